@@ -4,32 +4,26 @@
 
 mod common;
 
-use common::{Setting, ended, objects, of_lines, refused_rows, right};
-use serde_json::Value;
+use common::{
+    Memory, Shape, aborted, additions_do_not_conflict, ended, holds, list, number, objects,
+    of_lines, refused_rows, right, workload,
+};
+use serde_json::{Value, json};
 use stamp_ports::measure::run_report::RunReport;
-use stamp_ports::workloads::kmeans::{Kmeans, Points};
 use std::fs;
-use std::path::PathBuf;
 
-fn kmeans(points: u32, dims: u32, clusters: (u32, u32)) -> Kmeans {
-    Kmeans {
-        clusters_min: clusters.0,
-        passes_max: 6,
-        ..Kmeans::drawn(7, (points, dims), clusters.1)
-    }
-}
-
-/// Runs every variant in each of these shapes and memories, and returns the reports, all of which
-/// were verified.
-fn all_variants(kmeans: &Kmeans, shapes: &[(u32, u32)], memories: &[(u64, u64)]) -> Vec<RunReport> {
-    let points = kmeans.points.len() as u64;
-    let settings = Setting::each(11, shapes, memories, 0);
-    let reports = common::all_variants(kmeans.clone(), settings);
+/// Runs every variant in each of these shapes and memories, up to six passes, each of which has a
+/// transaction a point.
+fn kmeans(options: &str, shapes: &[Shape], memories: &[Memory]) -> Vec<RunReport> {
+    let kmeans = workload(&format!("kmeans -t 0 --passes-max 6 {options}"), 7);
+    let reports = common::all_variants(kmeans, 11, shapes, memories, 0);
     for report in &reports {
-        let passes = report.observed["passes"].as_array().expect("a list");
-        let passes: u64 = passes.iter().filter_map(Value::as_u64).sum();
-        assert!(passes > 0, "{}", report.variant);
-        assert_eq!(report.commits, passes * points, "{}", report.variant);
+        let passes: u64 = list(&report.observed["passes"]).iter().map(number).sum();
+        let points = number(&report.parameters["points"]);
+        assert!(
+            passes > 0 && report.commits == passes * points,
+            "{report:?}"
+        );
     }
     reports
 }
@@ -37,67 +31,71 @@ fn all_variants(kmeans: &Kmeans, shapes: &[(u32, u32)], memories: &[(u64, u64)])
 #[test]
 fn no_addition_is_lost_whatever_the_sizes() {
     // Few clusters and few locks.
-    for clusters in [(1, 1), (2, 4)] {
+    for clusters in ["--centres 1", "--centres 4 -n 2"] {
         let memories = [(1, 4), (2, 4), (16, 4), (2, 16), (16, 16)];
-        all_variants(&kmeans(300, 3, clusters), &[(2, 8)], &memories);
+        let of = format!("--points 300 --dims 3 {clusters}");
+        kmeans(&of, &[(2, 8)], &memories);
     }
     // Points and centres that no batch, warp or block divides.
     let shapes = [(1, 1), (5, 3), (1, 16), (7, 2), (30, 10)];
-    all_variants(&kmeans(203, 9, (7, 7)), &shapes, &[(64, 4)]);
+    kmeans("--points 203 --dims 9 --centres 7", &shapes, &[(64, 4)]);
     // Points of one coordinate, and of more than go to memory together.
     for dims in [1, 7, 8, 64] {
-        all_variants(&kmeans(120, dims, (3, 3)), &[(2, 4)], &[(256, 4)]);
+        let of = format!("--points 120 --dims {dims} --centres 3");
+        kmeans(&of, &[(2, 4)], &[(256, 4)]);
     }
     // As many clusters as points.
-    all_variants(&kmeans(40, 2, (40, 40)), &[(2, 4)], &[(64, 4)]);
+    kmeans("--points 40 --dims 2 --centres 40", &[(2, 4)], &[(64, 4)]);
 }
 
 #[test]
 fn transactions_that_only_add_lose_nothing_and_do_not_conflict() {
     // Rows that fit the stack of a lane, and rows that do not.
-    for (points, dims) in [(1000, 3), (300, 32), (60, 100)] {
-        let kmeans = Kmeans {
-            adds: true,
-            ..kmeans(points, dims, (1, 3))
-        };
-        for report in all_variants(&kmeans, &[(2, 8)], &[(1, 4), (16, 16)]) {
-            if ["fast", "fast-table"].contains(&report.variant) {
-                let aborted: u64 = report.aborts.values().sum();
-                assert_eq!(aborted, 0, "{}: additions conflict", report.variant);
-            }
-        }
+    for size in [
+        "--points 1000 --dims 3",
+        "--points 300 --dims 32",
+        "--points 60 --dims 100",
+    ] {
+        let of = format!("--adds {size} --centres 3 -n 1");
+        additions_do_not_conflict(&kmeans(&of, &[(2, 8)], &[(1, 4), (16, 16)]));
     }
 }
 
 #[test]
 fn points_that_are_all_the_same_leave_clusters_empty_or_make_ties_that_are_accepted() {
-    let mut kmeans = kmeans(100, 2, (3, 3));
-    kmeans.points = Points::new(2, vec![0.5; 200]);
-    for report in all_variants(&kmeans, &[(2, 4)], &[(64, 4)]) {
-        assert_eq!(report.observed["passes"], serde_json::json!([2]));
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("points.txt");
+    let same = |coordinate: &str| {
+        let points = format!("1 {coordinate} {coordinate}\n").repeat(100);
+        fs::write(&path, points).expect("a file");
+        let of = format!("--input {} --no-normalise -m 3", path.display());
+        kmeans(&of, &[(2, 4)], &[(64, 4)])
+    };
+    for report in same("0.5") {
+        assert_eq!(report.observed["passes"], json!([2]));
         assert_eq!(report.observed["ties"], 0);
     }
     // 100 times 0.1 is not 10 in f32, so the centre leaves its points, and
     // they go to the next one, which is where the first was.
-    kmeans.points = Points::new(2, vec![0.1; 200]);
-    for report in all_variants(&kmeans, &[(2, 4)], &[(64, 4)]) {
-        assert!(report.observed["ties"].as_u64() >= Some(100));
+    for report in same("0.1") {
+        assert!(number(&report.observed["ties"]) >= 100);
     }
 }
 
 #[test]
 fn these_runs_do_collide() {
-    let reports = all_variants(&kmeans(8000, 8, (2, 2)), &[(2, 8)], &[(16, 4)]);
-    let aborted: u64 = reports.iter().flat_map(|r| r.aborts.values()).sum();
-    assert!(aborted > 0, "no attempt aborted: this tests nothing");
+    let reports = kmeans("--points 8000 --dims 8 --centres 2", &[(2, 8)], &[(16, 4)]);
+    assert!(
+        aborted(&reports) > 0,
+        "no attempt aborted: this tests nothing"
+    );
 }
 
 /// STAMP's file.
-fn stamps() -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data/stamp/kmeans-random-n2048-d16-c16.txt");
-    path.to_str().expect("UTF-8").to_owned()
-}
+const STAMPS: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/tests/data/stamp/kmeans-random-n2048-d16-c16.txt"
+);
 
 /// Runs the program on the CPU, and returns the object of each run.
 fn runs(options: &str) -> Vec<Value> {
@@ -106,37 +104,29 @@ fn runs(options: &str) -> Vec<Value> {
 
 #[test]
 fn stamps_file_is_clustered_by_every_variant_as_in_its_low_and_high_contention_runs() {
-    for clusters in ["40", "15"] {
-        let file = stamps();
+    for clusters in [40, 15] {
         let runs = runs(&format!(
-            "-m {clusters} -n {clusters} -t 0.05 --variant all --input {file}"
+            "-m {clusters} -n {clusters} -t 0.05 --variant all --input {STAMPS}"
         ));
         assert_eq!(runs.len(), 9);
         for run in runs {
-            assert_eq!(run["verified"], true);
-            let parameters = &run["parameters"];
-            assert_eq!(
-                (&parameters["points"], &parameters["dims"]),
-                (&2048.into(), &16.into())
-            );
-            assert_eq!(parameters["clusters_min"].to_string(), clusters);
-            assert_eq!(parameters["threshold"], 0.05);
-            assert_eq!(parameters["normalised"], true);
-            assert_eq!(parameters["input"], "kmeans-random-n2048-d16-c16.txt");
-            let passes = run["observed"]["passes"][0].as_u64().expect("passes");
+            let passes = number(&run["observed"]["passes"][0]);
             assert!((2..100).contains(&passes), "{passes}");
-            assert_eq!(run["transactions"], 2048);
-            assert_eq!(run["commits"], 2048 * passes);
+            holds!(run, {
+                "verified": true,
+                "parameters": {
+                    "points": 2048, "dims": 16, "clusters_min": clusters, "threshold": 0.05,
+                    "normalised": true, "input": "kmeans-random-n2048-d16-c16.txt",
+                },
+                "transactions": 2048,
+                "commits": 2048 * passes,
+            });
         }
     }
-}
-
-#[test]
-fn each_number_of_clusters_from_n_to_m_is_run() {
-    let runs = runs(&format!("--input {} -n 3 -m 6 --no-normalise", stamps()));
-    let passes = runs[0]["observed"]["passes"].as_array();
-    assert_eq!(passes.map(Vec::len), Some(4));
-    assert_eq!(runs[0]["parameters"]["normalised"], false);
+    // Each number of clusters from n to m is run.
+    let run = &runs(&format!("--input {STAMPS} -n 3 -m 6 --no-normalise"))[0];
+    assert_eq!(list(&run["observed"]["passes"]).len(), 4);
+    assert_eq!(run["parameters"]["normalised"], false);
 }
 
 #[test]
@@ -176,10 +166,8 @@ fn bad_files_are_refused_with_file_line_and_what_was_expected() {
         ),
     ] {
         fs::write(&path, bytes).expect("a file");
-        let file = path.display();
-        refused_rows(&format!(
-            "run kmeans --device cpu --input {file} => {parts} | bad.txt"
-        ));
+        let line = format!("run kmeans --device cpu --input {}", path.display());
+        refused_rows(&format!("{line} => {parts} | bad.txt"));
     }
 }
 
@@ -209,26 +197,25 @@ fn what_makes_no_sense_is_refused() {
         generate kmean => 'kmean'
         ",
     );
-    let of_file = format!("run kmeans --device cpu --input {}", stamps());
-    let name = "kmeans-random-n2048-d16-c16.txt";
-    refused_rows(&format!("{of_file} -m 2049 => -m 2049 | {name} | 2048"));
-    refused_rows(&format!("{of_file} --dims 4 => --dims 4 | --input"));
+    refused_rows(&format!(
+        "run kmeans --device cpu --input {STAMPS} -m 2049 => -m 2049 | c16.txt | 2048
+        run kmeans --device cpu --input {STAMPS} --dims 4 => --dims 4 | --input"
+    ));
     for bad in ["nan", "-1", "1.5", "inf", "x", ""] {
-        refused_rows(&format!(
-            "run kmeans --device cpu -t={bad} => threshold | from 0 to 1"
-        ));
+        let line = format!("run kmeans --device cpu -t={bad}");
+        refused_rows(&format!("{line} => threshold | from 0 to 1"));
     }
     for option in ["-m", "-n", "-t", "--points", "--passes-max"] {
-        refused_rows(&format!(
-            "run ra --device cpu {option} 1 => {option} | kmeans | leave it out"
-        ));
+        let line = format!("run ra --device cpu {option} 1");
+        refused_rows(&format!("{line} => {option} | kmeans | leave it out"));
     }
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("x.txt");
-    let file = file.display();
-    refused_rows(&format!(
-        "generate kmeans --points 3G --dims 512K --out {file} => available"
-    ));
+    let line = format!(
+        "generate kmeans --points 3G --dims 512K --out {}",
+        file.display()
+    );
+    refused_rows(&format!("{line} => available"));
     assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
@@ -243,9 +230,12 @@ fn a_time_limit_ends_a_run_of_every_variant() {
     assert_eq!(runs.len(), 9, "{out}");
     for run in runs {
         assert_eq!(run["verified"], false, "{run}");
-        let error = run["error"].as_str().expect("an error");
-        assert!(error.contains("time limit"), "{run}");
-        let commits = run["commits"].as_u64().expect("a count");
-        assert!(commits < 64 << 10, "{run}");
+        assert!(
+            run["error"]
+                .as_str()
+                .is_some_and(|why| why.contains("time limit")),
+            "{run}"
+        );
+        assert!(number(&run["commits"]) < 64 << 10, "{run}");
     }
 }

@@ -9,72 +9,51 @@
 
 mod common;
 
-use common::{Setting, has, json, refused_rows, right};
+use common::{
+    Memory, Shape, aborted, has, holds, json, number, refused_rows, right, spec, workload,
+};
 use serde_json::Value;
 use stamp_ports::devices::AnyDevice;
-use stamp_ports::error::Error;
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::measure::runner::Runner;
-use stamp_ports::workloads::AnyWorkload;
-use stamp_ports::workloads::genome::Genome;
-use stamp_ports::workloads::labyrinth::{Claim, Coordinate, Labyrinth, Maze, Request};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 use stm_core::algorithm::Variant;
-use stm_core::host::Capacity;
-use stm_kernels::labyrinth::GridSize;
 
 /// Routes with every variant; all routings were checked.
-fn all_variants(labyrinth: &Labyrinth, shape: (u32, u32), memory: (u64, u64)) -> Vec<RunReport> {
-    common::all_variants(labyrinth.clone(), [Setting::of(1, shape, memory)])
-}
-
-/// The labyrinth of a maze that is drawn.
-const fn of(maze: Maze) -> Labyrinth {
-    Labyrinth {
-        maze,
-        file: None,
-        claim: Claim::Warp,
-    }
-}
-
-fn generated(seed: u64, size: (u32, u32, u32), paths: u32, walls: u32) -> Labyrinth {
-    let (x, y, z) = size;
-    of(Maze::generate(seed, GridSize { x, y, z }, paths, walls).expect("a maze"))
+fn labyrinth(options: &str, seed: u64, shape: Shape, memory: Memory) -> Vec<RunReport> {
+    let labyrinth = workload(&format!("labyrinth {options}"), seed);
+    common::all_variants(labyrinth, 1, &[shape], &[memory], 0)
 }
 
 fn observed(report: &RunReport, name: &str) -> u64 {
-    report.observed[name].as_u64().expect("a count")
+    number(&report.observed[name])
 }
 
 #[test]
 fn every_input_of_stamp_is_routed_with_every_variant() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/stamp");
     let mut files = 0;
-    for entry in std::fs::read_dir(folder).expect("the inputs") {
-        let path = entry.expect("a file").path();
-        let name = path
-            .file_name()
-            .expect("a name")
-            .to_string_lossy()
-            .into_owned();
+    for file in fs::read_dir(folder).expect("the inputs") {
+        let path = file.expect("a file").path();
+        let name = path.file_name().expect("a name").to_string_lossy();
         if !name.starts_with("labyrinth-") {
             continue;
         }
         files += 1;
-        let maze = Maze::read(&path).expect("STAMP's format");
-        let (GridSize { x, y, z }, n) = (maze.size, maze.requests.len());
-        assert_eq!(name, format!("labyrinth-random-x{x}-y{y}-z{z}-n{n}.txt"));
-        assert!(maze.walls.is_empty(), "{name}");
-        let labyrinth = Labyrinth {
-            file: Some(name.clone()),
-            ..of(maze)
-        };
-        for report in all_variants(&labyrinth, (3, 4), (1 << 16, 4)) {
-            assert_eq!(report.parameters["input"], name.as_str());
-            assert!(2 * observed(&report, "routed") > report.transactions);
-            assert_eq!(observed(&report, "routed"), report.commits);
+        let of = format!("-i {}", path.display());
+        for report in labyrinth(&of, 1, (3, 4), (1 << 16, 4)) {
+            let n = |of: &str| number(&report.parameters[of]);
+            let (x, y, z, paths) = (n("x"), n("y"), n("z"), n("paths"));
+            assert_eq!(
+                name,
+                format!("labyrinth-random-x{x}-y{y}-z{z}-n{paths}.txt")
+            );
+            assert_eq!((n("walls"), paths), (0, report.transactions));
+            assert_eq!(report.parameters["input"], *name);
+            let routed = observed(&report, "routed");
+            assert!(2 * routed > paths && routed == report.commits, "{name}");
         }
     }
     assert!(files >= 4, "{files} inputs");
@@ -82,23 +61,20 @@ fn every_input_of_stamp_is_routed_with_every_variant() {
 
 #[test]
 fn crowded_grids_are_routed_with_few_locks_and_wide_stripes() {
-    let mut cancelled = 0;
-    let mut unrouted = 0;
+    let (mut cancelled, mut unrouted) = (0, 0);
     // Routers that meet are a matter of luck: on until some have.
     for seed in 0..64 {
         if seed >= 4 && cancelled > 0 {
             break;
         }
         // A quarter of the cells are ends or walls.
-        let mut labyrinth = generated(seed, (12, 12, 2), 24, 24);
-        if seed % 2 == 1 {
-            labyrinth.claim = Claim::Block;
-        }
+        let claim = ["warp", "block"][seed as usize % 2];
+        let of = format!("-x 12 -y 12 -z 2 -n 24 --walls 24 --claim {claim}");
         // Every kind of table meets every shape within three seeds.
         let shapes = [(8, 1), (4, 3), (2, 8)];
         for (k, memory) in [(1, 4), (4, 16), (1 << 10, 64)].into_iter().enumerate() {
             let shape = shapes[(k + seed as usize) % shapes.len()];
-            for report in all_variants(&labyrinth, shape, memory) {
+            for report in labyrinth(&of, seed, shape, memory) {
                 cancelled += report.aborts["user"];
                 unrouted += observed(&report, "unrouted");
             }
@@ -112,99 +88,45 @@ fn crowded_grids_are_routed_with_few_locks_and_wide_stripes() {
 }
 
 #[test]
-fn two_requests_for_one_corridor_leave_one_unrouted() {
-    let at = |x, y| Coordinate { x, y, z: 0 };
-    // A cross of two corridors, each three cells long.
-    let corners = [at(0, 0), at(2, 0), at(0, 2), at(2, 2)];
-    let request = |source, destination| Request {
-        source,
-        destination,
-    };
-    let labyrinth = of(Maze {
-        size: GridSize { x: 3, y: 3, z: 1 },
-        walls: corners.to_vec(),
-        requests: vec![
-            request(at(0, 1), at(2, 1)),
-            request(at(1, 0), at(1, 2)),
-            // Ends of others are no way through, and may be shared.
-            request(at(0, 1), at(1, 0)),
-        ],
-    });
-    for report in all_variants(&labyrinth, (3, 2), (16, 4)) {
-        assert_eq!(observed(&report, "routed"), 1);
-        assert_eq!(observed(&report, "unrouted"), 2);
-        assert_eq!(observed(&report, "longest_path"), 3);
+fn two_requests_for_one_corridor_leave_one_unrouted_and_neighbours_are_joined() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("maze.txt");
+    let of = format!("-i {}", path.display());
+    // A cross of two corridors, each three cells long. Ends of others are no way through, and may
+    // be shared.
+    let cross = "d 3 3 1\nw 0 0 0\nw 2 0 0\nw 0 2 0\nw 2 2 0\n\
+                 p 0 1 0 2 1 0\np 1 0 0 1 2 0\np 0 1 0 1 0 0\n";
+    fs::write(&path, cross).expect("a file");
+    for report in labyrinth(&of, 1, (3, 2), (16, 4)) {
+        let found = ["routed", "unrouted", "longest_path"].map(|name| observed(&report, name));
+        assert_eq!(found, [1, 2, 3]);
     }
-}
-
-#[test]
-fn neighbours_are_joined_and_more_blocks_than_paths_do_no_harm() {
-    let at = |x| Coordinate { x, y: 0, z: 0 };
-    let labyrinth = of(Maze {
-        size: GridSize { x: 2, y: 1, z: 1 },
-        walls: Vec::new(),
-        requests: vec![Request {
-            source: at(1),
-            destination: at(0),
-        }],
-    });
-    for report in all_variants(&labyrinth, (7, 3), (16, 4)) {
+    // More blocks than paths do no harm.
+    fs::write(&path, "d 2 1 1\np 1 0 0 0 0 0\n").expect("a file");
+    for report in labyrinth(&of, 1, (7, 3), (16, 4)) {
         assert_eq!(observed(&report, "path_cells"), 2);
     }
 }
 
 #[test]
 fn a_path_longer_than_the_sets_is_refused_with_what_is_enough() {
-    let labyrinth = generated(1, (40, 1, 1), 1, 0);
-    let needed = {
-        let request = labyrinth.maze.requests[0];
-        request.source.x.abs_diff(request.destination.x) + 1
-    };
-    assert!(needed > 2);
-    let (cpu, labyrinth) = (AnyDevice::cpu(), AnyWorkload::from(labyrinth));
-    let mut runner = Runner::new(&cpu, &labyrinth, 1, 1).expect("data");
-    for (reads, writes) in [(needed, needed), (needed - 1, needed), (needed, needed - 1)] {
-        let mut spec = Setting::of(1, (1, 1), (16, 4)).spec(&labyrinth, Variant::HvSorting.into());
-        spec.config.capacity = Capacity {
-            reads,
-            writes,
-            actions: 0,
-        };
-        let result = runner.measure(&spec);
-        if reads.min(writes) == needed {
-            assert!(result.expect("fits").verified);
-            continue;
-        }
-        let option = if writes < reads {
-            "--write-capacity"
-        } else {
-            "--read-capacity"
-        };
-        match result {
-            Err(Error::Capacity {
-                limit,
-                option: named,
-                needed: enough,
-                ..
-            }) => {
-                assert_eq!((limit, named, enough), (needed - 1, option, 40));
-            }
-            other => panic!("{other:?}"),
-        }
-    }
+    let of = "labyrinth --device cpu -x 40 -y 1 -z 1 -n 1 --variant hv-sorting";
+    let path = number(&one_run(of)["observed"]["longest_path"]);
+    let capacities =
+        |reads, writes| format!("{of} --read-capacity {reads} --write-capacity {writes}");
+    one_run(&capacities(path, path));
+    let less = path - 1;
+    let (reads, writes) = (capacities(less, path), capacities(path, less));
+    refused_rows(&format!(
+        "run {reads} => CapacityExceeded | read set of {less} | --read-capacity 40
+        run {writes} => CapacityExceeded | write set of {less} | --write-capacity 40"
+    ));
 }
 
 /// Assembles with every variant; all genes were compared.
-fn genome_variants(genome: Genome, seed: u64, shape: (u32, u32), locks: u64) -> Vec<RunReport> {
-    common::all_variants(genome, [Setting::of(seed, shape, (locks, 4))])
-}
-
-const fn genome(bases: u32, segment: u32, segments: u32) -> Genome {
-    Genome {
-        bases,
-        segment,
-        segments,
-    }
+fn genome(options: &str, seed: u64, shape: Shape, locks: u64) -> Vec<RunReport> {
+    let genome = workload(&format!("genome {options}"), seed);
+    common::all_variants(genome, seed, &[shape], &[(locks, 4)], 0)
 }
 
 #[test]
@@ -213,37 +135,38 @@ fn genes_are_rebuilt_whatever_the_sizes() {
     // third; covered many times, and hardly at all.
     for (bases, segment) in [(300, 16), (300, 31), (300, 32), (300, 33), (300, 90)] {
         for segments in [1, 40, 3000] {
-            genome_variants(genome(bases, segment, segments), 3, (2, 4), 1 << 12);
+            let of = format!("-g {bases} -s {segment} -n {segments}");
+            genome(&of, 3, (2, 4), 1 << 12);
         }
     }
     // One segment that is the gene, and two.
-    for bases in [32, 33] {
-        genome_variants(genome(bases, 32, 5), 1, (2, 2), 16);
-    }
+    genome("-g 32 -s 32 -n 5", 1, (2, 2), 16);
+    genome("-g 33 -s 32 -n 5", 1, (2, 2), 16);
 }
 
 #[test]
 fn links_that_meet_at_the_ends_of_chains_lose_nothing() {
-    let mut aborted = 0;
     // Threads that meet are a matter of luck: on until some have.
+    let mut met = false;
     for seed in 0..60 {
-        if seed >= 3 && aborted > 0 {
+        if seed >= 3 && met {
             break;
         }
         let (locks, shape) = [(1, (2, 8)), (4, (5, 3)), (1 << 12, (2, 8))][seed as usize % 3];
         // Every place of the gene has a segment: all links are of one overlap.
-        for report in genome_variants(genome(1024, 32, 20_000), seed, shape, locks) {
-            aborted += report.aborts.values().sum::<u64>();
+        let reports = genome("-g 1024 -s 32 -n 20000", seed, shape, locks);
+        met |= aborted(&reports) > 0;
+        for report in reports {
             assert_eq!(report.observed["distinct_segments"], 993);
             assert_eq!(report.commits, 20_000 + 992);
         }
     }
-    assert!(aborted > 0, "no attempt aborted: this tests nothing");
+    assert!(met, "no attempt aborted: this tests nothing");
 }
 
 #[test]
 fn the_kernels_are_told_apart_in_the_report() {
-    for report in genome_variants(genome(300, 32, 500), 1, (2, 1), 1 << 10) {
+    for report in genome("-g 300 -s 32 -n 500", 1, (2, 1), 1 << 10) {
         let of = |name: &str| {
             let found = report.kernels.iter().find(|k| k.kernel.starts_with(name));
             found.unwrap_or_else(|| panic!("{name} in {:?}", report.kernels))
@@ -263,21 +186,23 @@ fn the_kernels_are_told_apart_in_the_report() {
 fn the_time_limit_holds_for_all_launches_together() {
     // Two threads need a few hundred times the limit for them, so that a watch which wakes late
     // still stops the first launch.
-    const SEGMENTS: u32 = 4_000_000;
     let (cpu, genome) = (
         AnyDevice::cpu(),
-        AnyWorkload::from(genome(4096, 64, SEGMENTS)),
+        workload("genome -g 4096 -s 64 -n 4000000", 1),
     );
-    let mut runner = Runner::new(&cpu, &genome, 1, SEGMENTS.into()).expect("data");
-    let mut spec = Setting::of(1, (2, 1), (1 << 12, 4)).spec(&genome, Variant::HvSorting.into());
-    let limit = Duration::from_millis(2);
-    spec.config.time_limit = Some(limit);
+    let mut runner = Runner::new(&cpu, &genome, 1, 4_000_000).expect("data");
+    let mut spec = spec(
+        &genome,
+        Variant::HvSorting.into(),
+        ((2, 1), (1 << 12, 4)),
+        1,
+    );
+    spec.config.time_limit = Some(Duration::from_millis(2));
     let stopped = runner.measure(&spec).expect("a report");
-    assert!(!stopped.verified, "{} commits", stopped.commits);
+    let commits = stopped.commits;
     assert!(
-        stopped.commits < u64::from(SEGMENTS),
-        "{} commits",
-        stopped.commits
+        !stopped.verified && commits < 4_000_000,
+        "{commits} commits"
     );
     has(&stopped.error.expect("what is wrong"), "time limit of 2ms");
     // And the same memory and data go on.
@@ -315,39 +240,29 @@ fn a_generated_file_is_what_a_generated_run_routes() {
     }
     assert_eq!(from_file["parameters"]["input"], "maze.txt");
     assert_eq!(drawn["parameters"].get("input"), None);
-    for (name, n) in [("x", 20), ("y", 10), ("z", 2), ("paths", 12), ("walls", 7)] {
-        assert_eq!(from_file["parameters"][name], n);
-        assert_eq!(drawn["parameters"][name], n);
+    for run in [&from_file, &drawn] {
+        holds!(run["parameters"], {"x": 20, "y": 10, "z": 2, "paths": 12, "walls": 7});
     }
     assert_eq!(drawn["commits"], drawn["observed"]["routed"]);
+    has(
+        &right(&format!("run labyrinth --device cpu {SMALL}")),
+        "labyrinth: 20 x 10 x 2 cells, 12 paths",
+    );
+    let searched = json(&format!(
+        "tune labyrinth --device cpu --variant hv-sorting --json {SMALL}"
+    ));
+    holds!(searched["runs"][0], {"verified": true, "transactions": 12});
 }
 
 #[test]
-fn genome_takes_the_letters_of_stamp() {
+fn genome_takes_the_letters_of_stamp_and_its_table_names_the_sizes() {
     let run = one_run("genome --device cpu -g 1024 -s 32 -n 65536");
-    for (name, n) in [("g", 1024), ("s", 32), ("n", 65536)] {
-        assert_eq!(run["parameters"][name], n);
-    }
+    holds!(run["parameters"], {"g": 1024, "s": 32, "n": 65536});
     assert_eq!(run["observed"]["distinct_segments"], 993);
     assert_eq!(run["commits"], 65536 + 992);
     assert_eq!(run["kernels"].as_array().map(Vec::len), Some(3));
-}
-
-#[test]
-fn the_tables_name_the_sizes() {
-    let out = right(&format!("run labyrinth --device cpu {SMALL}"));
-    has(&out, "labyrinth: 20 x 10 x 2 cells, 12 paths");
     let out = right("run genome --device cpu -g 300 -s 32 -n 1K");
     has(&out, "genome: 300 bases, 1K segments, 32 bases a segment");
-}
-
-#[test]
-fn a_launch_can_be_searched_for() {
-    let document = json(&format!(
-        "tune labyrinth --device cpu --variant hv-sorting --json {SMALL}"
-    ));
-    assert_eq!(document["runs"][0]["verified"], true);
-    assert_eq!(document["runs"][0]["transactions"], 12);
 }
 
 #[test]
@@ -392,13 +307,11 @@ fn what_makes_no_sense_is_refused_and_nothing_is_left_of_a_file() {
         (b"", "line 1 | d X Y Z"),
     ] {
         fs::write(&path, content).unwrap();
-        refused_rows(&format!(
-            "run labyrinth --device cpu --input {file} => maze.txt | {parts}"
-        ));
+        let line = format!("run labyrinth --device cpu --input {file}");
+        refused_rows(&format!("{line} => maze.txt | {parts}"));
     }
     fs::remove_file(&path).unwrap();
-    refused_rows(&format!(
-        "generate labyrinth -x 1 -y 1 -z 1 --out {file} => has 1"
-    ));
+    let line = format!("generate labyrinth -x 1 -y 1 -z 1 --out {file}");
+    refused_rows(&format!("{line} => has 1"));
     assert!(!path.exists());
 }
