@@ -10,7 +10,7 @@ use super::Pass;
 use super::align::{Alignment, LastRow, Op, crossing, last_row, score_of, single};
 use super::scorer::{Scorer, on_all_cores};
 use crate::fasta::{Record, Sequence, is_input, read, shown};
-use crate::matrix::{Scoring, one_with};
+use crate::matrix::{Matrix, Scoring, one_with};
 use crate::{Error, Result};
 use std::convert::Infallible;
 use std::ops::Range;
@@ -252,20 +252,17 @@ pub fn read_pairs(a: &Path, b: &Path, scoring: &Scoring) -> Result<Vec<Pair>> {
         )));
     }
     let sequence = |record: Record, path: &Path| {
-        let alphabet = &scoring.matrix.alphabet;
-        match alphabet.codes(&record.name, &record.letters) {
-            Ok(codes) => Ok(Sequence { record, codes }),
-            Err(wrong) => {
-                let fix = match one_with(&record.letters, &scoring.matrix.name) {
-                    Some(other) => format!("give --matrix {other}, which has all of its letters"),
-                    None => "no built-in matrix has all of its letters: give --matrix a FILE that \
-                             has"
+        let Matrix { name, alphabet, .. } = &scoring.matrix;
+        let codes = alphabet.codes(&record.name, &record.letters);
+        let codes = codes.map_err(|wrong| {
+            let fix = match one_with(&record.letters, name) {
+                Some(other) => format!("give --matrix {other}, which has all of its letters"),
+                None => "no built-in matrix has all of its letters: give --matrix a FILE that has"
                     .to_owned(),
-                };
-                let path = shown(path);
-                Err(Error::Usage(format!("{path}: {wrong}: {fix}")))
-            }
-        }
+            };
+            Error::Usage(format!("{}: {wrong}: {fix}", shown(path)))
+        })?;
+        Ok::<_, Error>(Sequence { record, codes })
     };
     let mut pairs = Vec::with_capacity(of_a.len());
     for (of_a, of_b) in of_a.into_iter().zip(of_b) {
@@ -312,11 +309,12 @@ pub fn groups(mut pairs: &[Pair]) -> impl Iterator<Item = &[Pair]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::align::score;
     use crate::matrix::tests::{drawn, scoring};
     use crate::scorer::Host;
 
     #[test]
-    fn divided_alignments_have_the_scores_of_whole_ones() {
+    fn alignments_divided_by_any_limit_have_the_scores_of_whole_tables() {
         let of = |seed: usize| {
             let a = drawn(seed as u64, 1 + 13 * seed);
             let mut b = a.clone();
@@ -333,7 +331,7 @@ mod tests {
                 let found = align_all(&pairs, &scoring, &mut Host, limit).unwrap();
                 for ((a, b), found) in pairs.iter().zip(found) {
                     let what = format!("{open} {extend} {limit} {a:?} {b:?}");
-                    assert_eq!(found.score, align(a, b, &scoring).score, "{what}");
+                    assert_eq!(found.score, score(a, b, &scoring), "{what}");
                 }
             }
         }

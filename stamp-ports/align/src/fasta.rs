@@ -171,6 +171,7 @@ mod tests {
             (b"ACGT\n", "line 1 is before the first record"),
             (b"@r1\nACGT\n+\nIIII\n", "FASTQ"),
             (b"\x1f\x8b\x08\0", "gunzip"),
+            (b"\xff\xfe>\0", "UTF-16"),
             (b">\nACGT\n", "line 1: a record has no name"),
             (b">a\n>b\nA\n", "the sequence a is empty"),
             (b">a\nA\n>b\n", "the sequence b is empty"),
@@ -186,12 +187,5 @@ mod tests {
         let found: Vec<&[u8]> = lines(b"a\nb\r\nc\rd\n\re").collect();
         assert_eq!(found, [&b"a"[..], b"b", b"c", b"d", b"", b"e"]);
         assert_eq!(lines(b"").count(), 1);
-    }
-
-    #[test]
-    fn marks_are_skipped_and_other_formats_named() {
-        assert_eq!(plain(b"\xef\xbb\xbf>a").unwrap(), b">a");
-        assert!(plain(b"\x1f\x8b\x08").unwrap_err().contains("gunzip"));
-        assert!(plain(b"\xff\xfe>\0").unwrap_err().contains("UTF-16"));
     }
 }
