@@ -109,33 +109,36 @@ impl<'d> Measuring<'d> {
     /// tiles that are cut in another way than these, if they are cut.
     fn kept(&mut self, case: &Case, cut: Option<Cut>) -> Result<&Kept> {
         let other = |by: Option<Cut>| by.is_none() || by != cut;
-        let fits = |kept: &Kept| kept.case == *case && other(kept.by);
-        if !self.kept.as_ref().is_some_and(fits) {
-            let inputs = Inputs::new(case, self.seed)?;
-            let passes = inputs.passes();
-            let (expected, by) = if case.cells() <= HOST_CELLS_MAX {
-                (Host.last_rows(&passes, &inputs.scoring)?, None)
-            } else {
-                let width = self.device.limits().warp_width;
-                let of = |side| Cut {
-                    kernel: TileKernel::tiles(side, width),
-                    side,
-                };
-                let other = if cut == Some(of(64)) { of(128) } else { of(64) };
-                let tables = Tables::new(self.device, other, &passes, &inputs.scoring)?;
-                tables.fill()?;
-                (tables.last_rows(&passes)?, Some(other))
+        let kept = self.kept.take();
+        let kept = match kept.filter(|kept| kept.case == *case && other(kept.by)) {
+            Some(kept) => kept,
+            None => self.made(case, cut)?,
+        };
+        Ok(self.kept.insert(kept))
+    }
+
+    fn made(&self, case: &Case, cut: Option<Cut>) -> Result<Kept> {
+        let inputs = Inputs::new(case, self.seed)?;
+        let passes = inputs.passes();
+        let (expected, by) = if case.cells() <= HOST_CELLS_MAX {
+            (Host.last_rows(&passes, &inputs.scoring)?, None)
+        } else {
+            let width = self.device.limits().warp_width;
+            let of = |side| Cut {
+                kernel: TileKernel::tiles(side, width),
+                side,
             };
-            self.kept = Some(Kept {
-                case: *case,
-                inputs,
-                expected,
-                by,
-            });
-        }
-        self.kept
-            .as_ref()
-            .ok_or_else(|| Error::Usage("there is no case".into()))
+            let other = of(if cut == Some(of(64)) { 128 } else { 64 });
+            let tables = Tables::new(self.device, other, &passes, &inputs.scoring)?;
+            tables.fill()?;
+            (tables.last_rows(&passes)?, Some(other))
+        };
+        Ok(Kept {
+            case: *case,
+            inputs,
+            expected,
+            by,
+        })
     }
 }
 

@@ -19,7 +19,6 @@ use crate::measure::meter::Progress;
 use crate::points::{self, Point};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
-use peers::Peers;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -108,20 +107,20 @@ pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
 /// The folder's errors or the device's. What a single point cannot do is written into the
 /// document and is no error.
 pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<Bench>> {
-    let peers = Peers::of(device, spec.nvcc.as_deref());
+    let missing = peers::prepare(device, spec.nvcc.as_deref());
     let mut notes = vec![
         "Times are the device's for a launch. A point that takes more than 0.2 s is measured once, \
          any other is the median of 5 after one that does not count."
             .to_owned(),
     ];
-    notes.extend(peers.note.clone());
+    notes.extend(missing.clone());
     let head = spec.bench.head(Bench::FORMAT, device, command)?;
     let mut store = Store::<Bench>::open(&spec.bench, head)?;
     // The peers may be other ones than when it was begun.
     store.document.head.notes = notes;
     let began = Instant::now();
     let quick = spec.bench.quick;
-    let mut everything = operations::points(device, quick, &peers)?;
+    let mut everything = operations::points(device, quick)?;
     everything.extend(plan::sections(device, quick));
     store.document.head.complete = false;
     let lacks_machine = spec.only.contains(&MACHINE) && store.document.machine.is_none();
@@ -149,8 +148,7 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
             }
         },
     )?;
-    store.document.head.complete =
-        has_all && store.document.machine.is_some() && peers.note.is_none();
+    store.document.head.complete = has_all && store.document.machine.is_some() && missing.is_none();
     store.save()?;
     Ok(store)
 }

@@ -51,78 +51,49 @@ const SOURCES: [Source; 3] = [
     },
 ];
 
-/// The PTX of the sources compiled so far, by their implementation. A kernel's PTX is asked
-/// for by its type, so it is here and not in [`Peers`].
+/// The PTX of the sources that were compiled and loaded, by their implementation. A kernel's PTX is
+/// asked for by its type, so it is here.
 static COMPILED: RwLock<BTreeMap<&'static str, String>> = RwLock::new(BTreeMap::new());
 
-/// Which peers there are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Peers {
-    there: Vec<&'static str>,
-    /// Why others are missing, in one line.
-    pub(crate) note: Option<String>,
+/// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the
+/// environment (`NVCC`), else by the one on the path or in `/usr/local/cuda/bin`. Returns why any
+/// are missing, in one line. A device without CUDA has no peers, and needs no note.
+pub(super) fn prepare(device: &AnyDevice, nvcc: Option<&Path>) -> Option<String> {
+    let AnyDevice::Cuda(gpu) = device else {
+        return None;
+    };
+    let capability = gpu.info().compute_capability;
+    compiled(capability, &choices(nvcc), |source| (source.load)(gpu))
 }
 
-impl Peers {
-    /// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the
-    /// environment (`NVCC`), else by the one on the path or in `/usr/local/cuda/bin`. A device
-    /// without CUDA has no peers, and needs no note.
-    pub(crate) fn of(device: &AnyDevice, nvcc: Option<&Path>) -> Self {
-        match device {
-            AnyDevice::Cpu(_) => Self::default(),
-            AnyDevice::Cuda(gpu) => {
-                let capability = gpu.info().compute_capability;
-                Self::compiled(capability, &choices(nvcc)).loaded(|source| (source.load)(gpu))
-            }
+/// Compiles all sources with the first compiler that can be run. What cannot be loaded then is left
+/// out, as the driver may be older than the compiler.
+fn compiled(
+    capability: (i32, i32),
+    choices: &[PathBuf],
+    load: impl Fn(&Source) -> Result<(), Error>,
+) -> Option<String> {
+    let Some(nvcc) = choices.iter().find(|nvcc| runs(nvcc)) else {
+        let tried: Vec<String> = choices.iter().map(|n| n.display().to_string()).collect();
+        return Some(format!(
+            "no peers are measured, as no nvcc can be run (tried {}): name one by --nvcc",
+            tried.join(" and ")
+        ));
+    };
+    let there = || COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut missing = Vec::new();
+    for source in &SOURCES {
+        let name = source.implementation;
+        let loaded = compile(nvcc, capability, source).and_then(|text| {
+            there().insert(name, text);
+            load(source).map_err(|error| crate::Error::Host(error).to_string())
+        });
+        if let Err(why) = loaded {
+            there().remove(name);
+            missing.push(format!("{name} is not measured: {why}"));
         }
     }
-
-    pub(crate) fn has(&self, implementation: &str) -> bool {
-        self.there.contains(&implementation)
-    }
-
-    /// Compiles all sources with the first compiler that can be run.
-    fn compiled(capability: (i32, i32), choices: &[PathBuf]) -> Self {
-        let mut found = Self::default();
-        let Some(nvcc) = choices.iter().find(|nvcc| runs(nvcc)) else {
-            let tried: Vec<String> = choices.iter().map(|n| n.display().to_string()).collect();
-            found.note = Some(format!(
-                "no peers are measured, as no nvcc can be run (tried {}): name one by --nvcc",
-                tried.join(" and ")
-            ));
-            return found;
-        };
-        for source in &SOURCES {
-            match compile(nvcc, capability, source) {
-                Ok(text) => {
-                    let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
-                    compiled.insert(source.implementation, text);
-                    found.there.push(source.implementation);
-                }
-                Err(why) => found.leave_out(source, &why),
-            }
-        }
-        found
-    }
-
-    /// Leaves out what cannot be loaded. The driver may be older than the compiler.
-    fn loaded(mut self, load: impl Fn(&Source) -> Result<(), Error>) -> Self {
-        for source in &SOURCES {
-            if self.has(source.implementation)
-                && let Err(error) = load(source)
-            {
-                self.there.retain(|&there| there != source.implementation);
-                self.leave_out(source, &crate::Error::Host(error).to_string());
-            }
-        }
-        self
-    }
-
-    fn leave_out(&mut self, source: &Source, why: &str) {
-        let note = format!("{} is not measured: {why}", source.implementation);
-        let before = self.note.take().map(|before| before + "; ");
-        self.note = Some(before.unwrap_or_default() + &note);
-    }
+    (!missing.is_empty()).then(|| missing.join("; "))
 }
 
 /// Returns the compilers to try, in this order.
@@ -277,28 +248,21 @@ mod tests {
     /// Held by tests that compile the sources, as there is one place for what comes of it.
     static COMPILING: Mutex<()> = Mutex::new(());
 
-    fn note(peers: &Peers) -> &str {
-        let note = peers.note.as_deref().expect("a note");
-        assert_eq!(note.lines().count(), 1, "{note}");
-        note
-    }
-
     #[test]
     fn an_unknown_nvcc_leaves_no_peers_and_one_line_that_names_it_and_the_cpu_has_none() {
         let nowhere = Path::new("/nowhere/nvcc");
         // It is named, so no other one is tried.
         assert_eq!(choices(Some(nowhere)), [nowhere]);
-        let peers = Peers::compiled((9, 0), &choices(Some(nowhere)));
-        assert!(peers.there.is_empty());
-        has(note(&peers), "/nowhere/nvcc | --nvcc");
-        let of_cpu = Peers::of(&AnyDevice::cpu(), Some(nowhere));
-        assert_eq!(of_cpu, Peers::default());
+        let note = compiled((9, 0), &choices(Some(nowhere)), |_| Ok(())).expect("a note");
+        has(&note, "/nowhere/nvcc | --nvcc");
+        assert_eq!(note.lines().count(), 1);
+        assert_eq!(prepare(&AnyDevice::cpu(), Some(nowhere)), None);
     }
 
     /// Writes a program that stands in for `nvcc`, with a script that follows the answer to
     /// `--version`, and compiles all sources with it.
     #[cfg(unix)]
-    fn stand_in(capability: (i32, i32), script: &str) -> Peers {
+    fn stand_in(script: &str, load: impl Fn(&Source) -> Result<(), Error>) -> Option<String> {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("nvcc");
         // Another process writes it. A file that this one has open for writing, or a child
@@ -311,7 +275,7 @@ mod tests {
             ))
             .status();
         assert!(written.expect("sh runs").success());
-        Peers::compiled(capability, &["/nowhere/nvcc".into(), path])
+        compiled((8, 0), &["/nowhere/nvcc".into(), path], load)
     }
 
     /// The kernels of the sources. Checks the PTX that was made of each as a launch does: whether it
@@ -335,18 +299,17 @@ mod tests {
         }
     }
 
-    /// The stand-in makes PTX of the entries that it finds in the source, so what is
-    /// shown is that source, options and results go the right ways.
+    /// Makes PTX of the entries that it finds in the source, so what is shown is that source, options
+    /// and results go the right ways. `$1` to `$7` are `-std=c++17 -O3 -ptx -arch=sm_80 -o TO FROM`.
+    #[cfg(unix)]
+    const SCRIPT: &str = r#"[ "$4" = -arch=sm_80 ] || { echo "wrong: $4" >&2; exit 1; }
+    sed -n 's/^extern "C" __global__ void \([a-z_]*\)(params.*/.visible .entry \1()/p' "$7" > "$6""#;
+
     #[cfg(unix)]
     #[test]
-    fn each_source_is_compiled_for_the_device_and_has_its_entries() {
+    fn each_source_is_compiled_for_the_device_and_has_its_entries_or_is_left_out() {
         let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
-        // $1 to $7: -std=c++17 -O3 -ptx -arch=sm_80 -o TO FROM
-        let script = r#"[ "$4" = -arch=sm_80 ] || { echo "wrong: $4" >&2; exit 1; }
-    sed -n 's/^extern "C" __global__ void \([a-z_]*\)(params.*/.visible .entry \1()/p' "$7" > "$6""#;
-        let peers = stand_in((8, 0), script);
-        assert_eq!(peers.note.as_deref(), None);
-        assert_eq!(peers.there, SOURCES.map(|source| source.implementation));
+        assert_eq!(stand_in(SCRIPT, |_| Ok(())), None);
         // The stand-in's entries have no parameters, which a launch would refuse.
         check(false);
         // There is no build with atomics of 128 bits, so a GPU takes the other one.
@@ -355,24 +318,28 @@ mod tests {
             ..Build::default()
         };
         assert!(matches!(SectionsPeer::ptx(wide), Err(Error::NoPtx { .. })));
-    }
-
-    #[test]
-    fn a_peer_that_the_driver_refuses_is_left_out_and_the_others_stay() {
-        let all = Peers {
-            there: SOURCES.map(|source| source.implementation).to_vec(),
-            note: None,
+        let is_there = |name| {
+            let compiled = COMPILED.read().unwrap_or_else(PoisonError::into_inner);
+            compiled.contains_key(name)
         };
-        let peers = all.loaded(|source| match source.implementation {
+        // The driver may refuse one, and the others stay.
+        let load = |source: &Source| match source.implementation {
             GRID_SYNC => Err(Error::BadPtx {
                 entry: "meetings_grid_sync",
                 log: "Unsupported .version 9.5".into(),
             }),
             _ => Ok(()),
-        });
-        assert_eq!(peers.there, [BINARY_SEMAPHORE, COUNTING_SEMAPHORE]);
-        has(note(&peers), &format!("{GRID_SYNC} | .version 9.5"));
-        assert!(!note(&peers).contains(BINARY_SEMAPHORE));
+        };
+        let note = stand_in(SCRIPT, load).expect("a note");
+        has(&note, &format!("{GRID_SYNC} | .version 9.5"));
+        assert!(!note.contains(BINARY_SEMAPHORE), "{note}");
+        let there = SOURCES.map(|source| is_there(source.implementation));
+        assert_eq!(there, [true, true, false]);
+        // A compiler that fails is quoted for each source.
+        let note = stand_in("echo 'no such arch' >&2\nexit 1", |_| Ok(())).expect("a note");
+        assert_eq!(note.matches("no such arch").count(), SOURCES.len());
+        assert_eq!(note.lines().count(), 1, "{note}");
+        assert!(!SOURCES.iter().any(|source| is_there(source.implementation)));
     }
 
     /// Compares the parameters with those of the sources.
@@ -380,17 +347,7 @@ mod tests {
     #[ignore = "needs nvcc, by its name in the environment: NVCC=… cargo test -- --ignored"]
     fn a_real_nvcc_compiles_what_the_launches_pass() {
         let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
-        let peers = Peers::compiled((9, 0), &choices(None));
-        assert_eq!(peers.note.as_deref(), None);
+        assert_eq!(compiled((9, 0), &choices(None), |_| Ok(())), None);
         check(true);
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn an_nvcc_that_fails_is_quoted_for_each_source() {
-        let peers = stand_in((9, 0), "echo 'no such arch' >&2\nexit 1");
-        let quoted = note(&peers).matches("no such arch").count();
-        assert_eq!(quoted, SOURCES.len());
-        assert!(peers.there.is_empty());
     }
 }

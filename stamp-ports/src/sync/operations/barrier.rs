@@ -5,7 +5,7 @@ use super::{LIMIT, blocks, checked, measured, shape, size, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::points::{Asked, Point};
-use crate::sync::peers::{BarrierParams, CheckedMeetingsPeer, GRID_SYNC, MeetingsPeer, Peers};
+use crate::sync::peers::{BarrierParams, CheckedMeetingsPeer, GRID_SYNC, MeetingsPeer};
 use stm_core::host::{Device, Launch};
 use stm_core::internal::host::Watchdog;
 use stm_kernels::checked::{CheckedMeetings, CheckedMeetingsParams};
@@ -33,7 +33,7 @@ fn shapes(kind: DeviceKind, processors: u32, quick: bool) -> Vec<(u32, u32)> {
     shapes
 }
 
-pub(super) fn points(device: &AnyDevice, quick: bool, peers: &Peers) -> Result<Vec<Asked>> {
+pub(super) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<Asked>> {
     let mut shapes = shapes(device.kind(), device.limits().processors, quick);
     for (blocks, threads) in &mut shapes {
         let launch = Launch::new(*blocks, *threads);
@@ -43,8 +43,8 @@ pub(super) fn points(device: &AnyDevice, quick: bool, peers: &Peers) -> Result<V
     let mut all = Vec::new();
     for shape in shapes {
         let kinds = Kind::ALL.iter().map(|kind| kind.name());
-        let there = kinds.chain(peers.has(GRID_SYNC).then_some(GRID_SYNC));
-        all.extend(there.map(|name| Asked::new(PART, name, shape, &[])));
+        let names = kinds.chain([GRID_SYNC]);
+        all.extend(names.map(|name| Asked::new(PART, name, shape, &[])));
     }
     Ok(all)
 }

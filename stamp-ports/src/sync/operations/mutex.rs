@@ -5,7 +5,7 @@ use super::{Run, TIMES, blocks, measured, shape, size, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::points::{Asked, Point};
-use crate::sync::peers::{BINARY_SEMAPHORE, Peers, SectionsParams as PeerParams, SectionsPeer};
+use crate::sync::peers::{BINARY_SEMAPHORE, SectionsParams as PeerParams, SectionsPeer};
 use std::time::Duration;
 use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::{Kernel, TArray};
@@ -42,15 +42,13 @@ pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
     (BINARY_SEMAPHORE, peer),
 ];
 
-pub(super) fn points(device: &AnyDevice, quick: bool, peers: &Peers) -> Vec<Asked> {
-    let mut all = Vec::new();
-    let processors = device.limits().processors;
-    for blocks in blocks(device.kind(), processors, quick, TIMES) {
-        let there = IMPLEMENTATIONS.iter().map(|(name, _)| *name);
-        let there = there.filter(|&name| name != BINARY_SEMAPHORE || peers.has(name));
-        all.extend(there.map(|name| Asked::new(PART, name, (blocks, 1), &[])));
-    }
-    all
+pub(super) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
+    let blocks = blocks(device.kind(), device.limits().processors, quick, TIMES);
+    let names = || IMPLEMENTATIONS.iter().map(|(name, _)| *name);
+    let all = blocks
+        .into_iter()
+        .flat_map(|blocks| names().map(move |name| Asked::new(PART, name, (blocks, 1), &[])));
+    all.collect()
 }
 
 pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
@@ -93,16 +91,16 @@ fn counted(
     let blocks = shape.blocks as usize;
     let made = Buffer::<_, u32>::zeroed(device, blocks, "the sections of each block")?;
     let time = launch(counter.tarray(), made.tarray())?;
-    let made = made.download()?;
+    let (made, count) = (made.download()?, counter.download()?[0]);
+    let fault = judge(sections, &made, count);
+    Ok(Run { time, made, fault })
+}
+
+/// Says what is wrong with what the blocks made of so many sections, and the counter.
+fn judge(sections: u32, made: &[u32], count: u32) -> Option<String> {
     let sum: u64 = made.iter().map(|&n| u64::from(n)).sum();
-    let count = counter.download()?[0];
-    let right = count == sections && sum == u64::from(sections);
-    Ok(Run {
-        time,
-        made,
-        fault: (!right).then(|| {
-            format!("of {sections} sections the blocks made {sum} and the counter has {count}")
-        }),
+    (count != sections || sum != u64::from(sections)).then(|| {
+        format!("of {sections} sections the blocks made {sum} and the counter has {count}")
     })
 }
 
@@ -202,21 +200,9 @@ mod tests {
 
     #[test]
     fn sections_that_are_missing_or_lost_are_found() {
-        let device = AnyDevice::cpu();
-        // Nobody makes any.
-        let none = counted(&device, &Launch::new(2, 1), 10, &|_, _| Ok(Duration::ZERO));
-        let fault = none.expect("a launch").fault.expect("a fault");
-        has(&fault, "of 10 | made 0");
-        // The blocks say that they made ten, and the counter has nine.
-        let lost = counted(&device, &Launch::new(2, 1), 10, &|counter, made| {
-            for (array, i, n) in [(counter, 0, 9), (made, 0, 4), (made, 1, 6)] {
-                let word = array.get(i).expect("a word");
-                // SAFETY: on the CPU this is memory of this program, and live.
-                unsafe { word.write(n) };
-            }
-            Ok(Duration::ZERO)
-        });
-        let fault = lost.expect("a launch").fault.expect("a fault");
-        has(&fault, "made 10 | has 9");
+        assert_eq!(judge(10, &[4, 6], 10), None);
+        let fault = |made, count| judge(10, made, count).expect("a fault");
+        has(&fault(&[0, 0], 0), "of 10 | made 0");
+        has(&fault(&[4, 6], 9), "made 10 | has 9");
     }
 }

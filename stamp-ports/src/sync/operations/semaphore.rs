@@ -5,9 +5,7 @@ use super::{LIMIT, Size, TIMES, blocks, checked, measured, parameter, shape, siz
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::points::{Asked, Point};
-use crate::sync::peers::{
-    COUNTING_SEMAPHORE, CheckedEntriesPeer, EntriesPeer, Peers, SemaphoreParams,
-};
+use crate::sync::peers::{COUNTING_SEMAPHORE, CheckedEntriesPeer, EntriesPeer, SemaphoreParams};
 use stm_core::host::{Buffer, Device};
 use stm_core::internal::host::Watchdog;
 use stm_kernels::checked::{CheckedEntries, CheckedEntriesParams};
@@ -22,7 +20,7 @@ const COUNT: &str = "count";
 /// The entries of each thread in the launch with a check.
 const CHECKED: u32 = 50;
 
-pub(super) fn points(device: &AnyDevice, quick: bool, peers: &Peers) -> Vec<Asked> {
+pub(super) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     let counts: &[u64] = match (device.kind(), quick) {
         (DeviceKind::Cpu, true) => &[1, 2],
         (DeviceKind::Cuda, true) => &[1, 10],
@@ -33,8 +31,8 @@ pub(super) fn points(device: &AnyDevice, quick: bool, peers: &Peers) -> Vec<Aske
     for blocks in blocks(device.kind(), processors, quick, TIMES) {
         for &count in counts {
             let kinds = Kind::ALL.iter().map(|kind| kind.name());
-            let there = kinds.chain(peers.has(COUNTING_SEMAPHORE).then_some(COUNTING_SEMAPHORE));
-            all.extend(there.map(|name| Asked::new(PART, name, (blocks, 1), &[(COUNT, count)])));
+            let names = kinds.chain([COUNTING_SEMAPHORE]);
+            all.extend(names.map(|name| Asked::new(PART, name, (blocks, 1), &[(COUNT, count)])));
         }
     }
     all
