@@ -98,22 +98,10 @@ fn the_parameters_of_bank_are_in_its_json() {
 fn every_option_of_eigenbench_is_one_parameter() {
     let base = "run eigenbench --device cpu --transactions 300";
     let default = parameters(base);
-    for option in [
-        "hot-words",
-        "hot-reads",
-        "hot-writes",
-        "mild-words",
-        "mild-reads",
-        "mild-writes",
-        "cold-words",
-        "cold-reads",
-        "cold-writes",
-        "cold-reads-outside",
-        "cold-writes-outside",
-        "nops",
-        "nops-outside",
-        "locality",
-    ] {
+    let options = "hot-words hot-reads hot-writes mild-words mild-reads mild-writes cold-words \
+                   cold-reads cold-writes cold-reads-outside cold-writes-outside nops nops-outside \
+                   locality";
+    for option in options.split(' ') {
         let mut set = parameters(&format!("{base} --{option} 7"));
         let name = match option {
             "locality" => "locality_percent".to_owned(),
@@ -184,13 +172,10 @@ fn list_names_workloads_variants_and_devices() {
         has(&out, &format!("{name} "));
     }
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
-    let list = json("list --json");
-    assert_eq!(list["workloads"][0]["name"], "ra");
-    assert_eq!(
-        common::list(&list["variants"]).len(),
-        AskedVariant::all().len()
-    );
-    assert_eq!(list["devices"][0]["id"], "cpu");
+    let all = json("list --json");
+    assert_eq!(all["workloads"][0]["name"], "ra");
+    assert_eq!(list(&all["variants"]).len(), AskedVariant::all().len());
+    assert_eq!(all["devices"][0]["id"], "cpu");
 }
 
 #[test]

@@ -84,10 +84,10 @@ const BANK: Bank = Bank {
     ..Bank::of(21, 50, 6)
 };
 
-const EIGENBENCH: Eigenbench = Eigenbench {
-    plan: EigenbenchPlan {
-        seed: 0,
-        hot_words: 16,
+fn eigenbench() -> Eigenbench {
+    let accesses = |reads, writes| Accesses { reads, writes };
+    let mut of = Eigenbench::of_hot_words(16);
+    of.plan = EigenbenchPlan {
         mild_words: 4,
         cold_words: 4,
         hot: accesses(5, 3),
@@ -97,12 +97,9 @@ const EIGENBENCH: Eigenbench = Eigenbench {
         nops_inside: 1,
         nops_outside: 2,
         locality_percent: 25,
-    },
-    form: Form::Dynamic,
-};
-
-const fn accesses(reads: u32, writes: u32) -> Accesses {
-    Accesses { reads, writes }
+        ..of.plan
+    };
+    of
 }
 
 /// Runs a workload under each schedule, and returns how many attempts aborted.
@@ -121,7 +118,7 @@ fn aborted<W: Workload + Clone>(
 fn bank_and_eigenbench(variant: Variant) {
     let (bank, eigenbench) = (
         aborted(&BANK, variant, crowded),
-        aborted(&EIGENBENCH, variant, crowded),
+        aborted(&eigenbench(), variant, crowded),
     );
     // Without conflicts this would test little.
     assert_eq!([bank > 0, eigenbench > 0], [variant != Variant::Cgl; 2]);
@@ -139,7 +136,7 @@ fn the_drivers_notice_a_memory_that_loses_updates() {
         bank.contains("account") || bank.contains("audits"),
         "{bank}"
     );
-    let eigenbench = noticed(&EIGENBENCH, mutant, variant, 60, 48);
+    let eigenbench = noticed(&eigenbench(), mutant, variant, 60, 48);
     assert!(eigenbench.contains("hot word"), "{eigenbench}");
 }
 
