@@ -6,7 +6,7 @@ use stm_align::dataflow::Dataflow;
 use stm_align::diagonals::{Cut, Diagonals, TileKernel};
 use stm_align::matrix::{Gap, Matrix, Scoring};
 use stm_align::scorer::{Host, Scorer};
-use stm_core::host::{Cpu, Device};
+use stm_core::host::Cpu;
 use stm_kernels::draw::{below, draw};
 use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
 
@@ -28,43 +28,27 @@ fn like(a: &[u8], seed: u64) -> Vec<u8> {
     b
 }
 
-/// Computes passes over sequences of these lengths, forward and backward, and compares their
-/// last rows with the host's.
-fn same_as_host<D: Device>(device: &D, cut: Cut, lengths: &[(u64, u64)], gap: Gap, what: &str) {
-    let mut diagonals = Diagonals {
-        device: device.clone(),
-        cut,
-    };
-    scorer_is_right(&mut diagonals, lengths, gap, &format!("{what} {cut:?}"));
-}
-
-/// The same for a scorer.
-fn scorer_is_right(scorer: &mut dyn Scorer, lengths: &[(u64, u64)], gap: Gap, what: &str) {
-    let scoring = Scoring {
-        matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
-        gap,
-    };
-    let pairs: Vec<(Vec<u8>, Vec<u8>)> = (1..)
-        .zip(lengths)
-        .map(|(seed, &(rows, columns))| {
-            let a = drawn(seed, rows);
-            let mut b = like(&a, seed);
-            b.extend(drawn(seed + 50, columns));
-            b.truncate(columns as usize);
-            (a, b)
+/// Fills the tables of sequences of these lengths, forward and backward, and compares their last
+/// rows with the host's.
+fn same_as_host(scorer: &mut dyn Scorer, lengths: &[(u64, u64)], gap: Gap, what: &str) {
+    let scoring = scoring(gap);
+    let pairs = (1..).zip(lengths).map(|(seed, &(rows, columns))| {
+        let a = drawn(seed, rows);
+        let mut b = [like(&a, seed), drawn(seed + 50, columns)].concat();
+        b.truncate(columns as usize);
+        (a, b)
+    });
+    let pairs: Vec<(Vec<u8>, Vec<u8>)> = pairs.collect();
+    let directions = [(false, gap.open), (true, 0)];
+    let passes = pairs.iter().flat_map(|(a, b)| {
+        directions.map(|(backward, first)| Pass {
+            a,
+            b,
+            backward,
+            first,
         })
-        .collect();
-    let passes: Vec<Pass<'_>> = pairs
-        .iter()
-        .flat_map(|(a, b)| {
-            [(false, gap.open), (true, 0)].map(|(backward, first)| Pass {
-                a,
-                b,
-                backward,
-                first,
-            })
-        })
-        .collect();
+    });
+    let passes: Vec<Pass<'_>> = passes.collect();
     let expected = Host.last_rows(&passes, &scoring).unwrap();
     // All in one series of launches, and one alone, which has other numbers of blocks.
     for some in [&passes[..], &passes[passes.len() - 1..]] {
@@ -81,6 +65,11 @@ fn scorer_is_right(scorer: &mut dyn Scorer, lengths: &[(u64, u64)], gap: Gap, wh
     }
 }
 
+fn scoring(gap: Gap) -> Scoring {
+    let matrix = Matrix::of_match(b"ACGT", 5, -4).unwrap();
+    Scoring { matrix, gap }
+}
+
 const LENGTHS: [(u64, u64); 6] = [(1, 1), (7, 30), (33, 9), (0, 5), (4, 0), (32, 16)];
 
 const GAPS: [Gap; 3] = [
@@ -89,24 +78,33 @@ const GAPS: [Gap; 3] = [
     Gap { open: 4, extend: 0 },
 ];
 
-fn cut(kernel: TileKernel, side: u32) -> Cut {
-    Cut { kernel, side }
+fn diagonals<D>(device: D, (kernel, side): (TileKernel, u32)) -> Diagonals<D> {
+    let cut = Cut { kernel, side };
+    Diagonals { device, cut }
 }
 
 #[test]
 fn the_cpu_fills_the_same_tables_with_every_kernel_and_side() {
-    let cpu = Cpu::new();
-    for rows in [1, 2, 4] {
-        for side in [4, 8, 32] {
-            for gap in GAPS {
-                same_as_host(&cpu, cut(TileKernel::Tiles(rows), side), &LENGTHS, gap, "");
-            }
+    let on_cpu = |of, gap| {
+        let what = format!("{of:?}");
+        same_as_host(&mut diagonals(Cpu::new(), of), &LENGTHS, gap, &what);
+    };
+    let mut dataflow = Dataflow { device: Cpu::new() };
+    for gap in GAPS {
+        for (rows, side) in [1, 2, 4]
+            .into_iter()
+            .flat_map(|rows| [4, 8, 32].map(|s| (rows, s)))
+        {
+            on_cpu((TileKernel::Tiles(rows), side), gap);
+        }
+        // Strips of many and of few columns.
+        for lengths in [&LENGTHS[..], &[(150, 3), (2, 170), (99, 101)]] {
+            same_as_host(&mut dataflow, lengths, gap, "dataflow");
         }
     }
-    for kernel in [TileKernel::Locks, TileKernel::Cells] {
-        for side in [4, 8] {
-            same_as_host(&cpu, cut(kernel, side), &LENGTHS, GAPS[0], "");
-        }
+    for side in [4, 8] {
+        on_cpu((TileKernel::Locks, side), GAPS[0]);
+        on_cpu((TileKernel::Cells, side), GAPS[0]);
     }
 }
 
@@ -121,37 +119,22 @@ fn under_every_schedule(width: u32, check: impl Fn(Sim, &str)) {
             memory: MemoryModel::Weak { stale_percent: 50 },
             ..SimConfig::default()
         };
-        check(
-            Sim::new(config.with_seed(seed)),
-            &format!("w{width} {schedule:?}"),
-        );
+        let what = format!("w{width} {schedule:?}");
+        check(Sim::new(config.with_seed(seed)), &what);
     }
 }
 
 /// Runs the kernels of tiles in simulations with warps of this width.
-fn simulated(width: u32, cuts: &[Cut], lengths: &[(u64, u64)]) {
+fn simulated(width: u32, cuts: &[(TileKernel, u32)], lengths: &[(u64, u64)]) {
     for &cut in cuts {
         for gap in GAPS {
-            if gap.is_linear() || matches!(cut.kernel, TileKernel::Tiles(_)) {
+            if gap.is_linear() || matches!(cut.0, TileKernel::Tiles(_)) {
                 under_every_schedule(width, |sim, what| {
-                    same_as_host(&sim, cut, lengths, gap, what);
+                    let what = format!("{what} {cut:?}");
+                    same_as_host(&mut diagonals(sim, cut), lengths, gap, &what);
                 });
             }
         }
-    }
-}
-
-#[test]
-fn dataflow_is_right_on_the_cpu_with_strips_of_many_and_of_few_columns() {
-    let mut dataflow = Dataflow { device: Cpu::new() };
-    for gap in GAPS {
-        scorer_is_right(&mut dataflow, &LENGTHS, gap, "dataflow");
-        scorer_is_right(
-            &mut dataflow,
-            &[(150, 3), (2, 170), (99, 101)],
-            gap,
-            "dataflow",
-        );
     }
 }
 
@@ -171,7 +154,7 @@ fn dataflow_is_right_under_every_schedule_with_warps_of_every_width() {
         for gap in GAPS {
             under_every_schedule(width, |device, what| {
                 let what = format!("dataflow {what}");
-                scorer_is_right(&mut Dataflow { device }, &lengths, gap, &what);
+                same_as_host(&mut Dataflow { device }, &lengths, gap, &what);
             });
         }
     }
@@ -179,48 +162,26 @@ fn dataflow_is_right_under_every_schedule_with_warps_of_every_width() {
 
 #[test]
 fn tiles_are_right_under_every_schedule_with_one_warp_and_several() {
-    let short = [(5, 11), (17, 8)];
+    let tiles = [(1, 8), (2, 16), (4, 32)].map(|(rows, side)| (TileKernel::Tiles(rows), side));
     for width in [1, 2, 4, 8] {
-        let cuts = [
-            cut(TileKernel::Tiles(1), 8),
-            cut(TileKernel::Tiles(2), 16),
-            cut(TileKernel::Tiles(4), 32),
-        ];
-        simulated(width, &cuts, &short);
+        simulated(width, &tiles, &[(5, 11), (17, 8)]);
+    }
+    // Threads that wait for one another in a warp are not stuck.
+    for width in [1, 4, 16] {
+        let cuts = [(TileKernel::Locks, 4), (TileKernel::Cells, 4)];
+        simulated(width, &cuts, &[(5, 9), (8, 4)]);
     }
 }
 
 #[test]
 fn tiles_of_less_than_a_warp_are_refused() {
-    let config = SimConfig {
-        warp_width: 16,
-        ..SimConfig::default()
-    };
-    let mut diagonals = Diagonals {
-        device: Sim::new(config),
-        cut: cut(TileKernel::Tiles(2), 16),
-    };
-    let scoring = Scoring {
-        matrix: Matrix::of_match(b"ACGT", 5, -4).unwrap(),
-        gap: GAPS[0],
-    };
-    let pass = Pass {
-        a: &[0, 1],
-        b: &[2],
-        backward: false,
-        first: 0,
-    };
+    let sim = Sim::new(SimConfig::of(16, Schedule::Lockstep));
+    let scoring = scoring(GAPS[0]);
+    let pass = scoring.pass(&[0, 1], &[2]);
+    let mut diagonals = diagonals(sim, (TileKernel::Tiles(2), 16));
     let error = diagonals.last_rows(&[pass], &scoring).unwrap_err();
     let said = "a block of 8 threads, and a warp has 16";
     assert!(error.to_string().contains(said), "{error}");
-}
-
-#[test]
-fn threads_that_wait_for_one_another_in_a_warp_are_not_stuck() {
-    let cuts = [cut(TileKernel::Locks, 4), cut(TileKernel::Cells, 4)];
-    for width in [1, 4, 16] {
-        simulated(width, &cuts, &[(5, 9), (8, 4)]);
-    }
 }
 
 #[test]

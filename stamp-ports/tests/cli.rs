@@ -5,8 +5,8 @@
 //! fix, status 2, nothing on standard output, no panic.
 
 use common::{
-    TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, ended, has, help, json, objects, refused,
-    refused_rows, right, stamp, text,
+    TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, ended, has, help, holds, json, list, number,
+    objects, refused, refused_rows, right, stamp, text,
 };
 use serde_json::Value;
 use stamp_ports::variants::AskedVariant;
@@ -14,31 +14,29 @@ use stamp_ports::workloads::WORKLOADS;
 
 mod common;
 
-/// The fields of a run that the project's plan fixes, with their kinds.
-fn check_run(run: &Value, workload: &str, variant: &str, transactions: u64) {
-    assert_eq!(run["workload"], workload);
-    assert_eq!(run["variant"], variant);
-    assert_eq!(run["device"], "cpu");
+/// The fields of a run of 500 transactions that the project's plan fixes, with their kinds.
+fn check_run(run: &Value, workload: &str, variant: &str) {
+    holds!(*run, {"workload": workload, "variant": variant, "device": "cpu"});
+    holds!(*run, {"transactions": 500, "commits": 500, "verified": true});
     for field in ["blocks", "threads", "locks", "metadata_bytes"] {
-        assert!(run[field].as_u64().is_some_and(|n| n > 0), "{field}: {run}");
+        assert!(number(&run[field]) > 0, "{field}: {run}");
     }
-    assert!(run["seed"].is_u64());
-    assert_eq!(run["transactions"], transactions);
-    assert_eq!(run["commits"], transactions);
-    assert!(run["aborts"]["read_stale"].is_u64(), "{run}");
+    assert!(
+        run["seed"].is_u64() && run["aborts"]["read_stale"].is_u64(),
+        "{run}"
+    );
     let time = |which: &str| run["time_ms"][which].as_f64().expect("a time");
     assert!(time("min") > 0.0 && time("min") <= time("median") && time("median") <= time("max"));
-    let rate = transactions as f64 / (time("median") * 1e-3);
+    let rate = 500.0 / (time("median") * 1e-3);
     let shown = run["tx_per_s"].as_f64().expect("a rate");
     assert!((shown / rate - 1.0).abs() < 1e-3, "{shown} and {rate}");
-    assert_eq!(run["verified"], true);
     assert!(run["parameters"].is_object() && run["jit_ms"].is_number());
     assert!(run["resolved"].is_string() && run["device_name"].is_string());
     assert!(run.get("error").is_none());
 }
 
 #[test]
-fn json_is_one_object_a_run_and_nothing_else() {
+fn json_is_one_object_a_run_and_a_table_fits_a_terminal() {
     let names: Vec<&str> = AskedVariant::all().iter().map(|v| v.name()).collect();
     for (workload, base) in [
         ("ra", TINY_RA),
@@ -49,16 +47,20 @@ fn json_is_one_object_a_run_and_nothing_else() {
         let runs = objects(&format!("{base} --variant all --repeat 2 --json"));
         assert_eq!(runs.len(), names.len(), "{runs:?}");
         for (run, name) in runs.iter().zip(&names) {
-            check_run(run, workload, name, 500);
+            check_run(run, workload, name);
         }
+        let out = right(&format!("{base} --variant all"));
+        let head = "workload | launch | tx/s | commits | aborts | over cgl | verified";
+        has(&out, &format!("All 9 results are verified. | {head}"));
+        assert!(!out.contains("NO"), "{out}");
     }
 }
 
 #[test]
 fn without_verification_no_row_no_object_and_no_last_line_claims_one() {
     let run = json(&format!("{TINY_RA} --no-verify --json"));
-    assert_eq!(run["verified"], false);
-    assert_eq!(run["verification"], "not verified (--no-verify)");
+    let verification = "not verified (--no-verify)";
+    holds!(run, {"verified": false, "verification": verification});
     assert!(run.get("error").is_none(), "{run}");
     let table = right(&format!("{TINY_RA} --no-verify"));
     has(
@@ -82,16 +84,12 @@ fn parameters(arguments: &str) -> Value {
 
 #[test]
 fn the_parameters_of_bank_are_in_its_json() {
-    let p = parameters(&format!(
+    let bank = parameters(&format!(
         "{TINY_BANK} --zipf 0.99 --audit-share 25% --audit-range 30"
     ));
-    assert_eq!(p["accounts"], 1024);
-    assert_eq!(p["zipf_thousandths"], 990);
-    assert_eq!(p["audit_percent"], 25);
-    assert_eq!(p["audit_range"], 30);
+    holds!(bank, {"zipf_thousandths": 990, "audit_percent": 25, "audit_range": 30});
     // 34 ranges, the last of 34 accounts; audits read 16 at a time.
-    assert_eq!(p["read_capacity"], 48);
-    assert_eq!(p["write_capacity"], 2);
+    holds!(bank, {"accounts": 1024, "read_capacity": 48, "write_capacity": 2});
     let transfers = parameters(&format!("{TINY_BANK} --audit-share 0"));
     assert_eq!(transfers["read_capacity"], 2);
 }
@@ -100,40 +98,26 @@ fn the_parameters_of_bank_are_in_its_json() {
 fn every_option_of_eigenbench_is_one_parameter() {
     let base = "run eigenbench --device cpu --transactions 300";
     let default = parameters(base);
-    for (option, value, name, n) in [
-        ("--hot-words", "2K", "hot_words", 2048),
-        ("--hot-reads", "7", "hot_reads", 7),
-        ("--hot-writes", "9", "hot_writes", 9),
-        ("--mild-words", "5", "mild_words", 5),
-        ("--mild-reads", "3", "mild_reads", 3),
-        ("--mild-writes", "4", "mild_writes", 4),
-        ("--cold-words", "6", "cold_words", 6),
-        ("--cold-reads", "2", "cold_reads", 2),
-        ("--cold-writes", "1", "cold_writes", 1),
-        ("--cold-reads-outside", "8", "cold_reads_outside", 8),
-        ("--cold-writes-outside", "9", "cold_writes_outside", 9),
-        ("--nops", "11", "nops", 11),
-        ("--nops-outside", "12", "nops_outside", 12),
-        ("--locality", "40", "locality_percent", 40),
-    ] {
-        let mut set = parameters(&format!("{base} {option} {value}"));
-        assert_eq!(set[name], n, "{option}");
+    let options = "hot-words hot-reads hot-writes mild-words mild-reads mild-writes cold-words \
+                   cold-reads cold-writes cold-reads-outside cold-writes-outside nops nops-outside \
+                   locality";
+    for option in options.split(' ') {
+        let mut set = parameters(&format!("{base} --{option} 7"));
+        let name = match option {
+            "locality" => "locality_percent".to_owned(),
+            option => option.replace('-', "_"),
+        };
+        assert_eq!(set[&name], 7, "{option}");
         // And no other: but for the sets, which follow.
-        set[name] = default[name].clone();
-        for follows in ["read_capacity", "write_capacity"] {
+        for follows in [&name[..], "read_capacity", "write_capacity"] {
             set[follows] = default[follows].clone();
         }
         assert_eq!(set, default, "{option}");
     }
-}
-
-#[test]
-fn loops_are_transactions_of_each_thread() {
-    let run =
-        json("run eigenbench --device cpu --hot-words 1K --blocks 2 --threads 3 --loops 50 --json");
-    assert_eq!(run["transactions"], 300);
-    assert_eq!(run["commits"], 300);
-    assert_eq!(run["verified"], true);
+    // Loops are transactions of each thread.
+    let loops = "--hot-words 1K --blocks 2 --threads 3 --loops 50 --json";
+    let run = json(&format!("run eigenbench --device cpu {loops}"));
+    holds!(run, {"transactions": 300, "commits": 300, "verified": true});
 }
 
 #[test]
@@ -149,43 +133,26 @@ fn tune_measures_bank_and_eigenbench_on_launches_of_every_shape() {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_input_and_optimized_is_resolved_by_the_sizes() {
-    let resolved = |locks| {
-        let run = json(&format!(
-            "{TINY_RA} --variant optimized --locks {locks} --json"
-        ));
-        run["resolved"].as_str().expect("a name").to_owned()
-    };
-    assert_eq!(resolved(512), "hv-sorting");
-    assert_eq!(resolved(1024), "tbv-sorting");
-}
-
-#[test]
-fn a_tiny_run_is_verified_and_its_table_fits_a_terminal() {
-    for base in [TINY_RA, TINY_HT, TINY_BANK, TINY_EIGENBENCH] {
-        let out = right(&format!("{base} --variant all"));
-        has(&out, "All 9 results are verified.");
-        assert!(!out.contains("NO"), "{out}");
-        has(
-            &out,
-            "workload | launch | tx/s | commits | aborts | over cgl | verified",
-        );
+fn optimized_is_resolved_by_the_sizes() {
+    for (locks, resolved) in [(512, "hv-sorting"), (1024, "tbv-sorting")] {
+        let line = format!("{TINY_RA} --variant optimized --locks {locks} --json");
+        assert_eq!(json(&line)["resolved"], resolved);
     }
-}
-
-/// The workload of each object that a line prints.
-fn workloads(line: &str) -> Vec<Value> {
-    let runs = objects(line);
-    runs.iter().map(|run| run["workload"].clone()).collect()
 }
 
 #[test]
 fn all_runs_every_workload_and_several_are_named_in_one_argument() {
-    let all = "run all --device cpu --transactions 100 -x 32 -y 32 -z 12 --json";
     let known: Vec<&str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
-    assert_eq!(workloads(all), known);
-    let two = "run ht,ra --device cpu --transactions 100 --words 1K --buckets 64 --json";
-    assert_eq!(workloads(two), ["ht", "ra"]);
+    for (line, expected) in [
+        ("run all -x 32 -y 32 -z 12", known),
+        ("run ht,ra --words 1K --buckets 64", vec!["ht", "ra"]),
+    ] {
+        let runs = objects(&format!("{line} --device cpu --transactions 100 --json"));
+        assert!(
+            runs.iter().map(|run| &run["workload"]).eq(expected),
+            "{runs:?}"
+        );
+    }
 }
 
 #[test]
@@ -193,7 +160,7 @@ fn paths_that_are_left_unrouted_are_told() {
     // More ends than a path between each pair leaves room for.
     let base = "run labyrinth --device cpu -x 8 -y 8 -z 1 -n 14";
     let run = json(&format!("{base} --json"));
-    assert!(run["observed"]["unrouted"].as_u64() > Some(0), "{run}");
+    assert!(number(&run["observed"]["unrouted"]) > 0, "{run}");
     has(&right(base), "Paths without a route | of 14 paths");
 }
 
@@ -205,26 +172,28 @@ fn list_names_workloads_variants_and_devices() {
         has(&out, &format!("{name} "));
     }
     assert!(out.lines().all(|line| line.chars().count() <= 80), "{out}");
-    let list = json("list --json");
-    assert_eq!(list["workloads"][0]["name"], "ra");
-    let variants = AskedVariant::all().len();
-    assert_eq!(list["variants"].as_array().map(Vec::len), Some(variants));
-    assert_eq!(list["devices"][0]["id"], "cpu");
+    let all = json("list --json");
+    assert_eq!(all["workloads"][0]["name"], "ra");
+    assert_eq!(list(&all["variants"]).len(), AskedVariant::all().len());
+    assert_eq!(all["devices"][0]["id"], "cpu");
 }
 
 #[test]
 fn device_tells_what_there_is_and_why_the_rest_is_not() {
     has(&right("device"), "cpu: CPU | at most 1024");
     let all = json("device --json");
-    let devices = all["devices"].as_array().expect("a list");
+    let (devices, refused) = (list(&all["devices"]), list(&all["refused"]));
     assert!(devices[0]["threads_max"].is_u64() && devices[0]["available_bytes"].is_u64());
-    let refused = all["refused"].as_array().expect("a list");
     assert!(devices.len() > 1 || !refused.is_empty(), "{all}");
     assert!(refused.iter().all(|r| r["why"].is_string()), "{all}");
 }
 
 #[test]
 fn help_fits_eighty_columns_and_names_every_option() {
+    let labyrinth = "-x < | -y < | -z < | -n < | -g < | -s < | -i, --input < | --walls <";
+    let kmeans =
+        "--input | --points | --dims | --centres | -m, | -n | -t, | --passes-max | --no-normalise";
+    let against = "Examples: | Exit status: | ra-16k | --at-least | vacation";
     for (command, parts) in [
         ("", "stamp run ra"),
         ("run", "stamp"),
@@ -233,19 +202,10 @@ fn help_fits_eighty_columns_and_names_every_option() {
         ("generate", "kmeans | labyrinth"),
         ("generate kmeans", "--seed"),
         ("generate labyrinth", "--walls"),
-        (
-            "run labyrinth,genome",
-            "-x < | -y < | -z < | -n < | -g < | -s < | -i, --input < | --walls <",
-        ),
-        (
-            "run kmeans",
-            "--input | --points | --dims | --centres | -m, | -n | -t, | --passes-max | --no-normalise",
-        ),
+        ("run labyrinth,genome", labyrinth),
+        ("run kmeans", kmeans),
         ("bench", "against"),
-        (
-            "bench against",
-            "Examples: | Exit status: | ra-16k | --at-least | vacation",
-        ),
+        ("bench against", against),
     ] {
         let help = help(command, parts);
         assert!(!help.contains("--this"), "{help}");
@@ -270,19 +230,15 @@ fn a_time_limit_that_runs_out_is_a_run_that_is_not_verified() {
     );
     let run: Value = serde_json::from_str(&out).expect("one object");
     assert_eq!(run["verified"], false);
-    let error = run["error"].as_str().expect("an error");
-    has(error, "time limit | --time-limit");
-    let commits = run["commits"].as_u64().expect("a number");
-    let aborts: u64 = run["aborts"]
-        .as_object()
-        .expect("by reason")
-        .values()
-        .filter_map(Value::as_u64)
-        .sum();
-    assert!(commits + aborts > 0, "{run}");
+    let (commits, aborts) = (number(&run["commits"]), run["aborts"].as_object());
+    let aborts: u64 = aborts.expect("by reason").values().map(number).sum();
+    assert!(
+        commits + aborts > 0 && number(&run["metadata_bytes"]) > 0,
+        "{run}"
+    );
     let shown = format!("{commits} transactions committed, {aborts} attempts aborted");
-    assert!(error.contains(&shown), "{run}");
-    assert!(run["metadata_bytes"].as_u64() > Some(0), "{run}");
+    let parts = format!("time limit | --time-limit | {shown}");
+    has(run["error"].as_str().expect("an error"), &parts);
 }
 
 #[test]
@@ -300,31 +256,18 @@ fn tune_finds_a_launch_for_each_variant_and_writes_all_it_tried() {
     let is_whole = command.starts_with("stamp tune ra") && command.ends_with("--out ra.json");
     assert!(is_whole, "{command}");
     assert_eq!(document["device"]["id"], "cpu");
-    let runs = document["runs"].as_array().expect("a list");
+    let (runs, ratios) = (list(&document["runs"]), list(&document["ratios"]));
     let key = |run: &Value| format!("{} {}", run["variant"].as_str().unwrap_or(""), run["locks"]);
-    let keys: Vec<String> = runs.iter().map(key).collect();
-    let expected = [
-        "cgl 512",
-        "hv-sorting 512",
-        "hv-sorting 1024",
-        "optimized 512",
-        "optimized 1024",
-    ];
+    let keys = runs.iter().map(key).collect::<Vec<_>>().join(", ");
+    let expected = "cgl 512, hv-sorting 512, hv-sorting 1024, optimized 512, optimized 1024";
     assert_eq!(keys, expected);
-    assert_eq!(document["ratios"][0]["over_cgl"], 1.0);
-    for (run, ratio) in runs
-        .iter()
-        .zip(document["ratios"].as_array().expect("a list"))
-    {
-        assert_eq!(run["tx_per_s"], ratio["tx_per_s"]);
-    }
-    let search = document["search"].as_array().expect("a list");
+    assert_eq!(ratios[0]["over_cgl"], 1.0);
+    let rates = |of: &[Value]| -> Vec<Value> { of.iter().map(|r| r["tx_per_s"].clone()).collect() };
+    assert_eq!(rates(runs), rates(ratios));
+    let search = list(&document["search"]);
     // Three searches: `optimized` uses those of the algorithm it stands for.
-    assert!(
-        search.len() >= 3 * 3 && search.len().is_multiple_of(3),
-        "{}",
-        search.len()
-    );
+    let tried = search.len();
+    assert!(tried >= 3 * 3 && tried.is_multiple_of(3), "{tried}");
     assert!(search.iter().all(|tried| tried["tx_per_s"].is_number()));
 }
 
@@ -448,14 +391,12 @@ fn a_gpu_that_is_not_there_is_refused_and_auto_falls_back_with_the_reason() {
     // Number 999 is there on no machine, with a driver or without.
     let gpu = "run ra --device cuda:999";
     let has_driver = text(&stamp(gpu).stderr).contains("GPU 999");
-    refused(
-        gpu,
-        if has_driver {
-            "GPU 999"
-        } else {
-            "NVIDIA driver"
-        },
-    );
+    let expected = if has_driver {
+        "GPU 999"
+    } else {
+        "NVIDIA driver"
+    };
+    refused(gpu, expected);
     let (out, errors) = ended(0, "run ra --words 1K --transactions 500");
     if out.starts_with("cpu:") {
         assert!(errors.starts_with("note: no GPU can be used"), "{errors}");

@@ -7,283 +7,185 @@
 
 mod common;
 
-use common::{Setting, TINY_BANK, TINY_RA, json, refused_rows, right};
-use serde_json::Value;
+use common::{
+    Memory, Shape, TINY_BANK, TINY_RA, aborted, additions_do_not_conflict, holds, json, list,
+    refused_rows, right, verified, workload,
+};
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::variants::AskedVariant;
-use stamp_ports::workloads::AnyWorkload;
-use stamp_ports::workloads::bank::Bank;
-use stamp_ports::workloads::container::{List, Map, Ordered};
-use stamp_ports::workloads::eigenbench::Eigenbench;
-use stamp_ports::workloads::form::Form;
-use stamp_ports::workloads::ht::{Ht, NodeSource};
-use stamp_ports::workloads::pool::Pool;
-use stamp_ports::workloads::ra::Ra;
-use stamp_ports::workloads::vacation::Vacation;
 use stm_core::algorithm::Variant;
-use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
 
 /// Lock tables and stripes, each with launches below and above the cores.
-const MEMORIES: [(u64, u64); 6] = [(1, 4), (2, 4), (16, 4), (1, 16), (2, 16), (16, 16)];
-const SHAPES: [(u32, u32); 2] = [(2, 8), (5, 3)];
+const MEMORIES: [Memory; 6] = [(1, 4), (2, 4), (16, 4), (1, 16), (2, 16), (16, 16)];
+const SHAPES: [Shape; 2] = [(2, 8), (5, 3)];
 
 /// Few locks.
-const MEMORY: [(u64, u64); 1] = [(16, 4)];
+const MEMORY: [Memory; 1] = [(16, 4)];
 
-/// Runs every variant in each of these shapes and memories, and returns the reports, all of which
-/// were verified.
+/// Runs a workload with every variant in each of these shapes and memories.
 fn all_variants(
-    workload: impl Into<AnyWorkload>,
-    shapes: &[(u32, u32)],
-    memories: &[(u64, u64)],
+    line: &str,
+    shapes: &[Shape],
+    memories: &[Memory],
     transactions: u64,
 ) -> Vec<RunReport> {
-    let settings = Setting::each(11, shapes, memories, transactions);
-    let reports = common::all_variants(workload, settings);
-    for report in &reports {
-        assert_eq!(report.commits, transactions, "{}", report.variant);
-    }
-    reports
+    common::all_variants(workload(line, 11), 11, shapes, memories, transactions)
 }
 
 #[test]
 fn random_arrays_of_few_words_keep_every_increment() {
-    all_variants(Ra::of(32, 4, 4), &SHAPES, &MEMORIES, 600);
+    let of = |words, reads, writes| format!("ra --words {words} --reads {reads} --writes {writes}");
+    all_variants(&of(32, 4, 4), &SHAPES, &MEMORIES, 600);
     let memories = [(2, 4), (16, 16), (1 << 10, 4)];
-    all_variants(Ra::of(32, 8, 3), &SHAPES[..1], &memories, 600);
+    all_variants(&of(32, 8, 3), &SHAPES[..1], &memories, 600);
     // Transactions that only read, and more reads than go to memory together.
-    all_variants(Ra::of(32, 4, 0), &SHAPES[..1], &MEMORY, 600);
-    all_variants(Ra::of(64, 37, 37), &[(2, 4)], &MEMORY, 200);
+    all_variants(&of(32, 4, 0), &SHAPES[..1], &MEMORY, 600);
+    all_variants(&of(64, 37, 37), &[(2, 4)], &MEMORY, 200);
 }
 
 #[test]
 fn hash_tables_of_few_buckets_keep_every_key_once() {
     for buckets in [1, 8] {
-        for nodes in [NodeSource::Preassigned, NodeSource::Pool] {
-            let ht = Ht {
-                nodes,
-                ..Ht::of(buckets, 4)
-            };
-            all_variants(ht, &SHAPES[..1], &MEMORIES, 400);
+        for nodes in ["preassigned", "pool"] {
+            let of = format!("ht --keys-per-tx 4 --buckets {buckets} --nodes {nodes}");
+            all_variants(&of, &SHAPES[..1], &MEMORIES, 400);
         }
     }
-    all_variants(Ht::of(32, 1), &SHAPES[1..], &MEMORY, 1000);
+    all_variants(
+        "ht --buckets 32 --keys-per-tx 1",
+        &SHAPES[1..],
+        &MEMORY,
+        1000,
+    );
 }
 
 #[test]
 fn containers_lose_no_key_and_leak_no_node() {
-    for (keys, chains) in [(1, 1), (40, 5)] {
-        let map = Map {
-            keys,
-            chains,
-            ..Map::default()
-        };
-        let list = List {
-            keys,
-            ..List::default()
-        };
-        let ordered = Ordered {
-            keys,
-            ..Ordered::default()
-        };
-        all_variants(map, &SHAPES[..1], &MEMORIES, 400);
-        all_variants(list, &SHAPES[..1], &MEMORIES, 200);
-        all_variants(ordered, &SHAPES[..1], &MEMORIES, 400);
+    for (of, transactions) in [
+        ("map --keys 1 --chains 1", 400),
+        ("map --keys 40 --chains 5", 400),
+        ("list --keys 1", 200),
+        ("list --keys 40", 200),
+        ("ordered --keys 1", 400),
+        ("ordered --keys 40", 400),
+    ] {
+        all_variants(of, &SHAPES[..1], &MEMORIES, transactions);
     }
-    all_variants(Pool, &SHAPES, &MEMORY, 2_000);
+    all_variants("pool", &SHAPES, &MEMORY, 2_000);
 }
 
 #[test]
 fn vacation_accounts_for_every_place_and_reservation() {
-    let vacation = |relations, queries, range_percent, users_percent| Vacation {
-        relations,
-        queries,
-        range_percent,
-        users_percent,
-        transactions_max: 600,
-    };
     // One of everything; as many tasks of each kind; many queries; STAMP's mixes.
-    for workload in [
-        vacation(1, 1, 100, 50),
-        vacation(8, 3, 100, 34),
-        vacation(30, 10, 90, 90),
-        vacation(60, 2, 90, 98),
-        vacation(60, 4, 60, 90),
-        vacation(60, 4, 60, 0),
-        vacation(60, 4, 60, 100),
+    for options in [
+        "-r 1 -n 1 -q 100 -u 50",
+        "-r 8 -n 3 -q 100 -u 34",
+        "-r 30 -n 10 -q 90 -u 90",
+        "-r 60 -n 2 -q 90 -u 98",
+        "-r 60 -n 4 -q 60 -u 90",
+        "-r 60 -n 4 -q 60 -u 0",
+        "-r 60 -n 4 -q 60 -u 100",
     ] {
-        all_variants(workload, &SHAPES, &MEMORY, 600);
+        let of = format!("vacation --transactions 600 {options}");
+        all_variants(&of, &SHAPES, &MEMORY, 600);
     }
-    all_variants(vacation(10, 4, 100, 60), &SHAPES[..1], &MEMORIES, 400);
+    let of = "vacation --transactions 400 -r 10 -n 4 -q 100 -u 60";
+    all_variants(of, &SHAPES[..1], &MEMORIES, 400);
 }
 
 #[test]
 fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
-    for (accounts, audit_range) in [(2, 2), (37, 5), (64, 64)] {
-        for zipf_thousandths in [0, 1200] {
-            let bank = Bank {
-                zipf_thousandths,
-                ..Bank::of(accounts, 30, audit_range)
-            };
-            all_variants(bank, &SHAPES[..1], &MEMORIES, 600);
+    for accounts in [
+        "2 --audit-range 2",
+        "37 --audit-range 5",
+        "64 --audit-range 64",
+    ] {
+        for zipf in ["0", "1.2"] {
+            let of = format!("bank --accounts {accounts} --audit-share 30 --zipf {zipf}");
+            all_variants(&of, &SHAPES[..1], &MEMORIES, 600);
         }
     }
     // Transfers alone, and audits alone.
-    for audit_percent in [0, 100] {
-        all_variants(Bank::of(40, audit_percent, 20), &SHAPES[1..], &MEMORY, 1000);
+    for share in [0, 100] {
+        let of = format!("bank --accounts 40 --audit-range 20 --audit-share {share}");
+        all_variants(&of, &SHAPES[1..], &MEMORY, 1000);
     }
 }
 
 #[test]
 fn bank_whose_transfers_only_add_keeps_every_account_and_shows_audits_no_wrong_sum() {
     // Rows of one, rows that ranges cut, and a row for all; a last row that is not full.
-    for (accounts, audit_range, row) in [(2, 2, 1), (37, 5, 4), (64, 64, 32), (61, 20, 64)] {
-        for audit_percent in [0, 30] {
-            let bank = Bank {
-                zipf_thousandths: 900,
-                adds_row: Some(row),
-                ..Bank::of(accounts, audit_percent, audit_range)
-            };
-            for report in all_variants(bank, &SHAPES[..1], &MEMORIES, 600) {
-                let adds = ["fast", "fast-table"].contains(&report.variant);
-                if adds && audit_percent == 0 {
-                    let aborted: u64 = report.aborts.values().sum();
-                    assert_eq!(aborted, 0, "{}: additions conflict", report.variant);
-                }
-            }
-        }
+    for options in [
+        "--accounts 2 --audit-range 2 --row 1",
+        "--accounts 37 --audit-range 5 --row 4",
+        "--accounts 64 --audit-range 64 --row 32",
+        "--accounts 61 --audit-range 20 --row 64",
+    ] {
+        let of = format!("bank --adds --zipf 0.9 {options} --audit-share");
+        all_variants(&format!("{of} 30"), &SHAPES[..1], &MEMORIES, 600);
+        let transfers = all_variants(&format!("{of} 0"), &SHAPES[..1], &MEMORIES, 600);
+        additions_do_not_conflict(&transfers);
     }
 }
 
 /// `EigenBench` on few words, with all that it can do.
-const EIGENBENCH: EigenbenchPlan = EigenbenchPlan {
-    seed: 0,
-    hot_words: 32,
-    mild_words: 8,
-    cold_words: 8,
-    hot: accesses(6, 4),
-    mild: accesses(3, 2),
-    cold_inside: accesses(3, 2),
-    cold_outside: accesses(2, 3),
-    nops_inside: 2,
-    nops_outside: 3,
-    locality_percent: 30,
-};
-
-const fn accesses(reads: u32, writes: u32) -> Accesses {
-    Accesses { reads, writes }
-}
-
-const fn eigenbench(plan: EigenbenchPlan) -> Eigenbench {
-    let form = Form::Dynamic;
-    Eigenbench { plan, form }
-}
+const EIGENBENCH: &str = "eigenbench --hot-words 32 --hot-reads 6 --hot-writes 4 \
+    --mild-words 8 --mild-reads 3 --mild-writes 2 --cold-words 8 --cold-reads 3 --cold-writes 2 \
+    --cold-reads-outside 2 --cold-writes-outside 3 --nops 2 --nops-outside 3 --locality 30";
 
 #[test]
 fn eigenbench_keeps_every_addition_and_every_word_of_a_lane() {
-    all_variants(eigenbench(EIGENBENCH), &SHAPES, &MEMORIES, 600);
-    let none = accesses(0, 0);
-    for plan in [
+    all_variants(EIGENBENCH, &SHAPES, &MEMORIES, 600);
+    for instead in [
         // More writes than reads, and the other way about.
-        EigenbenchPlan {
-            hot: accesses(1, 13),
-            mild: accesses(0, 9),
-            ..EIGENBENCH
-        },
-        EigenbenchPlan {
-            hot: accesses(17, 0),
-            mild: accesses(9, 1),
-            ..EIGENBENCH
-        },
+        "--hot-reads 1 --hot-writes 13 --mild-reads 0 --mild-writes 9",
+        "--hot-reads 17 --hot-writes 0 --mild-reads 9 --mild-writes 1",
         // All accesses to one word, and all distinct words one.
-        EigenbenchPlan {
-            locality_percent: 100,
-            ..EIGENBENCH
-        },
-        EigenbenchPlan {
-            hot_words: 1,
-            mild_words: 1,
-            cold_words: 1,
-            ..EIGENBENCH
-        },
-        EigenbenchPlan {
-            locality_percent: 0,
-            mild: none,
-            cold_inside: none,
-            cold_outside: none,
-            ..EIGENBENCH
-        },
-        EigenbenchPlan {
-            hot: none,
-            hot_words: 0,
-            ..EIGENBENCH
-        },
+        "--locality 100",
+        "--hot-words 1 --mild-words 1 --cold-words 1",
+        "--locality 0 --mild-reads 0 --mild-writes 0 --cold-reads 0 --cold-writes 0 \
+         --cold-reads-outside 0 --cold-writes-outside 0",
+        "--hot-reads 0 --hot-writes 0 --hot-words 0",
     ] {
-        all_variants(eigenbench(plan), &SHAPES[..1], &MEMORY, 400);
+        all_variants(
+            &format!("{EIGENBENCH} {instead}"),
+            &SHAPES[..1],
+            &MEMORY,
+            400,
+        );
     }
 }
 
+/// That the operating system interrupts an attempt in a transaction is a matter of luck.
 #[test]
 fn these_runs_do_collide() {
-    let bank = Bank {
-        zipf_thousandths: 1200,
-        ..Bank::of(37, 30, 5)
-    };
-    let (shape, memory) = (&SHAPES[..1], &MEMORY);
-    collides(|| all_variants(Ra::of(32, 4, 4), shape, memory, 20_000));
-    collides(|| all_variants(bank, shape, memory, 20_000));
-    collides(|| all_variants(eigenbench(EIGENBENCH), shape, memory, 20_000));
-}
-
-/// Makes the runs again until an attempt aborts: that the operating system
-/// interrupts one in a transaction is a matter of luck.
-fn collides(runs: impl Fn() -> Vec<RunReport>) {
-    for _ in 0..20 {
-        let reports = runs();
-        if reports.iter().flat_map(|r| r.aborts.values()).sum::<u64>() > 0 {
-            return;
-        }
+    let bank = "bank --accounts 37 --audit-share 30 --audit-range 5 --zipf 1.2";
+    for of in ["ra --words 32 --reads 4 --writes 4", bank, EIGENBENCH] {
+        let runs = || all_variants(of, &SHAPES[..1], &MEMORY, 20_000);
+        let collided = (0..20).any(|_| aborted(&runs()) > 0);
+        assert!(collided, "no attempt aborted: this tests nothing");
     }
-    panic!("no attempt aborted: this tests nothing");
 }
 
 #[test]
 fn few_words_keep_every_static_update() {
-    let ra = |words, form| Ra {
-        words,
-        form,
-        ..Ra::default()
-    };
-    let bank = |accounts, form| Bank {
-        form,
-        ..Bank::of(accounts, 0, accounts)
-    };
-    let ht = |buckets| Ht {
-        form: Form::Static,
-        ..Ht::of(buckets, 4)
-    };
-    let eigenbench = |hot_words| Eigenbench {
-        form: Form::Static,
-        ..Eigenbench::of_hot_words(hot_words)
-    };
-    let all: [AnyWorkload; 12] = [
-        ra(40, Form::Wide).into(),
-        ra(16, Form::Static).into(),
-        ra(32, Form::Static).into(),
-        ra(1000, Form::Static).into(),
-        bank(2, Form::Wide).into(),
-        bank(37, Form::Wide).into(),
-        bank(2, Form::Static).into(),
-        bank(37, Form::Static).into(),
-        ht(1).into(),
-        ht(100).into(),
-        eigenbench(1).into(),
-        eigenbench(64).into(),
-    ];
-    for workload in all {
-        for setting in Setting::each(11, &SHAPES, &MEMORY, 3000) {
-            let reports = common::verified(&workload, setting, &[Variant::Fast.into()]);
-            assert_eq!(reports[0].commits, 3000, "{workload:?}");
+    for of in [
+        "ra --words 40 --wide",
+        "ra --words 16",
+        "ra --words 32",
+        "ra --words 1000",
+        "bank --audit-share 0 --accounts 2 --audit-range 2 --wide",
+        "bank --audit-share 0 --accounts 37 --audit-range 37 --wide",
+        "bank --audit-share 0 --accounts 2 --audit-range 2",
+        "bank --audit-share 0 --accounts 37 --audit-range 37",
+        "ht --buckets 1 --keys-per-tx 4",
+        "ht --buckets 100 --keys-per-tx 4",
+        "eigenbench --hot-words 1",
+        "eigenbench --hot-words 64",
+    ] {
+        let of = workload(&format!("{of} --static"), 11);
+        for shape in SHAPES {
+            verified(&of, &[Variant::Fast.into()], 11, (shape, MEMORY[0]), 3000);
         }
     }
 }
@@ -296,33 +198,21 @@ fn tables_and_documents_name_the_static_form() {
         assert!(row.is_some_and(|row| row.contains("yes")), "{table}");
         assert!(!table.contains("optimized"), "{table}");
         let report = json(&format!("{base} --static --json"));
-        assert_eq!(report["variant"], "fast, static");
-        assert_eq!(report["resolved"], "fast");
-        assert_eq!(report["verified"], true);
+        holds!(report, {"variant": "fast, static", "resolved": "fast", "verified": true});
     }
-}
-
-#[test]
-fn a_search_names_the_static_form_in_all_of_its_tables() {
-    let document = json(
-        "tune ra --device cpu --words 1K --transactions 2K --static --variant fast --repeat 1 --json",
-    );
+    // A search names it in all of its tables.
+    let of = "ra --device cpu --transactions 2K --static --variant fast --json";
+    let document = json(&format!("tune {of} --words 1K --repeat 1"));
     for table in ["ratios", "runs", "search"] {
-        let rows = document[table].as_array().expect("rows");
-        assert!(!rows.is_empty() && rows.iter().all(|row| row["variant"] == "fast, static"));
+        let rows = list(&document[table]);
+        assert!(!rows.is_empty());
+        for row in rows {
+            holds!(*row, {"variant": "fast, static"});
+        }
     }
-}
-
-#[test]
-fn recorded_histories_of_the_static_form_are_opaque_and_named() {
-    let row = json(
-        "record ra --device cpu --words 64 --transactions 2K --static --variant fast --check --json",
-    );
-    assert_eq!(row["variant"], "fast, static");
-    assert!(
-        row["violations"] == 0 && row["wrong_state"] == Value::Null,
-        "{row}"
-    );
+    // Recorded histories are opaque.
+    let row = json(&format!("record {of} --words 64 --check"));
+    holds!(row, {"variant": "fast, static", "violations": 0, "wrong_state": null});
 }
 
 #[test]

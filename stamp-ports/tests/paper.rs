@@ -4,7 +4,6 @@
 mod common;
 
 use common::{Bench, refused, words};
-use stamp_ports::measure::search::Tried;
 use stamp_ports::paper::document::{Breakdown, Paper};
 use stamp_ports::store::Document;
 use stamp_ports::variants::AskedVariant;
@@ -39,25 +38,19 @@ fn the_quick_run_measures_and_verifies_everything() {
     let lines = lines(&bench, 0, "");
     let paper = paper(&bench);
     assert!(paper.head.complete && paper.head.quick);
-    let (workloads, variants) = (WORKLOADS.len(), AskedVariant::all().len());
-    assert_eq!(variants, VARIANTS);
-    assert_eq!(paper.speedups.len(), workloads * variants);
+    let workloads = WORKLOADS.len();
+    assert_eq!(AskedVariant::all().len(), VARIANTS);
+    assert_eq!(paper.speedups.len(), workloads * VARIANTS);
     for s in &paper.speedups {
-        assert!(s.verified && s.error.is_none(), "{s:?}");
-        assert!(
-            s.commits > 0 && s.metadata_bytes > 0 && s.launches > 0,
-            "{s:?}"
-        );
-        assert!(
-            s.tx_per_s_min <= s.tx_per_s && s.tx_per_s <= s.tx_per_s_max,
-            "{s:?}"
-        );
-        assert!(s.over_cgl.is_some_and(|ratio| ratio > 0.0), "{s:?}");
+        let launch = (s.blocks, s.threads);
         let searched = paper.search.iter().any(|t| {
-            (&t.workload, &t.variant) == (&s.workload, &s.resolved)
-                && (t.blocks, t.threads) == (s.blocks, s.threads)
+            (&t.workload, &t.variant, (t.blocks, t.threads)) == (&s.workload, &s.resolved, launch)
         });
-        assert!(searched && s.tried > 0, "{s:?}");
+        let right = s.verified && s.error.is_none();
+        let counted = s.commits > 0 && s.metadata_bytes > 0 && s.launches > 0 && s.tried > 0;
+        let rates = s.tx_per_s_min <= s.tx_per_s && s.tx_per_s <= s.tx_per_s_max;
+        let ratio = s.over_cgl.is_some_and(|ratio| ratio > 0.0);
+        assert!(searched && right && counted && rates && ratio, "{s:?}");
     }
     let sections = "ra ht bank eigenbench genome/gn1 genome/gn2 kmeans queue";
     for workload in sections.split(' ') {
@@ -70,30 +63,28 @@ fn the_quick_run_measures_and_verifies_everything() {
             assert!((ratio * section.tx_per_s / s.tx_per_s - 1.0).abs() < 1e-9);
         }
     }
-    assert!(paper.threads.len() >= workloads * (variants - 1) * 2);
+    assert!(paper.threads.len() >= workloads * (VARIANTS - 1) * 2);
     assert!(paper.eigenbench.len() >= 8);
-    let reads = |workload: &str| {
-        let row = paper
-            .characteristics
-            .iter()
-            .find(|c| c.workload == workload);
-        row.and_then(|c| c.reads_per_tx).expect("a count of reads")
-    };
-    assert!((reads("ra") - 16.0).abs() < 1e-9);
-    assert!((reads("kmeans") - 8.0).abs() < 1e-9);
-    let genome: Vec<_> = paper
-        .characteristics
-        .iter()
-        .filter(|c| c.workload.starts_with("genome/gn"))
-        .collect();
-    assert_eq!(genome.len(), 2, "GN-1 and GN-2");
-    // One line a point, with the time left in all but the last.
-    let (last, before) = lines.split_last().expect("lines");
+    for (workload, reads) in [("ra", 16.0), ("kmeans", 8.0)] {
+        let mut all = paper.characteristics.iter();
+        let row = all.find(|c| c.workload == workload).expect(workload);
+        assert!(
+            row.reads_per_tx.is_some_and(|n| (n - reads).abs() < 1e-9),
+            "{row:?}"
+        );
+    }
+    let mut names = paper.characteristics.iter().map(|c| &c.workload);
     assert!(
-        before.iter().all(|line| line.contains(" left")),
-        "{before:?}"
+        ["genome/gn1", "genome/gn2"]
+            .iter()
+            .all(|gn| names.any(|name| name == gn))
     );
-    assert!(!last.contains(" left"), "{last}");
+    // One line a point, with the time left in all but the last.
+    let last = lines.len() - 1;
+    assert!(
+        (0..=last).all(|i| lines[i].contains(" left") == (i < last)),
+        "{lines:?}"
+    );
     assert_eq!(fs::read_dir(bench.folder()).expect("a folder").count(), 1);
 }
 
@@ -157,13 +148,11 @@ fn a_killed_run_loses_a_unit_which_is_measured_again_whole() {
     assert_eq!(after.speedups[..VARIANTS], before.speedups[..VARIANTS]);
     assert!(after.head.seconds > before.head.seconds);
     // What was lost left nothing behind; each was measured once.
-    for s in &after.speedups {
-        let same = |t: &&stamp_ports::paper::document::Speedup| {
-            (&t.workload, &t.variant) == (&s.workload, &s.variant)
-        };
-        assert_eq!(after.speedups.iter().filter(same).count(), 1);
-        let searched = |t: &&Tried| (&t.workload, &t.variant) == (&s.workload, &s.variant);
-        assert!(after.search.iter().filter(searched).count() <= 4);
+    let measured = after.speedups.iter().map(|s| (&s.workload, &s.variant));
+    let searched = after.search.iter().map(|t| (&t.workload, &t.variant));
+    for of in measured.clone() {
+        assert_eq!(measured.clone().filter(|other| *other == of).count(), 1);
+        assert!(searched.clone().filter(|other| *other == of).count() <= 4);
     }
 }
 
@@ -217,13 +206,9 @@ fn a_document_of_another_build_or_driver_is_refused_with_the_reason() {
         bench.write(&other.to_text().expect("text"));
         bench.refused(&format!("{part} => {parts} | --fresh"));
     }
-}
-
-#[test]
-fn other_settings_are_refused_by_name_until_a_fresh_start() {
-    let bench = quick();
-    lines(&bench, 0, "--workload ht --only table1");
-    let other = "--workload ht --only table1 --seed 2";
+    // Other settings are refused by name until a fresh start.
+    bench.write(&whole.to_text().expect("text"));
+    let other = format!("{part} --seed 2");
     bench.refused(&format!("{other} => --seed | \"1\", not \"2\" | --fresh"));
     lines(&bench, 0, &format!("{other} --fresh"));
     assert_eq!(paper(&bench).head.seed, 2);

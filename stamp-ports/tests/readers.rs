@@ -18,9 +18,8 @@ use std::path::Path;
 use stm_kernels::draw::{below, draw};
 
 fn number(name: &str, otherwise: u64) -> u64 {
-    std::env::var(name)
-        .ok()
-        .map_or(otherwise, |text| text.parse().expect("a number"))
+    let text = std::env::var(name).ok();
+    text.map_or(otherwise, |text| text.parse().expect("a number"))
 }
 
 /// Words that readers treat in their own way.
@@ -69,19 +68,12 @@ fn fuzz(seeds: &[Vec<u8>], cases: u64, read: impl Fn(&[u8]) -> Option<String>) -
     for case in first..first + cases {
         let bytes = mutate(seeds, case);
         let found = catch_unwind(AssertUnwindSafe(|| read(&bytes)));
-        let Ok(found) = found else {
-            panic!(
-                "case {case} made the reader panic: {:?}",
-                String::from_utf8_lossy(&bytes)
-            );
-        };
-        match found {
+        let shown = String::from_utf8_lossy(&bytes);
+        match found.unwrap_or_else(|_| panic!("case {case} made the reader panic: {shown:?}")) {
             None => right += 1,
             Some(text) => {
-                assert!(
-                    !text.is_empty() && !text.contains('\n'),
-                    "case {case}: {text:?}"
-                );
+                let is_line = !text.is_empty() && !text.contains('\n');
+                assert!(is_line, "case {case}: {text:?}");
             }
         }
     }
@@ -93,10 +85,8 @@ fn cases() -> u64 {
 }
 
 fn data(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("tests/data")
-        .join(name);
-    fs::read(path).expect("a file of the tests")
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data");
+    fs::read(folder.join(name)).expect("a file of the tests")
 }
 
 #[test]
@@ -139,19 +129,15 @@ fn any_bytes_as_a_maze_or_as_points_are_that_or_an_error() {
 fn any_bytes_as_results_are_results_or_an_error_and_can_be_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let seeds = [data("paper-sample.json")];
+    let parse = |bytes: &[u8]| Paper::parse(&String::from_utf8_lossy(bytes));
     let right = fuzz(&seeds, cases() / 4, |bytes| {
-        let text = String::from_utf8_lossy(bytes);
-        Paper::parse(&text).err().map(|error| error.to_string())
+        Some(parse(bytes).err()?.to_string())
     });
     assert!(right > 0 && right < cases() / 4, "{right}");
     // What could be read can be reported as well, or is refused in one line.
     fuzz(&seeds, cases() / 400, |bytes| {
-        if Paper::parse(&String::from_utf8_lossy(bytes)).is_err() {
-            return None;
-        }
+        parse(bytes).ok()?;
         fs::write(folder.path().join("paper.json"), bytes).expect("a file");
-        report(folder.path(), None, None)
-            .err()
-            .map(|error| error.to_string())
+        Some(report(folder.path(), None, None).err()?.to_string())
     });
 }

@@ -4,13 +4,10 @@
 //!
 //! The commands `soak` and `faults`, on the CPU.
 
-use common::{Bench, ended, has, objects, right};
+use common::{Bench, ended, has, holds, list, number, objects, right};
 use serde_json::{Value, json};
-use stamp_ports::devices::AnyDevice;
 use stamp_ports::paper::document::Paper;
-use stamp_ports::paper::plan::Section;
-use stamp_ports::paper::run::{PaperSpec, paper};
-use stamp_ports::store::{BenchSpec, Document};
+use stamp_ports::store::Document;
 use std::fs;
 use std::path::Path;
 use stm_core::algorithm::Variant;
@@ -51,26 +48,23 @@ fn bad_input_gives_one_line_and_status_2() {
 fn recorded_histories_are_kept_and_judged() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().display();
-    for workload in ["ra", "ht"] {
-        let rows = objects(&format!(
-            "record {workload} --variant all --transactions 4K --words 256 --buckets 64 \
-             --out {out} --check --json"
-        ));
-        assert_eq!(rows.len(), Variant::ALL.len(), "{rows:?}");
-        for row in rows {
-            assert_eq!(row["transactions"], 4096, "{row}");
-            assert_eq!(row["violations"], 0, "{row}");
-            assert_eq!(row["attempts_checked"], row["attempts"], "{row}");
-        }
+    let rows = objects(&format!(
+        "record ra,ht --variant all --transactions 4K --words 256 --buckets 64 \
+         --out {out} --check --json"
+    ));
+    assert_eq!(rows.len(), 2 * Variant::ALL.len(), "{rows:?}");
+    for row in &rows {
+        let attempts = &row["attempts"];
+        holds!(*row, {"transactions": 4096, "violations": 0, "attempts_checked": attempts});
     }
-    let files: Vec<String> = fs::read_dir(dir.path())
+    let files = fs::read_dir(dir.path())
         .unwrap()
-        .map(|entry| entry.unwrap().path().to_str().unwrap().to_owned())
-        .collect();
-    assert_eq!(files.len(), 16);
+        .map(|entry| entry.unwrap().path());
+    let files: Vec<_> = files.collect();
+    assert_eq!(files.len(), rows.len());
     for file in &files {
-        let verdict = stm_history::opacity::check_file(file.as_ref()).unwrap();
-        assert!(verdict.is_opaque(), "{file}");
+        let verdict = stm_history::opacity::check_file(file).unwrap();
+        assert!(verdict.is_opaque(), "{}", file.display());
     }
 }
 
@@ -80,28 +74,30 @@ fn every_workload_is_opaque_and_verified_with_every_variant() {
     let expected = stamp_ports::workloads::WORKLOADS.len() * Variant::ALL.len();
     assert_eq!(rows.len(), expected);
     for row in rows {
-        assert!(row["transactions"].as_u64() >= Some(200), "{row}");
-        assert_eq!(row["violations"], 0, "{row}");
-        assert_eq!(row["wrong_state"], serde_json::Value::Null, "{row}");
-        assert_eq!(row["attempts_checked"], row["attempts"], "{row}");
+        assert!(number(&row["transactions"]) >= 200, "{row}");
+        let attempts = &row["attempts"];
+        holds!(row, {"violations": 0, "wrong_state": null, "attempts_checked": attempts});
         // Each pass of k-means is a history.
-        let histories = row["launches"].as_u64().unwrap();
-        let runs = row["runs"].as_u64().unwrap();
-        assert_eq!(row["workload"] == "kmeans", histories > runs, "{row}");
+        let is_several = number(&row["launches"]) > number(&row["runs"]);
+        assert_eq!(row["workload"] == "kmeans", is_several, "{row}");
     }
+}
+
+/// Records one history, which must be opaque.
+fn recorded(arguments: &str) -> Value {
+    let row = objects(&format!("record {arguments} --json")).remove(0);
+    assert_eq!(row["violations"], 0, "{row}");
+    row
 }
 
 #[test]
 fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
     // A lane commits a thousand points, with room for a thousand attempts.
+    let of = "kmeans --variant hv-sorting --attempts 1 --centres 2 --transactions 1";
     let repeated = (1..20).any(|seed| {
-        let rows = objects(&format!(
-            "record kmeans --variant hv-sorting --attempts 1 --centres 2 --seed {seed} \
-             --transactions 1 --json"
-        ));
-        assert_eq!(rows[0]["violations"], 0, "{rows:?}");
-        assert_eq!(rows[0]["runs"], 1, "{rows:?}");
-        rows[0]["launches_repeated"].as_u64() > Some(0)
+        let row = recorded(&format!("{of} --seed {seed}"));
+        assert_eq!(row["runs"], 1, "{row}");
+        number(&row["launches_repeated"]) > 0
     });
     assert!(repeated, "no attempt of any run aborted");
 }
@@ -109,24 +105,20 @@ fn a_run_whose_records_do_not_fit_is_made_again_with_more_room() {
 #[test]
 fn a_launch_whose_lanes_have_too_little_room_each_gets_fewer_blocks() {
     // One transaction of 32 lanes does not fit, one of 16 lanes does.
-    let rows = objects(
-        "record ra --variant fast --transactions 200 --blocks 8 --threads 4 --attempts 1 \
-         --buffer-bytes 10K --json",
+    let shape = "--blocks 8 --threads 4 --attempts 1 --buffer-bytes 10K";
+    let row = recorded(&format!("ra --variant fast --transactions 200 {shape}"));
+    assert!(
+        number(&row["blocks"]) < 8 && number(&row["transactions"]) >= 200,
+        "{row}"
     );
-    assert!(rows[0]["blocks"].as_u64() < Some(8), "{rows:?}");
-    assert_eq!(rows[0]["violations"], 0, "{rows:?}");
-    assert!(rows[0]["transactions"].as_u64() >= Some(200), "{rows:?}");
 }
 
 #[test]
 fn histories_have_turns_alone_where_these_come_after_few_conflicts() {
+    let of = "counter --variant fast --rounds 50 --items 4K --transactions 4K --queue-after 1";
     let with_turns = (1..40).any(|seed| {
-        let rows = objects(&format!(
-            "record counter --variant fast --rounds 50 --items 4K --transactions 4K --queue-after 1 \
-             --blocks 2 --threads 8 --seed {seed} --json"
-        ));
-        assert_eq!(rows[0]["violations"], 0, "{rows:?}");
-        rows[0]["turns"].as_u64() > Some(0)
+        let row = recorded(&format!("{of} --blocks 2 --threads 8 --seed {seed}"));
+        number(&row["turns"]) > 0
     });
     assert!(with_turns, "no transaction of any run got a turn alone");
 }
@@ -135,28 +127,13 @@ fn read(bench: &Bench) -> Paper {
     Paper::parse(&bench.text()).expect("a document")
 }
 
-/// Figure 2 of two workloads, small.
-fn spec(folder: &Path) -> PaperSpec {
-    PaperSpec {
-        bench: BenchSpec {
-            device: None,
-            quick: true,
-            seconds: None,
-            seed: 1,
-            out: folder.into(),
-            fresh: false,
-        },
-        only: vec![Section::Fig2],
-        workload: vec!["ra", "kmeans"],
-        retry: false,
-    }
-}
-
 #[test]
 fn each_result_gets_the_verdict_on_a_recorded_run_and_other_builds_are_refused() {
     let bench = Bench::new("isolation", Paper::FILE_NAME);
-    let spec = spec(&bench.folder());
-    paper(&AnyDevice::cpu(), &spec, "stamp bench paper").expect("it is measured");
+    let out = bench.folder().display().to_string();
+    right(&format!(
+        "bench paper --quick --only fig2 --workload ra,kmeans --out {out}"
+    ));
     let before = bench.text();
     bench.ended(0, "--for 0.000000001");
     assert_eq!(before, bench.text());
@@ -207,14 +184,13 @@ fn a_soak_goes_on_where_it_was_and_what_was_wrong_stays_wrong() {
     let soak = soak();
     let resume = format!("--resume {}", soak.path().display());
     let first = soak.done("--seed 7");
-    assert!(first["seed"] == 7 && first["sessions"] == 1);
-    let number = |state: &Value, key: &str| state[key].as_u64().expect("a number");
-    assert!(number(&first, "next_step") > 0 && number(&first, "commits") > 0);
+    holds!(first, {"seed": 7, "sessions": 1});
+    assert!(number(&first["next_step"]) > 0 && number(&first["commits"]) > 0);
 
     let mut second = soak.done(&resume);
-    assert!(second["seed"] == 7 && second["sessions"] == 2);
+    holds!(second, {"seed": 7, "sessions": 2});
     for key in ["next_step", "commits", "service_launches"] {
-        assert!(number(&second, key) > number(&first, key), "{key}");
+        assert!(number(&second[key]) > number(&first[key]), "{key}");
     }
     let log = fs::read_to_string(soak.folder().join("soak.txt")).expect("a log");
     has(&log, "seed 7, 2 sessions | wrong: 0");
@@ -241,7 +217,7 @@ fn a_state_that_is_none_is_refused_and_left_as_it_is() {
 fn a_soak_of_some_steps_makes_no_others() {
     let soak = soak();
     let made = soak.done("--only transfers --chunk 1K");
-    let launches = made["service_launches"].as_u64().expect("a number");
+    let launches = number(&made["service_launches"]);
     assert!(launches > 0);
     assert_eq!(made["commits"], 1024 * launches);
     for others in ["runs", "faults", "refused"] {
@@ -249,7 +225,7 @@ fn a_soak_of_some_steps_makes_no_others() {
     }
     let faulty = soak.done("--only faults");
     let seen = faulty["faults"].as_object().expect("faults");
-    assert!(seen.len() > 3 && faulty["commits"].as_u64() > Some(0));
+    assert!(seen.len() > 3 && number(&faulty["commits"]) > 0);
     assert_eq!(faulty["service_launches"], 0);
     soak.refused("--only transfer => \"transfer\" | memories, transfers");
 }
@@ -262,16 +238,11 @@ fn every_fault_that_a_cpu_can_show_is_seen_as_it_should_be() {
     right(&format!("faults --device cpu --out {out}"));
     let log = read("faults.txt");
     let found: Value = serde_json::from_str(&read("faults.json")).expect("JSON");
-    let faults = found["faults"].as_array().expect("a list");
+    let faults = list(&found["faults"]);
     assert_eq!(faults.len(), 9, "{log}");
-    for fault in faults {
-        assert_eq!(fault["passed"], true, "{log}");
-        assert!(
-            !fault["seen"].as_array().expect("lines").is_empty(),
-            "{log}"
-        );
-    }
-    assert_eq!(found["skipped"].as_array().expect("a list").len(), 5);
+    let is_seen = |f: &Value| f["passed"] == true && !list(&f["seen"]).is_empty();
+    assert!(faults.iter().all(is_seen), "{log}");
+    assert_eq!(list(&found["skipped"]).len(), 5);
     has(
         &log,
         "write set of 40 entries | array of 4096 elements | cell 7 of the words | killed",
@@ -286,6 +257,6 @@ fn a_fault_that_is_not_known_is_refused_with_those_that_are() {
     ] {
         has(&ended(2, arguments).1, "nothing");
     }
-    assert!(!std::path::Path::new("never-made").exists());
+    assert!(!Path::new("never-made").exists());
     ended(2, "faults");
 }

@@ -5,7 +5,7 @@
 
 mod common;
 
-use common::{ended, has, refused, refused_rows, right};
+use common::{Bench as Folder, ended, has, refused, refused_rows, right};
 use stamp_ports::head::Head;
 use stamp_ports::nw::NwBench;
 use stamp_ports::paper::document::Paper;
@@ -17,64 +17,70 @@ use std::path::{Path, PathBuf};
 
 const SAMPLE: &str = include_str!("data/paper-sample.json");
 
-fn report(folder: &Path) -> String {
-    format!("report {}", folder.display())
+/// The command on a folder with a document.
+fn report(document: &str) -> Folder {
+    let folder = Folder::new("report", Paper::FILE_NAME);
+    folder.write(document);
+    folder
+}
+
+/// The sample, of a commit and a driver.
+fn sample() -> Paper {
+    let mut paper = Paper::parse(SAMPLE).unwrap();
+    let head = &mut paper.head;
+    (head.commit, head.ptx) = (Some("aaaa".into()), Some("1111".into()));
+    head.driver = Some("1.2".into());
+    paper
 }
 
 /// Where the page of a folder is.
-fn page_of(folder: &Path) -> PathBuf {
-    folder.join("report/report.html")
+fn page_of(of: &Folder) -> PathBuf {
+    of.folder().join("report/report.html")
 }
 
 #[test]
 fn the_page_and_the_figures_are_written_and_nothing_else_is_left() {
-    let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("paper.json"), SAMPLE).unwrap();
-    let elsewhere = folder.path().join("else/where");
-    let out = format!(" --out {}", elsewhere.display());
+    let report = report(SAMPLE);
+    let elsewhere = report.folder().join("else/where");
+    let out = format!("--out {}", elsewhere.display());
+    let inside = report.folder().join("report");
     for (title, out, pages) in [
-        ("First", "", folder.path().join("report")),
-        ("Second", "", folder.path().join("report")),
-        ("Third", &*out, elsewhere),
+        ("First", "", &inside),
+        ("Second", "", &inside),
+        ("Third", &*out, &elsewhere),
     ] {
-        let answer = right(&format!("{} --title {title}{out}", report(folder.path())));
+        let answer = right(&report.line(&format!("--title {title} {out}")));
         has(&answer, "report.html, 4 figures and claims.json");
-        let made = files(&pages);
+        let made = files(pages);
         let figures = "figure-2.svg figure-3.svg figure-4.svg figure-5.svg";
         let expected = format!("claims.json {figures} report.html");
         assert_eq!(names(&made).join(" "), expected);
         has(&made.last().unwrap().1, &format!("<h1>{title}</h1>"));
     }
-    assert_eq!(files(folder.path()), [("paper.json".into(), SAMPLE.into())]);
+    let left = [("paper.json".into(), SAMPLE.into())];
+    assert_eq!(files(&report.folder()), left);
 }
 
 #[test]
 fn documents_of_one_measurement_make_one_page_and_others_none() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut paper = Paper::parse(SAMPLE).unwrap();
-    (paper.head.commit, paper.head.ptx) = (Some("aaaa".into()), Some("1111".into()));
-    let others = |change: fn(&mut Head)| {
+    type Change = fn(&mut Head);
+    let paper = sample();
+    let report = report(&paper.to_text().unwrap());
+    let others = |change: Change| {
         let mut head = paper.head.clone();
         change(&mut head);
         let (sync, nw) = (Bench::begin(head.clone()), NwBench::begin(head));
-        for (name, text) in [
-            ("paper.json", paper.to_text()),
-            (
-                "sync.json",
-                sync.to_text().map(|text| of_format(&text, Bench::FORMAT)),
-            ),
-            (
-                "nw.json",
-                nw.to_text().map(|text| of_format(&text, NwBench::FORMAT)),
-            ),
+        for (name, text, format) in [
+            (Bench::FILE_NAME, sync.to_text(), Bench::FORMAT),
+            (NwBench::FILE_NAME, nw.to_text(), NwBench::FORMAT),
         ] {
-            fs::write(folder.path().join(name), text.unwrap()).unwrap();
+            let text = text.unwrap().replace(Paper::FORMAT, format);
+            fs::write(report.folder().join(name), text).unwrap();
         }
     };
-    let page = page_of(folder.path());
-    for (change, parts) in [
+    let cases: [(Change, &str); 3] = [
         (
-            (|head| head.device.name = "another".into()) as fn(&mut Head),
+            |head| head.device.name = "another".into(),
             "paper.json is of | sync.json is of another, commit aaaa | on another device",
         ),
         (
@@ -85,80 +91,60 @@ fn documents_of_one_measurement_make_one_page_and_others_none() {
             |head| head.driver = Some("1.3".into()),
             "another driver | 1.3 | stamp bench all",
         ),
-    ] {
+    ];
+    for (change, parts) in cases {
         others(change);
-        refused(&report(folder.path()), parts);
-        assert!(!page.exists());
+        report.refused(&format!("=> {parts}"));
+        assert!(!page_of(&report).exists());
     }
     others(|_| ());
-    right(&report(folder.path()));
-    let text = fs::read_to_string(page).unwrap();
+    right(&report.line(""));
+    let text = fs::read_to_string(page_of(&report)).unwrap();
     for part in ["paper", "sync", "nw"] {
-        has(
-            &text,
-            &format!("<a href=\"#{part}\"> | <article id=\"{part}\">"),
-        );
+        let parts = format!("<a href=\"#{part}\"> | <article id=\"{part}\">");
+        has(&text, &parts);
     }
-    assert_eq!(
-        text.matches("commit aaaa").count(),
-        1,
-        "the head says it once"
-    );
-}
-
-/// A document with the name of a format.
-fn of_format(text: &str, format: &str) -> String {
-    text.replace(Paper::FORMAT, format)
+    let said = text.matches("commit aaaa").count();
+    assert_eq!(said, 1, "the head says it once");
 }
 
 #[test]
 fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
-    let folder = tempfile::tempdir().unwrap();
-    let document = folder.path().join("paper.json");
-    let refused = |folder: &Path, parts: &str| {
-        refused(&report(folder), parts);
-        assert!(!folder.join("report").exists());
-    };
-    refused(
-        folder.path(),
-        "there is no | paper.json | stamp bench all --out",
-    );
-    let none = folder.path().join("none");
-    refused(&none, "there is no folder | stamp bench all --out");
-    let truncated = &SAMPLE.as_bytes()[..SAMPLE.len() / 2];
+    let report = report("");
+    let (folder, document) = (report.folder(), report.path());
     for (bytes, part) in [
         (&b""[..], "not JSON"),
-        (truncated, "not JSON"),
+        (&SAMPLE.as_bytes()[..SAMPLE.len() / 2], "not JSON"),
         (b"\xff\xfe\x00", "no text"),
         (b"[1, 2]", "no \"format\""),
         (b"{\"format\": \"stamp-paper/9\"}", "stamp-paper/9"),
         (b"{\"format\": \"stamp-paper/1\", \"quick\": 3}", "field"),
     ] {
         fs::write(&document, bytes).unwrap();
-        refused(folder.path(), &format!("paper.json | {part}"));
+        refused(&report.line(""), &format!("paper.json | {part}"));
     }
-    refused(&document, "is a file | give the folder");
+    let line = |path: &Path| format!("report {}", path.display());
+    refused(&line(&document), "is a file | give the folder");
+    fs::remove_file(&document).unwrap();
+    refused(
+        &line(&folder),
+        "there is no | paper.json | stamp bench all --out",
+    );
+    let none = folder.join("none");
+    refused(&line(&none), "there is no folder | stamp bench all --out");
+    assert!(!folder.join("report").exists() && !none.exists());
 }
 
 #[test]
 fn pieces_of_two_builds_are_refused_with_both_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let mut paper = Paper::parse(SAMPLE).unwrap();
-    (paper.head.commit, paper.head.ptx) = (Some("aaaa".into()), Some("1111".into()));
-    paper.head.driver = Some("1.2".into());
+    let mut paper = sample();
     paper.pieces.push(Piece::new(&paper.head));
-    let write = |paper: &Paper| {
-        fs::write(folder.path().join("paper.json"), paper.to_text().unwrap()).unwrap();
-    };
-    write(&paper);
-    right(&report(folder.path()));
-    fs::remove_file(page_of(folder.path())).unwrap();
-    let mut other = paper.clone();
-    other.pieces.push(Piece::new(&paper.head));
-    other.pieces[1].ptx = "2222".into();
-    write(&other);
-    refused(&report(folder.path()), "PTX | 1111 | 2222 | --fresh");
-    assert!(!page_of(folder.path()).exists());
+    right(&report(&paper.to_text().unwrap()).line(""));
+    paper.pieces.push(Piece::new(&paper.head));
+    paper.pieces[1].ptx = "2222".into();
+    let report = report(&paper.to_text().unwrap());
+    report.refused("=> PTX | 1111 | 2222 | --fresh");
+    assert!(!page_of(&report).exists());
 }
 
 /// The files of a folder with their texts.

@@ -91,10 +91,8 @@ fn a_row_is_printed_when_its_run_is_done() {
     let began = Instant::now();
     let mut child = program(arguments).spawn().expect("stamp starts");
     let reader = BufReader::new(child.stdout.take().expect("a pipe"));
-    let row = reader
-        .lines()
-        .map(|line| line.expect("a line"))
-        .find(|line| line.starts_with("ht  ") && line.contains("fast"));
+    let mut lines = reader.lines().map(|line| line.expect("a line"));
+    let row = lines.find(|line| line.starts_with("ht  ") && line.contains("fast"));
     assert!(row.is_some_and(|row| row.contains("yes")));
     let is_running = child.try_wait().expect("a status").is_none();
     assert!(is_running, "{:?}", began.elapsed());

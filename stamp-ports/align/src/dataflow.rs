@@ -2,11 +2,10 @@
 
 use super::Pass;
 use super::align::LastRow;
-use super::scorer::{Scorer, fill_whole};
+use super::scorer::{Costs, Scorer, fill_whole};
 use crate::Result;
 use crate::matrix::Scoring;
 use std::time::Duration;
-use stm_kernels::nw::layout::transformed_scores;
 use stm_kernels::nw::strips::layout::Layout;
 use stm_kernels::nw::strips::{AffineStrips, LinearStrips, StripsParams, shared_words};
 use stm_machine::Kernel;
@@ -24,18 +23,14 @@ const WARPS_OF_MANY: u32 = 16;
 /// Tables in a device's memory.
 pub struct Strips<D: Device> {
     device: D,
-    affine: bool,
-    extend: i32,
     layout: Layout,
+    costs: Costs<D>,
     descriptions: Buffer<D, u32>,
     letters: Buffer<D, u32>,
-    scores: Buffer<D, u32>,
     channels: Channels<D, u32>,
     next: Buffer<D, u32>,
     watchdog: Watchdog<D>,
     launch: Launch,
-    alphabet: u32,
-    open: i32,
     /// The tag of the last launch.
     tag: u32,
 }
@@ -43,13 +38,8 @@ pub struct Strips<D: Device> {
 impl<D: Device> Strips<D> {
     /// Makes the tables of passes, none of which has an empty sequence.
     pub fn new(device: &D, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Self> {
-        let affine = !scoring.gap.is_linear();
-        let limits = device.limits();
-        let layout = Layout::new(passes, limits.warp_width, affine);
-        let alphabet = scoring.matrix.alphabet.len();
-        let extend = scoring.gap.extend;
-        let scores = transformed_scores(&scoring.matrix.scores, alphabet, extend);
-        let alphabet = alphabet as u32 + 1;
+        let (limits, costs) = (device.limits(), Costs::new(device, scoring)?);
+        let layout = Layout::new(passes, limits.warp_width, costs.affine);
         let warps = match limits.warp_width {
             // Threads of the CPU that wait take its cores from others.
             1 => 1,
@@ -61,25 +51,20 @@ impl<D: Device> Strips<D> {
         Ok(Self {
             descriptions: Buffer::from_slice(device, &layout.strips, "strips")?,
             letters: Buffer::from_slice(device, &layout.letters, "letters of sequences")?,
-            scores: Buffer::from_slice(device, &scores, "scores of letters")?,
             channels: Channels::new(device, layout.channels, watchdog.stop())?,
             next: Buffer::zeroed(device, 1, "the next strip")?,
             watchdog,
             launch: Launch {
-                shared_bytes: 4 * shared_words(alphabet, limits.warp_width),
+                shared_bytes: 4 * shared_words(costs.alphabet, limits.warp_width),
                 ..Launch::new(blocks, limits.warp_width)
             },
             device: device.clone(),
-            affine,
-            extend,
-            alphabet,
-            open: -scoring.gap.open,
+            costs,
             tag: 0,
             layout,
         })
     }
 
-    /// Launches kernel `K`.
     fn run<K: Kernel<Params = StripsParams>>(&mut self, params: &StripsParams) -> Result<Duration> {
         let of_launch = self.launch.probe.observation();
         self.device.prepare::<K>(of_launch)?;
@@ -103,15 +88,15 @@ impl<D: Device> Strips<D> {
         let params = StripsParams {
             strips: self.descriptions.tarray(),
             letters: self.letters.tarray(),
-            scores: self.scores.tarray(),
+            scores: self.costs.scores.tarray(),
             channels: self.channels.view(),
             next: self.next.tarray(),
             count: self.layout.count,
-            alphabet: self.alphabet,
-            open: self.open,
+            alphabet: self.costs.alphabet,
+            open: self.costs.open,
             tag: self.tag,
         };
-        if self.affine {
+        if self.costs.affine {
             self.run::<AffineStrips>(&params)
         } else {
             self.run::<LinearStrips>(&params)
@@ -125,7 +110,8 @@ impl<D: Device> Strips<D> {
 
     /// Returns the bytes that the tables and the sequences take of the device's memory.
     pub fn bytes(&self) -> u64 {
-        let words = [&self.descriptions, &self.letters, &self.scores, &self.next];
+        let scores = &self.costs.scores;
+        let words = [&self.descriptions, &self.letters, scores, &self.next];
         let words: u64 = words.iter().map(|buffer| 4 * buffer.len() as u64).sum();
         words + 8 * self.layout.channels as u64
     }
@@ -135,9 +121,8 @@ impl<D: Device> Strips<D> {
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let found = self.channels.download()?;
         let last = |(i, pass): (usize, &Pass<'_>)| {
-            let rows = self
-                .layout
-                .last_row(i, pass, (self.tag, &found), self.extend);
+            let extend = self.costs.extend;
+            let rows = self.layout.last_row(i, pass, (self.tag, &found), extend);
             // It differs from any right one in its length.
             let [best, in_gap] = rows.unwrap_or_default();
             LastRow { best, in_gap }

@@ -2,12 +2,12 @@
 
 use super::Pass;
 use super::align::LastRow;
-use super::scorer::{Scorer, fill_whole};
+use super::scorer::{Costs, Scorer, fill_whole};
 use crate::matrix::Scoring;
 use crate::{Error, Result};
 use std::time::Duration;
 use stm_kernels::nw::frame::DiagonalParams;
-use stm_kernels::nw::layout::{Layout, transformed_scores};
+use stm_kernels::nw::layout::Layout;
 use stm_kernels::nw::points::{Cells, Locks, shared_words_of_cells, shared_words_of_locks};
 use stm_kernels::nw::tiles::{
     AffineTiles1, AffineTiles2, AffineTiles4, Tiles1, Tiles2, Tiles4, shared_words,
@@ -64,44 +64,26 @@ pub struct Cut {
     pub side: u32,
 }
 
-/// Evaluates `$body` with the type `$K` of the kernel of some [`Tables`].
-macro_rules! with_kernel {
-    ($tables:expr, $K:ident => $body:expr) => {
-        with_kernel!(@ $K $body; ($tables.cut.kernel, $tables.affine)
-            (TileKernel::Tiles(1), false) => Tiles1;
-            (TileKernel::Tiles(1), true) => AffineTiles1;
-            (TileKernel::Tiles(2), false) => Tiles2;
-            (TileKernel::Tiles(2), true) => AffineTiles2;
-            (TileKernel::Tiles(_), false) => Tiles4;
-            (TileKernel::Tiles(_), true) => AffineTiles4;
-            (TileKernel::Locks, _) => Locks;
-            (TileKernel::Cells, _) => Cells;
-        )
-    };
-    (@ $K:ident $body:expr; $of:tt $($kernel:pat => $type:ty;)*) => {
-        match $of {
-            $($kernel => {
-                type $K = $type;
-                $body
-            })*
-        }
-    };
+/// What fills tables by the launches of a kernel, and what records these.
+type Filling<D> = (
+    fn(&Tables<D>) -> Result<Duration>,
+    for<'t> fn(&'t Tables<D>) -> Result<Box<dyn Replay + 't>>,
+);
+
+fn of<D: Device, K: Kernel<Params = DiagonalParams>>() -> Filling<D> {
+    (Tables::enqueue::<K>, Tables::record::<K>)
 }
 
 /// Tables in a device's memory.
 pub struct Tables<D: Device> {
     device: D,
     cut: Cut,
-    affine: bool,
-    extend: i32,
     layout: Layout,
+    costs: Costs<D>,
     matrices: Buffer<D, u32>,
     letters: Buffer<D, u32>,
-    scores: Buffer<D, u32>,
     rows: Buffer<D, u32>,
     columns: Buffer<D, u32>,
-    alphabet: u32,
-    open: i32,
 }
 
 impl<D: Device> Tables<D> {
@@ -118,23 +100,16 @@ impl<D: Device> Tables<D> {
                 cut.side
             )));
         }
-        let affine = !scoring.gap.is_linear();
-        let layout = Layout::new(passes, cut.side, affine);
-        let alphabet = scoring.matrix.alphabet.len();
-        let extend = scoring.gap.extend;
-        let scores = transformed_scores(&scoring.matrix.scores, alphabet, extend);
+        let costs = Costs::new(device, scoring)?;
+        let layout = Layout::new(passes, cut.side, costs.affine);
         Ok(Self {
+            costs,
             matrices: Buffer::from_slice(device, &layout.matrices, "matrices")?,
             letters: Buffer::from_slice(device, &layout.letters, "letters of sequences")?,
-            scores: Buffer::from_slice(device, &scores, "scores of letters")?,
             rows: Buffer::zeroed(device, layout.row_words, "rows of scores")?,
             columns: Buffer::zeroed(device, layout.column_words, "columns of scores")?,
             device: device.clone(),
             cut,
-            affine,
-            extend,
-            alphabet: alphabet as u32 + 1,
-            open: -scoring.gap.open,
             layout,
         })
     }
@@ -142,26 +117,28 @@ impl<D: Device> Tables<D> {
     /// Returns the launches, in order, and their parameters.
     pub fn launches(&self) -> Vec<(Launch, DiagonalParams)> {
         let Cut { kernel, side } = self.cut;
-        let shared = kernel.shared_words(self.alphabet, side, self.affine);
+        let Costs {
+            alphabet, affine, ..
+        } = self.costs;
         let on_cpu = self.device.limits().warp_width == 1;
         let params = DiagonalParams {
             matrices: self.matrices.tarray(),
             letters: self.letters.tarray(),
-            scores: self.scores.tarray(),
+            scores: self.costs.scores.tarray(),
             rows: self.rows.tarray(),
             columns: self.columns.tarray(),
             count: self.layout.count,
-            alphabet: self.alphabet,
+            alphabet,
             blocks_log2: self.layout.blocks_log2,
             side_log2: side.trailing_zeros(),
-            open: self.open,
+            open: self.costs.open,
             diagonal: 0,
             // Threads of the CPU are more than its cores, so they must yield.
             pause_ns: u32::from(on_cpu),
         };
         let launches = (0..self.layout.diagonals).map(|diagonal| {
             let launch = Launch {
-                shared_bytes: 4 * shared,
+                shared_bytes: 4 * kernel.shared_words(alphabet, side, affine),
                 ..Launch::new(self.layout.blocks(diagonal), kernel.threads(side))
             };
             (launch, DiagonalParams { diagonal, ..params })
@@ -186,22 +163,34 @@ impl<D: Device> Tables<D> {
         Ok(laps.read()?.into_iter().sum())
     }
 
-    /// Records the launches of kernel `K`.
     fn record<K: Kernel<Params = DiagonalParams>>(&self) -> Result<Box<dyn Replay + '_>> {
         // SAFETY: the parameters are views of buffers that live as long as what is
         // returned, and which nothing changes meanwhile.
         Ok(unsafe { self.device.record::<K>(&self.launches())? })
     }
 
+    fn filling(&self) -> Filling<D> {
+        match (self.cut.kernel, self.costs.affine) {
+            (TileKernel::Tiles(1), false) => of::<D, Tiles1>(),
+            (TileKernel::Tiles(1), true) => of::<D, AffineTiles1>(),
+            (TileKernel::Tiles(2), false) => of::<D, Tiles2>(),
+            (TileKernel::Tiles(2), true) => of::<D, AffineTiles2>(),
+            (TileKernel::Tiles(_), false) => of::<D, Tiles4>(),
+            (TileKernel::Tiles(_), true) => of::<D, AffineTiles4>(),
+            (TileKernel::Locks, _) => of::<D, Locks>(),
+            (TileKernel::Cells, _) => of::<D, Cells>(),
+        }
+    }
+
     /// Fills the tables, and returns the time from the beginning of the first launch to the
     /// end of the last.
     pub fn fill(&self) -> Result<Duration> {
-        with_kernel!(self, K => self.enqueue::<K>())
+        self.filling().0(self)
     }
 
     /// Records the launches, each replay of which fills the tables.
     pub fn recorded(&self) -> Result<Box<dyn Replay + '_>> {
-        with_kernel!(self, K => self.record::<K>())
+        self.filling().1(self)
     }
 
     /// Returns the number of launches.
@@ -211,14 +200,10 @@ impl<D: Device> Tables<D> {
 
     /// Returns the bytes that the tables and the sequences take of the device's memory.
     pub fn bytes(&self) -> u64 {
-        let words = [
-            &self.matrices,
-            &self.letters,
-            &self.scores,
-            &self.rows,
-            &self.columns,
-        ];
-        words.iter().map(|buffer| 4 * buffer.len() as u64).sum()
+        let (of_pairs, scores) = ([&self.matrices, &self.letters], &self.costs.scores);
+        let of_cells = [&self.rows, &self.columns, scores];
+        let words = of_pairs.into_iter().chain(of_cells);
+        words.map(|buffer| 4 * buffer.len() as u64).sum()
     }
 
     /// Returns the last rows of the tables, which have been filled; `passes` are those that
@@ -226,7 +211,7 @@ impl<D: Device> Tables<D> {
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let rows = self.rows.download()?;
         let last = |(i, pass): (usize, &Pass<'_>)| {
-            let [best, in_gap] = self.layout.last_row(i, pass, &rows, self.extend);
+            let [best, in_gap] = self.layout.last_row(i, pass, &rows, self.costs.extend);
             LastRow { best, in_gap }
         };
         Ok(passes.iter().enumerate().map(last).collect())

@@ -10,7 +10,7 @@ use super::Pass;
 use super::align::{Alignment, LastRow, Op, crossing, last_row, score_of, single};
 use super::scorer::{Scorer, on_all_cores};
 use crate::fasta::{Record, Sequence, is_input, read, shown};
-use crate::matrix::{Scoring, one_with};
+use crate::matrix::{Matrix, Scoring, one_with};
 use crate::{Error, Result};
 use std::convert::Infallible;
 use std::ops::Range;
@@ -35,7 +35,6 @@ struct Part {
 }
 
 impl Part {
-    /// Returns all of a pair.
     fn whole(pair: usize, (a, b): (&[u8], &[u8]), scoring: &Scoring) -> Self {
         Self {
             pair,
@@ -87,14 +86,11 @@ impl Part {
             b,
             open,
         };
+        let (b, [first, last]) = (&self.b, self.open);
         let parts = [
-            part(
-                self.a.start..above,
-                self.b.start..column,
-                [self.open[0], open],
-            ),
+            part(self.a.start..above, b.start..column, [first, open]),
             part(above..below, column..column, [open; 2]),
-            part(below..self.a.end, column..self.b.end, [open, self.open[1]]),
+            part(below..self.a.end, column..b.end, [open, last]),
         ];
         (parts, found.score)
     }
@@ -115,13 +111,9 @@ pub fn align_all(
     let whole = |(i, pair): (usize, &(&[u8], &[u8]))| Part::whole(i, *pair, scoring);
     let parts = pairs.iter().enumerate().map(whole).collect();
     let mut known: Vec<Option<i64>> = vec![None; pairs.len()];
-    let fill = |passes: &[Pass<'_>]| {
-        let rows = scorer.traced_rows(passes, scoring)?;
-        if rows.len() == passes.len() {
-            Ok(rows)
-        } else {
-            Err(wrong(scorer, "a table has no last row"))
-        }
+    let fill = |passes: &[Pass<'_>]| match scorer.traced_rows(passes, scoring)? {
+        rows if rows.len() == passes.len() => Ok(rows),
+        _ => Err(wrong(scorer, "a table has no last row")),
     };
     let parts = divided(parts, pairs, (scoring, limit), fill, |pair, score| {
         known[pair].get_or_insert(score);
@@ -204,12 +196,9 @@ fn joined(
     let mut alignments = Vec::with_capacity(pairs.len());
     for (((a, b), ops), known) in pairs.iter().zip(ops).zip(known) {
         let score = score_of(&ops, a, b, scoring);
-        if let Some(known) = known
-            && *known != score
-        {
-            return Err(format!(
-                "its tables have score {known}, and the alignment by them {score}"
-            ));
+        if let Some(known) = known.filter(|known| *known != score) {
+            let what = format!("its tables have score {known}, and the alignment by them {score}");
+            return Err(what);
         }
         alignments.push(Alignment { score, ops });
     }
@@ -263,20 +252,17 @@ pub fn read_pairs(a: &Path, b: &Path, scoring: &Scoring) -> Result<Vec<Pair>> {
         )));
     }
     let sequence = |record: Record, path: &Path| {
-        let alphabet = &scoring.matrix.alphabet;
-        match alphabet.codes(&record.name, &record.letters) {
-            Ok(codes) => Ok(Sequence { record, codes }),
-            Err(wrong) => {
-                let fix = match one_with(&record.letters, &scoring.matrix.name) {
-                    Some(other) => format!("give --matrix {other}, which has all of its letters"),
-                    None => "no built-in matrix has all of its letters: give --matrix a FILE that \
-                             has"
+        let Matrix { name, alphabet, .. } = &scoring.matrix;
+        let codes = alphabet.codes(&record.name, &record.letters);
+        let codes = codes.map_err(|wrong| {
+            let fix = match one_with(&record.letters, name) {
+                Some(other) => format!("give --matrix {other}, which has all of its letters"),
+                None => "no built-in matrix has all of its letters: give --matrix a FILE that has"
                     .to_owned(),
-                };
-                let path = shown(path);
-                Err(Error::Usage(format!("{path}: {wrong}: {fix}")))
-            }
-        }
+            };
+            Error::Usage(format!("{}: {wrong}: {fix}", shown(path)))
+        })?;
+        Ok::<_, Error>(Sequence { record, codes })
     };
     let mut pairs = Vec::with_capacity(of_a.len());
     for (of_a, of_b) in of_a.into_iter().zip(of_b) {
@@ -323,34 +309,29 @@ pub fn groups(mut pairs: &[Pair]) -> impl Iterator<Item = &[Pair]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::align::score;
     use crate::matrix::tests::{drawn, scoring};
     use crate::scorer::Host;
 
     #[test]
-    fn divided_alignments_have_the_scores_of_whole_ones() {
-        let drawn: Vec<(Vec<u8>, Vec<u8>)> = (0..12)
-            .map(|seed| {
-                let a = drawn(seed, 1 + 13 * seed as usize);
-                let mut b = a.clone();
-                b.splice(
-                    a.len() / 2..a.len() / 2,
-                    drawn(seed + 100, 3 * seed as usize),
-                );
-                b.drain(0..b.len() / 5);
-                (a, b)
-            })
-            .collect();
+    fn alignments_divided_by_any_limit_have_the_scores_of_whole_tables() {
+        let of = |seed: usize| {
+            let a = drawn(seed as u64, 1 + 13 * seed);
+            let mut b = a.clone();
+            let middle = a.len() / 2;
+            b.splice(middle..middle, drawn(seed as u64 + 100, 3 * seed));
+            b.drain(0..b.len() / 5);
+            (a, b)
+        };
+        let drawn: Vec<(Vec<u8>, Vec<u8>)> = (0..12).map(of).collect();
         let pairs: Vec<(&[u8], &[u8])> = drawn.iter().map(|(a, b)| (&a[..], &b[..])).collect();
         for (open, extend) in [(0, 3), (11, 1), (4, 0), (0, 0)] {
             let scoring = scoring(open, extend);
             for limit in [0, 1, 16, 300, LARGE] {
                 let found = align_all(&pairs, &scoring, &mut Host, limit).unwrap();
                 for ((a, b), found) in pairs.iter().zip(found) {
-                    let whole = align(a, b, &scoring);
-                    assert_eq!(
-                        found.score, whole.score,
-                        "{open} {extend} {limit} {a:?} {b:?}"
-                    );
+                    let what = format!("{open} {extend} {limit} {a:?} {b:?}");
+                    assert_eq!(found.score, score(a, b, &scoring), "{what}");
                 }
             }
         }
@@ -381,7 +362,8 @@ mod tests {
         assert!(matches!(error, Error::WrongTables { .. }), "{error:?}");
     }
 
-    fn pair(columns: usize) -> Pair {
+    #[test]
+    fn groups_are_all_pairs_in_order_and_none_is_large_unless_of_one() {
         let sequence = |len| Sequence {
             record: Record {
                 name: "a".to_owned(),
@@ -389,19 +371,14 @@ mod tests {
             },
             codes: vec![0; len],
         };
-        Pair {
+        let pair = |columns| Pair {
             a: sequence(1),
             b: sequence(columns),
-        }
-    }
-
-    #[test]
-    fn groups_are_all_pairs_in_order_and_none_is_large_unless_of_one() {
+        };
         let lengths = [1, GROUP_COLUMNS - 1, 1, GROUP_COLUMNS + 1, 5, 6];
         let pairs: Vec<Pair> = lengths.into_iter().map(pair).collect();
-        let groups: Vec<Vec<usize>> = groups(&pairs)
-            .map(|group| group.iter().map(|pair| pair.b.codes.len()).collect())
-            .collect();
+        let columns = |group: &[Pair]| group.iter().map(|pair| pair.b.codes.len()).collect();
+        let groups: Vec<Vec<usize>> = groups(&pairs).map(columns).collect();
         assert_eq!(groups.concat(), lengths);
         let counts: Vec<usize> = groups.iter().map(Vec::len).collect();
         assert_eq!(counts, [2, 1, 1, 2]);

@@ -140,18 +140,10 @@ pub fn plain(bytes: &[u8]) -> Result<&[u8], String> {
 
 /// Returns the lines of a text, which end with a newline, a carriage return, or both.
 pub fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut rest = Some(text);
-    std::iter::from_fn(move || {
-        let text = rest?;
-        let end = text.iter().position(|&byte| matches!(byte, b'\n' | b'\r'));
-        let Some(end) = end else {
-            rest = None;
-            return Some(text);
-        };
-        let ends_with_both = text[end..].starts_with(b"\r\n");
-        rest = Some(&text[end + 1 + usize::from(ends_with_both)..]);
-        Some(&text[..end])
-    })
+    // Before a newline a carriage return ends no line of its own.
+    let lines = text.split(|&byte| byte == b'\n');
+    let lines = lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    lines.flat_map(|line| line.split(|&byte| byte == b'\r'))
 }
 
 #[cfg(test)]
@@ -162,11 +154,11 @@ mod tests {
     fn records_are_read_over_lines_blanks_and_carriage_returns() {
         let text = b">a first one\r\nAC gt\r\n\r\nT*\r\n>b\nGG\n";
         let records = parse(text).unwrap();
-        let found: Vec<_> = records
-            .iter()
-            .map(|r| (&r.name[..], &r.letters[..]))
-            .collect();
-        assert_eq!(found, [("a", &b"ACGTT*"[..]), ("b", b"GG")]);
+        let found = records.iter().map(|r| (&r.name[..], &r.letters[..]));
+        assert!(
+            found.eq([("a", &b"ACGTT*"[..]), ("b", b"GG")]),
+            "{records:?}"
+        );
         let of_a_mac = b"\xef\xbb\xbf>a a first one\rAC gt\r\rT*\r>b\rGG\r";
         let again = parse(&of_a_mac[..]).unwrap();
         assert_eq!(again, records);
@@ -179,6 +171,7 @@ mod tests {
             (b"ACGT\n", "line 1 is before the first record"),
             (b"@r1\nACGT\n+\nIIII\n", "FASTQ"),
             (b"\x1f\x8b\x08\0", "gunzip"),
+            (b"\xff\xfe>\0", "UTF-16"),
             (b">\nACGT\n", "line 1: a record has no name"),
             (b">a\n>b\nA\n", "the sequence a is empty"),
             (b">a\nA\n>b\n", "the sequence b is empty"),
@@ -194,12 +187,5 @@ mod tests {
         let found: Vec<&[u8]> = lines(b"a\nb\r\nc\rd\n\re").collect();
         assert_eq!(found, [&b"a"[..], b"b", b"c", b"d", b"", b"e"]);
         assert_eq!(lines(b"").count(), 1);
-    }
-
-    #[test]
-    fn marks_are_skipped_and_other_formats_named() {
-        assert_eq!(plain(b"\xef\xbb\xbf>a").unwrap(), b">a");
-        assert!(plain(b"\x1f\x8b\x08").unwrap_err().contains("gunzip"));
-        assert!(plain(b"\xff\xfe>\0").unwrap_err().contains("UTF-16"));
     }
 }

@@ -86,13 +86,14 @@ impl Matrix {
         let Some((number, columns)) = lines.next() else {
             return Err(format!("{name} is empty: its first line names the letters"));
         };
-        let mut letters = Vec::new();
-        for word in columns.split_whitespace() {
-            match word.as_bytes() {
-                &[letter] => letters.push(letter.to_ascii_uppercase()),
-                _ => return Err(format!("{name}, line {number}: {word:?} is no letter")),
-            }
-        }
+        let letter = |word: &str| match word.as_bytes() {
+            &[letter] => Ok(letter.to_ascii_uppercase()),
+            _ => Err(format!("{name}, line {number}: {word:?} is no letter")),
+        };
+        let letters: Vec<u8> = columns
+            .split_whitespace()
+            .map(letter)
+            .collect::<Result<_, _>>()?;
         let alphabet = Alphabet::new(&letters).map_err(|why| format!("{name}: {why}"))?;
         let mut rows: Vec<Option<Vec<i32>>> = vec![None; letters.len()];
         for (number, line) in lines {
@@ -103,17 +104,15 @@ impl Matrix {
                 return Err(wrong(format!("a second row of {shown:?}")));
             }
         }
-        let mut scores = Vec::with_capacity(letters.len() * letters.len());
-        for (&letter, row) in letters.iter().zip(rows) {
+        let row = |(&letter, row): (&u8, Option<Vec<i32>>)| {
             let shown = char::from(letter);
-            scores.extend(
-                row.ok_or_else(|| format!("{name} is not square: it has no row of {shown:?}"))?,
-            );
-        }
+            row.ok_or_else(|| format!("{name} is not square: it has no row of {shown:?}"))
+        };
+        let rows = letters.iter().zip(rows).map(row);
         Ok(Self {
             name: name.to_owned(),
             alphabet,
-            scores,
+            scores: rows.collect::<Result<Vec<_>, _>>()?.concat(),
         })
     }
 
@@ -140,23 +139,23 @@ fn row(letters: &[u8], line: &str) -> Result<(usize, Vec<i32>), String> {
         ));
     };
     let shown = char::from(letters[place]);
-    let mut scores = Vec::with_capacity(letters.len());
-    for word in words {
-        let score = word.parse::<i32>().map_err(|error| match error.kind() {
+    let scores = words.map(|word| {
+        word.parse::<i32>().map_err(|error| match error.kind() {
             IntErrorKind::PosOverflow | IntErrorKind::NegOverflow => {
                 format!("{word:?} is too large: a score has 32 bits")
             }
             _ => format!("{word:?} is no whole number"),
-        });
-        scores.push(score?);
+        })
+    });
+    let scores = scores.collect::<Result<Vec<i32>, String>>()?;
+    let (found, wanted) = (scores.len(), letters.len());
+    if found == wanted {
+        return Ok((place, scores));
     }
-    match (scores.len(), letters.len()) {
-        (found, wanted) if found == wanted => Ok((place, scores)),
-        (found, wanted) => Err(format!(
-            "the row of {shown:?} has {found} {}, and there are {wanted} columns",
-            if found == 1 { "score" } else { "scores" }
-        )),
-    }
+    let noun = if found == 1 { "score" } else { "scores" };
+    Err(format!(
+        "the row of {shown:?} has {found} {noun}, and there are {wanted} columns"
+    ))
 }
 
 /// The letters that a scoring knows, each once.
@@ -175,25 +174,20 @@ impl Alphabet {
     /// Where the letters are those of nucleotides with one of T and U, the other is read as it.
     pub fn new(letters: &[u8]) -> Result<Self, String> {
         let mut codes = [NONE; 256];
+        let twin = thymine_and_uracil(letters);
         for (code, &letter) in (0..).zip(letters) {
             if codes[usize::from(letter)] != NONE {
-                return Err(format!(
-                    "the letter {:?} is there twice",
-                    char::from(letter)
-                ));
+                let shown = char::from(letter);
+                return Err(format!("the letter {shown:?} is there twice"));
             }
-            codes[usize::from(letter)] = code;
-            codes[usize::from(letter.to_ascii_lowercase())] = code;
+            let other = twin.filter(|(known, _)| *known == letter);
+            for letter in [letter].into_iter().chain(other.map(|(_, other)| other)) {
+                codes[usize::from(letter)] = code;
+                codes[usize::from(letter.to_ascii_lowercase())] = code;
+            }
         }
-        if let Some((known, other)) = thymine_and_uracil(letters) {
-            let code = codes[usize::from(known)];
-            codes[usize::from(other)] = code;
-            codes[usize::from(other.to_ascii_lowercase())] = code;
-        }
-        Ok(Self {
-            letters: letters.to_vec(),
-            codes,
-        })
+        let letters = letters.to_vec();
+        Ok(Self { letters, codes })
     }
 
     /// Returns the number of letters.
@@ -214,20 +208,15 @@ impl Alphabet {
 
     /// Returns the codes of a sequence.
     pub fn codes(&self, name: &str, letters: &[u8]) -> Result<Vec<u8>, String> {
-        let mut codes = Vec::with_capacity(letters.len());
-        for (place, &letter) in (1..).zip(letters) {
-            match self.codes[usize::from(letter)] {
-                NONE => {
-                    return Err(format!(
-                        "letter {place} of {name} is {:?}, which is none of {}",
-                        char::from(letter),
-                        String::from_utf8_lossy(&self.letters)
-                    ));
-                }
-                code => codes.push(code),
-            }
-        }
-        Ok(codes)
+        let code = |(place, &letter): (usize, &u8)| match self.codes[usize::from(letter)] {
+            NONE => Err(format!(
+                "letter {place} of {name} is {:?}, which is none of {}",
+                char::from(letter),
+                String::from_utf8_lossy(&self.letters)
+            )),
+            code => Ok(code),
+        };
+        (1..).zip(letters).map(code).collect()
     }
 }
 
@@ -259,12 +248,8 @@ pub struct Gap {
 impl Gap {
     /// Returns the cost of a gap of so many letters.
     pub fn cost(self, letters: usize) -> i64 {
-        match letters {
-            0 => 0,
-            letters => i64::from(self.extend)
-                .saturating_mul(letters as i64)
-                .saturating_add(i64::from(self.open)),
-        }
+        let each = i64::from(self.extend).saturating_mul(letters as i64);
+        each.saturating_add(if letters == 0 { 0 } else { self.open.into() })
     }
 
     /// Returns whether the cost is in proportion to the length.
@@ -399,16 +384,8 @@ pub(crate) mod tests {
             ("C -1", "A -1", "line 4: a second row of 'A'"),
             ("6 1", "6 x", "\"x\" is no whole number"),
             ("6 1", "6 99999999999", "too large"),
-            (
-                "5 -1 0",
-                "5",
-                "row of 'A' has 1 score, and there are 3 columns",
-            ),
-            (
-                "5 -1 0",
-                "5 1 1 1",
-                "row of 'A' has 4 scores, and there are 3",
-            ),
+            ("5 -1 0", "5", "'A' has 1 score, and there are 3 columns"),
+            ("5 -1 0", "5 1 1 1", "'A' has 4 scores, and there are 3"),
             ("1 7\n", "1 7\nT 1 1 1\n", "line 6: a row of \"T\""),
         ] {
             let error = changed(from, to).unwrap_err();
@@ -432,22 +409,15 @@ pub(crate) mod tests {
         assert_eq!(codes(b"ACGUN").unwrap(), [3, 3]);
         assert_eq!(codes(b"ACGTU").unwrap(), [3, 4]);
         // The T of proteins is threonine, and their U is another acid.
-        assert!(
-            codes(b"ACGTE")
-                .unwrap_err()
-                .contains("letter 2 of a is 'u'")
-        );
+        let error = codes(b"ACGTE").unwrap_err();
+        assert!(error.contains("letter 2 of a is 'u'"), "{error}");
     }
 
     #[test]
     fn costs_and_lengths_are_checked() {
         scoring(10, 1).check(100_000, 100_000).unwrap();
-        assert!(
-            scoring(-1, 1)
-                .check(1, 1)
-                .unwrap_err()
-                .contains("-1 to open")
-        );
+        let error = scoring(-1, 1).check(1, 1).unwrap_err();
+        assert!(error.contains("-1 to open"), "{error}");
         let error = scoring(0, 8).check(400_000_000, 1).unwrap_err();
         assert!(error.contains("400000000"), "{error}");
         assert_eq!(scoring(10, 2).gap.cost(3), 16);

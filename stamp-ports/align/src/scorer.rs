@@ -14,7 +14,32 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
-use stm_machine::host::in_ranges;
+use stm_kernels::nw::layout::transformed_scores;
+use stm_machine::host::{Buffer, Device, in_ranges};
+
+/// A scoring as kernels take it.
+pub(super) struct Costs<D: Device> {
+    pub(super) scores: Buffer<D, u32>,
+    /// The number of codes, with one for no letter.
+    pub(super) alphabet: u32,
+    pub(super) affine: bool,
+    pub(super) open: i32,
+    pub(super) extend: i32,
+}
+
+impl<D: Device> Costs<D> {
+    pub(super) fn new(device: &D, scoring: &Scoring) -> Result<Self> {
+        let (letters, gap) = (scoring.matrix.alphabet.len(), scoring.gap);
+        let scores = transformed_scores(&scoring.matrix.scores, letters, gap.extend);
+        Ok(Self {
+            scores: Buffer::from_slice(device, &scores, "scores of letters")?,
+            alphabet: letters as u32 + 1,
+            affine: !gap.is_linear(),
+            open: -gap.open,
+            extend: gap.extend,
+        })
+    }
+}
 
 /// Returns the last row of each table, of which `fill` fills those without an empty sequence,
 /// if there are any.
@@ -23,8 +48,8 @@ pub(super) fn fill_whole(
     scoring: &Scoring,
     fill: impl FnOnce(&[Pass<'_>]) -> Result<Vec<LastRow>>,
 ) -> Result<Vec<LastRow>> {
-    let is_empty = |pass: &Pass<'_>| pass.a.is_empty() || pass.b.is_empty();
-    let whole: Vec<Pass<'_>> = passes.iter().copied().filter(|p| !is_empty(p)).collect();
+    let is_whole = |pass: &&Pass<'_>| !pass.a.is_empty() && !pass.b.is_empty();
+    let whole: Vec<Pass<'_>> = passes.iter().filter(is_whole).copied().collect();
     let filled = if whole.is_empty() {
         Vec::new()
     } else {
@@ -32,16 +57,15 @@ pub(super) fn fill_whole(
     };
     let mut filled = filled.into_iter();
     let rows = passes.iter().map(|pass| {
-        if is_empty(pass) {
-            last_row(pass, scoring)
-        } else {
+        if is_whole(&pass) {
             filled.next().unwrap_or_default()
+        } else {
+            last_row(pass, scoring)
         }
     });
     Ok(rows.collect())
 }
 
-/// Returns the cells of a table.
 const fn cells(pass: &Pass<'_>) -> u64 {
     pass.a.len() as u64 * pass.b.len() as u64
 }
@@ -127,12 +151,9 @@ fn last_row_in_bands(pass: &Pass<'_>, scoring: &Scoring) -> LastRow {
     let Gap { open, extend } = scoring.gap;
     // The best score of the first letters of A with none of B; costs fit 32 bits, as the scoring was
     // checked.
-    let edge = |row: usize| {
-        if row == 0 {
-            0
-        } else {
-            -pass.first - extend * row as i32
-        }
+    let edge = |row: usize| match row {
+        0 => 0,
+        row => -pass.first - extend * row as i32,
     };
     let (top, mut above) = channel();
     for (from, piece) in (1..).step_by(COLUMNS).zip(b.chunks(COLUMNS)) {
@@ -144,32 +165,22 @@ fn last_row_in_bands(pass: &Pass<'_>, scoring: &Scoring) -> LastRow {
     drop(top);
     let bands = (0..a.len()).step_by(ROWS).map(|first_row| {
         let (below, next) = channel();
-        Mutex::new(Some((
-            first_row,
-            std::mem::replace(&mut above, next),
-            below,
-        )))
+        let above = std::mem::replace(&mut above, next);
+        Mutex::new(Some((first_row, above, below)))
     });
     let bands: Vec<Mutex<Option<Band>>> = bands.collect();
     on_all_cores(&bands, |band| {
         let band = band.lock().ok().and_then(|mut band| band.take());
         let (first_row, above, below) = band.expect("one worker takes a band");
         let rows = first_row..a.len().min(first_row + ROWS);
-        let mut left: Vec<(i32, i32)> = rows
-            .clone()
-            .map(|row| (edge(row + 1), edge(row + 1) - open))
-            .collect();
+        let edges = rows.clone().map(|row| edge(row + 1));
+        let mut left: Vec<(i32, i32)> = edges.map(|edge| (edge, edge - open)).collect();
         let mut corner = edge(first_row);
         // If the worker above panics there are fewer pieces, and its panic is the program's.
         for (mut piece, b) in above.iter().zip(b.chunks(COLUMNS)) {
             let next = piece.best.last().copied().unwrap_or(corner);
-            fill_block(
-                (&a[rows.clone()], b),
-                scoring,
-                corner,
-                &mut left,
-                &mut piece,
-            );
+            let block = (&a[rows.clone()], b);
+            fill_block(block, scoring, corner, &mut left, &mut piece);
             corner = next;
             below.send(piece).expect(ABOVE);
         }
@@ -239,12 +250,8 @@ mod tests {
         let scores = Host.scores(&pairs, &scoring).unwrap();
         for ((a, b), found) in pairs.iter().zip(scores) {
             assert_eq!(found, score(a, b, &scoring));
-            let pass = Pass {
-                a,
-                b,
-                backward: true,
-                first: 4,
-            };
+            let mut pass = scoring.pass(a, b);
+            pass.backward = true;
             let rows = Host.last_rows(&[pass], &scoring).unwrap();
             assert_eq!(rows[0].best.last().map(|&s| i64::from(s)), Some(found));
         }
@@ -252,31 +259,18 @@ mod tests {
 
     #[test]
     fn bands_and_pieces_give_the_row_that_one_core_gives() {
-        let lengths = [
-            (0, 5),
-            (5, 0),
-            (1, 1),
-            (ROWS, COLUMNS),
-            (ROWS + 1, COLUMNS + 1),
-            (3 * ROWS - 1, 2 * COLUMNS + 3),
-        ];
-        for ((rows, columns), gap) in lengths
-            .into_iter()
-            .flat_map(|lengths| [(0, 3), (7, 2), (4, 0)].map(|gap| (lengths, gap)))
-        {
+        let (over, two) = ((ROWS + 1, COLUMNS + 1), (3 * ROWS - 1, 2 * COLUMNS + 3));
+        for (rows, columns) in [(0, 5), (5, 0), (1, 1), (ROWS, COLUMNS), over, two] {
             let (a, b) = (drawn(1, rows), drawn(2, columns));
-            let (open, extend) = gap;
-            let scoring = scoring(open, extend);
-            for (backward, first) in [(false, open), (true, 0), (false, 0)] {
-                let pass = Pass {
-                    a: &a,
-                    b: &b,
-                    backward,
-                    first,
-                };
-                let found = last_row_in_bands(&pass, &scoring);
-                let right = last_row(&pass, &scoring);
-                assert_eq!(found, right, "{rows} {columns} {gap:?} {backward} {first}");
+            for (open, extend) in [(0, 3), (7, 2), (4, 0)] {
+                let scoring = scoring(open, extend);
+                for (backward, first) in [(false, open), (true, 0), (false, 0)] {
+                    let mut pass = scoring.pass(&a, &b);
+                    (pass.backward, pass.first) = (backward, first);
+                    let found = last_row_in_bands(&pass, &scoring);
+                    let what = format!("{rows} {columns} {open} {extend} {backward} {first}");
+                    assert_eq!(found, last_row(&pass, &scoring), "{what}");
+                }
             }
         }
     }

@@ -1,8 +1,8 @@
 //! One point, measured and verified.
 
-use super::plan::{Case, HOPS, REDUCTION, cut};
+use super::plan::{HOPS, REDUCTION, cut};
 use super::schemes::{Fill, Filled, named};
-use super::{Inputs, reduction};
+use super::{Case, Inputs, reduction};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result, given_up};
 use crate::measure::ms;
@@ -21,7 +21,7 @@ const HOST_CELLS_MAX: u64 = 1 << 30;
 
 /// Measures points, and keeps what the last case must come to, as several points have it.
 #[derive(Debug)]
-pub struct Measuring<'d> {
+pub(crate) struct Measuring<'d> {
     device: &'d AnyDevice,
     seed: u64,
     kept: Option<Kept>,
@@ -44,10 +44,10 @@ impl Kept {
         let wrong = wrong(&filled.rows, &self.expected);
         let mut found = Point::timed(asked, self.case.cells(), &ms, wrong);
         if found.verified {
-            let by = self.by.map_or_else(
-                || "the host's".to_owned(),
-                |by| format!("with tiles of {}", by.side),
-            );
+            let by = match self.by {
+                None => "the host's".to_owned(),
+                Some(by) => format!("with tiles of {}", by.side),
+            };
             found.note = Some(format!("{} of memory, the same rows as {by}", filled.took));
         }
         found
@@ -55,8 +55,7 @@ impl Kept {
 }
 
 impl<'d> Measuring<'d> {
-    /// Begins to measure on a device.
-    pub const fn new(device: &'d AnyDevice, seed: u64) -> Self {
+    pub(crate) const fn new(device: &'d AnyDevice, seed: u64) -> Self {
         Self {
             device,
             seed,
@@ -69,17 +68,16 @@ impl<'d> Measuring<'d> {
     /// # Errors
     /// An error after which nothing can run on the device, or a point of an implementation
     /// that there is not.
-    pub fn measure(&mut self, asked: &Asked) -> Result<Point> {
+    pub(crate) fn measure(&mut self, asked: &Asked) -> Result<Point> {
         let found = given_up(self.measured(asked))?;
         Ok(found.unwrap_or_else(|why| Point::without_time(asked, why)))
     }
 
     fn measured(&mut self, asked: &Asked) -> Result<Point> {
-        if asked.part == REDUCTION {
-            return reduction::measure(self.device, asked);
-        }
-        if asked.part == HOPS {
-            return reduction::measure_hops(self.device, asked);
+        match asked.part.as_str() {
+            REDUCTION => return reduction::measure(self.device, asked),
+            HOPS => return reduction::measure_hops(self.device, asked),
+            _ => {}
         }
         let case = Case::of(asked);
         if let Some(variant) = asked.implementation.strip_prefix("stm:") {
@@ -93,53 +91,54 @@ impl<'d> Measuring<'d> {
         }
         let device = self.device;
         let cut = cut(asked, device.limits().warp_width);
-        let scheme = named(&asked.implementation).map(|scheme| (scheme.fill, cut));
-        let filled = match scheme {
-            Some((Fill::Whole(fill), _)) => fill(device, &self.kept(&case, None)?.inputs)?,
-            Some((Fill::Tiles(_, fill), Some(cut))) => {
-                fill(device, &self.kept(&case, Some(cut))?.inputs, cut)?
-            }
+        let fill = named(&asked.implementation).map(|scheme| scheme.fill);
+        let kept = self.kept(&case, cut)?;
+        let filled = match (fill, cut) {
+            (Some(Fill::Whole(fill)), _) => fill(device, &kept.inputs)?,
+            (Some(Fill::Tiles(_, fill)), Some(cut)) => fill(device, &kept.inputs, cut)?,
             _ => {
-                return Err(Error::Usage(format!(
-                    "there is no implementation {:?} of nw",
-                    asked.implementation
-                )));
+                let name = &asked.implementation;
+                let why = format!("there is no implementation {name:?} of nw");
+                return Err(Error::Usage(why));
             }
         };
-        Ok(self.kept(&case, cut)?.point(asked, filled))
+        Ok(kept.point(asked, filled))
     }
 
     /// Returns the sequences of a case and what its tables must come to, by the host or by
     /// tiles that are cut in another way than these, if they are cut.
     fn kept(&mut self, case: &Case, cut: Option<Cut>) -> Result<&Kept> {
         let other = |by: Option<Cut>| by.is_none() || by != cut;
-        let fits = |kept: &Kept| kept.case == *case && other(kept.by);
-        if !self.kept.as_ref().is_some_and(fits) {
-            let inputs = Inputs::new(case, self.seed)?;
-            let passes = inputs.passes();
-            let (expected, by) = if case.cells() <= HOST_CELLS_MAX {
-                (Host.last_rows(&passes, &inputs.scoring)?, None)
-            } else {
-                let width = self.device.limits().warp_width;
-                let of = |side| Cut {
-                    kernel: TileKernel::tiles(side, width),
-                    side,
-                };
-                let other = if cut == Some(of(64)) { of(128) } else { of(64) };
-                let tables = Tables::new(self.device, other, &passes, &inputs.scoring)?;
-                tables.fill()?;
-                (tables.last_rows(&passes)?, Some(other))
+        let kept = self.kept.take();
+        let kept = match kept.filter(|kept| kept.case == *case && other(kept.by)) {
+            Some(kept) => kept,
+            None => self.made(case, cut)?,
+        };
+        Ok(self.kept.insert(kept))
+    }
+
+    fn made(&self, case: &Case, cut: Option<Cut>) -> Result<Kept> {
+        let inputs = Inputs::new(case, self.seed)?;
+        let passes = inputs.passes();
+        let (expected, by) = if case.cells() <= HOST_CELLS_MAX {
+            (Host.last_rows(&passes, &inputs.scoring)?, None)
+        } else {
+            let width = self.device.limits().warp_width;
+            let of = |side| Cut {
+                kernel: TileKernel::tiles(side, width),
+                side,
             };
-            self.kept = Some(Kept {
-                case: *case,
-                inputs,
-                expected,
-                by,
-            });
-        }
-        self.kept
-            .as_ref()
-            .ok_or_else(|| Error::Usage("there is no case".into()))
+            let other = of(if cut == Some(of(64)) { 128 } else { 64 });
+            let tables = Tables::new(self.device, other, &passes, &inputs.scoring)?;
+            tables.fill()?;
+            (tables.last_rows(&passes)?, Some(other))
+        };
+        Ok(Kept {
+            case: *case,
+            inputs,
+            expected,
+            by,
+        })
     }
 }
 
@@ -167,14 +166,20 @@ mod tests {
     fn every_point_of_a_small_run_is_verified() {
         let device = AnyDevice::cpu();
         let mut measuring = Measuring::new(&device, 3);
-        for asked in plan::points(&device, true) {
-            let point = measuring.measure(&asked).expect("no error");
+        let points = plan::points(&device, true);
+        for asked in &points {
+            let point = measuring.measure(asked).expect("no error");
             assert!(point.verified, "{asked:?}: {:?}", point.note);
             assert!(point.per_s > 0.0 && point.repeat > 0, "{point:?}");
             if ![REDUCTION, HOPS].contains(&asked.part.as_str()) {
-                assert_eq!(point.operations, Case::of(&asked).cells());
+                assert_eq!(point.operations, Case::of(asked).cells());
             }
         }
+        // Another implementation is named.
+        let mut unknown = points[0].clone();
+        unknown.implementation = "grap".into();
+        let point = measuring.measure(&unknown).expect("a note");
+        assert!(!point.verified && point.note.unwrap().contains("\"grap\""));
     }
 
     #[test]
@@ -186,14 +191,5 @@ mod tests {
         assert_eq!(wrong(&[row(1), row(2)], &[row(1), row(2)]), None);
         let told = wrong(&[row(1), row(2)], &[row(1), row(3)]).unwrap();
         has(&told, "pair 2 | 2 and not 3");
-    }
-
-    #[test]
-    fn an_unknown_implementation_is_named() {
-        let device = AnyDevice::cpu();
-        let mut asked = plan::points(&device, true)[0].clone();
-        asked.implementation = "grap".into();
-        let point = Measuring::new(&device, 3).measure(&asked).expect("a note");
-        assert!(!point.verified && point.note.unwrap().contains("\"grap\""));
     }
 }

@@ -26,27 +26,26 @@ use std::time::Instant;
 use stm_align::Pass;
 use stm_align::matrix::{Gap, Matrix, Scoring};
 
-pub mod measure;
-pub mod plan;
-pub mod reduction;
-pub mod schemes;
+pub(crate) mod measure;
+pub(crate) mod plan;
+pub(crate) mod reduction;
+pub(crate) mod schemes;
 
 /// What a point aligns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Case {
+pub(crate) struct Case {
     /// Letters of each sequence.
-    pub letters: u64,
-    /// Pairs.
-    pub pairs: u64,
+    letters: u64,
+    pairs: u64,
     /// Whether gaps are affine.
-    pub affine: bool,
+    affine: bool,
     /// Whether letters are those of proteins, and not of nucleotides.
-    pub protein: bool,
+    protein: bool,
 }
 
 impl Case {
     /// One pair of nucleotides with linear gaps.
-    pub const fn nucleotides(letters: u64) -> Self {
+    const fn nucleotides(letters: u64) -> Self {
         Self {
             letters,
             pairs: 1,
@@ -55,8 +54,7 @@ impl Case {
         }
     }
 
-    /// Reads the case of a point.
-    pub fn of(asked: &Asked) -> Self {
+    fn of(asked: &Asked) -> Self {
         let number = |name: &str| asked.parameters.get(name).copied().unwrap_or(0);
         Self {
             letters: number("letters"),
@@ -67,7 +65,7 @@ impl Case {
     }
 
     /// Returns the cells of all tables.
-    pub const fn cells(&self) -> u64 {
+    const fn cells(&self) -> u64 {
         self.letters * self.letters * self.pairs
     }
 }
@@ -95,37 +93,29 @@ impl Document for NwBench {
 /// matrices name first.
 const AMINO_ACIDS: u32 = 20;
 
-/// Sequences, and how they score.
+/// Pairs of sequences, and how they score.
 #[derive(Clone, Debug)]
-pub struct Inputs {
-    /// The pairs.
-    pub pairs: Vec<[Vec<u8>; 2]>,
-    /// The scoring.
-    pub scoring: Scoring,
+pub(crate) struct Inputs {
+    pairs: Vec<[Vec<u8>; 2]>,
+    pub(crate) scoring: Scoring,
 }
 
 impl Inputs {
     /// Draws the sequences of a case from a seed: all letters alike, independent of each other.
-    pub fn new(case: &Case, seed: u64) -> Result<Self> {
+    fn new(case: &Case, seed: u64) -> Result<Self> {
         let scoring = scoring(case)?;
         let letters = u32::try_from(case.letters).unwrap_or(u32::MAX);
         let length = letters as usize;
         scoring.check(length, length).map_err(Error::Usage)?;
-        let alphabet = if case.protein {
-            AMINO_ACIDS
-        } else {
-            NUCLEOTIDES
-        };
+        let alphabet = [NUCLEOTIDES, AMINO_ACIDS][usize::from(case.protein)];
         let drawn = |which| random_codes(seed, which, letters, alphabet);
         let pairs = (0..case.pairs).map(|i| [drawn(2 * i), drawn(2 * i + 1)]);
-        Ok(Self {
-            pairs: pairs.collect(),
-            scoring,
-        })
+        let pairs = pairs.collect();
+        Ok(Self { pairs, scoring })
     }
 
     /// Returns the passes over all pairs.
-    pub fn passes(&self) -> Vec<Pass<'_>> {
+    pub(crate) fn passes(&self) -> Vec<Pass<'_>> {
         let pairs = self.pairs.iter();
         pairs.map(|[a, b]| self.scoring.pass(a, b)).collect()
     }
@@ -134,19 +124,15 @@ impl Inputs {
 /// The scoring of a case. Nucleotides score 5 and -4, and proteins by BLOSUM62; a linear gap costs
 /// 8 for each letter, and an affine one 10 and 1 for each letter, or with proteins 11 and 1.
 fn scoring(case: &Case) -> Result<Scoring> {
-    let linear = linear_nucleotides();
-    let matrix = match Matrix::named("blosum62") {
-        Some(matrix) if case.protein => matrix.map_err(Error::Usage)?,
-        _ => linear.matrix,
-    };
-    let gap = match (case.affine, case.protein) {
-        (false, _) => linear.gap,
-        (true, protein) => Gap {
-            open: if protein { 11 } else { 10 },
-            extend: 1,
-        },
-    };
-    Ok(Scoring { matrix, gap })
+    let mut scoring = linear_nucleotides();
+    if let Some(matrix) = Matrix::named("blosum62").filter(|_| case.protein) {
+        scoring.matrix = matrix.map_err(Error::Usage)?;
+    }
+    if case.affine {
+        let open = if case.protein { 11 } else { 10 };
+        scoring.gap = Gap { open, extend: 1 };
+    }
+    Ok(scoring)
 }
 
 /// What `bench nw` is asked for.

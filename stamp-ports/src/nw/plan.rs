@@ -1,16 +1,15 @@
 //! The points of a device, in the order in which they are measured: those of the paper
 //! first, and last what takes long.
 
-pub use super::Case;
-use super::reduction;
 use super::schemes::{Fill, named, whole};
+use super::{Case, reduction};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::points::Asked;
 use stm_align::diagonals::Cut;
 use stm_core::host::Device;
 
 /// The parts of the measurement, and what each shows.
-pub const PARTS: [(&str, &str); 8] = [
+pub(crate) const PARTS: [(&str, &str); 8] = [
     (
         REDUCTION,
         "values handed from warp to warp (Li et al. 2015, Figure 4)",
@@ -37,20 +36,20 @@ pub const PARTS: [(&str, &str); 8] = [
 ];
 
 /// The part of single hops.
-pub const HOPS: &str = "hops";
+pub(crate) const HOPS: &str = "hops";
 /// The part of the reduction.
-pub const REDUCTION: &str = "reduction";
+pub(crate) const REDUCTION: &str = "reduction";
 /// The schemes that parts name: see [`super::schemes`].
-pub const DIAGONALS: &str = "diagonals";
+pub(crate) const DIAGONALS: &str = "diagonals";
 /// The launches of [`DIAGONALS`] as a graph.
-pub const GRAPH: &str = "graph";
+pub(crate) const GRAPH: &str = "graph";
 /// Those with a thread for each cell, which waits for its neighbours.
 const POINTS: [&str; 2] = ["locks", "cells"];
 /// A transaction for each cell.
-pub const STM: &str = "stm:fast";
+pub(crate) const STM: &str = "stm:fast";
 
 /// Returns how the tables of a point are cut, if tiles compute them.
-pub fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
+pub(crate) fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
     let side = asked.parameters.get("side")?;
     let side = u32::try_from(*side).ok()?;
     let Fill::Tiles(kernel, _) = named(&asked.implementation)?.fill else {
@@ -60,7 +59,6 @@ pub fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
     Some(Cut { kernel, side })
 }
 
-/// Makes the points of a device.
 struct Plan {
     warp_width: u32,
     /// The launch of transactions.
@@ -69,10 +67,16 @@ struct Plan {
 }
 
 impl Plan {
-    /// Adds the points of a case by the schemes that take tables as they are.
-    fn add_whole(&mut self, part: &str, case: Case) {
+    /// Adds the points of a case by the schemes that take tables as they are, and with tiles of each
+    /// of these sides by each of these.
+    fn add_all(&mut self, part: &str, case: Case, sides: &[u64], of_each: &[&str]) {
         for name in whole() {
             self.add(part, name, case, 0);
+        }
+        for &side in sides {
+            for name in of_each {
+                self.add(part, name, case, side);
+            }
         }
     }
 
@@ -105,7 +109,6 @@ impl Plan {
     }
 }
 
-/// Lengths and sides of a run.
 struct Sizes {
     warps: &'static [u32],
     /// Hops: the memory, blocks, warps of a block, and the threads that a value goes round.
@@ -161,7 +164,7 @@ const QUICK: Sizes = Sizes {
 const SIDES_COMPARED: usize = 4;
 
 /// The points of a device.
-pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
+pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     let on_cpu = device.kind() == DeviceKind::Cpu;
     let sizes = if quick || on_cpu { QUICK } else { FULL };
     let limits = device.limits();
@@ -174,45 +177,33 @@ pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
         },
         all: Vec::new(),
     };
-    for warps in sizes.warps.iter().copied() {
+    let width = limits.warp_width;
+    for &warps in sizes.warps {
         for scheme in reduction::names() {
-            let shape = (1, warps * limits.warp_width);
-            let warps = ("warps", u64::from(warps));
-            plan.all
-                .push(Asked::new(REDUCTION, scheme, shape, &[warps]));
+            let (shape, warps) = ((1, warps * width), [("warps", u64::from(warps))]);
+            plan.all.push(Asked::new(REDUCTION, scheme, shape, &warps));
         }
     }
     for &(memory, blocks, threads, round) in sizes.hops {
-        let shape = (blocks, threads * limits.warp_width);
-        plan.all
-            .push(Asked::new(HOPS, memory, shape, &[("round", round)]));
+        let (shape, round) = ((blocks, threads * width), [("round", round)]);
+        plan.all.push(Asked::new(HOPS, memory, shape, &round));
     }
     for &letters in sizes.table3 {
         let case = Case::nucleotides(letters);
-        plan.add_whole("table3", case);
         // The side of the paper, and all that are not larger than the table needs.
-        for &side in sizes.sides {
-            if side == 32 || side < 2 * letters {
-                plan.add("table3", DIAGONALS, case, side);
-                plan.add("table3", GRAPH, case, side);
-            }
-        }
+        let sides = sizes.sides.iter().copied();
+        let sides: Vec<u64> = sides.filter(|&s| s == 32 || s < 2 * letters).collect();
+        plan.add_all("table3", case, &sides, &[DIAGONALS, GRAPH]);
         for name in POINTS {
             plan.add("table3", name, case, sizes.points_side);
         }
         plan.add("table3", STM, case, 0);
     }
     let compared = Case::nucleotides(sizes.compared);
-    plan.add_whole("tiles", compared);
-    for &side in sizes.sides {
-        plan.add("tiles", GRAPH, compared, side);
-    }
+    plan.add_all("tiles", compared, sizes.sides, &[GRAPH]);
     for &letters in sizes.long {
         let case = Case::nucleotides(letters);
-        plan.add_whole("sizes", case);
-        for &side in sizes.sides {
-            plan.add("sizes", GRAPH, case, side);
-        }
+        plan.add_all("sizes", case, sizes.sides, &[GRAPH]);
         plan.add("sizes", DIAGONALS, case, 32);
         if letters <= sizes.points_max {
             for name in POINTS {
@@ -227,29 +218,22 @@ pub fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
 /// Adds the points of other gaps and letters, and of many pairs.
 fn compare(plan: &mut Plan, sizes: &Sizes, compared: Case) {
     let (pairs, letters) = sizes.batch;
-    let batch = Case {
-        pairs,
-        ..Case::nucleotides(letters)
-    };
-    let affine = Case {
-        affine: true,
+    let of = |affine, protein| Case {
+        affine,
+        protein,
         ..compared
     };
-    let protein = |case| Case {
-        protein: true,
-        ..case
-    };
+    let mut batch = Case::nucleotides(letters);
+    batch.pairs = pairs;
     let compared = [
-        ("affine", affine),
-        ("protein", protein(compared)),
-        ("protein", protein(affine)),
+        ("affine", of(true, false)),
+        ("protein", of(false, true)),
+        ("protein", of(true, true)),
         ("batch", batch),
     ];
+    let sides = &sizes.sides[..sizes.sides.len().min(SIDES_COMPARED)];
     for (part, case) in compared {
-        plan.add_whole(part, case);
-        for &side in &sizes.sides[..sizes.sides.len().min(SIDES_COMPARED)] {
-            plan.add(part, GRAPH, case, side);
-        }
+        plan.add_all(part, case, sides, &[GRAPH]);
     }
 }
 

@@ -6,6 +6,7 @@
 
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
+use crate::measure::ms;
 use crate::points::{Asked, Point};
 use std::time::Duration;
 use stm_core::Kernel;
@@ -19,16 +20,12 @@ use stm_kernels::reduction::{
 };
 use stm_sync::host::Channels;
 
-/// Rounds of a launch.
-const ROUNDS: u32 = 1000;
-
 /// The shared memory of a block, which is enough for every scheme with [`WARPS_MAX`] warps.
 const SHARED_BYTES: u32 = 8 << 10;
 
 /// How long a launch may take, most of all on a CPU with fewer cores than threads.
 const LIMIT: Duration = Duration::from_mins(1);
 
-/// A scheme with its kernel.
 struct Measured {
     name: &'static str,
     about: &'static str,
@@ -36,7 +33,6 @@ struct Measured {
     launch: ByWatchdog,
 }
 
-/// What launches a kernel.
 type ByWatchdog = unsafe fn(
     &mut Watchdog<AnyDevice>,
     &AnyDevice,
@@ -44,13 +40,8 @@ type ByWatchdog = unsafe fn(
     &ReductionParams,
 ) -> std::result::Result<Duration, host::Error>;
 
-/// What a launch leaves.
-struct Found {
-    time: Duration,
-    /// The cycles of each round.
-    spans: Vec<u64>,
-    wrong: Option<String>,
-}
+/// What a launch leaves: its time, the cycles of each round, and what is wrong.
+type Found = (Duration, Vec<u64>, Option<String>);
 
 /// Makes the list of schemes from the types of schemes and kernels.
 macro_rules! schemes {
@@ -75,24 +66,32 @@ schemes! {
 }
 
 /// Returns the names of the schemes.
-pub fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     described().map(|(name, _)| name)
 }
 
 /// Returns the schemes' names, and what a warp waits for with each.
-pub fn described() -> impl Iterator<Item = (&'static str, &'static str)> {
+pub(crate) fn described() -> impl Iterator<Item = (&'static str, &'static str)> {
     SCHEMES.iter().map(|scheme| (scheme.name, scheme.about))
 }
 
 /// Returns the bytes of shared memory that a scheme needs beside the values: with 16 warps,
 /// and for each.
-pub fn cost(name: &str) -> Option<(u32, u32)> {
+pub(crate) fn cost(name: &str) -> Option<(u32, u32)> {
     let scheme = SCHEMES.iter().find(|scheme| scheme.name == name)?;
     Some((scheme.cost)())
 }
 
+/// Returns the rounds of a launch: fewer on a CPU, whose threads must take turns.
+fn rounds(device: &AnyDevice, on_gpu: u32, on_cpu: u32) -> u32 {
+    match device.limits().warp_width {
+        1 => on_cpu,
+        _ => on_gpu,
+    }
+}
+
 /// Measures a scheme: a launch to warm up, and one whose rounds count.
-pub fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
+pub(crate) fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     let Some(scheme) = SCHEMES.iter().find(|s| s.name == asked.implementation) else {
         return Err(Error::Usage(format!(
             "there is no scheme {:?}: known are {}",
@@ -101,22 +100,16 @@ pub fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
         )));
     };
     let warps = asked.parameters.get("warps").copied().unwrap_or(0) as u32;
-    let rounds = if device.limits().warp_width == 1 {
-        20
-    } else {
-        ROUNDS
-    };
+    let rounds = rounds(device, 1000, 20);
     launch(device, scheme.launch, warps, rounds)?;
-    let mut found = launch(device, scheme.launch, warps, rounds)?;
-    found.spans.sort_unstable();
-    let ms = found.time.as_secs_f64() * 1e3;
+    let (time, mut spans, wrong) = launch(device, scheme.launch, warps, rounds)?;
+    spans.sort_unstable();
     let hand_overs = u64::from(rounds) * u64::from(warps - 1).max(1);
-    let right = found.wrong.is_none();
-    let mut point = Point::timed(asked, hand_overs, &[ms], found.wrong);
-    point.cycles = found.spans.get(found.spans.len() / 2).copied();
-    if right {
+    let mut point = Point::timed(asked, hand_overs, &[ms(time)], wrong);
+    point.cycles = spans.get(spans.len() / 2).copied();
+    if point.verified {
         let (all, each) = (scheme.cost)();
-        let least = found.spans.first().copied().unwrap_or(0);
+        let least = spans.first().copied().unwrap_or(0);
         point.note = Some(format!(
             "{rounds} rounds, of which the shortest took {least} cycles; {all} bytes of shared \
              memory beside the values with {WARPS_MAX} warps, {each} a warp"
@@ -155,11 +148,7 @@ fn launch(device: &AnyDevice, by: ByWatchdog, warps: u32, rounds: u32) -> Result
         (0, Some(i)) => Some(format!("thread {i} has {} in the end", values[i as usize])),
         (bad, _) => Some(format!("{bad} wrong values in {rounds} rounds")),
     };
-    Ok(Found {
-        time,
-        spans: spans(&times.download()?, warps),
-        wrong,
-    })
+    Ok((time, spans(&times.download()?, warps), wrong))
 }
 
 /// Between warps of a block.
@@ -169,66 +158,41 @@ pub(super) const CLUSTER: &str = "cluster";
 /// Between blocks, through global memory.
 pub(super) const GLOBAL: &str = "global";
 
-/// Rounds of a launch.
-const HOPS_ROUNDS: u32 = 10_000;
-/// The same on a CPU, whose threads must take turns.
-const HOPS_ROUNDS_CPU: u32 = 100;
-
 /// Measures a point: a launch to warm up, and one that counts.
 pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked) -> Result<Point> {
-    let (launch, threads) = hops_shape(asked)?;
-    let run_hops = match asked.implementation.as_str() {
-        SHARED => run_hops::<HopsShared>,
-        CLUSTER => run_hops::<HopsCluster>,
-        _ => run_hops::<HopsGlobal>,
+    let round = asked.parameters.get("round").copied().unwrap_or(0);
+    let mut launch = Launch::new(asked.blocks, asked.threads);
+    let run = match asked.implementation.as_str() {
+        SHARED => {
+            launch.shared_bytes = 8 * u32::try_from(round).unwrap_or(u32::MAX);
+            run_hops::<HopsShared>
+        }
+        CLUSTER => {
+            launch = launch.with_cluster(asked.blocks);
+            launch.shared_bytes = 64;
+            run_hops::<HopsCluster>
+        }
+        GLOBAL => {
+            launch.cooperative = true;
+            run_hops::<HopsGlobal>
+        }
+        other => {
+            return Err(Error::Usage(format!(
+                "there are no channels in {other:?}: known are {SHARED}, {CLUSTER}, {GLOBAL}"
+            )));
+        }
     };
-    let rounds = if device.limits().warp_width == 1 {
-        HOPS_ROUNDS_CPU
-    } else {
-        HOPS_ROUNDS
-    };
-    let mut tag = 1;
-    let mut once = || {
-        let found = run_hops(device, &launch, tag, rounds);
-        tag += rounds;
-        found
-    };
-    once()?;
-    let (time, cycles, value) = once()?;
-    let hops = u64::from(rounds) * threads;
+    let rounds = rounds(device, 10_000, 100);
+    run(device, &launch, 1, rounds)?;
+    let (time, cycles, value) = run(device, &launch, 1 + rounds, rounds)?;
+    let hops = u64::from(rounds) * round;
     let wrong = (value != hops).then(|| format!("the value is {value} after {hops} hops"));
-    let right = wrong.is_none();
-    let mut point = Point::timed(asked, hops, &[time.as_secs_f64() * 1e3], wrong);
-    if right {
+    let mut point = Point::timed(asked, hops, &[ms(time)], wrong);
+    if point.verified {
         point.cycles = Some(cycles / hops);
         point.note = Some(format!("{rounds} rounds, one launch; cycles of a hop"));
     }
     Ok(point)
-}
-
-/// Returns the launch of a point, and how many threads the value goes round.
-fn hops_shape(asked: &Asked) -> Result<(Launch, u64)> {
-    let (blocks, threads) = (asked.blocks, asked.threads);
-    let round = asked.parameters.get("round").copied().unwrap_or(0);
-    let launch = Launch::new(blocks, threads);
-    match asked.implementation.as_str() {
-        SHARED => Ok(Launch {
-            shared_bytes: 8 * u32::try_from(round).unwrap_or(u32::MAX),
-            ..launch
-        }),
-        CLUSTER => Ok(Launch {
-            shared_bytes: 64,
-            ..launch.with_cluster(blocks)
-        }),
-        GLOBAL => Ok(Launch {
-            cooperative: true,
-            ..launch
-        }),
-        other => Err(Error::Usage(format!(
-            "there are no channels in {other:?}: known are {SHARED}, {CLUSTER}, {GLOBAL}"
-        ))),
-    }
-    .map(|launch| (launch, round))
 }
 
 /// Launches a kernel, and returns its time, that of all rounds in cycles, and the value in the end.
@@ -274,15 +238,11 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_scheme_is_named() {
-        let error = measure(&AnyDevice::cpu(), &asked("mutex")).unwrap_err();
+    fn an_unknown_scheme_and_a_memory_without_channels_are_named() {
+        let device = AnyDevice::cpu();
+        let error = measure(&device, &asked("mutex")).unwrap_err();
         assert!(error.to_string().contains("\"mutex\""), "{error}");
-    }
-
-    #[test]
-    fn a_memory_without_channels_is_named() {
-        let asked = Asked::new("hops", "texture", (1, 1), &[]);
-        let error = measure_hops(&AnyDevice::cpu(), &asked).unwrap_err();
+        let error = measure_hops(&device, &asked("texture")).unwrap_err();
         assert!(error.to_string().contains("\"texture\""), "{error}");
     }
 }

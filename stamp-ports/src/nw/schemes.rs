@@ -16,18 +16,15 @@ pub(super) const REPEAT: usize = 5;
 
 /// A way of filling tables.
 #[derive(Clone, Copy, Debug)]
-pub struct Scheme {
-    /// Its name in points.
-    pub name: &'static str,
-    /// A description for a person.
-    pub about: &'static str,
-    /// Fills tables.
-    pub fill: Fill,
+pub(crate) struct Scheme {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    pub(crate) fill: Fill,
 }
 
 /// How a scheme fills the tables of some pairs, again and again.
 #[derive(Clone, Copy, Debug)]
-pub enum Fill {
+pub(crate) enum Fill {
     /// It takes tables as they are. Every part of the benchmark measures it.
     Whole(fn(&AnyDevice, &Inputs) -> Result<Filled>),
     /// It cuts them into tiles, for whose side and the width of a warp the first function returns
@@ -40,23 +37,20 @@ pub enum Fill {
 
 /// What a scheme has filled.
 #[derive(Debug)]
-pub struct Filled {
-    /// The time of each repetition.
-    pub times: Vec<Duration>,
+pub(crate) struct Filled {
+    pub(crate) times: Vec<Duration>,
     /// The last row of each table.
-    pub rows: Vec<LastRow>,
+    pub(crate) rows: Vec<LastRow>,
     /// What it took beside the time, as a phrase that ends with bytes.
-    pub took: String,
+    pub(crate) took: String,
 }
 
-/// Makes a line of [`SCHEMES`].
 const fn scheme(name: &'static str, fill: Fill, about: &'static str) -> Scheme {
     Scheme { name, about, fill }
 }
 
-/// The schemes.
 #[rustfmt::skip]
-pub const SCHEMES: &[Scheme] = &[
+pub(crate) const SCHEMES: &[Scheme] = &[
     scheme("dataflow", Fill::Whole(dataflow), "one launch, in which warps hand values on through channels of tagged words"),
     scheme("diagonals", Fill::Tiles(TileKernel::tiles, launched), "a launch for each diagonal of tiles"),
     scheme("graph", Fill::Tiles(TileKernel::tiles, recorded), "the same launches as a CUDA graph"),
@@ -64,13 +58,12 @@ pub const SCHEMES: &[Scheme] = &[
     scheme("cells", Fill::Tiles(|_, _| TileKernel::Cells, launched), "the same with tagged words in place of locks"),
 ];
 
-/// Returns the scheme of a name.
-pub fn named(name: &str) -> Option<&'static Scheme> {
+pub(crate) fn named(name: &str) -> Option<&'static Scheme> {
     SCHEMES.iter().find(|scheme| scheme.name == name)
 }
 
 /// Returns the names of the schemes that take tables as they are.
-pub fn whole() -> impl Iterator<Item = &'static str> {
+pub(crate) fn whole() -> impl Iterator<Item = &'static str> {
     let all = SCHEMES.iter();
     all.filter(|scheme| matches!(scheme.fill, Fill::Whole(_)))
         .map(|scheme| scheme.name)
@@ -85,7 +78,7 @@ fn dataflow(device: &AnyDevice, inputs: &Inputs) -> Result<Filled> {
         rows: strips.last_rows(&passes)?,
         took: format!(
             "{} of a warp, {}",
-            counted(u64::from(strips.blocks()), "block", "blocks"),
+            counted(strips.blocks(), "block", "blocks"),
             bytes(strips.bytes())
         ),
     })
@@ -116,7 +109,7 @@ fn tiled(
     let passes = inputs.passes();
     let tables = Tables::new(device, cut, &passes, &inputs.scoring)?;
     let times = times(&tables)?;
-    let launches = counted(u64::from(tables.launch_count()), "launch", "launches");
+    let launches = counted(tables.launch_count(), "launch", "launches");
     Ok(Filled {
         times,
         rows: tables.last_rows(&passes)?,
@@ -125,7 +118,7 @@ fn tiled(
 }
 
 /// Returns a number of things with their name.
-fn counted(count: u64, one: &str, more: &str) -> String {
+fn counted(count: u32, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
 

@@ -19,16 +19,14 @@ use crate::measure::meter::Progress;
 use crate::points::{self, Point};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
-use operations::Effort;
-use peers::Peers;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Instant;
 
-pub mod operations;
-pub mod peers;
-pub mod plan;
-pub mod sections;
+pub(crate) mod operations;
+pub(crate) mod peers;
+pub(crate) mod plan;
+pub(crate) mod sections;
 
 /// The whole document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -109,26 +107,21 @@ pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
 /// The folder's errors or the device's. What a single point cannot do is written into the
 /// document and is no error.
 pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<Bench>> {
-    let peers = Peers::of(device, spec.nvcc.as_deref());
+    let missing = peers::prepare(device, spec.nvcc.as_deref());
     let mut notes = vec![
         "Times are the device's for a launch. A point that takes more than 0.2 s is measured once, \
          any other is the median of 5 after one that does not count."
             .to_owned(),
     ];
-    notes.extend(peers.note.clone());
-    let mut head = spec.bench.head(Bench::FORMAT, device, command)?;
-    head.notes.clone_from(&notes);
+    notes.extend(missing.clone());
+    let head = spec.bench.head(Bench::FORMAT, device, command)?;
     let mut store = Store::<Bench>::open(&spec.bench, head)?;
     // The peers may be other ones than when it was begun.
     store.document.head.notes = notes;
     let began = Instant::now();
-    let effort = if spec.bench.quick {
-        Effort::Quick
-    } else {
-        Effort::Full
-    };
-    let mut everything = operations::points(device, effort, &peers)?;
-    everything.extend(plan::sections(device, spec.bench.quick));
+    let quick = spec.bench.quick;
+    let mut everything = operations::points(device, quick)?;
+    everything.extend(plan::sections(device, quick));
     store.document.head.complete = false;
     let lacks_machine = spec.only.contains(&MACHINE) && store.document.machine.is_none();
     if lacks_machine && spec.bench.has_time(began) {
@@ -151,12 +144,11 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
             if sections::PARTS.iter().any(|part| part.0 == asked.part) {
                 sections::measure(device, asked, spec.bench.seed)
             } else {
-                operations::measure(device, asked, effort)
+                operations::measure(device, asked, quick)
             }
         },
     )?;
-    store.document.head.complete =
-        has_all && store.document.machine.is_some() && peers.note.is_none();
+    store.document.head.complete = has_all && store.document.machine.is_some() && missing.is_none();
     store.save()?;
     Ok(store)
 }

@@ -13,25 +13,18 @@ use stm_core::internal::kernel::{Build, ptx};
 use stm_core::internal::observe::Observation;
 use stm_core::{Kernel, Lane};
 
-/// The name of sections under libcu++'s binary semaphore.
-pub const BINARY_SEMAPHORE: &str = "cuda::binary_semaphore";
-/// The name of entries into libcu++'s counting semaphore.
-pub const COUNTING_SEMAPHORE: &str = "cuda::counting_semaphore";
-/// The name of waits at the barrier of a grid of cooperative groups.
-pub const GRID_SYNC: &str = "grid.sync";
+// Sections, entries and waits at the barrier of a grid are measured under these names.
+pub(crate) const BINARY_SEMAPHORE: &str = "cuda::binary_semaphore";
+pub(crate) const COUNTING_SEMAPHORE: &str = "cuda::counting_semaphore";
+pub(crate) const GRID_SYNC: &str = "grid.sync";
 
-/// A source file.
 struct Source {
-    /// What it measures.
     implementation: &'static str,
-    /// Its name without an extension.
     name: &'static str,
     text: &'static str,
-    /// Has the driver load its kernels.
     load: fn(&Cuda) -> Result<(), Error>,
 }
 
-/// Has the driver load a kernel.
 fn load<K: Kernel>(gpu: &Cuda) -> Result<(), Error> {
     gpu.prepare::<K>(Observation::Silent).map(|_| ())
 }
@@ -58,101 +51,61 @@ const SOURCES: [Source; 3] = [
     },
 ];
 
-/// The PTX of the sources compiled so far, by their implementation. A kernel's PTX is asked
-/// for by its type, so it is here and not in [`Peers`].
+/// The PTX of the sources that were compiled and loaded, by their implementation. A kernel's PTX is
+/// asked for by its type, so it is here.
 static COMPILED: RwLock<BTreeMap<&'static str, String>> = RwLock::new(BTreeMap::new());
 
-/// Which peers there are.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Peers {
-    /// Those that can be launched.
-    there: Vec<&'static str>,
-    /// Why others are missing, in one line.
-    pub note: Option<String>,
+/// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the
+/// environment (`NVCC`), else by the one on the path or in `/usr/local/cuda/bin`. Returns why any
+/// are missing, in one line. A device without CUDA has no peers, and needs no note.
+pub(super) fn prepare(device: &AnyDevice, nvcc: Option<&Path>) -> Option<String> {
+    let AnyDevice::Cuda(gpu) = device else {
+        return None;
+    };
+    let capability = gpu.info().compute_capability;
+    compiled(capability, &choices(nvcc), |source| (source.load)(gpu))
 }
 
-impl Peers {
-    /// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the
-    /// environment (`NVCC`), else by the one on the path or in `/usr/local/cuda/bin`. A device
-    /// without CUDA has no peers, and needs no note.
-    pub fn of(device: &AnyDevice, nvcc: Option<&Path>) -> Self {
-        match device {
-            AnyDevice::Cpu(_) => Self::default(),
-            AnyDevice::Cuda(gpu) => {
-                let capability = gpu.info().compute_capability;
-                Self::compiled(capability, &choices(nvcc)).loaded(|source| (source.load)(gpu))
-            }
-        }
-    }
-
-    /// Returns whether there is a peer of this name.
-    pub fn has(&self, implementation: &str) -> bool {
-        self.there.contains(&implementation)
-    }
-
-    /// Compiles all sources with the first compiler that can be run.
-    fn compiled(capability: (i32, i32), choices: &[PathBuf]) -> Self {
-        let Some(nvcc) = choices.iter().find(|nvcc| runs(nvcc)) else {
-            let tried: Vec<String> = choices.iter().map(|n| n.display().to_string()).collect();
-            let note = format!(
-                "no peers are measured, as no nvcc can be run (tried {}): name one by --nvcc",
-                tried.join(" and ")
-            );
-            return Self {
-                there: Vec::new(),
-                note: Some(note),
-            };
-        };
-        let mut found = Self::default();
-        for source in &SOURCES {
-            match compile(nvcc, capability, source) {
-                Ok(text) => {
-                    let mut compiled = COMPILED.write().unwrap_or_else(PoisonError::into_inner);
-                    compiled.insert(source.implementation, text);
-                    found.there.push(source.implementation);
-                }
-                Err(why) => found.leave_out(source, &why),
-            }
-        }
-        found
-    }
-
-    /// Leaves out what cannot be loaded. The driver may be older than the compiler.
-    fn loaded(mut self, load: impl Fn(&Source) -> Result<(), Error>) -> Self {
-        for source in &SOURCES {
-            if self.has(source.implementation)
-                && let Err(error) = load(source)
-            {
-                self.there.retain(|&there| there != source.implementation);
-                self.leave_out(source, &crate::Error::Host(error).to_string());
-            }
-        }
-        self
-    }
-
-    /// Notes why a peer is missing.
-    fn leave_out(&mut self, source: &Source, why: &str) {
-        let note = format!("{} is not measured: {why}", source.implementation);
-        self.note = Some(match self.note.take() {
-            Some(before) => format!("{before}; {note}"),
-            None => note,
+/// Compiles all sources with the first compiler that can be run. What cannot be loaded then is left
+/// out, as the driver may be older than the compiler.
+fn compiled(
+    capability: (i32, i32),
+    choices: &[PathBuf],
+    load: impl Fn(&Source) -> Result<(), Error>,
+) -> Option<String> {
+    let Some(nvcc) = choices.iter().find(|nvcc| runs(nvcc)) else {
+        let tried: Vec<String> = choices.iter().map(|n| n.display().to_string()).collect();
+        return Some(format!(
+            "no peers are measured, as no nvcc can be run (tried {}): name one by --nvcc",
+            tried.join(" and ")
+        ));
+    };
+    let there = || COMPILED.write().unwrap_or_else(PoisonError::into_inner);
+    let mut missing = Vec::new();
+    for source in &SOURCES {
+        let name = source.implementation;
+        let loaded = compile(nvcc, capability, source).and_then(|text| {
+            there().insert(name, text);
+            load(source).map_err(|error| crate::Error::Host(error).to_string())
         });
+        if let Err(why) = loaded {
+            there().remove(name);
+            missing.push(format!("{name} is not measured: {why}"));
+        }
     }
+    (!missing.is_empty()).then(|| missing.join("; "))
 }
 
 /// Returns the compilers to try, in this order.
 fn choices(named: Option<&Path>) -> Vec<PathBuf> {
     let of_environment = || env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty());
-    match named
-        .map(Path::to_owned)
-        .or_else(|| of_environment().map(PathBuf::from))
-    {
+    let named = named.map(Path::to_owned);
+    match named.or_else(|| of_environment().map(PathBuf::from)) {
         Some(nvcc) => vec![nvcc],
         None => vec!["nvcc".into(), "/usr/local/cuda/bin/nvcc".into()],
     }
 }
 
-/// Returns whether this is a program that says its version.
 fn runs(nvcc: &Path) -> bool {
     let output = Command::new(nvcc).arg("--version").output();
     output.is_ok_and(|output| output.status.success())
@@ -161,8 +114,7 @@ fn runs(nvcc: &Path) -> bool {
 /// Compiles a source to PTX, or says in one line why that cannot be done.
 fn compile(nvcc: &Path, (major, minor): (i32, i32), source: &Source) -> Result<String, String> {
     let folder = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
-    let from = folder.path().join(format!("{}.cu", source.name));
-    let to = folder.path().join(format!("{}.ptx", source.name));
+    let [from, to] = ["cu", "ptx"].map(|end| folder.path().join(source.name).with_extension(end));
     fs::write(&from, source.text).map_err(|error| format!("{}: {error}", from.display()))?;
     let output = Command::new(nvcc)
         .args(["-std=c++17", "-O3", "-ptx"])
@@ -224,7 +176,6 @@ pub(super) struct SectionsParams {
     pub(super) counter: *mut u32,
     /// A word for each block, for the number of its sections.
     pub(super) made: *mut u32,
-    /// The sections of all blocks.
     pub(super) sections: u32,
 }
 
@@ -240,7 +191,6 @@ pub(super) struct SemaphoreParams {
     pub(super) found: *mut u32,
     /// How many threads may be inside.
     pub(super) count: u32,
-    /// How often each thread enters.
     pub(super) times: u32,
 }
 
@@ -250,7 +200,6 @@ pub(super) struct SemaphoreParams {
 pub(super) struct BarrierParams {
     /// A word for each thread and one more, all 0, for the checked loop.
     pub(super) words: *mut u32,
-    /// How often each thread waits.
     pub(super) waits: u32,
 }
 
@@ -292,6 +241,7 @@ peers! {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::has;
     use std::sync::Mutex;
     use stm_core::internal::host::check_parameters;
 
@@ -303,101 +253,93 @@ mod tests {
         let nowhere = Path::new("/nowhere/nvcc");
         // It is named, so no other one is tried.
         assert_eq!(choices(Some(nowhere)), [nowhere]);
-        let peers = Peers::compiled((9, 0), &choices(Some(nowhere)));
-        assert!(SOURCES.iter().all(|s| !peers.has(s.implementation)));
-        let note = peers.note.as_deref().expect("a note");
-        crate::testing::has(note, "/nowhere/nvcc | --nvcc");
+        let note = compiled((9, 0), &choices(Some(nowhere)), |_| Ok(())).expect("a note");
+        has(&note, "/nowhere/nvcc | --nvcc");
         assert_eq!(note.lines().count(), 1);
-        assert_eq!(
-            Peers::of(&AnyDevice::cpu(), Some(nowhere)),
-            Peers::default()
-        );
+        assert_eq!(prepare(&AnyDevice::cpu(), Some(nowhere)), None);
     }
 
-    /// Writes a program that stands in for `nvcc`.
+    /// Writes a program that stands in for `nvcc`, with a script that follows the answer to
+    /// `--version`, and compiles all sources with it.
     #[cfg(unix)]
-    fn stand_in(folder: &Path, script: &str) -> PathBuf {
-        let path = folder.join("nvcc");
+    fn stand_in(script: &str, load: impl Fn(&Source) -> Result<(), Error>) -> Option<String> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("nvcc");
         // Another process writes it. A file that this one has open for writing, or a child
         // that another test starts meanwhile, cannot be run.
         let written = Command::new("sh")
             .args(["-c", r#"printf '%s' "$2" > "$1" && chmod +x "$1""#, "sh"])
             .arg(&path)
-            .arg(format!("#!/bin/sh\n{script}\n"))
+            .arg(format!(
+                "#!/bin/sh\n[ \"$1\" = --version ] && exit 0\n{script}\n"
+            ))
             .status();
         assert!(written.expect("sh runs").success());
-        path
+        compiled((8, 0), &["/nowhere/nvcc".into(), path], load)
     }
 
-    /// Checks that a peer has the PTX that the stand-in has made of its source.
+    /// The kernels of the sources. Checks the PTX that was made of each as a launch does: whether it
+    /// has the entry, and the parameters that are passed.
+    fn check(parameters_are_right: bool) {
+        fn of<K: Kernel>(parameters_are_right: bool) {
+            let ptx = K::ptx(Build::default()).expect("PTX");
+            let entry = format!(".entry {}(", K::ENTRY);
+            assert_eq!(ptx.matches(&entry).count(), 1, "{entry} in {ptx}");
+            let checked = check_parameters::<K>(&ptx, K::ENTRY);
+            assert_eq!(checked.is_ok(), parameters_are_right, "{checked:?}");
+        }
+        for of in [
+            of::<SectionsPeer>,
+            of::<EntriesPeer>,
+            of::<CheckedEntriesPeer>,
+            of::<MeetingsPeer>,
+            of::<CheckedMeetingsPeer>,
+        ] {
+            of(parameters_are_right);
+        }
+    }
+
+    /// Makes PTX of the entries that it finds in the source, so what is shown is that source, options
+    /// and results go the right ways. `$1` to `$7` are `-std=c++17 -O3 -ptx -arch=sm_80 -o TO FROM`.
     #[cfg(unix)]
-    fn has<K: Kernel>(peers: &Peers, implementation: &str) {
-        assert!(peers.has(implementation));
-        let ptx = K::ptx(Build::default()).expect("PTX");
-        let entry = format!(".entry {}()", K::ENTRY);
-        assert_eq!(ptx.matches(&entry).count(), 1, "{entry} in {ptx}");
-        // The stand-in's entries have no parameters, which a launch would refuse.
-        assert!(check_parameters::<K>(&ptx, K::ENTRY).is_err());
-    }
+    const SCRIPT: &str = r#"[ "$4" = -arch=sm_80 ] || { echo "wrong: $4" >&2; exit 1; }
+    sed -n 's/^extern "C" __global__ void \([a-z_]*\)(params.*/.visible .entry \1()/p' "$7" > "$6""#;
 
-    /// The stand-in makes PTX of the entries that it finds in the source, so what is
-    /// shown is that source, options and results go the right ways.
     #[cfg(unix)]
     #[test]
-    fn each_source_is_compiled_for_the_device_and_has_its_entries() {
+    fn each_source_is_compiled_for_the_device_and_has_its_entries_or_is_left_out() {
         let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
-        let folder = tempfile::tempdir().expect("a folder");
-        // $1 to $7: -std=c++17 -O3 -ptx -arch=sm_80 -o TO FROM
-        let nvcc = stand_in(
-            folder.path(),
-            r#"[ "$1" = --version ] && exit 0
-    [ "$4" = -arch=sm_80 ] || { echo "wrong: $4" >&2; exit 1; }
-    sed -n 's/^extern "C" __global__ void \([a-z_]*\)(params.*/.visible .entry \1()/p' "$7" > "$6""#,
-        );
-        let peers = Peers::compiled((8, 0), &[PathBuf::from("/nowhere/nvcc"), nvcc]);
-        assert_eq!(peers.note.as_deref(), None);
-        has::<SectionsPeer>(&peers, BINARY_SEMAPHORE);
-        has::<EntriesPeer>(&peers, COUNTING_SEMAPHORE);
-        has::<CheckedEntriesPeer>(&peers, COUNTING_SEMAPHORE);
-        has::<MeetingsPeer>(&peers, GRID_SYNC);
-        has::<CheckedMeetingsPeer>(&peers, GRID_SYNC);
+        assert_eq!(stand_in(SCRIPT, |_| Ok(())), None);
+        // The stand-in's entries have no parameters, which a launch would refuse.
+        check(false);
         // There is no build with atomics of 128 bits, so a GPU takes the other one.
         let wide = Build {
             wide: true,
             ..Build::default()
         };
         assert!(matches!(SectionsPeer::ptx(wide), Err(Error::NoPtx { .. })));
-    }
-
-    #[test]
-    fn a_peer_that_the_driver_refuses_is_left_out_and_the_others_stay() {
-        let all = Peers {
-            there: SOURCES.iter().map(|s| s.implementation).collect(),
-            note: None,
+        let is_there = |name| {
+            let compiled = COMPILED.read().unwrap_or_else(PoisonError::into_inner);
+            compiled.contains_key(name)
         };
-        let peers = all.loaded(|source| match source.implementation {
+        // The driver may refuse one, and the others stay.
+        let load = |source: &Source| match source.implementation {
             GRID_SYNC => Err(Error::BadPtx {
                 entry: "meetings_grid_sync",
                 log: "Unsupported .version 9.5".into(),
             }),
             _ => Ok(()),
-        });
-        assert!(peers.has(BINARY_SEMAPHORE) && peers.has(COUNTING_SEMAPHORE));
-        assert!(!peers.has(GRID_SYNC));
-        let note = peers.note.as_deref().expect("a note");
-        assert!(
-            note.contains(GRID_SYNC) && note.contains(".version 9.5"),
-            "{note}"
-        );
+        };
+        let note = stand_in(SCRIPT, load).expect("a note");
+        has(&note, &format!("{GRID_SYNC} | .version 9.5"));
         assert!(!note.contains(BINARY_SEMAPHORE), "{note}");
-    }
-
-    /// Checks a peer's PTX as a launch does.
-    fn is_right<K: Kernel>() {
-        let ptx = K::ptx(Build::default()).expect("PTX");
-        let entry = format!(".entry {}(", K::ENTRY);
-        assert!(ptx.contains(&entry), "{entry}");
-        check_parameters::<K>(&ptx, K::ENTRY).expect("the same parameters");
+        let there = SOURCES.map(|source| is_there(source.implementation));
+        assert_eq!(there, [true, true, false]);
+        // A compiler that fails is quoted for each source.
+        let note = stand_in("echo 'no such arch' >&2\nexit 1", |_| Ok(())).expect("a note");
+        assert_eq!(note.matches("no such arch").count(), SOURCES.len());
+        assert_eq!(note.lines().count(), 1, "{note}");
+        assert!(!SOURCES.iter().any(|source| is_there(source.implementation)));
     }
 
     /// Compares the parameters with those of the sources.
@@ -405,31 +347,7 @@ mod tests {
     #[ignore = "needs nvcc, by its name in the environment: NVCC=… cargo test -- --ignored"]
     fn a_real_nvcc_compiles_what_the_launches_pass() {
         let _alone = COMPILING.lock().unwrap_or_else(PoisonError::into_inner);
-        let peers = Peers::compiled((9, 0), &choices(None));
-        assert_eq!(peers.note.as_deref(), None);
-        is_right::<SectionsPeer>();
-        is_right::<EntriesPeer>();
-        is_right::<CheckedEntriesPeer>();
-        is_right::<MeetingsPeer>();
-        is_right::<CheckedMeetingsPeer>();
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn an_nvcc_that_fails_is_quoted_for_each_source() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let nvcc = stand_in(
-            folder.path(),
-            "[ \"$1\" = --version ] && exit 0\necho 'no such arch' >&2\nexit 1",
-        );
-        let peers = Peers::compiled((9, 0), &[nvcc]);
-        let note = peers.note.as_deref().expect("a note");
-        assert_eq!(
-            note.matches("no such arch").count(),
-            SOURCES.len(),
-            "{note}"
-        );
-        assert_eq!(note.lines().count(), 1);
-        assert!(!peers.has(GRID_SYNC));
+        assert_eq!(compiled((9, 0), &choices(None), |_| Ok(())), None);
+        check(true);
     }
 }

@@ -31,7 +31,7 @@ const CHECKS: Duration = Duration::from_millis(500);
 const LOCKS: u64 = 1 << 20;
 
 /// The parts that this module measures, and a sentence for a person.
-pub const PARTS: [(&str, &str); 4] = [
+pub(crate) const PARTS: [(&str, &str); 4] = [
     (
         "counter",
         "one counter, incremented by all threads (Grote 2020)",
@@ -74,17 +74,13 @@ fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
             };
             (AnyInput::Counter(of), asked.blocks.into())
         }
-        "table" => {
-            let of = Ht::of(small("buckets")?, 1);
-            (AnyInput::Ht(of), parameter("pairs")?)
-        }
+        "table" => (
+            AnyInput::Ht(Ht::of(small("buckets")?, 1)),
+            parameter("pairs")?,
+        ),
         "list" => {
-            let keys = small("keys")?;
-            let of = Sorted {
-                keys,
-                entry_points: small("entry-points")?,
-            };
-            (AnyInput::Sorted(of), keys.into())
+            let (keys, entry_points) = (small("keys")?, small("entry-points")?);
+            (AnyInput::Sorted(Sorted { keys, entry_points }), keys.into())
         }
         _ => return None,
     })
@@ -94,7 +90,7 @@ fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
 ///
 /// # Errors
 /// After which nothing can run on the device, and what the caller has not said right.
-pub fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Point> {
+pub(crate) fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Point> {
     let unknown = || Error::Usage(format!("there is no point {asked:?}"));
     let (input, operations) = input(asked).ok_or_else(unknown)?;
     let workload = input.make(seed)?;
@@ -109,7 +105,6 @@ pub fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Point> {
     Ok(given_up(measured)?.unwrap_or_else(|why| Point::without_time(asked, why)))
 }
 
-/// Measures a contender of the workload.
 fn excluding(
     device: &AnyDevice,
     workload: &AnyWorkload,
@@ -124,11 +119,9 @@ fn excluding(
     };
     let contenders = workload.contenders();
     let Some(contender) = contenders.iter().find(|c| c.name == name) else {
-        return Err(Error::Usage(format!(
-            "there is no implementation {:?} of {}",
-            asked.implementation,
-            workload.sizes().name()
-        )));
+        let (asked, of) = (&asked.implementation, workload.sizes().name());
+        let why = format!("there is no implementation {asked:?} of {of}");
+        return Err(Error::Usage(why));
     };
     let mut data = contender.prepare(device, seed, operations)?;
     let shape = (asked.blocks, asked.threads);
@@ -158,7 +151,7 @@ fn excluding(
 }
 
 /// Measures an algorithm of the transactional memory.
-pub fn transactions(
+pub(crate) fn transactions(
     device: &AnyDevice,
     workload: &AnyWorkload,
     asked: &Asked,
@@ -186,9 +179,8 @@ pub fn transactions(
     let time = report.time_ms;
     if time.median <= 0.0 {
         // A launch that was stopped.
-        let why = report
-            .error
-            .unwrap_or_else(|| "no time was measured".into());
+        let why = report.error;
+        let why = why.unwrap_or_else(|| "no time was measured".into());
         return Ok(Point::without_time(asked, why));
     }
     let wrong = report.error.filter(|_| !report.verified);
@@ -201,13 +193,13 @@ pub fn transactions(
 mod tests {
     use super::*;
     use crate::sync::plan;
-    use stm_core::host::Cpu;
 
     #[test]
     fn every_implementation_of_every_workload_is_verified() {
-        let device = AnyDevice::Cpu(Cpu::new());
-        for asked in plan::sections(&device, true) {
-            let mut asked = asked;
+        let device = AnyDevice::cpu();
+        let points = plan::sections(&device, true);
+        let mut unknown = points[0].clone();
+        for mut asked in points {
             for (name, most) in [("items", 200), ("pairs", 500), ("keys", 256), ("rounds", 7)] {
                 if let Some(n) = asked.parameters.get_mut(name) {
                     *n = (*n).min(most);
@@ -217,14 +209,9 @@ mod tests {
             assert!(point.verified, "{asked:?}: {:?}", point.note);
             assert!(point.per_s > 0.0 && point.answers(&asked), "{point:?}");
         }
-    }
-
-    #[test]
-    fn an_unknown_implementation_is_named() {
-        let device = AnyDevice::Cpu(Cpu::new());
-        let mut asked = plan::sections(&device, true)[0].clone();
-        asked.implementation = "anderso".into();
-        let point = measure(&device, &asked, 3).expect("a note");
+        // Another implementation is named.
+        unknown.implementation = "anderso".into();
+        let point = measure(&device, &unknown, 3).expect("a note");
         assert!(!point.verified && point.note.unwrap().contains("\"anderso\""));
     }
 }

@@ -1,16 +1,20 @@
 //! How the tests call the program, and how they measure with every variant.
 // Not every test program uses all of it.
-#![allow(dead_code)]
+#![allow(dead_code, unused_imports, unused_macros)]
 
+use clap::{Args, FromArgMatches};
 use serde_json::Value;
 use stamp_ports::devices::AnyDevice;
 use stamp_ports::measure::run_report::{RunReport, RunSpec};
 use stamp_ports::measure::runner::Runner;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::AnyWorkload;
+use stamp_ports::workloads::input::Occasion;
+use stamp_ports::workloads::options::WorkloadArgs;
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::slice;
 use std::time::Duration;
 use stm_core::host::StmConfig;
 use tempfile::TempDir;
@@ -19,102 +23,103 @@ use tempfile::TempDir;
 mod testing;
 pub(crate) use testing::has;
 
-/// A launch, and the transactional memory that it is made with.
-#[derive(Clone, Copy)]
-pub(crate) struct Setting {
-    pub(crate) seed: u64,
-    pub(crate) shape: (u32, u32),
-    pub(crate) locks: u64,
-    pub(crate) stripe_bytes: u64,
-    /// Where the input does not say.
-    pub(crate) transactions: u64,
+/// Blocks and threads of a block.
+pub(crate) type Shape = (u32, u32);
+/// Locks, and the bytes of a stripe.
+pub(crate) type Memory = (u64, u64);
+
+/// The workload that options describe as those of `stamp run` do, the last of each: `ra --words 32`.
+pub(crate) fn workload(line: &str, seed: u64) -> AnyWorkload {
+    let command = WorkloadArgs::augment_args(clap::Command::new("run")).args_override_self(true);
+    let matches = command.try_get_matches_from(words(line)).expect("options");
+    let args = WorkloadArgs::from_arg_matches(&matches).expect("values");
+    let name = words(line).next().expect("a name");
+    let input = args.input(name, Occasion::Measurement).expect("an input");
+    input.make(seed).expect("a workload")
 }
 
-impl Setting {
-    /// Of a workload that says itself how many transactions it has. The last are the locks and
-    /// the bytes of a stripe.
-    pub(crate) const fn of(
-        seed: u64,
-        shape: (u32, u32),
-        (locks, stripe_bytes): (u64, u64),
-    ) -> Self {
-        Self {
-            seed,
-            shape,
+/// A single run of a workload; so many transactions where the input does not say.
+pub(crate) fn spec(
+    workload: &AnyWorkload,
+    variant: AskedVariant,
+    (shape, (locks, stripe_bytes)): (Shape, Memory),
+    transactions: u64,
+) -> RunSpec {
+    let sizes = workload.sizes();
+    RunSpec {
+        variant,
+        shape,
+        config: StmConfig {
             locks,
             stripe_bytes,
-            transactions: 0,
-        }
-    }
-
-    /// Each of these shapes with each of these memories.
-    pub(crate) fn each(
-        seed: u64,
-        shapes: &[(u32, u32)],
-        memories: &[(u64, u64)],
-        transactions: u64,
-    ) -> Vec<Self> {
-        let of = |&shape, &memory| Self {
-            transactions,
-            ..Self::of(seed, shape, memory)
-        };
-        let shapes = shapes.iter();
-        let all = shapes.flat_map(|shape| memories.iter().map(move |memory| of(shape, memory)));
-        all.collect()
-    }
-
-    /// A single run of a workload.
-    pub(crate) fn spec(&self, workload: &AnyWorkload, variant: AskedVariant) -> RunSpec {
-        let given = workload.sizes().transactions();
-        RunSpec {
-            variant,
-            shape: self.shape,
-            config: StmConfig {
-                locks: self.locks,
-                stripe_bytes: self.stripe_bytes,
-                capacity: workload.sizes().capacity(),
-                // A variant that cannot finish is to fail here, not to hang.
-                time_limit: Some(Duration::from_mins(1)),
-                ..StmConfig::default()
-            },
-            transactions: given.unwrap_or(self.transactions),
-            repeat: 1,
-        }
+            capacity: sizes.capacity(),
+            // A variant that cannot finish is to fail here, not to hang.
+            time_limit: Some(Duration::from_mins(1)),
+            ..StmConfig::default()
+        },
+        transactions: sizes.transactions().unwrap_or(transactions),
+        repeat: 1,
     }
 }
 
-/// Runs a workload with every variant on the CPU in these settings, and returns the reports, all
-/// of which were verified.
+/// Runs a workload with every variant on the CPU in each of these shapes with each of these
+/// memories ([`verified`]).
 pub(crate) fn all_variants(
     workload: impl Into<AnyWorkload>,
-    settings: impl IntoIterator<Item = Setting>,
+    seed: u64,
+    shapes: &[Shape],
+    memories: &[Memory],
+    transactions: u64,
 ) -> Vec<RunReport> {
     let (all, workload) = (AskedVariant::all(), workload.into());
-    let runs = settings
-        .into_iter()
-        .map(|setting| verified(&workload, setting, &all));
+    let memories = || memories.iter().copied();
+    let settings = shapes
+        .iter()
+        .flat_map(|&shape| memories().map(move |m| (shape, m)));
+    let runs = settings.map(|setting| verified(&workload, &all, seed, setting, transactions));
     runs.flatten().collect()
 }
 
-/// Runs a workload with these variants on the CPU; the reports, all of which were verified.
+/// Runs a workload with these variants on the CPU. The reports, all of which were verified, and
+/// have as many commits as transactions, unless the input says how many these are.
 pub(crate) fn verified(
     workload: &AnyWorkload,
-    setting: Setting,
     variants: &[AskedVariant],
+    seed: u64,
+    setting: (Shape, Memory),
+    transactions: u64,
 ) -> Vec<RunReport> {
-    let (cpu, sizes) = (AnyDevice::cpu(), workload.sizes());
-    let most = setting.spec(workload, variants[0]).transactions;
-    let mut runner = Runner::new(&cpu, workload, setting.seed, most).expect("data");
+    let (cpu, given) = (AnyDevice::cpu(), workload.sizes().transactions());
+    let most = given.unwrap_or(transactions);
+    let mut runner = Runner::new(&cpu, workload, seed, most).expect("data");
     let run = |&variant: &AskedVariant| {
-        let spec = setting.spec(workload, variant);
-        let what = format!("{} {} {spec:?}", sizes.name(), variant.name());
-        let report = runner
-            .measure(&spec)
-            .unwrap_or_else(|error| panic!("{what}: {error}"));
+        let spec = spec(workload, variant, setting, transactions);
+        let what = format!("{} {spec:?}", workload.sizes().name());
+        let report = runner.measure(&spec);
+        let report = report.unwrap_or_else(|error| panic!("{what}: {error}"));
         assert!(report.verified, "{what}: {:?}", report.error);
+        assert!(given.is_some() || report.commits == most, "{what}");
         report
     };
     variants.iter().map(run).collect()
+}
+
+/// The attempts that aborted.
+pub(crate) fn aborted(reports: &[RunReport]) -> u64 {
+    reports
+        .iter()
+        .flat_map(|report| report.aborts.values())
+        .sum()
+}
+
+/// Asserts that no transaction of the algorithms that can add without a read was aborted.
+#[track_caller]
+pub(crate) fn additions_do_not_conflict(reports: &[RunReport]) {
+    for report in reports {
+        if ["fast", "fast-table"].contains(&report.variant) {
+            assert_eq!(aborted(slice::from_ref(report)), 0, "{}", report.variant);
+        }
+    }
 }
 
 /// A small run of each of four workloads.
@@ -175,6 +180,35 @@ pub(crate) fn of_lines(lines: &str) -> Vec<Value> {
     parsed.map(|object| object.expect("an object")).collect()
 }
 
+/// The elements of a list.
+#[track_caller]
+pub(crate) fn list(value: &Value) -> &[Value] {
+    value.as_array().expect("a list")
+}
+
+/// A whole number.
+#[track_caller]
+pub(crate) fn number(value: &Value) -> u64 {
+    value.as_u64().expect("a whole number")
+}
+
+/// Asserts that a value has these fields with these values, as `holds!(value, {"name": value})`.
+macro_rules! holds {
+    ($value:expr, $part:tt) => {
+        $crate::common::contains(&$value, &serde_json::json!($part))
+    };
+}
+pub(crate) use holds;
+
+/// Asserts that a value has all that `part` has: the same fields, with the same values.
+#[track_caller]
+pub(crate) fn contains(value: &Value, part: &Value) {
+    match part.as_object() {
+        Some(fields) => (fields.iter()).for_each(|(name, part)| contains(&value[name], part)),
+        None => assert_eq!(value, part),
+    }
+}
+
 /// Returns the help of a command, which fits eighty columns and has all of these parts.
 #[track_caller]
 pub(crate) fn help(command: &str, parts: &str) -> String {
@@ -203,14 +237,9 @@ pub(crate) fn refused(line: &str, parts: &str) {
 #[track_caller]
 pub(crate) fn refused_rows(rows: &str) {
     for (line, parts) in split(rows) {
-        let small = [
-            ("TINY_RA", TINY_RA),
-            ("TINY_HT", TINY_HT),
-            ("TINY_BANK", TINY_BANK),
-            ("TINY_EIGENBENCH", TINY_EIGENBENCH),
-        ];
-        let run = small.into_iter().find(|(name, _)| line.starts_with(name));
-        let line = run.map_or(line.into(), |(name, run)| line.replacen(name, run, 1));
+        let line = (line.replace("TINY_RA", TINY_RA).replace("TINY_HT", TINY_HT))
+            .replace("TINY_BANK", TINY_BANK)
+            .replace("TINY_EIGENBENCH", TINY_EIGENBENCH);
         refused(&line, parts);
     }
 }
@@ -226,16 +255,16 @@ fn split(rows: &str) -> impl Iterator<Item = (&str, &str)> {
 pub(crate) struct Bench {
     parent: TempDir,
     command: String,
-    file: &'static str,
+    file: String,
 }
 
 impl Bench {
     /// `command` is to be followed by the folder.
-    pub(crate) fn new(command: &str, file: &'static str) -> Self {
+    pub(crate) fn new(command: &str, file: &str) -> Self {
         Self {
             parent: tempfile::tempdir().expect("a folder"),
             command: command.to_owned(),
-            file,
+            file: file.to_owned(),
         }
     }
 
@@ -245,7 +274,7 @@ impl Bench {
 
     /// The document's path.
     pub(crate) fn path(&self) -> PathBuf {
-        self.folder().join(self.file)
+        self.folder().join(&self.file)
     }
 
     pub(crate) fn text(&self) -> String {

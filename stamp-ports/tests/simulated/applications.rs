@@ -4,14 +4,14 @@
 //! recorded, is opaque. And with a defect seeded into the transactional memory, the checks of
 //! k-means and the accounts of vacation notice.
 
-use crate::{Setup, noticed, simulation, simulations, tests_of_all};
+use crate::{crowded, noticed, recorded, simulation, simulations, tests_of_all};
+use stamp_ports::record::Settings;
 use stamp_ports::workloads::genome::Genome;
 use stamp_ports::workloads::kmeans::Kmeans;
 use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze};
 use stamp_ports::workloads::vacation::Vacation;
-use stamp_ports::workloads::workload::Sizes;
 use stm_core::algorithm::Variant;
-use stm_core::host::{Cpu, Device, StmConfig};
+use stm_core::host::{Cpu, Device, RetryLimits};
 use stm_core::internal::observe::Mutant;
 use stm_kernels::labyrinth::GridSize;
 use verify::sim::{Schedule, Sim};
@@ -24,27 +24,15 @@ fn kmeans(points: u32, passes_max: u32) -> Kmeans {
     }
 }
 
-fn crowded_kmeans(kmeans: &Kmeans, algorithm: Variant, seed: u64) -> Setup {
-    Setup::crowded(algorithm, seed, kmeans.points.len() as u64)
-}
-
 fn kmeans_everywhere(algorithm: Variant) {
-    let mut aborted = 0;
-    // Between two launches the host clears the sums, of which a history says
-    // nothing: so one launch.
-    let pass = kmeans(130, 1);
-    for config in simulations(3) {
-        let setup = crowded_kmeans(&pass, algorithm, config.seed);
-        aborted += setup.right(&pass, &Sim::new(config));
-    }
+    let (pass, all) = (kmeans(130, 1), kmeans(40, 4));
+    let on_sim = |config, of| recorded(&Sim::new(config), algorithm, of, &crowded(config.seed, 1));
+    let aborted: u64 = simulations(3)
+        .map(|config| on_sim(config, &pass).aborted)
+        .sum();
+    simulations(1).for_each(|config| drop(on_sim(config, &all)));
     for seed in 0..20 {
-        crowded_kmeans(&pass, algorithm, seed).right(&pass, &Cpu::new());
-    }
-    let all = kmeans(40, 4);
-    for config in simulations(1) {
-        let setup = crowded_kmeans(&all, algorithm, config.seed);
-        let run = setup.record(&all, &Sim::new(config));
-        assert_eq!(run.expect("a run").wrong, None, "{algorithm} on {config}");
+        recorded(&Cpu::new(), algorithm, &pass, &crowded(seed, 1));
     }
     // Without conflicts this would test little.
     assert_eq!(aborted > 0, algorithm != Variant::Cgl);
@@ -56,15 +44,10 @@ stm_core::for_each_algorithm!(
 
 #[test]
 fn kmeans_notices_a_memory_that_loses_updates() {
-    let pass = kmeans(130, 1);
-    let setup = |seed| crowded_kmeans(&pass, Variant::HvSorting, seed);
-    let wrong = noticed(&pass, Mutant::VersionBeforeLocking, 30, setup);
-    assert!(
-        ["counts", "saw a count", "sum"]
-            .iter()
-            .any(|part| wrong.contains(part)),
-        "{wrong}"
-    );
+    let mutant = Mutant::VersionBeforeLocking;
+    let wrong = noticed(&kmeans(130, 1), mutant, Variant::HvSorting, 30, 1);
+    let mut parts = ["counts", "saw a count", "sum"].iter();
+    assert!(parts.any(|part| wrong.contains(part)), "{wrong}");
 }
 
 const TRANSACTIONS: u64 = 120;
@@ -82,17 +65,16 @@ const fn vacation(relations: u32, queries: u32, users_percent: u32) -> Vacation 
     }
 }
 
-fn crowded_vacation(algorithm: Variant, seed: u64) -> Setup {
-    Setup::crowded(algorithm, seed, TRANSACTIONS)
-}
-
 fn vacation_everywhere(algorithm: Variant) {
     let mut aborted = 0;
-    for (config, input) in simulations(2).flat_map(|config| INPUTS.map(|input| (config, input))) {
-        aborted += crowded_vacation(algorithm, config.seed).right(&input, &Sim::new(config));
-    }
-    for (seed, input) in (0..4).flat_map(|seed| INPUTS.map(|input| (seed, input))) {
-        crowded_vacation(algorithm, seed).right(&input, &Cpu::new());
+    for input in INPUTS {
+        for config in simulations(2) {
+            let settings = crowded(config.seed, TRANSACTIONS);
+            aborted += recorded(&Sim::new(config), algorithm, &input, &settings).aborted;
+        }
+        for seed in 0..4 {
+            recorded(&Cpu::new(), algorithm, &input, &crowded(seed, TRANSACTIONS));
+        }
     }
     assert_eq!(aborted == 0, algorithm == Variant::Cgl, "{algorithm}");
 }
@@ -106,8 +88,7 @@ fn vacation_notices_a_memory_that_loses_updates_and_nodes() {
         (Mutant::ReadsNotValidated, Variant::Fast),
         (Mutant::PoolNotUndone, Variant::Fast),
     ] {
-        let setup = |seed| crowded_vacation(algorithm, seed);
-        let wrong = noticed(&INPUTS[1], mutant, 60, setup);
+        let wrong = noticed(&INPUTS[1], mutant, algorithm, 60, TRANSACTIONS);
         println!("{}: {wrong}", mutant.name());
     }
 }
@@ -133,19 +114,16 @@ const GENOME: Genome = Genome {
 
 /// Runs both workloads; their attempts that aborted.
 fn both<D: Device>(device: &D, algorithm: Variant, seed: u64) -> u64 {
-    let labyrinth = labyrinth(seed);
-    let setup = |workload: &dyn Sizes| Setup {
-        algorithm,
-        shape: (3, device.limits().warp_width.max(2)),
-        config: StmConfig {
-            locks: 16 << (seed % 3),
-            stripe_bytes: 4 << (seed % 2),
-            ..StmConfig::default()
-        },
-        seed: 5,
-        transactions: workload.transactions().expect("of the input"),
+    let settings = Settings {
+        blocks: 3,
+        threads: device.limits().warp_width.max(2),
+        locks: 16 << (seed % 3),
+        stripe_bytes: 4 << (seed % 2),
+        retry_limits: RetryLimits::DEFAULT,
+        ..crowded(5, 1)
     };
-    setup(&labyrinth).right(&labyrinth, device) + setup(&GENOME).right(&GENOME, device)
+    recorded(device, algorithm, &labyrinth(seed), &settings).aborted
+        + recorded(device, algorithm, &GENOME, &settings).aborted
 }
 
 fn labyrinth_and_genome(algorithm: Variant) {

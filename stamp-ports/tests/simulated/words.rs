@@ -7,16 +7,18 @@
 //! several lanes and under every schedule a lane's phases are all of its time,
 //! and an attempt that aborts has its time in `aborted`, whatever the variant.
 
-use crate::{LIMITS, Setup, recorded, simulation, simulations, tests_of_all};
+use crate::{LIMITS, crowded, noticed, recorded, simulation, simulations, tests_of_all};
 use stamp_ports::record::Settings;
 use stamp_ports::workloads::bank::Bank;
 use stamp_ports::workloads::eigenbench::Eigenbench;
 use stamp_ports::workloads::form::Form;
 use stamp_ports::workloads::ht::Ht;
+use stamp_ports::workloads::launcher::Launcher;
+use stamp_ports::workloads::prepared::prepare;
 use stamp_ports::workloads::ra::Ra;
 use stamp_ports::workloads::workload::Workload;
 use stm_core::algorithm::Variant;
-use stm_core::host::{RetryLimits, Statistics, StmConfig};
+use stm_core::host::{Launch, RetryLimits, Statistics, Stm, StmConfig};
 use stm_core::internal::host::{Profile, ProfileRows};
 use stm_core::internal::observe::{Mutant, Phase};
 use stm_kernels::eigenbench::{Accesses, EigenbenchPlan};
@@ -26,9 +28,8 @@ const SCHEDULES: &str = "lockstep stack its64 starve64 random";
 
 /// Runs a workload with warps of `width` under each schedule; the attempts that
 /// aborted, and the histories that did not fit their buffers at first.
-fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u64) -> (u64, u64) {
-    let mut aborted = 0;
-    let mut repeated = 0;
+fn runs<W: Workload + Clone>(variant: Variant, workload: &W, width: u32, seeds: u64) -> (u64, u64) {
+    let (mut aborted, mut repeated) = (0, 0);
     for schedule in Schedule::named(SCHEDULES) {
         // Blocking locks in the order met: two blocks can undo each other for as long as a schedule
         // that starves the lock's holder lets neither ahead. Both take locks in the order met:
@@ -40,27 +41,19 @@ fn runs<W: Workload + Copy>(variant: Variant, workload: W, width: u32, seeds: u6
             continue;
         }
         for seed in 0..seeds {
-            let config = simulation(width, schedule, seed);
             let settings = Settings {
-                transactions: 96,
-                blocks: 2,
                 threads: width.max(2),
-                locks: 16,
-                stripe_bytes: 4 << (seed % 3),
                 retry_limits: RetryLimits {
                     acquire_tries: 8,
                     ..LIMITS
                 },
-                seed,
                 // Some buffers are full at first, and some runs take several.
                 attempts: if seed % 2 == 0 { 1 } else { 4 },
                 buffer_bytes: 1 << 20,
-                time_limit: None,
-                ..Settings::default()
+                ..crowded(seed, 96)
             };
-            let what = format!("{variant}, {config}");
-            let row = recorded(&Sim::new(config), variant, workload, &settings, &what);
-            assert_eq!(row.attempts, row.transactions + row.aborted);
+            let sim = Sim::new(simulation(width, schedule, seed));
+            let row = recorded(&sim, variant, workload, &settings);
             aborted += row.aborted;
             repeated += row.repeated;
         }
@@ -74,13 +67,10 @@ const HT: Ht = Ht::of(5, 2);
 fn ra_and_ht(variant: Variant) {
     let (mut aborted, mut repeated) = (0, 0);
     for (width, seeds) in [(1, 12), (4, 12), (32, 2)] {
-        for (a, r) in [
-            runs(variant, RA, width, seeds),
-            runs(variant, HT, width, seeds),
-        ] {
-            aborted += a;
-            repeated += r;
-        }
+        let of_ra = runs(variant, &RA, width, seeds);
+        let of_ht = runs(variant, &HT, width, seeds);
+        aborted += of_ra.0 + of_ht.0;
+        repeated += of_ra.1 + of_ht.1;
     }
     // The runs must be contended to mean anything.
     assert_eq!(aborted == 0, variant == Variant::Cgl);
@@ -94,10 +84,10 @@ const BANK: Bank = Bank {
     ..Bank::of(21, 50, 6)
 };
 
-const EIGENBENCH: Eigenbench = Eigenbench {
-    plan: EigenbenchPlan {
-        seed: 0,
-        hot_words: 16,
+fn eigenbench() -> Eigenbench {
+    let accesses = |reads, writes| Accesses { reads, writes };
+    let mut of = Eigenbench::of_hot_words(16);
+    of.plan = EigenbenchPlan {
         mild_words: 4,
         cold_words: 4,
         hot: accesses(5, 3),
@@ -107,47 +97,46 @@ const EIGENBENCH: Eigenbench = Eigenbench {
         nops_inside: 1,
         nops_outside: 2,
         locality_percent: 25,
-    },
-    form: Form::Dynamic,
-};
-
-const fn accesses(reads: u32, writes: u32) -> Accesses {
-    Accesses { reads, writes }
+        ..of.plan
+    };
+    of
 }
 
 /// Runs a workload under each schedule, and returns how many attempts aborted.
-fn crowded(workload: &impl Workload, algorithm: Variant) -> u64 {
+fn aborted<W: Workload + Clone>(
+    workload: &W,
+    variant: Variant,
+    settings: fn(u64, u64) -> Settings,
+) -> u64 {
     let runs = simulations(8).map(|config| {
-        let setup = Setup::crowded(algorithm, config.seed, 48);
-        setup.right(workload, &Sim::new(config))
+        let settings = settings(config.seed, 48);
+        recorded(&Sim::new(config), variant, workload, &settings).aborted
     });
     runs.sum()
 }
 
-fn bank_and_eigenbench(algorithm: Variant) {
-    let (bank, eigenbench) = (crowded(&BANK, algorithm), crowded(&EIGENBENCH, algorithm));
+fn bank_and_eigenbench(variant: Variant) {
+    let (bank, eigenbench) = (
+        aborted(&BANK, variant, crowded),
+        aborted(&eigenbench(), variant, crowded),
+    );
     // Without conflicts this would test little.
-    assert_eq!([bank > 0, eigenbench > 0], [algorithm != Variant::Cgl; 2]);
+    assert_eq!([bank > 0, eigenbench > 0], [variant != Variant::Cgl; 2]);
 }
 
 stm_core::for_each_algorithm!(
     tests_of_all! { bank_and_eigenbench in bank_and_eigenbench_are_verified_and_opaque_with, }
 );
 
-fn noticed(workload: &impl Workload, mutant: Mutant) -> String {
-    let setup = |seed| Setup::crowded(Variant::HvSorting, seed, 48);
-    crate::noticed(workload, mutant, 60, setup)
-}
-
 #[test]
 fn the_drivers_notice_a_memory_that_loses_updates() {
-    let mutant = Mutant::VersionBeforeLocking;
-    let bank = noticed(&BANK, mutant);
+    let (mutant, variant) = (Mutant::VersionBeforeLocking, Variant::HvSorting);
+    let bank = noticed(&BANK, mutant, variant, 60, 48);
     assert!(
         bank.contains("account") || bank.contains("audits"),
         "{bank}"
     );
-    let eigenbench = noticed(&EIGENBENCH, mutant);
+    let eigenbench = noticed(&eigenbench(), mutant, variant, 60, 48);
     assert!(eigenbench.contains("hot word"), "{eigenbench}");
 }
 
@@ -161,32 +150,25 @@ fn audits_notice_reads_of_no_state() {
         Mutant::NoE1,
         Mutant::NoE4Extension,
     ] {
-        let what = noticed(&BANK, mutant);
-        assert!(
-            what.contains("audits saw a sum"),
-            "{}: {what}",
-            mutant.name()
-        );
+        let what = noticed(&BANK, mutant, Variant::HvSorting, 60, 48);
+        assert!(what.contains("audits saw a sum"), "{mutant:?}: {what}");
     }
 }
 
-/// Runs a workload under each schedule, which must have conflicts.
-fn static_form(workload: &impl Workload) {
-    let runs = simulations(8).map(|config| {
-        let setup = Setup {
-            algorithm: Variant::Fast,
-            shape: (2, 6),
-            config: StmConfig::default(),
-            seed: config.seed,
-            transactions: 48,
-        };
-        setup.right(workload, &Sim::new(config))
-    });
-    assert!(runs.sum::<u64>() > 0, "{}: no conflicts", workload.name());
+/// Runs a workload in its static form under each schedule, which must have conflicts.
+fn static_form<W: Workload + Clone>(workload: &W) {
+    let settings = |seed, transactions| Settings {
+        locks: StmConfig::default().locks,
+        stripe_bytes: StmConfig::default().stripe_bytes,
+        retry_limits: StmConfig::default().retry_limits,
+        ..crowded(seed, transactions)
+    };
+    let aborted = aborted(workload, Variant::Fast, settings);
+    assert!(aborted > 0, "{}: no conflicts", workload.name());
 }
 
 #[test]
-fn static_transfers_and_updates_of_random_words_are_verified_and_opaque() {
+fn static_updates_of_words_are_verified_and_opaque() {
     for form in [Form::Static, Form::Wide] {
         static_form(&Ra {
             form,
@@ -198,10 +180,6 @@ fn static_transfers_and_updates_of_random_words_are_verified_and_opaque() {
             ..Bank::of(21, 0, 6)
         });
     }
-}
-
-#[test]
-fn static_insertions_and_updates_of_hot_words_are_verified_and_opaque() {
     let form = Form::Static;
     static_form(&Ht {
         form,
@@ -213,18 +191,32 @@ fn static_insertions_and_updates_of_hot_words_are_verified_and_opaque() {
     });
 }
 
-/// Runs a workload profiled, and verifies its result. That each lane's phases
-/// are its time is checked where the rows are read.
+/// Runs sixty transactions profiled, and verifies their result. That each lane's phases are its
+/// time is checked where the rows are read.
 fn run(workload: &impl Workload, algorithm: Variant, config: SimConfig) -> (Profile, Statistics) {
     let sim = Sim::new(config);
-    let what = format!("{} {algorithm} on {config}", workload.name());
-    let mut setup = Setup::crowded(algorithm, config.seed, 60);
-    setup.config.stripe_bytes = StmConfig::default().stripe_bytes;
-    let mut stm = setup.stm(workload, &sim).expect("metadata");
+    let launch = Launch {
+        shared_bytes: workload.shared_bytes(),
+        ..Launch::new(2, 6)
+    };
+    let memory = StmConfig {
+        locks: 16,
+        retry_limits: LIMITS,
+        capacity: workload.capacity(),
+        ..StmConfig::default()
+    };
+    let mut stm = Stm::new(&sim, launch, memory).expect("metadata");
     let mut rows = ProfileRows::new(&sim, stm.shape()).expect("rows");
     stm.observe(rows.probe());
-    let (statistics, wrong, _) =
-        (setup.drive(workload, &sim, &mut stm)).unwrap_or_else(|error| panic!("{what}: {error}"));
+    let mut prepared = prepare(workload, &sim, config.seed, 60).expect("data");
+    prepared.fit(algorithm, launch).expect("data that fit");
+    prepared.reset().expect("data in their first state");
+    let run = prepared.run(algorithm, Launcher::new(&sim, &mut stm), 60);
+    let what = format!("{} {algorithm} on {config}", workload.name());
+    let statistics = run
+        .unwrap_or_else(|error| panic!("{what}: {error}"))
+        .statistics;
+    let wrong = prepared.verify(statistics.commits, 60).expect("a verdict");
     assert_eq!(wrong, None, "{what}");
     let profile = rows.take();
     let profile = profile.unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -241,19 +233,17 @@ fn profiled(seeds: u64) -> impl Iterator<Item = SimConfig> {
 
 /// A few words and buckets, so that lanes collide.
 fn all_schedules(algorithm: Variant) {
-    let ra = Ra::of(24, 4, 3);
-    let ht = Ht::of(8, 2);
+    let (ra, ht) = (Ra::of(24, 4, 3), Ht::of(8, 2));
     let mut aborted = 0;
     for config in profiled(6) {
         for (profile, statistics) in [run(&ra, algorithm, config), run(&ht, algorithm, config)] {
             let what = format!("{algorithm} on {config}: {profile:?}");
             let lanes = if algorithm == Variant::Egpgv { 2 } else { 12 };
             assert_eq!(profile.lanes, lanes, "{what}");
-            let of = |phase: Phase| profile.phases[phase as usize];
-            assert!(of(Phase::Native) > 0 && of(Phase::Commit) > 0, "{what}");
+            let has = |phase: Phase| profile.phases[phase as usize] > 0;
+            assert!(has(Phase::Native) && has(Phase::Commit), "{what}");
             // Aborted time there is if and only if an attempt aborted.
-            let has = of(Phase::Aborted) > 0;
-            assert_eq!(has, statistics.aborted() > 0, "{what}");
+            assert_eq!(has(Phase::Aborted), statistics.aborted() > 0, "{what}");
             aborted += statistics.aborted();
         }
     }
@@ -263,12 +253,12 @@ fn all_schedules(algorithm: Variant) {
 
 #[test]
 fn phases_are_all_of_the_time_under_every_schedule() {
-    all_schedules(Variant::Cgl);
-    all_schedules(Variant::Egpgv);
-    all_schedules(Variant::Vbv);
-    all_schedules(Variant::TbvSorting);
-    all_schedules(Variant::HvSorting);
-    all_schedules(Variant::HvBackoff);
+    for algorithm in Variant::ALL
+        .iter()
+        .filter(|algorithm| algorithm.has_profile())
+    {
+        all_schedules(*algorithm);
+    }
 }
 
 #[test]

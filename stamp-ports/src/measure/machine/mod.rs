@@ -17,7 +17,7 @@ use crate::error::Result;
 use crate::measure::meter::Progress;
 use crate::measure::timed;
 use crate::points::Asked;
-use crate::sync::operations::{self, Effort, made_on};
+use crate::sync::operations::{self, made_on};
 use abstraction::{Abstraction, Benchmarks};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -298,7 +298,7 @@ impl Sizes {
 fn per_s(device: &AnyDevice, asked: &Asked, say: &impl Fn(String)) -> Result<Option<f64>> {
     let (part, of, blocks) = (&asked.part, &asked.implementation, asked.blocks);
     say(format!("the {part} {of} of {blocks} blocks"));
-    let point = operations::measure(device, asked, Effort::Quick)?;
+    let point = operations::measure(device, asked, true)?;
     match (point.repeat, point.verified) {
         (0, _) => Ok(None),
         (_, true) => Ok(Some(point.per_s)),

@@ -14,23 +14,14 @@ mod semaphore;
 
 pub(crate) use mutex::made_on;
 
-use super::peers::{self, Peers};
+use super::peers;
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::{ONCE, ms};
 use crate::points::{Asked, Point};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use stm_core::host::{self, Launch};
-
-/// How much is measured.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Effort {
-    /// Few points and short launches, to see that all works.
-    Quick,
-    /// What the tables show.
-    Full,
-}
+use stm_core::host::{self, Buffer, Launch};
 
 /// The timed launches of a point.
 const REPEAT: usize = 5;
@@ -39,13 +30,11 @@ const REPEAT: usize = 5;
 /// thread waits for ever.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// The operations of a launch.
-#[derive(Clone, Copy, Debug)]
-struct Size {
-    /// The most.
-    most: u32,
-    /// The time that they may take, unless the fewest take longer.
-    time: Duration,
+/// The most operations of a launch, and the time that they may take, unless the fewest take longer.
+type Size = (u32, Duration);
+
+const fn size(most: u32, ms: u64) -> Size {
+    (most, Duration::from_millis(ms))
 }
 
 /// The first trial launch makes the most operations divided by this, and at least one.
@@ -58,7 +47,6 @@ const STEP: u32 = 4;
 /// a thread of a busy CPU may lose milliseconds at once.
 const ENOUGH: u32 = 2;
 
-/// One launch.
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) time: Duration,
@@ -68,87 +56,88 @@ pub(crate) struct Run {
     pub(crate) fault: Option<String>,
 }
 
-/// Makes a run of a launch in which all blocks do the same.
-fn run_of(time: Result<Duration, host::Error>) -> Result<Run, host::Error> {
-    Ok(Run {
-        time: time?,
-        made: Vec::new(),
-        fault: None,
-    })
+/// A launch in which all blocks do the same.
+impl From<Duration> for Run {
+    fn from(time: Duration) -> Self {
+        Self {
+            time,
+            made: Vec::new(),
+            fault: None,
+        }
+    }
 }
 
-/// The launches of a point.
-#[derive(Debug)]
-struct Runs {
-    /// The operations that each was asked for.
-    operations: u32,
-    /// At least one, the fastest first.
-    timed: Vec<Run>,
-    /// What was wrong in any of them or in a trial.
-    fault: Option<String>,
-}
-
-/// Makes the launches of a point, given what makes one with so many operations.
-fn runs(
-    size: Size,
+/// Measures a point, given what makes a launch with so many operations, how many there are for each
+/// one asked for, and what the check beside the launches has found wrong.
+fn measured(
+    asked: &Asked,
+    (most, limit): Size,
+    each: u32,
+    mut fault: Option<String>,
     launch: &mut dyn FnMut(u32) -> Result<Run, host::Error>,
-) -> Result<Runs, host::Error> {
-    let few = (size.most / FIRST).max(1);
+) -> Result<Point> {
+    let mut made = |operations| -> Result<Run> {
+        let mut run = launch(operations)?;
+        fault = fault.take().or(run.fault.take());
+        Ok(run)
+    };
+    let few = (most / FIRST).max(1);
     let mut operations = few;
-    let mut trial = launch(few)?;
-    let mut fault = trial.fault.take();
-    while operations < size.most && trial.time * ENOUGH < size.time {
-        operations = operations.saturating_mul(STEP).min(size.most);
-        trial = launch(operations)?;
-        fault = fault.or(trial.fault.take());
+    let mut trial = made(few)?;
+    while operations < most && trial.time * ENOUGH < limit {
+        operations = operations.saturating_mul(STEP).min(most);
+        trial = made(operations)?;
     }
     let of_trial = u128::from(operations);
     let fits = |operations: u32| {
-        trial.time.as_nanos() * u128::from(operations) <= size.time.as_nanos() * of_trial
+        trial.time.as_nanos() * u128::from(operations) <= limit.as_nanos() * of_trial
     };
     // Where many at a time are far slower than few, the last trial was too long.
     while operations / 2 >= few && !fits(operations) {
         operations /= 2;
     }
-    while operations <= size.most / 2 && fits(2 * operations) {
+    while operations <= most / 2 && fits(2 * operations) {
         operations *= 2;
     }
-    let mut timed = vec![launch(operations)?];
+    let mut timed = vec![made(operations)?];
     while timed.len() < REPEAT && timed[0].time <= ONCE {
-        timed.push(launch(operations)?);
+        timed.push(made(operations)?);
     }
     timed.sort_by_key(|run| run.time);
-    let mut faults = timed.iter().map(|run| run.fault.clone());
-    let fault = fault.or_else(|| faults.find_map(|fault| fault));
-    Ok(Runs {
-        operations,
-        timed,
-        fault,
+    let times: Vec<f64> = timed.iter().map(|run| ms(run.time)).collect();
+    let of_blocks = &timed[timed.len() / 2].made;
+    Ok(Point {
+        most: of_blocks.iter().max().map(|&n| n.into()),
+        fewest: of_blocks.iter().min().map(|&n| n.into()),
+        ..Point::timed(
+            asked,
+            u64::from(operations) * u64::from(each),
+            &times,
+            fault,
+        )
     })
 }
 
-impl Runs {
-    /// Returns the point, given how many operations there were for each one asked for, and
-    /// what the check beside the launches has found wrong.
-    fn point(&self, asked: &Asked, each: u32, fault: Option<String>) -> Point {
-        let median = &self.timed[self.timed.len() / 2];
-        let times: Vec<f64> = self.timed.iter().map(|run| ms(run.time)).collect();
-        let operations = u64::from(self.operations) * u64::from(each);
-        let fault = fault.or_else(|| self.fault.clone());
-        Point {
-            most: median.made.iter().max().map(|&n| n.into()),
-            fewest: median.made.iter().min().map(|&n| n.into()),
-            ..Point::timed(asked, operations, &times, fault)
-        }
-    }
+/// Makes a launch with a check, given so many words for it that are 0, of which `judge` says what is
+/// wrong.
+fn checked(
+    device: &AnyDevice,
+    (words, what): (usize, &'static str),
+    judge: impl FnOnce(&[u32]) -> Option<String>,
+    launch: impl FnOnce(&Buffer<AnyDevice, u32>) -> Result<Duration, host::Error>,
+) -> Result<Option<String>> {
+    let words = Buffer::zeroed(device, words, what)?;
+    launch(&words)?;
+    Ok(judge(&words.download()?))
 }
 
-/// Lists the points for a device. Barriers whose blocks would not be resident together
-/// have as many blocks as are.
-pub fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Result<Vec<Asked>> {
-    let mut all = mutex::points(device, effort, peers);
-    all.extend(barrier::points(device, effort, peers)?);
-    all.extend(semaphore::points(device, effort, peers));
+/// Lists the points for a device, without the peers that are not there. Barriers whose blocks would
+/// not be resident together have as many blocks as are.
+pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<Asked>> {
+    let mut all = mutex::points(device, quick);
+    all.extend(barrier::points(device, quick)?);
+    all.extend(semaphore::points(device, quick));
+    all.retain(|asked| peers::why_missing(device, &asked.implementation).is_none());
     Ok(all)
 }
 
@@ -158,14 +147,14 @@ pub fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Result<Vec<A
 /// # Errors
 /// A part or an implementation of another name, or an error of the device after which
 /// nothing else can be measured.
-pub fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Result<Point> {
+pub(crate) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
     if let Some(why) = peers::why_missing(device, &asked.implementation) {
         return Ok(Point::without_time(asked, why));
     }
     let measured = match asked.part.as_str() {
-        mutex::PART => mutex::measure(device, asked, effort),
-        barrier::PART => barrier::measure(device, asked, effort),
-        semaphore::PART => semaphore::measure(device, asked, effort),
+        mutex::PART => mutex::measure(device, asked, quick),
+        barrier::PART => barrier::measure(device, asked, quick),
+        semaphore::PART => semaphore::measure(device, asked, quick),
         _ => return Err(unknown("part", &asked.part)),
     };
     match measured {
@@ -197,12 +186,10 @@ const fn is_of_this_point(error: &host::Error) -> bool {
     )
 }
 
-/// The error for a name that nothing has.
 fn unknown(what: &str, name: &str) -> Error {
     Error::Usage(format!("there is no {what} {name:?} in `bench sync`"))
 }
 
-/// Returns a parameter of a point.
 fn parameter(asked: &Asked, name: &str) -> Result<u32> {
     let value = asked.parameters.get(name);
     let value = value.and_then(|&n| u32::try_from(n).ok());
@@ -212,8 +199,8 @@ fn parameter(asked: &Asked, name: &str) -> Result<u32> {
     })
 }
 
-/// Returns the launch of a point. All blocks are resident, so each of them takes part from
-/// the beginning, and a peer may wait for what the first one makes.
+/// Returns the launch of a point. All blocks are resident, so each of them takes part from the
+/// beginning, and a peer may wait for what the first one makes.
 const fn shape(asked: &Asked) -> Launch {
     Launch {
         cooperative: true,
@@ -228,17 +215,17 @@ const fn shape(asked: &Asked) -> Launch {
 fn blocks(
     kind: DeviceKind,
     processors: u32,
-    effort: Effort,
+    quick: bool,
     (times, others): (&[u32], &[u32]),
 ) -> Vec<u32> {
     let mut all = vec![1];
-    match (kind, effort) {
-        (_, Effort::Quick) | (DeviceKind::Cpu, _) => all.push(processors),
-        (DeviceKind::Cuda, Effort::Full) => {
+    match kind {
+        DeviceKind::Cuda if !quick => {
             all.extend([8, 32]);
             all.extend(times.iter().map(|n| n * processors));
             all.extend(others);
         }
+        _ => all.push(processors),
     }
     let mut seen = BTreeSet::new();
     all.retain(|&blocks| seen.insert(blocks));
@@ -254,42 +241,31 @@ const TIMES: (&[u32], &[u32]) = (&[1, 4], &[64, 128, 240, 512]);
 mod tests {
     use super::*;
     use crate::sync::peers::{BINARY_SEMAPHORE, COUNTING_SEMAPHORE, GRID_SYNC};
-    use stm_core::host::{Buffer, Device};
+    use stm_core::host::Device;
     use stm_sync::barrier::Kind as BarrierKind;
     use stm_sync::semaphore::Kind as SemaphoreKind;
 
-    /// Makes a run of so many milliseconds.
-    fn run(ms: u64) -> Run {
-        Run {
-            time: Duration::from_millis(ms),
-            made: Vec::new(),
-            fault: None,
-        }
+    /// Makes up the launches of a point, of three operations for each one asked for, of which the
+    /// i-th with so many operations takes so many milliseconds or leaves something wrong. The first
+    /// trial makes 4. Returns the point, and the operations that were asked for.
+    fn made_up(run: impl Fn(usize, u32) -> Result<u64, &'static str>) -> (Point, Vec<u32>) {
+        let mut asked_for = Vec::new();
+        let asked = Asked::new("mutex", "", (1, 1), &[]);
+        let point = measured(&asked, size(1 << 14, 80), 3, None, &mut |operations| {
+            asked_for.push(operations);
+            let found = run(asked_for.len(), operations);
+            Ok(Run {
+                fault: found.err().map(str::to_owned),
+                ..Duration::from_millis(found.unwrap_or(1)).into()
+            })
+        });
+        (point.expect("launches"), asked_for)
     }
-
-    /// A launch that leaves these words.
-    pub(super) fn leaves(
-        words: &[u32],
-    ) -> impl FnOnce(&Buffer<AnyDevice, u32>) -> Result<Duration, host::Error> {
-        |buffer| {
-            for (i, n) in words.iter().enumerate() {
-                // SAFETY: on the CPU this is memory of this program, and live.
-                unsafe { buffer.as_mut_ptr().add(i).write(*n) };
-            }
-            Ok(Duration::ZERO)
-        }
-    }
-
-    /// The size in the tests of launches that are made up. The first trial makes 4 operations.
-    const SIZE: Size = Size {
-        most: 1 << 14,
-        time: Duration::from_millis(80),
-    };
 
     #[test]
     fn every_quick_point_of_the_cpu_is_verified_and_answers_what_was_asked() {
         let device = AnyDevice::cpu();
-        let points = points(&device, Effort::Quick, &Peers::default()).expect("points");
+        let points = points(&device, true).expect("points");
         let names = |part: &str| -> BTreeSet<&str> {
             let of = points.iter().filter(|asked| asked.part == part);
             of.map(|asked| asked.implementation.as_str()).collect()
@@ -303,9 +279,7 @@ mod tests {
         assert!(names(mutex::PART) == ours && ours.len() >= 11);
         // Backwards, as one that goes on after an interruption begins anywhere.
         for asked in points.iter().rev() {
-            let text = serde_json::to_string(asked).expect("JSON");
-            let asked: Asked = serde_json::from_str(&text).expect("what was asked");
-            let point = measure(&device, &asked, Effort::Quick).expect("a measurement");
+            let point = measure(&device, asked, true).expect("a measurement");
             assert!(point.verified, "{point:?}");
             // What suits the device is said, and nothing else is to be.
             let is_default = asked.implementation.starts_with("default");
@@ -313,14 +287,9 @@ mod tests {
             assert!(point.per_s > 0.0 && point.ms_min > 0.0, "{point:?}");
             assert!(point.ms_min <= point.ms && point.ms <= point.ms_max);
             assert!(point.repeat == 5 || point.repeat == 1);
-            let text = serde_json::to_string(&point).expect("JSON");
-            assert_eq!(
-                serde_json::from_str::<Point>(&text).expect("a point"),
-                point
-            );
             // One point answers it, and no other one.
             assert!(points.iter().filter(|asked| point.answers(asked)).count() == 1);
-            assert!(point.answers(&asked));
+            assert!(point.answers(asked));
             match (asked.part.as_str(), point.most, point.fewest) {
                 (mutex::PART, Some(most), Some(fewest)) => {
                     assert!(fewest <= most && most <= point.operations);
@@ -337,7 +306,7 @@ mod tests {
     #[test]
     fn a_full_run_has_the_points_of_the_tables() {
         let device = AnyDevice::cpu();
-        let points = points(&device, Effort::Full, &Peers::default()).expect("points");
+        let points = points(&device, false).expect("points");
         let cores = device.limits().processors;
         let counts: BTreeSet<u64> = (points.iter())
             .filter_map(|asked| asked.parameters.get("count").copied())
@@ -348,8 +317,6 @@ mod tests {
             let blocks: BTreeSet<u32> = of.map(|asked| asked.blocks).collect();
             assert_eq!(blocks, BTreeSet::from([1, cores]), "{part}");
         }
-        let again = super::points(&device, Effort::Full, &Peers::default()).expect("points");
-        assert_eq!(points, again);
     }
 
     #[test]
@@ -364,7 +331,7 @@ mod tests {
             (barrier::PART, tree, 4097, "4096"),
         ] {
             let asked = Asked::new(part, name, (blocks, 1), &[("count", 1)]);
-            let point = measure(&device, &asked, Effort::Quick).expect("a point");
+            let point = measure(&device, &asked, true).expect("a point");
             assert!(point.answers(&asked) && !point.verified, "{name}");
             assert_eq!((point.repeat, point.operations), (0, 0), "{name}");
             let note = point.note.expect("a note");
@@ -384,23 +351,17 @@ mod tests {
             (semaphore::PART, "spin"),
         ] {
             let asked = Asked::new(part, name, (1, 1), &[]);
-            let error = measure(&device, &asked, Effort::Quick);
+            let error = measure(&device, &asked, true);
             assert!(matches!(error, Err(Error::Usage(_))), "{part} {name}");
         }
     }
 
     #[test]
     fn fast_launches_make_the_most_operations_five_times() {
-        let mut asked_for = Vec::new();
-        let runs = runs(SIZE, &mut |operations| {
-            asked_for.push(operations);
-            Ok(run([1, 3, 2, 1, 2, 3][asked_for.len() % 6]))
-        });
+        let (point, asked_for) = made_up(|i, _| Ok([1, 3, 2, 1, 2, 3][i % 6]));
         assert_eq!(asked_for[..7], [4, 16, 64, 256, 1024, 4096, 1 << 14]);
         // Of 2, 3, 1, 3 and 2 ms.
         assert_eq!(asked_for[7..], [1 << 14; 5]);
-        let asked = Asked::new("mutex", "", (1, 1), &[]);
-        let point = runs.expect("runs").point(&asked, 3, None);
         assert_eq!((point.operations, point.repeat), (3 << 14, 5));
         let times = [point.ms_min, point.ms, point.ms_max];
         let mut is = times.iter().zip([1.0, 2.0, 3.0]);
@@ -411,42 +372,33 @@ mod tests {
 
     #[test]
     fn slow_launches_make_as_many_as_fit_into_the_time() {
-        let of = |ms_of: &dyn Fn(u32) -> u64| {
-            let mut asked_for = Vec::new();
-            let found = runs(SIZE, &mut |operations| {
-                asked_for.push(operations);
-                Ok(run(ms_of(operations)))
-            });
-            (found.expect("runs").operations, asked_for)
+        let of = |ms_of: fn(u64) -> u64| {
+            let (point, asked_for) = made_up(|_, operations| Ok(ms_of(operations.into())));
+            (point.operations / 3, asked_for)
         };
         // 256 of them take 25 ms, and 1,024 take 102: too long, but 512 fit.
-        let (operations, asked_for) = of(&|n| u64::from(n) / 10);
-        assert_eq!(operations, 512);
-        assert_eq!(asked_for, [4, 16, 64, 256, 1024, 512, 512, 512, 512, 512]);
+        let some = vec![4, 16, 64, 256, 1024, 512, 512, 512, 512, 512];
+        assert_eq!(of(|n| n / 10), (512, some));
         // The least is made in any case, though it takes longer.
-        assert_eq!(of(&|n| u64::from(n) * 30), (4, vec![4; 6]));
+        assert_eq!(of(|n| n * 30), (4, vec![4; 6]));
         // And once, after the trial, if it takes longer than [`ONCE`].
-        assert_eq!(of(&|n| u64::from(n) * 501), (4, vec![4; 2]));
+        assert_eq!(of(|n| n * 501), (4, vec![4; 2]));
         // Beyond 64 it goes a thousand times slower, which the next trial shows.
-        let (operations, asked_for) = of(&|n| if n <= 64 { 1 } else { u64::from(n) * 10 });
-        assert_eq!(operations, 8);
-        assert_eq!(asked_for, [4, 16, 64, 256, 8, 8, 8, 8, 8]);
+        let few = vec![4, 16, 64, 256, 8, 8, 8, 8, 8];
+        assert_eq!(of(|n| if n <= 64 { 1 } else { n * 10 }), (8, few));
     }
 
     #[test]
     fn a_wrong_result_of_any_launch_is_not_verified() {
         // Of seven trials and five launches.
-        for wrong in 0..12 {
-            let mut launches = 0;
-            let runs = runs(SIZE, &mut |_| {
-                let mut run = run(1);
-                run.fault = (launches == wrong).then(|| "a section is lost".into());
-                launches += 1;
-                Ok(run)
+        for wrong in 1..=12 {
+            let (point, _) = made_up(|i, _| {
+                if i == wrong {
+                    Err("a section is lost")
+                } else {
+                    Ok(1)
+                }
             });
-            let point = runs
-                .expect("runs")
-                .point(&Asked::new("mutex", "", (1, 1), &[]), 1, None);
             assert_eq!(point.note.as_deref(), Some("a section is lost"));
             assert!(!point.verified);
         }

@@ -1,11 +1,11 @@
 //! Sections on one lock: the first thread of each block makes them until all blocks together have
 //! made a given number. How many each block has made shows how fair the lock is.
 
-use super::{Effort, Run, Size, TIMES, blocks, runs, shape, unknown};
+use super::{Run, TIMES, blocks, measured, shape, size, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::points::{Asked, Point};
-use crate::sync::peers::{BINARY_SEMAPHORE, Peers, SectionsParams as PeerParams, SectionsPeer};
+use crate::sync::peers::{BINARY_SEMAPHORE, SectionsParams as PeerParams, SectionsPeer};
 use std::time::Duration;
 use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::{Kernel, TArray};
@@ -14,7 +14,6 @@ use stm_sync::host::{Combiners, Defaults, Locks};
 use stm_sync::series::IN_A_ROW;
 use stm_sync::{Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, TasBackoff, Ticket, Ttas};
 
-/// The name of this part.
 pub(super) const PART: &str = "mutex";
 
 /// The mutex that suits the kind of device, several sections of a thread in a row.
@@ -43,37 +42,30 @@ pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
     (BINARY_SEMAPHORE, peer),
 ];
 
-/// Lists the points.
-pub(super) fn points(device: &AnyDevice, effort: Effort, peers: &Peers) -> Vec<Asked> {
-    let mut all = Vec::new();
-    let processors = device.limits().processors;
-    for blocks in blocks(device.kind(), processors, effort, TIMES) {
-        let there = IMPLEMENTATIONS.iter().map(|(name, _)| *name);
-        let there = there.filter(|&name| name != BINARY_SEMAPHORE || peers.has(name));
-        all.extend(there.map(|name| Asked::new(PART, name, (blocks, 1), &[])));
-    }
-    all
+pub(super) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
+    let blocks = blocks(device.kind(), device.limits().processors, quick, TIMES);
+    let names = || IMPLEMENTATIONS.iter().map(|(name, _)| *name);
+    let all = blocks
+        .into_iter()
+        .flat_map(|blocks| names().map(move |name| Asked::new(PART, name, (blocks, 1), &[])));
+    all.collect()
 }
 
-/// Measures one point.
-pub(super) fn measure(device: &AnyDevice, asked: &Asked, effort: Effort) -> Result<Point> {
-    let named = IMPLEMENTATIONS
-        .iter()
-        .find(|(name, _)| *name == asked.implementation);
-    let Some((_, make)) = named else {
+pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
+    let mut named = IMPLEMENTATIONS.iter();
+    let Some((_, make)) = named.find(|(name, _)| *name == asked.implementation) else {
         return Err(unknown(PART, &asked.implementation));
     };
-    let (most, ms) = match (device.kind(), effort) {
-        (DeviceKind::Cuda, Effort::Quick) => (1 << 15, 15),
-        (DeviceKind::Cuda, Effort::Full) => (1 << 18, 50),
+    let size = match (device.kind(), quick) {
+        (DeviceKind::Cuda, true) => size(1 << 15, 15),
+        (DeviceKind::Cuda, false) => size(1 << 18, 50),
         // A hand-over between threads that other processes hold up takes milliseconds.
-        (DeviceKind::Cpu, Effort::Quick) => (1 << 12, 15),
-        (DeviceKind::Cpu, Effort::Full) => (1 << 14, 130),
+        (DeviceKind::Cpu, true) => size(1 << 12, 15),
+        (DeviceKind::Cpu, false) => size(1 << 14, 130),
     };
-    let time = Duration::from_millis(ms);
-    let size = Size { most, time };
-    let runs = runs(size, &mut |sections| make(device, asked, sections))?;
-    let mut point = runs.point(asked, 1, None);
+    let mut point = measured(asked, size, 1, None, &mut |sections| {
+        make(device, asked, sections)
+    })?;
     let in_a_row = match asked.implementation.as_str() {
         DEFAULT => Some(IN_A_ROW),
         DEFAULT_SINGLE => Some(1),
@@ -99,16 +91,16 @@ fn counted(
     let blocks = shape.blocks as usize;
     let made = Buffer::<_, u32>::zeroed(device, blocks, "the sections of each block")?;
     let time = launch(counter.tarray(), made.tarray())?;
-    let made = made.download()?;
+    let (made, count) = (made.download()?, counter.download()?[0]);
+    let fault = judge(sections, &made, count);
+    Ok(Run { time, made, fault })
+}
+
+/// Says what is wrong with what the blocks made of so many sections, and the counter.
+fn judge(sections: u32, made: &[u32], count: u32) -> Option<String> {
     let sum: u64 = made.iter().map(|&n| u64::from(n)).sum();
-    let count = counter.download()?[0];
-    let right = count == sections && sum == u64::from(sections);
-    Ok(Run {
-        time,
-        made,
-        fault: (!right).then(|| {
-            format!("of {sections} sections the blocks made {sum} and the counter has {count}")
-        }),
+    (count != sections || sum != u64::from(sections)).then(|| {
+        format!("of {sections} sections the blocks made {sum} and the counter has {count}")
     })
 }
 
@@ -208,21 +200,9 @@ mod tests {
 
     #[test]
     fn sections_that_are_missing_or_lost_are_found() {
-        let device = AnyDevice::cpu();
-        // Nobody makes any.
-        let none = counted(&device, &Launch::new(2, 1), 10, &|_, _| Ok(Duration::ZERO));
-        let fault = none.expect("a launch").fault.expect("a fault");
-        has(&fault, "of 10 | made 0");
-        // The blocks say that they made ten, and the counter has nine.
-        let lost = counted(&device, &Launch::new(2, 1), 10, &|counter, made| {
-            for (array, i, n) in [(counter, 0, 9), (made, 0, 4), (made, 1, 6)] {
-                let word = array.get(i).expect("a word");
-                // SAFETY: on the CPU this is memory of this program, and live.
-                unsafe { word.write(n) };
-            }
-            Ok(Duration::ZERO)
-        });
-        let fault = lost.expect("a launch").fault.expect("a fault");
-        has(&fault, "made 10 | has 9");
+        assert_eq!(judge(10, &[4, 6], 10), None);
+        let fault = |made, count| judge(10, made, count).expect("a fault");
+        has(&fault(&[0, 0], 0), "of 10 | made 0");
+        has(&fault(&[4, 6], 9), "made 10 | has 9");
     }
 }
