@@ -90,7 +90,7 @@ fn containers_lose_no_key_and_leak_no_node() {
         all_variants(list, &SHAPES[..1], &MEMORIES, 200);
         all_variants(ordered, &SHAPES[..1], &MEMORIES, 400);
     }
-    all_variants(Pool, &SHAPES, &MEMORY, 2_000);
+    all_variants(Pool {}, &SHAPES, &MEMORY, 2_000);
 }
 
 #[test]

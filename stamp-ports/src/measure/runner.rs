@@ -276,7 +276,8 @@ impl<'a> Runner<'a> {
 
     /// Adds the capacity that would be enough.
     fn explain(&self, error: Error) -> Error {
-        let enough = self.workload().capacity_max();
+        let of = self.workload();
+        let enough = of.capacity_max().unwrap_or_else(|| of.capacity());
         match error {
             Error::Host(host::Error::CapacityExceeded {
                 set,

@@ -387,7 +387,8 @@ impl<'s, 'a> Bench<'s, 'a> {
                 .search
                 .runner
                 .workload()
-                .shared_words(spec.transactions),
+                .facts(spec.transactions)
+                .shared_words,
             transactions: commits,
             abort_rate: abort_rate(commits, aborts),
             ..Characteristics::default()

@@ -253,7 +253,7 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
             tried: |transactions| transactions,
             made: |_, transactions| transactions,
             fit: |_, _, _, _| Ok(()),
-            shared_bytes: W::shared_bytes,
+            shared_bytes: |of| of.shared_bytes(),
             reset,
             launched: |_, _| {},
             verify,

@@ -218,7 +218,7 @@ fn the_map_the_list_and_the_ordered_map_are_right_under_the_lock_and_wrong_witho
 
 #[test]
 fn the_pool_gives_no_node_twice_and_loses_none() {
-    right_and_wrong(&Pool, 0);
+    right_and_wrong(&Pool {}, 0);
 }
 
 #[test]

@@ -2,15 +2,13 @@
 //!
 //! `map`, `ordered` and `list` are this workload with a container each.
 
-use super::input::NoOptions;
-use super::plain::{PlainChains, PlainRadix, PlainTable};
+use super::plain::{Plain, PlainChains, PlainRadix, PlainTable};
 use super::prelude::*;
 use super::workload::Named;
 use crate::error::Error;
-use crate::workloads::plain::PlainEntries;
 use check::RESULTS;
+pub use data::ContainerData;
 use data::section;
-pub use data::{Container, ContainerData};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
@@ -46,7 +44,7 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     /// The options of this container alone.
     type Options: Args + Clone + Debug + Default;
     /// The same without versions.
-    type Plain<D: Device + 'static>: PlainEntries<Device = D, View = Self::View> + 'static;
+    type Plain<D: Device + 'static>: Plain<D, View = Self::View> + 'static;
     /// What a kernel gets of that.
     type View: Copy + 'static;
     /// The operations on that as critical sections.
@@ -101,15 +99,10 @@ impl<K: Kind> Default for Operations<K> {
 }
 
 impl<K: Kind> Input for Operations<K> {
-    is_its_workload!();
+    type Workload = Self;
     type Options = K::Options;
 
-    const TAKES: &'static [SharedOption] = &[
-        SharedOption::Transactions,
-        SharedOption::Keys,
-        SharedOption::Lookups,
-        SharedOption::Alike,
-    ];
+    const TAKES: &'static [&'static str] = &["transactions", "keys", "lookups", "alike"];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -127,47 +120,40 @@ impl<K: Kind> Input for Operations<K> {
             kind: PhantomData,
         })
     }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
 }
 
 impl<K: Kind> Sizes for Operations<K>
 where
     Self: Named,
 {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let mut parameters = vec![("keys", self.keys.into())];
+    fn facts(&self, _: u64) -> Facts {
+        let (keys, [capacity, most]) = (u64::from(self.keys), K::capacities(self));
+        let (words_of_key, other_words) = K::words(self);
+        let mut parameters = vec![("keys", keys.into())];
+        let mut chains = String::new();
         if K::HAS_CHAINS {
             parameters.push(("chains", self.chains.into()));
+            chains = format!(" in {}", of(self.chains.into(), "chain"));
         }
         parameters.push(("lookups_percent", self.lookups_percent.into()));
         parameters.push(("alike", self.alike.into()));
-        parameters
-    }
-
-    fn summary(&self) -> String {
-        let chains = if K::HAS_CHAINS {
-            format!(" in {}", of(self.chains.into(), "chain"))
-        } else {
-            String::new()
-        };
-        let keys = of(self.keys.into(), "key");
-        format!("{keys}{chains}, {} % lookups", self.lookups_percent)
-    }
-
-    fn capacity(&self) -> Capacity {
-        K::capacities(self)[0]
-    }
-
-    fn capacity_max(&self) -> Capacity {
-        K::capacities(self)[1]
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        let (of_key, others) = K::words(self);
-        of_key * u64::from(self.keys) + others
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state(RESULTS)
+        Facts {
+            parameters,
+            summary: format!(
+                "{}{chains}, {} % lookups",
+                of(keys, "key"),
+                self.lookups_percent
+            ),
+            capacity,
+            capacity_max: Some(most),
+            shared_words: words_of_key * keys + other_words,
+            verifies: Verifies::final_state(RESULTS),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
@@ -199,6 +185,11 @@ pub type Ordered = Operations<OrderedKind>;
 
 /// Operations on one sorted list.
 pub type List = Operations<ListKind>;
+
+/// No options of a container's own.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[group(skip)]
+pub struct NoOptions {}
 
 /// The options of the map alone.
 #[derive(Args, Debug, Clone, Copy, Default)]
@@ -336,8 +327,8 @@ macro_rules! workload {
                 seed: u64,
                 transactions_max: u64,
             ) -> Result<Self::Data<D>> {
-                let (plan, chains) = (self.plan(seed), self.chains);
-                ContainerData::new(device, self.name(), plan, chains, transactions_max)
+                let plan = (self.plan(seed), self.chains);
+                ContainerData::new(device, self.name(), plan, transactions_max)
             }
 
             fn fit<D: Device>(

@@ -28,11 +28,21 @@ sizes! {
         /// Whether, under locks, the first thread of each block makes all sections.
         first_only: bool = false, json "first_only";
         /// The form of its transactions.
-        form: Form = Form::Dynamic;
-    }
+        form: Form = Form::Dynamic, by |_, shared| Form::given(shared);
+    } takes [is_static] then complete
 }
 
 impl Counter {
+    fn complete(self, _: &Options, _: &SharedOptions) -> Result<Self> {
+        refuse! {
+            self.form.is_static() && self.rounds > 0 =>
+                "--rounds {} has no static form, which is an increment alone: leave --static or \
+                 --rounds out", self.rounds;
+        }
+        let sums = self.rounds > 0;
+        Ok(Self { sums, ..self })
+    }
+
     /// Returns what a section does.
     const fn plan(&self) -> CounterPlan {
         CounterPlan {
@@ -73,62 +83,27 @@ impl Counter {
     }
 }
 
-impl Input for Counter {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[SharedOption::Static];
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let of = self.given(options);
-        refuse! {
-            shared.is_static && of.rounds > 0 =>
-                "--rounds {} has no static form, which is an increment alone: leave --static or \
-                 --rounds out", of.rounds;
-        }
-        Ok(Counter {
-            sums: of.rounds > 0,
-            form: Form::of(shared.is_static),
-            ..of
-        })
-    }
-}
-
 impl Sizes for Counter {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        self.named()
-    }
-
-    fn summary(&self) -> String {
+    fn facts(&self, _: u64) -> Facts {
         let rounds = match self.rounds {
             0 => String::new(),
             rounds => format!(", {} each", of(rounds.into(), "round")),
         };
-        format!(
-            "{} of {}{rounds}",
-            of(self.items.into(), "increment"),
-            of(self.counters.into(), "counter")
-        )
-    }
-
-    fn form(&self) -> Form {
-        self.form
-    }
-
-    fn capacity(&self) -> Capacity {
-        sets(2, 2, 0)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(self.items.into())
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        self.words() as u64
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("each counter is the number of its increments")
+        let (items, counters) = (self.items.into(), self.counters.into());
+        Facts {
+            parameters: self.named(),
+            summary: format!(
+                "{} of {}{rounds}",
+                of(items, "increment"),
+                of(counters, "counter")
+            ),
+            form: self.form,
+            capacity: sets(2, 2, 0),
+            transactions: Some(items),
+            shared_words: self.words() as u64,
+            verifies: Verifies::final_state("each counter is the number of its increments"),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

@@ -35,89 +35,52 @@ sizes! {
         bases: u32 = 16 << 10, json "g", option
             /// Bases of the gene [default: 16K]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
-            g;
+            g,
+            when Occasion::Quick => 512, Occasion::Recording(DeviceKind::Cpu) => 2 << 10,
+            // A million different segments, so that GN-2 has as many transactions.
+            Occasion::Paper => 1 << 20;
         /// `-s`: bases of a segment.
         segment: u32 = 64, json "s", option
             /// Bases of a segment [default: 64]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
-            s;
+            s,
+            when Occasion::Quick => 16, Occasion::Recording(DeviceKind::Cpu) => 32;
         /// `-n`: segments drawn, before holes are filled.
-        segments: u32 = 4 << 20, json "n";
-    }
-}
-
-impl Input for Genome {
-    is_its_workload!();
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[SharedOption::N];
-
-    fn sized(occasion: Occasion) -> Self {
-        let (bases, segment, segments) = match occasion {
-            Occasion::Quick => (512, 16, 16 << 10),
-            Occasion::Recording(DeviceKind::Cpu) => (2 << 10, 32, 16 << 10),
-            Occasion::Recording(DeviceKind::Cuda) => (16 << 10, 64, 64 << 10),
-            // A million different segments, so that GN-2 has as many transactions.
-            Occasion::Paper => (1 << 20, 64, 4 << 20),
-            slow if slow.is_slow() => (16 << 10, 64, 256 << 10),
-            _ => return Self::default(),
-        };
-        Self {
-            bases,
-            segment,
-            segments,
-        }
-    }
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        Ok(Genome {
-            segments: shared.n.unwrap_or(self.segments),
-            ..self.given(options)
-        })
-    }
+        segments: u32 = 4 << 20, json "n", by |_, shared| shared.n,
+            when Occasion::Quick | Occasion::Recording(DeviceKind::Cpu) => 16 << 10,
+            Occasion::Recording(DeviceKind::Cuda) => 64 << 10,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 256 << 10;
+    } takes [n]
 }
 
 impl Genome {
-    /// Slots of the set; the parameters have been checked.
+    /// Slots of the set.
     pub(super) fn slots(&self) -> u64 {
-        let places = u64::from(self.bases - self.segment) + 1;
+        let places = u64::from(self.bases.saturating_sub(self.segment)) + 1;
         (places * SLOTS_A_SEGMENT).next_power_of_two()
     }
 }
 
 impl Sizes for Genome {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        self.named()
-    }
-
-    fn summary(&self) -> String {
+    fn facts(&self, _: u64) -> Facts {
         let bases = |n: u32| of(n.into(), "base");
-        format!(
-            "{}, {}, {} a segment",
-            bases(self.bases),
-            of(self.segments.into(), "segment"),
-            bases(self.segment)
-        )
-    }
-
-    fn capacity(&self) -> Capacity {
-        sets(LOOKS_MAX, LINK_WORDS, 0)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(self.segments.into())
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        // The set, and the chains: a successor is two words.
-        let places = u64::from(self.bases.saturating_sub(self.segment)) + 1;
-        (places * SLOTS_A_SEGMENT).next_power_of_two() * 5
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state(
-            "each segment is once in the set, and the chain of all of them is the gene",
-        )
+        Facts {
+            parameters: self.named(),
+            summary: format!(
+                "{}, {}, {} a segment",
+                bases(self.bases),
+                of(self.segments.into(), "segment"),
+                bases(self.segment)
+            ),
+            capacity: sets(LOOKS_MAX, LINK_WORDS, 0),
+            transactions: Some(self.segments.into()),
+            // The set, and the chains: a successor is two words.
+            shared_words: self.slots() * 5,
+            verifies: Verifies::final_state(
+                "each segment is once in the set, and the chain of all of them is the gene",
+            ),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

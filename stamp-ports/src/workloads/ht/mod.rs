@@ -20,16 +20,6 @@ pub enum NodeSource {
     Pool,
 }
 
-impl NodeSource {
-    /// Its name at the command line and in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Preassigned => "preassigned",
-            Self::Pool => "pool",
-        }
-    }
-}
-
 sizes! {
     /// The hash table's parameters.
     Ht, options of "ht" {
@@ -45,8 +35,8 @@ sizes! {
             #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
             nodes;
         /// The form of its transactions.
-        form: Form = Form::Dynamic;
-    }
+        form: Form = Form::Dynamic, by |_, shared| Form::given(shared);
+    } takes [transactions, is_static]
 }
 
 impl Ht {
@@ -62,78 +52,43 @@ impl Ht {
     }
 }
 
-impl Input for Ht {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        Ok(Ht {
-            form: Form::of(shared.is_static),
-            ..self.given(options)
-        })
-    }
-}
-
 impl Sizes for Ht {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let mut all = self.named();
-        if self.nodes != NodeSource::Preassigned {
-            all.push(("nodes", self.nodes.name().into()));
+    fn facts(&self, transactions: u64) -> Facts {
+        let (keys, is_pool) = (self.keys_per_tx, self.nodes == NodeSource::Pool);
+        let mut parameters = self.named();
+        if is_pool {
+            parameters.push(("nodes", "pool".into()));
         }
-        all
-    }
-
-    fn summary(&self) -> String {
-        let keys = of(self.keys_per_tx.into(), "key");
-        let allocated = match self.nodes {
-            NodeSource::Preassigned => "",
-            NodeSource::Pool => ", nodes from a pool",
-        };
-        format!(
-            "{}, {keys} a transaction{allocated}",
-            of(self.buckets.into(), "bucket")
-        )
-    }
-
-    fn form(&self) -> Form {
-        self.form
-    }
-
-    fn capacity(&self) -> Capacity {
-        // Of each key the head and the words of its node.
-        let keys = self.keys_per_tx;
-        match self.nodes {
-            NodeSource::Preassigned => sets(keys, keys.saturating_mul(2), 0),
-            NodeSource::Pool => sets(keys, keys.saturating_mul(3), keys),
+        // Nobody but the transaction that a preassigned node belongs to reads or writes it.
+        let shared_nodes = if is_pool { transactions } else { 0 }.saturating_mul(keys.into());
+        Facts {
+            parameters,
+            summary: format!(
+                "{}, {} a transaction{}",
+                of(self.buckets.into(), "bucket"),
+                of(keys.into(), "key"),
+                if is_pool { ", nodes from a pool" } else { "" }
+            ),
+            form: self.form,
+            // Of each key the head and the words of its node.
+            capacity: if is_pool {
+                sets(keys, keys.saturating_mul(3), keys)
+            } else {
+                sets(keys, keys.saturating_mul(2), 0)
+            },
+            shared_words: shared_nodes.saturating_add(self.buckets.into()),
+            verifies: Verifies::final_state(
+                "each key is once in its bucket's chain, all of a transaction or none",
+            ),
+            // The first link of each key's bucket. The nodes lie together.
+            accesses: Some(Accesses {
+                reads: keys.into(),
+                writes: keys.into(),
+                validated: 0.0,
+                words: self.buckets.into(),
+            }),
+            ..Facts::default()
         }
-    }
-
-    fn shared_words(&self, transactions: u64) -> u64 {
-        let nodes = match self.nodes {
-            // Nobody but the transaction that a node belongs to reads or writes it.
-            NodeSource::Preassigned => 0,
-            NodeSource::Pool => transactions.saturating_mul(self.keys_per_tx.into()),
-        };
-        nodes.saturating_add(self.buckets.into())
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state(
-            "each key is once in its bucket's chain, all of a transaction or none",
-        )
-    }
-
-    /// The first link of each key's bucket. The nodes lie together.
-    fn accesses(&self) -> Option<Accesses> {
-        let keys = f64::from(self.keys_per_tx);
-        Some(Accesses {
-            reads: keys,
-            writes: keys,
-            validated: 0.0,
-            words: self.buckets.into(),
-        })
     }
 
     fn check(&self, transactions: u64) -> Result<()> {

@@ -116,14 +116,14 @@ pub(super) fn contenders<D: Device + 'static>(of: &Kmeans) -> Vec<Contender<'_, 
     let unordered = passes(|of| with(of, true));
     let named = |name| (SpecialPurpose, name);
     let privatised = Uses {
-        shared_bytes: |of: &Kmeans| 4 * of.shared_words(0) as u32,
+        shared_bytes: |of: &Kmeans| 4 * of.shared_words() as u32,
         ..unordered
     };
     let mut all = vec![
         first_pass().open::<Floor>(of, UNSYNCHRONISED, POINTS),
         unordered.open::<Additions>(of, named("atomic adds"), POINTS),
     ];
-    if of.shared_words(0) <= PRIVATE_WORDS {
+    if of.shared_words() <= PRIVATE_WORDS {
         all.push(privatised.open::<Privatised>(of, named("privatised sums"), POINTS));
     }
     all.extend([

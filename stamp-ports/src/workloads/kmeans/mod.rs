@@ -86,7 +86,7 @@ impl Workload for Kmeans {
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<KmeansData<D>> {
         let n = self.points.len();
         let (rows, centres) = (
-            self.shared_words(0) as usize,
+            self.shared_words() as usize,
             self.clusters_max as usize * self.points.dims(),
         );
         let row = self.adds.then_some(self.dims() + 1);

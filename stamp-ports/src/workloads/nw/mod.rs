@@ -13,7 +13,7 @@ sizes! {
     Nw, options of "nw" {
         letters: u32 = 496, json "letters", count letters "Letters of each of the two sequences" ["496"],
             when Occasion::Quick | Occasion::Recording(_) => 62;
-    }
+    } takes []
 }
 
 /// The most letters: 64 M cells.
@@ -53,40 +53,19 @@ impl Nw {
     }
 }
 
-impl Input for Nw {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[];
-
-    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(self.given(options))
-    }
-}
-
 impl Sizes for Nw {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        self.named()
-    }
-
-    fn summary(&self) -> String {
-        format!("{0} x {0} letters", self.letters)
-    }
-
-    fn capacity(&self) -> Capacity {
-        sets(3, 1, 0)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(u64::from(self.letters).pow(2))
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        (self.side() as u64).pow(2)
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("the whole table is equal, so each cell saw its neighbours")
+    fn facts(&self, _: u64) -> Facts {
+        Facts {
+            parameters: self.named(),
+            summary: format!("{0} x {0} letters", self.letters),
+            capacity: sets(3, 1, 0),
+            transactions: Some(u64::from(self.letters).pow(2)),
+            shared_words: (self.side() as u64).pow(2),
+            verifies: Verifies::final_state(
+                "the whole table is equal, so each cell saw its neighbours",
+            ),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

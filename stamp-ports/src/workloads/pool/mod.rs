@@ -1,53 +1,29 @@
 //! Pool: nodes are allocated and freed, and nothing else.
 
-use crate::workloads::input::NoOptions;
 use crate::workloads::plain::PlainNodes;
 use crate::workloads::prelude::*;
 use stm_core::host::{Error as HostError, Pool as Nodes};
 use stm_kernels::floor::pool::{CriticalSection, Params};
 use stm_kernels::pool::{Pool as PoolKernel, PoolParams};
 
-/// The pool's parameters: none, as its size follows from the launch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pool;
-
-impl Input for Pool {
-    is_its_workload!();
-    type Options = NoOptions;
-
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
-
-    fn with(self, _options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(self)
-    }
+sizes! {
+    /// The pool's parameters: none, as its size follows from the launch.
+    Pool, options of "pool" {} takes [transactions]
 }
 
 /// The number of nodes for each lane: it holds two at a time, and finds one of the others quickly.
 const NODES_A_LANE: u64 = 8;
 
 impl Sizes for Pool {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![("nodes_a_lane", NODES_A_LANE.into())]
-    }
-
-    fn summary(&self) -> String {
-        format!("{NODES_A_LANE} nodes a lane")
-    }
-
-    fn capacity(&self) -> Capacity {
-        sets(1, 1, 2)
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        1
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("no node is lost, and none was given twice and kept")
-    }
-
-    fn check(&self, _transactions: u64) -> Result<()> {
-        Ok(())
+    fn facts(&self, _: u64) -> Facts {
+        Facts {
+            parameters: vec![("nodes_a_lane", NODES_A_LANE.into())],
+            summary: format!("{NODES_A_LANE} nodes a lane"),
+            capacity: sets(1, 1, 2),
+            shared_words: 1,
+            verifies: Verifies::final_state("no node is lost, and none was given twice and kept"),
+            ..Facts::default()
+        }
     }
 }
 

@@ -20,13 +20,13 @@ sizes! {
         operations: u32 = 64 << 10, json "operations", count operations "Operations, each a transaction" ["64K"],
             when Occasion::Quick => 4 << 10;
         /// The operations' roles, and whether they wait.
-        roles: Roles = Roles::Drawn;
+        roles: Roles = Roles::Drawn, by |options, _| options.wait.map(Wait::roles);
     } and {
         /// Operations wait while the queue is full or empty; half of them are
         /// producers, in turn with consumers or after them [default: none waits]
         #[arg(long, value_name = "ROLES", conflicts_with = "producers")]
         wait: Wait;
-    }
+    } takes []
 }
 
 /// The order of roles where operations wait.
@@ -38,63 +38,37 @@ enum Wait {
     ConsumersFirst,
 }
 
-impl Input for Queue {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[];
-
-    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(Queue {
-            roles: match options.wait {
-                None => self.roles,
-                Some(Wait::Alternating) => Roles::Alternating,
-                Some(Wait::ConsumersFirst) => Roles::ConsumersFirst,
-            },
-            ..self.given(options)
-        })
+impl Wait {
+    const fn roles(self) -> Roles {
+        match self {
+            Self::Alternating => Roles::Alternating,
+            Self::ConsumersFirst => Roles::ConsumersFirst,
+        }
     }
 }
 
 impl Sizes for Queue {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let waiting = match self.roles {
-            Roles::Drawn => "none",
-            Roles::Alternating => "alternating",
-            Roles::ConsumersFirst => "consumers-first",
+    fn facts(&self, _: u64) -> Facts {
+        let (waiting, told) = match self.roles {
+            Roles::Drawn => ("none", format!("{} % producers", self.producers_percent)),
+            Roles::Alternating => ("alternating", "all wait".into()),
+            Roles::ConsumersFirst => ("consumers-first", "all wait, consumers first".into()),
         };
-        let mut all = self.named();
-        all.push(("waiting", waiting.into()));
-        all
-    }
-
-    fn summary(&self) -> String {
-        let places = of(self.places.into(), "place");
-        match self.roles {
-            Roles::Drawn => format!("{places}, {} % producers", self.producers_percent),
-            Roles::Alternating => format!("{places}, all wait"),
-            Roles::ConsumersFirst => format!("{places}, all wait, consumers first"),
+        let mut parameters = self.named();
+        parameters.push(("waiting", waiting.into()));
+        Facts {
+            parameters,
+            summary: format!("{}, {told}", of(self.places.into(), "place")),
+            // The two counts and a place of the ring; one of the counts and the place.
+            capacity: sets(3, 2, 0),
+            transactions: Some(self.operations.into()),
+            shared_words: u64::from(self.places) + 2,
+            verifies: Verifies::isolation(
+                "each value came out once, in the order in which values went in, at the position \
+                 that its transaction saw",
+            ),
+            ..Facts::default()
         }
-    }
-
-    fn capacity(&self) -> Capacity {
-        // The two counts and a place of the ring; one of the counts and the place.
-        sets(3, 2, 0)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(self.operations.into())
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        u64::from(self.places) + 2
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::isolation(
-            "each value came out once, in the order in which values went in, at the position \
-             that its transaction saw",
-        )
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

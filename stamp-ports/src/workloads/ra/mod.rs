@@ -27,28 +27,7 @@ sizes! {
         writes: u32 = 16, json "writes", count writes "How many of those it writes" ["16"];
         /// The form of its transactions.
         form: Form = Form::Dynamic;
-    }
-}
-
-impl Input for Ra {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[
-        SharedOption::Transactions,
-        SharedOption::Static,
-        SharedOption::Wide,
-    ];
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let of = self.given(options);
-        Ok(Ra {
-            // A transaction writes words that it has read.
-            writes: options.writes.unwrap_or(self.writes.min(of.reads)),
-            form: Form::of_width(shared.is_static, shared.wide)?,
-            ..of
-        })
-    }
+    } takes [transactions, is_static, wide] then complete
 }
 
 impl Ra {
@@ -63,6 +42,15 @@ impl Ra {
         }
     }
 
+    fn complete(self, options: &Options, shared: &SharedOptions) -> Result<Self> {
+        Ok(Self {
+            // A transaction writes words that it has read.
+            writes: options.writes.unwrap_or(self.writes.min(self.reads)),
+            form: Form::of_width(shared)?,
+            ..self
+        })
+    }
+
     /// What the transactions do; the parameters have been checked.
     fn plan(&self, seed: u64) -> RaPlan {
         RaPlan::new(seed, self.words, self.reads, self.writes)
@@ -70,44 +58,31 @@ impl Ra {
 }
 
 impl Sizes for Ra {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        self.named()
-    }
-
-    fn summary(&self) -> String {
-        format!(
-            "{}, {}, {} a transaction",
-            of(self.words.into(), "word"),
-            of(self.reads.into(), "read"),
-            of(self.writes.into(), "write")
-        )
-    }
-
-    fn form(&self) -> Form {
-        self.form
-    }
-
-    fn capacity(&self) -> Capacity {
-        // A set without an entry is not accepted; none is used.
-        sets(self.reads, self.writes.max(1), 0)
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        self.words.into()
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("every word is the sum of all additions to it, which commute")
-    }
-
-    fn accesses(&self) -> Option<Accesses> {
+    fn facts(&self, _: u64) -> Facts {
         let (reads, writes) = (f64::from(self.reads), f64::from(self.writes));
-        Some(Accesses {
-            reads,
-            writes,
-            validated: if self.writes > 0 { reads - writes } else { 0.0 },
-            words: self.words.into(),
-        })
+        Facts {
+            parameters: self.named(),
+            summary: format!(
+                "{}, {}, {} a transaction",
+                of(self.words.into(), "word"),
+                of(self.reads.into(), "read"),
+                of(self.writes.into(), "write")
+            ),
+            form: self.form,
+            // A set without an entry is not accepted; none is used.
+            capacity: sets(self.reads, self.writes.max(1), 0),
+            shared_words: self.words.into(),
+            verifies: Verifies::final_state(
+                "every word is the sum of all additions to it, which commute",
+            ),
+            accesses: Some(Accesses {
+                reads,
+                writes,
+                validated: if self.writes > 0 { reads - writes } else { 0.0 },
+                words: self.words.into(),
+            }),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {

@@ -1,10 +1,10 @@
 //! Sorted: all threads insert into one sorted list with entry points, by transactions or
 //! under locks.
 
+use super::compare::{Whole, whole};
 use super::exclusion::{Joined, joins};
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
-use stm_core::host::Error as HostError;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::locked::sorted::{
     CoarseMcs, CoarseMcsLane, CoarseParams, CoarseTasLane, CoarseTicket, CoarseTtas,
@@ -24,7 +24,7 @@ sizes! {
             count entry_points "Entry points of the list, a power of two: the fewer, the longer is \
                                 each walk" ["4096"],
             when Occasion::Quick | Occasion::Recording(_) => 128;
-    }
+    } takes []
 }
 
 /// The most keys: a step along a list without entry points reads two words of each.
@@ -79,46 +79,20 @@ impl Sorted {
     }
 }
 
-impl Input for Sorted {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[];
-
-    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(self.given(options))
-    }
-}
-
 impl Sizes for Sorted {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        self.named()
-    }
-
-    fn summary(&self) -> String {
-        format!(
-            "{}, {}",
-            of(self.keys.into(), "key"),
-            of(self.entry_points.into(), "entry point")
-        )
-    }
-
-    fn capacity(&self) -> Capacity {
-        // The entry point, and two words of each node of a range and of the keys
-        // between two random ones.
-        sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(self.keys.into())
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        3 * u64::from(self.keys) + u64::from(self.entry_points)
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("the list has every key in order, and no other")
+    fn facts(&self, _: u64) -> Facts {
+        let (keys, entry_points) = (u64::from(self.keys), self.entry_points.into());
+        Facts {
+            parameters: self.named(),
+            summary: format!("{}, {}", of(keys, "key"), of(entry_points, "entry point")),
+            // The entry point, and two words of each node of a range and of the keys
+            // between two random ones.
+            capacity: sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1),
+            transactions: Some(keys),
+            shared_words: 3 * keys + entry_points,
+            verifies: Verifies::final_state("the list has every key in order, and no other"),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
@@ -207,11 +181,8 @@ impl Workload for Sorted {
     }
 
     fn verify<D: Device>(&self, data: &mut SortedData<D>, _: u64) -> Verdict {
-        match data.list.download() {
-            Ok(found) => Ok(Self::wrong(&data.keys_host, found)),
-            Err(HostError::Corrupt { what }) => Ok(Some(what)),
-            Err(error) => Err(error.into()),
-        }
+        let found = whole(data.list.download())?;
+        Ok(found.map_or_else(Some, |found| Self::wrong(&data.keys_host, found)))
     }
 
     fn params<D: Device, A: Algorithm>(
@@ -260,11 +231,7 @@ fn nodes_of(of: &Sorted) -> u64 {
 }
 
 /// Returns the entries of a list in the order of its links, or what is wrong with them.
-fn entries(
-    nodes: &[u64],
-    values: &[u32],
-    entry_points: usize,
-) -> std::result::Result<Vec<(u32, u32)>, String> {
+fn entries(nodes: &[u64], values: &[u32], entry_points: usize) -> Whole<Vec<(u32, u32)>> {
     let mut found = Vec::new();
     for entry_point in 0..entry_points {
         let (_, mut next) = node_parts(nodes[entry_point]);
@@ -304,10 +271,8 @@ fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
         },
         |of, data, _| {
             let (nodes, values) = (data.nodes.download()?, data.values.download()?);
-            Ok(match entries(&nodes, &values, of.entry_points as usize) {
-                Ok(found) => Sorted::wrong(&data.keys_host, found),
-                Err(wrong) => Some(wrong),
-            })
+            let found = entries(&nodes, &values, of.entry_points as usize);
+            Ok(found.map_or_else(Some, |found| Sorted::wrong(&data.keys_host, found)))
         },
     )
 }

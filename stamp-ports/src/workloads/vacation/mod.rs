@@ -7,12 +7,12 @@
 //! Vacation as critical sections works on a table and chains without versions. What they leave is
 //! checked as what transactions leave.
 
-use super::plain::{PlainChains, PlainEntries, PlainTable, Whole};
+use super::compare::{Whole, whole};
+use super::plain::{Entries, Plain, PlainChains, PlainTable};
 use crate::workloads::prelude::*;
 use check::{Found, Left};
 pub use input::{Options, Vacation};
 use stm_core::collections::{Lists, Map};
-use stm_core::host::Error;
 use stm_kernels::floor::plain::table::filled;
 use stm_kernels::floor::vacation::{CriticalSection, Params};
 use stm_kernels::vacation::{
@@ -97,11 +97,16 @@ impl<D: Device> Agency<D> {
 impl<D: Device> VacationData<D> {
     /// Copies what the tasks left to the host. The copies check that the containers
     /// are whole and that no node has leaked.
-    fn left(&self, transactions: u64) -> Result<Left, Error> {
+    fn left(&self, transactions: u64) -> Result<Whole<Left>> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
-        let (records, lists) = (self.agency.tables.entries()?, self.agency.lists.download()?);
-        Ok(Left::new(self.plan, records, lists, notes))
+        let Agency { tables, lists } = &self.agency;
+        let copied = whole(
+            tables
+                .entries()
+                .and_then(|all| Ok((all, lists.download()?))),
+        )?;
+        Ok(copied.map(|(records, lists)| Left::new(self.plan, records, lists, notes)))
     }
 }
 
@@ -186,12 +191,7 @@ impl Workload for Vacation {
     }
 
     fn verify<D: Device>(&self, data: &mut VacationData<D>, transactions: u64) -> Verdict {
-        let left = match data.left(transactions) {
-            Ok(left) => left,
-            Err(Error::Corrupt { what }) => return Ok(Some(what)),
-            Err(error) => return Err(error.into()),
-        };
-        let checked = left.check();
+        let checked = data.left(transactions)?.and_then(|left| left.check());
         data.found = checked.as_ref().ok().copied();
         Ok(checked.err())
     }
@@ -240,8 +240,8 @@ impl<D: Device> Data<D> {
         let relations = u64::from(of.relations);
         let records = (u64::from(TABLES) + 1) * relations;
         let list_nodes = of.list_nodes(transactions);
-        let bytes = records * PlainTable::<D>::KEY_BYTES
-            + list_nodes * PlainChains::<D>::KEY_BYTES
+        let bytes = records * <PlainTable<D> as Entries<D>>::KEY_BYTES[0]
+            + list_nodes * <PlainChains<D> as Entries<D>>::KEY_BYTES[0]
             + relations * 4
             + transactions * 8;
         let host_bytes = bytes + records * 96 + list_nodes * 16 + relations * 48;
@@ -250,9 +250,9 @@ impl<D: Device> Data<D> {
         let plan = of.plan(seed);
         let lists = "the reservations of vacation";
         Ok(Self {
-            tables: PlainTable::with_room(device, records, "the tables of vacation")?,
+            tables: PlainTable::make(device, records, 0, "the tables of vacation")?,
             initial: filled(records, initial(&plan)),
-            lists: PlainChains::with_chains(device, relations, list_nodes, lists)?,
+            lists: PlainChains::make(device, list_nodes, of.relations, lists)?,
             notes: Buffer::zeroed(device, transactions as usize, "the notes of vacation")?,
             plan,
         })
@@ -286,10 +286,8 @@ fn sections<D: Device + 'static>() -> Uses<Vacation, Data<D>, Params, D> {
             Ok(data.notes.clear()?)
         },
         |_, data, transactions| {
-            Ok(match data.left(transactions)? {
-                Ok(left) => left.check().err(),
-                Err(wrong) => Some(wrong),
-            })
+            let left = data.left(transactions)?;
+            Ok(left.and_then(|left| left.check()).err())
         },
     )
 }
@@ -324,7 +322,7 @@ mod tests {
             let mut data = alone(&cpu, vacation);
             assert_eq!(vacation.verify(&mut data, TRANSACTIONS).unwrap(), None);
             assert_eq!(vacation.observed(&data).len(), 6);
-            data.left(TRANSACTIONS).unwrap()
+            data.left(TRANSACTIONS).unwrap().unwrap()
         });
     }
 
@@ -342,7 +340,7 @@ mod tests {
                 .any(|l| !l.is_empty())
         );
         vacation.clear(&mut data).unwrap();
-        let left = data.left(0).unwrap();
+        let left = data.left(0).unwrap().unwrap();
         let fresh = model::run(vacation.plan(7), 0);
         assert_eq!((left.tables, left.lists), (fresh.tables, fresh.lists));
         assert_eq!(left.customers, vec![Some(0); 30]);
