@@ -375,9 +375,7 @@ impl<'a> Runner<'a> {
         report.active_lanes = median.statistics.active_lanes();
         report.turns = median.statistics.turns;
         report.remarks.extend(self.prepared.remarks());
-        for (name, value) in self.prepared.observed() {
-            report.observed.insert(name.into(), value);
-        }
+        report.observed.extend(self.prepared.observed());
         report.enqueue_us = median.enqueued.us_a_launch();
         if median.kernels.len() > 1 {
             report.kernels.clone_from(&median.kernels);

@@ -359,14 +359,19 @@ pub fn check_host_memory(what: &str, needed: u64, fix: &'static str) -> Result<(
     Ok(())
 }
 
-/// Says in an implementation of `Workload` which fields of the data transactions access.
+/// Says in an implementation of `Workload` which fields of the data transactions access, or which of
+/// their parts.
 macro_rules! accessed {
-    ($($field:ident),+) => {
+    ($($field:ident),*) => {
+        accessed! { data => vec![$(&mut data.$field),*] }
+    };
+    ($data:ident => $parts:expr) => {
+        #[allow(unused_variables, reason = "transactions may access nothing of the data")]
         fn accessed<'d, D: Device>(
             &self,
-            data: &'d mut Self::Data<D>,
+            $data: &'d mut Self::Data<D>,
         ) -> Vec<&'d mut dyn $crate::workloads::form::Accessed<D>> {
-            vec![$(&mut data.$field),+]
+            $parts
         }
     };
 }

@@ -111,7 +111,7 @@ mod prelude {
     pub(super) use super::input::{Input, Occasion, SharedOptions, sizes};
     pub(super) use super::launcher::Launcher;
     pub(super) use super::workload::{
-        Accesses, Facts, Run, Sizes, Verdict, Verifies, Workload, sets,
+        Accesses, Facts, Observed, Run, Sizes, Verdict, Verifies, Workload, observed, sets,
     };
     pub(super) use crate::error::Result;
     pub(super) use crate::numbers::{of, parse_count_32};

@@ -184,6 +184,17 @@ facts! {
     is_reset_between_launches: bool = false;
 }
 
+/// What a run found beside its verification, by its names in JSON.
+pub type Observed = serde_json::Map<String, Value>;
+
+/// Returns what a run found, if it was verified.
+pub(super) fn observed(found: Option<&impl Serialize>) -> Observed {
+    match found.map(serde_json::to_value) {
+        Some(Ok(Value::Object(observed))) => observed,
+        _ => Observed::new(),
+    }
+}
+
 /// A workload with its parameters, and what it does on a device.
 pub trait Workload: Sizes + Sized {
     /// Its data on a device, and what the host needs to verify it.
@@ -254,8 +265,8 @@ pub trait Workload: Sizes + Sized {
     fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict;
 
     /// What the last run found beside its verification, by its names in JSON.
-    fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, Value)> {
-        Vec::new()
+    fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Observed {
+        Observed::new()
     }
 
     /// What a person has to know about the last run: what the remark is of, and the remark.

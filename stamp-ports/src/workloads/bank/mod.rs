@@ -15,7 +15,7 @@ mod check;
 mod input;
 
 /// The accounts, and what they must become.
-pub struct BankData<D: Device> {
+pub struct Data<D: Device> {
     seed: u64,
     plan: BankPlan,
     tables_host: Vec<u64>,
@@ -37,7 +37,7 @@ impl Bank {
     /// Returns what a run left in the accounts, and what must be there with the number of audits.
     fn outcome<'d, D: Device>(
         &self,
-        data: &'d mut BankData<D>,
+        data: &'d mut Data<D>,
         transactions: u64,
     ) -> Result<(Found, &'d Outcome)> {
         let found = data.accounts.download()?;
@@ -50,7 +50,7 @@ impl Bank {
 }
 
 impl Workload for Bank {
-    type Data<D: Device> = BankData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = BankKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -74,7 +74,7 @@ impl Workload for Bank {
         })
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<BankData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let plan = self.plan(seed);
         let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges()));
         let tables = if self.zipf_thousandths == 0 {
@@ -100,7 +100,7 @@ impl Workload for Bank {
         )?;
         let tables_host = self.tables(&plan);
         let initial = self.initial(seed);
-        Ok(BankData {
+        Ok(Data {
             seed,
             plan,
             sums: Buffer::from_slice(device, &Self::sums(&plan, &initial), "the sums of bank")?,
@@ -117,21 +117,19 @@ impl Workload for Bank {
         })
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut BankData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        data.accounts.accessed()
-    }
+    accessed!(data => data.accounts.accessed());
 
-    fn clear<D: Device>(&self, _data: &mut BankData<D>) -> Result<()> {
+    fn clear<D: Device>(&self, _data: &mut Data<D>) -> Result<()> {
         // Whatever a launch leaves, the sums of the ranges are the same.
         Ok(())
     }
 
-    fn reset<D: Device>(&self, data: &mut BankData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.findings.clear()?;
         data.accounts.upload(&self.initial(data.seed))
     }
 
-    fn verify<D: Device>(&self, data: &mut BankData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         let ((found, wrong), (expected, audits)) = self.outcome(data, transactions)?;
         let wrong = wrong.map(torn).or_else(|| difference(&found, expected));
         let audits = *audits;
@@ -139,7 +137,7 @@ impl Workload for Bank {
         Ok(wrong.or_else(|| audit_difference(&findings, audits)))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &BankData<D>, run: Run<A>) -> BankParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> BankParams<A> {
         BankParams {
             stm: run.stm,
             accounts: data.accounts.view::<A>(),
@@ -173,30 +171,28 @@ impl Workload for Bank {
 }
 
 /// What critical sections do with the accounts, without sums that transactions add to.
-fn isolated<D: Device + 'static>() -> Uses<Bank, BankData<D>, Params, D> {
+fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
     Uses {
         of: |of| Bank {
             adds_row: None,
             ..*of
         },
-        ..Uses::own(
-            |of: &Bank, _, data: &mut BankData<_>, transactions, launch| {
-                launch(Params {
-                    accounts: data.accounts.view::<Cgl>(),
-                    sums: data.sums.tarray(),
-                    tables: data.tables.tarray(),
-                    findings: data.findings.tarray(),
-                    accounts_drawn: of.accounts,
-                    transactions,
-                    plan: data.plan,
-                })
-            },
-        )
+        ..Uses::own(|of: &Bank, _, data: &mut Data<_>, transactions, launch| {
+            launch(Params {
+                accounts: data.accounts.view::<Cgl>(),
+                sums: data.sums.tarray(),
+                tables: data.tables.tarray(),
+                findings: data.findings.tarray(),
+                accounts_drawn: of.accounts,
+                transactions,
+                plan: data.plan,
+            })
+        })
     }
 }
 
 /// What others do: what audits saw is told, and not refused.
-fn seen<D: Device + 'static>() -> Uses<Bank, BankData<D>, Params, D> {
+fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
     Uses {
         verify: |of, data, transactions| {
             let ((found, _), (expected, _)) = of.outcome(data, transactions)?;
@@ -226,7 +222,7 @@ mod tests {
     };
 
     /// Data as a right run of so many transactions leaves it.
-    fn data_after(transactions: u64) -> BankData<Cpu> {
+    fn data_after(transactions: u64) -> Data<Cpu> {
         let mut data = BANK.prepare(&Cpu::new(), 7, transactions).unwrap();
         let initial = BANK.initial(data.seed);
         let (accounts, audits) = Bank::replay(&data.plan, &data.tables_host, initial, transactions);
@@ -235,12 +231,12 @@ mod tests {
         data
     }
 
-    fn verdict(mut data: BankData<Cpu>) -> String {
+    fn verdict(mut data: Data<Cpu>) -> String {
         BANK.verify(&mut data, 500).unwrap().expect("a refusal")
     }
 
     /// The data after 500 transactions, with accounts that `spoil` has changed.
-    fn spoilt(spoil: fn(&mut [i32])) -> BankData<Cpu> {
+    fn spoilt(spoil: fn(&mut [i32])) -> Data<Cpu> {
         let mut data = data_after(500);
         let mut accounts = data.accounts.download().unwrap().0;
         spoil(&mut accounts);
@@ -280,7 +276,7 @@ mod tests {
 
     #[test]
     fn one_transfer_too_few_is_refused() {
-        let is_audit = |data: &BankData<Cpu>, i| {
+        let is_audit = |data: &Data<Cpu>, i| {
             let tables = |at| data.tables_host[at as usize];
             matches!(
                 data.plan.transaction(i, tables),

@@ -14,6 +14,7 @@
 pub(super) const RESULTS: &str = "each value that was inserted was removed once or is there, what operations returned \
                             fits that, and the container is whole";
 
+use serde::Serialize;
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
 
 /// What a launch left.
@@ -26,7 +27,7 @@ pub(super) struct Left<'a> {
 }
 
 /// How many operations changed the container, and how many entries are there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub(super) struct Found {
     pub(super) inserted: u64,
     pub(super) removed: u64,

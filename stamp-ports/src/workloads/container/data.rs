@@ -48,7 +48,7 @@ entries! {
 }
 
 /// A container, and what the operations noted.
-pub struct ContainerData<D: Device, C> {
+pub struct Data<D: Device, C> {
     pub(super) plan: ChainPlan,
     pub(super) entries: C,
     pub(super) results: Buffer<D, u32>,
@@ -60,7 +60,7 @@ pub struct ContainerData<D: Device, C> {
     found: Option<Found>,
 }
 
-impl<D: Device, C: Entries<D>> ContainerData<D, C> {
+impl<D: Device, C: Entries<D>> Data<D, C> {
     /// Allocates an empty container.
     pub(super) fn new(
         device: &D,
@@ -118,14 +118,8 @@ impl<D: Device, C: Entries<D>> ContainerData<D, C> {
     }
 
     /// Returns what the last run left, by its names in JSON.
-    pub(super) fn observed(&self) -> Vec<(&'static str, Value)> {
-        self.found.map_or_else(Vec::new, |found| {
-            vec![
-                ("inserted", found.inserted.into()),
-                ("removed", found.removed.into()),
-                ("there", found.there.into()),
-            ]
-        })
+    pub(super) fn observed(&self) -> Observed {
+        observed(self.found.as_ref())
     }
 }
 
@@ -137,7 +131,7 @@ where
     let uses = Uses::of(
         |of: &Operations<K>, device, seed, operations| {
             let plan = (of.plan(seed), 1);
-            ContainerData::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
+            Data::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
         },
         |_, _, data, transactions, launch| {
             launch(Params {

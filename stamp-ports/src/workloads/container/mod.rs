@@ -7,7 +7,7 @@ use super::prelude::*;
 use super::workload::Named;
 use crate::error::Error;
 use check::RESULTS;
-pub use data::ContainerData;
+pub use data::Data;
 use data::section;
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -314,7 +314,7 @@ impl Kind for ListKind {
 macro_rules! workload {
     ($kind:ty, $container:ident, $kernel:path, $params:path) => {
         impl Workload for Operations<$kind> {
-            type Data<D: Device> = ContainerData<D, collections::$container<D, u32, u32>>;
+            type Data<D: Device> = Data<D, collections::$container<D, u32, u32>>;
             type Kernel<A: Algorithm> = $kernel;
 
             fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -328,7 +328,7 @@ macro_rules! workload {
                 transactions_max: u64,
             ) -> Result<Self::Data<D>> {
                 let plan = (self.plan(seed), self.chains);
-                ContainerData::new(device, self.name(), plan, transactions_max)
+                Data::new(device, self.name(), plan, transactions_max)
             }
 
             fn fit<D: Device>(
@@ -350,7 +350,7 @@ macro_rules! workload {
                 data.verify(transactions)
             }
 
-            fn observed<D: Device>(&self, data: &Self::Data<D>) -> Vec<(&'static str, Value)> {
+            fn observed<D: Device>(&self, data: &Self::Data<D>) -> Observed {
                 data.observed()
             }
 

@@ -118,13 +118,13 @@ impl Sizes for Counter {
 }
 
 /// The counters, and which of them each item names.
-pub struct CounterData<D: Device> {
+pub struct Data<D: Device> {
     words: TxArray<D, u32>,
     items: Buffer<D, u32>,
 }
 
 impl Workload for Counter {
-    type Data<D: Device> = CounterData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = CounterKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -149,10 +149,10 @@ impl Workload for Counter {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<CounterData<D>> {
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
         let bytes = 4 * (self.words() as u64 + u64::from(self.items));
         check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
-        Ok(CounterData {
+        Ok(Data {
             words: zeros(device, self.words() as u64, "the counters")?,
             items: Buffer::from_slice(device, &self.items(), "the items")?,
         })
@@ -160,19 +160,15 @@ impl Workload for Counter {
 
     accessed!(words);
 
-    fn reset<D: Device>(&self, data: &mut CounterData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         Ok(data.words.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut CounterData<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         Ok(self.wrong(&data.words.download()?, true))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &CounterData<D>,
-        run: Run<A>,
-    ) -> CounterParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> CounterParams<A> {
         CounterParams {
             stm: run.stm,
             words: data.words.view::<A>(),
@@ -196,7 +192,7 @@ joins! {
 }
 
 /// The workload's own data; sections `EXCLUDE` each other, or not.
-fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, CounterData<D>, Work, D> {
+fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>, Work, D> {
     Uses {
         verify: |of, data, _| Ok(of.wrong(&data.words.download()?, EXCLUDE)),
         note: |of, data| {
@@ -204,7 +200,7 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Counter
             Ok(sum.map(|words| format!("the sum is {}", words[1])))
         },
         ..Uses::own(
-            |of: &Counter, _, data: &mut CounterData<_>, transactions, launch| {
+            |of: &Counter, _, data: &mut Data<_>, transactions, launch| {
                 launch(Work {
                     words: data.words.view::<Cgl>(),
                     items: data.items.tarray(),

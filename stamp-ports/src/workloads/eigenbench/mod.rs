@@ -20,7 +20,7 @@ use stm_kernels::floor::eigenbench::{CriticalSection, Floor, Params};
 mod input;
 
 /// The arrays on a device, and what they must become.
-pub struct EigenbenchData<D: Device> {
+pub struct Data<D: Device> {
     plan: EigenbenchPlan,
     /// Lanes that the parts were made for.
     lanes: u64,
@@ -32,22 +32,20 @@ pub struct EigenbenchData<D: Device> {
 }
 
 impl Workload for Eigenbench {
-    type Data<D: Device> = EigenbenchData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = EigenbenchKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        let uses = Uses::own(
-            |_: &Self, _, data: &mut EigenbenchData<D>, transactions, launch| {
-                launch(Params {
-                    hot: data.hot.view::<Cgl>(),
-                    mild: data.mild.view::<Cgl>(),
-                    cold: data.cold.tarray(),
-                    checksums: data.checksums.tarray(),
-                    transactions,
-                    plan: data.plan,
-                })
-            },
-        );
+        let uses = Uses::own(|_: &Self, _, data: &mut Data<D>, transactions, launch| {
+            launch(Params {
+                hot: data.hot.view::<Cgl>(),
+                mild: data.mild.view::<Cgl>(),
+                cold: data.cold.tarray(),
+                checksums: data.checksums.tarray(),
+                transactions,
+                plan: data.plan,
+            })
+        });
         let sum = |a: Accesses| f64::from(a.reads) + f64::from(a.writes);
         let plan = &self.plan;
         let all = [plan.hot, plan.mild, plan.cold_inside, plan.cold_outside];
@@ -58,13 +56,13 @@ impl Workload for Eigenbench {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<EigenbenchData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let plan = EigenbenchPlan { seed, ..self.plan };
         let bytes = u64::from(plan.hot_words) * 4;
         let fix = "use fewer --hot-words";
         check_memory(device, "eigenbench", bytes, 2 * bytes, fix)?;
         let none = || Buffer::zeroed(device, 0, "nothing yet");
-        Ok(EigenbenchData {
+        Ok(Data {
             plan,
             lanes: 0,
             hot: zeros(device, plan.hot_words.into(), "the hot array")?,
@@ -75,7 +73,7 @@ impl Workload for Eigenbench {
         })
     }
 
-    fn fit<D: Device>(&self, device: &D, data: &mut EigenbenchData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         if data.lanes == lanes {
             return Ok(());
         }
@@ -106,11 +104,11 @@ impl Workload for Eigenbench {
 
     accessed!(hot, mild);
 
-    fn clear<D: Device>(&self, _data: &mut EigenbenchData<D>) -> Result<()> {
+    fn clear<D: Device>(&self, _data: &mut Data<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work
     }
 
-    fn reset<D: Device>(&self, data: &mut EigenbenchData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         let initial = Arrays::initial(&data.plan, data.lanes);
         data.hot.upload(&initial.hot)?;
         data.mild.upload(&initial.mild)?;
@@ -118,7 +116,7 @@ impl Workload for Eigenbench {
         Ok(data.checksums.upload(&initial.checksums)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut EigenbenchData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         if data.lanes == 0 {
             return Ok(Some("no lane has run any of the transactions".into()));
         }
@@ -135,11 +133,7 @@ impl Workload for Eigenbench {
         Ok(found.difference(expected))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &EigenbenchData<D>,
-        run: Run<A>,
-    ) -> EigenbenchParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> EigenbenchParams<A> {
         EigenbenchParams {
             stm: run.stm,
             hot: data.hot.view::<A>(),
@@ -342,7 +336,7 @@ mod tests {
         Arrays::replay(&PLAN, LANES, TRANSACTIONS)
     }
 
-    fn data_of(arrays: &Arrays) -> EigenbenchData<Cpu> {
+    fn data_of(arrays: &Arrays) -> Data<Cpu> {
         let cpu = Cpu::new();
         let mut data = EIGENBENCH.prepare(&cpu, 7, TRANSACTIONS).unwrap();
         EIGENBENCH.fit(&cpu, &mut data, LANES).unwrap();

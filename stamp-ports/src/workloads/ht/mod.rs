@@ -123,7 +123,7 @@ impl Sizes for Ht {
 }
 
 /// The table.
-pub struct HtData<D: Device> {
+pub struct Data<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
     heads: TxArray<D, u32>,
@@ -134,19 +134,14 @@ pub struct HtData<D: Device> {
 }
 
 impl Workload for Ht {
-    type Data<D: Device> = HtData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = HashTable<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         floor::contenders(self)
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        transactions_max: u64,
-    ) -> Result<HtData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, transactions_max: u64) -> Result<Data<D>> {
         let is_pool = self.nodes == NodeSource::Pool;
         let nodes = (transactions_max * u64::from(self.keys_per_tx)) as usize;
         let (nodes_bytes, heads_bytes) = (nodes as u64 * 4, u64::from(self.buckets) * 4);
@@ -158,7 +153,7 @@ impl Workload for Ht {
             "use fewer --transactions or --buckets",
         )?;
         let keys_host = keys(seed, nodes as u64);
-        Ok(HtData {
+        Ok(Data {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
             heads: zeros(device, self.buckets.into(), "the buckets of ht")?,
             nodes: PreassignedNodes::new(
@@ -173,7 +168,7 @@ impl Workload for Ht {
         })
     }
 
-    fn fit<D: Device>(&self, device: &D, data: &mut HtData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         if self.nodes == NodeSource::Preassigned {
             return Ok(());
         }
@@ -191,20 +186,20 @@ impl Workload for Ht {
         Ok(())
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut HtData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+    fn accessed<'d, D: Device>(&self, data: &'d mut Data<D>) -> Vec<&'d mut dyn Accessed<D>> {
         match self.nodes {
             NodeSource::Preassigned => vec![&mut data.heads, data.nodes.records_mut()],
             NodeSource::Pool => vec![&mut data.heads, data.pool.records_mut()],
         }
     }
 
-    fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
+    fn clear<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.pool.pool_mut().clear()?;
         data.nodes.reuse()?;
         Ok(data.heads.clear()?)
     }
 
-    fn reset<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.heads.clear()?;
         data.pool.clear()?;
         // Full of wrong links, so that one that is not written shows.
@@ -213,7 +208,7 @@ impl Workload for Ht {
         Ok(data.nodes.records_mut().upload(&wrong)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut HtData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
         let (heads, keys) = (data.heads.download()?, &data.keys_host[..nodes]);
         if self.nodes == NodeSource::Pool {
@@ -229,7 +224,7 @@ impl Workload for Ht {
         Ok(difference(&heads, &nexts, keys, self.keys_per_tx))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &HtData<D>, run: Run<A>) -> HtParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> HtParams<A> {
         HtParams {
             stm: run.stm,
             heads: data.heads.view::<A>(),

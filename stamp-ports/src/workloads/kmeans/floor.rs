@@ -3,7 +3,7 @@
 
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
-use super::passes::KmeansData;
+use super::passes::Data;
 use crate::workloads::prelude::*;
 use stm_kernels::floor::kmeans::{
     Additions, CriticalSection, Floor, Params, Privatised, WarpAPoint,
@@ -11,7 +11,7 @@ use stm_kernels::floor::kmeans::{
 use stm_kernels::kmeans::NOWHERE;
 
 /// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
-fn first_pass<D: Device + 'static>() -> Uses<Kmeans, KmeansData<D>, Params, D> {
+fn first_pass<D: Device + 'static>() -> Uses<Kmeans, Data<D>, Params, D> {
     Uses {
         of: |of| with(of, false),
         prepare: |of, device, seed, n| {
@@ -26,13 +26,11 @@ fn first_pass<D: Device + 'static>() -> Uses<Kmeans, KmeansData<D>, Params, D> {
                 "the first pass only; the others make all passes".into(),
             ))
         },
-        ..Uses::own(|of: &Kmeans, _, data: &mut KmeansData<_>, n, launch| {
-            launch(params(of, data, n))
-        })
+        ..Uses::own(|of: &Kmeans, _, data: &mut Data<_>, n, launch| launch(params(of, data, n)))
     }
 }
 
-fn wrong_first_pass(of: &Kmeans, data: &KmeansData<impl Device>) -> Verdict {
+fn wrong_first_pass(of: &Kmeans, data: &Data<impl Device>) -> Verdict {
     let (members, rows) = (data.members.download()?, data.rows.download()?.0);
     let changed = data.changed.download()?.into_iter().sum();
     let n = of.points.len() as u64;
@@ -53,7 +51,7 @@ fn wrong_first_pass(of: &Kmeans, data: &KmeansData<impl Device>) -> Verdict {
 }
 
 /// Returns the parameters of a pass over so many points.
-fn params(of: &Kmeans, data: &KmeansData<impl Device>, points: u64) -> Params {
+fn params(of: &Kmeans, data: &Data<impl Device>, points: u64) -> Params {
     Params {
         points: data.points.tarray(),
         centres: data.centres.tarray(),
@@ -69,9 +67,7 @@ fn params(of: &Kmeans, data: &KmeansData<impl Device>, points: u64) -> Params {
 
 /// All passes, checked as those of the workload that `of` makes: of one that adds, if the kernel
 /// does not note the order of the additions.
-fn passes<D: Device + 'static>(
-    of: fn(&Kmeans) -> Kmeans,
-) -> Uses<Kmeans, KmeansData<D>, Params, D> {
+fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Uses<Kmeans, Data<D>, Params, D> {
     Uses {
         of,
         // The rows are words that are read and written, whoever checks them.

@@ -4,10 +4,11 @@ use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
 use crate::workloads::prelude::*;
+use serde::Serialize;
 use stm_kernels::kmeans::NOWHERE;
 
 /// The arrays on the device, and what the run has found.
-pub struct KmeansData<D: Device> {
+pub struct Data<D: Device> {
     /// The numbers of the points that are the first centres; the first `k` of
     /// them those of `k` clusters.
     pub(super) chosen: Vec<u32>,
@@ -26,7 +27,7 @@ pub struct KmeansData<D: Device> {
 }
 
 /// What a run has found.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Found {
     /// The passes of each clustering.
     pub(super) passes: Vec<u32>,
@@ -34,10 +35,11 @@ pub(super) struct Found {
     /// for which the device took another than the sequential run.
     pub(super) ties: u64,
     /// The first thing that is wrong, on one line.
+    #[serde(skip)]
     pub(super) wrong: Option<String>,
 }
 
-impl<D: Device> KmeansData<D> {
+impl<D: Device> Data<D> {
     /// The arrays of a launch with so many clusters, before it.
     pub(super) fn arm(&mut self, centres: &[f32], clusters: u32) -> Result<()> {
         self.clusters = clusters;
@@ -59,7 +61,7 @@ pub(super) struct Clustering {
 }
 
 /// Launches a pass on all points, and returns how many transactions committed.
-pub(super) type LaunchPass<'a, D> = dyn FnMut(&KmeansData<D>) -> Result<u64> + 'a;
+pub(super) type LaunchPass<'a, D> = dyn FnMut(&Data<D>) -> Result<u64> + 'a;
 
 impl Kmeans {
     pub(super) fn begin(&self, chosen: &[u32]) -> Clustering {
@@ -75,7 +77,7 @@ impl Kmeans {
     /// whether another follows.
     fn pass<D: Device>(
         &self,
-        data: &mut KmeansData<D>,
+        data: &mut Data<D>,
         launch: &mut LaunchPass<'_, D>,
         now: &mut Clustering,
     ) -> Result<(Option<String>, bool)> {
@@ -96,7 +98,7 @@ impl Kmeans {
     /// [`pass`](Self::pass).
     pub(super) fn judge<D: Device>(
         &self,
-        data: &KmeansData<D>,
+        data: &Data<D>,
         now: &mut Clustering,
     ) -> Result<(Option<String>, bool)> {
         let (n, dims) = (self.points.len(), self.points.dims());
@@ -138,7 +140,7 @@ impl Kmeans {
     /// All passes of all clusterings, to the first that is wrong.
     pub(super) fn passes<D: Device>(
         &self,
-        data: &mut KmeansData<D>,
+        data: &mut Data<D>,
         launch: &mut LaunchPass<'_, D>,
     ) -> Result<()> {
         data.found = Found::default();

@@ -8,6 +8,7 @@
 //! two ends can be joined if they are neighbours or border on the same area.
 
 use super::maze::{Coordinate, Maze, cell, inside, place};
+use serde::Serialize;
 use std::collections::VecDeque;
 use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path};
 
@@ -24,15 +25,17 @@ pub(super) struct Left<'a> {
 }
 
 /// What a right routing has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Counts {
     /// Requests with a path.
     pub(super) routed: u64,
     /// Requests without.
     pub(super) unrouted: u64,
     /// Cells of all paths.
+    #[serde(rename = "path_cells")]
     pub(super) cells: u64,
     /// Cells of the longest path.
+    #[serde(rename = "longest_path")]
     pub(super) longest: u64,
 }
 

@@ -12,6 +12,7 @@ use check::{Counts, Left, check, initial_grid};
 pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
 use maze::cell;
 pub use maze::{Coordinate, Maze, Request};
+use serde_json::json;
 use stm_core::host;
 use stm_kernels::floor::labyrinth::{CriticalSection, Params};
 use stm_kernels::labyrinth::{
@@ -61,7 +62,7 @@ impl Claims {
 }
 
 /// The grid, the requests, and what became of them.
-pub struct LabyrinthData<D: Device> {
+pub struct Data<D: Device> {
     initial: Vec<u32>,
     grid: TxArray<D, u32>,
     requests: Buffer<D, u32>,
@@ -80,7 +81,7 @@ pub struct LabyrinthData<D: Device> {
     routed: Counts,
 }
 
-impl<D: Device> LabyrinthData<D> {
+impl<D: Device> Data<D> {
     /// Returns what the routers of a launch work on beside the grid.
     fn router_params(&self, of: &Labyrinth, transactions: u64) -> RouterParams {
         RouterParams {
@@ -153,37 +154,27 @@ impl<D: Device> LabyrinthData<D> {
 /// Nearly all of the time is the expansion of routes, which is the same with and without
 /// transactions.
 impl Workload for Labyrinth {
-    type Data<D: Device> = LabyrinthData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = Router<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![routed().critical_section::<CriticalSection>(self, ("paths", 1.0))]
     }
 
-    fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
-        let Counts {
-            routed,
-            unrouted,
-            cells,
-            longest,
-        } = data.routed;
+    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
         let claims = data.claims;
-        let counts = [
-            ("routed", routed),
-            ("unrouted", unrouted),
-            ("path_cells", cells),
-            ("longest_path", longest),
-            ("claims", claims.count),
-            ("claim_ticks", claims.ticks),
-            ("router_ticks", claims.worked),
-        ];
-        let mut all = counts.map(|(name, n)| (name, n.into())).to_vec();
-        all.push(("claim_us", claims.microseconds(data.time).into()));
-        all.push(("claim_share", claims.share().into()));
+        let mut all = observed(Some(&data.routed));
+        all.extend(observed(Some(&json!({
+            "claims": claims.count,
+            "claim_ticks": claims.ticks,
+            "router_ticks": claims.worked,
+            "claim_us": claims.microseconds(data.time),
+            "claim_share": claims.share(),
+        }))));
         all
     }
 
-    fn remarks<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, String)> {
+    fn remarks<D: Device>(&self, data: &Data<D>) -> Vec<(&'static str, String)> {
         let mut remarks = Vec::new();
         let Counts {
             routed, unrouted, ..
@@ -208,7 +199,7 @@ impl Workload for Labyrinth {
     /// Each path is one commit; [`verify`](Workload::verify) checks the paths.
     fn commits_expected<D: Device>(
         &self,
-        data: &LabyrinthData<D>,
+        data: &Data<D>,
         _transactions: u64,
     ) -> Result<Option<u64>> {
         let results = data.results.download()?;
@@ -216,7 +207,7 @@ impl Workload for Labyrinth {
         Ok(Some(results.iter().filter(routed).count() as u64))
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<LabyrinthData<D>> {
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
         let bytes = self.maze.size.cells() * 4;
         let fix = "use a smaller grid";
         check_memory(device, "labyrinth", bytes, 4 * bytes, fix)?;
@@ -229,7 +220,7 @@ impl Workload for Labyrinth {
             .map(|end| cell(self.maze.size, end))
             .collect();
         let buffer = |len, what| Buffer::zeroed(device, len, what);
-        Ok(LabyrinthData {
+        Ok(Data {
             grid: zeros(device, initial.len() as u64, "the grid of labyrinth")?,
             requests: Buffer::from_slice(device, &ends, "the requests of labyrinth")?,
             results: buffer(self.maze.requests.len(), "the results of labyrinth")?,
@@ -247,7 +238,7 @@ impl Workload for Labyrinth {
 
     accessed!(grid);
 
-    fn reset<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.grid.upload(&data.initial)?;
         data.results.clear()?;
         data.routed = Counts::default();
@@ -257,7 +248,7 @@ impl Workload for Labyrinth {
         Ok(data.next.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut LabyrinthData<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         let left = Left {
             grid: &data.grid.download()?,
             results: &data.results.download()?,
@@ -274,11 +265,7 @@ impl Workload for Labyrinth {
         }
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &LabyrinthData<D>,
-        run: Run<A>,
-    ) -> LabyrinthParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> LabyrinthParams<A> {
         LabyrinthParams {
             stm: run.stm,
             grid: data.grid.view::<A>(),
@@ -293,7 +280,7 @@ impl Workload for Labyrinth {
     }
 }
 
-fn routed<D: Device + 'static>() -> Uses<Labyrinth, LabyrinthData<D>, Params, D> {
+fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, Params, D> {
     Uses {
         // A path has as much room as a transaction's sets.
         fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),
@@ -304,7 +291,7 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, LabyrinthData<D>, Params, D>
             Ok(last.map(|(what, n)| format!("{what}: {n}")))
         },
         ..Uses::own(
-            |of: &Labyrinth, _, data: &mut LabyrinthData<_>, transactions, launch| {
+            |of: &Labyrinth, _, data: &mut Data<_>, transactions, launch| {
                 launch(Params {
                     grid: data.grid.view::<Cgl>(),
                     work: data.router_params(of, transactions),
@@ -325,7 +312,7 @@ mod tests {
     use stm_kernels::labyrinth::{FREE, GridSize, cell_of_path};
 
     /// A small maze, and its data as a right run leaves it.
-    fn routed() -> (Labyrinth, LabyrinthData<Cpu>) {
+    fn routed() -> (Labyrinth, Data<Cpu>) {
         let size = GridSize { x: 9, y: 8, z: 2 };
         let labyrinth = Labyrinth {
             maze: Maze::generate(2, size, 8, 12).unwrap(),

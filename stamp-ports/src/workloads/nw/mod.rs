@@ -79,7 +79,7 @@ impl Sizes for Nw {
 }
 
 /// The cells, the order in which they are computed, and what they must be.
-pub struct NwData<D: Device> {
+pub struct Data<D: Device> {
     cells: TxArray<D, u32>,
     order: Buffer<D, u32>,
     letters: Buffer<D, u32>,
@@ -127,10 +127,10 @@ impl Nw {
 }
 
 impl Workload for Nw {
-    type Data<D: Device> = NwData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = Matrix<A>;
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<NwData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let cells = (self.side() as u64).pow(2);
         check_memory(device, "nw", 12 * cells, 16 * cells, "use fewer --letters")?;
         let [border, expected] = self.cells(seed);
@@ -140,7 +140,7 @@ impl Workload for Nw {
         let scoring = linear_nucleotides();
         let alphabet = scoring.matrix.alphabet.len();
         let scores = transformed_scores(&scoring.matrix.scores, alphabet, scoring.gap.extend);
-        Ok(NwData {
+        Ok(Data {
             cells: TxArray::from_slice(device, Layout::Plain, &border, "the cells")?,
             order: Buffer::from_slice(device, &self.order(), "the order of the cells")?,
             letters: Buffer::from_slice(device, &letters, "the letters")?,
@@ -153,12 +153,12 @@ impl Workload for Nw {
 
     accessed!(cells);
 
-    fn reset<D: Device>(&self, data: &mut NwData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.next.clear()?;
         Ok(data.cells.upload(&data.border)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut NwData<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         let found = data.cells.download()?;
         let wrong = Difference::first(&found, &data.expected);
         Ok(wrong.map(|wrong| {
@@ -173,7 +173,7 @@ impl Workload for Nw {
         }))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &NwData<D>, run: Run<A>) -> MatrixParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> MatrixParams<A> {
         MatrixParams {
             stm: run.stm,
             cells: data.cells.view::<A>(),

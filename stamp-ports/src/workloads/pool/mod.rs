@@ -28,28 +28,28 @@ impl Sizes for Pool {
 }
 
 /// The pool.
-pub struct PoolData<D: Device> {
+pub struct Data<D: Device> {
     pool: Nodes<D>,
     /// Lanes that run transactions.
     lanes: u64,
 }
 
 impl Workload for Pool {
-    type Data<D: Device> = PoolData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = PoolKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![nodes().critical_section::<CriticalSection>(self, ONE_EACH)]
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<PoolData<D>> {
-        Ok(PoolData {
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
+        Ok(Data {
             pool: Nodes::new(device, NODES_A_LANE, "the pool")?,
             lanes: 1,
         })
     }
 
-    fn fit<D: Device>(&self, device: &D, data: &mut PoolData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         if data.lanes != lanes {
             data.pool = Nodes::new(device, NODES_A_LANE * lanes, "the pool")?;
             data.lanes = lanes;
@@ -57,16 +57,14 @@ impl Workload for Pool {
         Ok(())
     }
 
-    fn accessed<'d, D: Device>(&self, _data: &'d mut PoolData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![]
-    }
+    accessed!();
 
     /// Each lane that ran a transaction holds the node of its last one.
-    fn reset<D: Device>(&self, data: &mut PoolData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         Ok(data.pool.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut PoolData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         match data.pool.check(transactions.min(data.lanes)) {
             Ok(()) => Ok(None),
             Err(wrong @ HostError::PoolCount { .. }) => Ok(Some(wrong.to_string())),
@@ -74,7 +72,7 @@ impl Workload for Pool {
         }
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &PoolData<D>, run: Run<A>) -> PoolParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> PoolParams<A> {
         PoolParams {
             stm: run.stm,
             pool: data.pool.view(),
@@ -84,16 +82,16 @@ impl Workload for Pool {
 }
 
 /// Nodes, and the lanes that they are made for.
-type Data<D> = (PlainNodes<D>, u64);
+type Sections<D> = (PlainNodes<D>, u64);
 
 /// Makes as many nodes for each lane as the workload has.
-fn made<D: Device>(device: &D, lanes: u64) -> Result<Data<D>> {
+fn made<D: Device>(device: &D, lanes: u64) -> Result<Sections<D>> {
     let nodes = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?;
     Ok((nodes, lanes))
 }
 
 /// What critical sections do with the nodes.
-fn nodes<D: Device + 'static>() -> Uses<Pool, Data<D>, Params, D> {
+fn nodes<D: Device + 'static>() -> Uses<Pool, Sections<D>, Params, D> {
     Uses {
         fit: |_, device, data, (_, lanes)| {
             if data.1 != lanes {

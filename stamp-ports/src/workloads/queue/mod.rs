@@ -86,7 +86,7 @@ impl Sizes for Queue {
 }
 
 /// The queue, and what its operations noted.
-pub struct QueueData<D: Device> {
+pub struct Data<D: Device> {
     plan: QueuePlan,
     counts: TxArray<D, u32>,
     ring: TxArray<D, u32>,
@@ -98,33 +98,26 @@ pub struct QueueData<D: Device> {
 }
 
 impl Workload for Queue {
-    type Data<D: Device> = QueueData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = QueueKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        let uses = Uses::own(
-            |_: &Self, _, data: &mut QueueData<D>, transactions, launch| {
-                launch(Params {
-                    counts: data.counts.view::<Cgl>(),
-                    ring: data.ring.view::<Cgl>(),
-                    results: data.results.tarray(),
-                    transactions,
-                    plan: data.plan,
-                })
-            },
-        );
+        let uses = Uses::own(|_: &Self, _, data: &mut Data<D>, transactions, launch| {
+            launch(Params {
+                counts: data.counts.view::<Cgl>(),
+                ring: data.ring.view::<Cgl>(),
+                results: data.results.tarray(),
+                transactions,
+                plan: data.plan,
+            })
+        });
         let section = uses.critical_section::<CriticalSection>(self, ONE_EACH);
         // A critical section does not wait for what another one does.
         let waits = self.roles != Roles::Drawn;
         if waits { Vec::new() } else { vec![section] }
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        transactions_max: u64,
-    ) -> Result<QueueData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, transactions_max: u64) -> Result<Data<D>> {
         let (places, results) = (u64::from(self.places), transactions_max * 8);
         check_memory(
             device,
@@ -134,7 +127,7 @@ impl Workload for Queue {
             places * 4 + 2 * results,
             "use fewer --places or --operations",
         )?;
-        Ok(QueueData {
+        Ok(Data {
             plan: QueuePlan {
                 seed,
                 transactions: self.operations.into(),
@@ -149,20 +142,20 @@ impl Workload for Queue {
         })
     }
 
-    fn fit<D: Device>(&self, _device: &D, data: &mut QueueData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, _device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         data.lanes = lanes;
         Ok(())
     }
 
     accessed!(counts, ring);
 
-    fn reset<D: Device>(&self, data: &mut QueueData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.counts.clear()?;
         data.ring.clear()?;
         Ok(data.results.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut QueueData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         let results = data.results.download()?;
         let counts = data.counts.download()?;
         let left = Left {
@@ -176,12 +169,12 @@ impl Workload for Queue {
         Ok(difference(&left))
     }
 
-    fn observed<D: Device>(&self, data: &QueueData<D>) -> Vec<(&'static str, Value)> {
-        let refused = data.refused.map(|n| ("refused", n.into()));
+    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
+        let refused = data.refused.map(|n| ("refused".to_owned(), n.into()));
         refused.into_iter().collect()
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &QueueData<D>, run: Run<A>) -> QueueParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> QueueParams<A> {
         QueueParams {
             stm: run.stm,
             counts: data.counts.view::<A>(),

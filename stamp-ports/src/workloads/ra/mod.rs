@@ -133,7 +133,7 @@ impl Sizes for Ra {
 }
 
 /// The array, and what it must become.
-pub struct RaData<D: Device> {
+pub struct Data<D: Device> {
     seed: u64,
     plan: RaPlan,
     array: Elements<D, u32>,
@@ -141,7 +141,7 @@ pub struct RaData<D: Device> {
 }
 
 impl Workload for Ra {
-    type Data<D: Device> = RaData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = RandomArray<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -158,11 +158,11 @@ impl Workload for Ra {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<RaData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let words = u64::from(self.words);
         let bytes = words * self.form.bytes();
         check_memory(device, "ra", bytes, 8 * words + bytes, "use fewer --words")?;
-        Ok(RaData {
+        Ok(Data {
             seed,
             plan: self.plan(seed),
             array: Elements::new(
@@ -175,24 +175,22 @@ impl Workload for Ra {
         })
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut RaData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        data.array.accessed()
-    }
+    accessed!(data => data.array.accessed());
 
-    fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
+    fn clear<D: Device>(&self, _data: &mut Data<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work
     }
 
-    fn reset<D: Device>(&self, data: &mut RaData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.array.upload(&self.initial(data.seed))
     }
 
-    fn verify<D: Device>(&self, data: &mut RaData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         let (wrong, halves) = self.difference(data, transactions)?;
         Ok(halves.map(torn).or(wrong))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &RaData<D>, run: Run<A>) -> RaParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> RaParams<A> {
         RaParams {
             stm: run.stm,
             words: data.array.view::<A>(),
@@ -227,7 +225,7 @@ impl Ra {
     /// belong together.
     fn difference<D: Device>(
         &self,
-        data: &mut RaData<D>,
+        data: &mut Data<D>,
         transactions: u64,
     ) -> Result<(Option<String>, Option<usize>)> {
         let (seed, (found, halves)) = (data.seed, data.array.download()?);
@@ -263,27 +261,27 @@ impl Ra {
 }
 
 /// The workload's own data in words of 32 bits.
-fn words<D: Device + 'static>() -> Uses<Ra, RaData<D>, Params<u32>, D> {
+fn words<D: Device + 'static>() -> Uses<Ra, Data<D>, Params<u32>, D> {
     Uses {
         of: |of| Ra {
             form: Form::Dynamic,
             ..*of
         },
-        ..Uses::own(|of: &Ra, _, data: &mut RaData<_>, n, launch| {
+        ..Uses::own(|of: &Ra, _, data: &mut Data<_>, n, launch| {
             launch(of.plain(data, n, data.array.view::<Cgl>()))
         })
     }
 }
 
 /// The same in words of 64 bits, to the low half of which amounts are added.
-fn wide_words<D: Device + 'static>() -> Uses<Ra, RaData<D>, Params<u64>, D> {
+fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, Params<u64>, D> {
     Uses {
         of: |of| Ra {
             form: Form::Wide,
             ..*of
         },
         verify: |of, data, transactions| Ok(of.difference(data, transactions)?.0),
-        ..Uses::own(|of: &Ra, _, data: &mut RaData<_>, n, launch| {
+        ..Uses::own(|of: &Ra, _, data: &mut Data<_>, n, launch| {
             launch(of.plain(data, n, data.array.wide::<Cgl>()))
         })
     }
@@ -293,7 +291,7 @@ impl Ra {
     /// Returns the parameters of a kernel without transactions, on such words.
     fn plain<T: Element>(
         &self,
-        data: &RaData<impl Device>,
+        data: &Data<impl Device>,
         transactions: u64,
         words: TArray<T>,
     ) -> Params<T> {
@@ -317,7 +315,7 @@ mod tests {
     const RA: Ra = Ra::of(1000, 8, 6);
 
     /// Data as a right run of 50 transactions leaves it.
-    fn data_after(transactions: u64) -> RaData<Cpu> {
+    fn data_after(transactions: u64) -> Data<Cpu> {
         let mut data = RA.prepare(&Cpu::new(), 7, transactions).unwrap();
         data.array
             .upload(&RA.replay(data.seed, transactions))

@@ -111,7 +111,7 @@ impl Sizes for Sorted {
 }
 
 /// The list, and the keys in the order of their insertions.
-pub struct SortedData<D: Device> {
+pub struct Data<D: Device> {
     list: List<D, u32, u32>,
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
@@ -130,7 +130,7 @@ impl Sorted {
 }
 
 impl Workload for Sorted {
-    type Data<D: Device> = SortedData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = SortedKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -149,7 +149,7 @@ impl Workload for Sorted {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<SortedData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let keys = u64::from(self.keys);
         let bytes = keys * 20 + u64::from(self.entry_points) * 8;
         check_memory(
@@ -160,14 +160,14 @@ impl Workload for Sorted {
             "use fewer --list-keys",
         )?;
         let keys_host = self.keys(seed);
-        Ok(SortedData {
+        Ok(Data {
             list: self.list(device, 0)?,
             keys: Buffer::from_slice(device, &keys_host, "the keys")?,
             keys_host,
         })
     }
 
-    fn fit<D: Device>(&self, device: &D, data: &mut SortedData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         if data.list.capacity() != u64::from(self.keys) + lanes {
             data.list = self.list(device, lanes)?;
         }
@@ -176,20 +176,16 @@ impl Workload for Sorted {
 
     accessed!(list);
 
-    fn reset<D: Device>(&self, data: &mut SortedData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         Ok(data.list.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut SortedData<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         let found = whole(data.list.download())?;
         Ok(found.map_or_else(Some, |found| Self::wrong(&data.keys_host, found)))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &SortedData<D>,
-        run: Run<A>,
-    ) -> SortedParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> SortedParams<A> {
         SortedParams {
             stm: run.stm,
             entries: data.list.view::<A>(),

@@ -25,6 +25,7 @@
 
 use super::books::Books;
 use crate::workloads::compare::in_ranges;
+use serde::Serialize;
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 use stm_kernels::vacation::{
@@ -53,12 +54,14 @@ pub(super) struct Left {
 }
 
 /// How much the tasks did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub(super) struct Found {
     /// Reservations that were made.
     pub(super) reserved: u64,
     /// Reservations that are there at the end.
     pub(super) held: u64,
+    /// Those that are not.
+    pub(super) cancelled: u64,
     pub(super) customers_added: u64,
     pub(super) customers_deleted: u64,
     /// Updates that changed a record.
@@ -69,7 +72,6 @@ impl Found {
     /// Adds what other tasks did.
     const fn add(&mut self, other: &Self) {
         self.reserved += other.reserved;
-        self.held += other.held;
         self.customers_added += other.customers_added;
         self.customers_deleted += other.customers_deleted;
         self.updates += other.updates;
@@ -120,6 +122,7 @@ impl Left {
         let relations = u64::from(self.plan.relations());
         let held = all(relations, |range| self.check_lists(&books, range))?;
         found.held = held.iter().sum();
+        found.cancelled = found.reserved - found.held;
         all(relations, |range| self.check_customers(&books, range))?;
         all(relations, |range| self.check_tables(&books, range))?;
         Ok(found)
