@@ -89,12 +89,12 @@ pub mod vacation;
 
 pub mod compare;
 pub mod contender;
-pub mod exclusion;
+pub(crate) mod exclusion;
 pub mod form;
 pub mod input;
 pub mod launcher;
 pub mod options;
-pub mod plain;
+mod plain;
 pub mod prepared;
 pub mod workload;
 

@@ -12,19 +12,17 @@ use stm_kernels::floor::plain::nodes::{self, FREE_WORDS, Nodes};
 use stm_kernels::floor::plain::radix::{Copied, Radix};
 use stm_kernels::floor::plain::table::{self, Table};
 
-/// Keys with their values.
-pub type Pairs = Vec<(u32, u32)>;
+pub(super) type Pairs = Vec<(u32, u32)>;
 
 /// A structure of keys and values in a device's memory, as `map`, `list` and `ordered` have one, with
 /// versions or without.
-pub trait Entries<D: Device>: Sized {
+pub(super) trait Entries<D: Device>: Sized {
     /// The bytes that a key takes at most, on the device and while the host checks the structure.
     const KEY_BYTES: [u64; 2];
 
     /// Makes an empty structure of so many nodes and chains, which not all structures have.
     fn make(device: &D, nodes: u64, chains: u32, what: &'static str) -> Result<Self>;
 
-    /// Removes all entries.
     fn clear(&mut self) -> Result<()>;
 
     /// Returns the entries, if the structure is whole.
@@ -32,11 +30,10 @@ pub trait Entries<D: Device>: Sized {
 }
 
 /// A structure without versions.
-pub trait Plain<D: Device>: Entries<D> {
+pub(super) trait Plain<D: Device>: Entries<D> {
     /// What a kernel gets.
     type View: Copy + 'static;
 
-    /// Returns it.
     fn view(&self) -> Self::View;
 }
 
@@ -44,51 +41,47 @@ pub trait Plain<D: Device>: Entries<D> {
 const WAYS: usize = 16;
 
 /// Nodes, all of which are free.
-pub struct PlainNodes<D: Device> {
+pub(super) struct PlainNodes<D: Device> {
     words: Buffer<D, u64>,
     free: Buffer<D, u32>,
 }
 
 impl<D: Device> PlainNodes<D> {
-    /// Makes so many nodes.
-    pub fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
+    pub(super) fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
             words: Buffer::zeroed(device, count as usize + 1, what)?,
             free: Buffer::zeroed(device, FREE_WORDS, what)?,
         })
     }
 
-    /// Gives all nodes back.
-    pub fn clear(&mut self) -> Result<()> {
+    pub(super) fn clear(&mut self) -> Result<()> {
         Ok(self.free.clear()?)
     }
 
-    /// Returns what a kernel gets.
-    pub fn view(&self) -> Nodes {
+    pub(super) fn view(&self) -> Nodes {
         Nodes {
             words: self.words.tarray(),
             free: self.free.tarray(),
         }
     }
 
-    /// Copies the words and the free list.
     fn download(&self) -> Result<(Vec<u64>, Vec<u32>)> {
         Ok((self.words.download()?, self.free.download()?))
     }
 
     /// Returns the nodes that are taken, or what is wrong with the free list.
-    pub fn taken(&self) -> Result<Whole<Vec<u32>>> {
+    pub(super) fn taken(&self) -> Result<Whole<Vec<u32>>> {
         let (words, free) = self.download()?;
         Ok(nodes::taken(&words, &free))
     }
 }
 
 /// A hash table by open addressing.
-pub struct PlainTable<D: Device>(Buffer<D, u64>);
+pub(super) struct PlainTable<D: Device>(Buffer<D, u64>);
 
 impl<D: Device> PlainTable<D> {
     /// Replaces the contents by the slots that [`table::filled`] made for as many entries.
-    pub fn upload(&mut self, slots: &[u64]) -> Result<()> {
+    pub(super) fn upload(&mut self, slots: &[u64]) -> Result<()> {
         Ok(self.0.upload(slots)?)
     }
 }
@@ -121,8 +114,7 @@ impl<D: Device> Plain<D> for PlainTable<D> {
     }
 }
 
-/// Sorted chains.
-pub struct PlainChains<D: Device> {
+pub(super) struct PlainChains<D: Device> {
     heads: Buffer<D, u32>,
     nodes: PlainNodes<D>,
     values: Buffer<D, u32>,
@@ -130,7 +122,7 @@ pub struct PlainChains<D: Device> {
 
 impl<D: Device> PlainChains<D> {
     /// Returns the entries of each chain, if all are whole.
-    pub fn lists(&self) -> Result<Whole<Vec<Pairs>>> {
+    pub(super) fn lists(&self) -> Result<Whole<Vec<Pairs>>> {
         let (words, free) = self.nodes.download()?;
         let (heads, values) = (self.heads.download()?, self.values.download()?);
         Ok(chains::entries(&heads, (&words, &free), &values))
@@ -170,8 +162,7 @@ impl<D: Device> Plain<D> for PlainChains<D> {
     }
 }
 
-/// A radix tree.
-pub struct PlainRadix<D: Device> {
+pub(super) struct PlainRadix<D: Device> {
     root: Buffer<D, u32>,
     leaves: PlainNodes<D>,
     branches: PlainNodes<D>,

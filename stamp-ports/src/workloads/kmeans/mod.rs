@@ -216,7 +216,7 @@ mod tests {
     fn judged(data: &Data<Cpu>) -> Option<String> {
         let kmeans = kmeans(5);
         let mut now = kmeans.begin(&data.chosen);
-        kmeans.judge(data, &mut now).unwrap().0
+        kmeans.judge(data, &mut now).unwrap().err()
     }
 
     /// Changes one element of a buffer.

@@ -3,6 +3,7 @@
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
+use crate::workloads::compare::Whole;
 use crate::workloads::prelude::*;
 use serde::Serialize;
 use stm_kernels::kmeans::NOWHERE;
@@ -73,25 +74,23 @@ impl Kmeans {
         }
     }
 
-    /// One pass, launched and checked. Returns what is wrong, if anything, and
-    /// whether another follows.
+    /// Launches a pass and checks it. Returns whether another follows, or what is wrong.
     fn pass<D: Device>(
         &self,
         data: &mut Data<D>,
         launch: &mut LaunchPass<'_, D>,
         now: &mut Clustering,
-    ) -> Result<(Option<String>, bool)> {
-        let (n, dims) = (self.points.len(), self.points.dims());
-        let clusters = now.centres.len() / dims;
+    ) -> Result<Whole<bool>> {
+        let (n, clusters) = (self.points.len(), now.centres.len() / self.points.dims());
         data.arm(&now.centres, clusters as u32)?;
         let _span = tracing::info_span!("pass", clusters, number = now.passes).entered();
-        let commits = launch(data)?;
-        if commits != n as u64 {
-            now.passes += 1;
-            let wrong = format!("{commits} of {n} transactions committed");
-            return Ok((Some(wrong), false));
+        now.passes += 1;
+        match launch(data)? {
+            commits if commits != n as u64 => {
+                Ok(Err(format!("{commits} of {n} transactions committed")))
+            }
+            _ => self.judge(data, now),
         }
-        self.judge(data, now)
     }
 
     /// Checks what the launch of a pass left, and moves the centres. Returns as
@@ -100,41 +99,38 @@ impl Kmeans {
         &self,
         data: &Data<D>,
         now: &mut Clustering,
-    ) -> Result<(Option<String>, bool)> {
+    ) -> Result<Whole<bool>> {
         let (n, dims) = (self.points.len(), self.points.dims());
-        let used = now.centres.len() / dims * (dims + 1);
         let members = data.members.download()?;
         let changed = data.changed.download()?.into_iter().sum();
         let (ranks, rows) = (data.ranks.download()?, data.rows.download()?.0);
+        let (used, beyond) = rows.split_at(now.centres.len() / dims * (dims + 1));
         let pass = Pass {
             points: &self.points,
             centres: &now.centres,
             before: &now.members,
             members: &members,
             ranks: &ranks,
-            rows: &rows[..used],
+            rows: used,
             changed,
         };
         let wrong_sums = if self.adds {
             pass.wrong_changes()
-                .or_else(|| wrong_sums(&self.points, &members, &rows[..used]))
+                .or_else(|| wrong_sums(&self.points, &members, used))
         } else {
             pass.wrong_sums()
         };
-        let mut wrong = wrong_sums
-            .or_else(|| now.follower.differs(&pass))
-            .or_else(|| {
-                let beyond = rows[used..].iter().any(|&word| word != 0);
-                beyond.then(|| "a sum beyond the last centre was written".into())
-            });
+        let wrong = wrong_sums.or_else(|| now.follower.differs(&pass));
+        let wrong = wrong.or_else(|| {
+            let is_written = beyond.iter().any(|&word| word != 0);
+            is_written.then(|| "a sum beyond the last centre was written".into())
+        });
         move_centres(&mut now.centres, &rows, dims);
         now.members = members;
-        now.passes += 1;
         let again = now.passes < self.passes_max && goes_on(changed, n, self.threshold);
-        if !again && wrong.is_none() {
-            wrong = now.follower.differs_at_end(&now.centres, dims);
-        }
-        Ok((wrong, again))
+        let at_end = || now.follower.differs_at_end(&now.centres, dims);
+        let wrong = wrong.or_else(|| if again { None } else { at_end() });
+        Ok(wrong.map_or(Ok(again), Err))
     }
 
     /// All passes of all clusterings, to the first that is wrong.
@@ -147,16 +143,14 @@ impl Kmeans {
         for clusters in self.clusters_min..=self.clusters_max {
             let mut now = self.begin(&data.chosen[..clusters as usize]);
             data.members.upload(&now.members)?;
-            loop {
-                let (wrong, again) = self.pass(data, launch, &mut now)?;
-                if let Some(wrong) = wrong {
-                    data.found.wrong =
-                        Some(format!("{clusters} clusters, pass {}: {wrong}", now.passes));
+            let ended = loop {
+                match self.pass(data, launch, &mut now)? {
+                    Ok(true) => {}
+                    ended => break ended,
                 }
-                if !again || data.found.wrong.is_some() {
-                    break;
-                }
-            }
+            };
+            data.found.wrong = (ended.err())
+                .map(|wrong| format!("{clusters} clusters, pass {}: {wrong}", now.passes));
             data.found.passes.push(now.passes);
             data.found.ties += now.follower.ties();
             if data.found.wrong.is_some() {

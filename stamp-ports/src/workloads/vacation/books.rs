@@ -41,7 +41,7 @@ pub(super) struct CustomerAccount {
 #[derive(Debug)]
 pub(super) struct Books {
     tables: [Vec<RecordAccount>; TABLES as usize],
-    customers: Vec<CustomerAccount>,
+    pub(super) customers: Vec<CustomerAccount>,
 }
 
 impl Books {
