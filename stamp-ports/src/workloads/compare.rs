@@ -23,7 +23,6 @@ pub(super) fn whole<T>(copied: std::result::Result<T, host::Error>) -> Result<Wh
 
 /// What a check returns, of whatever else it says.
 pub(super) trait Wrong {
-    /// Says what is wrong, on one line.
     fn wrong(what: String) -> Self;
 }
 
@@ -126,7 +125,6 @@ impl SharedWords {
         Self(words.into_iter().map(AtomicU32::new).collect())
     }
 
-    /// Adds to a word, wrapping around.
     pub(super) fn add(&self, word: u32, amount: u32) {
         self.0[word as usize].fetch_add(amount, Ordering::Relaxed);
     }

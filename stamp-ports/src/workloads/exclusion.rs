@@ -26,7 +26,6 @@ use stm_sync::{LockKind, TCombiners, TLocks};
 
 /// What excludes threads from each other's sections, as a kernel gets it.
 pub(crate) trait Excludes: Copy + 'static {
-    /// What keeps it on a device.
     type On<D: Device + 'static>: 'static;
 
     /// Makes `count` of them, for so many threads.
@@ -101,7 +100,6 @@ impl Excludes for () {
 
 /// The parameters of a kernel, made of what excludes and of what there is to do.
 pub(crate) trait Joined<W> {
-    /// What excludes.
     type By: Excludes;
 
     fn join(by: Self::By, work: W) -> Self;
@@ -143,7 +141,6 @@ pub(crate) struct Held<V: Excludes, D: Device + 'static> {
 }
 
 impl<V: Excludes, D: Device> Held<V, D> {
-    /// Makes `count` of them, for one thread.
     pub(crate) fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
             made: V::make(device, count, 1, what)?,
@@ -185,11 +182,9 @@ impl<P> Joined<P> for Guarded<P> {
     }
 }
 
-/// The kind and the name of a contender without synchronisation.
 pub(crate) const UNSYNCHRONISED: (ContenderKind, &str) =
     (ContenderKind::Unsynchronised, "plain accesses");
 
-/// Launches a kernel with these parameters, and returns its time.
 pub(crate) type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
 
 /// Makes the launches of a run of so many transactions by the last argument, and returns their time.
@@ -201,7 +196,6 @@ pub(crate) type Launches<W, T, P, D> =
 pub(crate) struct Uses<W, T, P, D: Device> {
     /// Returns the workload whose data it uses.
     pub(crate) of: fn(&W) -> W,
-    /// Makes the data on a device, from a seed, for so many transactions.
     pub(crate) prepare: fn(&W, &D, u64, u64) -> Result<T>,
     /// Makes its launches, of which most contenders have one.
     pub(crate) launches: Launches<W, T, P, D>,

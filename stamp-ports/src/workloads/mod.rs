@@ -94,7 +94,7 @@ pub mod form;
 pub mod input;
 pub mod launcher;
 pub mod options;
-mod plain;
+pub mod plain;
 pub mod prepared;
 pub mod workload;
 

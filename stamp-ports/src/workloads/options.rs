@@ -20,7 +20,6 @@ pub struct WorkloadArgs {
     given: Vec<Given>,
 }
 
-/// An option that was given.
 #[derive(Clone, Debug)]
 struct Given {
     field: String,
@@ -36,7 +35,6 @@ const OF_ONE_WORKLOAD: [&str; 3] = ["n", "input", "keys"];
 /// The one shared option that every workload takes.
 const OF_EVERY_WORKLOAD: &str = "seed";
 
-/// What a command has of one workload.
 struct OptionsOf {
     name: &'static str,
     /// The fields of the shared options that it takes.
@@ -91,7 +89,6 @@ fn given(add: fn(Command) -> Command, matches: &ArgMatches) -> Vec<(String, Stri
     given.collect()
 }
 
-/// Returns the fields of the options that `add` adds.
 fn fields(add: fn(Command) -> Command) -> Vec<String> {
     let command = add(Command::new(""));
     let fields = command.get_arguments().map(|arg| arg.get_id().to_string());

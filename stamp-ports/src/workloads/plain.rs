@@ -12,17 +12,19 @@ use stm_kernels::floor::plain::nodes::{self, FREE_WORDS, Nodes};
 use stm_kernels::floor::plain::radix::{Copied, Radix};
 use stm_kernels::floor::plain::table::{self, Table};
 
-pub(super) type Pairs = Vec<(u32, u32)>;
+/// Keys with their values.
+pub type Pairs = Vec<(u32, u32)>;
 
 /// A structure of keys and values in a device's memory, as `map`, `list` and `ordered` have one, with
 /// versions or without.
-pub(super) trait Entries<D: Device>: Sized {
+pub trait Entries<D: Device>: Sized {
     /// The bytes that a key takes at most, on the device and while the host checks the structure.
     const KEY_BYTES: [u64; 2];
 
     /// Makes an empty structure of so many nodes and chains, which not all structures have.
     fn make(device: &D, nodes: u64, chains: u32, what: &'static str) -> Result<Self>;
 
+    /// Removes all entries.
     fn clear(&mut self) -> Result<()>;
 
     /// Returns the entries, if the structure is whole.
@@ -30,10 +32,11 @@ pub(super) trait Entries<D: Device>: Sized {
 }
 
 /// A structure without versions.
-pub(super) trait Plain<D: Device>: Entries<D> {
+pub trait Plain<D: Device>: Entries<D> {
     /// What a kernel gets.
     type View: Copy + 'static;
 
+    /// Returns it.
     fn view(&self) -> Self::View;
 }
 
@@ -41,24 +44,27 @@ pub(super) trait Plain<D: Device>: Entries<D> {
 const WAYS: usize = 16;
 
 /// Nodes, all of which are free.
-pub(super) struct PlainNodes<D: Device> {
+pub struct PlainNodes<D: Device> {
     words: Buffer<D, u64>,
     free: Buffer<D, u32>,
 }
 
 impl<D: Device> PlainNodes<D> {
-    pub(super) fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
+    /// Makes so many nodes.
+    pub fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
             words: Buffer::zeroed(device, count as usize + 1, what)?,
             free: Buffer::zeroed(device, FREE_WORDS, what)?,
         })
     }
 
-    pub(super) fn clear(&mut self) -> Result<()> {
+    /// Gives all nodes back.
+    pub fn clear(&mut self) -> Result<()> {
         Ok(self.free.clear()?)
     }
 
-    pub(super) fn view(&self) -> Nodes {
+    /// Returns what a kernel gets.
+    pub fn view(&self) -> Nodes {
         Nodes {
             words: self.words.tarray(),
             free: self.free.tarray(),
@@ -70,18 +76,18 @@ impl<D: Device> PlainNodes<D> {
     }
 
     /// Returns the nodes that are taken, or what is wrong with the free list.
-    pub(super) fn taken(&self) -> Result<Whole<Vec<u32>>> {
+    pub fn taken(&self) -> Result<Whole<Vec<u32>>> {
         let (words, free) = self.download()?;
         Ok(nodes::taken(&words, &free))
     }
 }
 
 /// A hash table by open addressing.
-pub(super) struct PlainTable<D: Device>(Buffer<D, u64>);
+pub struct PlainTable<D: Device>(Buffer<D, u64>);
 
 impl<D: Device> PlainTable<D> {
     /// Replaces the contents by the slots that [`table::filled`] made for as many entries.
-    pub(super) fn upload(&mut self, slots: &[u64]) -> Result<()> {
+    pub fn upload(&mut self, slots: &[u64]) -> Result<()> {
         Ok(self.0.upload(slots)?)
     }
 }
@@ -114,7 +120,8 @@ impl<D: Device> Plain<D> for PlainTable<D> {
     }
 }
 
-pub(super) struct PlainChains<D: Device> {
+/// Sorted chains.
+pub struct PlainChains<D: Device> {
     heads: Buffer<D, u32>,
     nodes: PlainNodes<D>,
     values: Buffer<D, u32>,
@@ -122,7 +129,7 @@ pub(super) struct PlainChains<D: Device> {
 
 impl<D: Device> PlainChains<D> {
     /// Returns the entries of each chain, if all are whole.
-    pub(super) fn lists(&self) -> Result<Whole<Vec<Pairs>>> {
+    pub fn lists(&self) -> Result<Whole<Vec<Pairs>>> {
         let (words, free) = self.nodes.download()?;
         let (heads, values) = (self.heads.download()?, self.values.download()?);
         Ok(chains::entries(&heads, (&words, &free), &values))
@@ -162,7 +169,8 @@ impl<D: Device> Plain<D> for PlainChains<D> {
     }
 }
 
-pub(super) struct PlainRadix<D: Device> {
+/// A radix tree.
+pub struct PlainRadix<D: Device> {
     root: Buffer<D, u32>,
     leaves: PlainNodes<D>,
     branches: PlainNodes<D>,

@@ -88,7 +88,6 @@ impl Bank {
 /// The largest exponent: beyond, all transfers are of one account.
 const ZIPF_MAX: f64 = 10.0;
 
-/// Reads an exponent in thousandths.
 fn parse_zipf(text: &str) -> Result<u32, String> {
     let thousandths = text
         .parse::<f64>()

@@ -212,7 +212,7 @@ fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::testing::{Spoils, has, refused};
     use stm_core::host::Cpu;
     use stm_kernels::bank::BankTransaction;
 
@@ -220,88 +220,59 @@ mod tests {
         zipf_thousandths: 990,
         ..Bank::of(1000, 20, 48)
     };
+    const TRANSACTIONS: u64 = 500;
 
-    /// Data as a right run of so many transactions leaves it.
-    fn data_after(transactions: u64) -> Data<Cpu> {
-        let mut data = BANK.prepare(&Cpu::new(), 7, transactions).unwrap();
+    /// The accounts and the findings that a run leaves.
+    type Left = (Vec<i32>, Vec<u64>);
+
+    /// Data without a run, and what a right one of so many transactions leaves.
+    fn right(transactions: u64) -> (Data<Cpu>, Left) {
+        let data = BANK.prepare(&Cpu::new(), 7, transactions).unwrap();
         let initial = BANK.initial(data.seed);
         let (accounts, audits) = Bank::replay(&data.plan, &data.tables_host, initial, transactions);
-        data.accounts.upload(&accounts).unwrap();
-        data.findings.upload(&[audits, 0, 0]).unwrap();
-        data
+        (data, (accounts, vec![audits, 0, 0]))
     }
 
-    fn verdict(mut data: Data<Cpu>) -> String {
-        BANK.verify(&mut data, 500).unwrap().expect("a refusal")
-    }
-
-    /// The data after 500 transactions, with accounts that `spoil` has changed.
-    fn spoilt(spoil: fn(&mut [i32])) -> Data<Cpu> {
-        let mut data = data_after(500);
-        let mut accounts = data.accounts.download().unwrap().0;
-        spoil(&mut accounts);
+    fn wrong((accounts, findings): Left) -> Option<String> {
+        let (mut data, _) = right(0);
         data.accounts.upload(&accounts).unwrap();
-        data
+        data.findings.upload(&findings).unwrap();
+        BANK.verify(&mut data, TRANSACTIONS).unwrap()
     }
 
     #[test]
     fn a_right_result_is_accepted_and_conserves_every_sum() {
-        let mut data = data_after(500);
-        assert_eq!(BANK.verify(&mut data, 500).unwrap(), None);
-        let accounts = data.accounts.download().unwrap().0;
-        assert_eq!(
-            Bank::sums(&data.plan, &accounts),
-            data.sums.download().unwrap()
-        );
+        let (data, (accounts, mut findings)) = right(TRANSACTIONS);
+        let sums = data.sums.download().unwrap();
+        assert_eq!(Bank::sums(&data.plan, &accounts), sums);
         assert_ne!(BANK.initial(data.seed), accounts);
+        assert_eq!(wrong((accounts.clone(), findings.clone())), None);
         // More checks than audits: attempts that did not commit looked too.
-        data.findings.upload(&[499, 0, 0]).unwrap();
-        assert_eq!(BANK.verify(&mut data, 500).unwrap(), None);
+        findings[0] = 499;
+        assert_eq!(wrong((accounts, findings)), None);
     }
 
     #[test]
-    fn wrong_accounts_are_refused_also_if_the_total_is_right() {
-        let what = verdict(spoilt(|accounts| accounts[999] += 1));
-        has(
-            &what,
-            "account 999 has | 0 more accounts differ; the total is",
-        );
-        assert!(!what.contains("right"), "{what}");
-        let moved = verdict(spoilt(|accounts| {
-            accounts[1] += 5;
-            accounts[2] -= 5;
-        }));
-        has(&moved, "the total is right");
-    }
-
-    #[test]
-    fn one_transfer_too_few_is_refused() {
-        let is_audit = |data: &Data<Cpu>, i| {
-            let tables = |at| data.tables_host[at as usize];
-            matches!(
-                data.plan.transaction(i, tables),
-                BankTransaction::Audit { .. }
-            )
-        };
-        let mut data = data_after(500);
-        let last = (0..500).rev().find(|&i| !is_audit(&data, i)).unwrap();
-        assert!(BANK.verify(&mut data, last).unwrap().is_some());
-        has(&verdict(data_after(last)), "account");
-    }
-
-    #[test]
-    fn a_wrong_sum_and_audits_that_did_not_look_are_refused() {
-        let checks = data_after(500).findings.download().unwrap()[0];
-        let few = format!("only {} of {checks}", checks - 1);
-        for (findings, said) in [
-            ([checks, 1, 18], "1 of | transaction 17"),
-            ([checks - 1, 0, 0], &few),
-        ] {
-            let mut data = data_after(500);
-            data.findings.upload(&findings).unwrap();
-            has(&verdict(data), said);
-        }
-        assert!(audit_difference(&[1, 0, 0], 0).is_some());
+    fn wrong_accounts_and_sums_are_refused_also_if_the_total_is_right() {
+        let spoils: Spoils<Left, 5> = [
+            (
+                |left| left.0[999] += 1,
+                "account 999 has | 0 more accounts differ; the total is",
+            ),
+            (
+                |left| (left.0[1], left.0[2]) = (left.0[1] + 5, left.0[2] - 5),
+                "the total is right",
+            ),
+            (
+                |left| left.1[1..].copy_from_slice(&[1, 18]),
+                "1 of | transaction 17",
+            ),
+            (|left| left.1[0] -= 1, "only "),
+            (|left| *left = right(TRANSACTIONS - 5).1, "account"),
+        ];
+        refused(spoils, || right(TRANSACTIONS).1, wrong);
+        let what = audit_difference(&[1, 0, 0], 0).unwrap();
+        has(&what, "1 audits compared a sum, and there are none");
     }
 
     #[test]
@@ -317,9 +288,8 @@ mod tests {
         let mut taken = vec![0u32; 103];
         let n = 400_000;
         for i in 0..n {
-            if let BankTransaction::Transfer { from, .. } =
-                plan.transaction(i, |at| tables[at as usize])
-            {
+            let drawn = plan.transaction(i, |at| tables[at as usize]);
+            if let BankTransaction::Transfer { from, .. } = drawn {
                 taken[from as usize] += 1;
             }
         }

@@ -17,12 +17,9 @@ pub(super) const RESULTS: &str = "each value that was inserted was removed once 
 use serde::Serialize;
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
 
-/// What a launch left.
 pub(super) struct Left<'a> {
     pub(super) plan: ChainPlan,
-    /// What each operation noted.
     pub(super) results: &'a [u32],
-    /// The entries that are there, with their values.
     pub(super) entries: &'a [(u32, u32)],
 }
 
@@ -199,7 +196,6 @@ mod tests {
         }
     }
 
-    /// What operations may have done wrong, and what is said of it.
     const SPOILS: Spoils<Run, 8> = [
         (
             |run| {

@@ -53,15 +53,12 @@ pub struct Data<D: Device, C> {
     pub(super) entries: C,
     pub(super) results: Buffer<D, u32>,
     chains: u32,
-    /// The nodes that there are.
     nodes: u64,
     what: &'static str,
-    /// What the last run left.
     found: Option<Found>,
 }
 
 impl<D: Device, C: Entries<D>> Data<D, C> {
-    /// Allocates an empty container.
     pub(super) fn new(
         device: &D,
         what: &'static str,
@@ -117,7 +114,6 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
         Ok(checked.err())
     }
 
-    /// Returns what the last run left, by its names in JSON.
     pub(super) fn observed(&self) -> Observed {
         observed(self.found.as_ref())
     }

@@ -5,7 +5,6 @@
 use super::plain::{Plain, PlainChains, PlainRadix, PlainTable};
 use super::prelude::*;
 use super::workload::Named;
-use crate::error::Error;
 use check::RESULTS;
 pub use data::Data;
 use data::section;
@@ -62,11 +61,21 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     /// What an operation reads and writes, and the most that any does.
     fn capacities(of: &Operations<Self>) -> [Capacity; 2];
 
-    /// Words of 32 bits that a key takes, and those that are there without keys.
-    fn words(of: &Operations<Self>) -> (u64, u64);
+    /// Words of 32 bits that a key takes, beside one for each chain.
+    const KEY_WORDS: u64;
+
+    /// The most keys, and what has no room for more or none.
+    const KEYS_MAX: (u32, &'static str);
 
     /// Refuses numbers of keys and chains that do not suit the container.
-    fn check(of: &Operations<Self>) -> Result<()>;
+    fn check(of: &Operations<Self>) -> Result<()> {
+        let (keys, (most, container)) = (of.keys, Self::KEYS_MAX);
+        refuse! {
+            !(1..=most).contains(&keys) =>
+                "--keys {keys} does not suit {container}: give from 1 to {most}";
+        }
+        Ok(())
+    }
 }
 
 impl<K: Kind> Operations<K> {
@@ -81,7 +90,6 @@ impl<K: Kind> Operations<K> {
         }
     }
 
-    /// Returns the operations of a run.
     const fn plan(&self, seed: u64) -> ChainPlan {
         ChainPlan {
             seed,
@@ -132,7 +140,6 @@ where
 {
     fn facts(&self, _: u64) -> Facts {
         let (keys, [capacity, most]) = (u64::from(self.keys), K::capacities(self));
-        let (words_of_key, other_words) = K::words(self);
         let mut parameters = vec![("keys", keys.into())];
         let mut chains = String::new();
         if K::HAS_CHAINS {
@@ -150,7 +157,7 @@ where
             ),
             capacity,
             capacity_max: Some(most),
-            shared_words: words_of_key * keys + other_words,
+            shared_words: K::KEY_WORDS * keys + u64::from(self.chains),
             verifies: Verifies::final_state(RESULTS),
             ..Facts::default()
         }
@@ -200,16 +207,6 @@ pub struct MapOptions {
     chains: Option<u32>,
 }
 
-/// Refuses another number of keys than from 1 to `most`.
-fn check_keys(keys: u32, most: u32, container: &str) -> Result<()> {
-    if (1..=most).contains(&keys) {
-        return Ok(());
-    }
-    Err(Error::Usage(format!(
-        "--keys {keys} does not suit {container}: give from 1 to {most}"
-    )))
-}
-
 /// A hash table with chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapKind;
@@ -220,6 +217,8 @@ const NODES_READ: u32 = 24;
 
 impl Kind for MapKind {
     const KEYS: [u32; 2] = [1 << 20, 4 << 10];
+    const KEYS_MAX: (u32, &'static str) = (u32::MAX, "the map");
+    const KEY_WORDS: u64 = 3;
     const HAS_CHAINS: bool = true;
     type Options = MapOptions;
     type Plain<D: Device + 'static> = PlainTable<D>;
@@ -236,10 +235,6 @@ impl Kind for MapKind {
         let most = of.keys.min(1 << 18) * 2 + 2;
         let reads = (2 * (NODES_READ + 2 * a_chain) + 2).min(most);
         [reads, most].map(|reads| sets(reads, 4, 2))
-    }
-
-    fn words(of: &Operations<Self>) -> (u64, u64) {
-        (3, of.chains.into())
     }
 
     fn check(of: &Operations<Self>) -> Result<()> {
@@ -261,6 +256,9 @@ pub struct OrderedKind;
 
 impl Kind for OrderedKind {
     const KEYS: [u32; 2] = [1 << 20, 4 << 10];
+    // What an ordered map holds beside the nodes of attempts in progress.
+    const KEYS_MAX: (u32, &'static str) = (1 << 26, "an ordered map");
+    const KEY_WORDS: u64 = 20;
     type Options = NoOptions;
     type Plain<D: Device + 'static> = PlainRadix<D>;
     type View = Radix;
@@ -269,15 +267,6 @@ impl Kind for OrderedKind {
     fn capacities(_of: &Operations<Self>) -> [Capacity; 2] {
         // The root, eight branches twice, a leaf, and what an update reads.
         [sets(24, 10, 3); 2]
-    }
-
-    fn words(_of: &Operations<Self>) -> (u64, u64) {
-        (20, 1)
-    }
-
-    fn check(of: &Operations<Self>) -> Result<()> {
-        // What an ordered map holds beside the nodes of attempts in progress.
-        check_keys(of.keys, 1 << 26, "an ordered map")
     }
 }
 
@@ -290,6 +279,8 @@ const LIST_KEYS_MAX: u32 = 1 << 16;
 
 impl Kind for ListKind {
     const KEYS: [u32; 2] = [64; 2];
+    const KEYS_MAX: (u32, &'static str) = (LIST_KEYS_MAX, "a list, which each operation walks");
+    const KEY_WORDS: u64 = 3;
     type Options = NoOptions;
     type Plain<D: Device + 'static> = PlainChains<D>;
     type View = Chains;
@@ -298,14 +289,6 @@ impl Kind for ListKind {
     fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
         // The head, two words of each node, and a value.
         [sets(2 * of.keys.min(LIST_KEYS_MAX) + 2, 4, 2); 2]
-    }
-
-    fn words(_of: &Operations<Self>) -> (u64, u64) {
-        (3, 1)
-    }
-
-    fn check(of: &Operations<Self>) -> Result<()> {
-        check_keys(of.keys, LIST_KEYS_MAX, "a list, which each operation walks")
     }
 }
 

@@ -43,7 +43,6 @@ impl Counter {
         Ok(Self { sums, ..self })
     }
 
-    /// Returns what a section does.
     const fn plan(&self) -> CounterPlan {
         CounterPlan {
             rounds: self.rounds,
@@ -56,7 +55,6 @@ impl Counter {
         self.counters as usize * STRIDE as usize
     }
 
-    /// Returns the counter of each item.
     fn items(&self) -> Vec<u32> {
         (0..self.items).map(|i| i % self.counters).collect()
     }

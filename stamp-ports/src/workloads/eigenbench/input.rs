@@ -74,14 +74,12 @@ macro_rules! sizes_of_plan {
             locality: Option<u32>,
         }
 
-        /// Returns the plan with the sizes that options give.
         fn given(mut plan: EigenbenchPlan, options: &Options) -> EigenbenchPlan {
             $(plan.$($place).+ = options.$option.unwrap_or(plan.$($place).+);)*
             plan.locality_percent = options.locality.unwrap_or(plan.locality_percent);
             plan
         }
 
-        /// Returns the sizes by their names in JSON.
         fn named(plan: &EigenbenchPlan) -> Vec<(&'static str, Value)> {
             vec![
                 $((stringify!($option), plan.$($place).+.into()),)*
@@ -154,7 +152,6 @@ impl Eigenbench {
         }
     }
 
-    /// What a transaction reads and writes, at most.
     fn sets(&self) -> Capacity {
         // Each array's last batch is filled up.
         let batches = |accesses: Accesses| {

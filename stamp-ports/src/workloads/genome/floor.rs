@@ -10,7 +10,6 @@ use crate::workloads::prelude::*;
 use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
 use stm_kernels::genome::Match;
 
-/// Returns the parameters of the insertions of so many segments into the set.
 fn inserting(data: &Data<impl Device>, transactions: u64) -> Params {
     Params {
         segments: data.segments(),
@@ -31,7 +30,6 @@ fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, Params, D> {
     }
 }
 
-/// The contenders of genome.
 pub(super) fn contenders<D: Device + 'static>(of: &Genome) -> Vec<Contender<'_, D>> {
     let (set, segments) = (set(), ("segments", 1.0));
     vec![
@@ -45,7 +43,6 @@ pub(super) fn contenders<D: Device + 'static>(of: &Genome) -> Vec<Contender<'_, 
     ]
 }
 
-/// The number of links of a whole run.
 fn all_links(data: &Data<impl Device>) -> u64 {
     u64::from(data.gene.distinct).saturating_sub(1)
 }

@@ -54,7 +54,6 @@ impl<D: Device> Data<D> {
         }
     }
 
-    /// Returns the parameters of the search for the pairs of an overlap.
     fn pairs_of<A: Algorithm>(&self, overlap: u32) -> MatchParams<A> {
         MatchParams {
             assembly: self.assembly::<A>(),
@@ -64,7 +63,6 @@ impl<D: Device> Data<D> {
         }
     }
 
-    /// Returns the segments, as kernels see them.
     fn segments(&self) -> Segments {
         Segments {
             words: self.words.tarray(),
@@ -236,7 +234,6 @@ mod tests {
         segments: 60,
     };
 
-    /// The data as a right run leaves it.
     fn assembled() -> Data<Cpu> {
         let cpu = Cpu::new();
         let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
@@ -266,33 +263,24 @@ mod tests {
 
     #[test]
     fn what_the_kernels_left_is_refused_with_any_word_changed() {
-        let right = assembled();
-        let [slots, prevs] = [&right.slots, &right.prevs].map(|b| b.download().unwrap());
-        let nexts = right.nexts.download().unwrap();
-        let refused = |data: &mut Data<Cpu>, what: &str| {
-            assert!(GENOME.verify(data, 60).unwrap().is_some(), "{what}");
-        };
         let mut data = assembled();
-        // Which segment of several alike is in the set, and where, may differ
-        // from run to run; so the words of one run are put in.
-        data.nexts.upload(&nexts).unwrap();
+        let [slots, prevs] = [&data.slots, &data.prevs].map(|b| b.download().unwrap());
+        let verify = |data: &mut Data<Cpu>, slots: &[u32], prevs: &[u32]| {
+            data.slots.upload(slots).unwrap();
+            data.prevs.upload(prevs).unwrap();
+            GENOME.verify(data, 60).unwrap()
+        };
         for entry in 0..slots.len() {
             let mut changed = slots.clone();
             changed[entry] = u32::from(slots[entry] == 0);
-            data.slots.upload(&changed).unwrap();
-            data.prevs.upload(&prevs).unwrap();
-            refused(&mut data, "slots");
+            assert!(verify(&mut data, &changed, &prevs).is_some(), "slots");
             if slots[entry] != 0 {
                 let mut changed = prevs.clone();
                 changed[entry] ^= 1;
-                data.slots.upload(&slots).unwrap();
-                data.prevs.upload(&changed).unwrap();
-                refused(&mut data, "prevs");
+                assert!(verify(&mut data, &slots, &changed).is_some(), "prevs");
             }
         }
-        data.slots.upload(&slots).unwrap();
-        data.prevs.upload(&prevs).unwrap();
-        assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
+        assert_eq!(verify(&mut data, &slots, &prevs), None);
     }
 
     /// A run, followed launch by launch, observed or neither, and how often it was reported.

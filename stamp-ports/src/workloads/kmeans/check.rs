@@ -156,7 +156,6 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// Starts from the same points as the device.
     pub(super) fn new(points: &Points, chosen: &[u32]) -> Self {
         Self {
             centres: Centres::of_points(points, chosen),
@@ -231,9 +230,7 @@ const WORTH: u64 = 1024;
 struct Judge<'a> {
     pass: &'a Pass<'a>,
     used: Centres,
-    /// The sequential run's.
     exact: &'a Centres,
-    /// How far they are apart.
     shifts: Vec<f64>,
     shift_max: f64,
 }

@@ -50,7 +50,6 @@ fn wrong_first_pass(of: &Kmeans, data: &Data<impl Device>) -> Verdict {
     Ok(members_differ.or_else(|| wrong_sums(&of.points, &members, &rows)))
 }
 
-/// Returns the parameters of a pass over so many points.
 fn params(of: &Kmeans, data: &Data<impl Device>, points: u64) -> Params {
     Params {
         points: data.points.tarray(),
@@ -104,10 +103,8 @@ fn with(of: &Kmeans, adds: bool) -> Kmeans {
     Kmeans { adds, ..of.clone() }
 }
 
-/// What is counted.
 const POINTS: (&str, f64) = ("points", 1.0);
 
-/// The contenders of k-means.
 pub(super) fn contenders<D: Device + 'static>(of: &Kmeans) -> Vec<Contender<'_, D>> {
     let unordered = passes(|of| with(of, true));
     let named = |name| (SpecialPurpose, name);

@@ -275,7 +275,6 @@ impl Kmeans {
         }
     }
 
-    /// The coordinates of a point.
     pub(super) fn dims(&self) -> u32 {
         self.points.dims() as u32
     }

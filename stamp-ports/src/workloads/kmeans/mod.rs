@@ -203,7 +203,6 @@ mod tests {
         }
     }
 
-    /// Launches the first pass on the CPU.
     fn launched() -> Data<Cpu> {
         let (kmeans, cpu) = (kmeans(5), Cpu::new());
         let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
@@ -219,7 +218,6 @@ mod tests {
         kmeans.judge(data, &mut now).unwrap().err()
     }
 
-    /// Changes one element of a buffer.
     fn change<T: stm_core::host::Pod>(
         buffer: &mut Buffer<Cpu, T>,
         at: usize,
@@ -230,7 +228,6 @@ mod tests {
         buffer.upload(&all).unwrap();
     }
 
-    /// Changes one word of the rows.
     fn change_row(data: &mut Data<Cpu>, at: usize, new: impl FnOnce(u32) -> u32) {
         let mut all = data.rows.download().unwrap().0;
         all[at] = new(all[at]);

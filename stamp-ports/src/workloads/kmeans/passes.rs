@@ -30,12 +30,10 @@ pub struct Data<D: Device> {
 /// What a run has found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Found {
-    /// The passes of each clustering.
     pub(super) passes: Vec<u32>,
     /// Points, over all passes, whose two nearest centres were equally near and
     /// for which the device took another than the sequential run.
     pub(super) ties: u64,
-    /// The first thing that is wrong, on one line.
     #[serde(skip)]
     pub(super) wrong: Option<String>,
 }
@@ -53,7 +51,6 @@ impl<D: Device> Data<D> {
     }
 }
 
-/// A clustering in progress.
 pub(super) struct Clustering {
     pub(super) centres: Vec<f32>,
     pub(super) members: Vec<u32>,

@@ -30,9 +30,7 @@ pub(super) struct Centres {
 /// The two nearest centres of a point, with the squares of their distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Nearest {
-    /// The nearest, the first of several.
     pub(super) centre: u32,
-    /// Its distance, squared.
     pub(super) square: f64,
     /// The distance of the nearest of the others, squared; infinite if there is no other.
     pub(super) second: f64,
@@ -52,7 +50,6 @@ impl Centres {
         }
     }
 
-    /// The points of these numbers.
     pub(super) fn of_points(points: &Points, chosen: &[u32]) -> Self {
         let values = points.values_of(chosen).into_iter();
         Self::new(points.dims(), values.map(f64::from))

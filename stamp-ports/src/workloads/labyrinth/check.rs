@@ -12,26 +12,18 @@ use serde::Serialize;
 use std::collections::VecDeque;
 use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path};
 
-/// What a kernel left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Left<'a> {
     pub(super) grid: &'a [u32],
-    /// The result of each request.
     pub(super) results: &'a [u32],
-    /// The paths, `room` words for each request.
     pub(super) paths: &'a [u32],
-    /// The most cells of a path.
     pub(super) room: usize,
 }
 
-/// What a right routing has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Counts {
-    /// Requests with a path.
     pub(super) routed: u64,
-    /// Requests without.
     pub(super) unrouted: u64,
-    /// Cells of all paths.
     #[serde(rename = "path_cells")]
     pub(super) cells: u64,
     /// Cells of the longest path.
@@ -77,7 +69,6 @@ fn adjacent(a: Coordinate, b: Coordinate) -> bool {
     a.x.abs_diff(b.x) + a.y.abs_diff(b.y) + a.z.abs_diff(b.z) == 1
 }
 
-/// What a cell's word means.
 fn meaning(word: u32) -> String {
     match word {
         FREE => "free".into(),
@@ -162,7 +153,6 @@ fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> 
         && (adjacent(from, to) || around(from).any(|area| around(to).any(|other| other == area)))
 }
 
-/// Returns what is in a routing, or what is wrong with it, on one line.
 pub(super) fn check(maze: &Maze, left: &Left<'_>) -> Result<Counts, String> {
     let mut expected = initial_grid(maze);
     let mut routed = Counts::default();

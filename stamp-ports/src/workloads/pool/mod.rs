@@ -30,7 +30,6 @@ impl Sizes for Pool {
 /// The pool.
 pub struct Data<D: Device> {
     pool: Nodes<D>,
-    /// Lanes that run transactions.
     lanes: u64,
 }
 
@@ -84,7 +83,6 @@ impl Workload for Pool {
 /// Nodes, and the lanes that they are made for.
 type Sections<D> = (PlainNodes<D>, u64);
 
-/// Makes as many nodes for each lane as the workload has.
 fn made<D: Device>(device: &D, lanes: u64) -> Result<Sections<D>> {
     let nodes = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?;
     Ok((nodes, lanes))

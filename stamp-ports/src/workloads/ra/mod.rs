@@ -288,7 +288,6 @@ fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, Params<u64>, D> {
 }
 
 impl Ra {
-    /// Returns the parameters of a kernel without transactions, on such words.
     fn plain<T: Element>(
         &self,
         data: &Data<impl Device>,
@@ -313,29 +312,25 @@ mod tests {
     use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
     const RA: Ra = Ra::of(1000, 8, 6);
+    const SEED: u64 = 7;
 
-    /// Data as a right run of 50 transactions leaves it.
-    fn data_after(transactions: u64) -> Data<Cpu> {
-        let mut data = RA.prepare(&Cpu::new(), 7, transactions).unwrap();
-        data.array
-            .upload(&RA.replay(data.seed, transactions))
-            .unwrap();
-        data
+    /// What is wrong with an array after 50 transactions.
+    fn wrong(array: &[u32]) -> Option<String> {
+        let mut data = RA.prepare(&Cpu::new(), SEED, 50).unwrap();
+        data.array.upload(array).unwrap();
+        let wrong = RA.verify(&mut data, 50).unwrap();
+        // The kept expectation is replaced.
+        assert!(RA.verify(&mut data, 51).unwrap().is_some());
+        wrong
     }
 
     #[test]
-    fn a_right_result_is_accepted_and_conserves_the_total() {
-        let mut data = data_after(50);
-        assert_eq!(RA.verify(&mut data, 50).unwrap(), None);
+    fn a_right_array_is_accepted_and_a_wrong_one_refused_also_if_the_total_is_right() {
+        let right = || RA.replay(SEED, 50);
+        assert_eq!(wrong(&right()), None);
         let sum = |a: &[u32]| a.iter().fold(0u32, |s, w| s.wrapping_add(*w));
-        let after = RA.replay(data.seed, 50);
-        assert_eq!(sum(&RA.initial(data.seed)), sum(&after));
-        assert_ne!(RA.initial(data.seed), after);
-    }
-
-    #[test]
-    fn wrong_words_are_refused_also_if_the_total_is_right() {
-        let spoils: Spoils<Vec<u32>, 2> = [
+        assert_eq!(sum(&RA.initial(SEED)), sum(&right()));
+        let spoils: Spoils<Vec<u32>, 3> = [
             (
                 |array| array[999] = array[999].wrapping_add(1),
                 "word 999 is | 0 more | the total is",
@@ -347,36 +342,20 @@ mod tests {
                 },
                 "the total is right",
             ),
+            (|array| *array = RA.replay(SEED, 49), "more words differ"),
         ];
-        let mut data = data_after(50);
-        let right = RA.replay(data.seed, 50);
-        refused(
-            spoils,
-            || right.clone(),
-            |array| {
-                data.array.upload(&array).unwrap();
-                RA.verify(&mut data, 50).unwrap()
-            },
-        );
-    }
-
-    #[test]
-    fn one_transaction_too_few_is_refused() {
-        let mut data = data_after(49);
-        assert!(RA.verify(&mut data, 50).unwrap().is_some());
-        // And the other way about, which also replaces the kept expectation.
-        assert_eq!(RA.verify(&mut data, 49).unwrap(), None);
+        refused(spoils, right, |array| wrong(&array));
     }
 
     #[test]
     fn checks_after_launches_cover_the_array() {
-        let (cpu, mut data) = (Cpu::new(), data_after(1));
+        let cpu = Cpu::new();
+        let mut data = RA.prepare(&cpu, SEED, 1).unwrap();
         let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
-        for accessed in RA.accessed(&mut data) {
-            accessed.watch(&mut stm);
-        }
-        for accessed in RA.accessed(&mut data) {
-            accessed.watch(&mut stm);
+        for _ in 0..2 {
+            for accessed in RA.accessed(&mut data) {
+                accessed.watch(&mut stm);
+            }
         }
         assert_eq!(stm.watched(), 1);
         drop(data);

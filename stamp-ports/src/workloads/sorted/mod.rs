@@ -200,7 +200,6 @@ joins! {
     [K] CoupledParams<K>: locks: TLocks<K>, list: SortedList;
 }
 
-/// The list under locks.
 struct Locked<D: Device> {
     nodes: Buffer<D, u64>,
     values: Buffer<D, u32>,
@@ -247,7 +246,6 @@ fn entries(nodes: &[u64], values: &[u32], entry_points: usize) -> Whole<Vec<(u32
     Ok(found)
 }
 
-/// What kernels do with the list under locks.
 fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
     Uses::of(
         Locked::prepare,

@@ -37,12 +37,9 @@ use stm_kernels::vacation::{
 /// The names of the tables, by their numbers.
 pub(super) const NAMES: [&str; TABLES as usize] = ["car", "flight", "room"];
 
-/// What a launch left.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
-    /// The tasks.
     pub(super) plan: VacationPlan,
-    /// What each task noted.
     pub(super) notes: Vec<u64>,
     /// The records that are there, by one less than their numbers.
     pub(super) tables: [Vec<Option<u32>>; TABLES as usize],
@@ -54,10 +51,8 @@ pub(super) struct Left {
     pub(super) lists: Vec<Vec<(u32, u32)>>,
 }
 
-/// How much the tasks did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub(super) struct Found {
-    /// Reservations that were made.
     pub(super) reserved: u64,
     /// Reservations that are there at the end.
     pub(super) held: u64,
@@ -65,7 +60,6 @@ pub(super) struct Found {
     pub(super) cancelled: u64,
     pub(super) customers_added: u64,
     pub(super) customers_deleted: u64,
-    /// Updates that changed a record.
     pub(super) updates: u64,
 }
 
@@ -127,7 +121,6 @@ impl Left {
         })
     }
 
-    /// Returns some of the tasks with their numbers and their notes.
     fn tasks(&self, range: Range<u64>) -> impl Iterator<Item = (u64, VacationTransaction, Note)> {
         range.map(|i| {
             let note = Note::from_bits(self.notes[i as usize]);
@@ -299,7 +292,6 @@ fn all<R: Send>(
     in_ranges(count, work).into_iter().collect()
 }
 
-/// Names a record for a message.
 fn name(table: u32, id: u32) -> String {
     match NAMES.get(table as usize) {
         Some(name) => format!("{name} {id}"),

@@ -61,7 +61,6 @@ pub struct Data<D: Device> {
     found: Option<Found>,
 }
 
-/// Returns the keys and values of all tables as they are before the first task.
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
     let ids = || 1..=plan.relations();
     let records = (0..TABLES).flat_map(move |table| {
@@ -87,7 +86,6 @@ impl<D: Device> Agency<D> {
         })
     }
 
-    /// Fills the tables as they are before the first task.
     fn fill(&mut self, plan: &VacationPlan) -> Result<()> {
         self.tables.upload(initial(plan))?;
         Ok(self.lists.clear()?)
@@ -202,7 +200,6 @@ impl Workload for Vacation {
     }
 }
 
-/// The agency, and what the tasks noted.
 struct Sections<D: Device> {
     plan: VacationPlan,
     tables: PlainTable<D>,
@@ -244,7 +241,6 @@ impl<D: Device> Sections<D> {
     }
 }
 
-/// What critical sections do with the agency.
 fn sections<D: Device + 'static>() -> Uses<Vacation, Sections<D>, Params, D> {
     Uses::of(
         Sections::prepare,
