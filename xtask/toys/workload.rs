@@ -1,50 +1,26 @@
 //! Toy: words that transactions increment.
 
-use crate::workloads::input::NoOptions;
 use crate::workloads::prelude::*;
 use stm_kernels::toy::{Toy as ToyKernel, ToyParams};
 
 /// The words, a power of two.
 const WORDS: u64 = 4;
 
-/// The toy's parameters: none.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Toy;
-
-impl Input for Toy {
-    is_its_workload!();
-    type Options = NoOptions;
-
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
-
-    fn with(self, _options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(self)
-    }
+sizes! {
+    /// The toy's parameters: none.
+    Toy, options of "toy" {} takes [transactions]
 }
 
 impl Sizes for Toy {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![("words", WORDS.into())]
-    }
-
-    fn summary(&self) -> String {
-        format!("{WORDS} words")
-    }
-
-    fn capacity(&self) -> Capacity {
-        sets(1, 1, 0)
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        WORDS
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("each word is the number of its increments")
-    }
-
-    fn check(&self, _transactions: u64) -> Result<()> {
-        Ok(())
+    fn facts(&self, _: u64) -> Facts {
+        Facts {
+            parameters: vec![("words", WORDS.into())],
+            summary: format!("{WORDS} words"),
+            capacity: sets(1, 1, 0),
+            shared_words: WORDS,
+            verifies: Verifies::final_state("each word is the number of its increments"),
+            ..Facts::default()
+        }
     }
 }
 

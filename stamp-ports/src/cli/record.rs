@@ -205,7 +205,8 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
         ));
     }
     for &variant in &args.variant {
-        Form::of(args.input.shared.is_static).check(variant.into())?;
+        let form = Form::given(&args.input.shared).unwrap_or_default();
+        form.check(variant.into())?;
     }
     if let Some(dir) = &args.out {
         make_folder(dir)?;

@@ -191,7 +191,7 @@ pub fn resolve(
     config: &StmConfig,
     transactions: u64,
 ) -> Variant {
-    let bytes = workload.shared_words(transactions).saturating_mul(4);
+    let bytes = workload.facts(transactions).shared_words.saturating_mul(4);
     variant.resolve(bytes.div_ceil(config.stripe_bytes.max(1)), config.locks)
 }
 

@@ -244,7 +244,8 @@ impl<'a> Runner<'a> {
                 limit,
                 transaction,
             })) => {
-                let enough = self.workload().capacity_max();
+                let of = self.workload();
+                let enough = of.capacity_max().unwrap_or_else(|| of.capacity());
                 let (option, needed) = match set {
                     "write set" => ("--write-capacity", enough.writes),
                     _ => ("--read-capacity", enough.reads),
@@ -334,8 +335,7 @@ impl<'a> Runner<'a> {
         report.active_lanes = median.statistics.active_lanes();
         report.turns = median.statistics.turns;
         report.remarks.extend(self.prepared.remarks());
-        let observed = self.prepared.observed().into_iter();
-        (report.observed).extend(observed.map(|(name, value)| (name.into(), value)));
+        report.observed.extend(self.prepared.observed());
         report.enqueue_us = median.enqueued.us_a_launch();
         if median.kernels.len() > 1 {
             report.kernels.clone_from(&median.kernels);

@@ -333,7 +333,8 @@ impl<'s, 'a> Bench<'s, 'a> {
             .search
             .runner
             .workload()
-            .shared_words(spec.transactions);
+            .facts(spec.transactions)
+            .shared_words;
         let row = |workload: &str, commits, aborts| Characteristics {
             workload: workload.into(),
             variant: DESCRIBED.name().into(),

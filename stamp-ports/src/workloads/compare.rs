@@ -4,13 +4,25 @@
 use crate::error::Result;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
+use stm_core::host;
 
 /// What is wrong with what a run left, on one line; `None` if it is right.
 pub type Verdict = Result<Option<String>>;
 
+/// What a host has copied, or what is wrong with it, on one line.
+pub type Whole<T> = std::result::Result<T, String>;
+
+/// Tells a structure that a run left spoilt from a failure to copy it.
+pub(super) fn whole<T>(copied: std::result::Result<T, host::Error>) -> Result<Whole<T>> {
+    match copied {
+        Ok(copied) => Ok(Ok(copied)),
+        Err(host::Error::Corrupt { what }) => Ok(Err(what)),
+        Err(error) => Err(error.into()),
+    }
+}
+
 /// What a check returns, of whatever else it says.
 pub(super) trait Wrong {
-    /// Says what is wrong, on one line.
     fn wrong(what: String) -> Self;
 }
 
@@ -113,7 +125,6 @@ impl SharedWords {
         Self(words.into_iter().map(AtomicU32::new).collect())
     }
 
-    /// Adds to a word, wrapping around.
     pub(super) fn add(&self, word: u32, amount: u32) {
         self.0[word as usize].fetch_add(amount, Ordering::Relaxed);
     }

@@ -91,7 +91,7 @@ fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()
 }
 
 /// Makes a contender's data on a device, from a seed, for so many transactions.
-type Prepare<'a, D> = dyn Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a;
+pub(super) type Prepare<'a, D> = dyn Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a;
 
 /// What is counted where a transaction is one operation.
 pub const ONE_EACH: (&str, f64) = ("operations", 1.0);
@@ -108,27 +108,10 @@ pub struct Contender<'a, D: Device = AnyDevice> {
     pub operations: &'static str,
     /// Operations of a transaction, on average.
     pub operations_a_transaction: f64,
-    prepare: Box<Prepare<'a, D>>,
+    pub(super) prepare: Box<Prepare<'a, D>>,
 }
 
-impl<'a, D: Device> Contender<'a, D> {
-    /// Makes a contender of this kind and name; `entry` is the entry point of its kernel.
-    pub fn new(
-        (kind, name): (ContenderKind, &'static str),
-        entry: &'static str,
-        (operations, operations_a_transaction): (&'static str, f64),
-        prepare: impl Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a,
-    ) -> Self {
-        Self {
-            name,
-            kind,
-            entry,
-            operations,
-            operations_a_transaction,
-            prepare: Box::new(prepare),
-        }
-    }
-
+impl<D: Device> Contender<'_, D> {
     /// Gives the contender another name, where a workload has several of its kind or it
     /// does a part of the work.
     #[must_use]

@@ -25,8 +25,7 @@ use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, TCombiners, TLocks};
 
 /// What excludes threads from each other's sections, as a kernel gets it.
-pub trait Excludes: Copy + 'static {
-    /// What keeps it on a device.
+pub(crate) trait Excludes: Copy + 'static {
     type On<D: Device + 'static>: 'static;
 
     /// Makes `count` of them, for so many threads.
@@ -37,7 +36,6 @@ pub trait Excludes: Copy + 'static {
         what: &'static str,
     ) -> Result<Self::On<D>>;
 
-    /// Returns what a kernel gets.
     fn view<D: Device>(on: &Self::On<D>) -> Self;
 
     /// Returns the number of bytes of shared memory that a block needs.
@@ -101,11 +99,9 @@ impl Excludes for () {
 }
 
 /// The parameters of a kernel, made of what excludes and of what there is to do.
-pub trait Joined<W> {
-    /// What excludes.
+pub(crate) trait Joined<W> {
     type By: Excludes;
 
-    /// Joins both.
     fn join(by: Self::By, work: W) -> Self;
 }
 
@@ -137,7 +133,7 @@ macro_rules! joins {
 pub(super) use joins;
 
 /// Something that excludes, made anew when the number of threads changes.
-pub struct Held<V: Excludes, D: Device + 'static> {
+pub(crate) struct Held<V: Excludes, D: Device + 'static> {
     made: V::On<D>,
     count: u64,
     users: u64,
@@ -145,8 +141,7 @@ pub struct Held<V: Excludes, D: Device + 'static> {
 }
 
 impl<V: Excludes, D: Device> Held<V, D> {
-    /// Makes `count` of them, for one thread.
-    pub fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
+    pub(crate) fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
             made: V::make(device, count, 1, what)?,
             count,
@@ -155,8 +150,7 @@ impl<V: Excludes, D: Device> Held<V, D> {
         })
     }
 
-    /// Makes them fit for so many threads.
-    pub fn fit(&mut self, device: &D, users: u64) -> Result<()> {
+    pub(crate) fn fit(&mut self, device: &D, users: u64) -> Result<()> {
         if self.users != users {
             self.made = V::make(device, self.count, users, self.what)?;
             self.users = users;
@@ -164,13 +158,12 @@ impl<V: Excludes, D: Device> Held<V, D> {
         Ok(())
     }
 
-    /// Returns what a kernel gets.
-    pub fn view(&self) -> V {
+    pub(crate) fn view(&self) -> V {
         V::view(&self.made)
     }
 
     /// Returns what is wrong, if a thread was refused.
-    pub fn wrong(&self) -> Verdict {
+    pub(crate) fn wrong(&self) -> Verdict {
         match V::check(&self.made) {
             Ok(()) => Ok(None),
             Err(fault @ (Error::LockMisused { .. } | Error::LockTimeout { .. })) => {
@@ -189,44 +182,37 @@ impl<P> Joined<P> for Guarded<P> {
     }
 }
 
-/// The kind and the name of a contender without synchronisation.
-pub const UNSYNCHRONISED: (ContenderKind, &str) = (ContenderKind::Unsynchronised, "plain accesses");
+pub(crate) const UNSYNCHRONISED: (ContenderKind, &str) =
+    (ContenderKind::Unsynchronised, "plain accesses");
 
-/// Launches a kernel with these parameters, and returns its time.
-pub type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
+pub(crate) type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
 
 /// Makes the launches of a run of so many transactions by the last argument, and returns their time.
-pub type Launches<W, T, P, D> = fn(&W, &D, &mut T, u64, &mut Launch<'_, P>) -> Result<Duration>;
+pub(crate) type Launches<W, T, P, D> =
+    fn(&W, &D, &mut T, u64, &mut Launch<'_, P>) -> Result<Duration>;
 
 /// What a contender of the workload `W` does with data of the type `T`; `P` are its kernel's
-/// parameters.
-pub struct Uses<W, T, P, D: Device> {
+/// parameters. Those without a word here are as [`PreparedContender`] says.
+pub(crate) struct Uses<W, T, P, D: Device> {
     /// Returns the workload whose data it uses.
-    pub of: fn(&W) -> W,
-    /// Makes the data on a device, from a seed, for so many transactions.
-    pub prepare: fn(&W, &D, u64, u64) -> Result<T>,
+    pub(crate) of: fn(&W) -> W,
+    pub(crate) prepare: fn(&W, &D, u64, u64) -> Result<T>,
     /// Makes its launches, of which most contenders have one.
-    pub launches: Launches<W, T, P, D>,
-    /// Returns the transactions of a run, of which so many were asked for.
-    pub transactions: fn(&W, &T, u64) -> u64,
-    /// Returns how many of so many transactions a run of a search has, at most: fewer,
-    /// if the host does much between the launches of all.
-    pub tried: fn(u64) -> u64,
-    /// Returns how many transactions the last run has made, which was asked for so
-    /// many: more, if it makes several passes over them.
-    pub made: fn(&T, u64) -> u64,
+    pub(crate) launches: Launches<W, T, P, D>,
+    pub(crate) transactions: fn(&W, &T, u64) -> u64,
+    /// Fewer, if the host does much between the launches of all.
+    pub(crate) tried: fn(u64) -> u64,
+    /// More, if a run makes several passes over them.
+    pub(crate) made: fn(&T, u64) -> u64,
     /// Makes the data fit for so many blocks and lanes, before a reset.
-    pub fit: fn(&W, &D, &mut T, (u32, u64)) -> Result<()>,
+    pub(crate) fit: fn(&W, &D, &mut T, (u32, u64)) -> Result<()>,
     /// Bytes of dynamic shared memory that a block needs.
-    pub shared_bytes: fn(&W) -> u32,
-    /// Puts the data into its state before a run.
-    pub reset: fn(&W, &mut T) -> Result<()>,
+    pub(crate) shared_bytes: fn(&W) -> u32,
+    pub(crate) reset: fn(&W, &mut T) -> Result<()>,
     /// Notes the time of a run.
-    pub launched: fn(&mut T, Duration),
-    /// Verifies what it left.
-    pub verify: fn(&W, &mut T, u64) -> Verdict,
-    /// What a reader of the figures has to know.
-    pub note: fn(&W, &T) -> Result<Option<String>>,
+    pub(crate) launched: fn(&mut T, Duration),
+    pub(crate) verify: fn(&W, &mut T, u64) -> Verdict,
+    pub(crate) note: fn(&W, &T) -> Result<Option<String>>,
 }
 
 impl<W, T, P, D: Device> Clone for Uses<W, T, P, D> {
@@ -239,7 +225,7 @@ impl<W, T, P, D: Device> Copy for Uses<W, T, P, D> {}
 
 impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
     /// Uses of data that are made, put back and verified so.
-    pub fn of(
+    pub(crate) fn of(
         prepare: fn(&W, &D, u64, u64) -> Result<T>,
         launches: Launches<W, T, P, D>,
         reset: fn(&W, &mut T) -> Result<()>,
@@ -253,7 +239,7 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
             tried: |transactions| transactions,
             made: |_, transactions| transactions,
             fit: |_, _, _, _| Ok(()),
-            shared_bytes: W::shared_bytes,
+            shared_bytes: |of| of.shared_bytes(),
             reset,
             launched: |_, _| {},
             verify,
@@ -264,7 +250,7 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
 
 impl<W: Workload + Clone, P, D: Device> Uses<W, W::Data<D>, P, D> {
     /// Uses of the workload's own data in the plain layout, verified as after transactions.
-    pub fn own(launches: Launches<W, W::Data<D>, P, D>) -> Self {
+    pub(crate) fn own(launches: Launches<W, W::Data<D>, P, D>) -> Self {
         Self {
             fit: |of, device, data, (_, lanes)| {
                 of.fit(device, data, lanes)?;
@@ -291,18 +277,20 @@ where
 {
     /// Makes the contender of this kind and name that runs `K` on the data; errors call what
     /// excludes its threads from each other `what`, and there are so many.
-    pub fn excluded<'a, K: Kernel<Params: Joined<P>>>(
+    pub(crate) fn excluded<'a, K: Kernel<Params: Joined<P>>>(
         self,
         of: &'a W,
-        kind_and_name: (ContenderKind, &'static str),
-        operations: (&'static str, f64),
+        (kind, name): (ContenderKind, &'static str),
+        (operations, operations_a_transaction): (&'static str, f64),
         (what, count): (&'static str, u64),
     ) -> Contender<'a, D> {
-        Contender::new(
-            kind_and_name,
-            K::ENTRY,
+        Contender {
+            kind,
+            name,
+            entry: K::ENTRY,
             operations,
-            move |device, seed, n| {
+            operations_a_transaction,
+            prepare: Box::new(move |device, seed, n| {
                 let of = (self.of)(of);
                 Ok(Box::new(Excluded::<K, _, _, _, _, _> {
                     exclusion: Held::new(device, count, what)?,
@@ -311,13 +299,13 @@ where
                     uses: self,
                     kernel: PhantomData,
                 }))
-            },
-        )
+            }),
+        }
     }
 
     /// Makes the contender of this kind and name that runs `K` on the data, whose threads nothing
     /// excludes.
-    pub fn open<'a, K: Kernel<Params = P>>(
+    pub(crate) fn open<'a, K: Kernel<Params = P>>(
         self,
         of: &'a W,
         kind_and_name: (ContenderKind, &'static str),
@@ -327,7 +315,7 @@ where
     }
 
     /// Makes the contender that runs `K` on the data as critical sections.
-    pub fn critical_section<'a, K: Kernel<Params = Guarded<P>>>(
+    pub(crate) fn critical_section<'a, K: Kernel<Params = Guarded<P>>>(
         self,
         of: &'a W,
         operations: (&'static str, f64),

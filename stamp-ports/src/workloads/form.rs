@@ -1,6 +1,7 @@
 //! The two forms of a transaction, of which some workloads have both; and the memory that transactions
 //! access: refused before any of it is made, and read back as a history wants it.
 
+use super::input::SharedOptions;
 use crate::error::{Error, Result};
 use crate::variants::AskedVariant;
 use stm_core::algorithm::{Algorithm, Variant};
@@ -31,26 +32,21 @@ pub const FAST_STATIC: &str = "fast, static";
 pub const FAST_WIDE: &str = "fast, static, 64-bit";
 
 impl Form {
-    /// Returns the form that an option asks for.
-    pub const fn of(is_static: bool) -> Self {
-        if is_static {
-            Self::Static
-        } else {
-            Self::Dynamic
-        }
+    /// Returns the form that options ask for, if they do.
+    pub fn given(shared: &SharedOptions) -> Option<Self> {
+        shared.is_static.then_some(Self::Static)
     }
 
     /// Returns the form that options ask for, of a workload with elements of 64 bits.
-    pub fn of_width(is_static: bool, wide: bool) -> Result<Self> {
-        if wide && !is_static {
-            let why = "--wide has no dynamic form: give --static too, or leave --wide out";
-            return Err(Error::Usage(why.into()));
+    pub fn of_width(shared: &SharedOptions) -> Result<Self> {
+        match (shared.is_static, shared.wide) {
+            (true, true) => Ok(Self::Wide),
+            (true, false) => Ok(Self::Static),
+            (false, false) => Ok(Self::Dynamic),
+            (false, true) => Err(Error::Usage(
+                "--wide has no dynamic form: give --static too, or leave --wide out".into(),
+            )),
         }
-        Ok(if wide {
-            Self::Wide
-        } else {
-            Self::of(is_static)
-        })
     }
 
     /// Returns the bytes of an element of numbers of 32 bits.
@@ -363,14 +359,19 @@ pub fn check_host_memory(what: &str, needed: u64, fix: &'static str) -> Result<(
     Ok(())
 }
 
-/// Says in an implementation of `Workload` which fields of the data transactions access.
+/// Says in an implementation of `Workload` which fields of the data transactions access, or which of
+/// their parts.
 macro_rules! accessed {
-    ($($field:ident),+) => {
+    ($($field:ident),*) => {
+        accessed! { data => vec![$(&mut data.$field),*] }
+    };
+    ($data:ident => $parts:expr) => {
+        #[allow(unused_variables, reason = "transactions may access nothing of the data")]
         fn accessed<'d, D: Device>(
             &self,
-            data: &'d mut Self::Data<D>,
+            $data: &'d mut Self::Data<D>,
         ) -> Vec<&'d mut dyn $crate::workloads::form::Accessed<D>> {
-            vec![$(&mut data.$field),+]
+            $parts
         }
     };
 }

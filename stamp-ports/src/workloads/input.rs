@@ -4,7 +4,7 @@
 use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use crate::numbers::{parse_count, parse_count_32};
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser};
 use std::fmt::Debug;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -25,13 +25,6 @@ pub enum Occasion {
     Quick,
     /// `stamp record`: the records of a run fit a buffer, and its checker fits the host.
     Recording(DeviceKind),
-}
-
-impl Occasion {
-    /// Whether an input that is run whole would take too long at the full size.
-    pub const fn is_slow(self) -> bool {
-        matches!(self, Self::Demonstration(_) | Self::Floor(DeviceKind::Cpu))
-    }
 }
 
 /// Where data come from.
@@ -157,35 +150,13 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// The options of a workload that has none of its own.
-#[derive(Args, Clone, Copy, Debug, Default)]
-#[group(skip)]
-pub struct NoOptions {}
-
-/// Says in an implementation of [`Input`] that the input is the workload: nothing has to be read
-/// or drawn to make it, and if it is `sized`, its rows say how large it is for an occasion.
-macro_rules! is_its_workload {
-    (sized) => {
-        is_its_workload!();
-
-        fn sized(occasion: Occasion) -> Self {
-            Self::for_occasion(occasion)
-        }
-    };
-    () => {
-        type Workload = Self;
-
-        fn make(&self, _seed: u64) -> $crate::error::Result<Self> {
-            Ok(*self)
-        }
-    };
-}
-
 /// Declares an input of plain sizes, by a row for each: its default; its name in JSON, if the row
-/// says it all; the option that takes its place, if there is one, with its help; and what it is
-/// instead when it is made for an occasion. Of a `count`
-/// the option's help is what the size is, and its default in words. Options that take no size's
-/// place may follow. The options are the workload's, or those of the shape of what is drawn.
+/// says it all; the option that takes its place, if there is one, with its help, or what all
+/// options say of it; and what it is instead when it is made for an occasion. Of a `count` the option's
+/// help is what the size is, and its default in words. Options that take no size's place may follow.
+///
+/// The input is its workload, which takes the shared options of a list; the method behind `then`, if
+/// there is one, completes what the rows make of all options. Or it is the shape of what is drawn.
 macro_rules! sizes {
     (@size $occasion:ident, $default:expr) => {
         $default
@@ -196,11 +167,37 @@ macro_rules! sizes {
             _ => $default,
         }
     };
-    ($(#[$about:meta])* $Input:ident, options of $($sizes:tt)*) => {
-        sizes! { @pub Options $(#[$about])* $Input, $($sizes)* }
+    (
+        $(#[$about:meta])* $Input:ident, options of $workload:literal { $($rows:tt)* }
+        $(and { $($others:tt)* })? takes [$($takes:ident),*] $(then $complete:ident)?
+    ) => {
+        sizes! {
+            @pub Options $(#[$about])* $Input, $workload { $($rows)* } $(and { $($others)* })?
+        }
+
+        impl Input for $Input {
+            type Workload = Self;
+            type Options = Options;
+
+            const TAKES: &'static [&'static str] = &[$(stringify!($takes)),*];
+
+            fn sized(occasion: Occasion) -> Self {
+                Self::for_occasion(occasion)
+            }
+
+            fn with(self, options: &Options, shared: &SharedOptions) -> Result<Self> {
+                let of = self.given(options, shared);
+                $(let of = of.$complete(options, shared)?;)?
+                Ok(of)
+            }
+
+            fn make(&self, _seed: u64) -> Result<Self> {
+                Ok(*self)
+            }
+        }
     };
     ($(#[$about:meta])* $Input:ident, shape of $($sizes:tt)*) => {
-        sizes! { @Shape $(#[$about])* $Input, $($sizes)* }
+        sizes! { @ Shape $(#[$about])* $Input, $($sizes)* }
     };
     (
         @$visible:vis $Options:ident
@@ -211,6 +208,7 @@ macro_rules! sizes {
                 $size:ident: $type:ty = $default:expr $(, json $json:literal)?
                     $(, count $count:ident $what:literal [$in_words:literal])?
                     $(, option $(#[$help:meta])* $option:ident)?
+                    $(, by $by:expr)?
                     $(, when $($occasion:pat => $other_size:expr),+)?;
             )*
         }
@@ -247,17 +245,22 @@ macro_rules! sizes {
 
         impl $Input {
             /// Returns the input with the sizes that options give.
-            fn given(mut self, options: &$Options) -> Self {
+            #[allow(unused_mut, unused_variables, reason = "there may be no options")]
+            fn given(mut self, options: &$Options, shared: &SharedOptions) -> Self {
                 $(
                     $(self.$size = options.$count.unwrap_or(self.$size);)?
                     $(self.$size = options.$option.unwrap_or(self.$size);)?
+                    $(
+                        let by: fn(&$Options, &SharedOptions) -> Option<$type> = $by;
+                        self.$size = by(options, shared).unwrap_or(self.$size);
+                    )?
                 )*
                 self
             }
 
             /// Returns the sizes for an occasion, as far as the rows say.
+            #[allow(unused_variables, reason = "they may be the same for all")]
             const fn for_occasion(occasion: Occasion) -> Self {
-                let _ = occasion;
                 Self {
                     $($size: sizes!(
                         @size occasion, $default $(, $($occasion => $other_size),+)?
@@ -273,7 +276,7 @@ macro_rules! sizes {
         }
     };
 }
-pub(super) use {is_its_workload, sizes};
+pub(super) use sizes;
 
 /// A workload's input.
 pub trait Input: Clone + Debug + Default + 'static {
@@ -283,8 +286,8 @@ pub trait Input: Clone + Debug + Default + 'static {
     /// Its own options at the command line.
     type Options: Args + Clone + Debug + Default;
 
-    /// The shared options that it takes as well, besides the seed.
-    const TAKES: &'static [SharedOption];
+    /// The fields of the shared options that it takes as well, besides the seed.
+    const TAKES: &'static [&'static str];
 
     /// Whether the threads of a block work together, and one of them runs the transactions.
     const BY_BLOCKS: bool = false;
@@ -306,48 +309,8 @@ pub trait Input: Clone + Debug + Default + 'static {
 /// The seed, where the caller gives none.
 pub const SEED: u64 = 1;
 
-/// An option that several workloads take, each by its own meaning.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-#[value(rename_all = "snake_case")]
-pub enum SharedOption {
-    /// `-n`.
-    N,
-    /// `--input`.
-    #[value(name = "input")]
-    File,
-    /// `--transactions`.
-    Transactions,
-    /// `--adds`.
-    Adds,
-    /// `--static`.
-    #[value(name = "is_static")]
-    Static,
-    /// `--wide`.
-    Wide,
-    /// `--keys`.
-    Keys,
-    /// `--lookups`.
-    Lookups,
-    /// `--alike`.
-    Alike,
-}
-
-impl SharedOption {
-    /// The option in this field of [`SharedOptions`]; none in that of the seed,
-    /// which every workload takes.
-    pub fn of_field(field: &str) -> Option<Self> {
-        Self::from_str(field, false).ok()
-    }
-
-    /// Whether it means another thing for each workload, so that a value for
-    /// several of them makes no sense.
-    pub const fn is_of_one_workload(self) -> bool {
-        matches!(self, Self::N | Self::File | Self::Keys)
-    }
-}
-
-/// The options that several workloads share.
-#[derive(Args, Debug, Clone)]
+/// The options that several workloads share, each by its own meaning.
+#[derive(Parser, Debug, Clone)]
 #[group(skip)]
 pub struct SharedOptions {
     /// labyrinth: paths; genome: segments; kmeans: fewest clusters; vacation: queries of a task
@@ -408,18 +371,7 @@ pub struct SharedOptions {
 
 impl Default for SharedOptions {
     fn default() -> Self {
-        Self {
-            n: None,
-            input: None,
-            transactions: None,
-            adds: false,
-            is_static: false,
-            wide: false,
-            keys: None,
-            lookups: None,
-            alike: None,
-            seed: SEED,
-        }
+        Self::parse_from([""])
     }
 }
 

@@ -89,7 +89,7 @@ pub mod vacation;
 
 pub mod compare;
 pub mod contender;
-pub mod exclusion;
+pub(crate) mod exclusion;
 pub mod form;
 pub mod input;
 pub mod launcher;
@@ -108,11 +108,11 @@ mod prelude {
     pub(super) use super::form::{
         Accessed, Elements, Form, accessed, check_memory, kernels, torn, zeros,
     };
-    pub(super) use super::input::{
-        Input, Occasion, SharedOption, SharedOptions, is_its_workload, sizes,
-    };
+    pub(super) use super::input::{Input, Occasion, SharedOptions, sizes};
     pub(super) use super::launcher::Launcher;
-    pub(super) use super::workload::{Accesses, Run, Sizes, Verdict, Verifies, Workload, sets};
+    pub(super) use super::workload::{
+        Accesses, Facts, Observed, Run, Sizes, Verdict, Verifies, Workload, observed, sets,
+    };
     pub(super) use crate::error::Result;
     pub(super) use crate::numbers::{of, parse_count_32};
     pub(super) use clap::Args;

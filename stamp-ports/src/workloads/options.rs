@@ -4,187 +4,175 @@
 //! workload does not take is refused by name.
 
 use super::AnyInput;
-use super::input::{Input, Occasion, SharedOption, SharedOptions};
+use super::input::{Input, Occasion, SharedOptions};
 use crate::error::{Error, Result};
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Command, FromArgMatches};
 
-/// An option that was given.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// The options of all workloads, and those that several share.
+#[derive(Debug, Clone, Default)]
+pub struct WorkloadArgs {
+    /// The shared ones.
+    pub shared: SharedOptions,
+    /// What the command line gives for the others, if there was one.
+    own: Option<ArgMatches>,
+    given: Vec<Given>,
+}
+
+#[derive(Clone, Debug)]
 struct Given {
-    /// The option as it is written, such as `--words`.
-    option: String,
-    /// Its value as it was written; empty for a flag.
-    value: String,
+    field: String,
+    /// The option with its value, such as `--words 8`.
+    written: String,
     /// The workloads that take it.
     of: Vec<&'static str>,
-    /// Whether it means another thing for each workload.
-    is_of_one_workload: bool,
 }
 
-/// An option of a command: its field, how it is written, and whether it takes a value.
-fn options_of(command: &Command) -> Vec<(String, String, bool)> {
-    let written = |arg: &clap::Arg| match (arg.get_long(), arg.get_short()) {
-        (Some(long), _) => format!("--{long}"),
-        (None, Some(short)) => format!("-{short}"),
-        (None, None) => arg.get_id().to_string(),
-    };
-    let options = command.get_arguments().map(|arg| {
-        let takes_value = arg.get_action().takes_values();
-        (arg.get_id().to_string(), written(arg), takes_value)
-    });
-    options.collect()
-}
+/// Shared options that mean another thing for each workload.
+const OF_ONE_WORKLOAD: [&str; 3] = ["n", "input", "keys"];
 
-/// The options of a command that the caller gave, with their values.
-fn given(command: &Command, matches: &ArgMatches) -> Vec<(String, String, String)> {
-    let options = options_of(command).into_iter();
-    let given = options.filter_map(|(field, option, takes_value)| {
-        if matches.value_source(&field) != Some(ValueSource::CommandLine) {
-            return None;
-        }
-        let values = matches.get_raw(&field).into_iter().flatten();
-        let words: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
-        let value = if takes_value {
-            words.join(",")
-        } else {
-            String::new()
-        };
-        Some((field, option, value))
-    });
-    given.collect()
-}
+/// The one shared option that every workload takes.
+const OF_EVERY_WORKLOAD: &str = "seed";
 
-/// The options of one workload, by its input.
-type OptionsOf<I> = <I as Input>::Options;
+struct OptionsOf {
+    name: &'static str,
+    /// The fields of the shared options that it takes.
+    takes: &'static [&'static str],
+    /// Adds its own options to a command.
+    add: fn(Command) -> Command,
+    /// Makes its input of what was given, and of the defaults for an occasion.
+    input: fn(&WorkloadArgs, Occasion) -> Result<AnyInput>,
+}
 
 macro_rules! options {
     ($($name:ident: $Variant:ident($module:ident::$Input:ident), $about:literal;)*) => {
-        /// The options of all workloads, and those that several share.
-        #[derive(Debug, Clone, Default)]
-        pub struct WorkloadArgs {
-            /// The shared ones.
-            pub shared: SharedOptions,
-            $($name: OptionsOf<super::$module::$Input>,)*
-            given: Vec<Given>,
-        }
-
-        impl Args for WorkloadArgs {
-            fn augment_args(command: Command) -> Command {
-                let command = command.next_help_heading("Workload");
-                let command = SharedOptions::augment_args(command);
-                $(
-                    let command = command.next_help_heading(concat!("Workload ", stringify!($name)));
-                    let command = OptionsOf::<super::$module::$Input>::augment_args(command);
-                )*
-                command.next_help_heading(Resettable::Reset)
-            }
-
-            fn augment_args_for_update(command: Command) -> Command {
-                Self::augment_args(command)
-            }
-        }
-
-        impl FromArgMatches for WorkloadArgs {
-            fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-                let mut all = Self {
-                    shared: SharedOptions::from_arg_matches(matches)?,
-                    $($name: OptionsOf::<super::$module::$Input>::from_arg_matches(matches)?,)*
-                    given: Vec::new(),
-                };
-                let shared = SharedOptions::augment_args(Command::new(""));
-                for (field, option, value) in given(&shared, matches) {
-                    let Some(of) = SharedOption::of_field(&field) else {
-                        continue;
-                    };
-                    let takers = [$((stringify!($name), <super::$module::$Input as Input>::TAKES)),*];
-                    let takers = takers.iter().filter(|(_, takes)| takes.contains(&of));
-                    all.given.push(Given {
-                        option,
-                        value,
-                        of: takers.map(|(name, _)| *name).collect(),
-                        is_of_one_workload: of.is_of_one_workload(),
-                    });
-                }
-                $(
-                    let own = OptionsOf::<super::$module::$Input>::augment_args(Command::new(""));
-                    all.given.extend(given(&own, matches).into_iter().map(|(_, option, value)| Given {
-                        option,
-                        value,
-                        of: vec![stringify!($name)],
-                        is_of_one_workload: false,
-                    }));
-                )*
-                Ok(all)
-            }
-
-            fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-                *self = Self::from_arg_matches(matches)?;
-                Ok(())
-            }
-        }
-
-        impl WorkloadArgs {
-            /// Returns the names of those options that none of these workloads takes.
-            pub fn not_of(workloads: &[&str]) -> Vec<String> {
-                let taken = [$((stringify!($name), <super::$module::$Input as Input>::TAKES)),*];
-                let taken: Vec<SharedOption> = taken
-                    .iter()
-                    .filter(|(name, _)| workloads.contains(name))
-                    .flat_map(|(_, takes)| takes.iter().copied())
-                    .collect();
-                let shared = SharedOptions::augment_args(Command::new(""));
-                let mut fields: Vec<String> = options_of(&shared).into_iter().map(|(field, ..)| field).collect();
-                fields.retain(|field| SharedOption::of_field(field).is_some_and(|of| !taken.contains(&of)));
-                $(
-                    if !workloads.contains(&stringify!($name)) {
-                        let own = OptionsOf::<super::$module::$Input>::augment_args(Command::new(""));
-                        fields.extend(options_of(&own).into_iter().map(|(field, ..)| field));
-                    }
-                )*
-                fields
-            }
-
-            /// The input of a workload: what the options say, and where they say
-            /// nothing the defaults for the occasion.
-            pub fn input(&self, name: &str, occasion: Occasion) -> Result<AnyInput> {
-                match name {
-                    $(
-                        stringify!($name) => {
-                            let sized = <super::$module::$Input as Input>::sized(occasion);
-                            let input = sized.with(&self.$name, &self.shared)?;
-                            Ok(AnyInput::$Variant(input))
-                        }
-                    )*
-                    other => Err(Error::Usage(format!(
-                        "there is no workload {other}: `stamp list` names them"
-                    ))),
-                }
-            }
-        }
+        const WORKLOADS: &[OptionsOf] = &[$(OptionsOf {
+            name: stringify!($name),
+            takes: <super::$module::$Input as Input>::TAKES,
+            add: |command| {
+                let command = command.next_help_heading(concat!("Workload ", stringify!($name)));
+                <super::$module::$Input as Input>::Options::augment_args(command)
+            },
+            input: |args, occasion| {
+                let own = args.own.as_ref().map(FromArgMatches::from_arg_matches).transpose();
+                let own = own.map_err(|error| Error::Usage(error.to_string()))?;
+                let sized = super::$module::$Input::sized(occasion);
+                let input = sized.with(&own.unwrap_or_default(), &args.shared)?;
+                Ok(AnyInput::$Variant(input))
+            },
+        }),*];
     };
 }
 for_each_workload!(options);
 
+/// Returns the options that the caller gave of those that `add` adds: the field of each, and how it
+/// was written.
+fn given(add: fn(Command) -> Command, matches: &ArgMatches) -> Vec<(String, String)> {
+    let command = add(Command::new(""));
+    let given = command.get_arguments().filter_map(|arg| {
+        let field = arg.get_id().as_str();
+        if matches.value_source(field) != Some(ValueSource::CommandLine) {
+            return None;
+        }
+        let mut written = match (arg.get_long(), arg.get_short()) {
+            (Some(long), _) => format!("--{long}"),
+            (None, short) => format!("-{}", short.unwrap_or_default()),
+        };
+        if arg.get_action().takes_values() {
+            let values = matches.get_raw(field).into_iter().flatten();
+            let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+            written += &format!(" {}", values.join(","));
+        }
+        Some((field.to_owned(), written))
+    });
+    given.collect()
+}
+
+fn fields(add: fn(Command) -> Command) -> Vec<String> {
+    let command = add(Command::new(""));
+    let fields = command.get_arguments().map(|arg| arg.get_id().to_string());
+    fields.collect()
+}
+
+impl Args for WorkloadArgs {
+    fn augment_args(command: Command) -> Command {
+        let shared = SharedOptions::augment_args(command.next_help_heading("Workload"));
+        let all = WORKLOADS.iter().fold(shared, |rest, of| (of.add)(rest));
+        all.next_help_heading(Resettable::Reset)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for WorkloadArgs {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let shared = given(SharedOptions::augment_args, matches).into_iter();
+        let shared = shared.filter(|(field, _)| field != OF_EVERY_WORKLOAD);
+        let shared = shared.map(|(field, written)| {
+            let takers = WORKLOADS.iter().filter(|of| of.takes.contains(&&*field));
+            let of = takers.map(|of| of.name).collect();
+            Given { field, written, of }
+        });
+        let own = WORKLOADS.iter().flat_map(|of| {
+            let given = given(of.add, matches).into_iter();
+            given.map(|(field, written)| Given {
+                field,
+                written,
+                of: vec![of.name],
+            })
+        });
+        Ok(Self {
+            shared: SharedOptions::from_arg_matches(matches)?,
+            own: Some(matches.clone()),
+            given: shared.chain(own).collect(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
 impl WorkloadArgs {
+    /// Returns the names of those options that none of these workloads takes.
+    pub fn not_of(workloads: &[&str]) -> Vec<String> {
+        let (of, others): (Vec<_>, Vec<_>) =
+            (WORKLOADS.iter()).partition(|of| workloads.contains(&of.name));
+        let mut fields_of_none = fields(SharedOptions::augment_args);
+        fields_of_none.retain(|field| {
+            field != OF_EVERY_WORKLOAD && !of.iter().any(|of| of.takes.contains(&&**field))
+        });
+        fields_of_none.extend(others.iter().flat_map(|of| fields(of.add)));
+        fields_of_none
+    }
+
+    /// The input of a workload: what the options say, and where they say nothing the defaults for
+    /// the occasion.
+    pub fn input(&self, name: &str, occasion: Occasion) -> Result<AnyInput> {
+        match WORKLOADS.iter().find(|of| of.name == name) {
+            Some(of) => (of.input)(self, occasion),
+            None => Err(Error::Usage(format!(
+                "there is no workload {name}: `stamp list` names them"
+            ))),
+        }
+    }
+
     /// Takes `--transactions` out, for a caller that gives it another meaning.
     pub fn take_transactions(&mut self) -> Option<u64> {
-        self.given.retain(|given| given.option != "--transactions");
+        self.given.retain(|given| given.field != "transactions");
         self.shared.transactions.take()
     }
 
     /// Refuses options that none of the workloads takes, and such as mean another thing for each of
     /// several. `all` are exempt from the former: whether the caller means every workload there is.
     pub fn check(&self, workloads: &[&str], all: bool) -> Result<()> {
-        for given in &self.given {
-            let Given {
-                option, value, of, ..
-            } = given;
-            let written = format!("{option} {value}");
-            let written = written.trim_end();
+        for Given { field, written, of } in &self.given {
             refuse! {
-                given.is_of_one_workload && workloads.len() > 1 =>
+                OF_ONE_WORKLOAD.contains(&&**field) && workloads.len() > 1 =>
                     "{written} means another thing for each workload: name one instead of {}",
                     if all { "all".to_owned() } else { workloads.join(",") };
                 !all && !of.iter().any(|name| workloads.contains(name)) =>

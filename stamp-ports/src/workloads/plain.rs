@@ -4,6 +4,7 @@
 //! Copies to the host check that a structure is whole: what is wrong comes back as text, as
 //! from the verification of a workload.
 
+use super::compare::Whole;
 use crate::error::Result;
 use stm_core::host::{Buffer, Device};
 use stm_kernels::floor::plain::chains::{self, Chains};
@@ -11,11 +12,33 @@ use stm_kernels::floor::plain::nodes::{self, FREE_WORDS, Nodes};
 use stm_kernels::floor::plain::radix::{Copied, Radix};
 use stm_kernels::floor::plain::table::{self, Table};
 
-/// What a host has copied of a structure, or what is wrong with that.
-pub type Whole<T> = std::result::Result<T, String>;
+/// Keys with their values.
+pub type Pairs = Vec<(u32, u32)>;
 
-/// Entries: keys with their values.
-pub type Entries = Vec<(u32, u32)>;
+/// A structure of keys and values in a device's memory, as `map`, `list` and `ordered` have one, with
+/// versions or without.
+pub trait Entries<D: Device>: Sized {
+    /// The bytes that a key takes at most, on the device and while the host checks the structure.
+    const KEY_BYTES: [u64; 2];
+
+    /// Makes an empty structure of so many nodes and chains, which not all structures have.
+    fn make(device: &D, nodes: u64, chains: u32, what: &'static str) -> Result<Self>;
+
+    /// Removes all entries.
+    fn clear(&mut self) -> Result<()>;
+
+    /// Returns the entries, if the structure is whole.
+    fn entries(&self) -> Result<Whole<Pairs>>;
+}
+
+/// A structure without versions.
+pub trait Plain<D: Device>: Entries<D> {
+    /// What a kernel gets.
+    type View: Copy + 'static;
+
+    /// Returns it.
+    fn view(&self) -> Self::View;
+}
 
 /// Links of a branch of a radix tree.
 const WAYS: usize = 16;
@@ -48,7 +71,6 @@ impl<D: Device> PlainNodes<D> {
         }
     }
 
-    /// Copies the words and the free list.
     fn download(&self) -> Result<(Vec<u64>, Vec<u32>)> {
         Ok((self.words.download()?, self.free.download()?))
     }
@@ -60,69 +82,41 @@ impl<D: Device> PlainNodes<D> {
     }
 }
 
-/// A structure of keys and values, as `map`, `list` and `ordered` have one.
-pub trait PlainEntries: Sized {
-    /// The device.
-    type Device: Device;
-
-    /// What a kernel gets.
-    type View: Copy + 'static;
-
-    /// The bytes that a key takes on the device, at most.
-    const KEY_BYTES: u64;
-
-    /// Makes an empty structure for so many different keys.
-    fn new(device: &Self::Device, keys: u64) -> Result<Self>;
-
-    /// Removes all entries.
-    fn clear(&mut self) -> Result<()>;
-
-    /// Returns what a kernel gets.
-    fn view(&self) -> Self::View;
-
-    /// Returns the entries, if the structure is whole.
-    fn entries(&self) -> Result<Whole<Entries>>;
-}
-
 /// A hash table by open addressing.
 pub struct PlainTable<D: Device>(Buffer<D, u64>);
 
 impl<D: Device> PlainTable<D> {
-    /// Makes an empty table for so many entries.
-    pub fn with_room(device: &D, entries: u64, what: &'static str) -> Result<Self> {
-        let slots = table::slots_for(entries);
-        Ok(Self(Buffer::zeroed(device, slots, what)?))
-    }
-
     /// Replaces the contents by the slots that [`table::filled`] made for as many entries.
     pub fn upload(&mut self, slots: &[u64]) -> Result<()> {
         Ok(self.0.upload(slots)?)
     }
 }
 
-impl<D: Device> PlainEntries for PlainTable<D> {
-    type Device = D;
-    type View = Table;
-
+impl<D: Device> Entries<D> for PlainTable<D> {
     // Two to four slots of a word.
-    const KEY_BYTES: u64 = 32;
+    const KEY_BYTES: [u64; 2] = [32, 24];
 
-    fn new(device: &D, keys: u64) -> Result<Self> {
-        Self::with_room(device, keys, "the table")
+    fn make(device: &D, nodes: u64, _: u32, what: &'static str) -> Result<Self> {
+        let slots = table::slots_for(nodes);
+        Ok(Self(Buffer::zeroed(device, slots, what)?))
     }
 
     fn clear(&mut self) -> Result<()> {
         Ok(self.0.clear()?)
     }
 
+    fn entries(&self) -> Result<Whole<Pairs>> {
+        Ok(table::entries(&self.0.download()?))
+    }
+}
+
+impl<D: Device> Plain<D> for PlainTable<D> {
+    type View = Table;
+
     fn view(&self) -> Table {
         Table {
             slots: self.0.tarray(),
         }
-    }
-
-    fn entries(&self) -> Result<Whole<Entries>> {
-        Ok(table::entries(&self.0.download()?))
     }
 }
 
@@ -134,8 +128,18 @@ pub struct PlainChains<D: Device> {
 }
 
 impl<D: Device> PlainChains<D> {
-    /// Makes so many empty chains, and nodes for all of them.
-    pub fn with_chains(device: &D, chains: u64, nodes: u64, what: &'static str) -> Result<Self> {
+    /// Returns the entries of each chain, if all are whole.
+    pub fn lists(&self) -> Result<Whole<Vec<Pairs>>> {
+        let (words, free) = self.nodes.download()?;
+        let (heads, values) = (self.heads.download()?, self.values.download()?);
+        Ok(chains::entries(&heads, (&words, &free), &values))
+    }
+}
+
+impl<D: Device> Entries<D> for PlainChains<D> {
+    const KEY_BYTES: [u64; 2] = [12, 24];
+
+    fn make(device: &D, nodes: u64, chains: u32, what: &'static str) -> Result<Self> {
         Ok(Self {
             heads: Buffer::zeroed(device, chains as usize, what)?,
             nodes: PlainNodes::new(device, nodes, what)?,
@@ -143,28 +147,18 @@ impl<D: Device> PlainChains<D> {
         })
     }
 
-    /// Returns the entries of each chain, if all are whole.
-    pub fn lists(&self) -> Result<Whole<Vec<Entries>>> {
-        let (words, free) = self.nodes.download()?;
-        let (heads, values) = (self.heads.download()?, self.values.download()?);
-        Ok(chains::entries(&heads, (&words, &free), &values))
-    }
-}
-
-impl<D: Device> PlainEntries for PlainChains<D> {
-    type Device = D;
-    type View = Chains;
-
-    const KEY_BYTES: u64 = 12;
-
-    fn new(device: &D, keys: u64) -> Result<Self> {
-        Self::with_chains(device, 1, keys, "the list")
-    }
-
     fn clear(&mut self) -> Result<()> {
         self.heads.clear()?;
         self.nodes.clear()
     }
+
+    fn entries(&self) -> Result<Whole<Pairs>> {
+        Ok(self.lists()?.map(|lists| lists.concat()))
+    }
+}
+
+impl<D: Device> Plain<D> for PlainChains<D> {
+    type View = Chains;
 
     fn view(&self) -> Chains {
         Chains {
@@ -172,12 +166,6 @@ impl<D: Device> PlainEntries for PlainChains<D> {
             nodes: self.nodes.view(),
             values: self.values.tarray(),
         }
-    }
-
-    fn entries(&self) -> Result<Whole<Entries>> {
-        Ok(self
-            .lists()?
-            .map(|lists| lists.into_iter().flatten().collect()))
     }
 }
 
@@ -189,20 +177,16 @@ pub struct PlainRadix<D: Device> {
     links: Buffer<D, u32>,
 }
 
-impl<D: Device> PlainEntries for PlainRadix<D> {
-    type Device = D;
-    type View = Radix;
-
+impl<D: Device> Entries<D> for PlainRadix<D> {
     // A leaf, and a branch with its links.
-    const KEY_BYTES: u64 = 80;
+    const KEY_BYTES: [u64; 2] = [80, 24];
 
-    fn new(device: &D, keys: u64) -> Result<Self> {
-        let (leaves, branches) = ("the leaves", "the branches");
+    fn make(device: &D, nodes: u64, _: u32, what: &'static str) -> Result<Self> {
         Ok(Self {
-            root: Buffer::zeroed(device, 1, "the root")?,
-            leaves: PlainNodes::new(device, keys, leaves)?,
-            branches: PlainNodes::new(device, keys, branches)?,
-            links: Buffer::zeroed(device, (keys as usize + 1) * WAYS, branches)?,
+            root: Buffer::zeroed(device, 1, what)?,
+            leaves: PlainNodes::new(device, nodes, what)?,
+            branches: PlainNodes::new(device, nodes, what)?,
+            links: Buffer::zeroed(device, (nodes as usize + 1) * WAYS, what)?,
         })
     }
 
@@ -213,16 +197,7 @@ impl<D: Device> PlainEntries for PlainRadix<D> {
         Ok(self.links.clear()?)
     }
 
-    fn view(&self) -> Radix {
-        Radix {
-            root: self.root.tarray(),
-            leaves: self.leaves.view(),
-            branches: self.branches.view(),
-            links: self.links.tarray(),
-        }
-    }
-
-    fn entries(&self) -> Result<Whole<Entries>> {
+    fn entries(&self) -> Result<Whole<Pairs>> {
         let (leaves, branches) = (self.leaves.download()?, self.branches.download()?);
         let links = self.links.download()?;
         let copied = Copied {
@@ -232,5 +207,18 @@ impl<D: Device> PlainEntries for PlainRadix<D> {
             links: &links,
         };
         Ok(copied.entries())
+    }
+}
+
+impl<D: Device> Plain<D> for PlainRadix<D> {
+    type View = Radix;
+
+    fn view(&self) -> Radix {
+        Radix {
+            root: self.root.tarray(),
+            leaves: self.leaves.view(),
+            branches: self.branches.view(),
+            links: self.links.tarray(),
+        }
     }
 }

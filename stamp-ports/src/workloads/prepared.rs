@@ -2,9 +2,8 @@
 //! searching, profiling and recording work on this, and are compiled once.
 
 use super::launcher::{Launched, Launcher};
-use super::workload::{Sizes, Verdict, Workload};
+use super::workload::{Observed, Sizes, Verdict, Workload};
 use crate::error::Result;
-use serde_json::Value;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Granule, Variant};
 use stm_core::host::{Device, Launch};
@@ -47,7 +46,7 @@ pub trait Prepared<D: Device> {
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict;
 
     /// Does what [`Workload::observed`] does.
-    fn observed(&self) -> Vec<(&'static str, Value)>;
+    fn observed(&self) -> Observed;
 
     /// Does what [`Workload::remarks`] does.
     fn remarks(&self) -> Vec<(&'static str, String)>;
@@ -172,7 +171,7 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         }
     }
 
-    fn observed(&self) -> Vec<(&'static str, Value)> {
+    fn observed(&self) -> Observed {
         self.of.observed(&self.data)
     }
 

@@ -95,85 +95,103 @@ pub trait Named {
     fn name(&self) -> &'static str;
 }
 
-/// What is known of a workload without its data. It does not depend on a device or an algorithm.
-pub trait Sizes: Named + Debug {
+/// Declares what is known of a workload without its data, by a row for each fact with its default,
+/// and how it is asked for one of them.
+macro_rules! facts {
+    ($($(#[$doc:meta])* $fact:ident: $type:ty = $default:expr;)*) => {
+        /// What is known of a workload without its data. It does not depend on a device or an
+        /// algorithm.
+        #[derive(Clone, Debug)]
+        pub struct Facts {
+            $($(#[$doc])* pub $fact: $type,)*
+        }
+
+        impl Default for Facts {
+            fn default() -> Self {
+                Self { $($fact: $default,)* }
+            }
+        }
+
+        /// A workload without its data.
+        pub trait Sizes: Named + Debug {
+            /// What is known of it where a launch has so many transactions, which the shared words
+            /// alone depend on.
+            fn facts(&self, transactions: u64) -> Facts;
+
+            /// Checks whether the parameters make sense together; an error is one line that names
+            /// the parameter and the fix.
+            fn check(&self, _transactions: u64) -> Result<()> {
+                Ok(())
+            }
+
+            /// Blocks and threads of the best known launch on a GPU with so many multiprocessors,
+            /// where it is another than most workloads have with this algorithm.
+            fn gpu_shape(&self, _algorithm: Variant, _processors: u32) -> Option<(u32, u32)> {
+                None
+            }
+
+            /// Says whether more threads than those of [`Self::gpu_shape`] are slower whatever
+            /// their shape, so that the others of a launch get no transactions, unless somebody
+            /// asks for that.
+            fn is_capped(&self, _algorithm: Variant) -> bool {
+                false
+            }
+
+            /// Whether the threads of a block work together, and one of them runs the transactions.
+            fn by_blocks(&self) -> bool {
+                self.shared_bytes() != 0
+            }
+
+            $(
+                $(#[$doc])*
+                fn $fact(&self) -> $type {
+                    self.facts(0).$fact
+                }
+            )*
+        }
+    };
+}
+
+facts! {
     /// Its parameters, by their names in JSON.
-    fn parameters(&self) -> Vec<(&'static str, Value)>;
-
+    parameters: Vec<(&'static str, Value)> = Vec::new();
     /// The parameters for a person, as a phrase.
-    fn summary(&self) -> String;
-
+    summary: String = String::new();
     /// What a transaction reads and writes, at most.
-    fn capacity(&self) -> Capacity;
-
-    /// The most transactions of a launch for which [`capacity`](Self::capacity) is enough.
-    fn transactions_max(&self) -> u64 {
-        u64::MAX
-    }
-
-    /// The capacity that every input with these parameters fits, to tell a user whose sets were too
-    /// small. It is [`capacity`](Self::capacity), unless that is a guess.
-    fn capacity_max(&self) -> Capacity {
-        self.capacity()
-    }
-
+    capacity: Capacity = sets(1, 1, 0);
+    /// The capacity that every input with these parameters fits, where `capacity` is a guess: to
+    /// tell a user whose sets were too small.
+    capacity_max: Option<Capacity> = None;
+    /// The most transactions of a launch for which `capacity` is enough.
+    transactions_max: u64 = u64::MAX;
     /// Transactions of a run where the input says how many; `None` where the caller does.
-    fn transactions(&self) -> Option<u64> {
-        None
-    }
-
+    transactions: Option<u64> = None;
     /// The form of its transactions.
-    fn form(&self) -> Form {
-        Form::Dynamic
-    }
-
+    form: Form = Form::Dynamic;
     /// Whether a warp makes each transaction, with an algorithm that has teams.
-    fn by_warps(&self) -> bool {
-        false
-    }
-
+    by_warps: bool = false;
     /// Dynamic shared memory that a block needs, in bytes.
-    fn shared_bytes(&self) -> u32 {
-        0
-    }
-
-    /// Whether the threads of a block work together, and one of them runs the transactions.
-    fn by_blocks(&self) -> bool {
-        self.shared_bytes() != 0
-    }
-
+    shared_bytes: u32 = 0;
     /// 32-bit words that transactions share.
-    fn shared_words(&self, transactions: u64) -> u64;
-
+    shared_words: u64 = 0;
     /// What [`Workload::verify`] covers.
-    fn verifies(&self) -> Verifies;
+    verifies: Verifies = Verifies::default();
+    /// The random accesses of a transaction, where they follow from the parameters: what bounds
+    /// are computed from.
+    accesses: Option<Accesses> = None;
+    /// Whether the host changes words of transactions between two launches of a run. Then each
+    /// launch is a history of its own, and starts as a run does.
+    is_reset_between_launches: bool = false;
+}
 
-    /// The random accesses of a transaction, where they follow from the parameters: what
-    /// bounds are computed from.
-    fn accesses(&self) -> Option<Accesses> {
-        None
-    }
+/// What a run found beside its verification, by its names in JSON.
+pub type Observed = serde_json::Map<String, Value>;
 
-    /// Checks whether the parameters make sense together; an error is one line that names the
-    /// parameter and the fix.
-    fn check(&self, transactions: u64) -> Result<()>;
-
-    /// Whether the host changes words of transactions between two launches of a
-    /// run. Then each launch is a history of its own, and starts as a run does.
-    fn is_reset_between_launches(&self) -> bool {
-        false
-    }
-
-    /// Blocks and threads of the best known launch on a GPU with so many multiprocessors, where it
-    /// is another than most workloads have with this algorithm.
-    fn gpu_shape(&self, _algorithm: Variant, _processors: u32) -> Option<(u32, u32)> {
-        None
-    }
-
-    /// Says whether more threads than those of [`Self::gpu_shape`] are slower whatever their shape, so
-    /// that the others of a launch get no transactions, unless somebody asks for that.
-    fn is_capped(&self, _algorithm: Variant) -> bool {
-        false
+/// Returns what a run found, if it was verified.
+pub(super) fn observed(found: Option<&impl Serialize>) -> Observed {
+    match found.map(serde_json::to_value) {
+        Some(Ok(Value::Object(observed))) => observed,
+        _ => Observed::new(),
     }
 }
 
@@ -247,8 +265,8 @@ pub trait Workload: Sizes + Sized {
     fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict;
 
     /// What the last run found beside its verification, by its names in JSON.
-    fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, Value)> {
-        Vec::new()
+    fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Observed {
+        Observed::new()
     }
 
     /// What a person has to know about the last run: what the remark is of, and the remark.

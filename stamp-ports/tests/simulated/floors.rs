@@ -191,7 +191,7 @@ fn containers_and_the_pool_are_right_under_the_lock_and_wrong_without_its_fences
     right_and_wrong(&map, 0);
     right_and_wrong(&list, 0);
     right_and_wrong(&ordered, 0);
-    right_and_wrong(&Pool, 0);
+    right_and_wrong(&Pool {}, 0);
 }
 
 #[test]

@@ -33,7 +33,7 @@ sizes! {
         /// transfers anywhere in the rows that it reads [default: 64]
         #[arg(long, value_name = "N", value_parser = parse_count_32)]
         row: u32;
-    }
+    } takes [transactions, adds, is_static, wide] then complete
 }
 
 /// The most accounts of a row.
@@ -54,12 +54,40 @@ impl Bank {
             form: Form::Dynamic,
         }
     }
+
+    fn complete(self, options: &Options, shared: &SharedOptions) -> Result<Self> {
+        let range = self.audit_range.min(self.accounts);
+        let row = options.row.unwrap_or(BANK_ROW);
+        refuse! {
+            options.row.is_some() && !shared.adds =>
+                "--row {row} is of no use without --adds: add that, or leave it out";
+            !row.is_power_of_two() || row > BANK_ROW_MAX =>
+                "--row {row} is no power of two from 1 to {BANK_ROW_MAX}: give one, such as 64";
+        }
+        Ok(Self {
+            audit_range: options.audit_range.unwrap_or(range),
+            adds_row: shared.adds.then_some(row),
+            form: Form::of_width(shared)?,
+            ..self
+        })
+    }
+
+    /// The most accounts that a transaction reads.
+    fn reads(&self) -> u32 {
+        if self.audit_percent == 0 {
+            return 2;
+        }
+        // The last range is the longest; its last batch is filled up.
+        let rest = self.accounts.checked_rem(self.audit_range).unwrap_or(0);
+        let most = self.audit_range.saturating_add(rest);
+        most.checked_next_multiple_of(BATCH as u32)
+            .unwrap_or(u32::MAX)
+    }
 }
 
 /// The largest exponent: beyond, all transfers are of one account.
 const ZIPF_MAX: f64 = 10.0;
 
-/// Reads an exponent in thousandths.
 fn parse_zipf(text: &str) -> Result<u32, String> {
     let thousandths = text
         .parse::<f64>()
@@ -75,46 +103,8 @@ fn parse_zipf(text: &str) -> Result<u32, String> {
     })
 }
 
-impl Input for Bank {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[
-        SharedOption::Transactions,
-        SharedOption::Adds,
-        SharedOption::Static,
-        SharedOption::Wide,
-    ];
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let of = self.given(options);
-        let range = self.audit_range.min(of.accounts);
-        let row = options.row.unwrap_or(BANK_ROW);
-        refuse! {
-            options.row.is_some() && !shared.adds =>
-                "--row {row} is of no use without --adds: add that, or leave it out";
-            !row.is_power_of_two() || row > BANK_ROW_MAX =>
-                "--row {row} is no power of two from 1 to {BANK_ROW_MAX}: give one, such as 64";
-        }
-        Ok(Bank {
-            audit_range: options.audit_range.unwrap_or(range),
-            adds_row: shared.adds.then_some(row),
-            form: Form::of_width(shared.is_static, shared.wide)?,
-            ..of
-        })
-    }
-}
-
 impl Sizes for Bank {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let mut parameters = self.named();
-        if let Some(row) = self.adds_row {
-            parameters.push(("adds_row", row.into()));
-        }
-        parameters
-    }
-
-    fn summary(&self) -> String {
+    fn facts(&self, _: u64) -> Facts {
         let drawn = match self.zipf_thousandths {
             0 => "drawn uniformly".to_owned(),
             n => format!("drawn by Zipf's law, exponent {}", f64::from(n) / 1e3),
@@ -123,55 +113,37 @@ impl Sizes for Bank {
         let adds = self.adds_row.map_or_else(String::new, |row| {
             format!(", transfers add, rows of {}", accounts(row))
         });
-        format!(
-            "{}, {drawn}, {} % audits of {}{adds}",
-            accounts(self.accounts),
-            self.audit_percent,
-            accounts(self.audit_range)
-        )
-    }
-
-    fn form(&self) -> Form {
-        self.form
-    }
-
-    fn capacity(&self) -> Capacity {
-        let reads = if self.audit_percent == 0 {
-            2
-        } else {
-            // The last range is the longest; its last batch is filled up.
-            let rest = self.accounts.checked_rem(self.audit_range).unwrap_or(0);
-            self.audit_range
-                .saturating_add(rest)
-                .checked_next_multiple_of(BATCH as u32)
-                .unwrap_or(u32::MAX)
-        };
-        sets(reads, 2, 0)
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        self.accounts.into()
-    }
-
-    fn verifies(&self) -> Verifies {
-        if self.audit_percent > 0 {
-            Verifies::isolation(
-                "every account is the sum of all transfers, and each audit saw the sum that its \
-                 range always has",
-            )
-        } else {
-            Verifies::final_state("every account is the sum of all transfers, which commute")
+        let mut parameters = self.named();
+        parameters.extend(self.adds_row.map(|row| ("adds_row", row.into())));
+        let has_audits = self.audit_percent > 0;
+        Facts {
+            parameters,
+            summary: format!(
+                "{}, {drawn}, {} % audits of {}{adds}",
+                accounts(self.accounts),
+                self.audit_percent,
+                accounts(self.audit_range)
+            ),
+            form: self.form,
+            capacity: sets(self.reads(), 2, 0),
+            shared_words: self.accounts.into(),
+            verifies: if has_audits {
+                Verifies::isolation(
+                    "every account is the sum of all transfers, and each audit saw the sum that \
+                     its range always has",
+                )
+            } else {
+                Verifies::final_state("every account is the sum of all transfers, which commute")
+            },
+            // Those of transfers alone: what an audit reads lies together.
+            accesses: (!has_audits && self.adds_row.is_none()).then(|| Accesses {
+                reads: 2.0,
+                writes: 2.0,
+                validated: 0.0,
+                words: self.accounts.into(),
+            }),
+            ..Facts::default()
         }
-    }
-
-    /// Those of transfers alone: what an audit reads lies together.
-    fn accesses(&self) -> Option<Accesses> {
-        (self.audit_percent == 0 && self.adds_row.is_none()).then(|| Accesses {
-            reads: 2.0,
-            writes: 2.0,
-            validated: 0.0,
-            words: self.accounts.into(),
-        })
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
@@ -190,7 +162,7 @@ impl Sizes for Bank {
             accounts < audit_range =>
                 "--accounts {accounts} is too few for --audit-range {audit_range}: give as many or \
                  more";
-            audit_percent > 0 && self.capacity().reads > SET_WORDS_MAX =>
+            audit_percent > 0 && self.reads() > SET_WORDS_MAX =>
                 "--audit-range {audit_range} is too many: a transaction reads {SET_WORDS_MAX} \
                  accounts at most, and the last range has the rest of {accounts} accounts as well";
             audit_percent > 100 =>

@@ -15,7 +15,7 @@ mod check;
 mod input;
 
 /// The accounts, and what they must become.
-pub struct BankData<D: Device> {
+pub struct Data<D: Device> {
     seed: u64,
     plan: BankPlan,
     tables_host: Vec<u64>,
@@ -37,7 +37,7 @@ impl Bank {
     /// Returns what a run left in the accounts, and what must be there with the number of audits.
     fn outcome<'d, D: Device>(
         &self,
-        data: &'d mut BankData<D>,
+        data: &'d mut Data<D>,
         transactions: u64,
     ) -> Result<(Found, &'d Outcome)> {
         let found = data.accounts.download()?;
@@ -50,7 +50,7 @@ impl Bank {
 }
 
 impl Workload for Bank {
-    type Data<D: Device> = BankData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = BankKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -74,7 +74,7 @@ impl Workload for Bank {
         })
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<BankData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let plan = self.plan(seed);
         let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges()));
         let tables = if self.zipf_thousandths == 0 {
@@ -100,7 +100,7 @@ impl Workload for Bank {
         )?;
         let tables_host = self.tables(&plan);
         let initial = self.initial(seed);
-        Ok(BankData {
+        Ok(Data {
             seed,
             plan,
             sums: Buffer::from_slice(device, &Self::sums(&plan, &initial), "the sums of bank")?,
@@ -117,21 +117,19 @@ impl Workload for Bank {
         })
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut BankData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        data.accounts.accessed()
-    }
+    accessed!(data => data.accounts.accessed());
 
-    fn clear<D: Device>(&self, _data: &mut BankData<D>) -> Result<()> {
+    fn clear<D: Device>(&self, _data: &mut Data<D>) -> Result<()> {
         // Whatever a launch leaves, the sums of the ranges are the same.
         Ok(())
     }
 
-    fn reset<D: Device>(&self, data: &mut BankData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.findings.clear()?;
         data.accounts.upload(&self.initial(data.seed))
     }
 
-    fn verify<D: Device>(&self, data: &mut BankData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         let ((found, wrong), (expected, audits)) = self.outcome(data, transactions)?;
         let wrong = wrong.map(torn).or_else(|| difference(&found, expected));
         let audits = *audits;
@@ -139,7 +137,7 @@ impl Workload for Bank {
         Ok(wrong.or_else(|| audit_difference(&findings, audits)))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &BankData<D>, run: Run<A>) -> BankParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> BankParams<A> {
         BankParams {
             stm: run.stm,
             accounts: data.accounts.view::<A>(),
@@ -173,30 +171,28 @@ impl Workload for Bank {
 }
 
 /// What critical sections do with the accounts, without sums that transactions add to.
-fn isolated<D: Device + 'static>() -> Uses<Bank, BankData<D>, Params, D> {
+fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
     Uses {
         of: |of| Bank {
             adds_row: None,
             ..*of
         },
-        ..Uses::own(
-            |of: &Bank, _, data: &mut BankData<_>, transactions, launch| {
-                launch(Params {
-                    accounts: data.accounts.view::<Cgl>(),
-                    sums: data.sums.tarray(),
-                    tables: data.tables.tarray(),
-                    findings: data.findings.tarray(),
-                    accounts_drawn: of.accounts,
-                    transactions,
-                    plan: data.plan,
-                })
-            },
-        )
+        ..Uses::own(|of: &Bank, _, data: &mut Data<_>, transactions, launch| {
+            launch(Params {
+                accounts: data.accounts.view::<Cgl>(),
+                sums: data.sums.tarray(),
+                tables: data.tables.tarray(),
+                findings: data.findings.tarray(),
+                accounts_drawn: of.accounts,
+                transactions,
+                plan: data.plan,
+            })
+        })
     }
 }
 
 /// What others do: what audits saw is told, and not refused.
-fn seen<D: Device + 'static>() -> Uses<Bank, BankData<D>, Params, D> {
+fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
     Uses {
         verify: |of, data, transactions| {
             let ((found, _), (expected, _)) = of.outcome(data, transactions)?;
@@ -216,7 +212,7 @@ fn seen<D: Device + 'static>() -> Uses<Bank, BankData<D>, Params, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::testing::{Spoils, has, refused};
     use stm_core::host::Cpu;
     use stm_kernels::bank::BankTransaction;
 
@@ -224,88 +220,59 @@ mod tests {
         zipf_thousandths: 990,
         ..Bank::of(1000, 20, 48)
     };
+    const TRANSACTIONS: u64 = 500;
 
-    /// Data as a right run of so many transactions leaves it.
-    fn data_after(transactions: u64) -> BankData<Cpu> {
-        let mut data = BANK.prepare(&Cpu::new(), 7, transactions).unwrap();
+    /// The accounts and the findings that a run leaves.
+    type Left = (Vec<i32>, Vec<u64>);
+
+    /// Data without a run, and what a right one of so many transactions leaves.
+    fn right(transactions: u64) -> (Data<Cpu>, Left) {
+        let data = BANK.prepare(&Cpu::new(), 7, transactions).unwrap();
         let initial = BANK.initial(data.seed);
         let (accounts, audits) = Bank::replay(&data.plan, &data.tables_host, initial, transactions);
-        data.accounts.upload(&accounts).unwrap();
-        data.findings.upload(&[audits, 0, 0]).unwrap();
-        data
+        (data, (accounts, vec![audits, 0, 0]))
     }
 
-    fn verdict(mut data: BankData<Cpu>) -> String {
-        BANK.verify(&mut data, 500).unwrap().expect("a refusal")
-    }
-
-    /// The data after 500 transactions, with accounts that `spoil` has changed.
-    fn spoilt(spoil: fn(&mut [i32])) -> BankData<Cpu> {
-        let mut data = data_after(500);
-        let mut accounts = data.accounts.download().unwrap().0;
-        spoil(&mut accounts);
+    fn wrong((accounts, findings): Left) -> Option<String> {
+        let (mut data, _) = right(0);
         data.accounts.upload(&accounts).unwrap();
-        data
+        data.findings.upload(&findings).unwrap();
+        BANK.verify(&mut data, TRANSACTIONS).unwrap()
     }
 
     #[test]
     fn a_right_result_is_accepted_and_conserves_every_sum() {
-        let mut data = data_after(500);
-        assert_eq!(BANK.verify(&mut data, 500).unwrap(), None);
-        let accounts = data.accounts.download().unwrap().0;
-        assert_eq!(
-            Bank::sums(&data.plan, &accounts),
-            data.sums.download().unwrap()
-        );
+        let (data, (accounts, mut findings)) = right(TRANSACTIONS);
+        let sums = data.sums.download().unwrap();
+        assert_eq!(Bank::sums(&data.plan, &accounts), sums);
         assert_ne!(BANK.initial(data.seed), accounts);
+        assert_eq!(wrong((accounts.clone(), findings.clone())), None);
         // More checks than audits: attempts that did not commit looked too.
-        data.findings.upload(&[499, 0, 0]).unwrap();
-        assert_eq!(BANK.verify(&mut data, 500).unwrap(), None);
+        findings[0] = 499;
+        assert_eq!(wrong((accounts, findings)), None);
     }
 
     #[test]
-    fn wrong_accounts_are_refused_also_if_the_total_is_right() {
-        let what = verdict(spoilt(|accounts| accounts[999] += 1));
-        has(
-            &what,
-            "account 999 has | 0 more accounts differ; the total is",
-        );
-        assert!(!what.contains("right"), "{what}");
-        let moved = verdict(spoilt(|accounts| {
-            accounts[1] += 5;
-            accounts[2] -= 5;
-        }));
-        has(&moved, "the total is right");
-    }
-
-    #[test]
-    fn one_transfer_too_few_is_refused() {
-        let is_audit = |data: &BankData<Cpu>, i| {
-            let tables = |at| data.tables_host[at as usize];
-            matches!(
-                data.plan.transaction(i, tables),
-                BankTransaction::Audit { .. }
-            )
-        };
-        let mut data = data_after(500);
-        let last = (0..500).rev().find(|&i| !is_audit(&data, i)).unwrap();
-        assert!(BANK.verify(&mut data, last).unwrap().is_some());
-        has(&verdict(data_after(last)), "account");
-    }
-
-    #[test]
-    fn a_wrong_sum_and_audits_that_did_not_look_are_refused() {
-        let checks = data_after(500).findings.download().unwrap()[0];
-        let few = format!("only {} of {checks}", checks - 1);
-        for (findings, said) in [
-            ([checks, 1, 18], "1 of | transaction 17"),
-            ([checks - 1, 0, 0], &few),
-        ] {
-            let mut data = data_after(500);
-            data.findings.upload(&findings).unwrap();
-            has(&verdict(data), said);
-        }
-        assert!(audit_difference(&[1, 0, 0], 0).is_some());
+    fn wrong_accounts_and_sums_are_refused_also_if_the_total_is_right() {
+        let spoils: Spoils<Left, 5> = [
+            (
+                |left| left.0[999] += 1,
+                "account 999 has | 0 more accounts differ; the total is",
+            ),
+            (
+                |left| (left.0[1], left.0[2]) = (left.0[1] + 5, left.0[2] - 5),
+                "the total is right",
+            ),
+            (
+                |left| left.1[1..].copy_from_slice(&[1, 18]),
+                "1 of | transaction 17",
+            ),
+            (|left| left.1[0] -= 1, "only "),
+            (|left| *left = right(TRANSACTIONS - 5).1, "account"),
+        ];
+        refused(spoils, || right(TRANSACTIONS).1, wrong);
+        let what = audit_difference(&[1, 0, 0], 0).unwrap();
+        has(&what, "1 audits compared a sum, and there are none");
     }
 
     #[test]
@@ -321,9 +288,8 @@ mod tests {
         let mut taken = vec![0u32; 103];
         let n = 400_000;
         for i in 0..n {
-            if let BankTransaction::Transfer { from, .. } =
-                plan.transaction(i, |at| tables[at as usize])
-            {
+            let drawn = plan.transaction(i, |at| tables[at as usize]);
+            if let BankTransaction::Transfer { from, .. } = drawn {
                 taken[from as usize] += 1;
             }
         }

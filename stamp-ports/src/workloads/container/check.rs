@@ -14,19 +14,17 @@
 pub(super) const RESULTS: &str = "each value that was inserted was removed once or is there, what operations returned \
                             fits that, and the container is whole";
 
+use serde::Serialize;
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
 
-/// What a launch left.
 pub(super) struct Left<'a> {
     pub(super) plan: ChainPlan,
-    /// What each operation noted.
     pub(super) results: &'a [u32],
-    /// The entries that are there, with their values.
     pub(super) entries: &'a [(u32, u32)],
 }
 
 /// How many operations changed the container, and how many entries are there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub(super) struct Found {
     pub(super) inserted: u64,
     pub(super) removed: u64,
@@ -198,7 +196,6 @@ mod tests {
         }
     }
 
-    /// What operations may have done wrong, and what is said of it.
     const SPOILS: Spoils<Run, 8> = [
         (
             |run| {

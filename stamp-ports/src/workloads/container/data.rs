@@ -2,99 +2,80 @@
 
 use super::check::{Found, Left};
 use super::{Kind, Operations};
-use crate::workloads::plain::PlainEntries;
+use crate::workloads::compare::{Whole, whole};
+use crate::workloads::plain::{Entries, Pairs, Plain};
 use crate::workloads::prelude::*;
 use stm_core::collections::{List, Map, OrderedMap};
-use stm_core::host::Error;
 use stm_kernels::chain::ChainPlan;
 use stm_kernels::floor::chain::Params;
 
-/// A container of `stm_core` whose keys and values have 32 bits.
-pub trait Container<D: Device>: Sized {
-    /// The number of bytes that a node takes, with its bits in the pool.
-    const NODE_BYTES: u64;
-    /// Makes an empty container of so many nodes and buckets.
-    fn make(device: &D, nodes: u64, buckets: u32, what: &'static str) -> Result<Self, Error>;
-    /// Removes all entries.
-    fn clear(&mut self) -> Result<(), Error>;
-    /// Returns the entries, once each, if the container is whole.
-    fn entries(&self) -> Result<Vec<(u32, u32)>, Error>;
-}
+/// Says of containers of `stm_core` how many bytes a node takes with its bits in the pool, and how
+/// one is made of so many nodes.
+macro_rules! entries {
+    ($($owner:ident, $node_bytes:literal, |$device:ident, $nodes:ident, $chains:ident, $what:ident|
+        $make:expr;)*) => {
+        $(
+            impl<D: Device> Entries<D> for $owner<D, u32, u32> {
+                const KEY_BYTES: [u64; 2] = [$node_bytes, 64];
 
-macro_rules! container {
-    ($owner:ident, $node_bytes:literal,
-        |$device:ident, $nodes:ident, $buckets:ident, $what:ident| $make:expr) => {
-        impl<D: Device> Container<D> for $owner<D, u32, u32> {
-            const NODE_BYTES: u64 = $node_bytes;
+                fn make(
+                    $device: &D,
+                    $nodes: u64,
+                    $chains: u32,
+                    $what: &'static str,
+                ) -> Result<Self> {
+                    Ok($make?)
+                }
 
-            fn make(
-                $device: &D,
-                $nodes: u64,
-                $buckets: u32,
-                $what: &'static str,
-            ) -> Result<Self, Error> {
-                $make
+                fn clear(&mut self) -> Result<()> {
+                    Ok(self.clear()?)
+                }
+
+                fn entries(&self) -> Result<Whole<Pairs>> {
+                    Ok(whole(self.download())?.map(|entries| entries.into_iter().collect()))
+                }
             }
-
-            fn clear(&mut self) -> Result<(), Error> {
-                self.clear()
-            }
-
-            fn entries(&self) -> Result<Vec<(u32, u32)>, Error> {
-                Ok(self.download()?.into_iter().collect())
-            }
-        }
+        )*
     };
 }
 
-container!(List, 13, |device, nodes, _buckets, what| {
-    Self::new(device, Layout::Plain, nodes, what)
-});
-container!(Map, 13, |device, nodes, buckets, what| {
-    Self::with_buckets(device, Layout::Plain, nodes, buckets as usize, what)
-});
-// A leaf of two words, and a branch of 18.
-container!(OrderedMap, 81, |device, nodes, _buckets, what| {
-    Self::new(device, Layout::Plain, nodes, what)
-});
+entries! {
+    List, 13, |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what);
+    Map, 13, |device, nodes, chains, what|
+        Self::with_buckets(device, Layout::Plain, nodes, chains as usize, what);
+    // A leaf of two words, and a branch of 18.
+    OrderedMap, 81, |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what);
+}
 
 /// A container, and what the operations noted.
-pub struct ContainerData<D: Device, C> {
-    pub(in crate::workloads) plan: ChainPlan,
-    pub(in crate::workloads) entries: C,
-    pub(in crate::workloads) results: Buffer<D, u32>,
-    buckets: u32,
-    /// The nodes that there are.
+pub struct Data<D: Device, C> {
+    pub(super) plan: ChainPlan,
+    pub(super) entries: C,
+    pub(super) results: Buffer<D, u32>,
+    chains: u32,
     nodes: u64,
     what: &'static str,
-    /// What the last run left.
     found: Option<Found>,
 }
 
-impl<D: Device, C: Container<D>> ContainerData<D, C> {
-    /// Allocates an empty container.
-    pub(in crate::workloads) fn new(
+impl<D: Device, C: Entries<D>> Data<D, C> {
+    pub(super) fn new(
         device: &D,
         what: &'static str,
-        plan: ChainPlan,
-        buckets: u32,
+        (plan, chains): (ChainPlan, u32),
         operations_max: u64,
     ) -> Result<Self> {
         let nodes = u64::from(plan.keys);
-        let bytes = nodes * C::NODE_BYTES + u64::from(buckets) * 4 + operations_max * 4;
+        let bytes = nodes * C::KEY_BYTES[0] + u64::from(chains) * 4 + operations_max * 4;
         // The check holds the entries once more, and a bit for each operation.
-        check_memory(
-            device,
-            what,
-            bytes,
-            bytes + nodes * 64 + operations_max / 8,
-            "use fewer --keys or --transactions",
-        )?;
+        let host_bytes = bytes + nodes * C::KEY_BYTES[1] + operations_max / 8;
+        let fix = "use fewer --keys or --transactions";
+        check_memory(device, what, bytes, host_bytes, fix)?;
         Ok(Self {
             plan,
-            entries: C::make(device, nodes, buckets, what)?,
+            entries: C::make(device, nodes, chains, what)?,
             results: Buffer::zeroed(device, operations_max as usize, "the results")?,
-            buckets,
+            chains,
             nodes,
             what,
             found: None,
@@ -103,85 +84,38 @@ impl<D: Device, C: Container<D>> ContainerData<D, C> {
 
     /// Makes room for the nodes that attempts hold beside those of the container:
     /// one that was allocated and one that is being freed, for each lane.
-    pub(in crate::workloads) fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
+    pub(super) fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
         let needed = u64::from(self.plan.keys) + 2 * lanes;
         if self.nodes != needed {
-            self.entries = C::make(device, needed, self.buckets, self.what)?;
+            self.entries = C::make(device, needed, self.chains, self.what)?;
             self.nodes = needed;
         }
         Ok(())
     }
 
-    pub(in crate::workloads) fn clear(&mut self) -> Result<()> {
+    pub(super) fn clear(&mut self) -> Result<()> {
         self.entries.clear()?;
         Ok(self.results.clear()?)
     }
 
-    /// Returns what is wrong, if anything.
-    pub(in crate::workloads) fn verify(&mut self, operations: u64) -> Verdict {
-        let entries = match self.entries.entries() {
-            Ok(entries) => entries,
-            Err(Error::Corrupt { what }) => return Ok(Some(what)),
-            Err(error) => return Err(error.into()),
-        };
-        let checked = checked(self.plan, &self.results, &entries, operations)?;
+    /// Returns what is wrong after so many operations, if anything.
+    pub(super) fn verify(&mut self, operations: u64) -> Verdict {
+        let results = self.results.download()?;
+        let checked = self.entries.entries()?.and_then(|entries| {
+            let left = Left {
+                plan: self.plan,
+                results: &results[..operations as usize],
+                entries: &entries,
+            };
+            left.check()
+                .map_err(|what| format!("{}: {what}", self.what))
+        });
         self.found = checked.as_ref().ok().copied();
-        Ok(checked.err().map(|what| format!("{}: {what}", self.what)))
+        Ok(checked.err())
     }
 
-    /// Returns what the last run left, by its names in JSON.
-    pub(in crate::workloads) fn observed(&self) -> Vec<(&'static str, Value)> {
-        self.found.map_or_else(Vec::new, |found| {
-            vec![
-                ("inserted", found.inserted.into()),
-                ("removed", found.removed.into()),
-                ("there", found.there.into()),
-            ]
-        })
-    }
-}
-
-/// Checks what so many operations noted, and the entries that they left.
-fn checked<D: Device>(
-    plan: ChainPlan,
-    results: &Buffer<D, u32>,
-    entries: &[(u32, u32)],
-    operations: u64,
-) -> Result<std::result::Result<Found, String>> {
-    let left = Left {
-        plan,
-        results: &results.download()?[..operations as usize],
-        entries,
-    };
-    Ok(left.check())
-}
-
-/// A structure, and what the operations on it noted.
-struct Data<P: PlainEntries> {
-    plan: ChainPlan,
-    entries: P,
-    results: Buffer<P::Device, u32>,
-}
-
-impl<P: PlainEntries> Data<P> {
-    fn prepare<K: Kind>(
-        of: &Operations<K>,
-        device: &P::Device,
-        seed: u64,
-        operations: u64,
-    ) -> Result<Self> {
-        let plan = of.plan(seed);
-        let keys = u64::from(plan.keys);
-        let bytes = keys * P::KEY_BYTES + operations * 4;
-        // The check holds the entries once more, and a bit for each operation.
-        let host_bytes = bytes + keys * 24 + operations / 8;
-        let fix = "use fewer --keys or --transactions";
-        check_memory(device, "the critical sections", bytes, host_bytes, fix)?;
-        Ok(Self {
-            plan,
-            entries: P::new(device, keys)?,
-            results: Buffer::zeroed(device, operations as usize, "the results")?,
-        })
+    pub(super) fn observed(&self) -> Observed {
+        observed(self.found.as_ref())
     }
 }
 
@@ -191,7 +125,10 @@ where
     Operations<K>: Sizes,
 {
     let uses = Uses::of(
-        Data::<K::Plain<D>>::prepare,
+        |of: &Operations<K>, device, seed, operations| {
+            let plan = (of.plan(seed), 1);
+            Data::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
+        },
         |_, _, data, transactions, launch| {
             launch(Params {
                 entries: data.entries.view(),
@@ -200,14 +137,8 @@ where
                 plan: data.plan,
             })
         },
-        |_, data| {
-            data.entries.clear()?;
-            Ok(data.results.clear()?)
-        },
-        |_, data, transactions| match data.entries.entries()? {
-            Ok(entries) => Ok(checked(data.plan, &data.results, &entries, transactions)?.err()),
-            Err(wrong) => Ok(Some(wrong)),
-        },
+        |_, data| data.clear(),
+        |_, data, transactions| data.verify(transactions),
     );
     uses.critical_section::<K::Section>(of, ONE_EACH)
 }

@@ -2,15 +2,12 @@
 //!
 //! `map`, `ordered` and `list` are this workload with a container each.
 
-use super::input::NoOptions;
-use super::plain::{PlainChains, PlainRadix, PlainTable};
+use super::plain::{Plain, PlainChains, PlainRadix, PlainTable};
 use super::prelude::*;
 use super::workload::Named;
-use crate::error::Error;
-use crate::workloads::plain::PlainEntries;
 use check::RESULTS;
+pub use data::Data;
 use data::section;
-pub use data::{Container, ContainerData};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
@@ -46,7 +43,7 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     /// The options of this container alone.
     type Options: Args + Clone + Debug + Default;
     /// The same without versions.
-    type Plain<D: Device + 'static>: PlainEntries<Device = D, View = Self::View> + 'static;
+    type Plain<D: Device + 'static>: Plain<D, View = Self::View> + 'static;
     /// What a kernel gets of that.
     type View: Copy + 'static;
     /// The operations on that as critical sections.
@@ -64,11 +61,21 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     /// What an operation reads and writes, and the most that any does.
     fn capacities(of: &Operations<Self>) -> [Capacity; 2];
 
-    /// Words of 32 bits that a key takes, and those that are there without keys.
-    fn words(of: &Operations<Self>) -> (u64, u64);
+    /// Words of 32 bits that a key takes, beside one for each chain.
+    const KEY_WORDS: u64;
+
+    /// The most keys, and what has no room for more or none.
+    const KEYS_MAX: (u32, &'static str);
 
     /// Refuses numbers of keys and chains that do not suit the container.
-    fn check(of: &Operations<Self>) -> Result<()>;
+    fn check(of: &Operations<Self>) -> Result<()> {
+        let (keys, (most, container)) = (of.keys, Self::KEYS_MAX);
+        refuse! {
+            !(1..=most).contains(&keys) =>
+                "--keys {keys} does not suit {container}: give from 1 to {most}";
+        }
+        Ok(())
+    }
 }
 
 impl<K: Kind> Operations<K> {
@@ -83,7 +90,6 @@ impl<K: Kind> Operations<K> {
         }
     }
 
-    /// Returns the operations of a run.
     const fn plan(&self, seed: u64) -> ChainPlan {
         ChainPlan {
             seed,
@@ -101,15 +107,10 @@ impl<K: Kind> Default for Operations<K> {
 }
 
 impl<K: Kind> Input for Operations<K> {
-    is_its_workload!();
+    type Workload = Self;
     type Options = K::Options;
 
-    const TAKES: &'static [SharedOption] = &[
-        SharedOption::Transactions,
-        SharedOption::Keys,
-        SharedOption::Lookups,
-        SharedOption::Alike,
-    ];
+    const TAKES: &'static [&'static str] = &["transactions", "keys", "lookups", "alike"];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -127,47 +128,39 @@ impl<K: Kind> Input for Operations<K> {
             kind: PhantomData,
         })
     }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
+    }
 }
 
 impl<K: Kind> Sizes for Operations<K>
 where
     Self: Named,
 {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let mut parameters = vec![("keys", self.keys.into())];
+    fn facts(&self, _: u64) -> Facts {
+        let (keys, [capacity, most]) = (u64::from(self.keys), K::capacities(self));
+        let mut parameters = vec![("keys", keys.into())];
+        let mut chains = String::new();
         if K::HAS_CHAINS {
             parameters.push(("chains", self.chains.into()));
+            chains = format!(" in {}", of(self.chains.into(), "chain"));
         }
         parameters.push(("lookups_percent", self.lookups_percent.into()));
         parameters.push(("alike", self.alike.into()));
-        parameters
-    }
-
-    fn summary(&self) -> String {
-        let chains = if K::HAS_CHAINS {
-            format!(" in {}", of(self.chains.into(), "chain"))
-        } else {
-            String::new()
-        };
-        let keys = of(self.keys.into(), "key");
-        format!("{keys}{chains}, {} % lookups", self.lookups_percent)
-    }
-
-    fn capacity(&self) -> Capacity {
-        K::capacities(self)[0]
-    }
-
-    fn capacity_max(&self) -> Capacity {
-        K::capacities(self)[1]
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        let (of_key, others) = K::words(self);
-        of_key * u64::from(self.keys) + others
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state(RESULTS)
+        Facts {
+            parameters,
+            summary: format!(
+                "{}{chains}, {} % lookups",
+                of(keys, "key"),
+                self.lookups_percent
+            ),
+            capacity,
+            capacity_max: Some(most),
+            shared_words: K::KEY_WORDS * keys + u64::from(self.chains),
+            verifies: Verifies::final_state(RESULTS),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
@@ -200,6 +193,11 @@ pub type Ordered = Operations<OrderedKind>;
 /// Operations on one sorted list.
 pub type List = Operations<ListKind>;
 
+/// No options of a container's own.
+#[derive(Args, Clone, Copy, Debug, Default)]
+#[group(skip)]
+pub struct NoOptions {}
+
 /// The options of the map alone.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
@@ -207,16 +205,6 @@ pub struct MapOptions {
     /// Chains of the hash table [default: as --keys]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     chains: Option<u32>,
-}
-
-/// Refuses another number of keys than from 1 to `most`.
-fn check_keys(keys: u32, most: u32, container: &str) -> Result<()> {
-    if (1..=most).contains(&keys) {
-        return Ok(());
-    }
-    Err(Error::Usage(format!(
-        "--keys {keys} does not suit {container}: give from 1 to {most}"
-    )))
 }
 
 /// A hash table with chains.
@@ -229,6 +217,8 @@ const NODES_READ: u32 = 24;
 
 impl Kind for MapKind {
     const KEYS: [u32; 2] = [1 << 20, 4 << 10];
+    const KEYS_MAX: (u32, &'static str) = (u32::MAX, "the map");
+    const KEY_WORDS: u64 = 3;
     const HAS_CHAINS: bool = true;
     type Options = MapOptions;
     type Plain<D: Device + 'static> = PlainTable<D>;
@@ -245,10 +235,6 @@ impl Kind for MapKind {
         let most = of.keys.min(1 << 18) * 2 + 2;
         let reads = (2 * (NODES_READ + 2 * a_chain) + 2).min(most);
         [reads, most].map(|reads| sets(reads, 4, 2))
-    }
-
-    fn words(of: &Operations<Self>) -> (u64, u64) {
-        (3, of.chains.into())
     }
 
     fn check(of: &Operations<Self>) -> Result<()> {
@@ -270,6 +256,9 @@ pub struct OrderedKind;
 
 impl Kind for OrderedKind {
     const KEYS: [u32; 2] = [1 << 20, 4 << 10];
+    // What an ordered map holds beside the nodes of attempts in progress.
+    const KEYS_MAX: (u32, &'static str) = (1 << 26, "an ordered map");
+    const KEY_WORDS: u64 = 20;
     type Options = NoOptions;
     type Plain<D: Device + 'static> = PlainRadix<D>;
     type View = Radix;
@@ -278,15 +267,6 @@ impl Kind for OrderedKind {
     fn capacities(_of: &Operations<Self>) -> [Capacity; 2] {
         // The root, eight branches twice, a leaf, and what an update reads.
         [sets(24, 10, 3); 2]
-    }
-
-    fn words(_of: &Operations<Self>) -> (u64, u64) {
-        (20, 1)
-    }
-
-    fn check(of: &Operations<Self>) -> Result<()> {
-        // What an ordered map holds beside the nodes of attempts in progress.
-        check_keys(of.keys, 1 << 26, "an ordered map")
     }
 }
 
@@ -299,6 +279,8 @@ const LIST_KEYS_MAX: u32 = 1 << 16;
 
 impl Kind for ListKind {
     const KEYS: [u32; 2] = [64; 2];
+    const KEYS_MAX: (u32, &'static str) = (LIST_KEYS_MAX, "a list, which each operation walks");
+    const KEY_WORDS: u64 = 3;
     type Options = NoOptions;
     type Plain<D: Device + 'static> = PlainChains<D>;
     type View = Chains;
@@ -308,14 +290,6 @@ impl Kind for ListKind {
         // The head, two words of each node, and a value.
         [sets(2 * of.keys.min(LIST_KEYS_MAX) + 2, 4, 2); 2]
     }
-
-    fn words(_of: &Operations<Self>) -> (u64, u64) {
-        (3, 1)
-    }
-
-    fn check(of: &Operations<Self>) -> Result<()> {
-        check_keys(of.keys, LIST_KEYS_MAX, "a list, which each operation walks")
-    }
 }
 
 /// Makes the operations on a container a workload: the container, and its kernel with
@@ -323,7 +297,7 @@ impl Kind for ListKind {
 macro_rules! workload {
     ($kind:ty, $container:ident, $kernel:path, $params:path) => {
         impl Workload for Operations<$kind> {
-            type Data<D: Device> = ContainerData<D, collections::$container<D, u32, u32>>;
+            type Data<D: Device> = Data<D, collections::$container<D, u32, u32>>;
             type Kernel<A: Algorithm> = $kernel;
 
             fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -336,8 +310,8 @@ macro_rules! workload {
                 seed: u64,
                 transactions_max: u64,
             ) -> Result<Self::Data<D>> {
-                let (plan, chains) = (self.plan(seed), self.chains);
-                ContainerData::new(device, self.name(), plan, chains, transactions_max)
+                let plan = (self.plan(seed), self.chains);
+                Data::new(device, self.name(), plan, transactions_max)
             }
 
             fn fit<D: Device>(
@@ -359,7 +333,7 @@ macro_rules! workload {
                 data.verify(transactions)
             }
 
-            fn observed<D: Device>(&self, data: &Self::Data<D>) -> Vec<(&'static str, Value)> {
+            fn observed<D: Device>(&self, data: &Self::Data<D>) -> Observed {
                 data.observed()
             }
 

@@ -28,12 +28,21 @@ sizes! {
         /// Whether, under locks, the first thread of each block makes all sections.
         first_only: bool = false, json "first_only";
         /// The form of its transactions.
-        form: Form = Form::Dynamic;
-    }
+        form: Form = Form::Dynamic, by |_, shared| Form::given(shared);
+    } takes [is_static] then complete
 }
 
 impl Counter {
-    /// Returns what a section does.
+    fn complete(self, _: &Options, _: &SharedOptions) -> Result<Self> {
+        refuse! {
+            self.form.is_static() && self.rounds > 0 =>
+                "--rounds {} has no static form, which is an increment alone: leave --static or \
+                 --rounds out", self.rounds;
+        }
+        let sums = self.rounds > 0;
+        Ok(Self { sums, ..self })
+    }
+
     const fn plan(&self) -> CounterPlan {
         CounterPlan {
             rounds: self.rounds,
@@ -46,7 +55,6 @@ impl Counter {
         self.counters as usize * STRIDE as usize
     }
 
-    /// Returns the counter of each item.
     fn items(&self) -> Vec<u32> {
         (0..self.items).map(|i| i % self.counters).collect()
     }
@@ -73,62 +81,27 @@ impl Counter {
     }
 }
 
-impl Input for Counter {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[SharedOption::Static];
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let of = self.given(options);
-        refuse! {
-            shared.is_static && of.rounds > 0 =>
-                "--rounds {} has no static form, which is an increment alone: leave --static or \
-                 --rounds out", of.rounds;
-        }
-        Ok(Counter {
-            sums: of.rounds > 0,
-            form: Form::of(shared.is_static),
-            ..of
-        })
-    }
-}
-
 impl Sizes for Counter {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        self.named()
-    }
-
-    fn summary(&self) -> String {
+    fn facts(&self, _: u64) -> Facts {
         let rounds = match self.rounds {
             0 => String::new(),
             rounds => format!(", {} each", of(rounds.into(), "round")),
         };
-        format!(
-            "{} of {}{rounds}",
-            of(self.items.into(), "increment"),
-            of(self.counters.into(), "counter")
-        )
-    }
-
-    fn form(&self) -> Form {
-        self.form
-    }
-
-    fn capacity(&self) -> Capacity {
-        sets(2, 2, 0)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(self.items.into())
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        self.words() as u64
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("each counter is the number of its increments")
+        let (items, counters) = (self.items.into(), self.counters.into());
+        Facts {
+            parameters: self.named(),
+            summary: format!(
+                "{} of {}{rounds}",
+                of(items, "increment"),
+                of(counters, "counter")
+            ),
+            form: self.form,
+            capacity: sets(2, 2, 0),
+            transactions: Some(items),
+            shared_words: self.words() as u64,
+            verifies: Verifies::final_state("each counter is the number of its increments"),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
@@ -143,13 +116,13 @@ impl Sizes for Counter {
 }
 
 /// The counters, and which of them each item names.
-pub struct CounterData<D: Device> {
+pub struct Data<D: Device> {
     words: TxArray<D, u32>,
     items: Buffer<D, u32>,
 }
 
 impl Workload for Counter {
-    type Data<D: Device> = CounterData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = CounterKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -174,10 +147,10 @@ impl Workload for Counter {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<CounterData<D>> {
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
         let bytes = 4 * (self.words() as u64 + u64::from(self.items));
         check_memory(device, "counter", bytes, bytes, "use fewer --items")?;
-        Ok(CounterData {
+        Ok(Data {
             words: zeros(device, self.words() as u64, "the counters")?,
             items: Buffer::from_slice(device, &self.items(), "the items")?,
         })
@@ -185,19 +158,15 @@ impl Workload for Counter {
 
     accessed!(words);
 
-    fn reset<D: Device>(&self, data: &mut CounterData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         Ok(data.words.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut CounterData<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         Ok(self.wrong(&data.words.download()?, true))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &CounterData<D>,
-        run: Run<A>,
-    ) -> CounterParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> CounterParams<A> {
         CounterParams {
             stm: run.stm,
             words: data.words.view::<A>(),
@@ -221,7 +190,7 @@ joins! {
 }
 
 /// The workload's own data; sections `EXCLUDE` each other, or not.
-fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, CounterData<D>, Work, D> {
+fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>, Work, D> {
     Uses {
         verify: |of, data, _| Ok(of.wrong(&data.words.download()?, EXCLUDE)),
         note: |of, data| {
@@ -229,7 +198,7 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Counter
             Ok(sum.map(|words| format!("the sum is {}", words[1])))
         },
         ..Uses::own(
-            |of: &Counter, _, data: &mut CounterData<_>, transactions, launch| {
+            |of: &Counter, _, data: &mut Data<_>, transactions, launch| {
                 launch(Work {
                     words: data.words.view::<Cgl>(),
                     items: data.items.tarray(),

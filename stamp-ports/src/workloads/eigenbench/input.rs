@@ -74,14 +74,12 @@ macro_rules! sizes_of_plan {
             locality: Option<u32>,
         }
 
-        /// Returns the plan with the sizes that options give.
         fn given(mut plan: EigenbenchPlan, options: &Options) -> EigenbenchPlan {
             $(plan.$($place).+ = options.$option.unwrap_or(plan.$($place).+);)*
             plan.locality_percent = options.locality.unwrap_or(plan.locality_percent);
             plan
         }
 
-        /// Returns the sizes by their names in JSON.
         fn named(plan: &EigenbenchPlan) -> Vec<(&'static str, Value)> {
             vec![
                 $((stringify!($option), plan.$($place).+.into()),)*
@@ -119,10 +117,10 @@ sizes_of_plan! {
 }
 
 impl Input for Eigenbench {
-    is_its_workload!();
+    type Workload = Self;
     type Options = Options;
 
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
+    const TAKES: &'static [&'static str] = &["transactions", "is_static"];
 
     fn sized(occasion: Occasion) -> Self {
         match occasion {
@@ -134,8 +132,12 @@ impl Input for Eigenbench {
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         Ok(Eigenbench {
             plan: given(self.plan, options),
-            form: Form::of(shared.is_static),
+            form: Form::given(shared).unwrap_or(self.form),
         })
+    }
+
+    fn make(&self, _seed: u64) -> Result<Self> {
+        Ok(*self)
     }
 }
 
@@ -149,34 +151,12 @@ impl Eigenbench {
             form: Form::Dynamic,
         }
     }
-}
 
-impl Sizes for Eigenbench {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        named(&self.plan)
-    }
-
-    fn summary(&self) -> String {
-        let hot = self.plan.hot;
-        format!(
-            "{}, {}, {} a transaction",
-            of(self.plan.hot_words.into(), "hot word"),
-            of(hot.reads.into(), "read"),
-            of(hot.writes.into(), "write")
-        )
-    }
-
-    fn form(&self) -> Form {
-        self.form
-    }
-
-    fn capacity(&self) -> Capacity {
+    fn sets(&self) -> Capacity {
         // Each array's last batch is filled up.
         let batches = |accesses: Accesses| {
-            accesses
-                .words()
-                .checked_next_multiple_of(BATCH as u32)
-                .unwrap_or(u32::MAX)
+            let words = accesses.words().checked_next_multiple_of(BATCH as u32);
+            words.unwrap_or(u32::MAX)
         };
         let (hot, mild) = (self.plan.hot, self.plan.mild);
         // A set without an entry is not accepted, even if none is used.
@@ -186,35 +166,42 @@ impl Sizes for Eigenbench {
             0,
         )
     }
+}
 
-    /// The words of the hot array: those of the others belong to one lane each.
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        self.plan.hot_words.into()
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state(
-            "every hot word is the sum of all additions to it, which commute; words of a lane's \
-             own and what it read of them",
-        )
-    }
-
-    /// Those to the hot array, if there are no others.
-    fn accesses(&self) -> Option<SharedAccesses> {
-        let p = &self.plan;
+impl Sizes for Eigenbench {
+    fn facts(&self, _: u64) -> Facts {
+        let (p, form) = (&self.plan, self.form);
         let others = [p.mild, p.cold_inside, p.cold_outside];
         let hot_alone = others.iter().all(|accesses| accesses.is_empty());
         let (words, writes) = (f64::from(p.hot.words()), f64::from(p.hot.writes));
-        (hot_alone && p.locality_percent == 0).then(|| SharedAccesses {
-            reads: words,
-            writes,
-            validated: if p.hot.writes > 0 {
-                words - writes
-            } else {
-                0.0
-            },
-            words: p.hot_words.into(),
-        })
+        Facts {
+            parameters: named(p),
+            summary: format!(
+                "{}, {}, {} a transaction",
+                of(p.hot_words.into(), "hot word"),
+                of(p.hot.reads.into(), "read"),
+                of(p.hot.writes.into(), "write")
+            ),
+            form,
+            capacity: self.sets(),
+            // The words of the hot array: those of the others belong to one lane each.
+            shared_words: p.hot_words.into(),
+            verifies: Verifies::final_state(
+                "every hot word is the sum of all additions to it, which commute; words of a \
+                 lane's own and what it read of them",
+            ),
+            accesses: (hot_alone && p.locality_percent == 0).then(|| SharedAccesses {
+                reads: words,
+                writes,
+                validated: if p.hot.writes > 0 {
+                    words - writes
+                } else {
+                    0.0
+                },
+                words: p.hot_words.into(),
+            }),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
@@ -241,7 +228,7 @@ impl Sizes for Eigenbench {
                 "--static has {STATIC_WORDS} hot reads and writes, nothing else: leave --static out, \
                  or the options that ask for other accesses or arithmetic";
         }
-        let capacity = self.capacity();
+        let capacity = self.sets();
         refuse! {
             capacity.reads.max(capacity.writes) > SET_WORDS_MAX =>
                 "{} words by --hot-reads or --hot-writes and {} by --mild-reads or --mild-writes \

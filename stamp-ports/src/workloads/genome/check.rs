@@ -7,7 +7,6 @@
 use super::input::{Gene, letters};
 use stm_kernels::genome::{BASES_A_WORD, link_of, words_of};
 
-/// What the kernels left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Left<'a> {
     /// The set: a segment's number plus one, or 0.
@@ -110,7 +109,6 @@ fn rebuild(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Result<Vec<u8>, Stri
     Ok(built)
 }
 
-/// What is wrong with an assembly, if anything, on one line.
 pub(super) fn wrong(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Option<String> {
     if let Some(what) = wrong_set(gene, left.slots) {
         return Some(what);

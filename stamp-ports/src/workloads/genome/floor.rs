@@ -1,7 +1,7 @@
 //! GN-1 without transactions: without synchronisation, as critical sections, and the hash set
 //! that one writes by hand; and the links of GN-2 as critical sections.
 
-use super::GenomeData;
+use super::Data;
 use super::check::wrong_set;
 use super::input::Genome;
 use crate::workloads::exclusion::Launch;
@@ -10,8 +10,7 @@ use crate::workloads::prelude::*;
 use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
 use stm_kernels::genome::Match;
 
-/// Returns the parameters of the insertions of so many segments into the set.
-fn inserting(data: &GenomeData<impl Device>, transactions: u64) -> Params {
+fn inserting(data: &Data<impl Device>, transactions: u64) -> Params {
     Params {
         segments: data.segments(),
         slots: data.slots.view::<Cgl>(),
@@ -20,20 +19,17 @@ fn inserting(data: &GenomeData<impl Device>, transactions: u64) -> Params {
 }
 
 /// The segments drawn, and those that fill holes, into the set alone.
-fn set<D: Device + 'static>() -> Uses<Genome, GenomeData<D>, Params, D> {
+fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, Params, D> {
     Uses {
         transactions: |_, data, _| data.gene.starts.len() as u64,
         reset: |_, data| Ok(data.slots.clear()?),
         verify: |_, data, _| Ok(wrong_set(&data.gene, &data.slots.download()?)),
-        ..Uses::own(
-            |_: &Genome, _, data: &mut GenomeData<_>, transactions, launch| {
-                launch(inserting(data, transactions))
-            },
-        )
+        ..Uses::own(|_: &Genome, _, data: &mut Data<_>, transactions, launch| {
+            launch(inserting(data, transactions))
+        })
     }
 }
 
-/// The contenders of genome.
 pub(super) fn contenders<D: Device + 'static>(of: &Genome) -> Vec<Contender<'_, D>> {
     let (set, segments) = (set(), ("segments", 1.0));
     vec![
@@ -47,13 +43,12 @@ pub(super) fn contenders<D: Device + 'static>(of: &Genome) -> Vec<Contender<'_, 
     ]
 }
 
-/// The number of links of a whole run.
-fn all_links(data: &GenomeData<impl Device>) -> u64 {
+fn all_links(data: &Data<impl Device>) -> u64 {
     u64::from(data.gene.distinct).saturating_sub(1)
 }
 
 /// The links of all pairs; asked for fewer, those that are found first.
-fn links<D: Device + 'static>() -> Uses<Genome, GenomeData<D>, Links, D> {
+fn links<D: Device + 'static>() -> Uses<Genome, Data<D>, Links, D> {
     Uses {
         transactions: |_, data, _| all_links(data),
         note: |_, _| {
@@ -69,7 +64,7 @@ fn links<D: Device + 'static>() -> Uses<Genome, GenomeData<D>, Links, D> {
 fn link<D: Device>(
     of: &Genome,
     device: &D,
-    data: &mut GenomeData<D>,
+    data: &mut Data<D>,
     transactions: u64,
     launch: &mut Launch<'_, Links>,
 ) -> Result<Duration> {

@@ -35,89 +35,52 @@ sizes! {
         bases: u32 = 16 << 10, json "g", option
             /// Bases of the gene [default: 16K]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
-            g;
+            g,
+            when Occasion::Quick => 512, Occasion::Recording(DeviceKind::Cpu) => 2 << 10,
+            // A million different segments, so that GN-2 has as many transactions.
+            Occasion::Paper => 1 << 20;
         /// `-s`: bases of a segment.
         segment: u32 = 64, json "s", option
             /// Bases of a segment [default: 64]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
-            s;
+            s,
+            when Occasion::Quick => 16, Occasion::Recording(DeviceKind::Cpu) => 32;
         /// `-n`: segments drawn, before holes are filled.
-        segments: u32 = 4 << 20, json "n";
-    }
-}
-
-impl Input for Genome {
-    is_its_workload!();
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[SharedOption::N];
-
-    fn sized(occasion: Occasion) -> Self {
-        let (bases, segment, segments) = match occasion {
-            Occasion::Quick => (512, 16, 16 << 10),
-            Occasion::Recording(DeviceKind::Cpu) => (2 << 10, 32, 16 << 10),
-            Occasion::Recording(DeviceKind::Cuda) => (16 << 10, 64, 64 << 10),
-            // A million different segments, so that GN-2 has as many transactions.
-            Occasion::Paper => (1 << 20, 64, 4 << 20),
-            slow if slow.is_slow() => (16 << 10, 64, 256 << 10),
-            _ => return Self::default(),
-        };
-        Self {
-            bases,
-            segment,
-            segments,
-        }
-    }
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        Ok(Genome {
-            segments: shared.n.unwrap_or(self.segments),
-            ..self.given(options)
-        })
-    }
+        segments: u32 = 4 << 20, json "n", by |_, shared| shared.n,
+            when Occasion::Quick | Occasion::Recording(DeviceKind::Cpu) => 16 << 10,
+            Occasion::Recording(DeviceKind::Cuda) => 64 << 10,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 256 << 10;
+    } takes [n]
 }
 
 impl Genome {
-    /// Slots of the set; the parameters have been checked.
+    /// Slots of the set.
     pub(super) fn slots(&self) -> u64 {
-        let places = u64::from(self.bases - self.segment) + 1;
+        let places = u64::from(self.bases.saturating_sub(self.segment)) + 1;
         (places * SLOTS_A_SEGMENT).next_power_of_two()
     }
 }
 
 impl Sizes for Genome {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        self.named()
-    }
-
-    fn summary(&self) -> String {
+    fn facts(&self, _: u64) -> Facts {
         let bases = |n: u32| of(n.into(), "base");
-        format!(
-            "{}, {}, {} a segment",
-            bases(self.bases),
-            of(self.segments.into(), "segment"),
-            bases(self.segment)
-        )
-    }
-
-    fn capacity(&self) -> Capacity {
-        sets(LOOKS_MAX, LINK_WORDS, 0)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(self.segments.into())
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        // The set, and the chains: a successor is two words.
-        let places = u64::from(self.bases.saturating_sub(self.segment)) + 1;
-        (places * SLOTS_A_SEGMENT).next_power_of_two() * 5
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state(
-            "each segment is once in the set, and the chain of all of them is the gene",
-        )
+        Facts {
+            parameters: self.named(),
+            summary: format!(
+                "{}, {}, {} a segment",
+                bases(self.bases),
+                of(self.segments.into(), "segment"),
+                bases(self.segment)
+            ),
+            capacity: sets(LOOKS_MAX, LINK_WORDS, 0),
+            transactions: Some(self.segments.into()),
+            // The set, and the chains: a successor is two words.
+            shared_words: self.slots() * 5,
+            verifies: Verifies::final_state(
+                "each segment is once in the set, and the chain of all of them is the gene",
+            ),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
@@ -153,7 +116,6 @@ pub(super) const GENE_MAX: u32 = 1 << 28;
 /// of any size that fits have none.
 const REPEAT_MAX: u32 = 64;
 
-/// A gene and its segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Gene {
     /// The gene's bases, 0 to 3 each.
@@ -170,7 +132,6 @@ fn series(seed: u64, number: u64) -> u64 {
     draw(seed, number, u32::MAX)
 }
 
-/// Letters of bases, for a person.
 pub(super) fn letters(bases: &[u8]) -> String {
     bases
         .iter()
@@ -285,7 +246,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_base_is_covered_and_neighbours_overlap_in_what_occurs_once() {
+    fn a_gene_of_a_seed_is_covered_and_neighbours_overlap_in_what_occurs_once() {
         for (len, segment, n) in [(300, 20, 1), (300, 20, 40), (300, 16, 5000), (40, 40, 3)] {
             let gene = Gene::generate(5, len, segment, n).unwrap();
             assert_eq!(gene.bases.len(), len as usize);
@@ -298,17 +259,10 @@ mod tests {
             for (a, b) in distinct.iter().zip(distinct.iter().skip(1)) {
                 assert!(a + segment >= b + once, "{a} and {b} of {segment}");
             }
-        }
-    }
-
-    #[test]
-    fn a_gene_is_drawn_by_its_seed_and_has_all_bases() {
-        let gene = |seed| Gene::generate(seed, 1000, 32, 100).unwrap();
-        assert_eq!(gene(1), gene(1));
-        assert_ne!(gene(1).bases, gene(2).bases);
-        for base in 0..4 {
-            let count: u32 = gene(1).bases.iter().map(|&b| u32::from(b == base)).sum();
-            assert!((150..350).contains(&count), "{count}");
+            let again = |seed| Gene::generate(seed, len, segment, n).unwrap();
+            assert!(gene == again(5) && gene.bases != again(6).bases);
+            let count = |base| gene.bases.iter().filter(|&&b| b == base).count() as u32;
+            assert!((0..4).all(|base| (len / 8..len / 2).contains(&count(base))));
         }
     }
 
@@ -343,14 +297,10 @@ mod tests {
         let packed = gene.packed();
         assert_eq!(packed.len(), gene.starts.len() * 2);
         for (words, &start) in packed.chunks_exact(2).zip(&gene.starts) {
-            for i in 0..64 {
-                let expected = if i < 40 {
-                    gene.bases[start as usize + i]
-                } else {
-                    0
-                };
-                assert_eq!((words[i / 32] >> (2 * (i % 32)) & 3) as u8, expected);
-            }
+            let base = |i: usize| (words[i / 32] >> (2 * (i % 32)) & 3) as u8;
+            let found: Vec<u8> = (0..64).map(base).collect();
+            assert_eq!(found[..40], gene.bases[start as usize..][..40]);
+            assert_eq!(found[40..], [0; 24]);
         }
     }
 }

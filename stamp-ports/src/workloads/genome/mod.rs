@@ -11,6 +11,7 @@ use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;
 use check::Left;
 use input::Gene;
+use serde_json::json;
 use stm_core::View;
 use stm_core::algorithm::Fast;
 use stm_core::host::{self, Launch};
@@ -26,7 +27,7 @@ mod input;
 pub use input::{Genome, Options};
 
 /// The segments and what the kernels make of them.
-pub struct GenomeData<D: Device> {
+pub struct Data<D: Device> {
     gene: Gene,
     packed: Vec<u64>,
     words: Buffer<D, u64>,
@@ -40,7 +41,7 @@ pub struct GenomeData<D: Device> {
     pair_counts: Buffer<D, u32>,
 }
 
-impl<D: Device> GenomeData<D> {
+impl<D: Device> Data<D> {
     fn assembly<A: Algorithm>(&self) -> Assembly<A> {
         Assembly {
             segments: self.segments(),
@@ -53,7 +54,6 @@ impl<D: Device> GenomeData<D> {
         }
     }
 
-    /// Returns the parameters of the search for the pairs of an overlap.
     fn pairs_of<A: Algorithm>(&self, overlap: u32) -> MatchParams<A> {
         MatchParams {
             assembly: self.assembly::<A>(),
@@ -63,7 +63,6 @@ impl<D: Device> GenomeData<D> {
         }
     }
 
-    /// Returns the segments, as kernels see them.
     fn segments(&self) -> Segments {
         Segments {
             words: self.words.tarray(),
@@ -86,32 +85,34 @@ impl<D: Device> GenomeData<D> {
 }
 
 impl Workload for Genome {
-    type Data<D: Device> = GenomeData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = Deduplicate<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         floor::contenders(self)
     }
 
-    fn observed<D: Device>(&self, data: &GenomeData<D>) -> Vec<(&'static str, Value)> {
-        vec![
-            ("segments", data.gene.starts.len().into()),
-            ("distinct_segments", data.gene.distinct.into()),
-        ]
+    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
+        let Gene {
+            starts, distinct, ..
+        } = &data.gene;
+        observed(Some(
+            &json!({ "segments": starts.len(), "distinct_segments": distinct }),
+        ))
     }
 
     /// All segments, those that fill holes too, and a link to each but the
     /// first of the different ones.
     fn commits_expected<D: Device>(
         &self,
-        data: &GenomeData<D>,
+        data: &Data<D>,
         _transactions: u64,
     ) -> Result<Option<u64>> {
         let links = u64::from(data.gene.distinct) - 1;
         Ok(Some(data.gene.starts.len() as u64 + links))
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<GenomeData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let words = u64::from(words_of(self.segment));
         let most = u64::from(self.segments) + u64::from(self.bases);
         let slots = self.slots();
@@ -124,7 +125,7 @@ impl Workload for Genome {
         let gene = Gene::generate(seed, self.bases, self.segment, self.segments)?;
         let packed = gene.packed();
         let buffer = |len: u64, what| Buffer::zeroed(device, len as usize, what);
-        Ok(GenomeData {
+        Ok(Data {
             words: Buffer::from_slice(device, &packed, "the segments of genome")?,
             slots: zeros(device, slots, "the set of genome")?,
             nexts: zeros(device, slots, "the successors of genome")?,
@@ -141,7 +142,7 @@ impl Workload for Genome {
 
     accessed!(slots, nexts, prevs, others);
 
-    fn reset<D: Device>(&self, data: &mut GenomeData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.nexts.clear()?;
         for array in [&mut data.slots, &mut data.prevs, &mut data.others] {
             array.clear()?;
@@ -150,7 +151,7 @@ impl Workload for Genome {
         Ok(data.pair_counts.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut GenomeData<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         let left = Left {
             slots: &data.slots.download()?,
             nexts: &data.nexts.download()?,
@@ -159,11 +160,7 @@ impl Workload for Genome {
         Ok(check::wrong(&data.gene, &data.packed, &left))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &GenomeData<D>,
-        run: Run<A>,
-    ) -> DeduplicateParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> DeduplicateParams<A> {
         DeduplicateParams {
             stm: run.stm,
             assembly: data.assembly(),
@@ -186,7 +183,7 @@ impl Workload for Genome {
 
     fn run<D: Device, A: Algorithm>(
         &self,
-        data: &mut GenomeData<D>,
+        data: &mut Data<D>,
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
     ) -> Result<()> {
@@ -237,8 +234,7 @@ mod tests {
         segments: 60,
     };
 
-    /// The data as a right run leaves it.
-    fn assembled() -> GenomeData<Cpu> {
+    fn assembled() -> Data<Cpu> {
         let cpu = Cpu::new();
         let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
         GENOME.reset(&mut data).unwrap();
@@ -267,33 +263,24 @@ mod tests {
 
     #[test]
     fn what_the_kernels_left_is_refused_with_any_word_changed() {
-        let right = assembled();
-        let [slots, prevs] = [&right.slots, &right.prevs].map(|b| b.download().unwrap());
-        let nexts = right.nexts.download().unwrap();
-        let refused = |data: &mut GenomeData<Cpu>, what: &str| {
-            assert!(GENOME.verify(data, 60).unwrap().is_some(), "{what}");
-        };
         let mut data = assembled();
-        // Which segment of several alike is in the set, and where, may differ
-        // from run to run; so the words of one run are put in.
-        data.nexts.upload(&nexts).unwrap();
+        let [slots, prevs] = [&data.slots, &data.prevs].map(|b| b.download().unwrap());
+        let verify = |data: &mut Data<Cpu>, slots: &[u32], prevs: &[u32]| {
+            data.slots.upload(slots).unwrap();
+            data.prevs.upload(prevs).unwrap();
+            GENOME.verify(data, 60).unwrap()
+        };
         for entry in 0..slots.len() {
             let mut changed = slots.clone();
             changed[entry] = u32::from(slots[entry] == 0);
-            data.slots.upload(&changed).unwrap();
-            data.prevs.upload(&prevs).unwrap();
-            refused(&mut data, "slots");
+            assert!(verify(&mut data, &changed, &prevs).is_some(), "slots");
             if slots[entry] != 0 {
                 let mut changed = prevs.clone();
                 changed[entry] ^= 1;
-                data.slots.upload(&slots).unwrap();
-                data.prevs.upload(&changed).unwrap();
-                refused(&mut data, "prevs");
+                assert!(verify(&mut data, &slots, &changed).is_some(), "prevs");
             }
         }
-        data.slots.upload(&slots).unwrap();
-        data.prevs.upload(&prevs).unwrap();
-        assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
+        assert_eq!(verify(&mut data, &slots, &prevs), None);
     }
 
     /// A run, followed launch by launch, observed or neither, and how often it was reported.

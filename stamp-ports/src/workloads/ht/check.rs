@@ -124,34 +124,29 @@ mod tests {
     const BUCKETS: u32 = 16;
     const KEYS_PER_TX: u32 = 4;
 
-    /// Heads, nexts and keys of a right table of `nodes` nodes.
-    fn table(nodes: u32) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+    /// Heads, nexts and keys.
+    type Table = (Vec<u32>, Vec<u32>, Vec<u32>);
+
+    /// A right table of `nodes` nodes.
+    fn table(nodes: u32) -> Table {
         let keys = keys(5, nodes.into());
         let mut heads = vec![0; BUCKETS as usize];
         let mut nexts = vec![u32::MAX; nodes as usize];
-        for node in 0..nodes {
-            let bucket = bucket_of_key(keys[node as usize], BUCKETS) as usize;
-            nexts[node as usize] = heads[bucket];
-            heads[bucket] = node + 1;
+        for (node, &key) in keys.iter().enumerate() {
+            let bucket = bucket_of_key(key, BUCKETS) as usize;
+            nexts[node] = std::mem::replace(&mut heads[bucket], node as u32 + 1);
         }
         (heads, nexts, keys)
     }
 
-    fn verdict((heads, nexts, keys): &(Vec<u32>, Vec<u32>, Vec<u32>)) -> Option<String> {
+    fn wrong((heads, nexts, keys): &Table) -> Option<String> {
         difference(heads, nexts, keys, KEYS_PER_TX)
-    }
-
-    /// A bucket with at least two nodes.
-    fn long_bucket(table: &(Vec<u32>, Vec<u32>, Vec<u32>)) -> usize {
-        (0..BUCKETS as usize)
-            .find(|&b| table.0[b] != 0 && table.1[table.0[b] as usize - 1] != 0)
-            .unwrap()
     }
 
     #[test]
     fn a_right_table_is_accepted() {
-        assert_eq!(verdict(&table(200)), None);
-        assert_eq!(verdict(&table(0)), None);
+        assert_eq!(wrong(&table(200)), None);
+        assert_eq!(wrong(&table(0)), None);
     }
 
     #[test]
@@ -159,12 +154,11 @@ mod tests {
         let (heads, nexts, keys) = table(200);
         // Node k of the pool is the other way round, and its link is k + 1.
         let place = |link: u32| if link == 0 { 0 } else { 201 - link };
-        let mut records: Vec<HtPoolNode> = (0..200)
-            .map(|k| HtPoolNode {
-                key: keys[199 - k],
-                next: place(nexts[199 - k]),
-            })
-            .collect();
+        let record = |k: usize| HtPoolNode {
+            key: keys[199 - k],
+            next: place(nexts[199 - k]),
+        };
+        let mut records: Vec<HtPoolNode> = (0..200).map(record).collect();
         let mut heads: Vec<u32> = heads.into_iter().map(place).collect();
         let taken: Vec<Node> = (1..=200).map(Node::from_bits).collect();
         let index = |node: Node| node.bits().checked_sub(1).filter(|&i| i < 200);
@@ -183,34 +177,38 @@ mod tests {
     #[test]
     fn lost_nodes_cycles_wrong_buckets_and_links_out_of_range_are_refused() {
         let right = table(200);
-        let bucket = long_bucket(&right);
+        // A bucket with at least two nodes.
+        let is_long = |&b: &usize| right.0[b] != 0 && right.1[right.0[b] as usize - 1] != 0;
+        let bucket = (0..BUCKETS as usize).find(is_long).unwrap();
+        let other = (bucket + 1) % BUCKETS as usize;
         let first = right.0[bucket];
         let (lost, second) = (first - 1, right.1[first as usize - 1]);
-        let refused = |spoil: &dyn Fn(&mut [u32], &mut [u32]), said: &str| {
-            let mut t = right.clone();
-            spoil(&mut t.0, &mut t.1);
-            has(&verdict(&t).expect(said), said);
-        };
-        let transaction = lost / KEYS_PER_TX;
-        refused(
-            &|heads, _| heads[bucket] = second,
-            &format!(
-                "1 of 200 nodes are lost | node {lost} the first | transaction {transaction}, 3 are in"
+        let spoils: [(&dyn Fn(&mut Table), String); 4] = [
+            (
+                &|t| t.0[bucket] = second,
+                format!(
+                    "1 of 200 nodes are lost | node {lost} the first | transaction {}, 3 are in",
+                    lost / KEYS_PER_TX
+                ),
             ),
-        );
-        refused(
-            &|_, nexts| nexts[second as usize - 1] = first,
-            "a second time",
-        );
-        let other = (bucket + 1) % BUCKETS as usize;
-        refused(
-            &|heads, nexts| {
-                heads[bucket] = second;
-                nexts[lost as usize] = heads[other];
-                heads[other] = first;
-            },
-            &format!("is in bucket {other}, not {bucket}"),
-        );
-        refused(&|_, nexts| nexts[0] = u32::MAX, "links to node 4294967294");
+            (
+                &|t| t.1[second as usize - 1] = first,
+                "a second time".into(),
+            ),
+            (
+                &|t| {
+                    t.0[bucket] = second;
+                    t.1[lost as usize] = t.0[other];
+                    t.0[other] = first;
+                },
+                format!("is in bucket {other}, not {bucket}"),
+            ),
+            (&|t| t.1[0] = u32::MAX, "links to node 4294967294".into()),
+        ];
+        for (spoil, said) in spoils {
+            let mut spoilt = right.clone();
+            spoil(&mut spoilt);
+            has(&wrong(&spoilt).expect("a refusal"), &said);
+        }
     }
 }

@@ -18,7 +18,6 @@ use stm_sync::{TCombiners, TLocks};
 /// it takes the memory of the chained table's links and keys.
 const SLOTS_A_KEY: u64 = 2;
 
-/// The chained table.
 struct Chains<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
@@ -63,7 +62,6 @@ fn chains<P: Copy + 'static, D: Device + 'static>(
     )
 }
 
-/// The slots, and the keys that must be in them.
 struct Slots<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
@@ -136,7 +134,6 @@ fn slots<D: Device + 'static>() -> Uses<Ht, Slots<D>, CasTableParams, D> {
     )
 }
 
-/// What is counted.
 fn counted(of: &Ht) -> (&'static str, f64) {
     ("keys", of.keys_per_tx.into())
 }
@@ -177,7 +174,6 @@ fn under<'a, K: Kernel<Params: Joined<Table>>, D: Device + 'static>(
     one_key().excluded::<K>(of, (Excluding, name), counted(of), locks)
 }
 
-/// The contenders of the hash table.
 pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {
     let keys = counted(of);
     let chains = chains(|of, _, data: &mut Chains<D>, transactions, launch| {

@@ -20,16 +20,6 @@ pub enum NodeSource {
     Pool,
 }
 
-impl NodeSource {
-    /// Its name at the command line and in JSON.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Preassigned => "preassigned",
-            Self::Pool => "pool",
-        }
-    }
-}
-
 sizes! {
     /// The hash table's parameters.
     Ht, options of "ht" {
@@ -45,8 +35,8 @@ sizes! {
             #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
             nodes;
         /// The form of its transactions.
-        form: Form = Form::Dynamic;
-    }
+        form: Form = Form::Dynamic, by |_, shared| Form::given(shared);
+    } takes [transactions, is_static]
 }
 
 impl Ht {
@@ -62,78 +52,43 @@ impl Ht {
     }
 }
 
-impl Input for Ht {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions, SharedOption::Static];
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        Ok(Ht {
-            form: Form::of(shared.is_static),
-            ..self.given(options)
-        })
-    }
-}
-
 impl Sizes for Ht {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let mut all = self.named();
-        if self.nodes != NodeSource::Preassigned {
-            all.push(("nodes", self.nodes.name().into()));
+    fn facts(&self, transactions: u64) -> Facts {
+        let (keys, is_pool) = (self.keys_per_tx, self.nodes == NodeSource::Pool);
+        let mut parameters = self.named();
+        if is_pool {
+            parameters.push(("nodes", "pool".into()));
         }
-        all
-    }
-
-    fn summary(&self) -> String {
-        let keys = of(self.keys_per_tx.into(), "key");
-        let allocated = match self.nodes {
-            NodeSource::Preassigned => "",
-            NodeSource::Pool => ", nodes from a pool",
-        };
-        format!(
-            "{}, {keys} a transaction{allocated}",
-            of(self.buckets.into(), "bucket")
-        )
-    }
-
-    fn form(&self) -> Form {
-        self.form
-    }
-
-    fn capacity(&self) -> Capacity {
-        // Of each key the head and the words of its node.
-        let keys = self.keys_per_tx;
-        match self.nodes {
-            NodeSource::Preassigned => sets(keys, keys.saturating_mul(2), 0),
-            NodeSource::Pool => sets(keys, keys.saturating_mul(3), keys),
+        // Nobody but the transaction that a preassigned node belongs to reads or writes it.
+        let shared_nodes = if is_pool { transactions } else { 0 }.saturating_mul(keys.into());
+        Facts {
+            parameters,
+            summary: format!(
+                "{}, {} a transaction{}",
+                of(self.buckets.into(), "bucket"),
+                of(keys.into(), "key"),
+                if is_pool { ", nodes from a pool" } else { "" }
+            ),
+            form: self.form,
+            // Of each key the head and the words of its node.
+            capacity: if is_pool {
+                sets(keys, keys.saturating_mul(3), keys)
+            } else {
+                sets(keys, keys.saturating_mul(2), 0)
+            },
+            shared_words: shared_nodes.saturating_add(self.buckets.into()),
+            verifies: Verifies::final_state(
+                "each key is once in its bucket's chain, all of a transaction or none",
+            ),
+            // The first link of each key's bucket. The nodes lie together.
+            accesses: Some(Accesses {
+                reads: keys.into(),
+                writes: keys.into(),
+                validated: 0.0,
+                words: self.buckets.into(),
+            }),
+            ..Facts::default()
         }
-    }
-
-    fn shared_words(&self, transactions: u64) -> u64 {
-        let nodes = match self.nodes {
-            // Nobody but the transaction that a node belongs to reads or writes it.
-            NodeSource::Preassigned => 0,
-            NodeSource::Pool => transactions.saturating_mul(self.keys_per_tx.into()),
-        };
-        nodes.saturating_add(self.buckets.into())
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state(
-            "each key is once in its bucket's chain, all of a transaction or none",
-        )
-    }
-
-    /// The first link of each key's bucket. The nodes lie together.
-    fn accesses(&self) -> Option<Accesses> {
-        let keys = f64::from(self.keys_per_tx);
-        Some(Accesses {
-            reads: keys,
-            writes: keys,
-            validated: 0.0,
-            words: self.buckets.into(),
-        })
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
@@ -168,7 +123,7 @@ impl Sizes for Ht {
 }
 
 /// The table.
-pub struct HtData<D: Device> {
+pub struct Data<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
     heads: TxArray<D, u32>,
@@ -179,19 +134,14 @@ pub struct HtData<D: Device> {
 }
 
 impl Workload for Ht {
-    type Data<D: Device> = HtData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = HashTable<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         floor::contenders(self)
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        transactions_max: u64,
-    ) -> Result<HtData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, transactions_max: u64) -> Result<Data<D>> {
         let is_pool = self.nodes == NodeSource::Pool;
         let nodes = (transactions_max * u64::from(self.keys_per_tx)) as usize;
         let (nodes_bytes, heads_bytes) = (nodes as u64 * 4, u64::from(self.buckets) * 4);
@@ -203,7 +153,7 @@ impl Workload for Ht {
             "use fewer --transactions or --buckets",
         )?;
         let keys_host = keys(seed, nodes as u64);
-        Ok(HtData {
+        Ok(Data {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
             heads: zeros(device, self.buckets.into(), "the buckets of ht")?,
             nodes: PreassignedNodes::new(
@@ -218,7 +168,7 @@ impl Workload for Ht {
         })
     }
 
-    fn fit<D: Device>(&self, device: &D, data: &mut HtData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         if self.nodes == NodeSource::Preassigned {
             return Ok(());
         }
@@ -236,20 +186,20 @@ impl Workload for Ht {
         Ok(())
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut HtData<D>) -> Vec<&'d mut dyn Accessed<D>> {
+    fn accessed<'d, D: Device>(&self, data: &'d mut Data<D>) -> Vec<&'d mut dyn Accessed<D>> {
         match self.nodes {
             NodeSource::Preassigned => vec![&mut data.heads, data.nodes.records_mut()],
             NodeSource::Pool => vec![&mut data.heads, data.pool.records_mut()],
         }
     }
 
-    fn clear<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
+    fn clear<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.pool.pool_mut().clear()?;
         data.nodes.reuse()?;
         Ok(data.heads.clear()?)
     }
 
-    fn reset<D: Device>(&self, data: &mut HtData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.heads.clear()?;
         data.pool.clear()?;
         // Full of wrong links, so that one that is not written shows.
@@ -258,7 +208,7 @@ impl Workload for Ht {
         Ok(data.nodes.records_mut().upload(&wrong)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut HtData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
         let (heads, keys) = (data.heads.download()?, &data.keys_host[..nodes]);
         if self.nodes == NodeSource::Pool {
@@ -274,7 +224,7 @@ impl Workload for Ht {
         Ok(difference(&heads, &nexts, keys, self.keys_per_tx))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &HtData<D>, run: Run<A>) -> HtParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> HtParams<A> {
         HtParams {
             stm: run.stm,
             heads: data.heads.view::<A>(),

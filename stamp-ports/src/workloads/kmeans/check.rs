@@ -32,8 +32,7 @@
 //! these points, in which nothing but ties was decided by rounding.
 
 use super::points::Points;
-use super::sequential::{Centres, ROUNDING};
-use std::ops::Range;
+use super::sequential::{Centres, ROUNDING, sums};
 use stm_core::internal::host::in_ranges;
 
 /// What a launch left, and what it started from.
@@ -90,9 +89,12 @@ impl Pass<'_> {
     /// The members of each centre in the order of their additions. All are centres.
     fn orders(&self) -> Result<Vec<Vec<u32>>, String> {
         const NONE: u32 = u32::MAX;
-        let counts = counts(self.members, self.clusters());
-        let width = self.points.dims() + 1;
-        for (c, (&count, row)) in counts.iter().zip(self.rows.chunks(width)).enumerate() {
+        let (dims, clusters) = (self.points.dims(), self.clusters());
+        let mut counts = vec![0; clusters];
+        for &c in self.members {
+            counts[c as usize] += 1;
+        }
+        for (c, (&count, row)) in counts.iter().zip(self.rows.chunks(dims + 1)).enumerate() {
             wrong! {
                 row[0] != count => "centre {c} counts {} points, and {count} sit with it", row[0];
             }
@@ -144,15 +146,6 @@ impl Pass<'_> {
     }
 }
 
-/// Counts the members of each centre.
-fn counts(members: &[u32], clusters: usize) -> Vec<u32> {
-    let mut counts = vec![0; clusters];
-    for &c in members {
-        counts[c as usize] += 1;
-    }
-    counts
-}
-
 /// The sequential run in double precision that follows a device's run.
 #[derive(Clone, Debug)]
 pub(super) struct Follower {
@@ -163,7 +156,6 @@ pub(super) struct Follower {
 }
 
 impl Follower {
-    /// Starts from the same points as the device.
     pub(super) fn new(points: &Points, chosen: &[u32]) -> Self {
         Self {
             centres: Centres::of_points(points, chosen),
@@ -197,31 +189,32 @@ impl Follower {
     /// Makes the pass that the device has made, and compares, check 1 included:
     /// `None` if they agree, else what differs, on one line.
     pub(super) fn differs(&mut self, pass: &Pass<'_>) -> Option<String> {
-        let dims = pass.points.dims();
-        let judged = self.shifts(pass.centres, dims).and_then(|shifts| {
-            Judge {
-                pass,
-                used: Centres::new(dims, pass.centres.iter().map(|&x| x.into())),
-                exact: &self.centres,
-                shift_max: shifts.iter().copied().fold(0.0, f64::max),
-                shifts,
-            }
-            .all()
-        });
-        match judged {
+        match self.judge(pass) {
             Err(wrong) => return Some(wrong),
             Ok(ties) => self.ties += ties,
         }
-        let kept = std::mem::take(&mut self.bounds);
-        self.bounds = self.centres.move_to_means(pass.points, pass.members);
-        let counts = counts(pass.members, self.centres.len());
-        // A centre that stayed is as far off as it was.
-        for (i, (bound, kept)) in self.bounds.iter_mut().zip(kept).enumerate() {
-            if counts[i / dims] == 0 {
-                *bound = kept;
-            }
-        }
+        self.centres
+            .move_to_means(pass.points, pass.members, &mut self.bounds);
         None
+    }
+
+    /// Judges all points on all cores: the number of ties, or what is wrong with the first one.
+    fn judge(&self, pass: &Pass<'_>) -> Result<u64, String> {
+        let dims = pass.points.dims();
+        let shifts = self.shifts(pass.centres, dims)?;
+        let judge = Judge {
+            pass,
+            used: Centres::new(dims, pass.centres.iter().map(|&x| x.into())),
+            exact: &self.centres,
+            shift_max: shifts.iter().copied().fold(0.0, f64::max),
+            shifts,
+        };
+        let ties = in_ranges(WORTH, pass.points.len() as u64, |points| {
+            let mut squares = Vec::new();
+            let ties = points.map(|i| Ok(u64::from(judge.one(i as usize, &mut squares)?)));
+            ties.sum::<Result<u64, String>>()
+        });
+        ties.into_iter().sum()
     }
 
     /// Compares the centres after the last pass.
@@ -237,31 +230,12 @@ const WORTH: u64 = 1024;
 struct Judge<'a> {
     pass: &'a Pass<'a>,
     used: Centres,
-    /// The sequential run's.
     exact: &'a Centres,
-    /// How far they are apart.
     shifts: Vec<f64>,
     shift_max: f64,
 }
 
 impl Judge<'_> {
-    /// All points, on all cores: the number of ties, or what is wrong with the first point that is.
-    fn all(&self) -> Result<u64, String> {
-        let n = self.pass.points.len() as u64;
-        let ties = in_ranges(WORTH, n, |points| {
-            self.some(points.start as usize..points.end as usize)
-        });
-        ties.into_iter().sum()
-    }
-
-    fn some(&self, points: Range<usize>) -> Result<u64, String> {
-        let (mut ties, mut squares) = (0, Vec::new());
-        for i in points {
-            ties += u64::from(self.one(i, &mut squares)?);
-        }
-        Ok(ties)
-    }
-
     /// One point: whether it is a tie that the two runs decided differently.
     fn one(&self, i: usize, squares: &mut Vec<f64>) -> Result<bool, String> {
         let (point, c) = (self.pass.points.point(i), self.pass.members[i]);
@@ -309,16 +283,7 @@ impl Judge<'_> {
 /// Compares the rows with what the members add up to in double precision. All members are centres.
 pub(super) fn wrong_sums(points: &Points, members: &[u32], rows: &[u32]) -> Option<String> {
     let dims = points.dims();
-    let clusters = rows.len() / (dims + 1);
-    let counts = counts(members, clusters);
-    // Of each coordinate the sum, and the sum of the magnitudes.
-    let mut sums = vec![(0.0f64, 0.0f64); clusters * dims];
-    for (&c, point) in members.iter().zip(points.iter()) {
-        for ((sum, magnitude), &x) in sums[c as usize * dims..].iter_mut().zip(point) {
-            *sum += f64::from(x);
-            *magnitude += f64::from(x.abs());
-        }
-    }
+    let (counts, sums) = sums(points, members, rows.len() / (dims + 1));
     for (c, row) in rows.chunks_exact(dims + 1).enumerate() {
         let count = counts[c];
         wrong! {

@@ -3,7 +3,7 @@
 
 use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
-use super::passes::KmeansData;
+use super::passes::Data;
 use crate::workloads::prelude::*;
 use stm_kernels::floor::kmeans::{
     Additions, CriticalSection, Floor, Params, Privatised, WarpAPoint,
@@ -11,7 +11,7 @@ use stm_kernels::floor::kmeans::{
 use stm_kernels::kmeans::NOWHERE;
 
 /// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
-fn first_pass<D: Device + 'static>() -> Uses<Kmeans, KmeansData<D>, Params, D> {
+fn first_pass<D: Device + 'static>() -> Uses<Kmeans, Data<D>, Params, D> {
     Uses {
         of: |of| with(of, false),
         prepare: |of, device, seed, n| {
@@ -26,13 +26,11 @@ fn first_pass<D: Device + 'static>() -> Uses<Kmeans, KmeansData<D>, Params, D> {
                 "the first pass only; the others make all passes".into(),
             ))
         },
-        ..Uses::own(|of: &Kmeans, _, data: &mut KmeansData<_>, n, launch| {
-            launch(params(of, data, n))
-        })
+        ..Uses::own(|of: &Kmeans, _, data: &mut Data<_>, n, launch| launch(params(of, data, n)))
     }
 }
 
-fn wrong_first_pass(of: &Kmeans, data: &KmeansData<impl Device>) -> Verdict {
+fn wrong_first_pass(of: &Kmeans, data: &Data<impl Device>) -> Verdict {
     let (members, rows) = (data.members.download()?, data.rows.download()?.0);
     let changed = data.changed.download()?.into_iter().sum();
     let n = of.points.len() as u64;
@@ -52,8 +50,7 @@ fn wrong_first_pass(of: &Kmeans, data: &KmeansData<impl Device>) -> Verdict {
     Ok(members_differ.or_else(|| wrong_sums(&of.points, &members, &rows)))
 }
 
-/// Returns the parameters of a pass over so many points.
-fn params(of: &Kmeans, data: &KmeansData<impl Device>, points: u64) -> Params {
+fn params(of: &Kmeans, data: &Data<impl Device>, points: u64) -> Params {
     Params {
         points: data.points.tarray(),
         centres: data.centres.tarray(),
@@ -69,9 +66,7 @@ fn params(of: &Kmeans, data: &KmeansData<impl Device>, points: u64) -> Params {
 
 /// All passes, checked as those of the workload that `of` makes: of one that adds, if the kernel
 /// does not note the order of the additions.
-fn passes<D: Device + 'static>(
-    of: fn(&Kmeans) -> Kmeans,
-) -> Uses<Kmeans, KmeansData<D>, Params, D> {
+fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Uses<Kmeans, Data<D>, Params, D> {
     Uses {
         of,
         // The rows are words that are read and written, whoever checks them.
@@ -108,22 +103,20 @@ fn with(of: &Kmeans, adds: bool) -> Kmeans {
     Kmeans { adds, ..of.clone() }
 }
 
-/// What is counted.
 const POINTS: (&str, f64) = ("points", 1.0);
 
-/// The contenders of k-means.
 pub(super) fn contenders<D: Device + 'static>(of: &Kmeans) -> Vec<Contender<'_, D>> {
     let unordered = passes(|of| with(of, true));
     let named = |name| (SpecialPurpose, name);
     let privatised = Uses {
-        shared_bytes: |of: &Kmeans| 4 * of.shared_words(0) as u32,
+        shared_bytes: |of: &Kmeans| 4 * of.shared_words() as u32,
         ..unordered
     };
     let mut all = vec![
         first_pass().open::<Floor>(of, UNSYNCHRONISED, POINTS),
         unordered.open::<Additions>(of, named("atomic adds"), POINTS),
     ];
-    if of.shared_words(0) <= PRIVATE_WORDS {
+    if of.shared_words() <= PRIVATE_WORDS {
         all.push(privatised.open::<Privatised>(of, named("privatised sums"), POINTS));
     }
     all.extend([

@@ -14,18 +14,18 @@ pub(super) const DIMS_MAX: u32 = (1 << 20) - 1;
 /// Clusters of points from a file.
 const CLUSTERS_OF_FILE: u32 = 16;
 
-/// Passes of a recording: each is a history, and the first ones move the most points.
-const RECORDED_PASSES_MAX: u32 = 8;
-/// Passes in `bench floor`: all are alike, and one lock for all takes a second for each.
-const FLOOR_PASSES_MAX: u32 = 3;
-
 sizes! {
     /// Points to draw; by default those of the paper's Table 1: a point a transaction of a kernel,
     /// with the count 32 words of a transaction, and 2 K shared words.
     Drawn, shape of "kmeans" {
-        points: u32 = 64 << 10, count points "Points to generate" ["64K"];
-        dims: u32 = 31, count dims "Coordinates of a generated point" ["31"];
-        centres: u32 = 64, count centres "Centres around which points are generated" ["64"];
+        points: u32 = 64 << 10, count points "Points to generate" ["64K"],
+            // A warp's records of a pass fit its first lane's buffer.
+            when Occasion::Quick => 1 << 10, Occasion::Recording(_) => 4 << 10,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 4 << 10;
+        dims: u32 = 31, count dims "Coordinates of a generated point" ["31"],
+            when Occasion::Quick => 7, Occasion::Recording(DeviceKind::Cpu) => 15;
+        centres: u32 = 64, count centres "Centres around which points are generated" ["64"],
+            when Occasion::Quick => 8, Occasion::Recording(DeviceKind::Cpu) => 16;
     }
 }
 
@@ -79,17 +79,8 @@ pub struct KmeansInput {
 }
 
 impl Default for KmeansInput {
-    /// STAMP's threshold, and about its most passes.
     fn default() -> Self {
-        Self {
-            points: PointsFrom::Drawn(Drawn::default()),
-            normalise: true,
-            clusters_min: None,
-            clusters_max: None,
-            threshold: 0.001,
-            passes_max: 500,
-            adds: false,
-        }
+        Self::sized(Occasion::Measurement)
     }
 }
 
@@ -138,20 +129,11 @@ fn parse_threshold(text: &str) -> Result<f64, String> {
     })
 }
 
-impl Shape {
-    fn given(&self) -> [(&'static str, Option<u32>); 3] {
-        [
-            ("--points", self.points),
-            ("--dims", self.dims),
-            ("--centres", self.centres),
-        ]
-    }
-}
-
 impl GenerateOptions {
     /// The text of the file.
     pub fn text(&self) -> Result<String> {
-        let points = Drawn::default().given(&self.shape).draw(self.seed)?;
+        let drawn = Drawn::default().given(&self.shape, &SharedOptions::default());
+        let points = drawn.draw(self.seed)?;
         // Some 12 characters a coordinate.
         let bytes = (points.len() * points.dims()) as u64 * 12;
         let fix = "use fewer --points or --dims";
@@ -164,46 +146,39 @@ impl Input for KmeansInput {
     type Workload = Kmeans;
     type Options = Options;
 
-    const TAKES: &'static [SharedOption] =
-        &[SharedOption::N, SharedOption::File, SharedOption::Adds];
+    const TAKES: &'static [&'static str] = &["n", "input", "adds"];
 
     fn sized(occasion: Occasion) -> Self {
-        let full = Self::default();
-        let of = |points, dims, centres| {
-            PointsFrom::Drawn(Drawn {
-                points,
-                dims,
-                centres,
-            })
-        };
-        let points = match occasion {
-            Occasion::Quick => of(1 << 10, 7, 8),
-            // A warp's records of a pass fit its first lane's buffer.
-            Occasion::Recording(DeviceKind::Cpu) => of(4 << 10, 15, 16),
-            Occasion::Recording(DeviceKind::Cuda) => of(4 << 10, 31, 64),
-            slow if slow.is_slow() => of(4 << 10, 31, 64),
-            _ => full.points.clone(),
-        };
-        let passes_max = match occasion {
-            Occasion::Quick => 20,
-            Occasion::Recording(_) => RECORDED_PASSES_MAX,
-            // Passes are alike, so a few show the rate.
-            Occasion::Floor(_) | Occasion::Paper => FLOOR_PASSES_MAX,
-            _ => full.passes_max,
-        };
         Self {
-            points,
-            passes_max,
-            ..full
+            points: PointsFrom::Drawn(Drawn::for_occasion(occasion)),
+            normalise: true,
+            clusters_min: None,
+            clusters_max: None,
+            threshold: 0.001,
+            passes_max: match occasion {
+                Occasion::Quick => 20,
+                // Each is a history, and the first ones move the most points.
+                Occasion::Recording(_) => 8,
+                // Passes are alike, so a few show the rate; one lock for all takes a second for each.
+                Occasion::Floor(_) | Occasion::Paper => 3,
+                // About STAMP's most.
+                _ => 500,
+            },
+            adds: false,
         }
     }
 
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
         let points_max = shared.transactions.unwrap_or(u64::MAX);
         let (shape, file) = (options.shape, shared.input.as_ref());
-        let points = (self.points).with(file, "generated points", &shape.given(), |base| {
+        let given = [
+            ("--points", shape.points),
+            ("--dims", shape.dims),
+            ("--centres", shape.centres),
+        ];
+        let points = (self.points).with(file, "generated points", &given, |base| {
             let points = u64::from(base.points).min(points_max) as u32;
-            Drawn { points, ..base }.given(&shape)
+            Drawn { points, ..base }.given(&shape, shared)
         })?;
         Ok(KmeansInput {
             points,
@@ -300,7 +275,6 @@ impl Kmeans {
         }
     }
 
-    /// The coordinates of a point.
     pub(super) fn dims(&self) -> u32 {
         self.points.dims() as u32
     }
@@ -315,15 +289,9 @@ impl Kmeans {
 }
 
 impl Sizes for Kmeans {
-    fn by_warps(&self) -> bool {
-        !self.adds
-    }
-
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let mut parameters = vec![
-            ("points", self.points.len().into()),
-            ("dims", self.dims().into()),
-        ];
+    fn facts(&self, _: u64) -> Facts {
+        let (points, dims) = (self.points.len() as u64, self.dims());
+        let mut parameters = vec![("points", points.into()), ("dims", dims.into())];
         if let Source::Generated(centres) = self.source {
             parameters.push(("centres", centres.into()));
         }
@@ -340,48 +308,31 @@ impl Sizes for Kmeans {
         if let Source::File(name) = &self.source {
             parameters.push(("input", name.as_str().into()));
         }
-        parameters
-    }
-
-    fn summary(&self) -> String {
-        let mut text = format!(
-            "{}, {}, {}",
-            of(self.points.len() as u64, "point"),
-            of(self.dims().into(), "coordinate"),
-            of(self.clusters_max.into(), "cluster")
-        );
-        if self.adds {
-            text += ", transactions add";
-        }
-        text
-    }
-
-    /// Transactions of one launch.
-    fn transactions(&self) -> Option<u64> {
-        Some(self.points.len() as u64)
-    }
-
-    /// The sums are cleared before each pass.
-    fn is_reset_between_launches(&self) -> bool {
-        true
-    }
-
-    fn capacity(&self) -> Capacity {
-        sets(self.dims() + 1, self.dims() + 1, 0)
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        u64::from(self.clusters_max) * (u64::from(self.dims()) + 1)
-    }
-
-    fn verifies(&self) -> Verifies {
-        if self.adds {
-            Verifies::final_state("members and counts exactly, sums within rounding")
-        } else {
-            Verifies::isolation(
-                "each transaction saw the count that the one before it left, and sums are equal \
-                 bit for bit in that order",
-            )
+        Facts {
+            parameters,
+            summary: format!(
+                "{}, {}, {}{}",
+                of(points, "point"),
+                of(dims.into(), "coordinate"),
+                of(self.clusters_max.into(), "cluster"),
+                if self.adds { ", transactions add" } else { "" }
+            ),
+            capacity: sets(dims + 1, dims + 1, 0),
+            // Those of one launch.
+            transactions: Some(points),
+            by_warps: !self.adds,
+            shared_words: u64::from(self.clusters_max) * (u64::from(dims) + 1),
+            verifies: if self.adds {
+                Verifies::final_state("members and counts exactly, sums within rounding")
+            } else {
+                Verifies::isolation(
+                    "each transaction saw the count that the one before it left, and sums are \
+                     equal bit for bit in that order",
+                )
+            },
+            // The sums are cleared before each pass.
+            is_reset_between_launches: true,
+            ..Facts::default()
         }
     }
 

@@ -35,13 +35,13 @@ mod sequential;
 pub use input::{Drawn, GenerateOptions, Kmeans, KmeansInput, Options, PointsFrom, Source};
 pub use points::{Points, read};
 
-pub use passes::KmeansData;
+pub use passes::Data;
 
 impl Kmeans {
     /// Launches the kernel on the first points, with as many clusters as the data are for.
     fn launch<D: Device, A: Algorithm>(
         &self,
-        data: &KmeansData<D>,
+        data: &Data<D>,
         launcher: &mut Launcher<'_, D>,
         points_used: u64,
     ) -> Result<Statistics> {
@@ -69,7 +69,7 @@ impl Kmeans {
 }
 
 impl Workload for Kmeans {
-    type Data<D: Device> = KmeansData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = KMeans<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -83,10 +83,10 @@ impl Workload for Kmeans {
         })
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<KmeansData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let n = self.points.len();
         let (rows, centres) = (
-            self.shared_words(0) as usize,
+            self.shared_words() as usize,
             self.clusters_max as usize * self.points.dims(),
         );
         let row = self.adds.then_some(self.dims() + 1);
@@ -94,7 +94,7 @@ impl Workload for Kmeans {
         // On the host: the points by coordinate, members and their order.
         let host = self.points.len() as u64 * (u64::from(self.dims()) * 4 + 32);
         check_memory(device, "kmeans", words * 4, host, "use fewer points")?;
-        Ok(KmeansData {
+        Ok(Data {
             chosen: self.points.choose(seed, self.clusters_max),
             points: Buffer::from_slice(device, &self.points.by_coordinate(), "the points")?,
             centres: Buffer::zeroed(device, centres, "the centres")?,
@@ -108,37 +108,32 @@ impl Workload for Kmeans {
         })
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut KmeansData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        data.rows.accessed()
-    }
+    accessed!(data => data.rows.accessed());
 
-    fn clear<D: Device>(&self, data: &mut KmeansData<D>) -> Result<()> {
+    fn clear<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         let first = self.begin(&data.chosen);
         data.members.upload(&first.members)?;
         data.armed = true;
         data.arm(&first.centres, self.clusters_max)
     }
 
-    fn reset<D: Device>(&self, data: &mut KmeansData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         // The other arrays each clustering sets up for itself.
         data.found = Found::default();
         data.armed = false;
         data.rows.clear()
     }
 
-    fn commits_expected<D: Device>(&self, data: &KmeansData<D>, n: u64) -> Result<Option<u64>> {
+    fn commits_expected<D: Device>(&self, data: &Data<D>, n: u64) -> Result<Option<u64>> {
         let passes: u64 = data.found.passes.iter().copied().map(u64::from).sum();
         Ok(Some(passes * n))
     }
 
-    fn observed<D: Device>(&self, data: &KmeansData<D>) -> Vec<(&'static str, Value)> {
-        vec![
-            ("passes", data.found.passes.clone().into()),
-            ("ties", data.found.ties.into()),
-        ]
+    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
+        observed(Some(&data.found))
     }
 
-    fn verify<D: Device>(&self, data: &mut KmeansData<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         let clusterings = (self.clusters_max - self.clusters_min + 1) as usize;
         Ok(data.found.wrong.clone().or_else(|| {
             let made = data.found.passes.len();
@@ -146,11 +141,7 @@ impl Workload for Kmeans {
         }))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &KmeansData<D>,
-        run: Run<A>,
-    ) -> KMeansParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> KMeansParams<A> {
         KMeansParams {
             stm: run.stm,
             points: data.points.tarray(),
@@ -179,7 +170,7 @@ impl Workload for Kmeans {
 
     fn run<D: Device, A: Algorithm>(
         &self,
-        data: &mut KmeansData<D>,
+        data: &mut Data<D>,
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
     ) -> Result<()> {
@@ -212,8 +203,7 @@ mod tests {
         }
     }
 
-    /// Launches the first pass on the CPU.
-    fn launched() -> KmeansData<Cpu> {
+    fn launched() -> Data<Cpu> {
         let (kmeans, cpu) = (kmeans(5), Cpu::new());
         let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
         kmeans.clear(&mut data).unwrap();
@@ -222,13 +212,12 @@ mod tests {
         data
     }
 
-    fn judged(data: &KmeansData<Cpu>) -> Option<String> {
+    fn judged(data: &Data<Cpu>) -> Option<String> {
         let kmeans = kmeans(5);
         let mut now = kmeans.begin(&data.chosen);
-        kmeans.judge(data, &mut now).unwrap().0
+        kmeans.judge(data, &mut now).unwrap().err()
     }
 
-    /// Changes one element of a buffer.
     fn change<T: stm_core::host::Pod>(
         buffer: &mut Buffer<Cpu, T>,
         at: usize,
@@ -239,8 +228,7 @@ mod tests {
         buffer.upload(&all).unwrap();
     }
 
-    /// Changes one word of the rows.
-    fn change_row(data: &mut KmeansData<Cpu>, at: usize, new: impl FnOnce(u32) -> u32) {
+    fn change_row(data: &mut Data<Cpu>, at: usize, new: impl FnOnce(u32) -> u32) {
         let mut all = data.rows.download().unwrap().0;
         all[at] = new(all[at]);
         data.rows.upload(&all).unwrap();
@@ -250,7 +238,7 @@ mod tests {
     fn what_a_launch_leaves_is_accepted_and_nothing_else() {
         assert_eq!(judged(&launched()), None);
         // Each array of the device is looked at; how, the tests of the checks say.
-        let spoils: Spoils<KmeansData<Cpu>, 5> = [
+        let spoils: Spoils<Data<Cpu>, 5> = [
             (|data| change_row(data, 7, |w| w ^ 1), "sum 2 of centre 1"),
             (|data| change(&mut data.members, 9, |_| 5), "has centre 5"),
             (|data| change(&mut data.ranks, 0, |_| 500), "a count of 500"),

@@ -152,10 +152,8 @@ impl Points {
     }
 }
 
-/// What a line should be.
 const EXPECTED: &str = "a point's number and its coordinates";
 
-/// What its lines are.
 const LINES: Lines = Lines {
     bytes_max: 1 << 20,
     expected: EXPECTED,

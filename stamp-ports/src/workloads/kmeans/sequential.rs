@@ -30,9 +30,7 @@ pub(super) struct Centres {
 /// The two nearest centres of a point, with the squares of their distances.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Nearest {
-    /// The nearest, the first of several.
     pub(super) centre: u32,
-    /// Its distance, squared.
     pub(super) square: f64,
     /// The distance of the nearest of the others, squared; infinite if there is no other.
     pub(super) second: f64,
@@ -52,7 +50,6 @@ impl Centres {
         }
     }
 
-    /// The points of these numbers.
     pub(super) fn of_points(points: &Points, chosen: &[u32]) -> Self {
         let values = points.values_of(chosen).into_iter();
         Self::new(points.dims(), values.map(f64::from))
@@ -66,12 +63,8 @@ impl Centres {
         self.values[j * self.clusters + c]
     }
 
-    fn set(&mut self, c: usize, j: usize, x: f64) {
-        self.values[j * self.clusters + c] = x;
-    }
-
-    /// The squares of a point's distances, one for each centre.
-    pub(super) fn squares(&self, point: &[f32], squares: &mut Vec<f64>) {
+    /// Finds the centres that are nearest to a point; `squares` become those of all distances.
+    pub(super) fn nearest(&self, point: &[f32], squares: &mut Vec<f64>) -> Nearest {
         squares.clear();
         squares.resize(self.clusters, 0.0);
         for (&x, row) in point.iter().zip(self.values.chunks_exact(self.clusters)) {
@@ -80,10 +73,6 @@ impl Centres {
                 *square += apart * apart;
             }
         }
-    }
-
-    pub(super) fn nearest(&self, point: &[f32], squares: &mut Vec<f64>) -> Nearest {
-        self.squares(point, squares);
         let mut found = Nearest {
             centre: 0,
             square: f64::INFINITY,
@@ -105,35 +94,42 @@ impl Centres {
 
     /// Replaces each by the mean of its members, if it has any.
     ///
-    /// Returns, for each centre and coordinate, one centre after the other, the
-    /// most by which a mean of `f32` sums in any order may differ: `m` additions
-    /// of values `x` lose at most `m * 2^-24` times the sum of the `|x|`, the
-    /// division and the conversion half a unit each; 0 for a centre that stays.
-    pub(super) fn move_to_means(&mut self, points: &Points, members: &[u32]) -> Vec<f64> {
-        let dims = points.dims();
-        let mut counts = vec![0u32; self.clusters];
-        let mut sums = vec![(0.0, 0.0); self.clusters * dims];
-        for (point, &c) in points.iter().zip(members) {
-            counts[c as usize] += 1;
-            for (sum, &x) in sums[c as usize * dims..].iter_mut().zip(point) {
-                sum.0 += f64::from(x);
-                sum.1 += f64::from(x).abs();
-            }
-        }
-        let mut bounds = vec![0.0; self.clusters * dims];
-        for (i, ((sum, magnitudes), bound)) in sums.into_iter().zip(&mut bounds).enumerate() {
-            let (c, j) = (i / dims, i % dims);
-            let count = f64::from(counts[c]);
-            if counts[c] != 0 {
-                self.set(c, j, sum / count);
+    /// Then its bounds, one for each coordinate, become the most by which a mean of `f32` sums in any
+    /// order may differ: `m` additions of values `x` lose at most `m * 2^-24` times the sum of the
+    /// `|x|`, the division and the conversion half a unit each.
+    pub(super) fn move_to_means(&mut self, points: &Points, members: &[u32], bounds: &mut [f64]) {
+        let (dims, clusters) = (points.dims(), self.clusters);
+        let (counts, sums) = sums(points, members, clusters);
+        for (i, ((sum, magnitudes), bound)) in sums.into_iter().zip(bounds).enumerate() {
+            let count = f64::from(counts[i / dims]);
+            if count > 0.0 {
+                self.values[i % dims * clusters + i / dims] = sum / count;
                 let relative = (count + 2.0) * ROUNDING;
                 // Below the smallest normal number, rounding is absolute.
                 *bound = relative / (1.0 - relative).max(ROUNDING) * magnitudes / count
                     + f64::from(f32::MIN_POSITIVE) * ROUNDING;
             }
         }
-        bounds
     }
+}
+
+/// Returns the number of each centre's members, and for each of its coordinates the sum of theirs and
+/// of their magnitudes.
+pub(super) fn sums(
+    points: &Points,
+    members: &[u32],
+    clusters: usize,
+) -> (Vec<u32>, Vec<(f64, f64)>) {
+    let mut counts = vec![0; clusters];
+    let mut sums = vec![(0.0, 0.0); clusters * points.dims()];
+    for (point, &c) in points.iter().zip(members) {
+        counts[c as usize] += 1;
+        for (sum, &x) in sums[c as usize * points.dims()..].iter_mut().zip(point) {
+            sum.0 += f64::from(x);
+            sum.1 += f64::from(x).abs();
+        }
+    }
+    (counts, sums)
 }
 
 /// Whether a run goes on after a pass in which so many of `n` points changed
@@ -153,6 +149,7 @@ pub(super) fn run(
 ) -> (Vec<u32>, Centres, u32) {
     let mut members = vec![stm_kernels::kmeans::NOWHERE; points.len()];
     let (mut centres, mut squares) = (Centres::of_points(points, chosen), Vec::new());
+    let mut bounds = vec![0.0; chosen.len() * points.dims()];
     for passes in 1.. {
         let mut changed = 0;
         for (point, member) in points.iter().zip(&mut members) {
@@ -160,7 +157,7 @@ pub(super) fn run(
             changed += u64::from(*member != centre);
             *member = centre;
         }
-        centres.move_to_means(points, &members);
+        centres.move_to_means(points, &members, &mut bounds);
         if passes >= passes_max || !goes_on(changed, points.len(), threshold) {
             return (members, centres, passes);
         }
@@ -218,7 +215,8 @@ mod tests {
         );
         let points = Points::new(2, vec![1.0, 2.0, 2.0, 3.0]);
         let mut exact = Centres::new(2, [9.0, 9.0, 7.0, 8.0].into_iter());
-        let bounds = exact.move_to_means(&points, &[0, 0]);
+        let mut bounds = [0.0; 4];
+        exact.move_to_means(&points, &[0, 0], &mut bounds);
         assert_eq!(exact, Centres::new(2, [1.5, 2.5, 7.0, 8.0].into_iter()));
         assert!(bounds[0] > 0.0 && bounds[0] < 1e-6);
         assert_eq!(bounds[2..], [0.0, 0.0]);

@@ -7,32 +7,27 @@
 //! for all requests, it is made once: the free cells are cut into the areas that hang together, and
 //! two ends can be joined if they are neighbours or border on the same area.
 
-use super::maze::{Coordinate, Maze, cell, inside, place};
+use super::maze::{Coordinate, Maze, Request, cell, inside, place};
+use serde::Serialize;
 use std::collections::VecDeque;
 use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path};
 
-/// What a kernel left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Left<'a> {
     pub(super) grid: &'a [u32],
-    /// The result of each request.
     pub(super) results: &'a [u32],
-    /// The paths, `room` words for each request.
     pub(super) paths: &'a [u32],
-    /// The most cells of a path.
     pub(super) room: usize,
 }
 
-/// What a right routing has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Counts {
-    /// Requests with a path.
     pub(super) routed: u64,
-    /// Requests without.
     pub(super) unrouted: u64,
-    /// Cells of all paths.
+    #[serde(rename = "path_cells")]
     pub(super) cells: u64,
     /// Cells of the longest path.
+    #[serde(rename = "longest_path")]
     pub(super) longest: u64,
 }
 
@@ -60,29 +55,20 @@ pub(super) fn initial_grid(maze: &Maze) -> Vec<u32> {
 
 /// The neighbours of a place inside the grid.
 fn neighbours(size: GridSize, p: Coordinate) -> impl Iterator<Item = Coordinate> {
-    let steps = [
-        (u32::MAX, 0, 0),
-        (1, 0, 0),
-        (0, u32::MAX, 0),
-        (0, 1, 0),
-        (0, 0, u32::MAX),
-        (0, 0, 1),
-    ];
-    steps
-        .into_iter()
-        .map(move |(x, y, z)| Coordinate {
-            x: p.x.wrapping_add(x),
-            y: p.y.wrapping_add(y),
-            z: p.z.wrapping_add(z),
-        })
-        .filter(move |p| inside(size, *p))
+    let Coordinate { x, y, z } = p;
+    let at = |x, y, z| Coordinate { x, y, z };
+    let on = |n: u32| [n.wrapping_sub(1), n + 1];
+    let [xs, ys, zs] = [x, y, z].map(on);
+    let all = (xs.map(|x| at(x, y, z)).into_iter())
+        .chain(ys.map(|y| at(x, y, z)))
+        .chain(zs.map(|z| at(x, y, z)));
+    all.filter(move |p| inside(size, *p))
 }
 
 fn adjacent(a: Coordinate, b: Coordinate) -> bool {
     a.x.abs_diff(b.x) + a.y.abs_diff(b.y) + a.z.abs_diff(b.z) == 1
 }
 
-/// What a cell's word means.
 fn meaning(word: u32) -> String {
     match word {
         FREE => "free".into(),
@@ -97,13 +83,12 @@ fn meaning(word: u32) -> String {
 fn walk(maze: &Maze, request: usize, path: &[u32], grid: &mut [u32]) -> Result<(), String> {
     let size = maze.size;
     let wanted = maze.requests[request];
-    let cells = grid.len();
     let at = |i: usize| place(size, path[i]);
-    if let Some(bad) = path
-        .iter()
-        .find(|&&c| c as usize >= cells || !inside(size, place(size, c)))
-    {
-        return Err(format!("has cell {bad}, which is not in the grid"));
+    for &cell in path {
+        wrong! {
+            cell as usize >= grid.len() || !inside(size, place(size, cell)) =>
+                "has cell {cell}, which is not in the grid";
+        }
     }
     let last = path.len() - 1;
     wrong! {
@@ -153,10 +138,10 @@ fn areas(size: GridSize, grid: &[u32]) -> Vec<u32> {
 /// Whether a request without a path could have one in the final grid.
 fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> bool {
     let size = maze.size;
-    let (from, to) = (
-        maze.requests[request].source,
-        maze.requests[request].destination,
-    );
+    let Request {
+        source: from,
+        destination: to,
+    } = maze.requests[request];
     let own = |p: Coordinate| grid[cell(size, p) as usize] == RESERVED;
     let around = |p: Coordinate| {
         neighbours(size, p)
@@ -168,7 +153,6 @@ fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> 
         && (adjacent(from, to) || around(from).any(|area| around(to).any(|other| other == area)))
 }
 
-/// Returns what is in a routing, or what is wrong with it, on one line.
 pub(super) fn check(maze: &Maze, left: &Left<'_>) -> Result<Counts, String> {
     let mut expected = initial_grid(maze);
     let mut routed = Counts::default();
@@ -209,7 +193,6 @@ pub(super) fn check(maze: &Maze, left: &Left<'_>) -> Result<Counts, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::maze::Request;
     use super::*;
     use crate::testing::has;
 

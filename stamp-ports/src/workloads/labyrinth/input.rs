@@ -20,19 +20,27 @@ sizes! {
         x: u32 = 512, option
             /// Cells of a row [default: 512]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
-            x;
+            x,
+            when Occasion::Quick => 24, Occasion::Recording(DeviceKind::Cpu) => 64,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 96;
         /// The rows of a plane.
         y: u32 = 512, option
             /// Rows of a plane [default: 512]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
-            y;
+            y,
+            when Occasion::Quick => 24, Occasion::Recording(DeviceKind::Cpu) => 64,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 96;
         /// The planes.
         z: u32 = 7, option
             /// Planes [default: 7]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
-            z;
+            z,
+            when Occasion::Quick | Occasion::Recording(DeviceKind::Cpu) => 3,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 3;
         /// Paths to route.
-        paths: u32 = 512;
+        paths: u32 = 512, by |_, shared| shared.n,
+            when Occasion::Quick => 24, Occasion::Recording(DeviceKind::Cpu) => 64,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 64;
         walls: u32 = 0, count walls "Cells that no path may use" ["0"];
     }
 }
@@ -60,23 +68,6 @@ pub struct LabyrinthInput {
 const PLACE_BYTES: u64 = 64;
 
 impl Drawn {
-    /// A maze without walls.
-    pub const fn of(x: u32, y: u32, z: u32, paths: u32) -> Self {
-        Self {
-            x,
-            y,
-            z,
-            paths,
-            walls: 0,
-        }
-    }
-
-    /// The input with what options say of it.
-    fn with(self, shape: &Shape, paths: Option<u32>) -> Self {
-        let paths = paths.unwrap_or(self.paths);
-        Self { paths, ..self }.given(shape)
-    }
-
     /// Draws the maze.
     pub fn draw(&self, seed: u64) -> Result<Maze> {
         let Self {
@@ -97,10 +88,7 @@ impl Drawn {
 
 impl Default for LabyrinthInput {
     fn default() -> Self {
-        Self {
-            grid: Grid::Drawn(Drawn::default()),
-            claim: Claim::default(),
-        }
+        Self::sized(Occasion::Measurement)
     }
 }
 
@@ -137,8 +125,9 @@ pub struct GenerateOptions {
 impl GenerateOptions {
     /// The text of the file.
     pub fn text(&self) -> Result<String> {
-        let drawn = Drawn::default().with(&self.shape, self.n);
-        Ok(drawn.draw(self.seed)?.text())
+        let paths = self.n.unwrap_or(Drawn::default().paths);
+        let drawn = Drawn::default().given(&self.shape, &SharedOptions::default());
+        Ok(Drawn { paths, ..drawn }.draw(self.seed)?.text())
     }
 }
 
@@ -146,19 +135,13 @@ impl Input for LabyrinthInput {
     type Workload = Labyrinth;
     type Options = Options;
 
-    const TAKES: &'static [SharedOption] = &[SharedOption::N, SharedOption::File];
+    const TAKES: &'static [&'static str] = &["n", "input"];
 
     const BY_BLOCKS: bool = true;
 
     fn sized(occasion: Occasion) -> Self {
-        let drawn = match occasion {
-            Occasion::Quick => Drawn::of(24, 24, 3, 24),
-            Occasion::Recording(DeviceKind::Cpu) => Drawn::of(64, 64, 3, 64),
-            slow if slow.is_slow() => Drawn::of(96, 96, 3, 64),
-            _ => Drawn::default(),
-        };
         Self {
-            grid: Grid::Drawn(drawn),
+            grid: Grid::Drawn(Drawn::for_occasion(occasion)),
             claim: Claim::default(),
         }
     }
@@ -172,7 +155,7 @@ impl Input for LabyrinthInput {
             ("--walls", shape.walls),
             ("-n", shared.n),
         ];
-        let fill = |base: Drawn| base.with(&shape, shared.n);
+        let fill = |base: Drawn| base.given(&shape, shared);
         let grid = self.grid.with(file, "a generated grid", &given, fill)?;
         Ok(LabyrinthInput {
             grid,
@@ -209,70 +192,45 @@ pub struct Labyrinth {
 const PATH_ROOM_MIN: u64 = 256;
 
 impl Sizes for Labyrinth {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let size = self.maze.size;
+    fn facts(&self, _: u64) -> Facts {
+        let Maze {
+            size,
+            walls,
+            requests,
+        } = &self.maze;
+        let GridSize { x, y, z } = *size;
+        let (paths, walls) = (requests.len() as u64, walls.len() as u64);
         let mut parameters = vec![
-            ("x", size.x.into()),
-            ("y", size.y.into()),
-            ("z", size.z.into()),
-            ("paths", self.maze.requests.len().into()),
-            ("walls", self.maze.walls.len().into()),
+            ("x", x.into()),
+            ("y", y.into()),
+            ("z", z.into()),
+            ("paths", paths.into()),
+            ("walls", walls.into()),
         ];
-        if let Some(name) = &self.file {
-            parameters.push(("input", name.as_str().into()));
-        }
+        let file = self.file.as_deref();
+        parameters.extend(file.map(|name| ("input", name.into())));
         if self.claim == Claim::Block {
             parameters.push(("claim", "block".into()));
         }
-        parameters
-    }
-
-    fn summary(&self) -> String {
-        let size = self.maze.size;
-        format!(
-            "{} x {} x {} cells, {}, {}",
-            size.x,
-            size.y,
-            size.z,
-            of(self.maze.requests.len() as u64, "path"),
-            of(self.maze.walls.len() as u64, "wall")
-        )
-    }
-
-    /// Room for a path of twice the longest way through an empty grid.
-    fn capacity(&self) -> Capacity {
-        let size = self.maze.size;
-        let around = 2 * (u64::from(size.x) + u64::from(size.y) + u64::from(size.z));
-        let room = around.max(PATH_ROOM_MIN).min(size.inner_cells()).max(2) as u32;
-        sets(room, room, 0)
-    }
-
-    fn capacity_max(&self) -> Capacity {
-        let cells = self.maze.size.inner_cells() as u32;
-        sets(cells, cells, 0)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(self.maze.requests.len() as u64)
-    }
-
-    fn shared_bytes(&self) -> u32 {
-        SHARED_BYTES
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        self.maze.size.cells()
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state(
-            "each path goes from its source to its destination through cells of its own, and \
-             what was left out has no path in the final grid",
-        )
-    }
-
-    fn check(&self, _transactions: u64) -> Result<()> {
-        Ok(()) // a maze is checked when it is made
+        let cells = size.inner_cells();
+        // Room for a path of twice the longest way through an empty grid.
+        let around = 2 * (u64::from(x) + u64::from(y) + u64::from(z));
+        let room = around.max(PATH_ROOM_MIN).min(cells).max(2) as u32;
+        let (paths_told, walls_told) = (of(paths, "path"), of(walls, "wall"));
+        Facts {
+            parameters,
+            summary: format!("{x} x {y} x {z} cells, {paths_told}, {walls_told}"),
+            capacity: sets(room, room, 0),
+            capacity_max: Some(sets(cells as u32, cells as u32, 0)),
+            transactions: Some(paths),
+            shared_bytes: SHARED_BYTES,
+            shared_words: size.cells(),
+            verifies: Verifies::final_state(
+                "each path goes from its source to its destination through cells of its own, and \
+                 what was left out has no path in the final grid",
+            ),
+            ..Facts::default()
+        }
     }
 
     /// A router a block, whose threads expand the grid together; the

@@ -22,7 +22,6 @@ use std::path::Path;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::labyrinth::{GridSize, REQUESTS_MAX};
 
-/// What its lines are.
 const LINES: Lines = Lines {
     bytes_max: 4096,
     expected: "a line that begins with d, w, p or #",
@@ -73,12 +72,10 @@ pub struct Maze {
     pub requests: Vec<Request>,
 }
 
-/// The cell of a place inside the grid.
 pub(super) fn cell(size: GridSize, place: Coordinate) -> u32 {
     size.index(place.x, place.y, place.z)
 }
 
-/// The place of a cell.
 pub(super) fn place(size: GridSize, cell: u32) -> Coordinate {
     let (x, y, z) = size.place(cell);
     Coordinate { x, y, z }
@@ -100,7 +97,6 @@ fn check_size(size: GridSize) -> std::result::Result<(), String> {
     Ok(())
 }
 
-/// A file as read so far.
 #[derive(Default)]
 struct Reading {
     size: Option<(GridSize, u64)>,
@@ -110,7 +106,6 @@ struct Reading {
 }
 
 impl Reading {
-    /// Takes a line's words.
     fn line(&mut self, words: &[&str], line: u64) -> std::result::Result<(), String> {
         let Some((&code, numbers)) = words.split_first() else {
             return Ok(());
@@ -154,7 +149,6 @@ impl Reading {
         }
     }
 
-    /// A place, if it is inside the grid.
     fn place(&self, what: &str, [x, y, z]: [u32; 3]) -> std::result::Result<Coordinate, String> {
         let place = Coordinate { x, y, z };
         match self.size {
@@ -199,7 +193,6 @@ impl Reading {
     }
 }
 
-/// Exactly `N` numbers after a line's code.
 fn read_numbers<const N: usize>(
     code: &str,
     words: &[&str],

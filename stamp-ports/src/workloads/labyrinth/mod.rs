@@ -12,6 +12,7 @@ use check::{Counts, Left, check, initial_grid};
 pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
 use maze::cell;
 pub use maze::{Coordinate, Maze, Request};
+use serde_json::json;
 use stm_core::host;
 use stm_kernels::floor::labyrinth::{CriticalSection, Params};
 use stm_kernels::labyrinth::{
@@ -61,7 +62,7 @@ impl Claims {
 }
 
 /// The grid, the requests, and what became of them.
-pub struct LabyrinthData<D: Device> {
+pub struct Data<D: Device> {
     initial: Vec<u32>,
     grid: TxArray<D, u32>,
     requests: Buffer<D, u32>,
@@ -80,8 +81,7 @@ pub struct LabyrinthData<D: Device> {
     routed: Counts,
 }
 
-impl<D: Device> LabyrinthData<D> {
-    /// Returns what the routers of a launch work on beside the grid.
+impl<D: Device> Data<D> {
     fn router_params(&self, of: &Labyrinth, transactions: u64) -> RouterParams {
         RouterParams {
             requests: self.requests.tarray(),
@@ -97,7 +97,6 @@ impl<D: Device> LabyrinthData<D> {
         }
     }
 
-    /// Makes the memory that depends on the launch.
     fn fit(&mut self, device: &D, blocks: u32, path_cells_max: u32) -> Result<()> {
         let cells = self.grid.len() as u64;
         let routers = cells * 2 * u64::from(blocks);
@@ -120,14 +119,12 @@ impl<D: Device> LabyrinthData<D> {
         Ok(())
     }
 
-    /// Before the launch of a run.
     fn begin(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
         let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
         let blocks = launcher.stm.shape().blocks;
         self.fit(launcher.device, blocks, reads.min(writes))
     }
 
-    /// After the launch of a run.
     fn end(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
         self.time = launcher.done.time;
         let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
@@ -153,37 +150,27 @@ impl<D: Device> LabyrinthData<D> {
 /// Nearly all of the time is the expansion of routes, which is the same with and without
 /// transactions.
 impl Workload for Labyrinth {
-    type Data<D: Device> = LabyrinthData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = Router<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![routed().critical_section::<CriticalSection>(self, ("paths", 1.0))]
     }
 
-    fn observed<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, Value)> {
-        let Counts {
-            routed,
-            unrouted,
-            cells,
-            longest,
-        } = data.routed;
+    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
         let claims = data.claims;
-        let counts = [
-            ("routed", routed),
-            ("unrouted", unrouted),
-            ("path_cells", cells),
-            ("longest_path", longest),
-            ("claims", claims.count),
-            ("claim_ticks", claims.ticks),
-            ("router_ticks", claims.worked),
-        ];
-        let mut all = counts.map(|(name, n)| (name, n.into())).to_vec();
-        all.push(("claim_us", claims.microseconds(data.time).into()));
-        all.push(("claim_share", claims.share().into()));
+        let mut all = observed(Some(&data.routed));
+        all.extend(observed(Some(&json!({
+            "claims": claims.count,
+            "claim_ticks": claims.ticks,
+            "router_ticks": claims.worked,
+            "claim_us": claims.microseconds(data.time),
+            "claim_share": claims.share(),
+        }))));
         all
     }
 
-    fn remarks<D: Device>(&self, data: &LabyrinthData<D>) -> Vec<(&'static str, String)> {
+    fn remarks<D: Device>(&self, data: &Data<D>) -> Vec<(&'static str, String)> {
         let mut remarks = Vec::new();
         let Counts {
             routed, unrouted, ..
@@ -208,7 +195,7 @@ impl Workload for Labyrinth {
     /// Each path is one commit; [`verify`](Workload::verify) checks the paths.
     fn commits_expected<D: Device>(
         &self,
-        data: &LabyrinthData<D>,
+        data: &Data<D>,
         _transactions: u64,
     ) -> Result<Option<u64>> {
         let results = data.results.download()?;
@@ -216,7 +203,7 @@ impl Workload for Labyrinth {
         Ok(Some(results.iter().filter(routed).count() as u64))
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<LabyrinthData<D>> {
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
         let bytes = self.maze.size.cells() * 4;
         let fix = "use a smaller grid";
         check_memory(device, "labyrinth", bytes, 4 * bytes, fix)?;
@@ -229,7 +216,7 @@ impl Workload for Labyrinth {
             .map(|end| cell(self.maze.size, end))
             .collect();
         let buffer = |len, what| Buffer::zeroed(device, len, what);
-        Ok(LabyrinthData {
+        Ok(Data {
             grid: zeros(device, initial.len() as u64, "the grid of labyrinth")?,
             requests: Buffer::from_slice(device, &ends, "the requests of labyrinth")?,
             results: buffer(self.maze.requests.len(), "the results of labyrinth")?,
@@ -247,7 +234,7 @@ impl Workload for Labyrinth {
 
     accessed!(grid);
 
-    fn reset<D: Device>(&self, data: &mut LabyrinthData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.grid.upload(&data.initial)?;
         data.results.clear()?;
         data.routed = Counts::default();
@@ -257,7 +244,7 @@ impl Workload for Labyrinth {
         Ok(data.next.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut LabyrinthData<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         let left = Left {
             grid: &data.grid.download()?,
             results: &data.results.download()?,
@@ -274,11 +261,7 @@ impl Workload for Labyrinth {
         }
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &LabyrinthData<D>,
-        run: Run<A>,
-    ) -> LabyrinthParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> LabyrinthParams<A> {
         LabyrinthParams {
             stm: run.stm,
             grid: data.grid.view::<A>(),
@@ -293,7 +276,7 @@ impl Workload for Labyrinth {
     }
 }
 
-fn routed<D: Device + 'static>() -> Uses<Labyrinth, LabyrinthData<D>, Params, D> {
+fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, Params, D> {
     Uses {
         // A path has as much room as a transaction's sets.
         fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),
@@ -304,7 +287,7 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, LabyrinthData<D>, Params, D>
             Ok(last.map(|(what, n)| format!("{what}: {n}")))
         },
         ..Uses::own(
-            |of: &Labyrinth, _, data: &mut LabyrinthData<_>, transactions, launch| {
+            |of: &Labyrinth, _, data: &mut Data<_>, transactions, launch| {
                 launch(Params {
                     grid: data.grid.view::<Cgl>(),
                     work: data.router_params(of, transactions),
@@ -324,8 +307,7 @@ mod tests {
     use stm_core::host::Cpu;
     use stm_kernels::labyrinth::{FREE, GridSize, cell_of_path};
 
-    /// A small maze, and its data as a right run leaves it.
-    fn routed() -> (Labyrinth, LabyrinthData<Cpu>) {
+    fn routed() -> (Labyrinth, Data<Cpu>) {
         let size = GridSize { x: 9, y: 8, z: 2 };
         let labyrinth = Labyrinth {
             maze: Maze::generate(2, size, 8, 12).unwrap(),
@@ -346,20 +328,26 @@ mod tests {
 
     /// How a single cell or result is refused, the tests of the checks say.
     #[test]
-    fn what_a_kernel_left_is_refused_with_another_cell_or_result() {
+    fn what_a_kernel_left_is_refused_with_another_cell_or_result_and_put_back_for_another_run() {
         let (labyrinth, mut data) = routed();
-        let mut grid = data.grid.download().unwrap();
-        let at = grid.iter().position(|&word| word == FREE).unwrap();
-        grid[at] = cell_of_path(3);
-        data.grid.upload(&grid).unwrap();
-        let what = labyrinth.verify(&mut data, 8).unwrap();
-        has(&what.expect("refused"), "should be free");
+        let refused = |data: &mut Data<Cpu>, said: &str| {
+            has(&labyrinth.verify(data, 8).unwrap().expect("refused"), said);
+        };
         let mut results = data.results.download().unwrap();
         let routed = results.iter().position(|&r| r != UNROUTED).unwrap();
         results[routed] -= 1;
         data.results.upload(&results).unwrap();
-        let what = labyrinth.verify(&mut data, 8).unwrap();
-        has(&what.expect("refused"), "the path of request");
+        refused(&mut data, "the path of request");
+        results[routed] += 1;
+        data.results.upload(&results).unwrap();
+        let mut grid = data.grid.download().unwrap();
+        let at = grid.iter().position(|&word| word == FREE).unwrap();
+        grid[at] = cell_of_path(3);
+        data.grid.upload(&grid).unwrap();
+        refused(&mut data, "should be free");
+        labyrinth.reset(&mut data).unwrap();
+        assert_eq!(data.grid.download().unwrap(), initial_grid(&labyrinth.maze));
+        refused(&mut data, "not settled");
     }
 
     #[test]
@@ -372,14 +360,5 @@ mod tests {
         // 400 ticks in 800 us: 2 us a tick, 8 ticks a claim.
         let us = claims.microseconds(Duration::from_micros(800));
         assert!((us - 16.0).abs() < 1e-9 && (claims.share() - 0.08).abs() < 1e-9);
-    }
-
-    #[test]
-    fn a_second_run_finds_the_first_state_again() {
-        let (labyrinth, mut data) = routed();
-        labyrinth.reset(&mut data).unwrap();
-        assert_eq!(data.grid.download().unwrap(), initial_grid(&labyrinth.maze));
-        let what = labyrinth.verify(&mut data, 8).unwrap();
-        assert!(what.is_some_and(|w| w.contains("not settled")));
     }
 }

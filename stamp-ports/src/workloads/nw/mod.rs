@@ -13,7 +13,7 @@ sizes! {
     Nw, options of "nw" {
         letters: u32 = 496, json "letters", count letters "Letters of each of the two sequences" ["496"],
             when Occasion::Quick | Occasion::Recording(_) => 62;
-    }
+    } takes []
 }
 
 /// The most letters: 64 M cells.
@@ -53,40 +53,19 @@ impl Nw {
     }
 }
 
-impl Input for Nw {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[];
-
-    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(self.given(options))
-    }
-}
-
 impl Sizes for Nw {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        self.named()
-    }
-
-    fn summary(&self) -> String {
-        format!("{0} x {0} letters", self.letters)
-    }
-
-    fn capacity(&self) -> Capacity {
-        sets(3, 1, 0)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(u64::from(self.letters).pow(2))
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        (self.side() as u64).pow(2)
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("the whole table is equal, so each cell saw its neighbours")
+    fn facts(&self, _: u64) -> Facts {
+        Facts {
+            parameters: self.named(),
+            summary: format!("{0} x {0} letters", self.letters),
+            capacity: sets(3, 1, 0),
+            transactions: Some(u64::from(self.letters).pow(2)),
+            shared_words: (self.side() as u64).pow(2),
+            verifies: Verifies::final_state(
+                "the whole table is equal, so each cell saw its neighbours",
+            ),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
@@ -100,7 +79,7 @@ impl Sizes for Nw {
 }
 
 /// The cells, the order in which they are computed, and what they must be.
-pub struct NwData<D: Device> {
+pub struct Data<D: Device> {
     cells: TxArray<D, u32>,
     order: Buffer<D, u32>,
     letters: Buffer<D, u32>,
@@ -148,10 +127,10 @@ impl Nw {
 }
 
 impl Workload for Nw {
-    type Data<D: Device> = NwData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = Matrix<A>;
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<NwData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let cells = (self.side() as u64).pow(2);
         check_memory(device, "nw", 12 * cells, 16 * cells, "use fewer --letters")?;
         let [border, expected] = self.cells(seed);
@@ -161,7 +140,7 @@ impl Workload for Nw {
         let scoring = linear_nucleotides();
         let alphabet = scoring.matrix.alphabet.len();
         let scores = transformed_scores(&scoring.matrix.scores, alphabet, scoring.gap.extend);
-        Ok(NwData {
+        Ok(Data {
             cells: TxArray::from_slice(device, Layout::Plain, &border, "the cells")?,
             order: Buffer::from_slice(device, &self.order(), "the order of the cells")?,
             letters: Buffer::from_slice(device, &letters, "the letters")?,
@@ -174,12 +153,12 @@ impl Workload for Nw {
 
     accessed!(cells);
 
-    fn reset<D: Device>(&self, data: &mut NwData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.next.clear()?;
         Ok(data.cells.upload(&data.border)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut NwData<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         let found = data.cells.download()?;
         let wrong = Difference::first(&found, &data.expected);
         Ok(wrong.map(|wrong| {
@@ -194,7 +173,7 @@ impl Workload for Nw {
         }))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &NwData<D>, run: Run<A>) -> MatrixParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> MatrixParams<A> {
         MatrixParams {
             stm: run.stm,
             cells: data.cells.view::<A>(),

@@ -1,79 +1,54 @@
 //! Pool: nodes are allocated and freed, and nothing else.
 
-use crate::workloads::input::NoOptions;
 use crate::workloads::plain::PlainNodes;
 use crate::workloads::prelude::*;
 use stm_core::host::{Error as HostError, Pool as Nodes};
 use stm_kernels::floor::pool::{CriticalSection, Params};
 use stm_kernels::pool::{Pool as PoolKernel, PoolParams};
 
-/// The pool's parameters: none, as its size follows from the launch.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Pool;
-
-impl Input for Pool {
-    is_its_workload!();
-    type Options = NoOptions;
-
-    const TAKES: &'static [SharedOption] = &[SharedOption::Transactions];
-
-    fn with(self, _options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(self)
-    }
+sizes! {
+    /// The pool's parameters: none, as its size follows from the launch.
+    Pool, options of "pool" {} takes [transactions]
 }
 
 /// The number of nodes for each lane: it holds two at a time, and finds one of the others quickly.
 const NODES_A_LANE: u64 = 8;
 
 impl Sizes for Pool {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        vec![("nodes_a_lane", NODES_A_LANE.into())]
-    }
-
-    fn summary(&self) -> String {
-        format!("{NODES_A_LANE} nodes a lane")
-    }
-
-    fn capacity(&self) -> Capacity {
-        sets(1, 1, 2)
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        1
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("no node is lost, and none was given twice and kept")
-    }
-
-    fn check(&self, _transactions: u64) -> Result<()> {
-        Ok(())
+    fn facts(&self, _: u64) -> Facts {
+        Facts {
+            parameters: vec![("nodes_a_lane", NODES_A_LANE.into())],
+            summary: format!("{NODES_A_LANE} nodes a lane"),
+            capacity: sets(1, 1, 2),
+            shared_words: 1,
+            verifies: Verifies::final_state("no node is lost, and none was given twice and kept"),
+            ..Facts::default()
+        }
     }
 }
 
 /// The pool.
-pub struct PoolData<D: Device> {
+pub struct Data<D: Device> {
     pool: Nodes<D>,
-    /// Lanes that run transactions.
     lanes: u64,
 }
 
 impl Workload for Pool {
-    type Data<D: Device> = PoolData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = PoolKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![nodes().critical_section::<CriticalSection>(self, ONE_EACH)]
     }
 
-    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<PoolData<D>> {
-        Ok(PoolData {
+    fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
+        Ok(Data {
             pool: Nodes::new(device, NODES_A_LANE, "the pool")?,
             lanes: 1,
         })
     }
 
-    fn fit<D: Device>(&self, device: &D, data: &mut PoolData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         if data.lanes != lanes {
             data.pool = Nodes::new(device, NODES_A_LANE * lanes, "the pool")?;
             data.lanes = lanes;
@@ -81,16 +56,14 @@ impl Workload for Pool {
         Ok(())
     }
 
-    fn accessed<'d, D: Device>(&self, _data: &'d mut PoolData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![]
-    }
+    accessed!();
 
     /// Each lane that ran a transaction holds the node of its last one.
-    fn reset<D: Device>(&self, data: &mut PoolData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         Ok(data.pool.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut PoolData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         match data.pool.check(transactions.min(data.lanes)) {
             Ok(()) => Ok(None),
             Err(wrong @ HostError::PoolCount { .. }) => Ok(Some(wrong.to_string())),
@@ -98,7 +71,7 @@ impl Workload for Pool {
         }
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &PoolData<D>, run: Run<A>) -> PoolParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> PoolParams<A> {
         PoolParams {
             stm: run.stm,
             pool: data.pool.view(),
@@ -108,16 +81,15 @@ impl Workload for Pool {
 }
 
 /// Nodes, and the lanes that they are made for.
-type Data<D> = (PlainNodes<D>, u64);
+type Sections<D> = (PlainNodes<D>, u64);
 
-/// Makes as many nodes for each lane as the workload has.
-fn made<D: Device>(device: &D, lanes: u64) -> Result<Data<D>> {
+fn made<D: Device>(device: &D, lanes: u64) -> Result<Sections<D>> {
     let nodes = PlainNodes::new(device, NODES_A_LANE * lanes, "the nodes")?;
     Ok((nodes, lanes))
 }
 
 /// What critical sections do with the nodes.
-fn nodes<D: Device + 'static>() -> Uses<Pool, Data<D>, Params, D> {
+fn nodes<D: Device + 'static>() -> Uses<Pool, Sections<D>, Params, D> {
     Uses {
         fit: |_, device, data, (_, lanes)| {
             if data.1 != lanes {

@@ -14,15 +14,12 @@
 
 use stm_kernels::queue::{APPENDED, QueuePlan, TAKEN};
 
-/// What a launch left.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Left<'a> {
-    /// The operations' roles.
     pub(super) plan: QueuePlan,
     /// Lanes of the launch that ran transactions: number `n` ran operations `n`,
     /// `n + lanes` and so on.
     pub(super) lanes: u64,
-    /// What each operation noted.
     pub(super) results: &'a [u64],
     /// How many values were taken, and appended.
     pub(super) counts: [u32; 2],
@@ -32,7 +29,6 @@ pub(super) struct Left<'a> {
 /// No value: values are transactions' numbers plus 1.
 const NONE: u32 = 0;
 
-/// What is wrong, if anything.
 pub(super) fn difference(left: &Left<'_>) -> Option<String> {
     check(left).err()
 }

@@ -20,13 +20,13 @@ sizes! {
         operations: u32 = 64 << 10, json "operations", count operations "Operations, each a transaction" ["64K"],
             when Occasion::Quick => 4 << 10;
         /// The operations' roles, and whether they wait.
-        roles: Roles = Roles::Drawn;
+        roles: Roles = Roles::Drawn, by |options, _| options.wait.map(Wait::roles);
     } and {
         /// Operations wait while the queue is full or empty; half of them are
         /// producers, in turn with consumers or after them [default: none waits]
         #[arg(long, value_name = "ROLES", conflicts_with = "producers")]
         wait: Wait;
-    }
+    } takes []
 }
 
 /// The order of roles where operations wait.
@@ -38,63 +38,37 @@ enum Wait {
     ConsumersFirst,
 }
 
-impl Input for Queue {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[];
-
-    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(Queue {
-            roles: match options.wait {
-                None => self.roles,
-                Some(Wait::Alternating) => Roles::Alternating,
-                Some(Wait::ConsumersFirst) => Roles::ConsumersFirst,
-            },
-            ..self.given(options)
-        })
+impl Wait {
+    const fn roles(self) -> Roles {
+        match self {
+            Self::Alternating => Roles::Alternating,
+            Self::ConsumersFirst => Roles::ConsumersFirst,
+        }
     }
 }
 
 impl Sizes for Queue {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let waiting = match self.roles {
-            Roles::Drawn => "none",
-            Roles::Alternating => "alternating",
-            Roles::ConsumersFirst => "consumers-first",
+    fn facts(&self, _: u64) -> Facts {
+        let (waiting, told) = match self.roles {
+            Roles::Drawn => ("none", format!("{} % producers", self.producers_percent)),
+            Roles::Alternating => ("alternating", "all wait".into()),
+            Roles::ConsumersFirst => ("consumers-first", "all wait, consumers first".into()),
         };
-        let mut all = self.named();
-        all.push(("waiting", waiting.into()));
-        all
-    }
-
-    fn summary(&self) -> String {
-        let places = of(self.places.into(), "place");
-        match self.roles {
-            Roles::Drawn => format!("{places}, {} % producers", self.producers_percent),
-            Roles::Alternating => format!("{places}, all wait"),
-            Roles::ConsumersFirst => format!("{places}, all wait, consumers first"),
+        let mut parameters = self.named();
+        parameters.push(("waiting", waiting.into()));
+        Facts {
+            parameters,
+            summary: format!("{}, {told}", of(self.places.into(), "place")),
+            // The two counts and a place of the ring; one of the counts and the place.
+            capacity: sets(3, 2, 0),
+            transactions: Some(self.operations.into()),
+            shared_words: u64::from(self.places) + 2,
+            verifies: Verifies::isolation(
+                "each value came out once, in the order in which values went in, at the position \
+                 that its transaction saw",
+            ),
+            ..Facts::default()
         }
-    }
-
-    fn capacity(&self) -> Capacity {
-        // The two counts and a place of the ring; one of the counts and the place.
-        sets(3, 2, 0)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(self.operations.into())
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        u64::from(self.places) + 2
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::isolation(
-            "each value came out once, in the order in which values went in, at the position \
-             that its transaction saw",
-        )
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
@@ -112,7 +86,7 @@ impl Sizes for Queue {
 }
 
 /// The queue, and what its operations noted.
-pub struct QueueData<D: Device> {
+pub struct Data<D: Device> {
     plan: QueuePlan,
     counts: TxArray<D, u32>,
     ring: TxArray<D, u32>,
@@ -124,33 +98,26 @@ pub struct QueueData<D: Device> {
 }
 
 impl Workload for Queue {
-    type Data<D: Device> = QueueData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = QueueKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        let uses = Uses::own(
-            |_: &Self, _, data: &mut QueueData<D>, transactions, launch| {
-                launch(Params {
-                    counts: data.counts.view::<Cgl>(),
-                    ring: data.ring.view::<Cgl>(),
-                    results: data.results.tarray(),
-                    transactions,
-                    plan: data.plan,
-                })
-            },
-        );
+        let uses = Uses::own(|_: &Self, _, data: &mut Data<D>, transactions, launch| {
+            launch(Params {
+                counts: data.counts.view::<Cgl>(),
+                ring: data.ring.view::<Cgl>(),
+                results: data.results.tarray(),
+                transactions,
+                plan: data.plan,
+            })
+        });
         let section = uses.critical_section::<CriticalSection>(self, ONE_EACH);
         // A critical section does not wait for what another one does.
         let waits = self.roles != Roles::Drawn;
         if waits { Vec::new() } else { vec![section] }
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        transactions_max: u64,
-    ) -> Result<QueueData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, transactions_max: u64) -> Result<Data<D>> {
         let (places, results) = (u64::from(self.places), transactions_max * 8);
         check_memory(
             device,
@@ -160,7 +127,7 @@ impl Workload for Queue {
             places * 4 + 2 * results,
             "use fewer --places or --operations",
         )?;
-        Ok(QueueData {
+        Ok(Data {
             plan: QueuePlan {
                 seed,
                 transactions: self.operations.into(),
@@ -175,20 +142,20 @@ impl Workload for Queue {
         })
     }
 
-    fn fit<D: Device>(&self, _device: &D, data: &mut QueueData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, _device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         data.lanes = lanes;
         Ok(())
     }
 
     accessed!(counts, ring);
 
-    fn reset<D: Device>(&self, data: &mut QueueData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.counts.clear()?;
         data.ring.clear()?;
         Ok(data.results.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut QueueData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         let results = data.results.download()?;
         let counts = data.counts.download()?;
         let left = Left {
@@ -202,12 +169,12 @@ impl Workload for Queue {
         Ok(difference(&left))
     }
 
-    fn observed<D: Device>(&self, data: &QueueData<D>) -> Vec<(&'static str, Value)> {
-        let refused = data.refused.map(|n| ("refused", n.into()));
+    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
+        let refused = data.refused.map(|n| ("refused".to_owned(), n.into()));
         refused.into_iter().collect()
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &QueueData<D>, run: Run<A>) -> QueueParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> QueueParams<A> {
         QueueParams {
             stm: run.stm,
             counts: data.counts.view::<A>(),

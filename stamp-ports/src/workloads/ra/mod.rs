@@ -27,28 +27,7 @@ sizes! {
         writes: u32 = 16, json "writes", count writes "How many of those it writes" ["16"];
         /// The form of its transactions.
         form: Form = Form::Dynamic;
-    }
-}
-
-impl Input for Ra {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[
-        SharedOption::Transactions,
-        SharedOption::Static,
-        SharedOption::Wide,
-    ];
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let of = self.given(options);
-        Ok(Ra {
-            // A transaction writes words that it has read.
-            writes: options.writes.unwrap_or(self.writes.min(of.reads)),
-            form: Form::of_width(shared.is_static, shared.wide)?,
-            ..of
-        })
-    }
+    } takes [transactions, is_static, wide] then complete
 }
 
 impl Ra {
@@ -63,6 +42,15 @@ impl Ra {
         }
     }
 
+    fn complete(self, options: &Options, shared: &SharedOptions) -> Result<Self> {
+        Ok(Self {
+            // A transaction writes words that it has read.
+            writes: options.writes.unwrap_or(self.writes.min(self.reads)),
+            form: Form::of_width(shared)?,
+            ..self
+        })
+    }
+
     /// What the transactions do; the parameters have been checked.
     fn plan(&self, seed: u64) -> RaPlan {
         RaPlan::new(seed, self.words, self.reads, self.writes)
@@ -70,44 +58,31 @@ impl Ra {
 }
 
 impl Sizes for Ra {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        self.named()
-    }
-
-    fn summary(&self) -> String {
-        format!(
-            "{}, {}, {} a transaction",
-            of(self.words.into(), "word"),
-            of(self.reads.into(), "read"),
-            of(self.writes.into(), "write")
-        )
-    }
-
-    fn form(&self) -> Form {
-        self.form
-    }
-
-    fn capacity(&self) -> Capacity {
-        // A set without an entry is not accepted; none is used.
-        sets(self.reads, self.writes.max(1), 0)
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        self.words.into()
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("every word is the sum of all additions to it, which commute")
-    }
-
-    fn accesses(&self) -> Option<Accesses> {
+    fn facts(&self, _: u64) -> Facts {
         let (reads, writes) = (f64::from(self.reads), f64::from(self.writes));
-        Some(Accesses {
-            reads,
-            writes,
-            validated: if self.writes > 0 { reads - writes } else { 0.0 },
-            words: self.words.into(),
-        })
+        Facts {
+            parameters: self.named(),
+            summary: format!(
+                "{}, {}, {} a transaction",
+                of(self.words.into(), "word"),
+                of(self.reads.into(), "read"),
+                of(self.writes.into(), "write")
+            ),
+            form: self.form,
+            // A set without an entry is not accepted; none is used.
+            capacity: sets(self.reads, self.writes.max(1), 0),
+            shared_words: self.words.into(),
+            verifies: Verifies::final_state(
+                "every word is the sum of all additions to it, which commute",
+            ),
+            accesses: Some(Accesses {
+                reads,
+                writes,
+                validated: if self.writes > 0 { reads - writes } else { 0.0 },
+                words: self.words.into(),
+            }),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
@@ -158,7 +133,7 @@ impl Sizes for Ra {
 }
 
 /// The array, and what it must become.
-pub struct RaData<D: Device> {
+pub struct Data<D: Device> {
     seed: u64,
     plan: RaPlan,
     array: Elements<D, u32>,
@@ -166,7 +141,7 @@ pub struct RaData<D: Device> {
 }
 
 impl Workload for Ra {
-    type Data<D: Device> = RaData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = RandomArray<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -183,11 +158,11 @@ impl Workload for Ra {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<RaData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let words = u64::from(self.words);
         let bytes = words * self.form.bytes();
         check_memory(device, "ra", bytes, 8 * words + bytes, "use fewer --words")?;
-        Ok(RaData {
+        Ok(Data {
             seed,
             plan: self.plan(seed),
             array: Elements::new(
@@ -200,24 +175,22 @@ impl Workload for Ra {
         })
     }
 
-    fn accessed<'d, D: Device>(&self, data: &'d mut RaData<D>) -> Vec<&'d mut dyn Accessed<D>> {
-        data.array.accessed()
-    }
+    accessed!(data => data.array.accessed());
 
-    fn clear<D: Device>(&self, _data: &mut RaData<D>) -> Result<()> {
+    fn clear<D: Device>(&self, _data: &mut Data<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work
     }
 
-    fn reset<D: Device>(&self, data: &mut RaData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.array.upload(&self.initial(data.seed))
     }
 
-    fn verify<D: Device>(&self, data: &mut RaData<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
         let (wrong, halves) = self.difference(data, transactions)?;
         Ok(halves.map(torn).or(wrong))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &RaData<D>, run: Run<A>) -> RaParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> RaParams<A> {
         RaParams {
             stm: run.stm,
             words: data.array.view::<A>(),
@@ -252,7 +225,7 @@ impl Ra {
     /// belong together.
     fn difference<D: Device>(
         &self,
-        data: &mut RaData<D>,
+        data: &mut Data<D>,
         transactions: u64,
     ) -> Result<(Option<String>, Option<usize>)> {
         let (seed, (found, halves)) = (data.seed, data.array.download()?);
@@ -288,37 +261,36 @@ impl Ra {
 }
 
 /// The workload's own data in words of 32 bits.
-fn words<D: Device + 'static>() -> Uses<Ra, RaData<D>, Params<u32>, D> {
+fn words<D: Device + 'static>() -> Uses<Ra, Data<D>, Params<u32>, D> {
     Uses {
         of: |of| Ra {
             form: Form::Dynamic,
             ..*of
         },
-        ..Uses::own(|of: &Ra, _, data: &mut RaData<_>, n, launch| {
+        ..Uses::own(|of: &Ra, _, data: &mut Data<_>, n, launch| {
             launch(of.plain(data, n, data.array.view::<Cgl>()))
         })
     }
 }
 
 /// The same in words of 64 bits, to the low half of which amounts are added.
-fn wide_words<D: Device + 'static>() -> Uses<Ra, RaData<D>, Params<u64>, D> {
+fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, Params<u64>, D> {
     Uses {
         of: |of| Ra {
             form: Form::Wide,
             ..*of
         },
         verify: |of, data, transactions| Ok(of.difference(data, transactions)?.0),
-        ..Uses::own(|of: &Ra, _, data: &mut RaData<_>, n, launch| {
+        ..Uses::own(|of: &Ra, _, data: &mut Data<_>, n, launch| {
             launch(of.plain(data, n, data.array.wide::<Cgl>()))
         })
     }
 }
 
 impl Ra {
-    /// Returns the parameters of a kernel without transactions, on such words.
     fn plain<T: Element>(
         &self,
-        data: &RaData<impl Device>,
+        data: &Data<impl Device>,
         transactions: u64,
         words: TArray<T>,
     ) -> Params<T> {
@@ -340,29 +312,25 @@ mod tests {
     use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
     const RA: Ra = Ra::of(1000, 8, 6);
+    const SEED: u64 = 7;
 
-    /// Data as a right run of 50 transactions leaves it.
-    fn data_after(transactions: u64) -> RaData<Cpu> {
-        let mut data = RA.prepare(&Cpu::new(), 7, transactions).unwrap();
-        data.array
-            .upload(&RA.replay(data.seed, transactions))
-            .unwrap();
-        data
+    /// What is wrong with an array after 50 transactions.
+    fn wrong(array: &[u32]) -> Option<String> {
+        let mut data = RA.prepare(&Cpu::new(), SEED, 50).unwrap();
+        data.array.upload(array).unwrap();
+        let wrong = RA.verify(&mut data, 50).unwrap();
+        // The kept expectation is replaced.
+        assert!(RA.verify(&mut data, 51).unwrap().is_some());
+        wrong
     }
 
     #[test]
-    fn a_right_result_is_accepted_and_conserves_the_total() {
-        let mut data = data_after(50);
-        assert_eq!(RA.verify(&mut data, 50).unwrap(), None);
+    fn a_right_array_is_accepted_and_a_wrong_one_refused_also_if_the_total_is_right() {
+        let right = || RA.replay(SEED, 50);
+        assert_eq!(wrong(&right()), None);
         let sum = |a: &[u32]| a.iter().fold(0u32, |s, w| s.wrapping_add(*w));
-        let after = RA.replay(data.seed, 50);
-        assert_eq!(sum(&RA.initial(data.seed)), sum(&after));
-        assert_ne!(RA.initial(data.seed), after);
-    }
-
-    #[test]
-    fn wrong_words_are_refused_also_if_the_total_is_right() {
-        let spoils: Spoils<Vec<u32>, 2> = [
+        assert_eq!(sum(&RA.initial(SEED)), sum(&right()));
+        let spoils: Spoils<Vec<u32>, 3> = [
             (
                 |array| array[999] = array[999].wrapping_add(1),
                 "word 999 is | 0 more | the total is",
@@ -374,36 +342,20 @@ mod tests {
                 },
                 "the total is right",
             ),
+            (|array| *array = RA.replay(SEED, 49), "more words differ"),
         ];
-        let mut data = data_after(50);
-        let right = RA.replay(data.seed, 50);
-        refused(
-            spoils,
-            || right.clone(),
-            |array| {
-                data.array.upload(&array).unwrap();
-                RA.verify(&mut data, 50).unwrap()
-            },
-        );
-    }
-
-    #[test]
-    fn one_transaction_too_few_is_refused() {
-        let mut data = data_after(49);
-        assert!(RA.verify(&mut data, 50).unwrap().is_some());
-        // And the other way about, which also replaces the kept expectation.
-        assert_eq!(RA.verify(&mut data, 49).unwrap(), None);
+        refused(spoils, right, |array| wrong(&array));
     }
 
     #[test]
     fn checks_after_launches_cover_the_array() {
-        let (cpu, mut data) = (Cpu::new(), data_after(1));
+        let cpu = Cpu::new();
+        let mut data = RA.prepare(&cpu, SEED, 1).unwrap();
         let mut stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
-        for accessed in RA.accessed(&mut data) {
-            accessed.watch(&mut stm);
-        }
-        for accessed in RA.accessed(&mut data) {
-            accessed.watch(&mut stm);
+        for _ in 0..2 {
+            for accessed in RA.accessed(&mut data) {
+                accessed.watch(&mut stm);
+            }
         }
         assert_eq!(stm.watched(), 1);
         drop(data);

@@ -1,10 +1,10 @@
 //! Sorted: all threads insert into one sorted list with entry points, by transactions or
 //! under locks.
 
+use super::compare::{Whole, whole};
 use super::exclusion::{Joined, joins};
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
-use stm_core::host::Error as HostError;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::locked::sorted::{
     CoarseMcs, CoarseMcsLane, CoarseParams, CoarseTasLane, CoarseTicket, CoarseTtas,
@@ -24,7 +24,7 @@ sizes! {
             count entry_points "Entry points of the list, a power of two: the fewer, the longer is \
                                 each walk" ["4096"],
             when Occasion::Quick | Occasion::Recording(_) => 128;
-    }
+    } takes []
 }
 
 /// The most keys: a step along a list without entry points reads two words of each.
@@ -79,46 +79,20 @@ impl Sorted {
     }
 }
 
-impl Input for Sorted {
-    is_its_workload!(sized);
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[];
-
-    fn with(self, options: &Self::Options, _shared: &SharedOptions) -> Result<Self> {
-        Ok(self.given(options))
-    }
-}
-
 impl Sizes for Sorted {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        self.named()
-    }
-
-    fn summary(&self) -> String {
-        format!(
-            "{}, {}",
-            of(self.keys.into(), "key"),
-            of(self.entry_points.into(), "entry point")
-        )
-    }
-
-    fn capacity(&self) -> Capacity {
-        // The entry point, and two words of each node of a range and of the keys
-        // between two random ones.
-        sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1)
-    }
-
-    fn transactions(&self) -> Option<u64> {
-        Some(self.keys.into())
-    }
-
-    fn shared_words(&self, _transactions: u64) -> u64 {
-        3 * u64::from(self.keys) + u64::from(self.entry_points)
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state("the list has every key in order, and no other")
+    fn facts(&self, _: u64) -> Facts {
+        let (keys, entry_points) = (u64::from(self.keys), self.entry_points.into());
+        Facts {
+            parameters: self.named(),
+            summary: format!("{}, {}", of(keys, "key"), of(entry_points, "entry point")),
+            // The entry point, and two words of each node of a range and of the keys
+            // between two random ones.
+            capacity: sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1),
+            transactions: Some(keys),
+            shared_words: 3 * keys + entry_points,
+            verifies: Verifies::final_state("the list has every key in order, and no other"),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
@@ -137,7 +111,7 @@ impl Sizes for Sorted {
 }
 
 /// The list, and the keys in the order of their insertions.
-pub struct SortedData<D: Device> {
+pub struct Data<D: Device> {
     list: List<D, u32, u32>,
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
@@ -156,7 +130,7 @@ impl Sorted {
 }
 
 impl Workload for Sorted {
-    type Data<D: Device> = SortedData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = SortedKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -175,7 +149,7 @@ impl Workload for Sorted {
         ]
     }
 
-    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<SortedData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let keys = u64::from(self.keys);
         let bytes = keys * 20 + u64::from(self.entry_points) * 8;
         check_memory(
@@ -186,14 +160,14 @@ impl Workload for Sorted {
             "use fewer --list-keys",
         )?;
         let keys_host = self.keys(seed);
-        Ok(SortedData {
+        Ok(Data {
             list: self.list(device, 0)?,
             keys: Buffer::from_slice(device, &keys_host, "the keys")?,
             keys_host,
         })
     }
 
-    fn fit<D: Device>(&self, device: &D, data: &mut SortedData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         if data.list.capacity() != u64::from(self.keys) + lanes {
             data.list = self.list(device, lanes)?;
         }
@@ -202,23 +176,16 @@ impl Workload for Sorted {
 
     accessed!(list);
 
-    fn reset<D: Device>(&self, data: &mut SortedData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         Ok(data.list.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut SortedData<D>, _: u64) -> Verdict {
-        match data.list.download() {
-            Ok(found) => Ok(Self::wrong(&data.keys_host, found)),
-            Err(HostError::Corrupt { what }) => Ok(Some(what)),
-            Err(error) => Err(error.into()),
-        }
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
+        let found = whole(data.list.download())?;
+        Ok(found.map_or_else(Some, |found| Self::wrong(&data.keys_host, found)))
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &SortedData<D>,
-        run: Run<A>,
-    ) -> SortedParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> SortedParams<A> {
         SortedParams {
             stm: run.stm,
             entries: data.list.view::<A>(),
@@ -233,7 +200,6 @@ joins! {
     [K] CoupledParams<K>: locks: TLocks<K>, list: SortedList;
 }
 
-/// The list under locks.
 struct Locked<D: Device> {
     nodes: Buffer<D, u64>,
     values: Buffer<D, u32>,
@@ -260,11 +226,7 @@ fn nodes_of(of: &Sorted) -> u64 {
 }
 
 /// Returns the entries of a list in the order of its links, or what is wrong with them.
-fn entries(
-    nodes: &[u64],
-    values: &[u32],
-    entry_points: usize,
-) -> std::result::Result<Vec<(u32, u32)>, String> {
+fn entries(nodes: &[u64], values: &[u32], entry_points: usize) -> Whole<Vec<(u32, u32)>> {
     let mut found = Vec::new();
     for entry_point in 0..entry_points {
         let (_, mut next) = node_parts(nodes[entry_point]);
@@ -284,7 +246,6 @@ fn entries(
     Ok(found)
 }
 
-/// What kernels do with the list under locks.
 fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
     Uses::of(
         Locked::prepare,
@@ -304,10 +265,8 @@ fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
         },
         |of, data, _| {
             let (nodes, values) = (data.nodes.download()?, data.values.download()?);
-            Ok(match entries(&nodes, &values, of.entry_points as usize) {
-                Ok(found) => Sorted::wrong(&data.keys_host, found),
-                Err(wrong) => Some(wrong),
-            })
+            let found = entries(&nodes, &values, of.entry_points as usize);
+            Ok(found.map_or_else(Some, |found| Sorted::wrong(&data.keys_host, found)))
         },
     )
 }

@@ -4,7 +4,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32};
 use stm_kernels::vacation::{Price, TABLES, VacationPlan};
 
-/// What is known of a record.
 #[derive(Debug)]
 pub(super) struct RecordAccount {
     /// Its places after all updates.
@@ -16,7 +15,6 @@ pub(super) struct RecordAccount {
 }
 
 impl RecordAccount {
-    /// Says whether the record had a price at some time.
     pub(super) fn had(&self, price: Price) -> bool {
         price.number() < Price::DIFFERENT && self.prices.load(Relaxed) >> price.number() & 1 != 0
     }
@@ -26,7 +24,6 @@ impl RecordAccount {
     }
 }
 
-/// What is known of a customer, who is there at first.
 #[derive(Debug, Default)]
 pub(super) struct CustomerAccount {
     pub(super) added: AtomicU32,
@@ -37,15 +34,13 @@ pub(super) struct CustomerAccount {
     pub(super) digest: AtomicU32,
 }
 
-/// The accounts of all records and customers.
 #[derive(Debug)]
 pub(super) struct Books {
     tables: [Vec<RecordAccount>; TABLES as usize],
-    customers: Vec<CustomerAccount>,
+    pub(super) customers: Vec<CustomerAccount>,
 }
 
 impl Books {
-    /// Opens the books as they are before the first task.
     pub(super) fn new(plan: &VacationPlan) -> Self {
         let ids = || 1..=plan.relations();
         let table = |number| {
@@ -63,12 +58,10 @@ impl Books {
         }
     }
 
-    /// Returns the account of a record that there can be.
     pub(super) fn record(&self, table: u32, id: u32) -> &RecordAccount {
         &self.tables[table as usize][id as usize - 1]
     }
 
-    /// Returns the account of a customer that there can be.
     pub(super) fn customer(&self, id: u32) -> &CustomerAccount {
         &self.customers[id as usize - 1]
     }

@@ -23,9 +23,11 @@
 //! That the containers are whole, that no node was lost, and that a list has no
 //! record twice, `download` checks.
 
-use super::books::Books;
+use super::books::{Books, CustomerAccount};
 use crate::workloads::compare::in_ranges;
+use serde::Serialize;
 use std::ops::Range;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use stm_kernels::vacation::{
     CUSTOMERS, FLIGHTS, Note, PLACES_AN_UPDATE, Price, Resource, TABLES, Task, VacationPlan,
@@ -35,12 +37,9 @@ use stm_kernels::vacation::{
 /// The names of the tables, by their numbers.
 pub(super) const NAMES: [&str; TABLES as usize] = ["car", "flight", "room"];
 
-/// What a launch left.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
-    /// The tasks.
     pub(super) plan: VacationPlan,
-    /// What each task noted.
     pub(super) notes: Vec<u64>,
     /// The records that are there, by one less than their numbers.
     pub(super) tables: [Vec<Option<u32>>; TABLES as usize],
@@ -52,28 +51,16 @@ pub(super) struct Left {
     pub(super) lists: Vec<Vec<(u32, u32)>>,
 }
 
-/// How much the tasks did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub(super) struct Found {
-    /// Reservations that were made.
     pub(super) reserved: u64,
     /// Reservations that are there at the end.
     pub(super) held: u64,
+    /// Those that are not.
+    pub(super) cancelled: u64,
     pub(super) customers_added: u64,
     pub(super) customers_deleted: u64,
-    /// Updates that changed a record.
     pub(super) updates: u64,
-}
-
-impl Found {
-    /// Adds what other tasks did.
-    const fn add(&mut self, other: &Self) {
-        self.reserved += other.reserved;
-        self.held += other.held;
-        self.customers_added += other.customers_added;
-        self.customers_deleted += other.customers_deleted;
-        self.updates += other.updates;
-    }
 }
 
 impl Left {
@@ -110,22 +97,30 @@ impl Left {
     pub(super) fn check(&self) -> Result<Found, String> {
         let books = Books::new(&self.plan);
         let tasks = self.notes.len() as u64;
-        let mut found = Found::default();
-        for of_some in all(tasks, |range| self.enter(&books, range))? {
-            found.add(&of_some);
-        }
+        let entered = all(tasks, |range| self.enter(&books, range))?.into_iter();
+        let (reserved, updates): (Vec<u64>, Vec<u64>) = entered.unzip();
         self.check_numbers()?;
         all(tasks, |range| self.check_prices(&books, range))?;
         // From here on ranges are of the numbers of records and customers, less one.
         let relations = u64::from(self.plan.relations());
         let held = all(relations, |range| self.check_lists(&books, range))?;
-        found.held = held.iter().sum();
+        let (reserved, held) = (reserved.iter().sum::<u64>(), held.iter().sum());
         all(relations, |range| self.check_customers(&books, range))?;
         all(relations, |range| self.check_tables(&books, range))?;
-        Ok(found)
+        let customers = |number: fn(&CustomerAccount) -> &AtomicU32| {
+            let numbers = books.customers.iter().map(number);
+            numbers.map(|n| u64::from(n.load(Relaxed))).sum()
+        };
+        Ok(Found {
+            reserved,
+            held,
+            cancelled: reserved - held,
+            customers_added: customers(|account| &account.added),
+            customers_deleted: customers(|account| &account.deleted),
+            updates: updates.iter().sum(),
+        })
     }
 
-    /// Returns some of the tasks with their numbers and their notes.
     fn tasks(&self, range: Range<u64>) -> impl Iterator<Item = (u64, VacationTransaction, Note)> {
         range.map(|i| {
             let note = Note::from_bits(self.notes[i as usize]);
@@ -133,13 +128,14 @@ impl Left {
         })
     }
 
-    /// Enters the notes of some tasks into the books.
-    fn enter(&self, books: &Books, range: Range<u64>) -> Result<Found, String> {
-        let mut found = Found::default();
+    /// Enters the notes of some tasks into the books. Returns how many reservations and updates
+    /// they made.
+    fn enter(&self, books: &Books, range: Range<u64>) -> Result<(u64, u64), String> {
+        let mut counts = (0, 0);
         for (i, me, note) in self.tasks(range) {
-            enter(books, &mut found, &me, note).map_err(|what| format!("task {i} {what}"))?;
+            enter(books, &mut counts, &me, note).map_err(|what| format!("task {i} {what}"))?;
         }
-        Ok(found)
+        Ok(counts)
     }
 
     /// Checks that there are no records and customers but those that there can be.
@@ -231,29 +227,29 @@ impl Left {
                     "customer {customer} was added {added} times and deleted {deleted} times, and \
                      is{} there", if there.is_some() { "" } else { " not" };
             }
-            let right = match there {
-                None => true,
-                Some(0) => deleted == 0,
-                Some(by) => self.adds(u64::from(by) - 1, customer),
+            let by = there.unwrap_or(0);
+            let right = if by == 0 {
+                there.is_none() || deleted == 0
+            } else {
+                self.adds(by - 1, customer)
             };
             wrong! {
-                !right =>
-                    "the record of customer {customer} is {}, and no such task added it",
-                    there.unwrap_or(0);
+                !right => "the record of customer {customer} is {by}, and no such task added it";
             }
         }
         Ok(())
     }
 
     /// Returns whether task `i` added a customer.
-    fn adds(&self, i: u64, customer: u32) -> bool {
-        let Some(&note) = self.notes.get(i as usize) else {
-            return false;
-        };
-        let me = self.plan.transaction(i);
+    fn adds(&self, i: u32, customer: u32) -> bool {
+        let me = self.plan.transaction(i.into());
+        let note = self
+            .notes
+            .get(i as usize)
+            .map(|&bits| Note::from_bits(bits));
         me.task == Task::Reserve
             && me.customer == customer
-            && Note::from_bits(note).customer_added()
+            && note.is_some_and(Note::customer_added)
     }
 
     /// Compares the records with what the tasks added, took away, and reserved.
@@ -296,7 +292,6 @@ fn all<R: Send>(
     in_ranges(count, work).into_iter().collect()
 }
 
-/// Names a record for a message.
 fn name(table: u32, id: u32) -> String {
     match NAMES.get(table as usize) {
         Some(name) => format!("{name} {id}"),
@@ -307,7 +302,7 @@ fn name(table: u32, id: u32) -> String {
 /// Enters the note of a task into the books, or returns what is wrong with it.
 fn enter(
     books: &Books,
-    found: &mut Found,
+    counts: &mut (u64, u64),
     me: &VacationTransaction,
     note: Note,
 ) -> Result<(), String> {
@@ -316,61 +311,46 @@ fn enter(
             "cancelled reservations of customer {}, and one was of no record that has reserved \
              places", me.customer;
     }
-    let same = match me.task {
-        Task::Reserve => enter_reservations(books, found, me, note),
+    let (told, same) = match me.task {
+        Task::Reserve => (
+            "reserve",
+            enter_reservations(books, &mut counts.0, me, note),
+        ),
+        Task::Update => ("update", enter_updates(books, &mut counts.1, me, note)),
         Task::Delete => {
-            let Some((bill, digest)) = note.deleted() else {
-                return of_nothing(note);
-            };
-            let account = books.customer(me.customer);
-            account.deleted.fetch_add(1, Relaxed);
-            account.bill.fetch_sub(i64::from(bill), Relaxed);
-            account.digest.fetch_sub(digest, Relaxed);
-            found.customers_deleted += 1;
-            Some(Note::deletion(bill, digest))
+            wrong! {
+                note.deleted().is_none() && note != Note::NOTHING =>
+                    "deleted nobody and noted {:#x}", note.bits();
+            }
+            let deletion = note.deleted().map(|(bill, digest)| {
+                let account = books.customer(me.customer);
+                account.deleted.fetch_add(1, Relaxed);
+                account.bill.fetch_sub(i64::from(bill), Relaxed);
+                account.digest.fetch_sub(digest, Relaxed);
+                Note::deletion(bill, digest)
+            });
+            ("delete", deletion.or(Some(note)))
         }
-        Task::Update => enter_updates(books, found, me, note),
     };
-    if same == Some(note) {
-        return Ok(());
+    wrong! {
+        same != Some(note) =>
+            "was to {told} and noted {:#x}, which it cannot have done", note.bits();
     }
-    wrong_note(me, note)
-}
-
-/// Accepts the note of a deletion that found nobody.
-fn of_nothing(note: Note) -> Result<(), String> {
-    if note == Note::NOTHING {
-        return Ok(());
-    }
-    Err(format!("deleted nobody and noted {:#x}", note.bits()))
-}
-
-fn wrong_note(me: &VacationTransaction, note: Note) -> Result<(), String> {
-    Err(format!(
-        "was to {} and noted {:#x}, which it cannot have done",
-        match me.task {
-            Task::Reserve => "reserve",
-            Task::Delete => "delete",
-            Task::Update => "update",
-        },
-        note.bits()
-    ))
+    Ok(())
 }
 
 /// Enters what a task reserved, and returns its note as the task makes it; `None`
 /// if it reserved what it was not to.
 fn enter_reservations(
     books: &Books,
-    found: &mut Found,
+    reserved: &mut u64,
     me: &VacationTransaction,
     note: Note,
 ) -> Option<Note> {
-    let mut same = Note::NOTHING.with_customer(note.customer_added());
+    let added = note.customer_added();
     let account = books.customer(me.customer);
-    if note.customer_added() {
-        account.added.fetch_add(1, Relaxed);
-        found.customers_added += 1;
-    }
+    account.added.fetch_add(added.into(), Relaxed);
+    let mut same = Note::NOTHING.with_customer(added);
     for table in 0..TABLES {
         let Some((query, price)) = note.reservation(table) else {
             continue;
@@ -379,12 +359,10 @@ fn enter_reservations(
         if asked.table != table || price.number() >= Price::DIFFERENT {
             return None;
         }
-        let key = record_key(table, asked.id);
-        let amount = price.amount();
-        account.bill.fetch_add(i64::from(amount), Relaxed);
-        let digest = reservation_digest(key, amount);
+        let digest = reservation_digest(record_key(table, asked.id), price.amount());
+        account.bill.fetch_add(price.amount().into(), Relaxed);
         account.digest.fetch_add(digest, Relaxed);
-        found.reserved += 1;
+        *reserved += 1;
         same = same.with_reservation(table, query, price);
     }
     Some(same)
@@ -394,17 +372,13 @@ fn enter_reservations(
 /// it; `None` if it changed a record by what no update does.
 fn enter_updates(
     books: &Books,
-    found: &mut Found,
+    updates: &mut u64,
     me: &VacationTransaction,
     note: Note,
 ) -> Option<Note> {
     let mut same = Note::NOTHING;
-    for k in 0..me.queries {
-        let places = note.updated(k);
-        if places == 0 {
-            continue;
-        }
-        let query = me.query(k);
+    for k in (0..me.queries).filter(|&k| note.updated(k) != 0) {
+        let (query, places) = (me.query(k), note.updated(k));
         let of_a_flight = query.table == FLIGHTS && !query.adds;
         if places != PLACES_AN_UPDATE && !of_a_flight {
             return None;
@@ -416,7 +390,7 @@ fn enter_updates(
         } else {
             account.places.fetch_sub(places.into(), Relaxed);
         }
-        found.updates += 1;
+        *updates += 1;
         same = same.with_update(k, places);
     }
     Some(same)

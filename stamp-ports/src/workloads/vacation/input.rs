@@ -1,5 +1,6 @@
 //! The sizes of vacation.
 
+use crate::devices::DeviceKind;
 use crate::workloads::input::parse_percent;
 use crate::workloads::prelude::*;
 use crate::workloads::workload::SET_WORDS_MAX;
@@ -13,9 +14,13 @@ sizes! {
         relations: u32 = 1 << 20, json "r", option
             /// Cars, flights, rooms and customers, so many of each [default: 1M]
             #[arg(short, long, value_name = "N", value_parser = parse_count_32)]
-            relations;
+            relations,
+            // STAMP's size for simulators, and its default. The buffers of a recording
+            // have room for the longest lists, so these are to be short.
+            when Occasion::Quick | Occasion::Recording(_) => 16 << 10,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 64 << 10;
         /// `-n`: queries or updates of a task, at most.
-        queries: u32 = 2, json "n";
+        queries: u32 = 2, json "n", by |_, shared| shared.n;
         /// `-q`: the share of the records and customers that tasks choose among.
         range_percent: u32 = 90, json "q", option
             /// Share of them that tasks choose among, in per cent [default: 90]
@@ -29,38 +34,10 @@ sizes! {
             users_percent;
         /// The most transactions of a launch, from which follows how long the lists of
         /// customers become; the caller says how many a launch has.
-        transactions_max: u64 = 4 << 20;
-    }
-}
-
-impl Input for Vacation {
-    is_its_workload!();
-    type Options = Options;
-
-    const TAKES: &'static [SharedOption] = &[SharedOption::N, SharedOption::Transactions];
-
-    fn sized(occasion: Occasion) -> Self {
-        // STAMP's size for simulators, and its default. The buffers of a recording
-        // have room for the longest lists, so these are to be short.
-        let (relations, transactions_max) = match occasion {
-            Occasion::Quick | Occasion::Recording(_) => (16 << 10, 128 << 10),
-            slow if slow.is_slow() => (64 << 10, 1 << 20),
-            _ => return Self::default(),
-        };
-        Self {
-            relations,
-            transactions_max,
-            ..Self::default()
-        }
-    }
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        Ok(Vacation {
-            queries: shared.n.unwrap_or(self.queries),
-            transactions_max: shared.transactions.unwrap_or(self.transactions_max),
-            ..self.given(options)
-        })
-    }
+        transactions_max: u64 = 4 << 20, by |_, shared| shared.transactions,
+            when Occasion::Quick | Occasion::Recording(_) => 128 << 10,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 1 << 20;
+    } takes [n, transactions]
 }
 
 /// Nodes of a chain that a search has room for, where there are two chains for each
@@ -139,47 +116,35 @@ impl Vacation {
 }
 
 impl Sizes for Vacation {
-    fn parameters(&self) -> Vec<(&'static str, Value)> {
-        let mut named = self.named();
-        named.sort_by_key(|&(letter, _)| letter);
-        named
-    }
-
-    fn summary(&self) -> String {
-        format!(
-            "{} a table, {} % of them in use, {} a task, {} % reservations",
-            of(self.relations.into(), "record"),
-            self.range_percent,
-            match self.queries {
-                1 => "1 query".to_owned(),
-                n => format!("1 to {n} queries"),
-            },
-            self.users_percent
-        )
-    }
-
-    fn capacity(&self) -> Capacity {
-        self.capacity_with(self.list_likely())
-    }
-
-    fn transactions_max(&self) -> u64 {
-        self.transactions_max
-    }
-
-    fn capacity_max(&self) -> Capacity {
-        self.capacity_with(self.list_most())
-    }
-
-    fn shared_words(&self, transactions: u64) -> u64 {
-        // A node has three words, and there are two chains for each record.
-        let tables = (u64::from(TABLES) + 1) * u64::from(self.relations) * 5;
-        tables + u64::from(self.relations) + 3 * self.list_nodes(transactions)
-    }
-
-    fn verifies(&self) -> Verifies {
-        Verifies::final_state(
-            "places, reservations and customers are what the tasks noted, in any order of them",
-        )
+    fn facts(&self, transactions: u64) -> Facts {
+        let relations = u64::from(self.relations);
+        let mut parameters = self.named();
+        parameters.sort_by_key(|&(letter, _)| letter);
+        Facts {
+            parameters,
+            summary: format!(
+                "{} a table, {} % of them in use, {} a task, {} % reservations",
+                of(relations, "record"),
+                self.range_percent,
+                match self.queries {
+                    1 => "1 query".to_owned(),
+                    n => format!("1 to {n} queries"),
+                },
+                self.users_percent
+            ),
+            capacity: self.capacity_with(self.list_likely()),
+            capacity_max: Some(self.capacity_with(self.list_most())),
+            transactions_max: self.transactions_max,
+            // A node has three words, and there are two chains for each record.
+            shared_words: (u64::from(TABLES) + 1) * relations * 5
+                + relations
+                + 3 * self.list_nodes(transactions),
+            verifies: Verifies::final_state(
+                "places, reservations and customers are what the tasks noted, in any order of \
+                 them",
+            ),
+            ..Facts::default()
+        }
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
@@ -248,7 +213,7 @@ mod tests {
         };
         assert_eq!((small.list_likely(), small.list_nodes(1 << 20)), (6, 12));
         for input in [low, high, few, small] {
-            let (likely, most) = (input.capacity(), input.capacity_max());
+            let (likely, most) = (input.capacity(), input.capacity_max().unwrap());
             assert!(likely.reads <= most.reads && likely.actions <= most.actions);
         }
     }

@@ -7,12 +7,12 @@
 //! Vacation as critical sections works on a table and chains without versions. What they leave is
 //! checked as what transactions leave.
 
-use super::plain::{PlainChains, PlainEntries, PlainTable, Whole};
+use super::compare::{Whole, whole};
+use super::plain::{Entries, Plain, PlainChains, PlainTable};
 use crate::workloads::prelude::*;
 use check::{Found, Left};
 pub use input::{Options, Vacation};
 use stm_core::collections::{Lists, Map};
-use stm_core::host::Error;
 use stm_kernels::floor::plain::table::filled;
 use stm_kernels::floor::vacation::{CriticalSection, Params};
 use stm_kernels::vacation::{
@@ -43,7 +43,7 @@ struct Agency<D: Device> {
 }
 
 /// The agency, and what the tasks noted.
-pub struct VacationData<D: Device> {
+pub struct Data<D: Device> {
     device: D,
     plan: VacationPlan,
     notes: Buffer<D, u64>,
@@ -61,7 +61,6 @@ pub struct VacationData<D: Device> {
     found: Option<Found>,
 }
 
-/// Returns the keys and values of all tables as they are before the first task.
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
     let ids = || 1..=plan.relations();
     let records = (0..TABLES).flat_map(move |table| {
@@ -87,38 +86,37 @@ impl<D: Device> Agency<D> {
         })
     }
 
-    /// Fills the tables as they are before the first task.
     fn fill(&mut self, plan: &VacationPlan) -> Result<()> {
         self.tables.upload(initial(plan))?;
         Ok(self.lists.clear()?)
     }
 }
 
-impl<D: Device> VacationData<D> {
+impl<D: Device> Data<D> {
     /// Copies what the tasks left to the host. The copies check that the containers
     /// are whole and that no node has leaked.
-    fn left(&self, transactions: u64) -> Result<Left, Error> {
+    fn left(&self, transactions: u64) -> Result<Whole<Left>> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
-        let (records, lists) = (self.agency.tables.entries()?, self.agency.lists.download()?);
-        Ok(Left::new(self.plan, records, lists, notes))
+        let Agency { tables, lists } = &self.agency;
+        let copied = whole(
+            tables
+                .entries()
+                .and_then(|all| Ok((all, lists.download()?))),
+        )?;
+        Ok(copied.map(|(records, lists)| Left::new(self.plan, records, lists, notes)))
     }
 }
 
 impl Workload for Vacation {
-    type Data<D: Device> = VacationData<D>;
+    type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = VacationKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![sections().critical_section::<CriticalSection>(self, ("tasks", 1.0))]
     }
 
-    fn prepare<D: Device>(
-        &self,
-        device: &D,
-        seed: u64,
-        transactions_max: u64,
-    ) -> Result<VacationData<D>> {
+    fn prepare<D: Device>(&self, device: &D, seed: u64, transactions_max: u64) -> Result<Data<D>> {
         let list_nodes = self.list_nodes(transactions_max);
         let relations = u64::from(self.relations);
         let records = ALL_TABLES * relations;
@@ -134,7 +132,7 @@ impl Workload for Vacation {
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
         let nodes = (table_nodes, list_nodes);
-        Ok(VacationData {
+        Ok(Data {
             device: device.clone(),
             plan: self.plan(seed),
             notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
@@ -150,7 +148,7 @@ impl Workload for Vacation {
 
     /// Makes room for the nodes that attempts hold beside those of the data: those
     /// that they have allocated, and those that they are about to free.
-    fn fit<D: Device>(&self, _device: &D, data: &mut VacationData<D>, lanes: u64) -> Result<()> {
+    fn fit<D: Device>(&self, _device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         if data.lanes != lanes {
             (data.lanes, data.layout) = (lanes, None);
         }
@@ -159,7 +157,7 @@ impl Workload for Vacation {
 
     /// Makes the agency anew where its layout or its nodes change. A reset sets all of it to zero and
     /// fills it, so there is nothing to copy, and the versions of an earlier memory are gone.
-    fn arrange<D: Device>(&self, data: &mut VacationData<D>, layout: Layout) -> Result<()> {
+    fn arrange<D: Device>(&self, data: &mut Data<D>, layout: Layout) -> Result<()> {
         if data.layout == Some(layout) {
             return Ok(());
         }
@@ -173,47 +171,24 @@ impl Workload for Vacation {
         Ok(())
     }
 
-    fn accessed<'d, D: Device>(
-        &self,
-        data: &'d mut VacationData<D>,
-    ) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![&mut data.agency.lists, &mut data.agency.tables]
-    }
+    accessed!(data => vec![&mut data.agency.lists, &mut data.agency.tables]);
 
-    fn reset<D: Device>(&self, data: &mut VacationData<D>) -> Result<()> {
+    fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.agency.fill(&data.plan)?;
         Ok(data.notes.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut VacationData<D>, transactions: u64) -> Verdict {
-        let left = match data.left(transactions) {
-            Ok(left) => left,
-            Err(Error::Corrupt { what }) => return Ok(Some(what)),
-            Err(error) => return Err(error.into()),
-        };
-        let checked = left.check();
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
+        let checked = data.left(transactions)?.and_then(|left| left.check());
         data.found = checked.as_ref().ok().copied();
         Ok(checked.err())
     }
 
-    fn observed<D: Device>(&self, data: &VacationData<D>) -> Vec<(&'static str, Value)> {
-        data.found.map_or_else(Vec::new, |found| {
-            vec![
-                ("reserved", found.reserved.into()),
-                ("held", found.held.into()),
-                ("cancelled", (found.reserved - found.held).into()),
-                ("customers_added", found.customers_added.into()),
-                ("customers_deleted", found.customers_deleted.into()),
-                ("updates", found.updates.into()),
-            ]
-        })
+    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
+        observed(data.found.as_ref())
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &VacationData<D>,
-        run: Run<A>,
-    ) -> VacationParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> VacationParams<A> {
         VacationParams {
             stm: run.stm,
             tables: data.agency.tables.view::<A>(),
@@ -225,8 +200,7 @@ impl Workload for Vacation {
     }
 }
 
-/// The agency, and what the tasks noted.
-struct Data<D: Device> {
+struct Sections<D: Device> {
     plan: VacationPlan,
     tables: PlainTable<D>,
     /// The slots of the tables as they are before the first task.
@@ -235,13 +209,13 @@ struct Data<D: Device> {
     notes: Buffer<D, u64>,
 }
 
-impl<D: Device> Data<D> {
+impl<D: Device> Sections<D> {
     fn prepare(of: &Vacation, device: &D, seed: u64, transactions: u64) -> Result<Self> {
         let relations = u64::from(of.relations);
         let records = (u64::from(TABLES) + 1) * relations;
         let list_nodes = of.list_nodes(transactions);
-        let bytes = records * PlainTable::<D>::KEY_BYTES
-            + list_nodes * PlainChains::<D>::KEY_BYTES
+        let bytes = records * <PlainTable<D> as Entries<D>>::KEY_BYTES[0]
+            + list_nodes * <PlainChains<D> as Entries<D>>::KEY_BYTES[0]
             + relations * 4
             + transactions * 8;
         let host_bytes = bytes + records * 96 + list_nodes * 16 + relations * 48;
@@ -250,9 +224,9 @@ impl<D: Device> Data<D> {
         let plan = of.plan(seed);
         let lists = "the reservations of vacation";
         Ok(Self {
-            tables: PlainTable::with_room(device, records, "the tables of vacation")?,
+            tables: PlainTable::make(device, records, 0, "the tables of vacation")?,
             initial: filled(records, initial(&plan)),
-            lists: PlainChains::with_chains(device, relations, list_nodes, lists)?,
+            lists: PlainChains::make(device, list_nodes, of.relations, lists)?,
             notes: Buffer::zeroed(device, transactions as usize, "the notes of vacation")?,
             plan,
         })
@@ -267,10 +241,9 @@ impl<D: Device> Data<D> {
     }
 }
 
-/// What critical sections do with the agency.
-fn sections<D: Device + 'static>() -> Uses<Vacation, Data<D>, Params, D> {
+fn sections<D: Device + 'static>() -> Uses<Vacation, Sections<D>, Params, D> {
     Uses::of(
-        Data::prepare,
+        Sections::prepare,
         |_, _, data, transactions, launch| {
             launch(Params {
                 tables: data.tables.view(),
@@ -286,10 +259,8 @@ fn sections<D: Device + 'static>() -> Uses<Vacation, Data<D>, Params, D> {
             Ok(data.notes.clear()?)
         },
         |_, data, transactions| {
-            Ok(match data.left(transactions)? {
-                Ok(left) => left.check().err(),
-                Err(wrong) => Some(wrong),
-            })
+            let left = data.left(transactions)?;
+            Ok(left.and_then(|left| left.check()).err())
         },
     )
 }
@@ -307,7 +278,7 @@ mod tests {
     const TRANSACTIONS: u64 = 3_000;
 
     /// Runs the tasks by one lane, and returns the data.
-    fn alone(device: &Cpu, vacation: &Vacation) -> VacationData<Cpu> {
+    fn alone(device: &Cpu, vacation: &Vacation) -> Data<Cpu> {
         let mut data = vacation.prepare(device, 7, TRANSACTIONS).unwrap();
         vacation.fit(device, &mut data, 1).unwrap();
         vacation.arrange(&mut data, Layout::Cells).unwrap();
@@ -324,7 +295,7 @@ mod tests {
             let mut data = alone(&cpu, vacation);
             assert_eq!(vacation.verify(&mut data, TRANSACTIONS).unwrap(), None);
             assert_eq!(vacation.observed(&data).len(), 6);
-            data.left(TRANSACTIONS).unwrap()
+            data.left(TRANSACTIONS).unwrap().unwrap()
         });
     }
 
@@ -342,7 +313,7 @@ mod tests {
                 .any(|l| !l.is_empty())
         );
         vacation.clear(&mut data).unwrap();
-        let left = data.left(0).unwrap();
+        let left = data.left(0).unwrap().unwrap();
         let fresh = model::run(vacation.plan(7), 0);
         assert_eq!((left.tables, left.lists), (fresh.tables, fresh.lists));
         assert_eq!(left.customers, vec![Some(0); 30]);
@@ -355,7 +326,7 @@ mod tests {
         const TASKS: u64 = 3_000;
         let device = Cpu::new();
         model::agrees(TASKS, |of| {
-            let mut data = Data::prepare(of, &device, 7, TASKS).unwrap();
+            let mut data = Sections::prepare(of, &device, 7, TASKS).unwrap();
             launch(&device, of, &mut data, TASKS);
             data.left(TASKS).unwrap().unwrap()
         });
@@ -363,7 +334,7 @@ mod tests {
     }
 
     /// Runs the sections by one lane, and verifies what they leave.
-    fn launch(device: &Cpu, of: &Vacation, data: &mut Data<Cpu>, tasks: u64) {
+    fn launch(device: &Cpu, of: &Vacation, data: &mut Sections<Cpu>, tasks: u64) {
         use crate::workloads::exclusion::Held;
         use stm_core::host::{Device, Launch};
         use stm_kernels::floor::{Guarded, Lock};

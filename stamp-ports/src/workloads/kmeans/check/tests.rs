@@ -134,18 +134,15 @@ fn a_whole_run_in_any_order_is_accepted_and_ends_like_the_free_sequential_one() 
     assert_eq!(free, (left.members, follower.centres, passes));
 }
 
-/// Changes the centre of the first point.
 fn astray(left: &mut Left, centre: u32) {
     left.changed += u64::from(left.before[0] == left.members[0]);
     left.members[0] = centre;
 }
 
-/// The first point of a centre.
 fn first_of(left: &Left, centre: u32) -> usize {
     left.members.iter().position(|&c| c == centre).unwrap()
 }
 
-/// What a launch may have done wrong with the sums, and what is said of it.
 const SPOILS: Spoils<Left, 10> = [
     (|left| left.rows[6 * 2 + 3] ^= 1, "sum 2 of centre 2"),
     (|left| left.rows[6 * 3] -= 1, "centre 3 counts"),

@@ -31,7 +31,6 @@ impl Left {
         found.expect("such a task").0 as usize
     }
 
-    /// Changes a record.
     fn change(&mut self, table: usize, id: u32, by: impl FnOnce(Resource) -> Option<Resource>) {
         let word = self.tables[table][id as usize - 1].as_mut();
         let word = word.expect("a record");
@@ -146,19 +145,20 @@ fn lost_and_foreign_reservations_are_refused() {
     refused_list("never its price", |list| list[0].1 += 5);
     // Two customers have changed reservations of one price.
     refused("has other reservations than", |left| {
-        let lists = left.lists.iter().enumerate();
+        let lists = (0..).zip(&left.lists);
         let all: Vec<(usize, usize, (u32, u32))> = lists
             .flat_map(|(l, list)| (0..).zip(list).map(move |(i, &entry)| (l, i, entry)))
             .collect();
         let pair = all.iter().find_map(|&(a, i, (key, price))| {
-            let other =
-                |&&(b, _, (k, p)): &&(usize, usize, (u32, u32))| b != a && k != key && p == price;
-            all.iter().find(other).map(|&(b, j, _)| (a, i, b, j))
+            let mut others = all
+                .iter()
+                .filter(|(b, _, (k, p))| *b != a && *k != key && *p == price);
+            others
+                .next()
+                .map(|&(b, j, entry)| ((a, i), (b, j), (key, price), entry))
         });
-        let (a, i, b, j) = pair.expect("two reservations of one price");
-        let moved = left.lists[a][i];
-        left.lists[a][i] = left.lists[b][j];
-        left.lists[b][j] = moved;
+        let ((a, i), (b, j), mine, other) = pair.expect("two reservations of one price");
+        (left.lists[a][i], left.lists[b][j]) = (other, mine);
     });
     // A task made a reservation that is nowhere.
     refused("has reservations for", |left| {
@@ -193,17 +193,21 @@ fn lost_and_foreign_customers_are_refused() {
         let there = &mut left.customers[customer];
         *there = there.is_none().then_some(0);
     });
-    refused("no such task added it", |left| {
-        let by = left.customers.iter_mut().flatten().next().unwrap();
-        *by += 1;
-    });
-    refused("no such task added it", |left| {
-        let by = left.customers.iter_mut().flatten().find(|by| **by != 0);
-        *by.unwrap() = 0;
-    });
-    refused("no such task added it", |left| {
-        *left.customers.iter_mut().flatten().next().unwrap() = 1 << 30;
-    });
+    // Another task, none though one did, and one that there is not.
+    let others: [fn(&u32) -> Option<u32>; 3] = [
+        |by| Some(by + 1),
+        |by| (*by != 0).then_some(0),
+        |_| Some(1 << 30),
+    ];
+    for other in others {
+        refused("no such task added it", |left| {
+            let mut all = left.customers.iter_mut().flatten();
+            let (by, other) = all
+                .find_map(|by| other(by).map(|other| (by, other)))
+                .unwrap();
+            *by = other;
+        });
+    }
     for foreign in [0, 26] {
         refused("whom nobody can add", |left| {
             let records = [(record_key(CUSTOMERS, foreign), 0)];
@@ -214,30 +218,35 @@ fn lost_and_foreign_customers_are_refused() {
 
 #[test]
 fn notes_of_what_no_task_does_are_refused() {
-    refused("cannot have done", |left| {
-        let task = left.task(Task::Reserve, reserves_something);
-        left.notes[task] |= 1 << 40;
-    });
-    refused("cannot have done", |left| {
+    let impossible: [fn(&mut Left); 4] = [
+        |left| {
+            let task = left.task(Task::Reserve, reserves_something);
+            left.notes[task] |= 1 << 40;
+        },
         // A query that the task did not make.
-        let task = left.task(Task::Reserve, |me, note| {
-            me.queries == 1 && reserves_something(me, note)
-        });
-        left.notes[task] += 0x01_01_01;
-    });
+        |left| {
+            let of_one =
+                |me: &VacationTransaction, note| me.queries == 1 && reserves_something(me, note);
+            let task = left.task(Task::Reserve, of_one);
+            left.notes[task] += 0x01_01_01;
+        },
+        |left| {
+            let adds =
+                |me: &VacationTransaction, note: Note| me.query(0).adds && note.updated(0) == 100;
+            let task = left.task(Task::Update, adds);
+            left.notes[task] += 1;
+        },
+        |left| {
+            let task = left.task(Task::Update, |me, _| me.queries == 1);
+            left.notes[task] |= 1 << 6;
+        },
+    ];
+    for spoil in impossible {
+        refused("cannot have done", spoil);
+    }
     refused("deleted nobody and noted", |left| {
         let task = left.task(Task::Delete, |_, note| note == Note::NOTHING);
         left.notes[task] = 60;
-    });
-    refused("cannot have done", |left| {
-        let task = left.task(Task::Update, |me, note| {
-            me.query(0).adds && note.updated(0) == 100
-        });
-        left.notes[task] += 1;
-    });
-    refused("cannot have done", |left| {
-        let task = left.task(Task::Update, |me, _| me.queries == 1);
-        left.notes[task] |= 1 << 6;
     });
     refused("was of no record", |left| {
         let task = left.task(Task::Delete, |_, _| true);
@@ -246,15 +255,15 @@ fn notes_of_what_no_task_does_are_refused() {
     refused("was never its price", |left| {
         // Paid is a price that the record never had.
         *left = run(VacationPlan::new(5, 2_000, 4, 100, 100), 2_000);
-        let task = left.task(Task::Reserve, |_, note| {
+        let is_dear = |note: Note| {
             note.reservation(0)
                 .is_some_and(|(_, price)| price.number() > 0)
-        });
+        };
+        let task = left.task(Task::Reserve, |_, note| is_dear(note));
         left.notes[task] -= 1 << 4;
     });
 }
 
-/// A record.
 #[derive(Clone, Copy, Debug)]
 struct Record {
     free: u32,
@@ -262,7 +271,6 @@ struct Record {
     price: Price,
 }
 
-/// The agency.
 struct Agency {
     tables: [BTreeMap<u32, Record>; 3],
     customers: BTreeMap<u32, u32>,
@@ -322,28 +330,22 @@ pub(in crate::workloads::vacation) fn run(plan: VacationPlan, transactions: u64)
     let notes = (0..transactions)
         .map(|i| agency.task(i, &plan.transaction(i)).bits())
         .collect();
-    Left {
-        plan,
-        notes,
-        tables: agency.tables.map(|table: BTreeMap<u32, Record>| {
-            let bits = |record: Record| {
-                let mut word = Resource::new(record.free + record.used, record.price);
-                for _ in 0..record.used {
-                    word = word.reserve().expect("a free place");
-                }
-                word.bits()
-            };
-            let record = |id| table.get(&id).copied().map(bits);
-            ids.clone().map(record).collect()
-        }),
-        customers: ids.map(|id| agency.customers.get(&id).copied()).collect(),
-        foreign: None,
-        lists: agency
-            .lists
-            .into_iter()
-            .map(|list| list.into_iter().collect())
-            .collect(),
-    }
+    let word = |record: Record| {
+        let new = Resource::new(record.free + record.used, record.price);
+        let used = (0..record.used).try_fold(new, |word, _| word.reserve());
+        used.expect("a free place").bits()
+    };
+    let tables = (0..).zip(agency.tables).flat_map(|(number, table)| {
+        let records = table.into_iter();
+        records.map(move |(id, record)| (record_key(number, id), word(record)))
+    });
+    let customers = agency.customers.into_iter();
+    let customers = customers.map(|(id, by)| (record_key(CUSTOMERS, id), by));
+    let lists = agency
+        .lists
+        .into_iter()
+        .map(|list| list.into_iter().collect());
+    Left::new(plan, tables.chain(customers), lists.collect(), notes)
 }
 
 impl Agency {
@@ -361,18 +363,19 @@ impl Agency {
     fn reserve(&mut self, i: u64, customer: u32, queries: Vec<(u32, Query)>) -> Note {
         let mut best: [Option<(u32, u32, Price)>; 3] = [None; 3];
         for (k, query) in queries {
-            let Some(record) = self.tables[query.table as usize].get(&query.id) else {
-                continue;
-            };
+            let record = self.tables[query.table as usize].get(&query.id);
+            let offer = record.map(|record| (k, query.id, record.price));
             let kept = &mut best[query.table as usize];
-            if kept.is_none_or(|(_, _, price)| record.price > price) {
-                *kept = Some((k, query.id, record.price));
-            }
-        }
-        if best.iter().all(Option::is_none) {
-            return Note::NOTHING;
+            // The dearest, the first of several.
+            *kept = match (*kept, offer) {
+                (Some(old), Some(new)) if new.2 > old.2 => Some(new),
+                (old, new) => old.or(new),
+            };
         }
         let mut note = Note::NOTHING;
+        if best.iter().all(Option::is_none) {
+            return note;
+        }
         self.customers.entry(customer).or_insert_with(|| {
             note = note.with_customer(true);
             i as u32 + 1
@@ -382,9 +385,8 @@ impl Agency {
             let Some((k, id, price)) = kept else {
                 continue;
             };
-            let record = self.tables[table as usize]
-                .get_mut(&id)
-                .expect("it was found");
+            let record = self.tables[table as usize].get_mut(&id);
+            let record = record.expect("it was found");
             let key = record_key(table, id);
             if record.free > 0 && !list.contains_key(&key) {
                 record.free -= 1;
@@ -433,11 +435,8 @@ impl Agency {
         let Some(record) = table.get_mut(&query.id) else {
             return 0;
         };
-        let places = if query.table == FLIGHTS {
-            record.free + record.used
-        } else {
-            100
-        };
+        let all = record.free + record.used;
+        let places = if query.table == FLIGHTS { all } else { 100 };
         if record.free < places {
             return 0;
         }
