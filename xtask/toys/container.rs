@@ -76,9 +76,6 @@ mod host {
 
     impl<D: Device, T: Pod + Element> Toy<D, T> {
         /// Makes a free place; `what` names it in an error.
-        ///
-        /// # Errors
-        /// The device has too little memory, or reports another error.
         pub fn new(device: &D, layout: Layout, what: &'static str) -> Result<Self, Error> {
             Ok(Self {
                 count: TxArray::zeroed(device, layout, 1, what)?,
@@ -87,9 +84,6 @@ mod host {
         }
 
         /// Copies the value to the host, if there is one.
-        ///
-        /// # Errors
-        /// An error of the device.
         pub fn download(&self) -> Result<Option<T>, Error> {
             let value = self.value.download()?[0];
             Ok((self.count.download()?[0] != 0).then_some(value))

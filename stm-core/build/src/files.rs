@@ -9,17 +9,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Reads a text file.
-///
-/// # Errors
-/// [`Error::File`].
 pub fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(Error::at(path))
 }
 
 /// The `.ptx` files of a directory and its folders: `FOLDER/NAME` and text, by that name.
-///
-/// # Errors
-/// [`Error::File`].
 pub fn read_ptx(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(dir).map_err(Error::at(dir))? {
@@ -116,9 +110,6 @@ pub fn read_archive(path: &Path) -> Result<BTreeMap<String, String>, Error> {
 }
 
 /// Writes an archive of texts, given by `KERNEL/NAME`, beside its place and renames it.
-///
-/// # Errors
-/// [`Error::File`].
 pub fn write_archive(path: &Path, texts: &BTreeMap<String, String>) -> Result<(), Error> {
     let archive = stm_core_pack::archive(&blocks(texts));
     let temporary = path.with_extension("new");
@@ -154,9 +145,6 @@ impl std::fmt::Display for Checksum {
 
 /// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those that were there
 /// and are gone. Each is written beside its place and renamed, so that nobody reads half a file.
-///
-/// # Errors
-/// [`Error::File`].
 pub fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<Vec<String>, Error> {
     std::fs::create_dir_all(dir).map_err(Error::at(dir))?;
     for (name, text) in files {
@@ -196,9 +184,6 @@ pub fn blocks(texts: &BTreeMap<String, String>) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Makes the folder hold these blocks.
-///
-/// # Errors
-/// [`Error::File`].
 pub fn leave<N: AsRef<str>, B: AsRef<[u8]>>(
     blocks: &BTreeMap<N, B>,
     folder: &Path,

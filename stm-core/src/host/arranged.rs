@@ -69,9 +69,6 @@ pub struct Arranged<D: Device, F> {
 
 impl<D: Device, F: Form> Arranged<D, F> {
     /// Makes an array of zeros; `what` names the array in an error.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn zeroed(
         device: &D,
         layout: Layout,
@@ -92,9 +89,6 @@ impl<D: Device, F: Form> Arranged<D, F> {
     }
 
     /// Makes an array with a copy of `data`.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn from_slice(
         device: &D,
         layout: Layout,
@@ -113,17 +107,11 @@ impl<D: Device, F: Form> Arranged<D, F> {
 
     /// Changes the layout to that of algorithm `A` and sets every version of a
     /// cell to zero; the items keep their values.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn arrange<A: Algorithm>(&mut self) -> Result<(), Error> {
         self.arrange_as(F::layout::<A>())
     }
 
     /// Does the same as [`Self::arrange`], given a layout.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
         if layout == Layout::Plain && self.layout == layout {
             return Ok(());
@@ -142,9 +130,6 @@ impl<D: Device, F: Form> Arranged<D, F> {
     ///
     /// # Panics
     /// It panics if `data` has another length.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn upload(&mut self, data: &[F::Item]) -> Result<(), Error> {
         assert_eq!(
             data.len(),
@@ -157,9 +142,6 @@ impl<D: Device, F: Form> Arranged<D, F> {
     }
 
     /// Sets all items to zero.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }

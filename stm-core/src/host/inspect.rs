@@ -47,9 +47,6 @@ impl Extent {
 }
 
 /// Allocates `len` items of `stride` bytes, and `least` bytes or more.
-///
-/// # Errors
-/// The device has too little memory, or reports another error.
 pub(crate) fn allocate<D: Device>(
     device: &D,
     stride: usize,
@@ -63,9 +60,6 @@ pub(crate) fn allocate<D: Device>(
 
 /// Passes the items of a memory to `seen`, or of large ones the first 64 bits;
 /// it returns what is wrong with them, if anything.
-///
-/// # Errors
-/// An error of the device.
 pub(crate) fn find<M: Memory>(
     memory: &M,
     stride: usize,
@@ -228,9 +222,6 @@ impl<M: Memory> Allocation<M> {
 
     /// Writes items from the first on, in large pieces that all cores encode; `encode` appends the
     /// bytes of one, and zeros fill it up to the stride.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub(crate) fn upload<T: Sync>(
         &mut self,
         items: &[T],
@@ -319,9 +310,6 @@ impl<M: Memory> Watcher<M> {
     }
 
     /// Returns what a transaction has left unfinished in the array, if it still exists.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub(crate) fn find_unfinished(&self, extent: Extent) -> Result<Option<String>, Error> {
         self.0.upgrade().map_or(Ok(None), |inner| {
             let inner = inner.read().unwrap_or_else(PoisonError::into_inner);

@@ -89,9 +89,6 @@ impl<D: Device> Pool<D> {
     }
 
     /// Returns the number of nodes that nobody has.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn free_nodes(&self) -> Result<u64, Error> {
         let taken: u32 = (self.words()?.iter())
             .map(|word| (word & TAKEN).count_ones())
@@ -113,9 +110,6 @@ impl<D: Device> Pool<D> {
     }
 
     /// Returns the nodes that are taken, by index.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn taken(&self) -> Result<Vec<Node>, Error> {
         let view = self.view();
         let words = self.words()?;
@@ -177,9 +171,6 @@ impl<D: Device> Pool<D> {
 
     /// Lets the transactions of the following launches store at once to the nodes that are free
     /// now. Call it between launches, when no data links to a free node.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn refresh(&mut self) -> Result<(), Error> {
         let mut words = self.words()?;
         for word in &mut words {
@@ -189,9 +180,6 @@ impl<D: Device> Pool<D> {
     }
 
     /// Frees all nodes.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }
@@ -327,9 +315,6 @@ impl<D: Device, R: Record> Nodes<D, R> {
     }
 
     /// Frees all nodes and sets their records to zero.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.pool.clear()?;
         self.records.clear()
@@ -431,9 +416,6 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
 
     /// Lets the next launch use the records again, when no data links to them;
     /// they keep their values.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reuse(&mut self) -> Result<(), Error> {
         self.header.clear()
     }

@@ -84,9 +84,6 @@ impl<D: Device> core::fmt::Debug for ProfileRows<D> {
 
 impl<D: Device> ProfileRows<D> {
     /// Makes rows for launches of this shape.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn new(device: &D, launch: Launch) -> Result<Self, Error> {
         let lanes = launch.blocks as usize * launch.threads as usize;
         Ok(Self {

@@ -36,9 +36,6 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     ///
     /// # Panics
     /// It panics if `row_len` is 0 or above 2^20.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn zeroed(
         device: &D,
         rows: usize,
@@ -69,9 +66,6 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     ///
     /// # Panics
     /// It panics as [`Self::zeroed`] does, and if `data` does not end with a row.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn from_slice(
         device: &D,
         row_len: u32,
@@ -122,9 +116,6 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     ///
     /// # Panics
     /// It panics if the length of `data` is not that of all rows.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
         assert_eq!(
             data.len(),
@@ -142,9 +133,6 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     }
 
     /// Sets all elements to zero.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }

@@ -32,10 +32,8 @@ pub unsafe trait Pod: Copy + Send + Sync + 'static {}
 
 macro_rules! pod {
     ($($ty:ty)*) => {
-        $(
-            // SAFETY: a primitive number: every pattern is one, no padding.
-            unsafe impl Pod for $ty {}
-        )*
+        // SAFETY: primitive numbers: every pattern is one, no padding.
+        $(unsafe impl Pod for $ty {})*
     };
 }
 pod!(u8 u16 u32 u64 i32 i64 f32 f64);
@@ -73,9 +71,8 @@ fn bytes_of_mut<T: Pod>(data: &mut [T]) -> &mut [u8] {
 impl<D: Device, T: Pod> Buffer<D, T> {
     /// Makes `len` zeros; `what` names the buffer in an error.
     pub fn zeroed(device: &D, len: usize, what: &'static str) -> Result<Self, Error> {
-        let bytes = len.checked_mul(size_of::<T>());
         Ok(Self {
-            memory: allocate(device, bytes.map(|bytes| bytes.max(1)), what)?,
+            memory: allocate(device, len.checked_mul(size_of::<T>()), what)?,
             len,
             what,
             element: PhantomData,

@@ -112,9 +112,6 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
 
     /// Returns the words of the lists and the bits that they hold, for a history
     /// that begins with them.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
         let mut words = self.nodes.records().words()?;
         let heads = self.heads.download()?.into_iter().map(u64::from);

@@ -28,9 +28,6 @@ macro_rules! container {
 
                 /// Lets the transactions of the following launches store at once to nodes
                 /// that are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
-                ///
-                /// # Errors
-                /// An error of the device.
                 pub fn refresh(&mut self) -> Result<(), Error> {
                     self.$nodes.refresh()
                 }
@@ -38,9 +35,6 @@ macro_rules! container {
 
             $(
                 /// Does what [`Lists::words`] does.
-                ///
-                /// # Errors
-                /// An error of the device.
                 pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
                     self.$lists.words()
                 }
@@ -52,9 +46,6 @@ macro_rules! container {
             }
 
             /// Changes the layout; the contents stay.
-            ///
-            /// # Errors
-            /// The device has too little memory, or reports another error.
             pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
                 self.$first.arrange_as(layout)?;
                 $(self.$part.arrange_as(layout)?;)*
@@ -69,9 +60,6 @@ macro_rules! container {
             }
 
             /// Removes all contents; the positions of a queue count from 0 again.
-            ///
-            /// # Errors
-            /// An error of the device.
             pub fn clear(&mut self) -> Result<(), Error> {
                 self.$first.clear()?;
                 $(self.$part.clear()?;)*

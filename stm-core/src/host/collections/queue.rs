@@ -39,9 +39,6 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     ///
     /// # Panics
     /// It panics for a capacity above 2^31.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn new(
         device: &D,
         layout: Layout,
@@ -68,9 +65,6 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     ///
     /// # Panics
     /// It panics if there are more values than the capacity.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn upload(&mut self, values: &[T], first: u32) -> Result<(), Error> {
         assert!(
             values.len() as u64 <= u64::from(self.capacity),
@@ -87,9 +81,6 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     }
 
     /// Returns how many values were popped, and how many were pushed, modulo 2^32.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn counts(&self) -> Result<[u32; 2], Error> {
         let counts = self.counts.download()?;
         Ok([counts[0], counts[1]])

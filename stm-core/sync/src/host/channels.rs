@@ -58,9 +58,6 @@ pub struct Channels<D: Device, T = u32> {
 impl<D: Device, T: Element> Channels<D, T> {
     /// Makes `len` channels with tag 0, whose waits look at the flag `stop`
     /// ([`Watchdog::stop`](stm_machine::host::Watchdog::stop), or that of an `Stm`).
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn new(device: &D, len: usize, stop: Stop) -> Result<Self, Error> {
         let words = len.saturating_mul(words_of::<T>() as usize);
         Ok(Self {
@@ -85,9 +82,6 @@ impl<D: Device, T: Element> Channels<D, T> {
     }
 
     /// Copies all channels to the host, after a launch: the tag of each, and its value.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn download(&self) -> Result<std::vec::Vec<(u32, T)>, Error> {
         let words = self.words.download()?;
         let values = words.chunks(words_of::<T>() as usize).map(|words| {
@@ -100,9 +94,6 @@ impl<D: Device, T: Element> Channels<D, T> {
     }
 
     /// Makes all channels as they were when they were new.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.words.clear()
     }
@@ -209,9 +200,6 @@ impl<D: Device, T: Element> Rings<D, T> {
     }
 
     /// Empties all rings.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.words.clear()
     }

@@ -192,9 +192,6 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
 
     /// Makes the barrier as it was when it was new, after a launch that was told to stop
     /// or ended with an error.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }

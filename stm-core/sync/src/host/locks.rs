@@ -185,9 +185,6 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     }
 
     /// Frees all locks and forgets the fault, for another launch after an error.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.memory.clear()?;
         self.nodes.clear()
@@ -351,9 +348,6 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
 
     /// Has the next request of each combiner be number `number`, for tests of
     /// combiners that are old.
-    ///
-    /// # Errors
-    /// An error of the device.
     #[doc(hidden)]
     pub fn advance(&mut self, number: u32) -> Result<(), Error> {
         for i in 0..self.count as usize {
@@ -366,9 +360,6 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
     }
 
     /// Forgets all requests and the fault, for another launch after an error.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.memory.clear()?;
         self.entries.clear()?;

@@ -113,9 +113,6 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
     }
 
     /// Empties all semaphores, after a launch that was told to stop or ended with an error.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         let mut words = vec![0; self.words.len()];
         for first in words.iter_mut().step_by(SEMAPHORE_WORDS) {

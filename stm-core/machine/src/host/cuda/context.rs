@@ -6,12 +6,13 @@
 use crate::host::cuda::driver::{Call, Driver, Nvidia, ends_context};
 use crate::host::device::Limits;
 use crate::host::error::Error;
+use crate::host::locked;
 use crate::observe::probe::Observation;
 use core::any::TypeId;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, sys};
 use std::collections::HashMap;
 use std::prelude::v1::*;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The properties of a GPU, as its driver reports them ([`Cuda::info`]).
@@ -97,9 +98,7 @@ impl Drop for Handles {
 impl Handles {
     /// Opens the context of a device.
     fn open(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
-        let device = driver
-            .device(ordinal as i32)
-            .map_err(failed("cuDeviceGet"))?;
+        let device = (driver.device(ordinal as i32)).map_err(failed("cuDeviceGet"))?;
         // SAFETY: the driver has this device.
         let context =
             unsafe { driver.retain_context(device) }.map_err(failed("cuDevicePrimaryCtxRetain"))?;
@@ -318,11 +317,9 @@ impl Cuda {
 
     /// Returns an error if the context was lost, and else makes it the calling thread's.
     pub(crate) fn alive(&self) -> Result<(), Error> {
-        let lost = self.lost().clone();
-        match lost {
-            Some(error) => Err(error),
-            None => self.done("cuCtxSetCurrent", self.context.handles.bind()),
-        }
+        let lost = locked(&self.context.lost).clone();
+        lost.map_or(Ok(()), Err)?;
+        self.done("cuCtxSetCurrent", self.context.handles.bind())
     }
 
     /// Returns what a call of the driver returned. An error that ends the
@@ -343,13 +340,7 @@ impl Cuda {
             during: during.to_owned(),
             code: code(error),
         };
-        self.lost().get_or_insert(error).clone()
-    }
-
-    /// Returns the error that ended the context, if one did.
-    fn lost(&self) -> MutexGuard<'_, Option<Error>> {
-        let lost = self.context.lost.lock();
-        lost.unwrap_or_else(PoisonError::into_inner)
+        locked(&self.context.lost).get_or_insert(error).clone()
     }
 }
 

@@ -35,8 +35,9 @@ impl<'a> Graph<'a> {
         let begun = unsafe { driver.begin_capture(stream) };
         cuda.done("cuStreamBeginCapture", begun)?;
         let recorded = launches.iter().try_for_each(|(launch, params)| {
+            let params = core::ptr::from_ref(params).cast();
             // SAFETY: nothing runs yet; the caller promises the rest for what will.
-            unsafe { cuda.start::<K>(launch, params) }
+            unsafe { cuda.start(Entry::of::<K>(), launch, params) }
         });
         // SAFETY: the stream is live, and capturing.
         let ended = unsafe { driver.end_capture(stream) };
@@ -65,15 +66,12 @@ impl Replay for Graph<'_> {
     fn replay(&mut self) -> Result<Duration, Error> {
         let cuda = self.cuda;
         cuda.alive()?;
-        let (before, after) = (Event::new(cuda)?, Event::new(cuda)?);
-        before.record()?;
-        // SAFETY: both are live, and what the kernels use is until the graph is dropped
-        // (`record`).
-        let launched = unsafe { cuda.driver().launch_graph(self.ready, cuda.stream()) };
-        cuda.done("cuGraphLaunch", launched)?;
-        // After an error here kernels may still run, so the context is lost whatever it is.
-        cuda.wait_after(&after, "a recorded kernel")?;
-        before.until(&after)
+        cuda.timed(None, "a recorded kernel", || {
+            // SAFETY: both are live, and what the kernels use is until the graph is dropped
+            // (`record`).
+            let launched = unsafe { cuda.driver().launch_graph(self.ready, cuda.stream()) };
+            cuda.done("cuGraphLaunch", launched)
+        })
     }
 }
 

@@ -5,14 +5,16 @@
 //! call. Only tests use it.
 
 use crate::host::cuda::context::Cuda;
-use crate::host::cuda::driver::{Call, Driver, DriverLaunch, ends_context};
+use crate::host::cuda::driver::{Call, Driver, ends_context};
+use crate::host::device::Launch;
 use crate::host::error::Error;
+use crate::host::locked;
 use cudarc::driver::{DriverError, sys};
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, c_void};
 use std::prelude::v1::*;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What exists and what has happened.
 #[derive(Debug, Default)]
@@ -106,7 +108,7 @@ impl StandIn {
 
     /// Returns what exists and what has happened.
     pub fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        locked(&self.0)
     }
 
     /// Notes a call, and returns the error that it is to fail with.
@@ -117,10 +119,9 @@ impl StandIn {
         if let Some(ended) = state.ended {
             return Err(DriverError(ended));
         }
-        let at_number = state.fail.filter(|&(n, _)| n == number);
+        let by_number = state.fail.filter(|&(n, _)| n == number).map(|of| of.1);
         let by_name = state.always.filter(|&(wanted, _)| wanted == name);
-        let code = at_number.map(|(_, code)| code);
-        let Some(code) = code.or(by_name.map(|(_, code)| code)) else {
+        let Some(code) = by_number.or(by_name.map(|of| of.1)) else {
             return Ok(());
         };
         if ends_context(DriverError(code)) {
@@ -196,7 +197,9 @@ impl Driver for StandIn {
         unsafe fn allow_shared(function: sys::CUfunction, bytes: i32) = cuFuncSetAttribute: |_| ();
         unsafe fn resident_blocks(function: sys::CUfunction, threads: i32, bytes: usize) -> i32 =
             cuOccupancyMaxActiveBlocksPerMultiprocessor: |_| 2;
-        unsafe fn launch(launch: DriverLaunch) = cuLaunchKernel: |_| ();
+        unsafe fn launch(
+            function: sys::CUfunction, launch: &Launch, stream: sys::CUstream, params: *mut c_void
+        ) = cuLaunchKernel: |_| ();
         unsafe fn begin_capture(stream: sys::CUstream) =
             cuStreamBeginCapture: |state| state.capturing = true;
         unsafe fn instantiate(graph: sys::CUgraph) -> sys::CUgraphExec =
