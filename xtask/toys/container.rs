@@ -38,10 +38,7 @@ impl<A: Algorithm, T: Element> TToy<A, T> {
         Ok(true)
     }
 
-    /// Takes the value, if there is one.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::put`].
+    /// Takes the value, if there is one. Its errors are those of [`Self::put`].
     #[inline(always)]
     pub fn take<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<T>> {
         if tx.read(&self.count, 0)? == 0 {

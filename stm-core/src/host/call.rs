@@ -59,9 +59,7 @@ impl<D: Device> Stm<D> {
     }
 
     /// Makes a transactional memory with other sizes and limits, whose sets grow with the launches.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
+    /// Its errors are those of [`Self::new`].
     pub fn with(device: &D, config: StmConfig) -> Result<Self, Error> {
         Self::new(device, Launch::new(1, 1), config)
     }

@@ -86,13 +86,9 @@ impl<D: Device> ProfileRows<D> {
     /// Makes rows for launches of this shape.
     pub fn new(device: &D, launch: Launch) -> Result<Self, Error> {
         let lanes = launch.blocks as usize * launch.threads as usize;
-        Ok(Self {
-            rows: Buffer::zeroed(
-                device,
-                lanes.saturating_mul(ROW_WORDS),
-                "the profile of the lanes",
-            )?,
-        })
+        let words = lanes.saturating_mul(ROW_WORDS);
+        let rows = Buffer::zeroed(device, words, "the profile of the lanes")?;
+        Ok(Self { rows })
     }
 
     /// Returns the probe that fills the rows. It serves one launch at a time, while `self` lives.

@@ -86,7 +86,6 @@ pub unsafe trait Argument<D: Device, P> {
 /// The address space and the first address of a memory.
 type Place = (u64, usize);
 
-/// The memories that launches have in use.
 static IN_USE: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
 
 /// The memories that one launch, or several in order, have in use until this is dropped, however

@@ -4,6 +4,7 @@ use crate::array::plain::TArray;
 use crate::host::device::{Device, Memory, allocate};
 use crate::host::error::Error;
 use crate::memory::word::Element;
+use core::fmt;
 use core::marker::PhantomData;
 use std::vec::Vec;
 
@@ -50,12 +51,17 @@ pod!(u8 u16 u32 u64 i32 i64 f32 f64);
 /// assert_eq!((words.len(), words.download()?), (3, vec![0; 3]));
 /// # Ok::<(), stm_machine::host::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Buffer<D: Device, T> {
     memory: D::Memory,
     len: usize,
     what: &'static str,
     element: PhantomData<T>,
+}
+
+impl<D: Device, T> fmt::Debug for Buffer<D, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer({}, {} elements)", self.what, self.len)
+    }
 }
 
 fn bytes_of<T: Pod>(data: &[T]) -> &[u8] {
@@ -98,9 +104,10 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     /// # Panics
     /// It panics if `data` has another length.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
+        let len = self.len;
         assert_eq!(
             data.len(),
-            self.len,
+            len,
             "upload of another length than the buffer's"
         );
         self.memory.write(0, bytes_of(data))

@@ -60,7 +60,6 @@ impl Default for Cpu {
     }
 }
 
-/// The largest number of OS threads that a launch starts.
 const OS_THREADS_MAX: u32 = 4096;
 
 /// Host memory that serves as device memory.
@@ -301,7 +300,6 @@ impl Cpu {
     }
 }
 
-/// The threads of one launch.
 struct Crew<'a> {
     blocks: &'a [Block],
     /// The clusters of the blocks, in their order, if they have more than one block.
@@ -311,9 +309,7 @@ struct Crew<'a> {
     grid: u32,
     flag: Option<StopFlag<'a>>,
     probe: HostProbe,
-    /// The work of one thread in a block.
     kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
-    /// The message of the first panic.
     panic: Mutex<Option<String>>,
     /// Says whether the launch begins. It is locked until every thread has
     /// started or one could not: a kernel that lacks threads must not run at
@@ -371,6 +367,7 @@ impl Crew<'_> {
             return;
         }
         let block = &self.blocks[team];
+        let (grid, threads, probe) = (self.grid, self.threads, self.probe);
         // Blocks of one cluster are those of neighbouring teams, so with clusters each team
         // has its own blocks.
         let draw = |present: Option<u32>| {
@@ -378,15 +375,13 @@ impl Crew<'_> {
                 return locked(&self.queue).next();
             }
             let next = present.map_or(team, |present| present as usize + self.blocks.len());
-            u32::try_from(next).ok().filter(|&next| next < self.grid)
+            u32::try_from(next).ok().filter(|&next| next < grid)
         };
         let result = catch_unwind(AssertUnwindSafe(|| {
             while let Some(index) = block.next(draw) {
                 // SAFETY: the caller's promise; the queue gives each block
                 // once, and its team each thread.
-                let mut lane = unsafe {
-                    CpuLane::new(block, thread, index, self.threads, self.grid, self.probe)
-                };
+                let mut lane = unsafe { CpuLane::new(block, thread, index, threads, grid, probe) };
                 if !self.clusters.is_empty() {
                     let size = self.blocks.len() / self.clusters.len();
                     lane = lane.in_cluster(&self.clusters[team / size], (team % size) as u32);

@@ -23,7 +23,6 @@ pub trait Memory {
     fn clear(&mut self) -> Result<(), Error>;
 }
 
-/// Panics if a copy is not inside an allocation.
 pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
     assert!(
         offset.checked_add(len).is_some_and(|end| end <= bytes),

@@ -157,23 +157,20 @@ impl<D: Device, T: Element> Rings<D, T> {
     /// [`Error::BadConfig`] if the depth is above 2^[`DEPTH_LOG2_MAX`] or there are not 1 to 2^20
     /// consumers, or an error of the device.
     pub fn new(device: &D, shape: RingShape, stop: Stop) -> Result<Self, Error> {
-        let wrong = if shape.depth_log2 > DEPTH_LOG2_MAX {
-            (
-                "the logarithm of a ring's depth",
-                shape.depth_log2,
-                "0 to 20",
-            )
+        let (depth, consumers) = (shape.depth_log2, shape.consumers);
+        let (what, value, expected) = if depth > DEPTH_LOG2_MAX {
+            ("the logarithm of a ring's depth", depth, "0 to 20")
         } else {
             (
                 "the number of a ring's consumers",
-                shape.consumers,
+                consumers,
                 "1 to 1048576",
             )
         };
         let words = shape.words::<T, Global>().ok_or(Error::BadConfig {
-            what: wrong.0,
-            value: wrong.1.into(),
-            expected: wrong.2,
+            what,
+            value: value.into(),
+            expected,
         })?;
         let len = usize::try_from(words).unwrap_or(usize::MAX);
         Ok(Self {

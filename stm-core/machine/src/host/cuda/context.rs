@@ -41,13 +41,11 @@ pub struct CudaInfo {
     pub resident_threads: u32,
 }
 
-/// A kernel's function in its loaded module.
 #[derive(Clone, Copy)]
 pub(crate) struct Loaded {
     pub(crate) function: sys::CUfunction,
     /// The largest number of threads of a block, which its registers bound.
     pub(crate) threads_max: u32,
-    /// The time that the driver took to compile the module.
     pub(crate) compiled_in: Duration,
     /// Whether the module is the one for newer GPUs.
     pub(crate) wide: bool,
@@ -96,7 +94,6 @@ impl Drop for Handles {
 }
 
 impl Handles {
-    /// Opens the context of a device.
     fn open(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
         let device = (driver.device(ordinal as i32)).map_err(failed("cuDeviceGet"))?;
         // SAFETY: the driver has this device.
@@ -121,13 +118,11 @@ impl Handles {
         self.context as u64
     }
 
-    /// Makes the context the calling thread's.
     fn bind(&self) -> Call {
         // SAFETY: the context is retained.
         unsafe { self.driver.set_context(self.context) }
     }
 
-    /// Reads what the GPU is.
     fn describe(&self) -> Call<(CudaInfo, Limits)> {
         use sys::CUdevice_attribute as A;
         let (driver, device) = (&self.driver, self.device);
@@ -209,7 +204,6 @@ fn failed(during: &'static str) -> impl Fn(DriverError) -> Error {
     }
 }
 
-/// Returns the number of GPUs that a driver reports.
 fn count_of(driver: &dyn Driver) -> Result<usize, Error> {
     if !driver.is_present() {
         return Err(Error::NoDriver);
@@ -232,7 +226,6 @@ impl Cuda {
         Self::with_driver(Box::new(Nvidia), ordinal)
     }
 
-    /// Opens a GPU of a driver.
     pub(crate) fn with_driver(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
         let count = match count_of(&*driver) {
             Ok(count) => count,
@@ -269,11 +262,8 @@ impl Cuda {
         }
     }
 
-    /// Opens the GPU of a context that other code uses. Both use the primary
-    /// context of the GPU, so that kernels of either reach the memory of both.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
+    /// Opens the GPU of a context that other code uses. Both use the primary context of the GPU, so
+    /// that kernels of either reach the memory of both. Its errors are those of [`Self::new`].
     pub fn beside(context: &CudaContext) -> Result<Self, Error> {
         Self::new(context.ordinal())
     }
@@ -297,7 +287,6 @@ impl Cuda {
         })
     }
 
-    /// Returns the stream of kernels and copies.
     pub(crate) fn stream(&self) -> sys::CUstream {
         match &self.lent {
             Some(stream) => stream.cu_stream(),
@@ -310,7 +299,6 @@ impl Cuda {
         &self.context.info
     }
 
-    /// Returns the driver.
     pub(crate) fn driver(&self) -> &dyn Driver {
         &*self.context.handles.driver
     }

@@ -8,7 +8,6 @@ use crate::kernel::Kernel;
 use cudarc::driver::sys;
 use std::time::Duration;
 
-/// A graph ready to be launched, destroyed when dropped.
 pub(super) struct Graph<'a> {
     cuda: &'a Cuda,
     ready: sys::CUgraphExec,
@@ -83,7 +82,6 @@ impl Drop for Graph<'_> {
     }
 }
 
-/// An event, destroyed when dropped.
 pub(super) struct Event<'a> {
     cuda: &'a Cuda,
     pub(super) event: sys::CUevent,

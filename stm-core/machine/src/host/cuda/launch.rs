@@ -268,7 +268,6 @@ impl Cuda {
         Ok(())
     }
 
-    /// Returns how many blocks of a function are resident at the same time.
     fn resident(&self, loaded: Loaded, launch: &Launch) -> Result<u32, Error> {
         let (threads, shared) = (launch.threads as i32, launch.shared_bytes as usize);
         // SAFETY: the function is loaded.

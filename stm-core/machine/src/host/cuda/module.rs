@@ -27,7 +27,6 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Returns the entry point of a kernel.
     pub(crate) fn of<K: Kernel>() -> Self {
         Self {
             id: TypeId::of::<K>(),
@@ -40,9 +39,8 @@ impl Entry {
 }
 
 impl Cuda {
-    /// Returns the name of a kernel's entry point for this GPU, the text of
-    /// its module, and whether that is the one for newer GPUs. A kernel without a module for wide atomics has only the
-    /// other one.
+    /// Returns the name of a kernel's entry point for this GPU, the text of its module, and whether
+    /// that is the one for newer GPUs, which not every kernel has.
     fn module_of(
         &self,
         kernel: Entry,
@@ -111,7 +109,6 @@ impl Cuda {
         }
     }
 
-    /// Loads PTX text into the context.
     fn load_module(&self, entry: &'static str, ptx: &str) -> Result<sys::CUmodule, Error> {
         let text = CString::new(ptx).map_err(|_| Error::BadPtx {
             entry,
