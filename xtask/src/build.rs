@@ -3,14 +3,12 @@
 use crate::error::{Error, cargo};
 use crate::{Tree, built_from, ptxas};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use stm_core_build::device::Library;
 use stm_core_build::files::{COMMITTED_PTX, committed, read_archive, replace, write_archive};
 use stm_core_build::{Toolchain, hold_to_rules, rules, split};
 
-/// A set of files that one build makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
     /// What a program launches if nobody observes it: committed, and part of the crate.
@@ -23,7 +21,6 @@ pub(crate) enum Set {
 }
 
 impl Set {
-    /// Cargo features of stm-kernels.
     const fn features(self) -> &'static str {
         match self {
             Self::Silent => "",
@@ -70,13 +67,11 @@ pub(crate) fn show(tree: &Tree, name: Option<&str>) -> Result<(), Error> {
             .get(name.trim_end_matches(".ptx"))
             .cloned()
             .ok_or_else(|| {
-                Error::Usage(format!(
-                    "there is no PTX `{name}`: `cargo xtask ptx --show` lists the names"
-                ))
+                let none =
+                    format!("there is no PTX `{name}`: `cargo xtask ptx --show` lists the names");
+                Error::Usage(none)
             })?,
-        None => files
-            .keys()
-            .fold(String::new(), |names, name| names + name + "\n"),
+        None => files.keys().flat_map(|name| [name, "\n"]).collect(),
     };
     // A reader that left early, as `head` does, knows that it did.
     let _ = std::io::stdout().write_all(text.as_bytes());
@@ -98,7 +93,6 @@ pub(crate) fn unpack(tree: &Tree) -> Result<(), Error> {
     Ok(())
 }
 
-/// By what committed PTX was built, in its first line.
 const BY: &str = "cargo xtask ptx";
 
 /// Builds the module and splits it: name and text of each file, by name.
@@ -226,7 +220,8 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
         return Ok(hold_to_rules(&rebuilt)?);
     };
     if !committed.keys().eq(rebuilt.keys()) {
-        return Err(Error::Check("the committed files are not those of the entry points: run `cargo xtask ptx` and commit".to_owned()));
+        let text = "the committed files are not those of the entry points: run `cargo xtask ptx` and commit";
+        return Err(Error::Check(text.to_owned()));
     }
     hold_to_rules(&committed)?;
     hold_to_rules(&rebuilt)?;
@@ -251,25 +246,17 @@ fn compare(
     committed: &BTreeMap<String, String>,
     rebuilt: &BTreeMap<String, String>,
 ) -> Result<(), Error> {
-    let mut wrong = String::new();
-    for stem in committed.keys().filter(|stem| !rebuilt.contains_key(*stem)) {
-        let _ = writeln!(wrong, "{stem}.ptx: no such entry any more");
-    }
-    for (stem, new) in rebuilt {
-        match committed.get(stem) {
-            None => _ = writeln!(wrong, "{stem}.ptx: missing"),
-            Some(old) if old != new => {
-                _ = writeln!(wrong, "{stem}.ptx: {}", first_difference(old, new));
-            }
-            Some(_) => {}
-        }
-    }
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Check(format!(
-        "{wrong}the committed PTX is not what the sources give: run `cargo xtask ptx` and commit"
-    )))
+    let gone = committed.keys().filter(|stem| !rebuilt.contains_key(*stem));
+    let gone = gone.map(|stem| format!("{stem}.ptx: no such entry any more"));
+    let changed = rebuilt
+        .iter()
+        .filter_map(|(stem, new)| match committed.get(stem) {
+            None => Some(format!("{stem}.ptx: missing")),
+            Some(old) if old != new => Some(format!("{stem}.ptx: {}", first_difference(old, new))),
+            Some(_) => None,
+        });
+    let advice = "the committed PTX is not what the sources give: run `cargo xtask ptx` and commit";
+    Error::unless_empty(&gone.chain(changed).collect::<Vec<_>>(), advice)
 }
 
 /// The first line in which two texts differ, and what stands there.
@@ -281,10 +268,10 @@ fn first_difference(old: &str, new: &str) -> String {
             (None, None) => return "differs in nothing but line ends".to_owned(),
             (a, b) if a == b => line += 1,
             (a, b) => {
-                let show = |text: Option<&str>| {
+                let [a, b] = [a, b].map(|text| {
                     text.map_or_else(|| "the end".to_owned(), |t| format!("`{}`", t.trim()))
-                };
-                return format!("line {line}: committed {}, built {}", show(a), show(b));
+                });
+                return format!("line {line}: committed {a}, built {b}");
             }
         }
     }
@@ -295,26 +282,20 @@ mod tests {
     use super::*;
 
     fn files(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
-        pairs
+        let owned = pairs
             .iter()
-            .map(|(stem, text)| ((*stem).to_owned(), (*text).to_owned()))
-            .collect()
+            .map(|(stem, text)| ((*stem).into(), (*text).into()));
+        owned.collect()
     }
 
     #[test]
     fn one_changed_byte_is_named_with_its_file_and_line() {
-        let error = compare(
-            &files(&[("a", "x\n\tadd 1;\n")]),
-            &files(&[("a", "x\n\tadd 2;\n")]),
-        )
-        .unwrap_err()
-        .to_string();
+        let [old, new] = ["1", "2"].map(|n| files(&[("a", &format!("x\n\tadd {n};\n"))]));
+        let error = compare(&old, &new).unwrap_err().to_string();
+        let (first, advice) = error.split_once('\n').unwrap();
+        assert_eq!(first, "a.ptx: line 2: committed `add 1;`, built `add 2;`");
         assert!(
-            error.starts_with("a.ptx: line 2: committed `add 1;`, built `add 2;`\n"),
-            "{error}"
-        );
-        assert!(
-            error.ends_with("run `cargo xtask ptx` and commit"),
+            advice.ends_with("run `cargo xtask ptx` and commit"),
             "{error}"
         );
     }
@@ -325,14 +306,12 @@ mod tests {
         let (old, new) = (line("1.96.0 (ac68faa20)"), line("1.97.1"));
         assert_eq!(warning(Some(&old), &old), None);
         let text = warning(Some(&old), &new).unwrap();
-        assert!(
-            text.contains("is by rustc 1.96.0 (ac68faa20), LLVM 22.1.8, and"),
-            "{text}"
-        );
-        assert!(
-            text.contains("compiler is rustc 1.97.1, LLVM 22.1.8:"),
-            "{text}"
-        );
+        for part in [
+            "is by rustc 1.96.0 (ac68faa20), LLVM 22.1.8, and",
+            "compiler is rustc 1.97.1, LLVM 22.1.8:",
+        ] {
+            assert!(text.contains(part), "{text}");
+        }
         assert!(warning(None, &new).unwrap().contains("an unknown compiler"));
     }
 
@@ -346,9 +325,14 @@ mod tests {
 
     #[test]
     fn a_lost_end_of_line_and_lost_or_extra_files_are_differences() {
-        assert!(compare(&files(&[("a", "x\n")]), &files(&[("a", "x")])).is_err());
-        assert!(compare(&files(&[]), &files(&[("a", "x")])).is_err());
-        assert!(compare(&files(&[("a", "x")]), &files(&[])).is_err());
-        assert!(compare(&files(&[("a", "x")]), &files(&[("a", "x")])).is_ok());
+        let (none, one, longer) = (files(&[]), files(&[("a", "x")]), files(&[("a", "x\n")]));
+        for (old, new, same) in [
+            (&longer, &one, false),
+            (&none, &one, false),
+            (&one, &none, false),
+            (&one, &one, true),
+        ] {
+            assert_eq!(compare(old, new).is_ok(), same, "{old:?} {new:?}");
+        }
     }
 }

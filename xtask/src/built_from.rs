@@ -8,10 +8,8 @@
 use crate::Tree;
 use crate::error::Error;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use stm_core_build::files::{Checksum, committed_ptx, read};
+use stm_core_build::files::{self, Checksum, below, committed_ptx, read};
 
-/// The file, from the workspace's root.
 const FILE: &str = "stm-kernels/built-from.txt";
 
 /// What the line of the compiler begins with, which `.ci/run` reads.
@@ -42,36 +40,20 @@ const OF_THE_HOST: [&str; 3] = [
     "stm-core/sync/src/host",
 ];
 
-/// Adds the sources below a path.
-fn sources(path: &Path, root: &Path, found: &mut BTreeSet<PathBuf>) -> Result<(), Error> {
-    if OF_THE_HOST.iter().any(|host| path == root.join(host)) {
-        return Ok(());
-    }
-    if path.is_dir() {
-        let file = |source| Error::file(path.to_owned(), source);
-        for entry in std::fs::read_dir(path).map_err(file)? {
-            sources(&entry.map_err(file)?.path(), root, found)?;
-        }
-    } else if path
-        .extension()
-        .is_some_and(|end| end == "rs" || end == "toml" || end == "lock")
-    {
-        found.insert(path.to_owned());
-    }
-    Ok(())
-}
-
-/// The file's text as it should be now.
 fn text(tree: &Tree) -> Result<String, Error> {
     let mut files = BTreeSet::new();
     for source in SOURCES {
-        sources(&tree.root.join(source), &tree.root, &mut files)?;
+        files.extend(below(&tree.root.join(source))?);
     }
     let mut checksum = Checksum::default();
     for path in &files {
         let name = path.strip_prefix(&tree.root).unwrap_or(path);
-        checksum.add(&name.to_string_lossy());
-        checksum.add(&read(path)?);
+        let is_source = (name.extension())
+            .is_some_and(|end| ["rs", "toml", "lock"].iter().any(|known| end == *known));
+        if is_source && !OF_THE_HOST.iter().any(|host| name.starts_with(host)) {
+            checksum.add(&name.to_string_lossy());
+            checksum.add(&read(path)?);
+        }
     }
     let ptx = committed_ptx(&tree.root)?;
     Ok(format!(
@@ -87,13 +69,8 @@ pub(crate) fn is_current(tree: &Tree) -> Result<bool, Error> {
     Ok(written == text(tree)?)
 }
 
-/// Writes the file, beside its place first.
 pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
-    let path = tree.root.join(FILE);
-    let beside = path.with_extension("new");
-    let file = |source| Error::file(path.clone(), source);
-    std::fs::write(&beside, text(tree)?).map_err(file)?;
-    std::fs::rename(&beside, &path).map_err(file)
+    Ok(files::write(&tree.root.join(FILE), text(tree)?)?)
 }
 
 #[cfg(test)]
@@ -108,23 +85,12 @@ mod tests {
         let root = folder.path().to_owned();
         for source in SOURCES {
             let path = root.join(source);
-            let path = if path.extension().is_some() {
-                path
-            } else {
-                path.join("lib.rs")
-            };
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, source).unwrap();
-        }
-        for folder in [
-            "stm-core/src/host",
-            "stm-core/machine/src/host",
-            "stm-core/ptx/copy",
-        ] {
-            std::fs::create_dir_all(root.join(folder)).unwrap();
+            let is_file = path.extension().is_some();
+            let path = if is_file { path } else { path.join("lib.rs") };
+            files::write(&path, source).unwrap();
         }
         write_archive(&root.join(COMMITTED_PTX[1]), &BTreeMap::new()).unwrap();
-        std::fs::write(root.join("stm-core/ptx/copy/in.ptx"), "// by one\n").unwrap();
+        files::write(&root.join("stm-core/ptx/copy/in.ptx"), "// by one\n").unwrap();
         let target = root.join("target");
         (folder, Tree { root, target })
     }
@@ -147,7 +113,7 @@ mod tests {
         ] {
             write(&tree).unwrap();
             assert!(is_current(&tree).unwrap());
-            std::fs::write(tree.root.join(changed), "// by one\nchanged").unwrap();
+            files::write(&tree.root.join(changed), "// by one\nchanged").unwrap();
             assert_eq!(!is_current(&tree).unwrap(), seen, "{changed}");
         }
     }

@@ -10,7 +10,6 @@
 
 use crate::Tree;
 use crate::error::{Error, cargo, run};
-use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -29,7 +28,6 @@ const TSAN: &str = "test --package stm-core --features host -Zbuild-std \
 /// What may be depended on; the database of advisories is read from the network.
 const DENY: &str = "deny --all-features check";
 
-/// The packages that a user depends on.
 const PACKAGES: [&str; 8] = [
     "stm-core",
     "stm-machine",
@@ -41,10 +39,8 @@ const PACKAGES: [&str; 8] = [
     "verify",
 ];
 
-/// The largest size of a package for the registry, in bytes.
 const PACKAGE_BYTES_MAX: u64 = 1 << 20;
 
-/// Runs nightly's cargo.
 fn nightly(
     tree: &Tree,
     arguments: &str,
@@ -60,24 +56,17 @@ fn nightly(
     run(tree, command, &format!("cargo {arguments}"))
 }
 
-/// Returns what is missing for [`miri`], if anything.
 pub(crate) fn lacks_miri(_tree: &Tree) -> Option<Error> {
     let mut version = clean(Command::new("rustup"));
-    version.args(["run", "nightly", "cargo", "miri", "--version"]);
-    output(&mut version)
-        .is_none()
-        .then_some(Error::NoNightly("miri"))
+    let version = output(version.args(["run", "nightly", "cargo", "miri", "--version"]));
+    version.is_none().then_some(Error::NoNightly("miri"))
 }
 
-/// Returns what is missing for [`tsan`], if anything.
 pub(crate) fn lacks_sources(_tree: &Tree) -> Option<Error> {
     let mut sysroot = clean(Command::new("rustup"));
-    sysroot.args(["run", "nightly", "rustc", "--print", "sysroot"]);
-    let sources = output(&mut sysroot).map(|root| {
-        let sources = "lib/rustlib/src/rust/library/core/Cargo.toml";
-        Path::new(root.trim()).join(sources)
-    });
-    let there = sources.is_some_and(|sources| sources.is_file());
+    let root = output(sysroot.args(["run", "nightly", "rustc", "--print", "sysroot"]));
+    let sources = "lib/rustlib/src/rust/library/core/Cargo.toml";
+    let there = root.is_some_and(|root| Path::new(root.trim()).join(sources).is_file());
     (!there).then_some(Error::NoNightly("rust-src"))
 }
 
@@ -88,7 +77,6 @@ pub(crate) fn miri(tree: &Tree) -> Result<(), Error> {
     nightly(tree, MIRI, "miri", ("MIRIFLAGS", flags))
 }
 
-/// Runs the tests of the CPU device under `ThreadSanitizer`.
 pub(crate) fn tsan(tree: &Tree) -> Result<(), Error> {
     nightly(tree, TSAN, "tsan", ("RUSTFLAGS", "-Zsanitizer=thread"))
 }
@@ -99,16 +87,16 @@ const COLD: [(&str, u64); 2] = [(".", 100), ("docs/examples/01-counter", 30)];
 
 /// Builds what users build, cold. A machine with other work may take twice as long.
 pub(crate) fn cold(tree: &Tree) -> Result<(), Error> {
-    let target = tree.target.join("cold");
     for (folder, most) in COLD {
-        let _ = std::fs::remove_dir_all(&target);
-        let root = tree.root.join(folder);
-        let target = target.clone();
+        let (root, target) = (tree.root.join(folder), tree.target.join("cold"));
         let here = Tree { root, target };
+        let _ = std::fs::remove_dir_all(&here.target);
         let start = Instant::now();
         let environment = [("CARGO_TARGET_DIR", here.target.as_os_str())];
-        cargo(&here, "build --release --quiet", &environment)?;
+        let built = cargo(&here, "build --release --quiet", &environment);
         let took = start.elapsed().as_secs();
+        let _ = std::fs::remove_dir_all(&here.target);
+        built?;
         println!("a cold release build of {folder}: {took} s, at most {most} s on two idle cores");
         if took > 2 * most {
             return Err(Error::Check(format!("{folder} takes {took} s to build")));
@@ -117,7 +105,6 @@ pub(crate) fn cold(tree: &Tree) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks licences, sources and advisories of what is depended on.
 pub(crate) fn deny(tree: &Tree) -> Result<(), Error> {
     let mut command = clean(Command::new("cargo"));
     command.args(DENY.split(' '));
@@ -133,14 +120,14 @@ pub(crate) fn package(tree: &Tree) -> Result<(), Error> {
     command.env("CARGO_TARGET_DIR", &tree.target);
     run(tree, command, "cargo package")?;
     let folder = tree.target.join("package");
-    let mut wrong = String::new();
+    let mut wrong = Vec::new();
     for name in PACKAGES {
         let mut list = clean(Command::new("cargo"));
         list.args(["package", "--list", "--allow-dirty", "--package", name]);
         let listed = output(list.current_dir(&tree.root)).unwrap_or_default();
         for file in ["README.md", "LICENSE-MIT", "LICENSE-APACHE", "src/lib.rs"] {
             if !listed.lines().any(|line| line == file) {
-                let _ = writeln!(wrong, "{name} has no {file}");
+                wrong.push(format!("{name} has no {file}"));
             }
         }
         let file = format!("{name}-{}.crate", env!("CARGO_PKG_VERSION"));
@@ -150,16 +137,14 @@ pub(crate) fn package(tree: &Tree) -> Result<(), Error> {
                 println!("{name}: {} files, {bytes} bytes", listed.lines().count());
             }
             Some(bytes) => {
-                let _ = writeln!(wrong, "{name} has {bytes} bytes, above {PACKAGE_BYTES_MAX}");
+                wrong.push(format!(
+                    "{name} has {bytes} bytes, above {PACKAGE_BYTES_MAX}"
+                ));
             }
-            None => _ = writeln!(wrong, "{name} was not packaged"),
+            None => wrong.push(format!("{name} was not packaged")),
         }
     }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Check(wrong.trim_end().to_owned()))
-    }
+    Error::unless_empty(&wrong, "")
 }
 
 /// Compares the public interface of the packages with that at a revision, by
@@ -170,17 +155,15 @@ pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result<(), Error> {
         .current_dir(&tree.root);
     let tag = output(&mut git).map(|text| text.trim().to_owned());
     let Some(revision) = revision.map(str::to_owned).or(tag) else {
-        return Err(Error::Usage(
-            "there is no tag of a release yet: name a revision, `cargo xtask semver REVISION`"
-                .to_owned(),
-        ));
+        let text =
+            "there is no tag of a release yet: name a revision, `cargo xtask semver REVISION`";
+        return Err(Error::Usage(text.to_owned()));
     };
     let mut command = clean(Command::new("cargo"));
     // Macros have no interface that the tool could compare.
     let compared = "semver-checks --package stm-core --package stm-machine --package stm-sync \
                     --package stm-core-build --all-features --baseline-rev";
-    command
-        .args(compared.split_ascii_whitespace())
-        .arg(revision);
+    command.args(compared.split_ascii_whitespace());
+    command.arg(revision);
     run(tree, command, "cargo semver-checks")
 }

@@ -9,7 +9,6 @@ use std::time::Instant;
 use stm_core_build::Toolchain;
 use stm_core_build::toolchain::output;
 
-/// A step: its name, and what it runs.
 struct Step {
     name: &'static str,
     run: fn(&Tree) -> Result<(), Error>,
@@ -31,12 +30,10 @@ impl Step {
         }
     }
 
-    /// A step that only [`ALL`] runs.
     const fn long(self) -> Self {
         Self { long: true, ..self }
     }
 
-    /// A step that needs something else too.
     const fn needs(self, lacks: fn(&Tree) -> Option<Error>) -> Self {
         Self { lacks, ..self }
     }
@@ -132,17 +129,14 @@ const BESIDE: [Step; 15] = [
         .long(),
 ];
 
-/// The option that runs the long steps too.
 const ALL: &str = "--all";
 
-/// The option that takes a missing tool for a failure.
 const STRICT: &str = "--strict";
 
 /// The seconds that the steps take at most on two idle cores, without the long ones. A machine that
 /// is slower or has other work may take twice as long before that is a failure.
 const SECONDS_MAX: f64 = 720.0;
 
-/// The option with which this program runs [`BESIDE`].
 const ONLY_BESIDE: &str = "--only-beside";
 
 /// Measures what a publication shows, small, and makes the page about it.
@@ -154,7 +148,6 @@ fn benched(tree: &Tree, what: &str) -> Result<(), Error> {
     program(tree, "stamp", &format!("report {out}"))
 }
 
-/// Assembles the committed files.
 fn assembled(tree: &Tree, extent: ptxas::Extent) -> Result<(), Error> {
     ptxas::check(&build::unpacked(tree)?, ptxas::ci_takes, extent, tree)
 }
@@ -168,7 +161,6 @@ fn lacks_assembler(tree: &Tree) -> Option<Error> {
     found.err()
 }
 
-/// A component of the toolchain that is not installed.
 fn component(tree: &Tree, command: &str, component: &'static str) -> Option<Error> {
     let mut cargo = Command::new(cargo_program());
     cargo.args([command, "--version"]).current_dir(&tree.root);
@@ -194,7 +186,6 @@ fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result<(), Error
     run(tree, command, &format!("{name} {arguments}"))
 }
 
-/// What the command line asks for.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Wanted<'a> {
     skipped: Vec<&'a str>,
@@ -224,7 +215,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
 
 /// Runs the steps that wait for each other, and the others beside them.
 fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result<(), Error> {
-    let own = std::env::current_exe().map_err(|source| Error::start("xtask".into(), source))?;
+    let own = std::env::current_exe().map_err(|source| Error::start("xtask", source))?;
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
             yielding(&own)
@@ -236,7 +227,7 @@ fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result<(), 
         });
         let here = steps(tree, &STEPS, wanted);
         let output = match beside.join() {
-            Ok(output) => output.map_err(|source| Error::start("xtask".into(), source))?,
+            Ok(output) => output.map_err(|source| Error::start("xtask", source))?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
         println!("\n== beside the steps above");
@@ -248,11 +239,8 @@ fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result<(), 
             println!("\n{warning}");
         }
         here?;
-        if output.status.success() {
-            Ok(())
-        } else {
-            Err(Error::Step("beside the others"))
-        }
+        let failed = Error::Step("beside the others");
+        output.status.success().then_some(()).ok_or(failed)
     })
 }
 
@@ -304,7 +292,6 @@ fn steps(tree: &Tree, steps: &[Step], wanted: &Wanted<'_>) -> Result<(), Error> 
     outcome
 }
 
-/// Reads the command line.
 fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, Error> {
     let mut found = Wanted::default();
     let mut rest = arguments.iter();

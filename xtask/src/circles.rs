@@ -9,97 +9,67 @@ use crate::Tree;
 use crate::error::Error;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use stm_core_build::files::read;
+use stm_core_build::files::{below, read};
 use stm_core_build::statement::blank_comments;
-
-/// The crates of the workspace.
-const CRATES: [&str; 12] = [
-    "stm-core",
-    "stm-core/build",
-    "stm-core/machine",
-    "stm-core/macros",
-    "stm-core/pack",
-    "stm-core/sync",
-    "stm-kernels",
-    "stamp-ports",
-    "stamp-ports/align",
-    "verify",
-    "verify/history",
-    "xtask",
-];
 
 /// A module's path from the crate's root; empty for the root.
 type Module = Vec<String>;
 
-/// `cargo xtask circles`.
 pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
+    let manifest = read(&tree.root.join("Cargo.toml"))?;
+    let members = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("members = ["));
+    let members = members.ok_or_else(|| Error::Check("Cargo.toml names no members".to_owned()))?;
     let mut wrong = Vec::new();
-    for name in CRATES {
+    for name in members.split('"').skip(1).step_by(2) {
         let root = tree.root.join(name).join("src");
         for circle in circles(&imports(&modules(&root)?)?) {
             let names = circle.join(", ");
             wrong.push(format!("these import each other: {name}: {names}"));
         }
     }
-    if wrong.is_empty() {
-        println!("no circle");
-        Ok(())
-    } else {
-        Err(Error::Check(wrong.join("\n")))
-    }
+    Error::unless_empty(&wrong, "")?;
+    println!("no circle");
+    Ok(())
 }
 
 /// The modules of a crate and their files; its binary, `main.rs`, is one of its own.
 fn modules(root: &Path) -> Result<BTreeMap<Module, PathBuf>, Error> {
     let mut found = BTreeMap::new();
-    let mut folders = vec![(root.to_owned(), Module::new())];
-    while let Some((folder, module)) = folders.pop() {
-        let file = |source| Error::file(folder.clone(), source);
-        for entry in std::fs::read_dir(&folder).map_err(file)? {
-            let path = entry.map_err(file)?.path();
-            let Some(stem) = path.file_stem().and_then(|stem| stem.to_str()) else {
-                continue;
-            };
-            let inner = || [module.as_slice(), &[stem.to_owned()]].concat();
-            if path.is_dir() {
-                folders.push((path.clone(), inner()));
-            } else if path.extension().is_some_and(|end| end == "rs") && stem != "tests" {
-                let of = match stem {
-                    "lib" if module.is_empty() => Module::new(),
-                    "mod" => module.clone(),
-                    _ => inner(),
-                };
-                found.insert(of, path);
-            }
+    for path in below(root)? {
+        let inside = path.strip_prefix(root).unwrap_or(&path);
+        let names = inside.with_extension("");
+        let mut module: Module = names.iter().map(|n| n.to_string_lossy().into()).collect();
+        let last = module.last().map_or("", String::as_str);
+        if inside.extension().is_none_or(|end| end != "rs") || last == "tests" {
+            continue;
         }
+        if last == "mod" || module == ["lib"] {
+            module.pop();
+        }
+        found.insert(module, path);
     }
     Ok(found)
 }
 
-/// Which module imports which others.
 fn imports(
     modules: &BTreeMap<Module, PathBuf>,
 ) -> Result<BTreeMap<String, BTreeSet<String>>, Error> {
     let mut found = BTreeMap::new();
     for (module, file) in modules {
         let text = read(file)?;
-        let targets = paths(&text, module)
-            .into_iter()
-            .filter_map(|path| {
-                (0..=path.len())
-                    .rev()
-                    .map(|n| path[..n].to_vec())
-                    .find(|part| modules.contains_key(part))
-            })
-            .filter(|target| target != module)
-            .map(|target| name(&target))
-            .collect();
-        found.insert(name(module), targets);
+        let module_of = |path: Module| {
+            let mut parts = (0..=path.len()).rev().map(|n| &path[..n]);
+            let target = parts.find(|part| modules.contains_key(*part))?;
+            (target != module).then(|| name(target))
+        };
+        let targets = paths(&text, module).into_iter().filter_map(module_of);
+        found.insert(name(module), targets.collect());
     }
     Ok(found)
 }
 
-/// A module's name in a message.
 fn name(module: &[String]) -> String {
     if module.is_empty() {
         "lib".to_owned()
@@ -124,18 +94,13 @@ fn paths(text: &str, module: &[String]) -> Vec<Module> {
             }
             let mut rest = &code[at..];
             let mut base = module.to_vec();
-            loop {
-                if let Some(after) = rest.strip_prefix("super::") {
-                    base.pop();
-                    rest = after;
-                } else if let Some(after) = rest.strip_prefix("self::") {
-                    rest = after;
-                } else if let Some(after) = rest.strip_prefix("crate::") {
-                    base.clear();
-                    rest = after;
-                } else {
-                    break;
+            while let Some((word @ ("super" | "self" | "crate"), after)) = rest.split_once("::") {
+                match word {
+                    "super" => _ = base.pop(),
+                    "crate" => base.clear(),
+                    _ => {}
                 }
+                rest = after;
             }
             leaves(rest, &base, &mut found);
         }
@@ -194,34 +159,22 @@ fn leaves<'a>(text: &'a str, base: &[String], found: &mut Vec<Module>) -> &'a st
 
 /// The circles: sets of modules in which each reaches every other.
 fn circles(imports: &BTreeMap<String, BTreeSet<String>>) -> Vec<Vec<String>> {
-    let reach: BTreeMap<&String, BTreeSet<&String>> = imports
-        .keys()
-        .map(|from| {
-            let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
-            while let Some(at) = open.pop() {
-                for next in imports.get(at).into_iter().flatten() {
-                    if seen.insert(next) {
-                        open.push(next);
-                    }
-                }
-            }
-            (from, seen)
-        })
-        .collect();
-    let mut found: Vec<Vec<String>> = imports
-        .keys()
-        .map(|from| {
-            reach[from]
-                .iter()
-                .filter(|to| reach.get(**to).is_some_and(|back| back.contains(from)))
-                .map(|to| (*to).clone())
-                .collect()
-        })
-        .filter(|circle: &Vec<String>| circle.len() > 1)
-        .collect();
-    found.sort();
-    found.dedup();
-    found
+    let reached = |from| {
+        let (mut seen, mut open) = (BTreeSet::new(), vec![from]);
+        while let Some(at) = open.pop() {
+            let next = imports.get(at).into_iter().flatten();
+            open.extend(next.filter(|next| seen.insert(*next)));
+        }
+        (from, seen)
+    };
+    let reach: BTreeMap<&String, BTreeSet<&String>> = imports.keys().map(reached).collect();
+    let circle = |from: &String| -> Vec<String> {
+        let returns = |to: &&String| reach.get(*to).is_some_and(|back| back.contains(from));
+        let both = reach[from].iter().copied().filter(returns);
+        both.cloned().collect()
+    };
+    let all: BTreeSet<_> = imports.keys().map(circle).collect();
+    all.into_iter().filter(|one| one.len() > 1).collect()
 }
 
 #[cfg(test)]
@@ -255,9 +208,11 @@ mod tests {
         let graph = |edges: &[(&str, &str)]| {
             let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
             for (from, to) in edges {
-                imports.entry((*to).to_owned()).or_default();
-                let targets = imports.entry((*from).to_owned()).or_default();
-                targets.insert((*to).to_owned());
+                imports.entry((*to).into()).or_default();
+                imports
+                    .entry((*from).into())
+                    .or_default()
+                    .insert((*to).into());
             }
             imports
         };

@@ -6,59 +6,50 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// Why a command of `xtask` failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
-    /// The command line is not understood.
     #[error("{0}; `cargo xtask help` lists the commands")]
     Usage(String),
-    /// A build of PTX failed, or a file could not be read or written.
+    /// A build of PTX failed, a program did, or a file could not be read or written.
     #[error(transparent)]
     Build(#[from] stm_core_build::Error),
-    /// A component of the toolchain is not installed.
     #[error("cargo has no {0}: `rustup component add {0}`")]
     NoComponent(&'static str),
-    /// A component of the nightly toolchain is not installed.
     #[error("nightly has no {0}: `rustup toolchain install nightly --component {0}`")]
     NoNightly(&'static str),
-    /// No assembler is installed.
     #[error(
         "no ptxas found on PATH, in CUDA_HOME or in a Python environment: `pip install nvidia-cuda-nvcc`, or name it in STM_PTXAS"
     )]
     NoPtxas,
-    /// No disassembler stands beside the assembler.
     #[error(
         "there is no {0}: `pip install nvidia-cuda-nvdisasm` in the version of nvidia-cuda-nvcc puts it beside ptxas, and a CUDA toolkit has it there"
     )]
     NoDisassembler(PathBuf),
-    /// The program that builds the book is not installed.
     #[error("mdbook is not installed: `cargo install mdbook --locked`")]
     NoMdbook,
-    /// `STM_PTXAS` names something that is not a file.
     #[error("STM_PTXAS is {0}, which is not a file: correct or unset it")]
     BadPtxas(PathBuf),
-    /// Committed and rebuilt PTX differ, or a file breaks a rule.
     #[error("{0}")]
     Check(String),
-    /// A step of `cargo xtask ci` failed.
     #[error("step {0} failed")]
     Step(&'static str),
 }
 
 impl Error {
-    /// A file could not be read or written.
-    pub(crate) fn file(path: PathBuf, source: std::io::Error) -> Self {
-        stm_core_build::Error::File { path, source }.into()
+    /// Fails if there is something wrong, a line each, with `advice` below.
+    pub(crate) fn unless_empty(wrong: &[String], advice: &str) -> Result<(), Self> {
+        let text = wrong.join("\n");
+        let text = if advice.is_empty() {
+            text
+        } else {
+            text + "\n" + advice
+        };
+        wrong.is_empty().then_some(()).ok_or(Self::Check(text))
     }
 
-    /// A program could not be started.
-    pub(crate) fn start(program: PathBuf, source: std::io::Error) -> Self {
+    pub(crate) fn start(program: &str, source: std::io::Error) -> Self {
+        let program = program.into();
         stm_core_build::Error::Start { program, source }.into()
-    }
-
-    /// A program reported failure.
-    pub(crate) fn failed(program: String, status: std::process::ExitStatus) -> Self {
-        stm_core_build::Error::Failed { program, status }.into()
     }
 
     /// The exit status of the process: 2 when something has to be installed or
@@ -98,12 +89,11 @@ pub(crate) fn cargo(
 /// Runs a command in the tree, without input.
 pub(crate) fn run(tree: &Tree, mut command: Command, what: &str) -> Result<(), Error> {
     command.current_dir(&tree.root).stdin(Stdio::null());
-    let status = command
-        .status()
-        .map_err(|source| Error::start(command.get_program().into(), source))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(Error::failed(what.to_owned(), status))
-    }
+    let status = command.status().map_err(|source| {
+        let program = command.get_program().to_string_lossy();
+        Error::start(&program, source)
+    })?;
+    let program = what.to_owned();
+    let failed = stm_core_build::Error::Failed { program, status };
+    status.success().then_some(()).ok_or(failed.into())
 }

@@ -19,55 +19,64 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 const HELP: &str = "\
-cargo xtask ptx             build stm-kernels for nvptx64 and write stm-kernels/ptx.archive
+cargo xtask ptx             build stm-kernels for nvptx64 and write
+                            stm-kernels/ptx.archive
 cargo xtask ptx --check     build again and compare with the committed PTX
 cargo xtask ptx --show [KERNEL/VARIANT]
-                            print a text of the archive; without a name, the names
+                            print a text of the archive; without a name, the
+                            names
 cargo xtask ptx --texts ARCHIVE
                             print all texts of an archive, for git's textconv
-cargo xtask ptx --unpack    write all of them as files below target/ptx/committed
+cargo xtask ptx --unpack    write all of them as files below
+                            target/ptx/committed
 cargo xtask ptx --observed  build the kernels that record, take times or have a
                             seeded defect, into target/ptx/observed
 cargo xtask ptxas [--arch sm_75,sm_90]
-                            assemble the committed files; registers, spills, stack,
-                            and the ceilings of xtask/sizes.txt
-cargo xtask ptxas --sizes   those ceilings alone: lines, instructions, registers, spills
-                            and waits for atomics of the kernels that have one
-cargo xtask docs            write the tables of the documents, from docs/results (stamp report)
-cargo xtask docs --check    compare them, and check figures in sentences, and links
-cargo xtask names           write the public names of stm-core, stm-machine and stm-sync into
-                            docs/public-names.txt
-cargo xtask names --check   compare them; each of stm-core has an example that runs
+                            assemble the committed files; registers, spills,
+                            stack, and the ceilings of xtask/sizes.txt
+cargo xtask ptxas --sizes   those ceilings alone: lines, instructions,
+                            registers, spills and waits for atomics of the
+                            kernels that have one
+cargo xtask docs            write the tables of the documents, from docs/results
+                            (stamp report)
+cargo xtask docs --check    compare them, and check figures in sentences, and
+                            links
+cargo xtask names           write the public names of stm-core, stm-machine and
+                            stm-sync into docs/public-names.txt
+cargo xtask names --check   compare them; each of stm-core has an example that
+                            runs
 cargo xtask examples        the packages of docs/examples: tests, programs, PTX
 cargo xtask book            build the book, docs/book, into target/book (mdbook)
-cargo xtask circles         files that import each other in a circle of more than two
-cargo xtask weight          lines of Rust, files and bytes of the tree, and the ceilings
-                            of xtask/weight.txt
-cargo xtask toys            adds a toy of each kind of thing that can be added by the steps of
-                            CONTRIBUTING.md, in a copy of the tree, and runs them
+cargo xtask circles         files that import each other in a circle
+cargo xtask weight          lines of Rust, files and bytes of the tree, and the
+                            ceilings of xtask/weight.txt
+cargo xtask toys            adds a toy of each kind of thing that can be added
+                            by the steps of CONTRIBUTING.md, in a copy of the
+                            tree, and runs them
 cargo xtask cold            cold release builds of the programs and of a user's
                             crate, and the seconds that they may take
-cargo xtask miri            the core paths of the CPU device under Miri (nightly, miri)
+cargo xtask miri            the core paths of the CPU device under Miri
+                            (nightly, miri)
 cargo xtask tsan            its tests under ThreadSanitizer (nightly, rust-src)
-cargo xtask deny            licences, sources and advisories of dependencies (cargo-deny)
-cargo xtask package         the packages that a user depends on: complete, small,
-                            each built from its package alone
-cargo xtask semver [REV]    their public interface against a release (cargo-semver-checks)
+cargo xtask deny            licences, sources and advisories of dependencies
+                            (cargo-deny)
+cargo xtask package         the packages that a user depends on: complete,
+                            small, each built from its package alone
+cargo xtask semver [REV]    their public interface against a release
+                            (cargo-semver-checks)
 cargo xtask ci [--all] [--strict] [--skip STEP]...
                             every check; a step whose tools are not installed is
                             left out and named, or with --strict a failure. The
-                            steps: fmt weight docs circles names clippy library doc test
-                            fuzz ptx ptxas example; with --all also fuzz-long paper
-                            sync floor cold ptx-all ptxas-all observed examples toys package
-                            miri tsan
+                            steps: fmt weight docs circles names clippy library
+                            doc test fuzz ptx ptxas example; with --all also
+                            fuzz-long paper sync floor cold ptx-all ptxas-all
+                            observed examples toys package miri tsan
 
-STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments are searched.";
+STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments
+are searched.";
 
-/// Where things are in the working tree.
 struct Tree {
-    /// The workspace's root.
     root: PathBuf,
-    /// The target directory of the whole workspace.
     target: PathBuf,
 }
 
@@ -118,14 +127,23 @@ fn run(arguments: &[&str]) -> Result<(), Error> {
             Ok(())
         }
         [] => Err(Error::Usage("no command given".to_owned())),
-        _ => Err(Error::Usage(format!(
-            "`{}` is not a command",
-            arguments.join(" ")
-        ))),
+        _ => {
+            let given = arguments.join(" ");
+            Err(Error::Usage(format!("`{given}` is not a command")))
+        }
     }
 }
 
 fn main() -> ExitCode {
+    // Nobody reads a report any more, as behind `head`: that needs no report of its own.
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        let text = panic.payload_as_str().unwrap_or_default();
+        if text.contains("failed printing to stdout") {
+            std::process::exit(1);
+        }
+        usual(panic);
+    }));
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match run(&arguments.iter().map(String::as_str).collect::<Vec<_>>()) {
         Ok(()) => ExitCode::SUCCESS,

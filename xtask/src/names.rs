@@ -15,9 +15,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
-use stm_core_build::files::read;
+use stm_core_build::files::{self, read};
 
-/// The list, from the workspace's root.
 const FILE: &str = "docs/public-names.txt";
 
 /// The packages whose names are listed; the public parts of those of the first one, too.
@@ -29,16 +28,13 @@ const NAMES_MAX: usize = 95;
 /// Where the examples are that rustdoc compiles with those of the first package.
 const EXAMPLES: [&str; 3] = ["stm-core/src/", "docs/book/src/", "README.md"];
 
-/// What stands above the names.
 const HEAD: &str = "\
 # What a user can name, by `cargo xtask names`; `--check` is a step of ci. Behind a colon are public
 # fields, variants, constants, types and functions, behind `=` is what a name is of another crate.
 ";
 
-/// `cargo xtask names`: writes the list.
 pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
-    let path = tree.root.join(FILE);
-    std::fs::write(&path, list(tree)?).map_err(|source| Error::file(path, source))
+    Ok(files::write(&tree.root.join(FILE), list(tree)?)?)
 }
 
 /// `cargo xtask names --check`: compares the list with the library, and fails with the lines that
@@ -52,12 +48,10 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
             let _ = writeln!(differs, "{sign} {line}");
         }
     }
-    if differs.is_empty() {
-        return Ok(());
-    }
-    Err(Error::Check(format!(
+    let text = format!(
         "{FILE} is not what the library has:\n{differs}if that is meant, `cargo xtask names` writes it"
-    )))
+    );
+    differs.is_empty().then_some(()).ok_or(Error::Check(text))
 }
 
 /// Checks that no two kernels have one name, of the examples that are compiled as one program.
@@ -67,19 +61,15 @@ fn check_examples(tree: &Tree) -> Result<(), Error> {
     for path in tracked(&tree.root)?.into_iter().filter(is_among) {
         let text = read(&tree.root.join(&path))?;
         let is_rust = Path::new(&path).extension().is_some_and(|end| end == "rs");
-        if let Some(name) = kernels(&text, is_rust)
-            .into_iter()
-            .find(|name| !seen.insert(name.clone()))
-        {
-            return Err(Error::Check(format!(
-                "{path}: an example before has a kernel `{name}`"
-            )));
+        let mut names = kernels(&text, is_rust).into_iter();
+        if let Some(name) = names.find(|name| !seen.insert(name.clone())) {
+            let twice = format!("{path}: an example before has a kernel `{name}`");
+            return Err(Error::Check(twice));
         }
     }
     Ok(())
 }
 
-/// Returns the list as it should be.
 fn list(tree: &Tree) -> Result<String, Error> {
     check_examples(tree)?;
     let target = tree.target.join("names");
@@ -111,41 +101,35 @@ fn list(tree: &Tree) -> Result<String, Error> {
             return Err(Error::Check(wrong));
         }
         if is_first && !bare.is_empty() {
-            let bare = bare.join("\n");
-            return Err(Error::Check(format!(
-                "no example that runs documents\n{bare}"
-            )));
+            let bare = format!("no example that runs documents\n{}", bare.join("\n"));
+            return Err(Error::Check(bare));
         }
         let _ = write!(text, "\n# {package}: {count} names\n{lines}");
     }
     Ok(text)
 }
 
-/// What reads the names of a crate.
 struct Names<'a> {
     json: &'a Value,
     /// What all packages have.
     all: &'a [Value],
     /// Whether the public parts of each name are listed.
     parts: bool,
-    /// The names of each module.
     lines: String,
     /// How many there are without preludes.
     count: usize,
-    /// Those without an example that runs.
     bare: Vec<String>,
 }
 
 impl<'a> Names<'a> {
     fn of(json: &'a Value, all: &'a [Value], parts: bool) -> Self {
-        let (lines, count, bare) = (String::new(), 0, Vec::new());
         let mut names = Names {
             json,
             all,
             parts,
-            lines,
-            count,
-            bare,
+            lines: String::new(),
+            count: 0,
+            bare: Vec::new(),
         };
         let root = names.item(&json["root"]);
         names.lines = names.module(root, root["name"].as_str().unwrap_or_default());
@@ -189,6 +173,7 @@ impl<'a> Names<'a> {
     /// Returns the lines of a module, and behind them those of the modules in it.
     fn module(&mut self, module: &Value, path: &str) -> String {
         let (mut lines, mut inside) = (BTreeSet::new(), String::new());
+        let in_prelude = path.ends_with("::prelude");
         for found in self.items(module) {
             let (what, about) = kind(found);
             let (name, target) = match what {
@@ -197,25 +182,22 @@ impl<'a> Names<'a> {
                 _ => (&found["name"], found),
             };
             let name = name.as_str().unwrap_or_default();
-            if !path.ends_with("::prelude") && name != "prelude" && !self.has_example(found, target)
-            {
-                self.bare.push(format!("{path}::{name}"));
-            }
+            let is_bare = !in_prelude && name != "prelude" && !self.has_example(found, target);
+            self.bare.extend(is_bare.then(|| format!("{path}::{name}")));
             if kind(target).0 == "module" {
                 inside += &self.module(target, &format!("{path}::{name}"));
-            } else if path.ends_with("::prelude") {
+            } else if in_prelude {
                 lines.insert(format!("  {name}"));
             } else if target.is_null() {
-                let of: Vec<&str> = all(&self.json["paths"][about["id"].to_string()]["path"])
-                    .filter_map(Value::as_str)
-                    .collect();
+                let of = all(&self.json["paths"][about["id"].to_string()]["path"]);
+                let of: Vec<&str> = of.filter_map(Value::as_str).collect();
                 lines.insert(format!("  {name} = {}", of.join("::")));
             } else {
                 lines.insert(format!("  {name} {}{}", kind(target).0, self.parts(target)));
             }
         }
         let text: Vec<String> = lines.into_iter().collect();
-        if path.ends_with("::prelude") {
+        if in_prelude {
             return format!("{path}\n{}\n{inside}", text.join(""));
         }
         self.count += text.len() + 1;
@@ -232,19 +214,20 @@ impl<'a> Names<'a> {
         let parts = parts
             .chain(all(&about["kind"]["plain"]["fields"]))
             .chain(own);
-        let names: BTreeSet<&str> = parts
-            .map(|id| self.item(id))
-            .filter(|part| part["visibility"] == "public" || part["visibility"] == "default")
-            .filter_map(|part| part["name"].as_str())
-            .filter(|_| self.parts)
-            .collect();
+        let is_open = |part: &&Value| {
+            ["public", "default"]
+                .iter()
+                .any(|v| part["visibility"] == *v)
+        };
+        let open = parts.map(|id| self.item(id)).filter(is_open);
+        let names = open.filter_map(|part| part["name"].as_str());
+        let names: BTreeSet<&str> = names.filter(|_| self.parts).collect();
         let names: Vec<&str> = names.into_iter().collect();
         let colon = if names.is_empty() { "" } else { ": " };
         colon.to_owned() + &names.join(" ")
     }
 }
 
-/// Returns an item's kind, and what is said of it.
 fn kind(item: &Value) -> (&str, &Value) {
     let inner = item["inner"].as_object();
     let first = inner.and_then(|inner| inner.iter().next());
@@ -258,10 +241,8 @@ fn runs(documentation: &str) -> bool {
         .filter_map(|line| line.trim().strip_prefix("```"));
     // Every second one closes a block.
     std::iter::from_fn(|| Some((fences.next()?, fences.next()))).any(|(words, _)| {
-        let words = words.split(',').map(str::trim);
-        words
-            .into_iter()
-            .all(|word| ["", "rust", "standalone_crate"].contains(&word))
+        let mut words = words.split(',').map(str::trim);
+        words.all(|word| ["", "rust", "standalone_crate"].contains(&word))
     })
 }
 
@@ -289,7 +270,6 @@ fn kernels(text: &str, is_rust: bool) -> Vec<String> {
     names
 }
 
-/// Returns the elements of an array.
 fn all(array: &Value) -> impl Iterator<Item = &Value> {
     array.as_array().into_iter().flatten()
 }
@@ -325,12 +305,10 @@ mod tests {
     fn kernels_are_those_of_the_examples_that_are_one_program() {
         let text =
             "```\n# #[kernel]\n# pub fn a(\n```\n```compile_fail\n#[kernel]\npub fn b(\n```\n";
+        let comment = format!("/// {}", text.replace('\n', "\n/// "));
         assert_eq!(kernels(text, false), ["a"]);
         assert_eq!(kernels(text, true), [""; 0]);
-        assert_eq!(
-            kernels(&format!("/// {}", text.replace('\n', "\n/// ")), true),
-            ["a"]
-        );
+        assert_eq!(kernels(&comment, true), ["a"]);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use stm_core_build::files::read_ptx;
 use stm_core_build::rules;
+use stm_core_build::split::LANE_PREFIX;
 use stm_core_build::toolchain::output;
 
 /// The GPUs that every file is assembled for: Turing to Blackwell.
@@ -33,7 +34,6 @@ fn has_probe(stem: &str) -> bool {
     stem.ends_with(".recorded") || stem.ends_with(".profiled")
 }
 
-/// What one entry takes on one GPU.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Usage {
     pub(crate) entry: String,
@@ -42,24 +42,22 @@ pub(crate) struct Usage {
     pub(crate) spill_bytes: u32,
 }
 
-/// The assembler to use.
 pub(crate) fn find(tree: &Tree) -> Result<PathBuf, Error> {
     if let Some(path) = std::env::var_os("STM_PTXAS").map(PathBuf::from) {
-        return if path.is_file() {
-            Ok(path)
-        } else {
-            Err(Error::BadPtxas(path))
-        };
+        let there = path.is_file().then(|| path.clone());
+        return there.ok_or(Error::BadPtxas(path));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
     places.extend(std::env::var_os("CUDA_HOME").map(|home| PathBuf::from(home).join("bin")));
-    let direct = places
-        .into_iter()
-        .map(|dir| dir.join("ptxas"))
-        .find(|p| p.is_file());
-    direct
-        .or_else(|| site_packages(tree).iter().find_map(|dir| in_wheel(dir)))
+    let in_wheels = || {
+        // `nvidia/cu13/bin` of the wheel `nvidia-cuda-nvcc`, `nvidia/cuda_nvcc/bin` of those before.
+        let folders = site_packages(tree).into_iter();
+        let packages = folders.flat_map(|dir| children(&dir.join("nvidia")));
+        program_in(packages.map(|package| package.join("bin")))
+    };
+    program_in(places.into_iter())
+        .or_else(in_wheels)
         .ok_or(Error::NoPtxas)
 }
 
@@ -67,10 +65,8 @@ pub(crate) fn find(tree: &Tree) -> Result<PathBuf, Error> {
 /// the `python3` on PATH.
 fn site_packages(tree: &Tree) -> Vec<PathBuf> {
     let lib = tree.target.join("venv").join("lib");
-    let mut found: Vec<PathBuf> = children(&lib)
-        .into_iter()
-        .map(|python| python.join("site-packages"))
-        .collect();
+    let pythons = children(&lib).into_iter();
+    let mut found: Vec<PathBuf> = pythons.map(|one| one.join("site-packages")).collect();
     let ask = "import site, sysconfig; print(sysconfig.get_path('purelib')); print(site.getusersitepackages())";
     if let Some(text) = output(Command::new("python3").args(["-c", ask])) {
         found.extend(text.lines().map(PathBuf::from));
@@ -78,26 +74,22 @@ fn site_packages(tree: &Tree) -> Vec<PathBuf> {
     found
 }
 
-/// The assembler of the wheel `nvidia-cuda-nvcc` (`nvidia/cu13/bin`) or of its
-/// forerunners (`nvidia/cuda_nvcc/bin`).
-fn in_wheel(site_packages: &Path) -> Option<PathBuf> {
-    let packages = children(&site_packages.join("nvidia"));
-    packages
-        .into_iter()
-        .map(|package| package.join("bin").join("ptxas"))
-        .find(|p| p.is_file())
+fn program_in(mut folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    folders.find_map(|dir| Some(dir.join("ptxas")).filter(|program| program.is_file()))
 }
 
 /// What a directory holds, sorted; nothing if it cannot be read.
 fn children(dir: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = std::fs::read_dir(dir)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|e| e.path())
-        .collect();
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     found.sort();
     found
+}
+
+/// The GPU of several whose registers and stack are reported.
+fn reported<'a>(architectures: &[&'a str]) -> &'a str {
+    let reported = architectures.iter().find(|a| **a == REPORTED);
+    reported.or(architectures.last()).copied().unwrap_or("")
 }
 
 /// Assembles every file of `dir` for each of `architectures`, on all cores. Returns what each entry
@@ -107,54 +99,39 @@ pub(crate) fn assemble(
     dir: &Path,
     architectures: &[&str],
 ) -> Result<Vec<Usage>, Error> {
-    let reported = architectures.iter().find(|a| **a == REPORTED);
-    let reported = reported.or(architectures.last()).copied();
-    let takes = |stem: &str, architecture: &str| Some(architecture) == reported || !has_probe(stem);
-    assemble_some(ptxas, dir, architectures, "-O3", takes, reported)
+    let reported = reported(architectures);
+    let takes = |stem: &str, architecture: &str| architecture == reported || !has_probe(stem);
+    assemble_some(ptxas, dir, architectures, "-O3", takes)
 }
 
 /// Assembles the files of `dir` for the architectures that each `takes`, at a
-/// level of optimisation, and returns what the entries take on `reported`.
+/// level of optimisation.
 fn assemble_some(
     ptxas: &Path,
     dir: &Path,
     architectures: &[&str],
     level: &str,
     takes: impl Fn(&str, &str) -> bool,
-    reported: Option<&str>,
 ) -> Result<Vec<Usage>, Error> {
     let files = read_ptx(dir)?;
     if files.is_empty() {
-        return Err(Error::Check(format!(
-            "{} has no .ptx: run `cargo xtask ptx`",
-            dir.display()
-        )));
+        let none = format!("{} has no .ptx: run `cargo xtask ptx`", dir.display());
+        return Err(Error::Check(none));
     }
-    let mut jobs: Vec<(&String, &String, &str)> = files
-        .iter()
-        .flat_map(|(stem, text)| architectures.iter().map(move |a| (stem, text, *a)))
-        .filter(|(_, text, architecture)| is_for(text, architecture))
-        .filter(|(stem, _, architecture)| takes(stem, architecture))
+    let all = files.iter();
+    let all = all.flat_map(|(stem, text)| architectures.iter().map(move |a| (stem, text, *a)));
+    let mut jobs: Vec<(&String, &String, &str)> = all
+        .filter(|(stem, text, gpu)| is_for(text, gpu) && takes(stem, gpu))
         .collect();
     // The longest first, so that no core waits for one at the end.
     jobs.sort_by_key(|(_, text, _)| Reverse(text.len()));
-    let next = AtomicUsize::new(0);
-    let (usage, wrong) = (Mutex::new(Vec::new()), Mutex::new(BTreeSet::new()));
+    let (next, done) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
-        while let Some((stem, _, architecture)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+        while let Some((stem, _, gpu)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
             let file = dir.join(format!("{stem}.ptx"));
-            match one(ptxas, &file, architecture, level, Path::new("/dev/null")) {
-                Ok(text) if Some(*architecture) == reported => {
-                    usage.lock().unwrap().extend(parse(&text));
-                }
-                Ok(_) => {}
-                Err(text) => {
-                    _ = wrong
-                        .lock()
-                        .unwrap()
-                        .insert(format!("{stem}.ptx for {architecture}: {text}"));
-                }
-            }
+            let said = one(ptxas, &file, gpu, level, Path::new("/dev/null"));
+            let said = said.map_err(|text| format!("{stem}.ptx for {gpu}: {text}"));
+            done.lock().unwrap().push((*gpu, said));
         }
     };
     std::thread::scope(|scope| {
@@ -162,12 +139,16 @@ fn assemble_some(
             scope.spawn(work);
         }
     });
-    let wrong: Vec<String> = wrong.into_inner().unwrap().into_iter().collect();
-    if !wrong.is_empty() {
-        return Err(Error::Check(wrong.join("\n")));
+    let (mut usage, mut wrong) = (Vec::new(), BTreeSet::new());
+    for (gpu, said) in done.into_inner().unwrap() {
+        match said {
+            Ok(text) if gpu == reported(architectures) => usage.extend(parse(&text)),
+            Ok(_) => {}
+            Err(text) => _ = wrong.insert(text),
+        }
     }
-    let mut usage: Vec<Usage> = usage.into_inner().unwrap();
-    usage.sort_by(|a, b| a.entry.cmp(&b.entry));
+    Error::unless_empty(&Vec::from_iter(wrong), "")?;
+    usage.sort_by(|a: &Usage, b| a.entry.cmp(&b.entry));
     Ok(usage)
 }
 
@@ -180,20 +161,17 @@ pub(crate) fn one(
     cubin: &Path,
 ) -> Result<String, String> {
     let mut command = Command::new(ptxas);
-    command
-        .arg(format!("-arch={architecture}"))
-        .args([level, "-v", "-o"])
-        .args([cubin, file]);
-    let output = command
-        .output()
-        .map_err(|e| format!("cannot start {}: {e}", ptxas.display()))?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned()
-        + &String::from_utf8_lossy(&output.stdout);
-    if output.status.success() {
-        Ok(text)
-    } else {
-        Err(text.trim().to_owned())
-    }
+    command.args([&format!("-arch={architecture}"), level, "-v", "-o"]);
+    let output = command.args([cubin, file]).output();
+    let output = output.map_err(|e| format!("cannot start {}: {e}", ptxas.display()))?;
+    let [said, printed] =
+        [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
+    let text = format!("{said}{printed}");
+    let is_done = output.status.success();
+    is_done
+        .then_some(&text)
+        .cloned()
+        .ok_or_else(|| text.trim().to_owned())
 }
 
 /// Reads the remarks of `ptxas -v`. The frame that follows "Function
@@ -243,13 +221,8 @@ fn instructions(text: &str) -> BTreeSet<&str> {
     let lines = text.lines().map(str::trim);
     let words = lines.filter_map(|line| {
         let mut words = line.split_whitespace();
-        let first = words.next()?;
         // A predicate stands before the instruction.
-        let word = if first.starts_with('@') {
-            words.next()?
-        } else {
-            first
-        };
+        let word = words.find(|word| !word.starts_with('@'))?;
         let word = word.trim_end_matches(';');
         let is_instruction = word.starts_with(|c: char| c.is_ascii_lowercase());
         (is_instruction && !word.ends_with(':')).then_some(word)
@@ -285,7 +258,6 @@ pub(crate) enum Extent {
     /// As many as have every instruction: an assembler refuses one for a GPU, whatever is around
     /// it.
     Covering,
-    /// All of them.
     Whole,
 }
 
@@ -298,66 +270,45 @@ pub(crate) fn check(
     tree: &Tree,
 ) -> Result<(), Error> {
     let files = read_ptx(dir)?;
-    let covering: BTreeMap<&str, BTreeSet<&str>> = ARCHITECTURES
-        .into_iter()
-        .filter(|architecture| extent == Extent::Covering || *architecture != REPORTED)
-        .map(|architecture| {
-            let taken = files
-                .iter()
-                .filter(|(stem, text)| takes(stem, architecture) && is_for(text, architecture));
-            (architecture, covering(taken))
-        })
-        .collect();
-    let takes = |stem: &str, architecture: &str| {
-        let enough = covering.get(architecture);
-        takes(stem, architecture) && enough.is_none_or(|enough| enough.contains(stem))
+    let covered = ARCHITECTURES.into_iter();
+    let covered = covered.filter(|gpu| extent == Extent::Covering || *gpu != REPORTED);
+    let enough = covered.map(|gpu| {
+        let taken = (files.iter()).filter(|(stem, text)| takes(stem, gpu) && is_for(text, gpu));
+        (gpu, covering(taken))
+    });
+    let enough: BTreeMap<&str, BTreeSet<&str>> = enough.collect();
+    let takes = |stem: &str, gpu: &str| {
+        takes(stem, gpu) && enough.get(gpu).is_none_or(|enough| enough.contains(stem))
     };
-    let entries = assemble_some(
-        &find(tree)?,
-        dir,
-        &ARCHITECTURES,
-        "-O1",
-        takes,
-        Some(REPORTED),
-    )?;
-    for (architecture, enough) in covering.iter().filter(|(_, enough)| !enough.is_empty()) {
-        println!(
-            "for {architecture} {} files, which have every instruction",
-            enough.len()
-        );
+    let entries = assemble_some(&find(tree)?, dir, &ARCHITECTURES, "-O1", takes)?;
+    for (gpu, enough) in enough.iter().filter(|(_, enough)| !enough.is_empty()) {
+        let files = enough.len();
+        println!("for {gpu} {files} files, which have every instruction");
     }
     println!("{} entries assembled", entries.len());
     Ok(())
 }
 
-/// Assembles the files of `dir` and prints what the entries take.
 pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result<(), Error> {
     let ptxas = find(tree)?;
     let usage = assemble(&ptxas, dir, architectures)?;
-    let on = if architectures.contains(&REPORTED) {
-        REPORTED
-    } else {
-        architectures.last().unwrap_or(&"")
-    };
     println!(
-        "{:<28} {:>9} {:>11} {:>11}   on {on}",
-        "entry", "registers", "stack bytes", "spill bytes"
+        "{:<28} {:>9} {:>11} {:>11}   on {}",
+        "entry",
+        "registers",
+        "stack bytes",
+        "spill bytes",
+        reported(architectures)
     );
     // The entries of single instructions say nothing about speed.
-    for u in usage
-        .iter()
-        .filter(|u| !u.entry.starts_with(stm_core_build::split::LANE_PREFIX))
-    {
+    for u in usage.iter().filter(|u| !u.entry.starts_with(LANE_PREFIX)) {
         println!(
             "{:<28} {:>9} {:>11} {:>11}",
             u.entry, u.registers, u.stack_bytes, u.spill_bytes
         );
     }
-    println!(
-        "{} entries assembled for {}",
-        usage.len(),
-        architectures.join(", ")
-    );
+    let (entries, gpus) = (usage.len(), architectures.join(", "));
+    println!("{entries} entries assembled for {gpus}");
     Ok(())
 }
 
@@ -391,15 +342,14 @@ mod tests {
         let text = "// rustc\n.target sm_70\n.visible .entry f(\n{\n\t.reg .b32 %r<2>;\n$L__BB0:\n\tadd.s32 %r1, %r1, 1;\n\t@%p1 bra $L__BB0;\n\tret;\n}\n";
         let of: Vec<&str> = instructions(text).into_iter().collect();
         assert_eq!(of, ["add.s32", "bra", "ret"]);
-        let files: Vec<(String, String)> = [
+        let files = [
             ("a", "add.s32 x;\nret;"),
             ("b", "add.s32 x;\nmul.lo.s32 x;\nret;"),
             ("c", "ret;"),
             ("d", "add.u64 x;"),
             ("e", "add.u64 x;\nadd.u64 x;"),
         ]
-        .map(|(stem, text)| (stem.to_owned(), text.to_owned()))
-        .into();
+        .map(|(stem, text)| (stem.to_owned(), text.to_owned()));
         let chosen = covering(files.iter().map(|(stem, text)| (stem, text)));
         assert_eq!(chosen.into_iter().collect::<Vec<_>>(), ["b", "d"]);
     }
@@ -415,15 +365,9 @@ mod tests {
     #[test]
     fn remarks_give_registers_stack_and_spills_by_entry() {
         let remarks = "ptxas info    : 0 bytes gmem\nptxas info    : Compiling entry function 'a' for 'sm_90'\nptxas info    : Function properties for a\n    16 bytes stack frame, 8 bytes spill stores, 4 bytes spill loads\nptxas info    : Used 40 registers, used 0 barriers, 16 bytes cumulative stack size\nptxas info    : Compiling entry function 'b' for 'sm_90'\nptxas info    : Used 8 registers, used 0 barriers\n";
-        let usage = |entry: &str, registers, stack_bytes, spill_bytes| Usage {
-            entry: entry.to_owned(),
-            registers,
-            stack_bytes,
-            spill_bytes,
-        };
-        assert_eq!(
-            parse(remarks),
-            [usage("a", 40, 16, 12), usage("b", 8, 0, 0)]
-        );
+        let usage = parse(remarks).into_iter();
+        let usage = usage.map(|u| (u.entry, u.registers, u.stack_bytes, u.spill_bytes));
+        let expected = [("a".to_owned(), 40, 16, 12), ("b".to_owned(), 8, 0, 0)];
+        assert!(usage.eq(expected));
     }
 }

@@ -9,7 +9,6 @@ use std::collections::HashMap;
 use std::path::Path;
 use stm_core_build::files::read;
 
-/// The fewest lines that make a pair.
 const LINES: usize = 8;
 
 /// Folders whose files are not of the program.
@@ -21,7 +20,6 @@ type Line<'a> = (usize, &'a str);
 /// A place: its file, as a number, and which of the file's lines that count it begins with.
 type Place = (usize, usize);
 
-/// Two places with equal lines.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Pair {
     pub lines: usize,

@@ -26,10 +26,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use stm_core_build::files::read;
 
-/// The file with the ceilings, from the workspace's root.
 const FILE: &str = "xtask/sizes.txt";
 
-/// What is counted, in the order of the columns.
 const COLUMNS: [&str; 6] = [
     "lines of PTX",
     "instructions",
@@ -38,13 +36,6 @@ const COLUMNS: [&str; 6] = [
     "waits for atomics",
     "bytes of stack",
 ];
-
-/// What a module has, and the most atomics for which one wait is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Size {
-    has: [u64; 6],
-    together: u32,
-}
 
 /// Assembles all committed files, prints what each entry takes, and holds some to their ceilings.
 pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result<(), Error> {
@@ -73,70 +64,49 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     );
     let mut wrong = Vec::new();
     for (module, at_most) in &ceilings {
-        let size = size(programs, &dir, module, &cubin)?;
+        let (has, together) = size(programs, &dir, module, &cubin)?;
         let [lines, instructions, registers, spills, waits, stack] =
-            [0, 1, 2, 3, 4, 5].map(|i| format!("{}/{}", size.has[i], at_most[i]));
+            [0, 1, 2, 3, 4, 5].map(|i| format!("{}/{}", has[i], at_most[i]));
         println!(
-            "{:<23} {lines:>11} {instructions:>12} {registers:>9} {spills:>9} {waits:>6} {stack:>9} {:>8}",
-            module, size.together
+            "{module:<23} {lines:>11} {instructions:>12} {registers:>9} {spills:>9} {waits:>6} {stack:>9} {together:>8}"
         );
-        wrong.extend(complaints(module, size.has, *at_most));
+        wrong.extend(complaints(module, has, *at_most));
     }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Check(format!(
-            "{}\nif it must be so, change the row in {FILE} and say why in the change's lab note",
-            wrong.join("\n")
-        )))
-    }
+    let advice =
+        format!("if it must be so, change the row in {FILE} and say why in the change's lab note");
+    Error::unless_empty(&wrong, &advice)
 }
 
 /// Assembles a module into a cubin by the first of two programs, disassembles it by the other, and
-/// counts what both have.
+/// counts what both have, and the most atomics for which one wait is.
 fn size(
     (assembler, disassembler): (&Path, &Path),
     dir: &Path,
     module: &str,
     cubin: &Path,
-) -> Result<Size, Error> {
+) -> Result<([u64; 6], u32), Error> {
     let file = dir.join(format!("{module}.ptx"));
     if !file.is_file() {
-        return Err(Error::Check(format!(
-            "{FILE} names {module}, which is not committed"
-        )));
+        let none = format!("{FILE} names {module}, which is not committed");
+        return Err(Error::Check(none));
     }
     let text = read(&file)?;
     let remarks = ptxas::one(assembler, &file, ptxas::REPORTED, "-O3", cubin);
     let entries = ptxas::parse(&remarks.map_err(Error::Check)?);
     let most = |of: fn(&Usage) -> u32| entries.iter().map(of).max().unwrap_or(0);
     let code = code_of(disassembler, cubin).map_err(Error::Check)?;
-    let Code {
-        instructions,
-        waits,
-        together,
-    } = code;
-    let frames = stm_core_build::rules::local_frames(&text);
-    let stack = frames
-        .iter()
-        .map(|&(_, bytes)| bytes as u64)
-        .max()
-        .unwrap_or(0);
-    let (registers, spills) = (most(|e| e.registers), most(|e| e.spill_bytes));
-    Ok(Size {
-        has: [
-            text.lines().count() as u64,
-            instructions.into(),
-            registers.into(),
-            spills.into(),
-            waits.into(),
-            stack,
-        ],
-        together,
-    })
+    let frames = stm_core_build::rules::local_frames(&text).into_iter();
+    let has = [
+        text.lines().count() as u64,
+        code.instructions.into(),
+        most(|e| e.registers).into(),
+        most(|e| e.spill_bytes).into(),
+        code.waits.into(),
+        frames.map(|(_, bytes)| bytes as u64).max().unwrap_or(0),
+    ];
+    Ok((has, code.together))
 }
 
-/// Returns what is above the ceilings of a module.
 fn complaints(module: &str, has: [u64; 6], at_most: [u64; 6]) -> Vec<String> {
     let all = COLUMNS.iter().zip(has).zip(at_most);
     all.filter(|((_, has), at_most)| has > at_most)
@@ -144,29 +114,21 @@ fn complaints(module: &str, has: [u64; 6], at_most: [u64; 6]) -> Vec<String> {
         .collect()
 }
 
-/// What a module has in machine code.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Code {
-    /// Instructions.
-    pub(crate) instructions: u32,
+struct Code {
+    instructions: u32,
     /// Waits for atomics, in the order of the text: what stands in a loop counts once.
-    pub(crate) waits: u32,
-    /// The most atomics of one wait.
-    pub(crate) together: u32,
+    waits: u32,
+    together: u32,
 }
 
-/// Returns the disassembler beside an assembler.
 pub(crate) fn disassembler(assembler: &Path) -> Result<PathBuf, Error> {
     let program = assembler.with_file_name("nvdisasm");
-    if program.is_file() {
-        Ok(program)
-    } else {
-        Err(Error::NoDisassembler(program))
-    }
+    let there = program.is_file().then(|| program.clone());
+    there.ok_or(Error::NoDisassembler(program))
 }
 
-/// Disassembles a cubin.
-pub(crate) fn code_of(program: &Path, cubin: &Path) -> Result<Code, String> {
+fn code_of(program: &Path, cubin: &Path) -> Result<Code, String> {
     let output = Command::new(program).arg("-c").arg(cubin).output();
     let output = output.map_err(|e| format!("cannot start {}: {e}", program.display()))?;
     if !output.status.success() {

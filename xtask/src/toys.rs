@@ -21,12 +21,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use stm_core_build::Toolchain;
+use stm_core_build::files::below;
 
-/// The document with the sections.
 const DOCUMENT: &str = "CONTRIBUTING.md";
 
 /// The things that can be added, as the headings of the sections name them.
-const THINGS: [&str; 5] = [
+const THINGS: &[&str] = &[
     "an algorithm",
     "a workload",
     "a lock",
@@ -40,10 +40,8 @@ const LINES_MAX: usize = 25;
 /// The test of the toys, and its place in the copy.
 const TEST: [&str; 2] = ["xtask/toys/test.rs", "stamp-ports/tests/toys.rs"];
 
-/// The files of the copy, by their paths from the root.
 type Files = BTreeMap<String, Vec<u8>>;
 
-/// A step of a section.
 #[derive(Debug, PartialEq, Eq)]
 enum Step<'a> {
     Copy {
@@ -59,7 +57,6 @@ enum Step<'a> {
     },
 }
 
-/// `cargo xtask toys`.
 pub(crate) fn command(tree: &Tree) -> Result<(), Error> {
     let mut files = Files::new();
     for path in tracked(&tree.root)? {
@@ -84,50 +81,37 @@ pub(crate) fn command(tree: &Tree) -> Result<(), Error> {
     };
     write(&copy.root, &files)?;
     let target = [("CARGO_TARGET_DIR", copy.target.as_os_str())];
-    cargo(
-        &copy,
-        "test -p stamp-ports --all-features --test toys",
-        &target,
-    )
+    let test = "test -p stamp-ports --all-features --test toys";
+    cargo(&copy, test, &target)
 }
 
 /// Makes a folder have these files and no others, apart from what cargo writes there. Those that
 /// are right already stay as they are, so that a second run builds little.
 fn write(root: &Path, files: &Files) -> Result<(), Error> {
-    let mut old = BTreeSet::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                folders.push(path);
-            } else {
-                old.insert(path);
-            }
-        }
-    }
+    let old = if root.is_dir() {
+        below(root)?
+    } else {
+        Vec::new()
+    };
+    let mut old = BTreeSet::from_iter(old);
     for (name, bytes) in files {
         let path = root.join(name);
         let same = old.remove(&path) && fs::read(&path).is_ok_and(|found| found == *bytes);
         if !same {
-            let folder = path.parent().unwrap_or(root);
-            fs::create_dir_all(folder).map_err(|source| Error::file(folder.to_owned(), source))?;
-            fs::write(&path, bytes).map_err(|source| Error::file(path, source))?;
+            stm_core_build::files::write(&path, bytes)?;
         }
     }
     for path in old {
-        fs::remove_file(&path).map_err(|source| Error::file(path, source))?;
+        fs::remove_file(&path).map_err(stm_core_build::Error::at(&path))?;
     }
     Ok(())
 }
 
-/// Returns the text of a file.
 fn text<'f>(files: &'f Files, path: &str) -> Result<&'f str, Error> {
     let found = files.get(path).and_then(|b| std::str::from_utf8(b).ok());
     found.ok_or_else(|| Error::Check(format!("{DOCUMENT} names {path}, which is no text file")))
 }
 
-/// Returns the steps of all sections.
 fn steps(document: &str) -> Result<Vec<Step<'_>>, Error> {
     let mut all = Vec::new();
     for thing in THINGS {
@@ -178,7 +162,6 @@ fn read<'a>(line: &'a str, all: &mut Vec<Step<'a>>) -> Option<()> {
     Some(())
 }
 
-/// Does a step.
 fn apply(step: &Step<'_>, files: &mut Files) -> Result<(), Error> {
     match step {
         Step::Copy { from, to, word } => {
@@ -200,27 +183,19 @@ fn apply(step: &Step<'_>, files: &mut Files) -> Result<(), Error> {
                     "{file} has {found} lines that begin with `{below}`, and not one"
                 )));
             }
-            let mut new = Vec::new();
-            for line in &old {
-                new.push(*line);
-                if begins(line) {
-                    new.extend(lines);
-                }
-            }
-            let new = new.join("\n") + "\n";
+            let at = old.iter().position(begins).map_or(0, |at| at + 1);
+            let new = [&old[..at], lines, &old[at..]].concat().join("\n") + "\n";
             files.insert((*file).to_owned(), new.into_bytes());
         }
     }
     Ok(())
 }
 
-/// Returns the folders of the examples, sorted.
 fn folders(tree: &Tree) -> Result<Vec<PathBuf>, Error> {
     let all = tree.root.join("docs").join("examples");
-    let entries = std::fs::read_dir(&all).map_err(|source| Error::file(all.clone(), source))?;
-    let mut found: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
+    let entries = fs::read_dir(&all).map_err(stm_core_build::Error::at(&all))?;
+    let paths = entries.flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = paths
         .filter(|path| path.join("Cargo.toml").is_file())
         .collect();
     found.sort();
@@ -230,7 +205,6 @@ fn folders(tree: &Tree) -> Result<Vec<PathBuf>, Error> {
     Ok(found)
 }
 
-/// Returns the name of the package in a folder.
 fn package(folder: &Path) -> Result<String, Error> {
     let manifest = folder.join("Cargo.toml");
     let text = stm_core_build::files::read(&manifest)?;
@@ -249,10 +223,8 @@ pub(crate) fn examples(tree: &Tree, at_most: Option<usize>) -> Result<(), Error>
         ("CARGO_TARGET_DIR", target.as_os_str()),
         ("STM_PTX_BUILD", mode.as_ref()),
     ];
-    for folder in folders(tree)?
-        .into_iter()
-        .take(at_most.unwrap_or(usize::MAX))
-    {
+    let folders = folders(tree)?.into_iter();
+    for folder in folders.take(at_most.unwrap_or(usize::MAX)) {
         let package = package(&folder)?;
         println!("-- {package}");
         let here = Tree {
@@ -280,9 +252,8 @@ mod tests {
         let mut files = Files::new();
         for step in steps(&document).unwrap() {
             let (Step::Copy { from: path, .. } | Step::Insert { file: path, .. }) = step;
-            files
-                .entry(path.to_owned())
-                .or_insert_with(|| fs::read(root.join(path)).unwrap());
+            let of_tree = || fs::read(root.join(path)).unwrap();
+            files.entry(path.to_owned()).or_insert_with(of_tree);
             apply(&step, &mut files).unwrap();
         }
         let registry = text(&files, "stm-core/src/algorithm/registry.rs").unwrap();

@@ -6,18 +6,15 @@
 
 use crate::Tree;
 use crate::error::Error;
-use crate::repeats;
+use crate::repeats::{self, Pair};
 use std::path::Path;
 use std::process::Command;
 use stm_core_build::files::read;
 
-/// The table of the ceilings, from the workspace's root.
 const FILE: &str = "xtask/weight.txt";
 
-/// The row of the pairs of places with equal lines.
 const PAIRS: &str = "pairs of equal places";
 
-/// How many of these are named, the longest.
 const LONGEST_PAIRS: usize = 5;
 
 /// What is counted: the name of a row, and the count.
@@ -34,39 +31,22 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     for (name, now, most) in &rows {
         println!("{name:<28} {now:>12} {most:>12}");
     }
-    for pair in pairs.iter().take(LONGEST_PAIRS) {
-        println!(
-            "{} lines are those of {}: {}",
-            pair.at[0], pair.at[1], pair.lines
-        );
+    for Pair { lines, at: [a, b] } in pairs.iter().take(LONGEST_PAIRS) {
+        println!("{a} lines are those of {b}: {lines}");
     }
-    let above: Vec<String> = rows
-        .iter()
-        .filter(|(_, now, most)| now > most)
-        .map(|(name, now, most)| format!("{name}: {now}, at most {most}"))
-        .collect();
-    if above.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Check(format!(
-            "{}\nif it must be so, change the row in {FILE} and say why in the commit",
-            above.join("\n")
-        )))
-    }
+    let above = rows.iter().filter(|(_, now, most)| now > most);
+    let above = above.map(|(name, now, most)| format!("{name}: {now}, at most {most}"));
+    let advice = format!("if it must be so, change the row in {FILE} and say why in the commit");
+    Error::unless_empty(&above.collect::<Vec<_>>(), &advice)
 }
 
-/// Returns the paths of the files that git tracks, from the root.
 pub(crate) fn tracked(root: &Path) -> Result<Vec<String>, Error> {
-    let output = Command::new("git")
-        .args(["ls-files", "-z"])
-        .current_dir(root)
-        .output()
-        .map_err(|source| Error::start("git ls-files".into(), source))?;
+    let mut command = Command::new("git");
+    let output = command.args(["ls-files", "-z"]).current_dir(root).output();
+    let output = output.map_err(|source| Error::start("git ls-files", source))?;
     if !output.status.success() {
-        return Err(Error::Check(format!(
-            "git ls-files: {}",
-            String::from_utf8_lossy(&output.stderr).trim()
-        )));
+        let said = String::from_utf8_lossy(&output.stderr);
+        return Err(Error::Check(format!("git ls-files: {}", said.trim())));
     }
     let names = String::from_utf8_lossy(&output.stdout);
     let names = names.split('\0').filter(|name| !name.is_empty());

@@ -38,10 +38,7 @@ impl<A: Algorithm, T: Element> TToy<A, T> {
         Ok(true)
     }
 
-    /// Takes the value, if there is one.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::put`].
+    /// Takes the value, if there is one. Its errors are those of [`Self::put`].
     #[inline(always)]
     pub fn take<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<T>> {
         if tx.read(&self.count, 0)? == 0 {
@@ -76,9 +73,6 @@ mod host {
 
     impl<D: Device, T: Pod + Element> Toy<D, T> {
         /// Makes a free place; `what` names it in an error.
-        ///
-        /// # Errors
-        /// The device has too little memory, or reports another error.
         pub fn new(device: &D, layout: Layout, what: &'static str) -> Result<Self, Error> {
             Ok(Self {
                 count: TxArray::zeroed(device, layout, 1, what)?,
@@ -87,9 +81,6 @@ mod host {
         }
 
         /// Copies the value to the host, if there is one.
-        ///
-        /// # Errors
-        /// An error of the device.
         pub fn download(&self) -> Result<Option<T>, Error> {
             let value = self.value.download()?[0];
             Ok((self.count.download()?[0] != 0).then_some(value))

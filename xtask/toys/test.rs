@@ -14,7 +14,6 @@ use stm_sync::{LockKind, TLocks};
 use verify::Check;
 use verify::sim::{Schedule, Sim, SimConfig};
 
-/// Runs `stamp`, which must succeed, and returns what it prints.
 fn stamp(arguments: &str) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_stamp"));
     let output = command.args(arguments.split(' ')).output().unwrap();
@@ -53,7 +52,6 @@ fn the_workload_is_run_under_every_algorithm() {
     );
 }
 
-/// Increments of one word under a lock.
 struct Increments;
 
 #[repr(C)]
@@ -79,7 +77,6 @@ impl Kernel for Increments {
     }
 }
 
-/// Increments a word on a device.
 fn counts<D: Device>(device: &D) {
     let locks = Locks::<_, stm_sync::Toy>::new(device, 1, 8, "the lock").unwrap();
     let word = Buffer::zeroed(device, 1, "the word").unwrap();

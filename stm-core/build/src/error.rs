@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// Why PTX could not be built.
 #[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)] // of the fields, whose names say enough
 pub enum Error {
     /// No compiler that can build PTX is installed.
     #[error(
@@ -13,54 +14,35 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {
-        /// The file.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
     /// An archive is not whole.
     #[error("{path}: {source}")]
     Damaged {
-        /// The file.
         path: PathBuf,
-        /// What is wrong with it.
         source: stm_core_pack::Damaged,
     },
-    /// A program could not be started.
     #[error("cannot start {program}: {source}")]
     Start {
-        /// The program.
         program: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
     /// A program ran and reported failure; what it wrote stands above.
     #[error("{program} failed ({status})")]
     Failed {
-        /// The program and what it was to do.
         program: String,
-        /// Its exit status.
         status: std::process::ExitStatus,
     },
     /// What cargo says of the package is not what was expected.
     #[error("the metadata of {package}: {what}")]
-    Metadata {
-        /// The package.
-        package: String,
-        /// What is wrong.
-        what: String,
-    },
+    Metadata { package: String, what: String },
     /// The crate is built outside of a build script.
     #[error("{0} is not set: call this from a build script (`build.rs`)")]
     NoBuildScript(&'static str),
     /// The compiler's text is not what the splitter knows.
     #[error("line {line} of the compiler's PTX: {what}")]
-    Parse {
-        /// Line, counted from 1.
-        line: usize,
-        /// What stands there.
-        what: String,
-    },
+    Parse { line: usize, what: String },
     /// The module has no entry point.
     #[error(
         "the library has no kernel for the GPU: give a function the attribute `#[kernel]`, and name its file if it is not the root of the library"
@@ -76,7 +58,7 @@ pub enum Error {
 
 impl Error {
     /// Returns what makes an [`Error::File`] of what the system says of this path.
-    pub(crate) fn at(path: &Path) -> impl Fn(std::io::Error) -> Self + use<> {
+    pub fn at(path: &Path) -> impl Fn(std::io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::File {
             path: path.clone(),

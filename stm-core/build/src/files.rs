@@ -6,35 +6,46 @@
 
 use crate::Error;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path, PathBuf};
 
 /// Reads a text file.
-///
-/// # Errors
-/// [`Error::File`].
 pub fn read(path: &Path) -> Result<String, Error> {
     std::fs::read_to_string(path).map_err(Error::at(path))
 }
 
-/// The `.ptx` files of a directory and its folders: `FOLDER/NAME` and text, by that name.
-///
-/// # Errors
-/// [`Error::File`].
-pub fn read_ptx(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
-    let mut found = BTreeMap::new();
-    for entry in std::fs::read_dir(dir).map_err(Error::at(dir))? {
-        let path = entry.map_err(Error::at(dir))?.path();
-        let Some(stem) = path.file_stem().and_then(|s| s.to_str()) else {
-            continue;
-        };
-        if path.is_dir() {
-            let inside = read_ptx(&path)?.into_iter();
-            found.extend(inside.map(|(name, text)| (format!("{stem}/{name}"), text)));
-        } else if path.extension().is_some_and(|e| e == "ptx") {
-            found.insert(stem.to_owned(), read(&path)?);
-        }
+/// Writes a file, beside its place first, so that nobody reads half of it. Its folder is made.
+pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(Error::at(folder))?;
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
+    std::fs::write(&beside, bytes).map_err(Error::at(beside.as_ref()))?;
+    std::fs::rename(&beside, path).map_err(Error::at(path))
+}
+
+/// The files of a folder and of the folders in it, sorted; of a file, the file itself.
+pub fn below(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    if !path.is_dir() {
+        return Ok(vec![path.to_owned()]);
     }
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(Error::at(path))? {
+        found.extend(below(&entry.map_err(Error::at(path))?.path())?);
+    }
+    found.sort();
     Ok(found)
+}
+
+/// The `.ptx` files of a directory and its folders: `FOLDER/NAME` and text, by that name.
+pub fn read_ptx(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
+    let files = below(dir)?.into_iter();
+    let texts = files.filter(|path| path.extension().is_some_and(|end| end == "ptx"));
+    let named = texts.map(|path| {
+        let name = path.strip_prefix(dir).unwrap_or(&path).with_extension("");
+        let name = name.to_string_lossy().replace(MAIN_SEPARATOR, "/");
+        Ok((name, read(&path)?))
+    });
+    named.collect()
 }
 
 /// The committed PTX, below the root of the repository: a folder with the texts that `stm-core`
@@ -50,10 +61,8 @@ pub struct Ptx {
     pub compiler: String,
 }
 
-/// Returns what identifies the committed PTX of the repository at `root`.
-///
-/// # Errors
-/// The errors of [`committed`].
+/// Returns what identifies the committed PTX of the repository at `root`. Its errors are those of
+/// [`committed`].
 pub fn committed_ptx(root: &Path) -> Result<Ptx, Error> {
     let mut hash = Checksum::default();
     let mut compilers = std::collections::BTreeSet::new();
@@ -87,14 +96,13 @@ pub fn committed(root: &Path) -> Result<BTreeMap<String, String>, Error> {
     Ok(found)
 }
 
-/// Reads a folder or an archive.
 fn read_part(root: &Path, part: &str) -> Result<BTreeMap<String, String>, Error> {
     let path = root.join(part);
-    if path.is_dir() {
-        read_ptx(&path)
+    (if path.is_dir() {
+        read_ptx
     } else {
-        read_archive(&path)
-    }
+        read_archive
+    })(&path)
 }
 
 /// Returns the texts of an archive, by `KERNEL/NAME`.
@@ -115,15 +123,9 @@ pub fn read_archive(path: &Path) -> Result<BTreeMap<String, String>, Error> {
     Ok(found)
 }
 
-/// Writes an archive of texts, given by `KERNEL/NAME`, beside its place and renames it.
-///
-/// # Errors
-/// [`Error::File`].
+/// Writes an archive of texts, given by `KERNEL/NAME`.
 pub fn write_archive(path: &Path, texts: &BTreeMap<String, String>) -> Result<(), Error> {
-    let archive = stm_core_pack::archive(&blocks(texts));
-    let temporary = path.with_extension("new");
-    std::fs::write(&temporary, archive).map_err(Error::at(&temporary))?;
-    std::fs::rename(&temporary, path).map_err(Error::at(path))
+    write(path, stm_core_pack::archive(&blocks(texts)))
 }
 
 /// A checksum of texts: the hash of Fowler, Noll and Vo, the same on every machine.
@@ -153,19 +155,10 @@ impl std::fmt::Display for Checksum {
 }
 
 /// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those that were there
-/// and are gone. Each is written beside its place and renamed, so that nobody reads half a file.
-///
-/// # Errors
-/// [`Error::File`].
+/// and are gone.
 pub fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<Vec<String>, Error> {
-    std::fs::create_dir_all(dir).map_err(Error::at(dir))?;
     for (name, text) in files {
-        let path = dir.join(format!("{name}.ptx"));
-        let temporary = dir.join(format!("{name}.ptx.new"));
-        let folder = path.parent().unwrap_or(dir);
-        std::fs::create_dir_all(folder).map_err(Error::at(folder))?;
-        std::fs::write(&temporary, text).map_err(Error::at(&temporary))?;
-        std::fs::rename(&temporary, &path).map_err(Error::at(&path))?;
+        write(&dir.join(format!("{name}.ptx")), text)?;
     }
     let mut gone: Vec<String> = read_ptx(dir)?.into_keys().collect();
     gone.retain(|name| !files.contains_key(name));
@@ -196,9 +189,6 @@ pub fn blocks(texts: &BTreeMap<String, String>) -> BTreeMap<String, Vec<u8>> {
 }
 
 /// Makes the folder hold these blocks.
-///
-/// # Errors
-/// [`Error::File`].
 pub fn leave<N: AsRef<str>, B: AsRef<[u8]>>(
     blocks: &BTreeMap<N, B>,
     folder: &Path,
@@ -206,12 +196,9 @@ pub fn leave<N: AsRef<str>, B: AsRef<[u8]>>(
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(Error::at(folder))?;
     }
-    std::fs::create_dir_all(folder).map_err(Error::at(folder))?;
-    for (kernel, block) in blocks {
-        let place = folder.join(format!("{}.block", kernel.as_ref()));
-        std::fs::write(&place, block).map_err(Error::at(&place))?;
-    }
-    Ok(())
+    (blocks.iter()).try_for_each(|(kernel, block)| {
+        write(&folder.join(format!("{}.block", kernel.as_ref())), block)
+    })
 }
 
 /// The GPUs and drivers that a file is for.
@@ -251,15 +238,14 @@ impl Target {
 
 /// Whether a text has instructions that need [`WIDE`].
 pub fn is_wide(text: &str) -> bool {
-    [
+    const NEWER: &[&str] = &[
         ".b128",
         "mbarrier.",
         "::cluster",
         "barrier.cluster",
         "%cluster_",
-    ]
-    .iter()
-    .any(|newer| text.contains(newer))
+    ];
+    NEWER.iter().any(|newer| text.contains(newer))
 }
 
 /// What a file must be for.
@@ -271,38 +257,31 @@ pub fn target_of(text: &str) -> Target {
 mod tests {
     use super::*;
 
+    fn texts(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let owned = pairs
+            .iter()
+            .map(|(name, text)| ((*name).into(), (*text).into()));
+        owned.collect()
+    }
+
     #[test]
     fn a_directory_is_replaced_as_a_whole() {
-        let files = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
-            pairs
-                .iter()
-                .map(|(name, text)| ((*name).to_owned(), (*text).to_owned()))
-                .collect()
-        };
         let dir = std::env::temp_dir().join(format!("stm-replace-{}", std::process::id()));
-        assert_eq!(
-            replace(&dir, &files(&[("a/x", "1"), ("b", "2")])).unwrap(),
-            [""; 0]
-        );
-        assert_eq!(replace(&dir, &files(&[("b", "3")])).unwrap(), ["a/x"]);
-        let names: Vec<_> = std::fs::read_dir(&dir)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name())
-            .collect();
-        assert_eq!(names, ["b.ptx"]);
-        assert_eq!(read_ptx(&dir).unwrap(), files(&[("b", "3")]));
+        let replaced = |pairs| replace(&dir, &texts(pairs)).unwrap();
+        assert_eq!(replaced(&[("a/x", "1"), ("b", "2")]), [""; 0]);
+        assert_eq!(replaced(&[("b", "3")]), ["a/x"]);
+        assert_eq!(below(&dir).unwrap(), [dir.join("b.ptx")]);
+        assert!(!dir.join("a").exists());
+        assert_eq!(read_ptx(&dir).unwrap(), texts(&[("b", "3")]));
         std::fs::remove_dir_all(&dir).unwrap();
     }
 
     #[test]
     fn an_archive_is_read_as_it_was_written_and_a_damaged_one_is_named() {
-        let texts = BTreeMap::from([
-            (
-                "ra/fast".to_owned(),
-                "\tadd.u64 \t%rd3, %rd2, 8;\n".to_owned(),
-            ),
-            ("ra/cgl".to_owned(), "\tret;\n".to_owned()),
-            ("ht/fast".to_owned(), String::new()),
+        let texts = texts(&[
+            ("ra/fast", "\tadd.u64 \t%rd3, %rd2, 8;\n"),
+            ("ra/cgl", "\tret;\n"),
+            ("ht/fast", ""),
         ]);
         let path = std::env::temp_dir().join(format!("stm-{}.archive", std::process::id()));
         write_archive(&path, &texts).unwrap();

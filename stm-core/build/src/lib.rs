@@ -44,15 +44,13 @@ pub mod toolchain;
 pub use error::Error;
 pub use toolchain::Toolchain;
 
-use shadow::{Shadow, User};
+use shadow::Shadow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 /// By what PTX was built, in its first line.
 const BY: &str = "stm-core-build";
 
-/// The attributes that a library needs on the device.
 const ATTRIBUTES: [&str; 2] = ["no_std", "feature(abi_ptx,asm_experimental_arch)"];
 
 /// Builds the kernels of the package's library, `src/lib.rs`. Call it from `build.rs`.
@@ -161,24 +159,13 @@ impl Kernels {
         let out = variable("OUT_DIR")?;
         // TARGET/PROFILE/build/PACKAGE/out
         let targets = out.ancestors().nth(4).unwrap_or(&out).join("stm-ptx");
-        let source = root.join(&self.source);
-        let user = User {
-            root: &root,
-            source: &source,
-            dependencies: &self.dependencies,
-            features: &self.features,
-        };
-        let shadow = Shadow::write(&user, &targets)?;
+        let shadow = Shadow::write(self, &root, &targets)?;
         let mut sources = BTreeSet::from([root.join("Cargo.toml")]);
         let mut texts = BTreeMap::new();
-        let builds: &[&str] = if self.recorded {
-            &["", "stm-observed"]
-        } else {
-            &[""]
-        };
-        for build in builds {
+        let builds = [Some(""), self.recorded.then_some("stm-observed")];
+        for build in builds.into_iter().flatten() {
             let mut features = self.features.clone();
-            features.push((*build).to_owned());
+            features.push(build.to_owned());
             let library = device::Library {
                 manifest: &shadow.manifest,
                 package: &shadow.name,
@@ -187,11 +174,8 @@ impl Kernels {
                 locked: false,
                 targets: &targets,
             };
-            let assembly = if let Some(latest) = library.latest(toolchain) {
-                latest
-            } else {
-                library.assemble_and_note(toolchain)?
-            };
+            let latest = library.latest(toolchain);
+            let assembly = latest.map_or_else(|| library.assemble_and_note(toolchain), Ok)?;
             sources.extend(library.sources(toolchain));
             texts.extend(split::files(&assembly, &toolchain.comment(BY))?);
         }
@@ -212,17 +196,14 @@ impl Kernels {
 /// # Errors
 /// [`Error::Rule`] with a line for each finding.
 pub fn hold_to_rules(texts: &BTreeMap<String, String>) -> Result<(), Error> {
-    let mut wrong = String::new();
-    for (name, text) in texts {
-        for finding in rules::shipped(text) {
-            let _ = writeln!(wrong, "{name}.ptx: {finding}");
-        }
-    }
-    if wrong.is_empty() {
-        Ok(())
-    } else {
-        Err(Error::Rule(wrong.trim_end().to_owned()))
-    }
+    let of_text = |(name, text): (&String, &String)| {
+        let findings = rules::shipped(text).into_iter();
+        let lines = findings.map(|finding| format!("{name}.ptx: {finding}"));
+        lines.collect::<Vec<_>>()
+    };
+    let wrong: Vec<String> = texts.iter().flat_map(of_text).collect();
+    let rule = || Error::Rule(wrong.join("\n"));
+    wrong.is_empty().then_some(()).ok_or_else(rule)
 }
 
 /// Leaves the blocks where the crate's kernels find them.
@@ -239,7 +220,6 @@ fn variable(name: &'static str) -> Result<PathBuf, Error> {
         .ok_or(Error::NoBuildScript(name))
 }
 
-/// Ends the build script with the error, if there is one.
 fn finish(done: Result<(), Error>) {
     if let Err(error) = done {
         for line in error.to_string().lines() {

@@ -5,6 +5,7 @@
 //! process. Both would pass every test on the CPU, so the text itself is checked.
 
 pub use crate::files::{BASE, Target, WIDE, is_wide, target_of};
+use crate::split::{Item, Kind, Module};
 use crate::statement::{Statement, blank_comments, statements};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -34,10 +35,8 @@ impl fmt::Display for Finding {
 
 /// The compiler version that a file records in its first line.
 pub fn recorded_version(text: &str) -> Option<&str> {
-    let comment = text.lines().next()?.strip_prefix("// rustc ")?;
-    comment
-        .contains("LLVM")
-        .then(|| text.lines().next().unwrap_or("").trim_start_matches("// "))
+    let comment = text.lines().next()?.strip_prefix("// ")?;
+    (comment.starts_with("rustc ") && comment.contains("LLVM")).then_some(comment)
 }
 
 /// What a shipped file breaks; nothing for a good one.
@@ -46,53 +45,38 @@ pub fn shipped(text: &str) -> Vec<Finding> {
     let mut findings = header(text, &statements);
     let defined = defined_functions(text);
     for statement in &statements {
-        let mut wrong = |what: String| {
-            findings.push(Finding {
-                line: statement.line,
-                what,
-            });
-        };
-        if let Some(bytes) = local_bytes(statement) {
-            if bytes > LOCAL_BYTES_MAX {
-                wrong(format!(
-                    "{bytes} bytes of local memory, above {LOCAL_BYTES_MAX}"
-                ));
+        let line = statement.line;
+        let what = match local_bytes(statement) {
+            Some(bytes) if bytes > LOCAL_BYTES_MAX => Some(format!(
+                "{bytes} bytes of local memory, above {LOCAL_BYTES_MAX}"
+            )),
+            None if statement.text.contains(".extern .func") => {
+                Some(format!("a function outside the module: {}", statement.text))
             }
-        } else if statement.text.contains(".extern .func") {
-            wrong(format!("a function outside the module: {}", statement.text));
-        }
-        if !statement.is_directive()
-            && let Some(what) = instruction(statement, &defined)
-        {
-            wrong(what);
-        }
+            _ if statement.is_directive() => None,
+            _ => instruction(statement, &defined),
+        };
+        findings.extend(what.map(|what| Finding { line, what }));
     }
     findings
 }
 
 /// Bytes of the stack frame of each function that has one, with its line.
 pub fn local_frames(text: &str) -> Vec<(usize, usize)> {
-    statements(text)
-        .iter()
-        .filter_map(|s| Some((s.line, local_bytes(s)?)))
-        .collect()
+    let frame = |s: &Statement| Some((s.line, local_bytes(s)?));
+    statements(text).iter().filter_map(frame).collect()
 }
 
-/// Size of the array that a `.local` directive declares.
 fn local_bytes(statement: &Statement) -> Option<usize> {
     if statement.opcode() != ".local" {
         return None;
     }
     let (_, size) = statement.text.rsplit_once('[')?;
     // A size that is not a number cannot be shown to be small.
-    Some(
-        size.trim_end_matches([']', ' '])
-            .parse()
-            .unwrap_or(usize::MAX),
-    )
+    let bytes = size.trim_end_matches([']', ' ']).parse();
+    Some(bytes.unwrap_or(usize::MAX))
 }
 
-/// The rules of the first lines.
 fn header(text: &str, statements: &[Statement]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let target = target_of(text);
@@ -107,26 +91,20 @@ fn header(text: &str, statements: &[Statement]) -> Vec<Finding> {
         (".target", target.gpu),
         (".address_size", "64"),
     ] {
-        let found: Vec<&Statement> = statements
-            .iter()
-            .filter(|s| s.opcode() == directive)
-            .collect();
-        match found.as_slice() {
-            [one] if one.operands() == value => {}
-            [] => findings.push(Finding {
-                line: 1,
-                what: format!("no {directive}"),
-            }),
-            [.., last] => findings.push(Finding {
-                line: last.line,
-                what: format!("{} is not {directive} {value}, once", last.text),
-            }),
-        }
+        let found = statements.iter().filter(|s| s.opcode() == directive);
+        let (line, what) = match found.collect::<Vec<_>>()[..] {
+            [one] if one.operands() == value => continue,
+            [] => (1, format!("no {directive}")),
+            [.., last] => {
+                let what = format!("{} is not {directive} {value}, once", last.text);
+                (last.line, what)
+            }
+        };
+        findings.push(Finding { line, what });
     }
     findings
 }
 
-/// What is wrong with one instruction.
 fn instruction(statement: &Statement, defined: &BTreeSet<String>) -> Option<String> {
     let opcode = statement.opcode();
     let base = opcode.split('.').next().unwrap_or("");
@@ -164,19 +142,13 @@ fn call(statement: &Statement, defined: &BTreeSet<String>) -> Option<String> {
         .then(|| format!("a call of `{name}`, which this file does not define"))
 }
 
-/// The names of the functions that have a body.
 fn defined_functions(text: &str) -> BTreeSet<String> {
-    let Ok(module) = crate::split::Module::parse(text) else {
+    let Ok(module) = Module::parse(text) else {
         return BTreeSet::new();
     };
-    let functions = module
-        .items
-        .iter()
-        .filter(|i| i.kind == crate::split::Kind::Function);
-    functions
-        .filter(|i| blank_comments(i.text).contains('{'))
-        .map(|i| i.name.to_owned())
-        .collect()
+    let functions = module.items.iter().filter(|i| i.kind == Kind::Function);
+    let defined = functions.filter(|i| blank_comments(i.text).contains('{'));
+    defined.map(|i| i.name.to_owned()).collect()
 }
 
 /// The instructions of entry `entry` that touch memory, other lanes, control flow or a special
@@ -186,20 +158,12 @@ fn defined_functions(text: &str) -> BTreeSet<String> {
 ///
 /// `None` if `text` has no such entry.
 pub fn effects(text: &str, entry: &str) -> Option<Vec<String>> {
-    let module = crate::split::Module::parse(text).ok()?;
-    let item = module
-        .items
-        .iter()
-        .find(|i| i.kind == crate::split::Kind::Entry && i.name == entry)?;
-    let (_, body) = item.text.split_once('{')?;
+    let module = Module::parse(text).ok()?;
+    let is_it = |i: &&Item<'_>| i.kind == Kind::Entry && i.name == entry;
+    let (_, body) = module.items.iter().find(is_it)?.text.split_once('{')?;
     let statements = statements(body);
-    Some(
-        statements
-            .iter()
-            .filter(|s| !s.is_directive())
-            .filter_map(effect)
-            .collect(),
-    )
+    let instructions = statements.iter().filter(|s| !s.is_directive());
+    Some(instructions.filter_map(effect).collect())
 }
 
 /// The statement as [`effects`] lists it.
@@ -243,10 +207,8 @@ mod tests {
     fn a_good_file_passes() {
         assert_eq!(shipped(GOOD), []);
         assert_eq!(local_frames(GOOD), [(12, 16)]);
-        assert_eq!(
-            recorded_version(GOOD),
-            Some("rustc 1.96.0, LLVM 22.1.8; built by cargo xtask ptx")
-        );
+        let version = "rustc 1.96.0, LLVM 22.1.8; built by cargo xtask ptx";
+        assert_eq!(recorded_version(GOOD), Some(version));
     }
 
     #[test]
@@ -310,24 +272,19 @@ mod tests {
         assert_eq!(shipped(&newer(&wide)), []);
         assert_eq!(shipped(&newer(GOOD)).len(), 2);
         let effects = effects(&wide, "a").unwrap();
-        assert_eq!(
-            effects[1..3],
-            ["ld.relaxed.gpu.global.b128", "call.uni"],
-            "{effects:?}"
-        );
+        let expected = ["ld.relaxed.gpu.global.b128", "call.uni"];
+        assert_eq!(effects[1..3], expected, "{effects:?}");
     }
 
     #[test]
     fn effects_keep_what_is_not_plainly_pure() {
-        assert_eq!(
-            effects(GOOD, "a").unwrap(),
-            [
-                "atom.acquire.gpu.global.cas.b32",
-                "fence.acq_rel.gpu",
-                "call.uni",
-                "mov.u32 %tid.x"
-            ]
-        );
+        let expected = [
+            "atom.acquire.gpu.global.cas.b32",
+            "fence.acq_rel.gpu",
+            "call.uni",
+            "mov.u32 %tid.x",
+        ];
+        assert_eq!(effects(GOOD, "a").unwrap(), expected);
         assert_eq!(effects(GOOD, "b"), None);
     }
 }

@@ -131,11 +131,9 @@ impl<'a> Module<'a> {
                         .ok_or_else(|| wrong(format!("{word} has no end")))?;
                     let name = name_of(&rest[..length])
                         .ok_or_else(|| wrong(format!("{word} has no name")))?;
-                    let name = &text[at + name.0..at + name.1];
-                    let names = identifiers(&rest[..length])
-                        .into_iter()
-                        .map(str::to_owned)
-                        .collect();
+                    let name = &text[at..][name];
+                    let names = identifiers(&rest[..length]).into_iter();
+                    let names = names.map(str::to_owned).collect();
                     module.items.push(Item {
                         kind,
                         name,
@@ -157,10 +155,8 @@ impl<'a> Module<'a> {
 
     /// The names of the entry points, in order.
     pub fn entries(&self) -> impl Iterator<Item = &'a str> {
-        self.items
-            .iter()
-            .filter(|i| i.kind == Kind::Entry)
-            .map(|i| i.name)
+        let entries = self.items.iter().filter(|i| i.kind == Kind::Entry);
+        entries.map(|i| i.name)
     }
 
     /// Every name that the entries `roots` reach, themselves included: a function's own names, a
@@ -172,11 +168,9 @@ impl<'a> Module<'a> {
             for item in &self.items {
                 if roots.contains(item.name) || reached.contains(item.name) {
                     reached.insert(item.name);
-                    let others = self
-                        .items
-                        .iter()
-                        .filter(|o| o.kind != Kind::Entry && item.names.contains(o.name));
-                    reached.extend(others.map(|o| o.name));
+                    let is_named =
+                        |o: &&Item<'_>| o.kind != Kind::Entry && item.names.contains(o.name);
+                    reached.extend(self.items.iter().filter(is_named).map(|o| o.name));
                 }
             }
             if reached.len() == before {
@@ -241,31 +235,25 @@ pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Erro
     let with_parameters = |file: &str| {
         let kernel = file.split('/').next().unwrap_or(file);
         let noted = parameters.get(kernel);
-        noted.map_or_else(
-            || comment.to_owned(),
-            |p| format!("{comment}\n{PARAMETERS}{p}"),
-        )
+        let noted = noted.map(|noted| format!("\n{PARAMETERS}{noted}"));
+        comment.to_owned() + &noted.unwrap_or_default()
     };
-    Ok(groups
-        .into_iter()
-        .map(|(file, roots)| {
-            (
-                file.to_owned(),
-                module.subset(&roots, &with_parameters(file)),
-            )
-        })
-        .collect())
+    let cut = |(file, roots): (&str, BTreeSet<&str>)| {
+        let text = module.subset(&roots, &with_parameters(file));
+        (file.to_owned(), text)
+    };
+    Ok(groups.into_iter().map(cut).collect())
 }
 
-/// Entry, function or variable, by the directives before the name.
 fn kind_of(item: &str) -> Kind {
     let head = item.split(['(', '[', '=', ';', '{']).next().unwrap_or("");
-    if head.split_whitespace().any(|w| w == ".entry") {
-        Kind::Entry
-    } else if head.split_whitespace().any(|w| w == ".func") {
-        Kind::Function
-    } else {
-        Kind::Variable
+    match head
+        .split_whitespace()
+        .find(|w| [".entry", ".func"].contains(w))
+    {
+        Some(".entry") => Kind::Entry,
+        Some(_) => Kind::Function,
+        None => Kind::Variable,
     }
 }
 
@@ -290,7 +278,7 @@ fn item_length(item: &str, kind: Kind) -> Option<usize> {
 
 /// Where the item's name stands: the first identifier that is not a directive,
 /// a number or inside parentheses (a function's result comes before its name).
-fn name_of(item: &str) -> Option<(usize, usize)> {
+fn name_of(item: &str) -> Option<std::ops::Range<usize>> {
     let mut depth = 0_i32;
     let mut at = 0;
     while at < item.len() {
@@ -306,7 +294,7 @@ fn name_of(item: &str) -> Option<(usize, usize)> {
                 at += length;
                 continue;
             }
-            _ if length > 0 => return Some((at, at + length)),
+            _ if length > 0 => return Some(at..at + length),
             _ => {}
         }
         at += c.len_utf8();
@@ -335,9 +323,8 @@ fn shorten<'a>(mut text: String, names: impl Iterator<Item = &'a str>) -> String
         }
         let short = identifiers_of_mangled(name);
         let same = renamed.iter().filter(|(_, other)| {
-            other
-                .strip_prefix(&short)
-                .is_some_and(|rest| rest.is_empty() || rest.starts_with('$'))
+            let rest = other.strip_prefix(&short);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('$'))
         });
         let short = match same.count() {
             0 => short,
@@ -422,7 +409,6 @@ fn name_constants(text: &str) -> String {
     out
 }
 
-/// `text` with the digits that follow each `prefix` removed.
 fn drop_digits_after(text: &str, prefix: &str) -> String {
     let mut parts = text.split(prefix);
     let mut out = parts.next().unwrap_or("").to_owned();

@@ -90,13 +90,10 @@ pub fn statements(text: &str) -> Vec<Statement> {
     let mut current = String::new();
     let mut start = 1;
     for (index, line) in blanked.lines().enumerate() {
-        let header = [".version", ".target", ".address_size"]
-            .iter()
-            .any(|d| line.trim_start().starts_with(d));
-        let mut chars = line
-            .chars()
-            .chain([if header { ';' } else { ' ' }])
-            .peekable();
+        let mut header = [".version", ".target", ".address_size"].iter();
+        let is_header = header.any(|d| line.trim_start().starts_with(d));
+        let end = if is_header { ';' } else { ' ' };
+        let mut chars = line.chars().chain([end]).peekable();
         while let Some(c) = chars.next() {
             if current.trim().is_empty() {
                 start = index + 1;
@@ -160,17 +157,9 @@ mod tests {
     #[test]
     fn labels_predicates_comments_and_line_breaks_are_taken_off() {
         let text = "$L__BB_1:\n\t@!%p1 bra \t$L__BB_2; // then; more\n/* a;\nb */ st.global.b32 [%rd1],\n %r1;";
-        let texts: Vec<(usize, String)> = statements(text)
-            .into_iter()
-            .map(|s| (s.line, s.text))
-            .collect();
-        assert_eq!(
-            texts,
-            [
-                (2, "bra $L__BB_2".to_owned()),
-                (4, "st.global.b32 [%rd1], %r1".to_owned())
-            ]
-        );
+        let texts = statements(text).into_iter().map(|s| (s.line, s.text));
+        let expected = [(2, "bra $L__BB_2"), (4, "st.global.b32 [%rd1], %r1")];
+        assert!(texts.eq(expected.map(|(line, text)| (line, text.to_owned()))));
     }
 
     #[test]
@@ -185,16 +174,11 @@ mod tests {
     fn braces_of_operands_are_part_of_their_instruction() {
         let text = ".func f()\n{\n\t{ .reg .b128 v; @%p1 mov.b128 {%rd1,\n %rd2}, v; }\n\tret;\n}\n.visible .entry a(\n)\n{ exit; }";
         let texts: Vec<String> = statements(text).into_iter().map(|s| s.text).collect();
+        let vector = "mov.b128 {%rd1, %rd2}, v";
+        let entry = ".visible .entry a( )";
         assert_eq!(
             texts,
-            [
-                ".func f()",
-                ".reg .b128 v",
-                "mov.b128 {%rd1, %rd2}, v",
-                "ret",
-                ".visible .entry a( )",
-                "exit"
-            ]
+            [".func f()", ".reg .b128 v", vector, "ret", entry, "exit"]
         );
     }
 

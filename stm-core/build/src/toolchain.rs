@@ -24,10 +24,8 @@ impl Toolchain {
         let nightly = sysroot(clean(Command::new("rustup")).args(["run", "nightly", "rustc"]));
         let default = sysroot(&mut clean(Command::new("rustc")));
         let rustup = [nightly, default].into_iter().flatten();
-        debian
-            .into_iter()
-            .chain(rustup.filter_map(|root| Self::at(&root.join("bin"))))
-            .collect()
+        let rustup = rustup.filter_map(|root| Self::at(&root.join("bin")));
+        debian.into_iter().chain(rustup).collect()
     }
 
     /// The toolchain that built the text whose first line is `comment`, else the first one.
@@ -35,32 +33,21 @@ impl Toolchain {
     /// # Errors
     /// [`Error::NoToolchain`] if none is installed.
     pub fn find(comment: Option<&str>) -> Result<Self, Error> {
-        let mut all = Self::all();
-        let same = all
-            .iter()
-            .position(|t| comment.is_some_and(|c| c.starts_with(&format!("{};", t.version))));
-        if all.is_empty() {
-            Err(Error::NoToolchain)
-        } else {
-            Ok(all.swap_remove(same.unwrap_or(0)))
-        }
+        let all = Self::all();
+        let is_it = |t: &&Self| comment.is_some_and(|c| c.starts_with(&format!("{};", t.version)));
+        let found = all.iter().find(is_it).or(all.first());
+        found.cloned().ok_or(Error::NoToolchain)
     }
 
     /// The toolchain whose programs are in `bin`, if it has the sources and a version.
     fn at(bin: &Path) -> Option<Self> {
         let (rustc, cargo) = (bin.join("rustc"), bin.join("cargo"));
         let root = sysroot(&mut clean(Command::new(&rustc)))?;
-        if !cargo.is_file()
-            || !root
-                .join("lib/rustlib/src/rust/library/core/Cargo.toml")
-                .is_file()
-        {
-            return None;
-        }
+        let sources = root.join("lib/rustlib/src/rust/library/core/Cargo.toml");
+        (cargo.is_file() && sources.is_file()).then_some(())?;
         let verbose = output(clean(Command::new(&rustc)).arg("-vV"))?;
-        let llvm = verbose
-            .lines()
-            .find_map(|l| l.strip_prefix("LLVM version: "))?;
+        let mut lines = verbose.lines();
+        let llvm = lines.find_map(|line| line.strip_prefix("LLVM version: "))?;
         let version = format!("{}, LLVM {llvm}", verbose.lines().next()?);
         Some(Self {
             rustc,
@@ -90,7 +77,7 @@ impl Toolchain {
 #[must_use]
 pub fn clean(mut command: Command) -> Command {
     const KEPT: [&str; 2] = ["CARGO_HOME", "RUSTUP_HOME"];
-    const KEPT_PREFIXES: [&str; 4] = [
+    const KEPT_PREFIXES: &[&str] = &[
         "CARGO_HTTP_",
         "CARGO_NET_",
         "CARGO_REGISTRIES_",
@@ -107,20 +94,14 @@ pub fn clean(mut command: Command) -> Command {
     command
 }
 
-/// The sysroot of the compiler that `rustc` starts.
 fn sysroot(rustc: &mut Command) -> Option<PathBuf> {
     output(rustc.args(["--print", "sysroot"])).map(|text| text.trim().into())
 }
 
 /// What a program prints, if it runs and succeeds.
 pub fn output(command: &mut Command) -> Option<String> {
-    let output = command
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()
-        .ok()?;
-    output
-        .status
-        .success()
-        .then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    let command = command.stdin(Stdio::null()).stderr(Stdio::null());
+    let output = command.output().ok()?;
+    let is_done = output.status.success();
+    is_done.then(|| String::from_utf8_lossy(&output.stdout).into_owned())
 }

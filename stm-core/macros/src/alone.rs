@@ -6,7 +6,6 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::{Error, GenericParam, ItemFn};
 
-/// Reads the function.
 fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
     let signature = &function.sig;
     let wrong = || {
@@ -32,16 +31,16 @@ fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
     })
 }
 
-/// Returns the function that launches the kernel.
 fn host(kernel: &Signature<'_>) -> TokenStream {
     let (names, types) = (kernel.names(), kernel.lent(false, None));
     // Names of the macro's own, which those of the arguments cannot meet.
     let here = Span::mixed_site();
     let values = kernel.values(&quote_spanned!(here=> device));
-    let checks = kernel.checks(
-        &quote_spanned!(here=> watchdog),
-        &quote_spanned!(here=> holds),
+    let (watchdog, holds) = (
+        quote_spanned!(here=> watchdog),
+        quote_spanned!(here=> holds),
     );
+    let checks = kernel.checks(&watchdog, &holds);
     quote_spanned! {here=>
         ::stm_machine::__host! {
             /// Launches the kernel, waits for it, and returns its time. What the kernel

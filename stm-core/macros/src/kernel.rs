@@ -7,7 +7,6 @@ use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::{Error, FnArg, GenericParam, Ident, ItemFn};
 
-/// Returns the names of the types of the lane and of the algorithm.
 fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
     let signature = &function.sig;
     let wrong = |at: &dyn ToTokens| {
@@ -30,52 +29,42 @@ fn machine(function: &ItemFn) -> syn::Result<(&Ident, &Ident)> {
             None => Error::new_spanned(&signature.inputs, text),
         });
     }
-    let types: Vec<&Ident> = function
-        .sig
+    let types = signature
         .generics
         .params
         .iter()
         .map(|parameter| match parameter {
             GenericParam::Type(ty) => Ok(&ty.ident),
             other => Err(wrong(other)),
-        })
-        .collect::<syn::Result<_>>()?;
-    match types[..] {
+        });
+    match types.collect::<syn::Result<Vec<_>>>()?[..] {
         [lane, algorithm] => Ok((lane, algorithm)),
         _ => Err(wrong(&signature.generics)),
     }
 }
 
-/// Reads the function.
 fn signature(function: &ItemFn) -> syn::Result<Signature<'_>> {
     let inputs = &function.sig.inputs;
     let (lane, algorithm) = machine(function)?;
     refuse_kind(function)?;
     let mut parameters = inputs.iter();
     let (Some(_), Some(stm)) = (parameters.next(), parameters.next()) else {
-        return Err(Error::new_spanned(
-            inputs,
-            "the first parameters of a kernel are `lane: &L` and `stm: &StmRef<A>`",
-        ));
+        let text = "the first parameters of a kernel are `lane: &L` and `stm: &StmRef<A>`";
+        return Err(Error::new_spanned(inputs, text));
     };
     let stm = argument(stm)?;
     if !stm.is_data {
-        return Err(Error::new_spanned(
-            stm.ty,
-            "the second parameter of a kernel is `stm: &StmRef<A>`",
-        ));
+        let text = "the second parameter of a kernel is `stm: &StmRef<A>`";
+        return Err(Error::new_spanned(stm.ty, text));
     }
-    let arguments = parameters.map(argument).collect::<syn::Result<_>>()?;
-    let algorithm = Some(algorithm);
     Ok(Signature {
         function,
         lane,
-        algorithm,
-        arguments,
+        algorithm: Some(algorithm),
+        arguments: parameters.map(argument).collect::<syn::Result<_>>()?,
     })
 }
 
-/// Returns the functions that launch the kernel.
 fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
     let (algorithm, names) = (kernel.algorithm, kernel.names());
     let (types, default_types) = (kernel.lent(false, None), kernel.lent(false, Some(default)));
@@ -210,11 +199,8 @@ mod tests {
             let text = made(super::expand, options, function).unwrap();
             assert!(text.contains(expected), "{options}: {text}");
             // What is lent is named with the default algorithm in its type.
-            let first = if options.starts_with("Cgl") {
-                "Cgl"
-            } else {
-                "Fast"
-            };
+            let is_cgl = options.starts_with("Cgl");
+            let first = if is_cgl { "Cgl" } else { "Fast" };
             let lent = format!("< :: stm_core :: algorithm :: {first} as :: stm_core");
             assert!(text.contains(&lent), "{options}: {text}");
             assert!(text.contains("\"a:A::Array<u32>,n:u64\""), "{text}");

@@ -4,13 +4,18 @@ use proc_macro::TokenStream;
 use quote::quote;
 use std::path::PathBuf;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Path, Token, parse_quote_spanned};
+use syn::{Data, DeriveInput, Error, Path, Token, parse_quote, parse_quote_spanned};
 
 mod alone;
 mod kernel;
 mod options;
 mod short;
 mod signature;
+
+/// Returns what was made, or the error for the compiler.
+fn or_error(made: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
+    made.unwrap_or_else(|error| error.to_compile_error()).into()
+}
 
 /// Reads the options and the function, and makes a kernel of them.
 fn made(
@@ -19,9 +24,10 @@ fn made(
     expand: fn(&options::Options, &syn::ItemFn) -> syn::Result<proc_macro2::TokenStream>,
 ) -> TokenStream {
     let text = "a kernel is a function: `#[kernel] fn name(stm: &Stm, …)`";
-    let made = syn::parse(options)
-        .and_then(|options| expand(&options, &signature::function(function.into(), text)?));
-    made.unwrap_or_else(|error| error.to_compile_error()).into()
+    or_error(
+        syn::parse(options)
+            .and_then(|options| expand(&options, &signature::function(function.into(), text)?)),
+    )
 }
 
 /// Makes a kernel of a function; see `stm_core::kernel`.
@@ -33,8 +39,7 @@ pub fn kernel(options: TokenStream, function: TokenStream) -> TokenStream {
 /// Makes a function that transactions call generic; see `stm_core::transactional`.
 #[proc_macro_attribute]
 pub fn transactional(options: TokenStream, function: TokenStream) -> TokenStream {
-    let made = short::transactional(&options.into(), function.into());
-    made.unwrap_or_else(|error| error.to_compile_error()).into()
+    or_error(short::transactional(&options.into(), function.into()))
 }
 
 /// Makes a function a part of each kernel that calls it, and on the CPU a function of its own: there
@@ -60,48 +65,41 @@ pub fn kernel_alone(options: TokenStream, function: TokenStream) -> TokenStream 
 /// Implements `stm_core::Plain` for a `#[repr(C)]` struct of plain fields.
 #[proc_macro_derive(Plain)]
 pub fn plain(item: TokenStream) -> TokenStream {
-    plain_at(item, &syn::parse_quote!(::stm_core::Plain))
+    plain_at(item, &parse_quote!(::stm_core::Plain))
 }
 
 /// Does the same by the name `stm_machine::kernel::Plain`, for crates that do not depend on
 /// `stm-core`; `stm-machine` exports it as `Plain`.
 #[proc_macro_derive(PlainOfMachine)]
 pub fn plain_of_machine(item: TokenStream) -> TokenStream {
-    plain_at(item, &syn::parse_quote!(::stm_machine::Plain))
+    plain_at(item, &parse_quote!(::stm_machine::Plain))
 }
 
-/// Implements the trait at a path.
-fn plain_at(item: TokenStream, plain: &syn::Path) -> TokenStream {
-    let made = syn::parse(item).and_then(|item| expand(&item, plain));
-    made.unwrap_or_else(|error| error.to_compile_error()).into()
+fn plain_at(item: TokenStream, plain: &Path) -> TokenStream {
+    or_error(syn::parse(item).and_then(|item| expand(&item, plain)))
 }
 
 /// Evaluates to the packed PTX of the kernel of this name that the crate's build
 /// script has left, a `stm_machine::kernel::ptx::Carried`, or to no bytes.
 #[proc_macro]
 pub fn ptx_of(name: TokenStream) -> TokenStream {
-    let name: syn::LitStr = match syn::parse(name) {
-        Ok(name) => name,
-        Err(error) => return error.to_compile_error().into(),
-    };
-    let folder = std::env::var_os("STM_PTX_DIR").map(PathBuf::from);
-    let block = folder.map(|folder| folder.join(name.value() + ".block"));
-    match block.filter(|block| block.is_file()) {
-        Some(block) => {
-            let block = block.display().to_string();
-            quote!(include_bytes!(#block)).into()
+    or_error(syn::parse(name).map(|name: syn::LitStr| {
+        let folder = std::env::var_os("STM_PTX_DIR").map(PathBuf::from);
+        let block = folder.map(|folder| folder.join(name.value() + ".block"));
+        match block.filter(|block| block.is_file()) {
+            Some(block) => {
+                let block = block.display().to_string();
+                quote!(include_bytes!(#block))
+            }
+            None => quote!(&[]),
         }
-        None => quote!(&[]).into(),
-    }
+    }))
 }
 
-/// Implements the trait at a path.
 fn expand(item: &DeriveInput, plain: &Path) -> syn::Result<proc_macro2::TokenStream> {
     let Data::Struct(data) = &item.data else {
-        return Err(Error::new_spanned(
-            &item.ident,
-            "only a struct can be plain data",
-        ));
+        let text = "only a struct can be plain data";
+        return Err(Error::new_spanned(&item.ident, text));
     };
     let mut is_c = false;
     for attribute in item.attrs.iter().filter(|a| a.path().is_ident("repr")) {
@@ -113,10 +111,9 @@ fn expand(item: &DeriveInput, plain: &Path) -> syn::Result<proc_macro2::TokenStr
         })?;
     }
     if !is_c {
-        return Err(Error::new_spanned(
-            &item.ident,
-            "plain data needs `#[repr(C)]`, so that host and GPU agree on where its fields are",
-        ));
+        let text =
+            "plain data needs `#[repr(C)]`, so that host and GPU agree on where its fields are";
+        return Err(Error::new_spanned(&item.ident, text));
     }
     let name = &item.ident;
     let mut generics = item.generics.clone();

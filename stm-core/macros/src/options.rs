@@ -10,7 +10,6 @@ use syn::{Error, Ident, LitInt, LitStr, Token, parenthesized};
 const OPTIONS: &str = "the options are algorithms (`Fast, HvSorting`; `all`; `teams`), \
                        `name = \"ra\"`, `wide` and `registers(fast = 128)`";
 
-/// What stands in the parentheses of the attribute.
 #[derive(Default)]
 pub(crate) struct Options {
     /// The algorithms named; `all` and `teams` stand for those of the registry.
@@ -50,10 +49,8 @@ impl Parse for Options {
                 _ if text.starts_with(char::is_uppercase) => {
                     let is_twice = options.algorithms.contains(&word);
                     options.algorithms.push(word.clone());
-                    is_twice
-                        || options.algorithms[0]
-                            .to_string()
-                            .starts_with(char::is_lowercase)
+                    let first = options.algorithms[0].to_string();
+                    is_twice || first.starts_with(char::is_lowercase)
                 }
                 _ => {
                     let text = format!("`{word}` is no option of a kernel; {OPTIONS}");
@@ -74,7 +71,6 @@ impl Parse for Options {
 }
 
 impl Options {
-    /// Refuses a limit of an entry point that the kernel does not have.
     fn refuse_limits_of_others(&self) -> syn::Result<()> {
         let mut named: Vec<String> = self.algorithms.iter().map(entry).collect();
         if named.is_empty() {
@@ -84,17 +80,13 @@ impl Options {
         if named[0] == "all" || named[0] == "teams" {
             return Ok(());
         }
-        let has = |limit: &&Limit| !named.iter().any(|name| limit.entry == name);
-        match self.registers.iter().find(has) {
-            None => Ok(()),
-            Some(Limit { entry, .. }) => {
-                let text = format!(
-                    "the kernel has no entry point `{entry}`; it has `{}`",
-                    named.join("`, `")
-                );
-                Err(Error::new(entry.span(), text))
-            }
-        }
+        let lacks = |limit: &&Limit| !named.iter().any(|name| limit.entry == name);
+        let Some(Limit { entry, .. }) = self.registers.iter().find(lacks) else {
+            return Ok(());
+        };
+        let named = named.join("`, `");
+        let text = format!("the kernel has no entry point `{entry}`; it has `{named}`");
+        Err(Error::new(entry.span(), text))
     }
 
     /// Returns the first option that needs algorithms of transactions, if there is one.

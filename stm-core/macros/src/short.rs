@@ -1,7 +1,7 @@
 //! The short form of a kernel, and of a function that it calls in its transactions: neither names
 //! its lane or its algorithm.
 
-use crate::signature::{self, last_word};
+use crate::signature::{self, borrowed, last_word};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::spanned::Spanned;
@@ -40,7 +40,6 @@ fn word(ty: &Type) -> Option<&Ident> {
 
 /// Puts the generic types in the place of the short ones.
 struct Spelling {
-    /// Whether one was data.
     found: bool,
 }
 
@@ -68,9 +67,8 @@ impl VisitMut for Spelling {
         if name == "Cells" && is_data {
             *ty = parse_quote_spanned!(span=> __A::Array<#(#arguments),*>);
             self.found = true;
-        } else if let Some((_, of, is_generic)) = (DATA.iter())
-            .find(|(short, ..)| *short == name)
-            .filter(|_| is_data)
+        } else if let Some((_, of, is_generic)) = DATA.iter().find(|(short, ..)| *short == name)
+            && is_data
         {
             let of: syn::Path = syn::parse_str(of).expect("a path of the table");
             let algorithm = is_generic.then(|| parse_quote!(__A));
@@ -93,10 +91,7 @@ const NO_ELEMENTS: [&str; 14] = [
 
 /// Refuses arrays without the type of their elements, or with one that cannot be in them.
 fn refuse_elements(ty: &Type) -> syn::Result<()> {
-    let ty = match ty {
-        Type::Reference(reference) => &*reference.elem,
-        ty => ty,
-    };
+    let ty = borrowed(ty);
     let (Some(name), Type::Path(path)) = (word(ty).map(ToString::to_string), ty) else {
         return Ok(());
     };
@@ -107,11 +102,11 @@ fn refuse_elements(ty: &Type) -> syn::Result<()> {
                 return Ok(());
             };
             let is_none = |name: &Ident| NO_ELEMENTS.iter().any(|other| name == other);
-            if matches!(
+            let is_made = matches!(
                 element,
                 Type::Tuple(_) | Type::Array(_) | Type::Reference(_)
-            ) || last_word(element).is_some_and(is_none)
-            {
+            );
+            if is_made || last_word(element).is_some_and(is_none) {
                 let text = "the elements of an array are words: `u32`, `i32`, `f32`, `u64`, `i64` \
                             or `f64`; structs of them are in `Records` (`record!`)";
                 return Err(Error::new_spanned(element, text));
@@ -155,11 +150,7 @@ pub(crate) fn memory(parameter: &FnArg) -> Option<&Type> {
     let FnArg::Typed(parameter) = parameter else {
         return None;
     };
-    let of = match &*parameter.ty {
-        Type::Reference(reference) => &*reference.elem,
-        ty => ty,
-    };
-    (word(of)? == "Stm").then_some(&*parameter.ty)
+    (word(borrowed(&parameter.ty))? == "Stm").then_some(&*parameter.ty)
 }
 
 /// Returns a kernel in its generic form, if it is in the short one.
@@ -257,37 +248,34 @@ mod tests {
             ("n: my::Cells<u32>", "n:my::Cells<u32>"),
         ] {
             let text = spelled(&format!("fn k(stm: &Stm, {short}) {{ go(stm) }}"));
-            assert!(
-                text.contains(&format!("StmRef<__A>,{long})")),
-                "{short}: {text}"
-            );
-            assert!(
-                text.contains("letstm=::stm_core::KernelStm::new(__lane,__stm);"),
-                "{text}"
-            );
+            let body = "letstm=::stm_core::KernelStm::new(__lane,__stm);";
+            for part in [&format!("StmRef<__A>,{long})"), body] {
+                assert!(text.contains(part), "{short}: {text}");
+            }
         }
-        assert_eq!(
-            spelled("fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {}"),
-            ""
-        );
+        let generic = "fn k<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>) {}";
+        assert_eq!(spelled(generic), "");
     }
 
     #[test]
     fn a_transactional_function_is_generic() {
-        let made = |function| transactional(&quote!(), syn::parse_str(function).unwrap());
-        let text = made("fn take(tx: &mut Tx, ends: Cells<u64>) -> TxResult<u64> { f(tx) }");
-        let text = text.unwrap().to_string().replace(' ', "");
-        let generics = "<__L:::stm_core::Lane,__A:::stm_core::algorithm::Algorithm>";
-        assert!(text.contains(&format!("fntake{generics}(")), "{text}");
-        assert!(
-            text.contains("tx:&mut::stm_core::Tx<'_,__L,__A>,ends:&__A::Array<u64>"),
-            "{text}"
-        );
-        let text = made("fn f(at: &mut impl Transact, a: Cells<u32>) {}").unwrap();
-        let text = text.to_string().replace(' ', "");
-        assert!(
-            text.contains("at:&mutimpl::stm_core::Transact<__L,__A>,"),
-            "{text}"
-        );
+        for (function, parameters) in [
+            (
+                "fn f(tx: &mut Tx, ends: Cells<u64>) -> TxResult<u64> { f(tx) }",
+                "tx:&mut::stm_core::Tx<'_,__L,__A>,ends:&__A::Array<u64>",
+            ),
+            (
+                "fn f(at: &mut impl Transact, a: Cells<u32>) {}",
+                "at:&mutimpl::stm_core::Transact<__L,__A>,a:&__A::Array<u32>",
+            ),
+        ] {
+            let made = transactional(&quote!(), syn::parse_str(function).unwrap());
+            let text = made.unwrap().to_string().replace(' ', "");
+            let generics = "<__L:::stm_core::Lane,__A:::stm_core::algorithm::Algorithm>";
+            assert!(
+                text.contains(&format!("fnf{generics}({parameters})")),
+                "{text}"
+            );
+        }
     }
 }

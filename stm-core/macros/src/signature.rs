@@ -33,26 +33,29 @@ pub(crate) fn argument(parameter: &FnArg) -> syn::Result<Argument<'_>> {
         ));
     };
     refuse_host(&parameter.ty)?;
-    match &*parameter.ty {
-        Type::Reference(reference) if reference.mutability.is_some() => Err(Error::new_spanned(
-            reference,
-            "the threads of a launch share their parameters: use `&`; transactions write into \
-             `Cells`, and results go into an `Output`",
-        )),
-        Type::Reference(reference) => Ok(Argument {
-            name: &pattern.ident,
-            ty: &reference.elem,
-            is_data: true,
-        }),
-        ty => Ok(Argument {
-            name: &pattern.ident,
-            ty,
-            is_data: false,
-        }),
+    let (ty, is_data) = match &*parameter.ty {
+        Type::Reference(reference) if reference.mutability.is_some() => {
+            return Err(Error::new_spanned(
+                reference,
+                "the threads of a launch share their parameters: use `&`; transactions write into \
+                 `Cells`, and results go into an `Output`",
+            ));
+        }
+        Type::Reference(reference) => (&*reference.elem, true),
+        ty => (ty, false),
+    };
+    let name = &pattern.ident;
+    Ok(Argument { name, ty, is_data })
+}
+
+/// Returns what a reference is to, or the type itself.
+pub(crate) fn borrowed(ty: &Type) -> &Type {
+    match ty {
+        Type::Reference(reference) => &reference.elem,
+        ty => ty,
     }
 }
 
-/// Returns the last word of a path.
 pub(crate) fn last_word(ty: &Type) -> Option<&Ident> {
     match ty {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last().map(|s| &s.ident),
@@ -62,10 +65,7 @@ pub(crate) fn last_word(ty: &Type) -> Option<&Ident> {
 
 /// Refuses a type of the host alone, of which the compiler would say less and in more words.
 fn refuse_host(ty: &Type) -> syn::Result<()> {
-    let of = match ty {
-        Type::Reference(reference) => &reference.elem,
-        ty => ty,
-    };
+    let of = borrowed(ty);
     let is_host = |name: &Ident| {
         ["Vec", "Box", "String", "str"]
             .iter()
@@ -97,39 +97,27 @@ pub(crate) fn function(item: TokenStream, text: &str) -> syn::Result<ItemFn> {
 /// Refuses a function of a kind that no kernel is, or that returns something.
 pub(crate) fn refuse_kind(function: &ItemFn) -> syn::Result<()> {
     let signature = &function.sig;
-    let unsafety = match &signature.safety {
-        Safety::Unsafe(word) => Some(word.span),
-        _ => None,
-    };
-    let kinds = [
-        (
-            signature.asyncness.map(|word| word.span),
-            "a kernel is not asynchronous: leave `async` out",
-        ),
-        (
-            signature.constness.map(|word| word.span),
-            "a kernel runs in launches alone: leave `const` out",
-        ),
-        (
-            unsafety,
-            "safe code launches a kernel: leave `unsafe` out here, and write it in the body, \
-             around what needs it",
-        ),
-        (
-            signature.abi.as_ref().map(|abi| abi.extern_token.span),
-            "the attribute makes the entry points of a kernel: leave `extern` out",
-        ),
-    ];
-    for (word, text) in kinds {
-        if let Some(word) = word {
-            return Err(Error::new(word, text));
-        }
+    let refuse = |word: Option<Span>, text| word.map_or(Ok(()), |at| Err(Error::new(at, text)));
+    refuse(
+        signature.asyncness.map(|word| word.span),
+        "a kernel is not asynchronous: leave `async` out",
+    )?;
+    refuse(
+        signature.constness.map(|word| word.span),
+        "a kernel runs in launches alone: leave `const` out",
+    )?;
+    if let Safety::Unsafe(word) = &signature.safety {
+        let text = "safe code launches a kernel: leave `unsafe` out here, and write it in the body, \
+                    around what needs it";
+        return Err(Error::new(word.span, text));
     }
-    if !matches!(signature.output, syn::ReturnType::Default) {
-        return Err(Error::new_spanned(
-            &signature.output,
-            "a kernel returns nothing: write results to an `Output`",
-        ));
+    refuse(
+        signature.abi.as_ref().map(|abi| abi.extern_token.span),
+        "the attribute makes the entry points of a kernel: leave `extern` out",
+    )?;
+    if let syn::ReturnType::Type(..) = signature.output {
+        let text = "a kernel returns nothing: write results to an `Output`";
+        return Err(Error::new_spanned(&signature.output, text));
     }
     Ok(())
 }
@@ -144,7 +132,6 @@ pub(crate) struct Signature<'a> {
 }
 
 impl Signature<'_> {
-    /// Returns the crate that the macro is of.
     fn home(&self) -> TokenStream {
         if self.algorithm.is_some() {
             quote!(::stm_core)
@@ -153,7 +140,6 @@ impl Signature<'_> {
         }
     }
 
-    /// Returns the names of the arguments.
     pub(crate) fn names(&self) -> Vec<&Ident> {
         self.arguments.iter().map(|a| a.name).collect()
     }
@@ -167,13 +153,8 @@ impl Signature<'_> {
     /// Returns the generic parameters of the parameter block and of the kernel's type: where they
     /// are declared, and where they are used.
     fn generics(&self) -> (TokenStream, TokenStream) {
-        let declared = |a| quote!(<#a: ::stm_core::algorithm::Algorithm>);
-        let algorithm = self.algorithm;
-        let used = algorithm.map(|a| quote!(<#a>));
-        (
-            algorithm.map(declared).unwrap_or_default(),
-            used.unwrap_or_default(),
-        )
+        let of = |a| (quote!(<#a: ::stm_core::algorithm::Algorithm>), quote!(<#a>));
+        self.algorithm.map(of).unwrap_or_default()
     }
 
     /// Returns the parameter block and the kernel's type.
@@ -345,15 +326,14 @@ impl VisitMut for Named<'_> {
     fn visit_type_mut(&mut self, ty: &mut Type) {
         let Self { generic, algorithm } = *self;
         if let Type::Path(path) = ty
+            && let segments = &path.path.segments
             && path.qself.is_none()
-            && path
-                .path
-                .segments
+            && segments
                 .first()
                 .is_some_and(|first| first.ident == *generic)
         {
-            let rest = path.path.segments.iter().skip(1);
-            *ty = if path.path.segments.len() == 1 {
+            let rest = segments.iter().skip(1);
+            *ty = if segments.len() == 1 {
                 parse_quote!(::stm_core::algorithm::#algorithm)
             } else {
                 parse_quote!(<::stm_core::algorithm::#algorithm as ::stm_core::algorithm::Algorithm>#(::#rest)*)
@@ -365,13 +345,9 @@ impl VisitMut for Named<'_> {
 
 /// Returns the names and types of the arguments as the PTX records them.
 fn note(arguments: &[Argument<'_>]) -> String {
-    let parts = arguments.iter().map(|a| {
-        let ty: String =
-            a.ty.to_token_stream()
-                .to_string()
-                .split_whitespace()
-                .collect();
-        format!("{}:{ty}", a.name)
+    let parts = arguments.iter().map(|Argument { name, ty, .. }| {
+        let ty = ty.to_token_stream().to_string();
+        format!("{name}:{}", ty.split_whitespace().collect::<String>())
     });
     // Braces mean something to the assembler's template.
     let text = parts.collect::<Vec<_>>().join(",");

@@ -4,7 +4,6 @@ use crate::Damaged;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-/// The first line.
 const FIRST: &str = "stm-core-pack 1";
 
 /// Puts blocks, by name, into an archive.
@@ -14,10 +13,8 @@ const FIRST: &str = "stm-core-pack 1";
 pub fn archive(blocks: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
     let mut head = format!("{FIRST}\n");
     for (name, block) in blocks {
-        assert!(
-            !name.contains([' ', '\n']),
-            "{name:?} is no name of a block"
-        );
+        let is_name = !name.contains([' ', '\n']);
+        assert!(is_name, "{name:?} is no name of a block");
         let _ = writeln!(head, "{name} {}", block.len());
     }
     head.push('\n');
@@ -55,11 +52,8 @@ pub fn blocks(archive: &[u8]) -> Result<BTreeMap<&str, &[u8]>, Damaged> {
         found.insert(name, block);
         rest = behind;
     }
-    if rest.is_empty() {
-        Ok(found)
-    } else {
-        Err(wrong("an archive goes on behind its last block".to_owned()))
-    }
+    let more = || wrong("an archive goes on behind its last block".to_owned());
+    rest.is_empty().then_some(found).ok_or_else(more)
 }
 
 #[cfg(test)]
@@ -68,16 +62,14 @@ mod tests {
 
     #[test]
     fn blocks_come_back_and_what_is_cut_off_or_unknown_is_named() {
-        let all = BTreeMap::from([
-            ("ra".to_owned(), vec![1, 10, 10]),
-            ("ht".to_owned(), vec![]),
-        ]);
-        let bytes = archive(&all);
-        let found = blocks(&bytes).unwrap();
-        let found = found
-            .into_iter()
-            .map(|(name, block)| (name.to_owned(), block.to_vec()));
-        assert_eq!(found.collect::<BTreeMap<_, _>>(), all);
+        let all = [("ht", vec![]), ("ra", vec![1, 10, 10])];
+        let bytes = archive(
+            &all.clone()
+                .map(|(name, block)| (name.to_owned(), block))
+                .into(),
+        );
+        let found = blocks(&bytes).unwrap().into_iter();
+        assert!(found.eq(all.iter().map(|(name, block)| (*name, &block[..]))));
         assert_eq!(blocks(&archive(&BTreeMap::new())).unwrap(), BTreeMap::new());
         for length in 0..bytes.len() {
             assert!(blocks(&bytes[..length]).is_err(), "{length}");

@@ -69,64 +69,37 @@ pub fn pack(texts: &BTreeMap<String, String>) -> Vec<u8> {
 /// # Errors
 /// [`Damaged`] if the bytes are not what `pack` has made.
 pub fn unpack(block: &[u8]) -> Result<BTreeMap<String, String>, Damaged> {
-    let all = decompressed(block)?;
-    let texts = parts(&all)?.into_iter();
-    texts
-        .map(|part| Ok((part.name.to_owned(), part.text()?)))
-        .collect()
-}
-
-/// A text in a block.
-struct Part<'a> {
-    name: &'a str,
-    is_short: bool,
-    packed: &'a str,
-}
-
-impl Part<'_> {
-    fn text(&self) -> Result<String, Damaged> {
-        if !self.is_short {
-            return Ok(self.packed.to_owned());
-        }
-        numbers::restored(self.packed)
-            .ok_or_else(|| Damaged(format!("{} has a number that cannot be", self.name)))
-    }
-}
-
-/// Cuts a block into its texts.
-fn parts(all: &str) -> Result<Vec<Part<'_>>, Damaged> {
     let wrong = |what: &str| Damaged(what.to_owned());
+    let mut all = String::new();
+    let read = LzipReader::new(block).read_to_string(&mut all);
+    read.map_err(|error| wrong(&error.to_string()))?;
     let (head, mut body) = all
         .split_once("\n\n")
         .or_else(|| all.strip_prefix('\n').map(|body| ("", body)))
         .ok_or_else(|| wrong("a block has no head"))?;
-    let mut found = Vec::new();
+    let mut found = BTreeMap::new();
     for line in head.lines() {
         let mut fields = line.splitn(3, ' ');
         let (form, length, name) = (fields.next(), fields.next(), fields.next());
         let length = length.and_then(|length| length.parse().ok());
         let (Some(form @ ("s" | "t")), Some(length), Some(name)) = (form, length, name) else {
-            return Err(Damaged(format!("`{line}` in a block's head")));
+            return Err(wrong(&format!("`{line}` in a block's head")));
         };
         let (packed, rest) = body
             .split_at_checked(length)
             .ok_or_else(|| wrong("a block is cut off"))?;
-        let is_short = form == "s";
-        found.push(Part {
-            name,
-            is_short,
-            packed,
-        });
+        let text = match form {
+            "s" => numbers::restored(packed),
+            _ => Some(packed.to_owned()),
+        };
+        let text = text.ok_or_else(|| wrong(&format!("{name} has a number that cannot be")))?;
+        found.insert(name.to_owned(), text);
         body = rest;
     }
-    if body.is_empty() {
-        Ok(found)
-    } else {
-        Err(wrong("a block goes on behind its last text"))
-    }
+    let more = || wrong("a block goes on behind its last text");
+    body.is_empty().then_some(found).ok_or_else(more)
 }
 
-/// Compresses bytes as well as the format can.
 #[cfg(feature = "pack")]
 fn compressed(bytes: &[u8]) -> Vec<u8> {
     use lzma_rust2::{LzipOptions, LzipWriter, LzmaOptions};
@@ -138,15 +111,6 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
     let mut writer = LzipWriter::new(Vec::new(), options);
     let written = writer.write_all(bytes).and_then(|()| writer.finish());
     written.expect("a vector takes all that is written")
-}
-
-/// Reverses `compressed`.
-fn decompressed(block: &[u8]) -> Result<String, Damaged> {
-    let mut text = String::new();
-    match LzipReader::new(block).read_to_string(&mut text) {
-        Ok(_) => Ok(text),
-        Err(error) => Err(Damaged(error.to_string())),
-    }
 }
 
 #[cfg(all(test, feature = "pack"))]
@@ -182,10 +146,8 @@ mod tests {
             assert!(unpack(&block[..at]).is_err(), "cut off at {at}");
             let mut changed = block.clone();
             changed[at] ^= 0x10;
-            assert!(
-                unpack(&changed).map_or(true, |same| same == texts()),
-                "{at}"
-            );
+            let same = unpack(&changed).map_or(true, |found| found == texts());
+            assert!(same, "{at}");
         }
         assert!(unpack(b"no block").is_err());
     }

@@ -9,11 +9,13 @@
 //! where that is `FAR` away. Reading goes through the text in the same order with the same
 //! definitions, so it knows the same last ones.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
 /// Definitions back from which a number stays as it is.
 #[cfg(feature = "pack")]
 const FAR: i64 = 20;
 
-/// The starts of instructions that define no register.
 const DEFINES_NOTHING: [&str; 4] = ["st", "bra", "bar", "red"];
 
 /// Returns a text with its numbers as distances.
@@ -22,7 +24,8 @@ pub(crate) fn shortened(text: &str) -> String {
     walk(text, &|number, last| {
         let number = number.parse::<i64>().ok()?;
         let distance = number.checked_sub(last)?;
-        let short = if distance < -FAR {
+        let is_far = distance < -FAR;
+        let short = if is_far {
             number.to_string()
         } else {
             format!("{distance:+}")
@@ -53,31 +56,31 @@ type Turned = dyn Fn(&str, i64) -> Option<(i64, String)>;
 /// Goes through a text and writes each number as `turned` says.
 fn walk(text: &str, turned: &Turned) -> Option<String> {
     let mut written = String::with_capacity(text.len());
-    let mut last = Last::default();
+    // The number that was defined last, for each class.
+    let mut last: BTreeMap<&str, i64> = BTreeMap::new();
     for line in text.split_inclusive('\n') {
         if line.contains(".entry ") || line.contains(".func ") {
-            last = Last::default();
+            last.clear();
         }
         let definition = definition(line);
         let mut defined = None;
         let mut rest = line;
         let mut count = 0;
-        while let Some(found) = next(rest) {
-            let (class, number) = (&rest[found.class.clone()], &rest[found.number.clone()]);
-            let (value, short) = turned(number, last.of(class))?;
-            written.push_str(&rest[..found.number.start]);
+        while let Some((class, number)) = next(rest) {
+            let class = &rest[class];
+            let before = last.get(class).copied().unwrap_or(0);
+            let (value, short) = turned(&rest[number.clone()], before)?;
+            written.push_str(&rest[..number.start]);
             written.push_str(&short);
             if definition == Some(count) {
                 defined = Some((class, value));
             }
             count += 1;
-            rest = &rest[found.number.end..];
+            rest = &rest[number.end..];
         }
         written.push_str(rest);
         // Only now, as the operands are read before.
-        if let Some((class, value)) = defined {
-            last.set(class, value);
-        }
+        last.extend(defined);
     }
     Some(written)
 }
@@ -96,14 +99,9 @@ fn definition(line: &str) -> Option<usize> {
     (!nothing).then_some(predicates)
 }
 
-/// The places of a class and of the number behind it.
-struct Numbered {
-    class: std::ops::Range<usize>,
-    number: std::ops::Range<usize>,
-}
-
-/// Returns the next register or label with a number, which may have a sign.
-fn next(text: &str) -> Option<Numbered> {
+/// Returns the places of the class and of the number of the next register or label that has one,
+/// which may have a sign.
+fn next(text: &str) -> Option<(Range<usize>, Range<usize>)> {
     let bytes = text.as_bytes();
     let mut from = 0;
     loop {
@@ -123,10 +121,7 @@ fn next(text: &str) -> Option<Numbered> {
         let digits = run(&behind[sign..], u8::is_ascii_digit);
         if letters > 0 && digits > 0 {
             let end = start + 1 + letters;
-            return Some(Numbered {
-                class: start..end,
-                number: end..end + sign + digits,
-            });
+            return Some((start..end, end..end + sign + digits));
         }
         from = start + 1;
     }
@@ -135,24 +130,6 @@ fn next(text: &str) -> Option<Numbered> {
 /// How many bytes there are of a kind at the start.
 fn run(bytes: &[u8], is: fn(&u8) -> bool) -> usize {
     bytes.iter().take_while(|byte| is(byte)).count()
-}
-
-/// The number that was defined last, for each class.
-#[derive(Default)]
-struct Last<'a>(Vec<(&'a str, i64)>);
-
-impl<'a> Last<'a> {
-    fn of(&self, class: &str) -> i64 {
-        let found = self.0.iter().find(|(other, _)| *other == class);
-        found.map_or(0, |&(_, number)| number)
-    }
-
-    fn set(&mut self, class: &'a str, number: i64) {
-        match self.0.iter_mut().find(|(other, _)| *other == class) {
-            Some((_, last)) => *last = number,
-            None => self.0.push((class, number)),
-        }
-    }
 }
 
 #[cfg(all(test, feature = "pack"))]

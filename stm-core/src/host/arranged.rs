@@ -1,7 +1,7 @@
 //! An array whose layout is a value: what elements and records have in common.
 
 use crate::algorithm::contract::Algorithm;
-use crate::host::inspect::{Allocation, Items, Watcher, allocate};
+use crate::host::inspect::{Allocation, Unfinished, Watcher};
 use crate::host::stm::Stm;
 use core::marker::PhantomData;
 use std::string::String;
@@ -10,26 +10,18 @@ use stm_machine::Layout;
 use stm_machine::host::{Device, Error};
 
 /// What the items of an array are, and how they lie in a layout: [`Elements`](super::tx_array::Elements) or
-/// [`Structs`](super::records::Structs), and nothing else, as the type of [`Self::items`] has no public name.
+/// [`Structs`](super::records::Structs), and nothing else, as the trait has no public name.
+#[allow(missing_docs)] // the trait has no public name
 pub trait Form {
-    /// An item on the host.
     type Item: Copy + Send + Sync;
-    /// The view for transactions of an algorithm.
     type View<A: Algorithm>;
-    /// The least number of bytes that an array takes.
-    const BYTES_MIN: usize;
 
-    /// Returns the layout of an algorithm.
     fn layout<A: Algorithm>() -> Layout;
     /// Returns the number of bytes from one item to the next.
     fn stride(layout: Layout) -> usize;
-    /// Returns what the words of an item say.
-    fn items(layout: Layout) -> Items;
-    /// Appends the bytes of an item.
     fn encode(bytes: &mut Vec<u8>, layout: Layout, item: Self::Item);
     /// Returns an item, or `None` if a transaction owns a cell of it.
     fn decode(layout: Layout, bytes: &[u8]) -> Option<Self::Item>;
-    /// Names item `i`, of which a transaction owns a cell.
     fn held(i: usize, what: &str) -> String;
     /// Makes a view of an array.
     ///
@@ -69,20 +61,15 @@ pub struct Arranged<D: Device, F> {
 
 impl<D: Device, F: Form> Arranged<D, F> {
     /// Makes an array of zeros; `what` names the array in an error.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn zeroed(
         device: &D,
         layout: Layout,
         len: usize,
         what: &'static str,
     ) -> Result<Self, Error> {
-        let stride = F::stride(layout);
-        let memory = allocate(device, stride, len, F::BYTES_MIN, what)?;
         Ok(Self {
             device: device.clone(),
-            memory: Allocation::new(memory, F::items(layout), stride, len, what),
+            memory: Self::allocated(device, layout, len, what)?,
             owned: None,
             layout,
             len,
@@ -91,10 +78,21 @@ impl<D: Device, F: Form> Arranged<D, F> {
         })
     }
 
+    fn allocated(
+        device: &D,
+        layout: Layout,
+        len: usize,
+        what: &'static str,
+    ) -> Result<Allocation<D::Memory>, Error> {
+        let unfinished = Unfinished {
+            is: |bytes| F::decode(Layout::Cells, bytes).is_none(),
+            named: F::held,
+        };
+        let unfinished = (layout == Layout::Cells).then_some(unfinished);
+        Allocation::zeroed(device, (F::stride(layout), len), what, unfinished)
+    }
+
     /// Makes an array with a copy of `data`.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn from_slice(
         device: &D,
         layout: Layout,
@@ -113,26 +111,19 @@ impl<D: Device, F: Form> Arranged<D, F> {
 
     /// Changes the layout to that of algorithm `A` and sets every version of a
     /// cell to zero; the items keep their values.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn arrange<A: Algorithm>(&mut self) -> Result<(), Error> {
         self.arrange_as(F::layout::<A>())
     }
 
     /// Does the same as [`Self::arrange`], given a layout.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
         if layout == Layout::Plain && self.layout == layout {
             return Ok(());
         }
         let data = self.download()?;
         if self.layout != layout {
-            let stride = F::stride(layout);
-            let memory = allocate(&self.device, stride, self.len, F::BYTES_MIN, self.what)?;
-            self.memory.replace(memory, F::items(layout), stride);
+            let memory = Self::allocated(&self.device, layout, self.len, self.what)?;
+            self.memory.replace(memory);
             self.layout = layout;
         }
         self.upload(&data)
@@ -142,24 +133,13 @@ impl<D: Device, F: Form> Arranged<D, F> {
     ///
     /// # Panics
     /// It panics if `data` has another length.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn upload(&mut self, data: &[F::Item]) -> Result<(), Error> {
-        assert_eq!(
-            data.len(),
-            self.len,
-            "upload of another length than the array's"
-        );
-        let layout = self.layout;
-        self.memory
-            .upload(data, |bytes, item| F::encode(bytes, layout, *item))
+        let (len, layout) = (self.len, self.layout);
+        assert_eq!(data.len(), len, "upload of another length than the array's");
+        (self.memory).upload(data, |bytes, item| F::encode(bytes, layout, *item))
     }
 
     /// Sets all items to zero.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }
@@ -172,10 +152,9 @@ impl<D: Device, F: Form> Arranged<D, F> {
     pub fn download(&self) -> Result<Vec<F::Item>, Error> {
         let (layout, what) = (self.layout, self.what);
         self.memory.download(|i, bytes, data| {
-            let item = F::decode(layout, bytes).ok_or_else(|| Error::Corrupt {
-                what: F::held(i, what),
-            })?;
-            data.push(item);
+            let held = || F::held(i, what);
+            let item = F::decode(layout, bytes).ok_or_else(|| Error::Corrupt { what: held() });
+            data.push(item?);
             Ok(())
         })
     }
@@ -187,8 +166,8 @@ impl<D: Device, F: Form> Arranged<D, F> {
     /// It panics if the layout is not the algorithm's ([`Self::arrange`]);
     /// [`Self::try_view`] returns an error.
     pub fn view<A: Algorithm>(&self) -> F::View<A> {
-        self.try_view::<A>()
-            .unwrap_or_else(|error| panic!("{error}"))
+        let view = self.try_view::<A>();
+        view.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Does the same as [`Self::view`], without a panic.
@@ -202,12 +181,10 @@ impl<D: Device, F: Form> Arranged<D, F> {
         Ok(unsafe { F::view(self.memory.address(), self.len as u64) })
     }
 
-    /// Refuses a kernel of an algorithm with another layout.
     pub(super) fn check_layout<A: Algorithm>(&self) -> Result<(), Error> {
         self.check_layout_is(F::layout::<A>(), "the kernel's algorithm")
     }
 
-    /// Lets the check after each launch of `stm` see the items.
     pub(super) fn watch(&self, stm: &mut Stm<D>) {
         stm.watch(self);
     }
@@ -226,30 +203,24 @@ impl<D: Device, F> Arranged<D, F> {
         self.layout
     }
 
-    /// Refuses a view with another layout, for the transactions of `algorithm`.
     pub(super) fn check_layout_is(
         &self,
         layout: Layout,
         algorithm: &'static str,
     ) -> Result<(), Error> {
-        if self.layout == layout {
-            return Ok(());
-        }
         let what = self.what;
-        Err(Error::WrongLayout { what, algorithm })
+        let wrong = Error::WrongLayout { what, algorithm };
+        (self.layout == layout).then_some(()).ok_or(wrong)
     }
 
-    /// Returns the address of the first item on the device.
     pub(super) fn address(&self) -> *mut u8 {
         self.memory.address()
     }
 
-    /// Returns the number of the address space that it is in.
     pub(super) fn space(&self) -> u64 {
         self.device.space()
     }
 
-    /// Returns what an [`Stm`](super::Stm) keeps to watch the array.
     pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
         self.memory.watcher()
     }

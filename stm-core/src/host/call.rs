@@ -54,17 +54,12 @@ impl From<(Duration, Statistics)> for Done {
 impl<D: Device> Stm<D> {
     /// Makes a transactional memory with the usual sizes and limits
     /// ([`StmConfig::default`]), whose sets grow with the launches.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn on(device: &D) -> Result<Self, Error> {
         Self::with(device, StmConfig::default())
     }
 
     /// Makes a transactional memory with other sizes and limits, whose sets grow with the launches.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
+    /// Its errors are those of [`Self::new`].
     pub fn with(device: &D, config: StmConfig) -> Result<Self, Error> {
         Self::new(device, Launch::new(1, 1), config)
     }
@@ -72,9 +67,6 @@ impl<D: Device> Stm<D> {
     /// Makes an array with a copy of `data` for transactions of [`Fast`](crate::algorithm::Fast),
     /// in the memory of this device, and [watches](Self::watch) it. For other algorithms call
     /// [`TxArray::arrange`].
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn array<T: Pod + Element>(
         &mut self,
         name: &'static str,

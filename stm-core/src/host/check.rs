@@ -23,10 +23,8 @@ impl<D: Device> Stm<D> {
     /// Lets the checks after launches cover an array, until it is dropped. To
     /// watch it again changes nothing.
     ///
-    /// After a launch a cell that a transaction owns is [`Error::Corrupt`],
-    /// which names the array and the cell. A launch that ended well is checked
-    /// in part (64 KiB of each array, others after each launch), one that
-    /// timed out or met a fault in full; see also [`Self::check_in_full`].
+    /// After a launch a cell that a transaction owns is [`Error::Corrupt`], which names the array
+    /// and the cell; [`Self::launch`] says how much of an array is checked.
     pub fn watch<F>(&mut self, array: &Arranged<D, F>) {
         self.add_watcher(array.watcher());
     }
@@ -61,11 +59,10 @@ impl<D: Device> Stm<D> {
     /// [`Error::Corrupt`], from this and every later launch; or an error of the device.
     pub fn check_in_full(&mut self) -> Result<(), Error> {
         self.refuse_if_corrupt()?;
-        let found = self.find_unfinished(Extent::Full)?;
+        let found = self.find_unfinished(Extent::Full);
         self.close_if(found)
     }
 
-    /// Returns the error of a memory that takes no further launches.
     pub(super) fn refuse_if_corrupt(&self) -> Result<(), Error> {
         match &self.corrupt {
             Some(what) => Err(Error::Corrupt { what: what.clone() }),
@@ -73,10 +70,12 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    fn close_if(&mut self, found: Option<String>) -> Result<(), Error> {
-        let Some(what) = found else { return Ok(()) };
-        self.corrupt = Some(what.clone());
-        Err(Error::Corrupt { what })
+    /// Closes the memory if something was found.
+    fn close_if(&mut self, found: Result<(), Error>) -> Result<(), Error> {
+        if let Err(Error::Corrupt { what }) = &found {
+            self.corrupt = Some(what.clone());
+        }
+        found
     }
 
     /// Checks what must hold after every launch, whatever the kernel did.
@@ -88,78 +87,61 @@ impl<D: Device> Stm<D> {
         };
         self.launches += 1;
         let mut found = Self::find_miscount(statistics);
-        if found.is_none() && !in_full {
-            found = self.find_gate_in_use()?;
+        if !in_full {
+            found = found.and_then(|()| self.find_gate_in_use());
         }
-        if found.is_none() {
-            found = self.find_unfinished(extent)?;
-        }
-        self.close_if(found)
+        self.close_if(found.and_then(|()| self.find_unfinished(extent)))
     }
 
     /// Closes the memory after a launch that broke off, and says in the reason what it left.
     pub(super) fn close_after(&mut self, error: &Error) {
         let left = match self.find_unfinished(Extent::Full) {
-            Ok(None) => "no lock is held".into(),
-            Ok(Some(what)) => what,
+            Ok(()) => "no lock is held".into(),
+            Err(Error::Corrupt { what }) => what,
             Err(error) => error.to_string(),
         };
         self.corrupt = Some(format!("{error}; {left}"));
     }
 
-    fn find_miscount(statistics: &Statistics) -> Option<String> {
-        (statistics.attempts != statistics.commits + statistics.aborted()).then(|| {
-            format!(
-                "{} attempts, but {} commits and {} aborts",
-                statistics.attempts,
-                statistics.commits,
-                statistics.aborted()
-            )
-        })
+    fn find_miscount(statistics: &Statistics) -> Result<(), Error> {
+        let (attempts, commits) = (statistics.attempts, statistics.commits);
+        let aborts = statistics.aborted();
+        no((attempts != commits + aborts)
+            .then(|| format!("{attempts} attempts, but {commits} commits and {aborts} aborts")))
     }
 
     /// Says what the gate's word (`run/gate.rs`) has after a launch that has ended its work,
     /// when nobody is present, no ticket waits and no period is open.
-    fn find_gate_in_use(&self) -> Result<Option<String>, Error> {
-        let word = self.word64(offset_of!(Globals, clock) + offset_of!(Clock, gate))?;
-        let used = word::Word(word).in_use();
-        Ok(used.map(|(present, waiting, open)| {
+    fn find_gate_in_use(&self) -> Result<(), Error> {
+        let word = self.global(offset_of!(Globals, clock) + offset_of!(Clock, gate))?;
+        no(word::Word(word).in_use().map(|(present, waiting, open)| {
+            let period = if open { "an open" } else { "no open" };
             format!(
-                "the gate has {present} places present and {waiting} tickets waiting, and {} period",
-                if open { "an open" } else { "no open" }
+                "the gate has {present} places present and {waiting} tickets waiting, and {period} period"
             )
         }))
     }
 
-    fn find_unfinished(&self, extent: Extent) -> Result<Option<String>, Error> {
-        let sequence = self.word64(offset_of!(Globals, sequence))?;
-        if sequence & 1 != 0 {
-            return Ok(Some(format!("the sequence lock is held, at {sequence}")));
-        }
-        if self.word32(offset_of!(Globals, coarse_lock))? & 1 != 0 {
-            return Ok(Some("the coarse lock is held".into()));
-        }
-        let clock = self.word64(offset_of!(Globals, clock))?;
+    fn find_unfinished(&self, extent: Extent) -> Result<(), Error> {
+        let sequence: u64 = self.global(offset_of!(Globals, sequence))?;
+        no((sequence & 1 != 0).then(|| format!("the sequence lock is held, at {sequence}")))?;
+        let coarse: u32 = self.global(offset_of!(Globals, coarse_lock))?;
+        no((coarse & 1 != 0).then(|| "the coarse lock is held".into()))?;
+        let clock = self.global(offset_of!(Globals, clock))?;
         let locks = extent.of(self.locks.bytes() / 8, 8);
-        let found = inspect::find(&self.locks, 8, locks, |i, item| {
+        inspect::find(&self.locks, 8, locks, |i, item| {
             let word = LockWord(inspect::word_at(item, 0));
-            (word.is_locked() || word.version().0 > clock).then(|| {
-                format!(
-                    "lock {i} is {} at version {} with the clock at {clock}",
-                    if word.is_locked() { "held" } else { "free" },
-                    word.version().0,
-                )
+            let (is_held, version) = (word.is_locked(), word.version().0);
+            (is_held || version > clock).then(|| {
+                let state = if is_held { "held" } else { "free" };
+                format!("lock {i} is {state} at version {version} with the clock at {clock}")
             })
         })?;
-        if found.is_some() {
-            return Ok(found);
-        }
-        for watcher in &self.watched {
-            let found = watcher.find_unfinished(extent)?;
-            if found.is_some() {
-                return Ok(found);
-            }
-        }
-        Ok(None)
+        (self.watched.iter()).try_for_each(|watcher| watcher.find_unfinished(extent))
     }
+}
+
+/// Fails with what was found, which nothing should be.
+fn no(found: Option<String>) -> Result<(), Error> {
+    found.map_or(Ok(()), |what| Err(Error::Corrupt { what }))
 }

@@ -56,29 +56,29 @@ const CAPACITY_MAX: u32 = 1 << 20;
 
 impl StmConfig {
     pub(super) fn check(&self) -> Result<StripeMap, Error> {
-        let locks = 1..=1 << StripeMap::LOCKS_LOG2_MAX;
-        Error::unless(
-            locks.contains(&self.locks),
-            "the number of locks",
-            self.locks,
-            "a power of two from 1 to 2^30",
-        )?;
-        if !self.locks.is_power_of_two() {
-            let above = self.locks.next_power_of_two();
+        let (locks, stripe) = (self.locks, self.stripe_bytes);
+        let fits = (1..=1 << StripeMap::LOCKS_LOG2_MAX).contains(&locks);
+        let expected = "a power of two from 1 to 2^30";
+        Error::unless(fits, "the number of locks", locks, expected)?;
+        if !locks.is_power_of_two() {
+            let above = locks.next_power_of_two();
+            let below = above / 2;
             return Err(Error::LocksNotPowerOfTwo {
-                locks: self.locks,
-                below: above / 2,
+                locks,
+                below,
                 above,
             });
         }
-        let stripe = self.stripe_bytes;
-        Error::unless(
-            stripe.is_power_of_two() && (4..=4096).contains(&stripe),
-            "the stripe size in bytes",
-            stripe,
-            "a power of two from 4 to 4096",
-        )?;
-        let (capacity, retries) = (self.capacity, self.retry_limits);
+        let fits = stripe.is_power_of_two() && (4..=4096).contains(&stripe);
+        let expected = "a power of two from 4 to 4096";
+        Error::unless(fits, "the stripe size in bytes", stripe, expected)?;
+        let capacity = self.capacity;
+        let RetryLimits {
+            acquire_tries,
+            queue_after,
+            lanes_max,
+            ..
+        } = self.retry_limits;
         let entries = (1, CAPACITY_MAX, "from 1 to 1048576");
         let actions = (0, CAPACITY_MAX, "from 0 to 1048576");
         let (tries, lanes) = ((1, u32::MAX, "at least 1"), (1, 32, "from 1 to 32"));
@@ -86,23 +86,19 @@ impl StmConfig {
             ("the capacity of the read set", capacity.reads, entries),
             ("the capacity of the write set", capacity.writes, entries),
             ("the capacity of the action log", capacity.actions, actions),
-            (
-                "the number of tries at the locks",
-                retries.acquire_tries,
-                tries,
-            ),
+            ("the number of tries at the locks", acquire_tries, tries),
             (
                 "the number of conflicts before a ticket",
-                retries.queue_after,
+                queue_after,
                 tries,
             ),
-            ("the number of lanes at a time", retries.lanes_max, lanes),
+            ("the number of lanes at a time", lanes_max, lanes),
         ] {
             Error::unless((least..=most).contains(&value), what, value, expected)?;
         }
         Ok(StripeMap::new(
-            self.locks.trailing_zeros(),
-            self.stripe_bytes.trailing_zeros(),
+            locks.trailing_zeros(),
+            stripe.trailing_zeros(),
         ))
     }
 }

@@ -3,7 +3,7 @@
 use crate::algorithm::Fast;
 use crate::array::Layout;
 use crate::host::{
-    Buffer, Cuda, Device, Error, ForeignArray, Launch, Pod, Stm, StmConfig, Sums, TxArray,
+    Buffer, Cuda, Device, Error, ForeignArray, InOrder, Launch, Pod, Stm, StmConfig, Sums, TxArray,
 };
 use crate::kernel::{Build, Kernel};
 use crate::observe::Observation;
@@ -17,22 +17,15 @@ use stm_machine::host::Memory;
 use stm_machine::host::stand_in::{StandIn, State};
 use stm_machine::{Element, Lane};
 
-/// A kernel that the stand-in does not run.
 struct Nothing;
-
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Params {
-    stm: StmRef<Fast>,
-}
 
 impl Kernel for Nothing {
     const ENTRY: &'static str = "nothing";
-    type Params = Params;
+    type Params = StmRef<Fast>;
     fn ptx(_build: Build) -> Result<Cow<'static, str>, Error> {
         Ok(Cow::Borrowed(".version 7.0"))
     }
-    fn run<L: Lane>(_lane: &L, _params: &Params) {}
+    fn run<L: Lane>(_lane: &L, _stm: &StmRef<Fast>) {}
 }
 
 /// Errors that end a context: a wild access, a trap, the watchdog, the memory.
@@ -44,7 +37,6 @@ const FATAL: [R; 5] = [
     R::CUDA_ERROR_ECC_UNCORRECTABLE,
 ];
 
-/// Makes a driver and opens its device.
 fn opened() -> (StandIn, Cuda) {
     let driver = StandIn::new();
     let cuda = driver.open().unwrap();
@@ -59,9 +51,17 @@ fn config() -> StmConfig {
 }
 
 fn launch(stm: &mut Stm<Cuda>) -> Result<(), Error> {
-    let params = Params { stm: stm.handle() };
+    let handle = stm.handle();
     // SAFETY: the kernel does nothing.
-    unsafe { stm.launch::<Nothing>(&params) }.map(|_| ())
+    unsafe { stm.launch::<Nothing>(&handle) }.map(|_| ())
+}
+
+/// The shape of the launches in order.
+const SHAPE: Launch = Launch::new(2, 64);
+
+fn enqueue(queue: &InOrder<'_, '_, Cuda>) -> Result<(), Error> {
+    // SAFETY: the kernel does nothing.
+    unsafe { queue.enqueue::<Fast, Nothing>(SHAPE, |_, stm| Ok(stm)) }
 }
 
 /// Makes a memory for launches of one block of one warp.
@@ -72,7 +72,7 @@ fn memory(cuda: &Cuda) -> Result<Stm<Cuda>, Error> {
 /// Opens the device, makes a memory and arrays, launches twice, and reads back.
 fn session(driver: &StandIn) -> Result<(), Error> {
     let cuda = driver.open()?;
-    let mut stm = Stm::new(&cuda, Launch::new(2, 64), config())?;
+    let mut stm = Stm::new(&cuda, SHAPE, config())?;
     let mut array = TxArray::from_slice(&cuda, Layout::Cells, &[1u64, 2, 3], "an array")?;
     let sums = Sums::<_, u32>::zeroed(&cuda, 4, 2, "sums")?;
     stm.watch(&array);
@@ -92,8 +92,8 @@ fn session(driver: &StandIn) -> Result<(), Error> {
     array.copy_to(&mut foreign)?;
     assert_eq!(buffer.download()?, [4, 5, 6]);
     drop(buffer);
-    let params = Params { stm: stm.handle() };
-    let launches = [1, 2].map(|blocks| (Launch::new(blocks, 64), params));
+    let handle = stm.handle();
+    let launches = [1, 2].map(|blocks| (Launch::new(blocks, 64), handle));
     // SAFETY: the kernel does nothing.
     let mut recorded = unsafe { cuda.record::<Nothing>(&launches) }?;
     recorded.replay()?;
@@ -101,21 +101,14 @@ fn session(driver: &StandIn) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns the calls of a session without errors.
+/// Returns the calls of a session without errors, which gives everything back.
 fn calls_of_session() -> Vec<&'static str> {
     let driver = StandIn::new();
     session(&driver).unwrap();
-    driver.state().calls.clone()
-}
-
-#[test]
-fn a_session_without_errors_gives_everything_back() {
-    let driver = StandIn::new();
-    session(&driver).unwrap();
     let state = driver.state();
-    assert_eq!(state.left(), [0; 4]);
-    assert_eq!(state.free, 1 << 30);
+    assert_eq!((state.left(), state.free), ([0; 4], 1 << 30));
     assert!(state.calls.len() > 50, "{}", state.calls.len());
+    state.calls.clone()
 }
 
 #[test]
@@ -146,13 +139,9 @@ fn whichever_call_fails_the_error_is_typed_and_nothing_leaks() {
                 }
                 // What was given back was given back, whatever the call said.
                 Ok(()) => {
-                    assert!(
-                        call.ends_with("Destroy")
-                            || call.ends_with("Free")
-                            || call.ends_with("Release")
-                            || *call == "cuCtxSetCurrent",
-                        "{call} failed and nobody said so"
-                    );
+                    let silent = ["Destroy", "Free", "Release", "cuCtxSetCurrent"];
+                    let is_silent = silent.iter().any(|end| call.ends_with(end));
+                    assert!(is_silent, "{call} failed and nobody said so");
                     let leaked = usize::from(*call == "cuCtxSetCurrent");
                     assert!(left[0] <= leaked && left[1..] == [0; 3], "{call} {n}");
                 }
@@ -168,11 +157,8 @@ fn an_error_that_ends_the_context_is_a_lost_device_wherever_it_shows() {
     let opened = calls.iter().position(|&call| call == "cuMemGetInfo");
     let given_back = calls.iter().rposition(|&call| call == "cuMemcpyDtoH");
     for code in FATAL {
-        let in_between = calls.iter().enumerate();
-        let in_between = in_between
-            .take(given_back.unwrap() + 1)
-            .skip(opened.unwrap());
-        for (n, call) in in_between {
+        for n in opened.unwrap()..=given_back.unwrap() {
+            let call = calls[n];
             let driver = StandIn::new();
             driver.state().fail = Some((n, code));
             let error = session(&driver).err();
@@ -194,8 +180,7 @@ fn after_a_lost_device_every_call_refuses_and_the_driver_is_left_alone() {
         let mut raw = cuda.allocate(64, "raw").unwrap();
         driver.state().always = Some(("cuEventQuery", code));
         let lost = launch(&mut stm).unwrap_err();
-        let (during, named) = ("kernel nothing".into(), format!("{code:?}"));
-        let code = named;
+        let (during, code) = ("kernel nothing".into(), format!("{code:?}"));
         assert_eq!(lost, Error::DeviceLost { during, code });
         assert!(lost.to_string().contains("its memory is gone"), "{lost}");
         let calls = driver.state().calls.len();
@@ -222,16 +207,14 @@ fn after_a_lost_device_every_call_refuses_and_the_driver_is_left_alone() {
 #[test]
 fn exhausted_memory_is_named_with_what_it_was_for_and_the_device_stays_usable() {
     let (driver, cuda) = opened();
-    let needed = 1 << 31;
-    let error = cuda.allocate(needed, "a large array").err().unwrap();
-    assert_eq!(
-        error,
-        Error::OutOfMemory {
-            what: "a large array",
-            needed: needed as u64,
-            available: 1 << 30
-        }
-    );
+    let what = "a large array";
+    let error = cuda.allocate(1 << 31, what).err().unwrap();
+    let expected = Error::OutOfMemory {
+        what,
+        needed: 1 << 31,
+        available: 1 << 30,
+    };
+    assert_eq!(error, expected);
     // The driver may refuse what it said it had, as others use the device too.
     let before = driver.state().left();
     driver.state().always = Some(("cuMemAlloc", R::CUDA_ERROR_OUT_OF_MEMORY));
@@ -265,11 +248,8 @@ fn bad_ptx_is_named_with_the_compilers_words_and_the_device_stays_usable() {
     let entry = "nothing";
     assert_eq!(error, Error::BadPtx { entry, log });
     driver.state().always = Some(("cuModuleGetFunction", R::CUDA_ERROR_NOT_FOUND));
-    let error = launch(&mut stm).unwrap_err();
-    assert!(
-        error.to_string().contains("CUDA_ERROR_NOT_FOUND"),
-        "{error}"
-    );
+    let error = launch(&mut stm).unwrap_err().to_string();
+    assert!(error.contains("CUDA_ERROR_NOT_FOUND"), "{error}");
     driver.state().always = None;
     launch(&mut stm).unwrap();
 }
@@ -284,24 +264,15 @@ fn no_driver_no_device_and_an_old_device_are_told_apart() {
         error
     };
     assert_eq!(error(|s| s.absent = true), Error::NoDriver);
-    let none = Error::NoGpu {
-        ordinal: 0,
-        count: 0,
-    };
+    let (ordinal, count) = (0, 0);
+    let none = Error::NoGpu { ordinal, count };
     assert_eq!(error(|s| s.devices = 0), none);
-    let no_device = |s: &mut State| {
-        s.always = Some(("cuInit", R::CUDA_ERROR_NO_DEVICE));
-    };
-    assert_eq!(error(no_device), none);
-    assert!(matches!(
-        error(|s| s.major = 6),
-        Error::GpuTooOld { major: 6, .. }
-    ));
+    let no_device = error(|s| s.always = Some(("cuInit", R::CUDA_ERROR_NO_DEVICE)));
+    assert_eq!(no_device, none);
+    let old = error(|s| s.major = 6);
+    assert!(matches!(old, Error::GpuTooOld { major: 6, .. }));
     let stub = error(|s| s.always = Some(("cuInit", R::CUDA_ERROR_STUB_LIBRARY)));
-    assert!(
-        stub.to_string().contains("CUDA_ERROR_STUB_LIBRARY"),
-        "{stub}"
-    );
+    assert!(stub.to_string().contains("CUDA_ERROR_STUB_LIBRARY"));
 }
 
 #[test]
@@ -363,18 +334,13 @@ fn the_time_limit_raises_the_flag_and_the_launch_ends() {
 /// Adds launches in order, and returns the calls that the driver got for them.
 fn calls_in_order(driver: &StandIn, launches: u32) -> Vec<&'static str> {
     let cuda = driver.open().unwrap();
-    let mut stm = Stm::new(&cuda, Launch::new(2, 64), config()).unwrap();
+    let mut stm = Stm::new(&cuda, SHAPE, config()).unwrap();
     // The first one loads the module.
     launch(&mut stm).unwrap();
     let mut calls = Vec::new();
     stm.in_order(|queue| {
         let before = driver.state().calls.len();
-        for _ in 0..launches {
-            // SAFETY: the kernel does nothing.
-            unsafe {
-                queue.enqueue::<Fast, Nothing>(Launch::new(2, 64), |_, stm| Ok(Params { stm }))?;
-            }
-        }
+        (0..launches).try_for_each(|_| enqueue(queue))?;
         calls.extend(driver.state().calls[before..].iter().copied());
         Ok(())
     })
@@ -387,9 +353,9 @@ fn a_launch_in_order_waits_for_nothing() {
     let calls = calls_in_order(&StandIn::new(), 3);
     let launches = calls.iter().filter(|&&call| call == "cuLaunchKernel");
     assert_eq!(launches.count(), 3);
-    for call in &calls {
-        let waits = call.contains("Synchronize") || call.contains("Query") || call.contains("DtoH");
-        assert!(!waits && !call.contains("Event"), "{calls:?}");
+    for waits in ["Synchronize", "Query", "DtoH", "Event"] {
+        let waits = calls.iter().any(|call| call.contains(waits));
+        assert!(!waits, "{calls:?}");
     }
     // What the host does for one is a few calls, and no copy.
     assert_eq!(calls.len() % 3, 0, "{calls:?}");
@@ -418,15 +384,10 @@ fn laps_are_taken_without_a_wait_and_their_events_given_back() {
 fn a_kernel_in_order_that_ends_the_context_is_reported_and_what_follows_too() {
     for code in FATAL {
         let (driver, cuda) = opened();
-        let mut stm = Stm::new(&cuda, Launch::new(2, 64), config()).unwrap();
+        let mut stm = Stm::new(&cuda, SHAPE, config()).unwrap();
         launch(&mut stm).unwrap();
         driver.state().always = Some(("cuLaunchKernel", code));
-        let lost = stm.in_order(|queue| {
-            // SAFETY: the kernel does nothing.
-            unsafe {
-                queue.enqueue::<Fast, Nothing>(Launch::new(2, 64), |_, stm| Ok(Params { stm }))
-            }
-        });
+        let lost = stm.in_order(enqueue);
         assert!(matches!(lost, Err(Error::DeviceLost { .. })), "{lost:?}");
         assert_eq!(launch(&mut stm), lost.map(|_| ()));
     }

@@ -5,9 +5,14 @@ use crate::memory::globals::FaultRecord;
 use crate::tx::abort::Abort;
 use stm_machine::host::Error;
 
-/// Makes the error of a fault record.
 pub(super) fn of_fault(reason: Abort, record: &FaultRecord) -> Error {
     let transaction = record.transaction;
+    let full = |set| Error::CapacityExceeded {
+        set,
+        limit: record.limit,
+        transaction,
+    };
+    let (pool, nodes) = pool_names::named((record.len >> 32) as u32);
     match reason {
         Abort::OutOfRange => Error::OutOfRange {
             index: record.index,
@@ -32,37 +37,19 @@ pub(super) fn of_fault(reason: Abort, record: &FaultRecord) -> Error {
             subject: record.index,
             transaction,
         },
-        Abort::ActionsFull => Error::CapacityExceeded {
-            set: "action log",
-            limit: record.limit,
+        Abort::PoolExhausted => Error::PoolExhausted {
+            what: pool,
+            nodes,
             transaction,
         },
-        Abort::PoolExhausted => {
-            let (what, nodes) = pool_names::named((record.len >> 32) as u32);
-            Error::PoolExhausted {
-                what,
-                nodes,
-                transaction,
-            }
-        }
-        Abort::BadNode => {
-            let (pool, nodes) = pool_names::named((record.len >> 32) as u32);
-            Error::BadNode {
-                what: pool_names::mistake(record.index),
-                pool,
-                nodes,
-                transaction,
-            }
-        }
-        Abort::WriteSetFull => Error::CapacityExceeded {
-            set: "write set",
-            limit: record.limit,
+        Abort::BadNode => Error::BadNode {
+            what: pool_names::mistake(record.index),
+            pool,
+            nodes,
             transaction,
         },
-        _ => Error::CapacityExceeded {
-            set: "read set",
-            limit: record.limit,
-            transaction,
-        },
+        Abort::ActionsFull => full("action log"),
+        Abort::WriteSetFull => full("write set"),
+        _ => full("read set"),
     }
 }

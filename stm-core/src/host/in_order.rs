@@ -167,9 +167,6 @@ impl<D: Device> InOrder<'_, '_, D> {
 
     /// Adds a launch of a kernel without transactions. No time limit holds for it.
     ///
-    /// # Errors
-    /// An error of the device.
-    ///
     /// # Safety
     /// The obligations are those of [`Device::launch`], until [`Stm::in_order`] returns.
     pub unsafe fn enqueue_plain<K: Kernel>(

@@ -16,6 +16,8 @@
 //! | [`Argument`] | what can be lent to a kernel for a launch |
 //! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
 //!
+//! [`Error`] says which errors every function returns that reaches a device; where there are others,
+//! its documentation names them.
 //! The crate page has a whole program.
 //! [`Stm::launch`] is what such a launch is made of, for kernels that were made
 //! otherwise; it is unsafe, as it cannot tell what a parameter block points to.

@@ -9,7 +9,7 @@ use crate::host::records::Records;
 use crate::host::stm::Stm;
 use std::vec::Vec;
 use stm_machine::Layout;
-use stm_machine::host::{Device, Error, Memory};
+use stm_machine::host::{Buffer, Device, Error, Memory};
 
 /// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)),
 /// in the memory of a device.
@@ -32,9 +32,8 @@ use stm_machine::host::{Device, Error, Memory};
 /// ```
 #[derive(Debug)]
 pub struct Pool<D: Device> {
-    memory: D::Memory,
+    words: Buffer<D, u64>,
     nodes: u64,
-    what: &'static str,
     identity: Identity,
 }
 
@@ -52,11 +51,10 @@ impl<D: Device> Pool<D> {
         if !(1..=NODES_MAX).contains(&nodes) {
             return Err(Error::PoolSize { what, nodes });
         }
-        let bytes = nodes.div_ceil(u64::from(NODES_A_WORD)) as usize * 8;
+        let words = nodes.div_ceil(u64::from(NODES_A_WORD)) as usize;
         Ok(Self {
-            memory: device.allocate(bytes, what)?,
+            words: Buffer::zeroed(device, words, what)?,
             nodes,
-            what,
             identity: Identity::new(what, nodes),
         })
     }
@@ -68,35 +66,19 @@ impl<D: Device> Pool<D> {
 
     /// Returns the name that errors use.
     pub const fn name(&self) -> &'static str {
-        self.what
+        self.words.name()
     }
 
     /// Returns the number of bytes of device memory.
     pub fn bytes(&self) -> u64 {
-        self.memory.bytes() as u64
-    }
-
-    fn words(&self) -> Result<Vec<u64>, Error> {
-        let mut bytes = vec![0; self.memory.bytes()];
-        self.memory.read(0, &mut bytes)?;
-        let words = bytes.as_chunks::<8>().0.iter();
-        Ok(words.map(|&word| u64::from_le_bytes(word)).collect())
-    }
-
-    fn set_words(&mut self, words: &[u64]) -> Result<(), Error> {
-        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        self.memory.write(0, &bytes)
+        self.words.len() as u64 * 8
     }
 
     /// Returns the number of nodes that nobody has.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn free_nodes(&self) -> Result<u64, Error> {
-        let taken: u32 = (self.words()?.iter())
-            .map(|word| (word & TAKEN).count_ones())
-            .sum();
-        Ok(self.nodes - u64::from(taken))
+        let words = self.words.download()?;
+        let taken = words.iter().map(|word| (word & TAKEN).count_ones());
+        Ok(self.nodes - u64::from(taken.sum::<u32>()))
     }
 
     /// Returns what [`TPool::index`] of the view does, for several threads.
@@ -109,24 +91,16 @@ impl<D: Device> Pool<D> {
 
     /// Returns a bit for each node, whether it is taken.
     pub(super) fn taken_bits(&self) -> Result<Vec<u32>, Error> {
-        Ok(self.words()?.iter().map(|word| *word as u32).collect())
+        let words = self.words.download()?;
+        Ok(words.iter().map(|word| *word as u32).collect())
     }
 
     /// Returns the nodes that are taken, by index.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn taken(&self) -> Result<Vec<Node>, Error> {
-        let view = self.view();
-        let words = self.words()?;
-        let is_taken = |&i: &u32| {
-            let word = words[(i / NODES_A_WORD) as usize];
-            word >> (i % NODES_A_WORD) & 1 != 0
-        };
-        Ok((0..view.nodes())
-            .filter(is_taken)
-            .map(|i| view.node(i))
-            .collect())
+        let (view, bits) = (self.view(), self.taken_bits()?);
+        let is_taken = |&i: &u32| bits[(i / u32::BITS) as usize] >> (i % u32::BITS) & 1 != 0;
+        let taken = (0..view.nodes()).filter(is_taken);
+        Ok(taken.map(|i| view.node(i)).collect())
     }
 
     /// Checks that exactly `expected` nodes are taken: fewer are lost, more have leaked.
@@ -134,15 +108,13 @@ impl<D: Device> Pool<D> {
     /// # Errors
     /// [`Error::PoolCount`], or an error of the device.
     pub fn check(&self, expected: u64) -> Result<(), Error> {
-        let taken = self.nodes - self.free_nodes()?;
-        if taken == expected {
-            return Ok(());
-        }
-        Err(Error::PoolCount {
-            what: self.what,
+        let (what, taken) = (self.name(), self.nodes - self.free_nodes()?);
+        let wrong = Error::PoolCount {
+            what,
             taken,
             expected,
-        })
+        };
+        (taken == expected).then_some(()).ok_or(wrong)
     }
 
     /// Takes the first `count` free nodes for data that the host puts there.
@@ -151,7 +123,7 @@ impl<D: Device> Pool<D> {
     /// [`Error::PoolExhausted`] if there are fewer, or an error of the device.
     pub fn take(&mut self, count: u64) -> Result<Vec<Node>, Error> {
         let view = self.view();
-        let mut words = self.words()?;
+        let mut words = self.words.download()?;
         let mut nodes = Vec::new();
         for i in 0..view.nodes() {
             if nodes.len() as u64 == count {
@@ -166,50 +138,42 @@ impl<D: Device> Pool<D> {
         }
         if (nodes.len() as u64) < count {
             return Err(Error::PoolExhausted {
-                what: self.what,
+                what: self.name(),
                 nodes: self.nodes,
                 transaction: 0,
             });
         }
-        self.set_words(&words)?;
+        self.words.upload(&words)?;
         Ok(nodes)
     }
 
     /// Lets the transactions of the following launches store at once to the nodes that are free
     /// now. Call it between launches, when no data links to a free node.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn refresh(&mut self) -> Result<(), Error> {
-        let mut words = self.words()?;
+        let mut words = self.words.download()?;
         for word in &mut words {
             *word = (*word & TAKEN) << NODES_A_WORD | *word & TAKEN;
         }
-        self.set_words(&words)
+        self.words.upload(&words)
     }
 
     /// Frees all nodes.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
-        self.memory.clear()
+        self.words.clear()
     }
 
-    /// Returns the address of the bitmap on the device.
     pub(super) fn address(&self) -> *mut u8 {
-        self.memory.address()
+        self.words.as_mut_ptr().cast()
     }
 
-    /// Returns the number of the address space that it is in.
     pub(super) fn space(&self) -> u64 {
-        self.memory.space()
+        self.words.space()
     }
 
     /// Returns a view for transactions, as a kernel parameter. It must not be used after the pool
     /// is freed, which the caller of `Device::launch` promises.
     pub fn view(&self) -> TPool {
-        let words = self.memory.address().cast();
+        let words = self.words.as_mut_ptr();
         // SAFETY: the memory has the words, and `new` has checked the number of
         // nodes; that they live while a kernel runs is what the caller of `launch` promises.
         unsafe { TPool::from_raw(words, self.nodes as u32, self.identity.number()) }
@@ -262,17 +226,15 @@ pub struct Nodes<D: Device, R> {
 impl<D: Device, R> core::fmt::Debug for Nodes<D, R> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Nodes")
-            .field("name", &self.pool.what)
+            .field("name", &self.pool.name())
             .field("nodes", &self.pool.nodes)
             .finish_non_exhaustive()
     }
 }
 
 impl<D: Device, R: Record> Nodes<D, R> {
-    /// Makes a pool of `nodes` free nodes, whose records are zero; `what` names it in an error.
-    ///
-    /// # Errors
-    /// The errors are those of [`Pool::new`].
+    /// Makes a pool of `nodes` free nodes, whose records are zero; `what` names it in an error. Its
+    /// errors are those of [`Pool::new`].
     pub fn new(device: &D, layout: Layout, nodes: u64, what: &'static str) -> Result<Self, Error> {
         let pool = Pool::new(device, nodes, what)?;
         let records = Records::zeroed(device, layout, nodes as usize, what)?;
@@ -311,25 +273,19 @@ impl<D: Device, R: Record> Nodes<D, R> {
         self.pool.nodes()
     }
 
-    /// Changes the layout of the records, which keep their values.
     pub(super) fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
         self.records.arrange_as(layout)
     }
 
-    /// Lets the check after each launch of `stm` see the records.
     pub(super) fn watch(&self, stm: &mut Stm<D>) {
         stm.watch(&self.records);
     }
 
-    /// Does what [`Pool::refresh`] does.
     pub(super) fn refresh(&mut self) -> Result<(), Error> {
         self.pool.refresh()
     }
 
     /// Frees all nodes and sets their records to zero.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.pool.clear()?;
         self.records.clear()
@@ -431,9 +387,6 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
 
     /// Lets the next launch use the records again, when no data links to them;
     /// they keep their values.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reuse(&mut self) -> Result<(), Error> {
         self.header.clear()
     }
@@ -448,13 +401,9 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
         // the first use; nothing else makes views with which the records could be initialised. That
         // they live while a kernel runs is what the caller of `launch` promises.
         unsafe {
-            TPreassigned::from_raw(
-                self.header.address().cast(),
-                self.records.view::<A>(),
-                self.per_transaction,
-                self.identity.number(),
-                self.transactions,
-            )
+            let (header, id) = (self.header.address().cast(), self.identity.number());
+            let (each, count) = (self.per_transaction, self.transactions);
+            TPreassigned::from_raw(header, self.records.view::<A>(), each, id, count)
         }
     }
 }

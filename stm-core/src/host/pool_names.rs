@@ -3,20 +3,15 @@
 use crate::array::pool::{Misuse, Node};
 use std::collections::BTreeMap;
 use std::string::String;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
+use stm_machine::host::locked;
 
 /// The pools of this program, by number, so that a fault record can name one.
 static POOLS: Mutex<BTreeMap<u32, (&'static str, u64)>> = Mutex::new(BTreeMap::new());
 
-fn pools() -> MutexGuard<'static, BTreeMap<u32, (&'static str, u64)>> {
-    // A thread that panicked left the map as it was.
-    POOLS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Returns the name of a pool and the number of its nodes.
 pub(super) fn named(id: u32) -> (&'static str, u64) {
     let unknown = ("a pool that is gone", 0);
-    pools().get(&id).copied().unwrap_or(unknown)
+    locked(&POOLS).get(&id).copied().unwrap_or(unknown)
 }
 
 /// The number of a pool, which no other pool of the program has while it lives.
@@ -24,9 +19,8 @@ pub(super) fn named(id: u32) -> (&'static str, u64) {
 pub(super) struct Identity(u32);
 
 impl Identity {
-    /// Gives a pool a number, until the value is dropped.
     pub(super) fn new(what: &'static str, nodes: u64) -> Self {
-        let mut pools = pools();
+        let mut pools = locked(&POOLS);
         // Numbers follow each other, so that pools made one after the other have different tags.
         let last = pools.last_key_value().map_or(0, |(&id, _)| id);
         let free = (1..=u32::MAX).find(|n| !pools.contains_key(&last.wrapping_add(*n)));
@@ -35,7 +29,6 @@ impl Identity {
         Self(id)
     }
 
-    /// Returns the number.
     pub(super) const fn number(&self) -> u32 {
         self.0
     }
@@ -43,7 +36,7 @@ impl Identity {
 
 impl Drop for Identity {
     fn drop(&mut self) {
-        pools().remove(&self.0);
+        locked(&POOLS).remove(&self.0);
     }
 }
 

@@ -84,18 +84,11 @@ impl<D: Device> core::fmt::Debug for ProfileRows<D> {
 
 impl<D: Device> ProfileRows<D> {
     /// Makes rows for launches of this shape.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn new(device: &D, launch: Launch) -> Result<Self, Error> {
         let lanes = launch.blocks as usize * launch.threads as usize;
-        Ok(Self {
-            rows: Buffer::zeroed(
-                device,
-                lanes.saturating_mul(ROW_WORDS),
-                "the profile of the lanes",
-            )?,
-        })
+        let words = lanes.saturating_mul(ROW_WORDS);
+        let rows = Buffer::zeroed(device, words, "the profile of the lanes")?;
+        Ok(Self { rows })
     }
 
     /// Returns the probe that fills the rows. It serves one launch at a time, while `self` lives.

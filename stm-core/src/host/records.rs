@@ -3,7 +3,6 @@
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Field, Fields, Record, TRecords, offset, stride};
 use crate::host::arranged::{Arranged, Form};
-use crate::host::inspect::Items;
 use crate::host::tx_array::{decode, encode};
 use core::marker::PhantomData;
 use std::prelude::v1::*;
@@ -36,22 +35,12 @@ pub struct Structs<R>(PhantomData<R>);
 impl<R: Record> Form for Structs<R> {
     type Item = R;
     type View<A: Algorithm> = TRecords<A, R>;
-    const BYTES_MIN: usize = 16;
 
     fn layout<A: Algorithm>() -> Layout {
         TRecords::<A, R>::LAYOUT
     }
     fn stride(layout: Layout) -> usize {
         stride::<R>(layout) as usize
-    }
-    fn items(layout: Layout) -> Items {
-        match layout {
-            Layout::Plain => Items::Elements,
-            Layout::Cells => Items::Records {
-                wide: R::Wide::COUNT as usize,
-                narrow: R::Narrow::COUNT as usize,
-            },
-        }
     }
     fn encode(bytes: &mut Vec<u8>, layout: Layout, record: R) {
         let (wide, narrow) = record.split();
@@ -105,10 +94,8 @@ impl<D: Device, R: Record> Records<D, R> {
         WordAddress::of(place.cast_const().cast::<T>())
     }
 
-    /// Returns the words of all fields and the bits that they hold.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::download`].
+    /// Returns the words of all fields and the bits that they hold. Its errors are those of
+    /// [`Self::download`].
     pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
         let mut words = Vec::new();
         for (i, record) in self.download()?.into_iter().enumerate() {

@@ -18,12 +18,13 @@ use crate::memory::logs::Capacity;
 use crate::memory::stripe::StripeMap;
 use crate::tx::abort::Abort;
 use crate::tx::stm_ref::StmRef;
-use core::mem::offset_of;
+use core::mem::{MaybeUninit, offset_of};
 use core::ops::AddAssign;
+use core::slice;
 use std::prelude::v1::*;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use stm_machine::host::{Device, Error, Launch, Memory, StopAt};
+use stm_machine::host::{Device, Error, Launch, Memory, Pod, StopAt};
 use stm_machine::observe::{HostProbe, Observation, ProbeBuffer};
 use stm_machine::{Kernel, Stop};
 
@@ -104,7 +105,6 @@ impl AddAssign for Statistics {
     }
 }
 
-/// Returns the size of the logs of a launch of this shape.
 fn region_bytes<D: Device>(device: &D, launch: Launch, capacity: Capacity) -> Result<u64, Error> {
     let limits = device.limits();
     launch.check(&limits)?;
@@ -150,7 +150,6 @@ pub struct Stm<D: Device> {
     probe: HostProbe,
     /// The name of the algorithm of the launches that were set up.
     pub(super) algorithm: Option<&'static str>,
-    /// The arrays that checks after launches cover.
     pub(super) watched: Vec<Watcher<D::Memory>>,
     /// The launches checked so far, which say where the next check reads.
     pub(super) launches: u64,
@@ -210,7 +209,6 @@ impl<D: Device> Stm<D> {
         Ok(())
     }
 
-    /// Returns whether launches have this shape already.
     pub(super) const fn has_shape(&self, launch: Launch) -> bool {
         launch.blocks == self.launch.blocks && launch.threads == self.launch.threads
     }
@@ -273,7 +271,7 @@ impl<D: Device> Stm<D> {
     pub fn advance_clock(&mut self, to: u64) -> Result<(), Error> {
         let clock = offset_of!(Globals, clock) + offset_of!(Clock, now);
         let expected = "at or above its present value, as it never goes back";
-        Error::unless(self.word64(clock)? <= to, "the clock", to, expected)?;
+        Error::unless(self.global::<u64>(clock)? <= to, "the clock", to, expected)?;
         self.globals.write(clock, &to.to_le_bytes())
     }
 
@@ -286,12 +284,10 @@ impl<D: Device> Stm<D> {
     /// and returns the time the kernel ran and its statistics.
     ///
     /// After the launch it checks that there was no fault, that commits plus aborts equal attempts,
-    /// and that the sequence lock and the coarse lock are free. In the lock table it checks that no
-    /// lock is held and no version is above the clock, and in the arrays that it watches
-    /// ([`Self::watch`], [`Self::watch_sums`]) that no cell is owned and no row of sums has
-    /// additions pending. Of the lock table and of each array it reads 64 KiB, others after each
-    /// launch; after a timeout, a panic or a fault, and in [`Self::check_in_full`], it reads all of
-    /// them. Arrays that it does not watch are not checked; their `download` reports the same.
+    /// that all locks are free and none has a version above the clock, and what the arrays that it
+    /// [watches](Self::watch) have. Of the lock table and of each array it reads 64 KiB, others
+    /// after each launch; after a timeout, a panic or a fault, and in [`Self::check_in_full`], all of them.
+    /// Arrays that it does not watch are not checked; their `download` reports the same.
     ///
     /// # Errors
     /// A fault of a transaction ([`Error::CapacityExceeded`],
@@ -330,7 +326,6 @@ impl<D: Device> Stm<D> {
         self.reset_counters()
     }
 
-    /// Returns the present shape with the probe and the time limit.
     pub(super) fn present_launch(&self) -> Launch {
         Launch {
             probe: self.probe,
@@ -339,7 +334,6 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Returns the stop flag, and when it is set.
     pub(super) fn stop_at(&self) -> StopAt {
         StopAt {
             flag: self.stop_flag(),
@@ -368,7 +362,7 @@ impl<D: Device> Stm<D> {
     /// [`Self::begin`], and checks what it has left.
     pub(super) fn conclude(&mut self) -> Result<Statistics, Error> {
         let (statistics, unfinished) = self.statistics()?;
-        let fault = self.fault()?;
+        let fault: FaultRecord = self.global(offset_of!(Globals, fault))?;
         self.check(&statistics, fault.reason != 0 || unfinished != 0)?;
         if let Some(&reason) = (fault.reason as usize)
             .checked_sub(1)
@@ -390,7 +384,6 @@ impl<D: Device> Stm<D> {
         Ok(statistics)
     }
 
-    /// Returns the address of the stop flag.
     pub(super) fn stop_flag(&self) -> *mut u32 {
         let stop = offset_of!(Globals, stop);
         self.globals.address().wrapping_add(stop).cast()
@@ -405,75 +398,59 @@ impl<D: Device> Stm<D> {
         let from = offset_of!(Globals, stop);
         let zeros = vec![0; size_of::<Globals>() - from];
         self.globals.write(from, &zeros)?;
-        self.globals
-            .write(offset_of!(Globals, launch), &next_launch().to_le_bytes())?;
-        let ProbeBuffer {
-            base,
-            words_per_lane,
-        } = self.probe.buffer();
-        let at = offset_of!(Globals, probe);
-        self.globals.write(
-            at + offset_of!(ProbeBuffer, base),
-            &(base as u64).to_le_bytes(),
-        )?;
-        self.globals.write(
-            at + offset_of!(ProbeBuffer, words_per_lane),
-            &words_per_lane.to_le_bytes(),
-        )
+        let (buffer, probe) = (self.probe.buffer(), offset_of!(Globals, probe));
+        let (base, words) = (
+            probe + offset_of!(ProbeBuffer, base),
+            probe + offset_of!(ProbeBuffer, words_per_lane),
+        );
+        for (at, word) in [
+            (offset_of!(Globals, launch), next_launch()),
+            (base, buffer.base as u64),
+            (words, buffer.words_per_lane),
+        ] {
+            self.globals.write(at, &word.to_le_bytes())?;
+        }
+        Ok(())
     }
 
-    pub(super) fn word32(&self, offset: usize) -> Result<u32, Error> {
-        let mut bytes = [0; 4];
-        self.globals.read(offset, &mut bytes)?;
-        Ok(u32::from_le_bytes(bytes))
-    }
-
-    pub(super) fn word64(&self, offset: usize) -> Result<u64, Error> {
-        let mut bytes = [0; 8];
-        self.globals.read(offset, &mut bytes)?;
-        Ok(u64::from_le_bytes(bytes))
-    }
-
-    fn fault(&self) -> Result<FaultRecord, Error> {
-        let at = offset_of!(Globals, fault);
-        Ok(FaultRecord {
-            reason: self.word32(at + offset_of!(FaultRecord, reason))?,
-            limit: self.word32(at + offset_of!(FaultRecord, limit))?,
-            index: self.word64(at + offset_of!(FaultRecord, index))?,
-            len: self.word64(at + offset_of!(FaultRecord, len))?,
-            transaction: self.word64(at + offset_of!(FaultRecord, transaction))?,
-        })
+    pub(super) fn global<T: Pod>(&self, offset: usize) -> Result<T, Error> {
+        let mut value = MaybeUninit::<T>::zeroed();
+        // SAFETY: its bytes are initialised, and any bytes make a value (`Pod`).
+        unsafe {
+            let bytes = slice::from_raw_parts_mut(value.as_mut_ptr().cast(), size_of::<T>());
+            self.globals.read(offset, bytes)?;
+            Ok(value.assume_init())
+        }
     }
 
     /// Returns the statistics, and the number of lanes that stopped with work left.
     fn statistics(&self) -> Result<(Statistics, u64), Error> {
         let mut bytes = vec![0; STATISTICS_STRIPES as usize * COUNTERS * 8];
-        self.globals
-            .read(offset_of!(Globals, statistics), &mut bytes)?;
+        (self.globals).read(offset_of!(Globals, statistics), &mut bytes)?;
         let mut sums = [0u64; COUNTERS];
         for (i, word) in bytes.as_chunks::<8>().0.iter().enumerate() {
             sums[i % COUNTERS] += u64::from_le_bytes(*word);
         }
-        let mut aborts = [0; Abort::COUNT];
-        aborts.copy_from_slice(&sums[Counter::AbortsFrom as usize..][..Abort::COUNT]);
+        let of = |counter: Counter| sums[counter as usize];
         let statistics = Statistics {
-            attempts: sums[Counter::Attempts as usize],
-            commits: sums[Counter::Commits as usize],
-            read_only_commits: sums[Counter::ReadOnlyCommits as usize],
-            gave_up: sums[Counter::GaveUp as usize],
-            aborts,
-            turns: sums[Counter::Turns as usize],
-            rounds: sums[Counter::Rounds as usize],
-            round_lanes: sums[Counter::RoundLanes as usize],
+            attempts: of(Counter::Attempts),
+            commits: of(Counter::Commits),
+            read_only_commits: of(Counter::ReadOnlyCommits),
+            gave_up: of(Counter::GaveUp),
+            aborts: core::array::from_fn(|reason| sums[Counter::AbortsFrom as usize + reason]),
+            turns: of(Counter::Turns),
+            rounds: of(Counter::Rounds),
+            round_lanes: of(Counter::RoundLanes),
         };
-        Ok((statistics, sums[Counter::Unfinished as usize]))
+        Ok((statistics, of(Counter::Unfinished)))
     }
 }
 
 /// Returns the number of the next launch of the program, from 1.
 fn next_launch() -> u64 {
-    static LAUNCHES: Mutex<u64> = Mutex::new(0);
-    let mut launches = LAUNCHES.lock().unwrap_or_else(PoisonError::into_inner);
-    *launches += 1;
-    *launches
+    static LAUNCHES: AtomicU64 = AtomicU64::new(1);
+    LAUNCHES.fetch_add(1, Ordering::Relaxed)
 }
+
+// SAFETY: numbers without padding between them.
+unsafe impl Pod for FaultRecord {}

@@ -1,7 +1,7 @@
 //! Rows of sums in the memory of a device.
 
 use crate::array::sums::{ROW_LEN_MAX, Summand, TSums, is_pending, row_words};
-use crate::host::inspect::{Allocation, Items, Watcher, allocate, pending_row, word};
+use crate::host::inspect::{Allocation, Unfinished, Watcher, word, word_at};
 use core::marker::PhantomData;
 use std::vec::Vec;
 use stm_machine::WordAddress;
@@ -31,14 +31,17 @@ pub struct Sums<D: Device, T> {
     element: PhantomData<(D, T)>,
 }
 
+/// A row with additions pending after a launch.
+const PENDING: Unfinished = Unfinished {
+    is: |row| is_pending(word_at(row, 0)),
+    named: |i, what| format!("row {i} of {what} has additions pending"),
+};
+
 impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// Makes rows of zeros; `what` names them in an error.
     ///
     /// # Panics
     /// It panics if `row_len` is 0 or above 2^20.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn zeroed(
         device: &D,
         rows: usize,
@@ -51,13 +54,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         );
         let stride = 8 * row_words::<T>(row_len) as usize;
         Ok(Self {
-            memory: Allocation::new(
-                allocate(device, stride, rows, 8, what)?,
-                Items::Rows,
-                stride,
-                rows,
-                what,
-            ),
+            memory: Allocation::zeroed(device, (stride, rows), what, Some(PENDING))?,
             rows,
             row_len,
             what,
@@ -69,9 +66,6 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     ///
     /// # Panics
     /// It panics as [`Self::zeroed`] does, and if `data` does not end with a row.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn from_slice(
         device: &D,
         row_len: u32,
@@ -122,15 +116,9 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     ///
     /// # Panics
     /// It panics if the length of `data` is not that of all rows.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
-        assert_eq!(
-            data.len(),
-            self.rows * self.row_len as usize,
-            "upload of another length than the rows'"
-        );
+        let len = self.rows * self.row_len as usize;
+        assert_eq!(data.len(), len, "upload of another length than the rows'");
         let rows: Vec<&[T]> = data.chunks(self.row_len as usize).collect();
         self.memory.upload(&rows, |bytes, row| {
             bytes.extend(0u64.to_le_bytes());
@@ -142,9 +130,6 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     }
 
     /// Sets all elements to zero.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }
@@ -157,25 +142,21 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     pub fn download(&self) -> Result<Vec<T>, Error> {
         let (what, row_len) = (self.what, self.row_len as usize);
         self.memory.download(|row, bytes, data| {
-            let (header, elements) = bytes.split_at(8);
-            if is_pending(word(header)) {
-                return Err(Error::Corrupt {
-                    what: pending_row(row, what),
-                });
+            if (PENDING.is)(bytes) {
+                let what = (PENDING.named)(row, what);
+                return Err(Error::Corrupt { what });
             }
-            let elements = elements.chunks_exact(Self::element_bytes());
+            let elements = bytes[8..].chunks_exact(Self::element_bytes());
             let elements = elements.take(row_len);
             data.extend(elements.map(|bytes| T::from_bits64(word(bytes))));
             Ok(())
         })
     }
 
-    /// Returns the address of the first row on the device.
     pub(super) fn address(&self) -> *mut u8 {
         self.memory.address()
     }
 
-    /// Returns the number of the address space that they are in.
     pub(super) fn space(&self) -> u64 {
         self.memory.space()
     }
@@ -190,7 +171,6 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
 }
 
 impl<D: Device, T> Sums<D, T> {
-    /// Returns what an [`Stm`](super::Stm) keeps to watch the rows.
     pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
         self.memory.watcher()
     }

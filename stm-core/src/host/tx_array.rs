@@ -2,7 +2,7 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::arranged::{Arranged, Form};
-use crate::host::inspect::{Items, owned_cell, word, word_at};
+use crate::host::inspect::{owned_cell, word, word_at};
 use crate::memory::version::CellWord;
 use core::marker::PhantomData;
 use std::prelude::v1::*;
@@ -33,19 +33,12 @@ pub struct Elements<T>(PhantomData<T>);
 impl<T: Pod + Element> Form for Elements<T> {
     type Item = T;
     type View<A: Algorithm> = A::Array<T>;
-    const BYTES_MIN: usize = 1;
 
     fn layout<A: Algorithm>() -> Layout {
         <A::Array<T> as View<T>>::LAYOUT
     }
     fn stride(layout: Layout) -> usize {
         layout.stride::<T>()
-    }
-    fn items(layout: Layout) -> Items {
-        match layout {
-            Layout::Plain => Items::Elements,
-            Layout::Cells => Items::Cells,
-        }
     }
     fn encode(bytes: &mut Vec<u8>, layout: Layout, value: T) {
         encode(bytes, layout, value);
@@ -70,7 +63,6 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         WordAddress::of(place.cast::<T>().cast_const())
     }
 
-    /// Returns a view of this type, for the transactions of `algorithm`.
     pub(super) fn view_for<V: View<T>>(&self, algorithm: &'static str) -> Result<V, Error> {
         self.check_layout_is(V::LAYOUT, algorithm)?;
         // SAFETY: the memory has `len` aligned elements of this layout; that

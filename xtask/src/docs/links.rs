@@ -14,23 +14,19 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use stm_core_build::files::read;
 
-/// What a document links to and can be linked by.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Outline {
     /// The targets of its links and images, each with its line, counted from 1.
     links: Vec<(usize, String)>,
-    /// The names that an anchor may have.
     anchors: BTreeSet<String>,
 }
 
 /// Finds the links that lead nowhere, one line each.
 pub(super) fn problems(root: &Path) -> Result<Vec<String>, Error> {
     let mut documents = BTreeMap::new();
-    for path in
-        below(root, Path::new(""), false)?
-            .into_iter()
-            .chain(below(root, Path::new("docs"), true)?)
-    {
+    let mut paths = below(root, Path::new(""), false)?;
+    paths.extend(below(root, Path::new("docs"), true)?);
+    for path in paths {
         let text = read(&root.join(&path))?;
         documents.insert(path, outline(&text));
     }
@@ -50,12 +46,12 @@ pub(super) fn problems(root: &Path) -> Result<Vec<String>, Error> {
 /// directories of examples are left out.
 pub(super) fn below(root: &Path, folder: &Path, folders_too: bool) -> Result<Vec<PathBuf>, Error> {
     let full = root.join(folder);
-    let failed = |source| Error::file(full.clone(), source);
+    let failed = stm_core_build::Error::at(&full);
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(&full).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
+    for entry in std::fs::read_dir(&full).map_err(&failed)? {
+        let entry = entry.map_err(&failed)?;
         let path = folder.join(entry.file_name());
-        if !entry.file_type().map_err(failed)?.is_dir() {
+        if !entry.file_type().map_err(&failed)?.is_dir() {
             if path.extension().is_some_and(|extension| extension == "md") {
                 found.push(path);
             }
@@ -66,7 +62,6 @@ pub(super) fn below(root: &Path, folder: &Path, folders_too: bool) -> Result<Vec
     Ok(found)
 }
 
-/// Collects the links and the anchors of a document.
 fn outline(text: &str) -> Outline {
     let mut outline = Outline::default();
     let mut heading: Option<String> = None;
@@ -87,10 +82,8 @@ fn outline(text: &str) -> Outline {
             }
             Event::Html(html) | Event::InlineHtml(html) => {
                 let links = attributes(&html, "href").chain(attributes(&html, "src"));
-                let links = links.map(|link| (line, link.to_owned()));
-                outline.links.extend(links);
-                let anchors = attributes(&html, "id").map(str::to_owned);
-                outline.anchors.extend(anchors);
+                (outline.links).extend(links.map(|link| (line, link.to_owned())));
+                (outline.anchors).extend(attributes(&html, "id").map(str::to_owned));
             }
             _ => {}
         }
@@ -99,23 +92,17 @@ fn outline(text: &str) -> Outline {
 }
 
 impl Outline {
-    /// Adds the anchor of a heading.
     fn add_heading(&mut self, text: &str) {
         let slug: String = text
             .trim()
             .chars()
-            .filter_map(|c| match c {
-                _ if c.is_whitespace() => Some('-'),
-                '-' | '_' => Some(c),
-                _ if c.is_alphanumeric() => Some(c),
-                _ => None,
-            })
+            .map(|c| if c.is_whitespace() { '-' } else { c })
+            .filter(|&c| c.is_alphanumeric() || c == '-' || c == '_')
             .flat_map(char::to_lowercase)
             .collect();
         let numbered = (1..).map(|n| format!("{slug}-{n}"));
-        let free = std::iter::once(slug.clone())
-            .chain(numbered)
-            .find(|anchor| !self.anchors.contains(anchor));
+        let mut all = std::iter::once(slug.clone()).chain(numbered);
+        let free = all.find(|anchor| !self.anchors.contains(anchor));
         self.anchors.extend(free);
     }
 }
@@ -132,7 +119,6 @@ fn attributes<'a>(html: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// Says what is wrong with a link.
 fn follow(
     root: &Path,
     documents: &BTreeMap<PathBuf, Outline>,
@@ -168,13 +154,8 @@ fn follow(
         None => std::fs::read_to_string(root.join(&to))
             .is_ok_and(|text| attributes(&text, "id").any(|id| id == anchor)),
     };
-    if there {
-        return Ok(());
-    }
-    Err(format!(
-        "`{target}`: {} has no heading `#{anchor}`",
-        to.display()
-    ))
+    let none = || format!("`{target}`: {} has no heading `#{anchor}`", to.display());
+    there.then_some(()).ok_or_else(none)
 }
 
 /// Whether a link names a protocol, such as `https:`.
@@ -191,11 +172,7 @@ fn resolve(folder: &Path, link: &str) -> Option<PathBuf> {
         match part {
             Component::Normal(name) => path.push(name),
             Component::CurDir => {}
-            Component::ParentDir => {
-                if !path.pop() {
-                    return None;
-                }
-            }
+            Component::ParentDir => path.pop().then_some(())?,
             Component::RootDir | Component::Prefix(_) => return None,
         }
     }
@@ -206,10 +183,11 @@ fn resolve(folder: &Path, link: &str) -> Option<PathBuf> {
 fn unlisted(documents: &BTreeMap<PathBuf, Outline>) -> Vec<String> {
     let chapters = Path::new(super::BOOK).join("src");
     let contents = chapters.join("SUMMARY.md");
-    let listed: BTreeSet<PathBuf> = documents
+    let links = documents
         .get(&contents)
         .into_iter()
-        .flat_map(|outline| &outline.links)
+        .flat_map(|of| &of.links);
+    let listed: BTreeSet<_> = links
         .filter_map(|(_, link)| resolve(&chapters, link))
         .collect();
     let of_book = documents.keys().filter(|path| path.starts_with(&chapters));
@@ -223,20 +201,13 @@ fn unlisted(documents: &BTreeMap<PathBuf, Outline>) -> Vec<String> {
 mod tests {
     use super::*;
 
-    /// A tree with these files.
-    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+    fn problems_of(files: &[(&str, &str)]) -> Vec<String> {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir(root.path().join("docs")).unwrap();
         for (path, text) in files {
-            let path = root.path().join(path);
-            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-            std::fs::write(path, text).unwrap();
+            stm_core_build::files::write(&root.path().join(path), text).unwrap();
         }
-        root
-    }
-
-    fn problems_of(files: &[(&str, &str)]) -> Vec<String> {
-        problems(tree(files).path()).unwrap()
+        problems(root.path()).unwrap()
     }
 
     #[test]
@@ -301,13 +272,9 @@ mod tests {
             let text = format!("# Page\n\nsee [there]({link})\n");
             let page = ("docs/a.md", text.as_str());
             let found = problems_of(&[("README.md", "# Top\n"), page, ("docs/p.html", "<p>")]);
-            let [found] = &found[..] else {
-                panic!("{link}: {found:?}");
-            };
-            assert!(
-                found.starts_with("docs/a.md:3: ") && found.contains(part),
-                "{found}"
-            );
+            assert_eq!(found.len(), 1, "{link}: {found:?}");
+            assert!(found[0].starts_with("docs/a.md:3: "), "{found:?}");
+            assert!(found[0].contains(part), "{found:?}");
         }
     }
 
@@ -319,12 +286,11 @@ mod tests {
             ("docs/book/src/one.md", "[two](two.md) [out](../../a.md)"),
             ("docs/book/src/two.md", "[one](one.md)"),
         ]);
-        let [out, unlisted] = &found[..] else {
-            panic!("{found:?}");
-        };
-        assert!(out.starts_with("docs/book/src/one.md:1: ") && out.contains("out of the book"));
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].starts_with("docs/book/src/one.md:1: "));
+        assert!(found[0].contains("out of the book"));
         assert_eq!(
-            unlisted,
+            found[1],
             "docs/book/src/two.md: SUMMARY.md does not name it"
         );
     }

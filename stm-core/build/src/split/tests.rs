@@ -59,24 +59,26 @@ fn accesses_of_128_bits_make_a_file_for_newer_gpus() {
         &entry("gn2_fast", ""),
         &entry("gn2_fast_wide", wide),
     ]);
-    let newer: Vec<&str> = found
-        .iter()
-        .filter(|(_, text)| text.contains(".version 8.3\n.target sm_90\n"))
-        .map(|(stem, _)| stem.as_str())
-        .collect();
-    assert_eq!(newer, ["gn2_fast_wide", "lane/ops-wide"]);
+    let is_newer = |text: &str| text.contains(".version 8.3\n.target sm_90\n");
+    let newer = found.iter().filter(|(_, text)| is_newer(text));
+    assert!(
+        newer
+            .map(|(stem, _)| stem)
+            .eq(&["gn2_fast_wide", "lane/ops-wide"])
+    );
     assert!(found["lane/ops"].contains(".version 7.0\n.target sm_70\n"));
 }
 
 #[test]
-fn labels_and_frames_lose_the_functions_number_only() {
+fn labels_frames_and_calls_lose_the_functions_number_only() {
     let body = |n: u32| {
         format!(
-            "\t.local .align 8 .b8 \t__local_depot{n}[16];\n$L__BB{n}_10:\n\tbra.uni $L__BB{n}_10;\n\tmov.b64 %SPL, __local_depot{n};"
+            "\t.local .align 8 .b8 \t__local_depot{n}[16];\n$L__BB{n}_10:\n\tbra.uni $L__BB{n}_10;\n\tmov.b64 %SPL, __local_depot{n};\n\t{{ // callseq {n}, 0\n\tcall.uni f, ();\n\t}} // callseq {n}"
         )
     };
-    let first = split(&[&entry("a", &body(0))]);
-    let later = split(&[&entry("z", ""), &entry("a", &body(17))]);
+    let f = ".func f()\n{\n\tret;\n}\n";
+    let first = split(&[f, &entry("a", &body(0))]);
+    let later = split(&[f, &entry("z", ""), &entry("a", &body(17))]);
     assert_eq!(first["a"], later["a"]);
     assert!(first["a"].contains("$L__BB_10:") && first["a"].contains("bra.uni $L__BB_10;"));
     assert!(first["a"].contains("__local_depot[16]"));
@@ -85,25 +87,11 @@ fn labels_and_frames_lose_the_functions_number_only() {
 #[test]
 fn constants_without_a_name_do_not_depend_on_the_rest_of_the_crate() {
     let text = |a: &str, b: &str| {
-        name_constants(&format!(
-            ".global anon_$_{a}_$_0; .global anon_$_{b}_$_0; ld anon_$_{a}_$_0;"
-        ))
+        format!(".global anon_$_{a}_$_0; .global anon_$_{b}_$_0; ld anon_$_{a}_$_0;")
     };
-    assert_eq!(text("f00", "ba4"), text("123", "456"));
-    assert_eq!(
-        text("f00", "ba4"),
-        ".global anon_$_0_$_0; .global anon_$_1_$_0; ld anon_$_0_$_0;"
-    );
-}
-
-#[test]
-fn numbers_of_call_sequences_go() {
-    let body = |n: u32| format!("\t{{ // callseq {n}, 0\n\tcall.uni f, ();\n\t}} // callseq {n}");
-    let f = ".func f()\n{\n\tret;\n}\n";
-    assert_eq!(
-        split(&[f, &entry("a", &body(0))])["a"],
-        split(&[f, &entry("a", &body(9))])["a"]
-    );
+    for (a, b) in [("f00", "ba4"), ("123", "456")] {
+        assert_eq!(name_constants(&text(a, b)), text("0", "1"));
+    }
 }
 
 #[test]
@@ -119,11 +107,8 @@ fn declarations_are_reached_through_functions_and_initialisers() {
         ".func  (.param .b32 func_retval0) helper(\n\t.param .b64 helper_param_0\n)\n{\n\tmov.b64 %rd1, table;\n\tret;\n}\n",
     ]);
     let a = &found["a"];
-    assert_eq!(
-        a.matches(".func").count(),
-        2,
-        "declaration and definition: {a}"
-    );
+    // Declaration and definition.
+    assert_eq!(a.matches(".func").count(), 2, "{a}");
     assert!(a.contains("table[2]") && a.contains(" leaf[4]"));
     assert!(!a.contains("leaf2") && !a.contains("stm_shared") && !a.contains(".entry b"));
     let b = &found["b"];
@@ -131,13 +116,15 @@ fn declarations_are_reached_through_functions_and_initialisers() {
 }
 
 #[test]
-fn recursion_between_functions_ends() {
+fn recursion_between_functions_ends_and_a_name_in_a_comment_reaches_nothing() {
     let found = split(&[
         ".func f()\n{\n\tcall.uni g, ();\n}\n",
         ".func g()\n{\n\tcall.uni f, ();\n}\n",
-        &entry("a", "\tcall.uni f, ();"),
+        ".global .align 4 .b8 leaf[4];\n",
+        &entry("a", "\tcall.uni f, (); // leaf"),
     ]);
     assert!(found["a"].contains(".func f") && found["a"].contains(".func g"));
+    assert!(!found["a"].contains(".global"));
 }
 
 #[test]
@@ -149,25 +136,14 @@ fn braces_in_bodies_comments_and_strings_do_not_end_an_entry() {
 }
 
 #[test]
-fn a_name_in_a_comment_reaches_nothing() {
-    let found = split(&[".global .align 4 .b8 leaf[4];\n", &entry("a", "\t// leaf")]);
-    assert!(!found["a"].contains(".global"));
-}
-
-#[test]
 fn what_is_not_known_is_an_error_with_its_line() {
     let unknown = format!("{HEADER}.section .debug_abbrev\n{{\n}}\n");
-    assert_eq!(
-        Module::parse(&unknown).unwrap_err().to_string(),
-        "line 8 of the compiler's PTX: the directive .section is not known to the splitter"
-    );
     let unended = format!("{HEADER}.visible .entry a()\n{{\n");
-    assert!(
-        Module::parse(&unended)
-            .unwrap_err()
-            .to_string()
-            .contains("has no end")
-    );
+    let unknown_text = "the directive .section is not known to the splitter";
+    for (text, what) in [(unknown, unknown_text), (unended, ".visible has no end")] {
+        let error = Module::parse(&text).unwrap_err().to_string();
+        assert_eq!(error, format!("line 8 of the compiler's PTX: {what}"));
+    }
     assert!(matches!(files(HEADER, "c"), Err(Error::NoEntries)));
 }
 

@@ -5,11 +5,12 @@ use crate::array::plain::TArray;
 use crate::host::buffer::{Buffer, Pod};
 use crate::host::device::{Device, Launch};
 use crate::host::error::Error;
+use crate::host::locked;
 use crate::kernel::Kernel;
 use crate::lane::Stop;
 use crate::memory::word::Element;
 use std::collections::BTreeSet;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 use std::vec::Vec;
 
 /// Something that the host lends to a kernel on a device `D` for a launch, and
@@ -85,12 +86,7 @@ pub unsafe trait Argument<D: Device, P> {
 /// The address space and the first address of a memory.
 type Place = (u64, usize);
 
-/// The memories that launches have in use.
 static IN_USE: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
-
-fn in_use() -> MutexGuard<'static, BTreeSet<Place>> {
-    IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The memories that one launch, or several in order, have in use until this is dropped, however
 /// the launch ends: no two launches at a time share what kernels change.
@@ -131,7 +127,7 @@ impl Holds {
         if self.0.contains(&place) {
             return Ok(());
         }
-        if !in_use().insert(place) {
+        if !locked(&IN_USE).insert(place) {
             return Err(Error::InUse { what });
         }
         self.0.push(place);
@@ -141,10 +137,7 @@ impl Holds {
 
 impl Drop for Holds {
     fn drop(&mut self) {
-        let mut in_use = in_use();
-        for place in &self.0 {
-            in_use.remove(place);
-        }
+        locked(&IN_USE).retain(|place| !self.0.contains(place));
     }
 }
 

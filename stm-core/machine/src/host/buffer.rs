@@ -4,6 +4,7 @@ use crate::array::plain::TArray;
 use crate::host::device::{Device, Memory, allocate};
 use crate::host::error::Error;
 use crate::memory::word::Element;
+use core::fmt;
 use core::marker::PhantomData;
 use std::vec::Vec;
 
@@ -32,10 +33,8 @@ pub unsafe trait Pod: Copy + Send + Sync + 'static {}
 
 macro_rules! pod {
     ($($ty:ty)*) => {
-        $(
-            // SAFETY: a primitive number: every pattern is one, no padding.
-            unsafe impl Pod for $ty {}
-        )*
+        // SAFETY: primitive numbers: every pattern is one, no padding.
+        $(unsafe impl Pod for $ty {})*
     };
 }
 pod!(u8 u16 u32 u64 i32 i64 f32 f64);
@@ -52,12 +51,17 @@ pod!(u8 u16 u32 u64 i32 i64 f32 f64);
 /// assert_eq!((words.len(), words.download()?), (3, vec![0; 3]));
 /// # Ok::<(), stm_machine::host::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Buffer<D: Device, T> {
     memory: D::Memory,
     len: usize,
     what: &'static str,
     element: PhantomData<T>,
+}
+
+impl<D: Device, T> fmt::Debug for Buffer<D, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Buffer({}, {} elements)", self.what, self.len)
+    }
 }
 
 fn bytes_of<T: Pod>(data: &[T]) -> &[u8] {
@@ -73,9 +77,8 @@ fn bytes_of_mut<T: Pod>(data: &mut [T]) -> &mut [u8] {
 impl<D: Device, T: Pod> Buffer<D, T> {
     /// Makes `len` zeros; `what` names the buffer in an error.
     pub fn zeroed(device: &D, len: usize, what: &'static str) -> Result<Self, Error> {
-        let bytes = len.checked_mul(size_of::<T>());
         Ok(Self {
-            memory: allocate(device, bytes.map(|bytes| bytes.max(1)), what)?,
+            memory: allocate(device, len.checked_mul(size_of::<T>()), what)?,
             len,
             what,
             element: PhantomData,
@@ -101,9 +104,10 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     /// # Panics
     /// It panics if `data` has another length.
     pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
+        let len = self.len;
         assert_eq!(
             data.len(),
-            self.len,
+            len,
             "upload of another length than the buffer's"
         );
         self.memory.write(0, bytes_of(data))

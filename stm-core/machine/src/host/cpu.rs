@@ -3,9 +3,9 @@
 //! A few blocks run at a time, as on a GPU: each team of `threads` OS threads takes the next block
 //! when it has finished one. A cooperative launch gets a team for every block.
 
-use crate::host::cores;
-use crate::host::device::{Device, Launch, Limits, Memory, StopAt, check_range};
+use crate::host::device::{Device, Launch, Limits, Memory, check_range};
 use crate::host::error::Error;
+use crate::host::{cores, locked};
 use crate::kernel::Kernel;
 use crate::lane::cpu::{Block, BrokenBlock, Cluster, CpuLane, StopFlag};
 use crate::observe::host_probe::HostProbe;
@@ -15,7 +15,7 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::prelude::v1::*;
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock, RwLockWriteGuard};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -60,7 +60,6 @@ impl Default for Cpu {
     }
 }
 
-/// The largest number of OS threads that a launch starts.
 const OS_THREADS_MAX: u32 = 4096;
 
 /// Host memory that serves as device memory.
@@ -73,6 +72,11 @@ pub struct CpuMemory {
 /// Held by launches, and alone by copies: kernels access memory through atomics,
 /// which a plain copy by another thread must not race with.
 static RUNNING: RwLock<()> = RwLock::new(());
+
+/// Keeps launches away as long as it is held.
+fn still() -> RwLockWriteGuard<'static, ()> {
+    RUNNING.write().unwrap_or_else(PoisonError::into_inner)
+}
 
 // SAFETY: it is an allocation of its own.
 unsafe impl Send for CpuMemory {}
@@ -102,30 +106,22 @@ impl Memory for CpuMemory {
 
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
         check_range(offset, data.len(), self.layout.size());
-        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        let (_still, from, bytes) = (still(), data.as_ptr(), data.len());
         // SAFETY: in range; no kernel runs (`RUNNING`).
-        unsafe {
-            self.start
-                .add(offset)
-                .copy_from_nonoverlapping(data.as_ptr(), data.len());
-        }
+        unsafe { (self.start.add(offset)).copy_from_nonoverlapping(from, bytes) };
         Ok(())
     }
 
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
         check_range(offset, data.len(), self.layout.size());
-        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        let (_still, to, bytes) = (still(), data.as_mut_ptr(), data.len());
         // SAFETY: in range; no kernel runs (`RUNNING`).
-        unsafe {
-            self.start
-                .add(offset)
-                .copy_to_nonoverlapping(data.as_mut_ptr(), data.len());
-        }
+        unsafe { (self.start.add(offset)).copy_to_nonoverlapping(to, bytes) };
         Ok(())
     }
 
     fn clear(&mut self) -> Result<(), Error> {
-        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        let _still = still();
         // SAFETY: the whole allocation; no kernel runs (`RUNNING`).
         unsafe { self.start.write_bytes(0, self.layout.size()) }
         Ok(())
@@ -139,14 +135,14 @@ fn available_memory() -> u64 {
         // An interpreter should not look at the system that it runs on.
         return u64::MAX;
     }
-    std::fs::read_to_string("/proc/meminfo")
-        .ok()
-        .and_then(|text| {
-            let line = text
-                .lines()
-                .find(|line| line.starts_with("MemAvailable:"))?;
-            line.split_whitespace().nth(1)?.parse::<u64>().ok()
-        })
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let mut lines = text.lines();
+    let kib = lines.find_map(|line| {
+        line.strip_prefix("MemAvailable:")?
+            .split_whitespace()
+            .next()
+    });
+    kib.and_then(|kib| kib.parse::<u64>().ok())
         .map_or(u64::MAX, |kib| kib * 1024)
 }
 
@@ -190,14 +186,14 @@ impl Device for Cpu {
         if bytes as u64 > available {
             return Err(out);
         }
-        let layout = Layout::from_size_align(bytes.max(1), 256).map_err(|_| out.clone())?;
+        let Ok(layout) = Layout::from_size_align(bytes.max(1), 256) else {
+            return Err(out);
+        };
         // SAFETY: the layout's size is not zero.
         let start = unsafe { alloc_zeroed(layout) };
-        if start.is_null() {
-            Err(out)
-        } else {
-            Ok(CpuMemory { start, layout })
-        }
+        (!start.is_null())
+            .then_some(CpuMemory { start, layout })
+            .ok_or(out)
     }
 
     fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration, Error> {
@@ -206,11 +202,12 @@ impl Device for Cpu {
 
     /// Returns how many blocks a launch may give OS threads of their own.
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
-        self.blocks_at_once(launch)
+        launch.of_one_cluster().check(&self.limits())?;
+        Ok(OS_THREADS_MAX / launch.threads)
     }
 
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
-        let _still = RUNNING.write().unwrap_or_else(PoisonError::into_inner);
+        let _still = still();
         let start = Instant::now();
         // SAFETY: the caller promises it; no kernel runs (`RUNNING`).
         unsafe { to.copy_from_nonoverlapping(from, bytes) };
@@ -243,16 +240,6 @@ impl<'a, P> Shared<'a, P> {
 }
 
 impl Cpu {
-    /// [`Device::resident_blocks`] for any kernel.
-    fn blocks_at_once(&self, launch: &Launch) -> Result<u32, Error> {
-        let one = Launch {
-            blocks: launch.cluster,
-            ..*launch
-        };
-        one.check(&self.limits())?;
-        Ok(OS_THREADS_MAX / launch.threads)
-    }
-
     /// [`Device::launch`] for any kernel, so that it is compiled once: `work` is what one thread
     /// does in a block, and `entry` the kernel's name.
     ///
@@ -303,23 +290,16 @@ impl Cpu {
         let started = unsafe { crew.run(launch.stop.and_then(|at| at.after), self.os_threads) };
         let time = start.elapsed();
         if started < os_threads {
-            return Err(Error::NoThreads {
-                started,
-                asked: os_threads,
-            });
+            let asked = os_threads;
+            return Err(Error::NoThreads { started, asked });
         }
-        match crew
-            .panic
-            .into_inner()
-            .unwrap_or_else(PoisonError::into_inner)
-        {
+        match locked(&crew.panic).take() {
             Some(message) => Err(Error::Panicked { entry, message }),
             None => Ok(time),
         }
     }
 }
 
-/// The threads of one launch.
 struct Crew<'a> {
     blocks: &'a [Block],
     /// The clusters of the blocks, in their order, if they have more than one block.
@@ -329,9 +309,7 @@ struct Crew<'a> {
     grid: u32,
     flag: Option<StopFlag<'a>>,
     probe: HostProbe,
-    /// The work of one thread in a block.
     kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
-    /// The message of the first panic.
     panic: Mutex<Option<String>>,
     /// Says whether the launch begins. It is locked until every thread has
     /// started or one could not: a kernel that lacks threads must not run at
@@ -389,23 +367,21 @@ impl Crew<'_> {
             return;
         }
         let block = &self.blocks[team];
+        let (grid, threads, probe) = (self.grid, self.threads, self.probe);
         // Blocks of one cluster are those of neighbouring teams, so with clusters each team
         // has its own blocks.
         let draw = |present: Option<u32>| {
             if self.clusters.is_empty() {
-                let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-                return queue.next();
+                return locked(&self.queue).next();
             }
             let next = present.map_or(team, |present| present as usize + self.blocks.len());
-            u32::try_from(next).ok().filter(|&next| next < self.grid)
+            u32::try_from(next).ok().filter(|&next| next < grid)
         };
         let result = catch_unwind(AssertUnwindSafe(|| {
             while let Some(index) = block.next(draw) {
                 // SAFETY: the caller's promise; the queue gives each block
                 // once, and its team each thread.
-                let mut lane = unsafe {
-                    CpuLane::new(block, thread, index, self.threads, self.grid, self.probe)
-                };
+                let mut lane = unsafe { CpuLane::new(block, thread, index, threads, grid, probe) };
                 if !self.clusters.is_empty() {
                     let size = self.blocks.len() / self.clusters.len();
                     lane = lane.in_cluster(&self.clusters[team / size], (team % size) as u32);
@@ -415,33 +391,16 @@ impl Crew<'_> {
         }));
         let Err(payload) = result else { return };
         if !payload.is::<BrokenBlock>() {
-            let text = payload
-                .downcast_ref::<&str>()
-                .map(|text| (*text).to_owned())
-                .or_else(|| payload.downcast_ref::<String>().cloned())
-                .unwrap_or_else(|| "no message".to_owned());
-            self.panic
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .get_or_insert(text);
+            let text = payload.downcast_ref::<&str>().map(ToString::to_string);
+            let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
+            let text = text.unwrap_or_else(|| "no message".to_owned());
+            locked(&self.panic).get_or_insert(text);
         }
-        self.give_up();
-    }
-
-    /// Ends the launch early, so that no thread waits for one that will not come.
-    fn give_up(&self) {
+        // The launch ends early, so that no thread waits for one that will not come.
         self.blocks.iter().for_each(Block::break_up);
         self.clusters.iter().for_each(Cluster::break_up);
         if let Some(flag) = self.flag {
             flag.raise();
         }
-    }
-}
-
-impl StopAt {
-    /// Returns whether the limit has passed, for a launch that began at `start`.
-    #[cfg(feature = "cuda")]
-    pub(super) fn is_due(&self, start: Instant) -> bool {
-        self.after.is_some_and(|after| start.elapsed() >= after)
     }
 }

@@ -15,24 +15,14 @@ pub trait Memory {
     fn bytes(&self) -> usize;
     /// Returns the number of the address space that it is in ([`Device::space`]).
     fn space(&self) -> u64;
-    /// Copies `data` to byte `offset`.
-    ///
-    /// # Panics
-    /// It panics if the range is not inside the allocation.
+    /// Copies `data` to byte `offset`; it panics if the range is not inside the allocation.
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error>;
-    /// Copies from byte `offset` into `data`.
-    ///
-    /// # Panics
-    /// It panics if the range is not inside the allocation.
+    /// Copies from byte `offset` into `data`; it panics as [`Self::write`] does.
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error>;
     /// Sets every byte to zero.
     fn clear(&mut self) -> Result<(), Error>;
 }
 
-/// Panics if a copy is not inside an allocation.
-///
-/// # Panics
-/// It panics if it is not.
 pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
     assert!(
         offset.checked_add(len).is_some_and(|end| end <= bytes),
@@ -40,17 +30,14 @@ pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
     );
 }
 
-/// Allocates zeroed memory of so many bytes, or refuses `None`, which are more than there can be.
-///
-/// # Errors
-/// Those of [`Device::allocate`].
+/// Allocates zeroed memory of so many bytes, or of one for none, or refuses `None`, which are more than there can be.
 pub fn allocate<D: Device>(
     device: &D,
     bytes: Option<usize>,
     what: &'static str,
 ) -> Result<D::Memory, Error> {
     match bytes {
-        Some(bytes) => device.allocate(bytes, what),
+        Some(bytes) => device.allocate(bytes.max(1), what),
         None => Err(Error::OutOfMemory {
             what,
             needed: u64::MAX,
@@ -131,6 +118,14 @@ impl Launch {
         }
     }
 
+    /// Returns the shape of one cluster of such a launch, or of one block.
+    pub(super) const fn of_one_cluster(self) -> Self {
+        Self {
+            blocks: self.cluster,
+            ..self
+        }
+    }
+
     /// Returns the same shape with clusters of `blocks` blocks.
     #[must_use]
     pub const fn with_cluster(self, blocks: u32) -> Self {
@@ -164,10 +159,7 @@ impl Launch {
 }
 
 impl Error {
-    /// Refuses a configuration value that is out of its range.
-    ///
-    /// # Errors
-    /// [`Error::BadConfig`] if `fits` is false.
+    /// Refuses a configuration value that is out of its range, by [`Error::BadConfig`].
     pub fn unless(
         fits: bool,
         what: &'static str,
@@ -182,10 +174,7 @@ impl Error {
         })
     }
 
-    /// Refuses a dimension of a launch that is too large.
-    ///
-    /// # Errors
-    /// [`Error::LaunchTooLarge`] if `asked` is above `limit`.
+    /// Refuses a dimension of a launch that is too large, by [`Error::LaunchTooLarge`].
     pub fn above(what: &'static str, asked: u32, limit: u32) -> Result<(), Self> {
         let too_large = Self::LaunchTooLarge { what, asked, limit };
         (asked <= limit).then_some(()).ok_or(too_large)
@@ -196,16 +185,10 @@ impl Error {
 pub trait Laps {
     /// Takes the time at which all that has been launched before has ended.
     /// The caller does not wait for it.
-    ///
-    /// # Errors
-    /// An error of the device.
     fn lap(&mut self) -> Result<(), Error>;
 
     /// Returns the time from each lap to the next, when [`Device::wait`] has
     /// returned. A time contains what the device has waited for the host.
-    ///
-    /// # Errors
-    /// An error of the device.
     fn read(&mut self) -> Result<Vec<Duration>, Error>;
 }
 
@@ -281,9 +264,6 @@ pub trait Device: Clone {
     /// Copies bytes from one place of its memory to another, after the launches before, waits for
     /// that, and returns the time that it took, by the device's own clock where it has one.
     ///
-    /// # Errors
-    /// An error of the device.
-    ///
     /// # Safety
     /// Both places have this many live bytes in this device's memory, do not overlap and are
     /// aligned to 4 bytes, as is their number. Nothing else accesses them until this returns.
@@ -341,9 +321,6 @@ pub trait Device: Clone {
     /// Returns a clock that takes up to about `most` times in the order of the
     /// launches, so that launches which nobody waits for have their times, too.
     /// It is the host's clock where [`Self::enqueue`] waits.
-    ///
-    /// # Errors
-    /// An error of the device.
     fn laps(&self, _most: usize) -> Result<Box<dyn Laps + '_>, Error> {
         Ok(Box::new(HostLaps::default()))
     }
@@ -362,9 +339,6 @@ pub trait Device: Clone {
 pub trait Replay {
     /// Makes the launches in their order, waits for the last one, and returns the time from the
     /// beginning of the first to the end of the last, by the device's own clock where it has one.
-    ///
-    /// # Errors
-    /// An error of the device.
     fn replay(&mut self) -> Result<Duration, Error>;
 }
 

@@ -133,11 +133,11 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
         if start.is_null() || len == 0 {
             return Err(Error::NoMemory { what });
         }
-        let align = size_of::<T>();
+        let (address, align) = (start.addr() as u64, size_of::<T>());
         if !start.addr().is_multiple_of(align) {
             return Err(Error::Misaligned {
                 what,
-                address: start.addr() as u64,
+                address,
                 align,
             });
         }
@@ -180,11 +180,8 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
     /// [`Error::ForeignCells`] if the view is not one of plain elements.
     pub fn view_for<V: View<T>>(&self, user: &'static str) -> Result<V, Error> {
         if V::LAYOUT != Layout::Plain {
-            let what = self.what;
-            return Err(Error::ForeignCells {
-                what,
-                algorithm: user,
-            });
+            let (what, algorithm) = (self.what, user);
+            return Err(Error::ForeignCells { what, algorithm });
         }
         // SAFETY: there are `len` aligned elements (`from_raw`); that they live
         // while a kernel runs is what the caller of `launch` promises.

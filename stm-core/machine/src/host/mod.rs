@@ -10,6 +10,9 @@
 //! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
 //! | [`Argument`] | what can be lent to a kernel for a launch |
 //! | [`Holds`] | what a launch has in use, which no other launch may have at the time |
+//!
+//! [`Error`] says which errors every function returns that reaches a device; where there are others,
+//! its documentation names them.
 
 mod argument;
 mod buffer;
@@ -37,9 +40,15 @@ pub use parameters::check_parameters;
 pub use watchdog::Watchdog;
 
 use core::ops::Range;
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::vec::Vec;
+
+/// Locks a mutex, whatever a thread that panicked has left behind it.
+#[doc(hidden)]
+pub fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// Returns how many cores this program may use. On Linux the answer takes some files, as of
 /// control groups, so it is asked for once.
@@ -65,18 +74,13 @@ pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R
     if parts == 1 {
         return vec![work(range(0))];
     }
-    let mut results = Vec::new();
-    results.resize_with(parts as usize, || Mutex::new(None));
+    let results: Vec<Mutex<Option<R>>> = (0..parts).map(|_| Mutex::default()).collect();
     at_once(parts, &|part| {
         let result = work(range(part));
-        *results[part as usize]
-            .lock()
-            .expect("only this thread locks it") = Some(result);
+        *locked(&results[part as usize]) = Some(result);
     });
-    let results = results.into_iter().map(Mutex::into_inner);
-    let results = results.map(|result| result.expect("no thread has panicked"));
-    results
-        .map(|result| result.expect("all have run"))
+    (results.iter())
+        .filter_map(|one| locked(one).take())
         .collect()
 }
 

@@ -22,15 +22,9 @@ const PARAMETERS: &str = "// parameters: ";
 
 /// Compares the names and types of the parameters with those that the text
 /// records, if both are known.
-///
-/// # Errors
-/// [`Error::OtherParameters`] if they differ.
 pub(crate) fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result<(), Error> {
-    let recorded = ptx
-        .lines()
-        .nth(1)
-        .and_then(|line| line.strip_prefix(PARAMETERS));
-    match recorded {
+    let second = ptx.lines().nth(1);
+    match second.and_then(|line| line.strip_prefix(PARAMETERS)) {
         Some(built) if !passed.is_empty() && built != passed => Err(Error::OtherParameters {
             entry: entry.to_owned(),
             built: built.to_owned(),
@@ -51,9 +45,6 @@ impl Shape {
 
     /// Compares the shape on the host with that in the text of the entry point
     /// `entry`. If the text has no such entry point, the driver will say so.
-    ///
-    /// # Errors
-    /// [`Error::StalePtx`] if they differ.
     pub(crate) fn check(self, ptx: &str, entry: &str) -> Result<(), Error> {
         match declared(ptx, entry) {
             // An empty struct is no parameter at all.
@@ -98,10 +89,8 @@ fn parameter(text: &str) -> Shape {
     while let Some(word) = words.next() {
         if word == ".align" {
             align = words.next().and_then(|n| n.parse().ok());
-        } else if let Some(bits) = word
-            .strip_prefix(['.'])
-            .map(|w| w.trim_matches(char::is_alphabetic))
-            && let Ok(bits) = bits.parse::<usize>()
+        } else if let Some(ty) = word.strip_prefix('.')
+            && let Ok(bits) = ty.trim_matches(char::is_alphabetic).parse::<usize>()
         {
             unit = bits / 8;
         }
@@ -179,48 +168,30 @@ mod tests {
         check_names("a:u32,b:u32", text, "pay").unwrap();
         check_names("", text, "pay").unwrap();
         check_names("b:u32,a:u32", PTX, "pay").unwrap();
-        let error = check_names("b:u32,a:u32", text, "pay")
-            .unwrap_err()
-            .to_string();
-        assert!(
-            error.contains("pay") && error.contains("a:u32,b:u32") && error.contains("b:u32,a:u32"),
-            "{error}"
-        );
+        let error = check_names("b:u32,a:u32", text, "pay").unwrap_err();
+        let error = error.to_string();
+        for part in ["pay", "a:u32,b:u32", "b:u32,a:u32"] {
+            assert!(error.contains(part), "{error}");
+        }
     }
 
     #[test]
     fn ptx_with_other_parameters_is_refused_and_named() {
-        let passed = Shape {
-            bytes: 64,
-            align: 8,
-        };
-        let error = passed.check(PTX, "pay").unwrap_err();
-        assert!(matches!(
-            error,
-            Error::StalePtx {
-                declared: 56,
-                passed: 64,
-                ..
+        for (bytes, align, entry, fits) in [
+            (64, 8, "pay", false),
+            (56, 16, "pay", false),
+            (56, 8, "pay", true),
+            (56, 8, "absent", true),
+            (0, 1, "nothing", true),
+            (0, 1, "pay", false),
+        ] {
+            let checked = Shape { bytes, align }.check(PTX, entry);
+            assert_eq!(checked.is_ok(), fits, "{bytes} {align} {entry}");
+            if let Err(error) = checked {
+                let text = error.to_string();
+                assert!(text.contains("pay") && text.contains("56"), "{text}");
+                assert!(text.contains(&bytes.to_string()), "{text}");
             }
-        ));
-        let text = error.to_string();
-        assert!(
-            text.contains("pay") && text.contains("56") && text.contains("64"),
-            "{text}"
-        );
-        let aligned = Shape {
-            bytes: 56,
-            align: 16,
-        };
-        aligned.check(PTX, "pay").unwrap_err();
-        let same = Shape {
-            bytes: 56,
-            align: 8,
-        };
-        same.check(PTX, "pay").unwrap();
-        same.check(PTX, "absent").unwrap();
-        let empty = Shape { bytes: 0, align: 1 };
-        empty.check(PTX, "nothing").unwrap();
-        empty.check(PTX, "pay").unwrap_err();
+        }
     }
 }

@@ -20,9 +20,6 @@ pub struct Watchdog<D: Device> {
 impl<D: Device> Watchdog<D> {
     /// Makes a flag in the memory of a device, with a time limit for each launch;
     /// without one, launches may wait for ever.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn new(device: &D, limit: Option<Duration>) -> Result<Self, Error> {
         Ok(Self {
             flag: Buffer::zeroed(device, 1, "the stop flag")?,

@@ -34,7 +34,10 @@ pub struct Lists<D: Device, K, V> {
 }
 
 container! {
-    Lists<K: [Key], V: [Element]> => TLists; parts [heads nodes]; nodes nodes; shown nodes
+    Lists<K: [Key], V: [Element]> => TLists, |it|
+        // SAFETY: both are this owner's, which makes no other views of them.
+        unsafe { TLists::from_parts(it.heads.view::<A>(), it.nodes.view::<A>()) };
+    parts [heads nodes]; nodes nodes; shown nodes
 }
 
 impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
@@ -71,9 +74,8 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     /// [`Error::PoolExhausted`] if there are more entries than nodes, or an error of the device.
     pub fn upload(&mut self, lists: &[Vec<(K, V)>]) -> Result<(), Error> {
         assert!(lists.len() <= self.lists(), "more lists than there are");
-        let entries = lists.iter().enumerate();
-        let entries =
-            entries.flat_map(|(number, list)| list.iter().map(move |&(k, v)| (number, k, v)));
+        let lists = lists.iter().enumerate();
+        let entries = lists.flat_map(|(i, list)| list.iter().map(move |&(k, v)| (i, k, v)));
         self.fill(&entries.collect::<Vec<_>>())
     }
 
@@ -112,9 +114,6 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
 
     /// Returns the words of the lists and the bits that they hold, for a history
     /// that begins with them.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
         let mut words = self.nodes.records().words()?;
         let heads = self.heads.download()?.into_iter().map(u64::from);
@@ -199,16 +198,6 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         check_nodes(&self.nodes, &seen)?;
         Ok(all)
     }
-
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
-    /// after the lists are freed, which the caller of `Device::launch` promises.
-    ///
-    /// # Panics
-    /// It panics if the layout is not the algorithm's.
-    pub fn view<A: Algorithm>(&self) -> TLists<A, K, V> {
-        // SAFETY: both are this owner's, which makes no other views of them.
-        unsafe { TLists::from_parts(self.heads.view::<A>(), self.nodes.view::<A>()) }
-    }
 }
 
 /// One ordered list in the memory of a device, with the bits of a key that say where in its range it is. A
@@ -254,14 +243,21 @@ pub struct List<D: Device, K, V>(Lists<D, K, V>, u32);
 /// ```
 pub struct Map<D: Device, K, V>(Lists<D, K, V>);
 
-container!(List<K: [Key], V: [Element]> => TList; parts [0]; nodes 0; lists 0; shown 0);
-container!(Map<K: [Key], V: [Element]> => TMap; parts [0]; nodes 0; lists 0; shown 0);
+container! {
+    List<K: [Key], V: [Element]> => TList, |it|
+        // SAFETY: the parts are this owner's, which has a list at least, and which
+        // puts each key into the list of its range, as the view does.
+        unsafe { TList::from_lists(it.0.view::<A>(), it.1) };
+    parts [0]; nodes 0; lists 0; shown 0
+}
+container! {
+    Map<K: [Key], V: [Element]> => TMap, |it| TMap::from_lists(it.0.view::<A>());
+    parts [0]; nodes 0; lists 0; shown 0
+}
 
 impl<D: Device, K: Key, V: Element> List<D, K, V> {
-    /// Makes an empty list with `capacity` nodes; `what` names it in an error.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::new`].
+    /// Makes an empty list with `capacity` nodes; `what` names it in an error. Its errors are those
+    /// of [`Lists::new`].
     pub fn new(
         device: &D,
         layout: Layout,
@@ -289,10 +285,8 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// ```
     ///
     /// # Panics
-    /// It panics for no entry points, and for ranges of 2^64 keys or more.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::new`].
+    /// It panics for no entry points, and for ranges of 2^64 keys or more. Its errors are those of
+    /// [`Lists::new`].
     pub fn with_entry_points(
         device: &D,
         layout: Layout,
@@ -307,21 +301,16 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
         Ok(Self(lists, range_bits))
     }
 
-    /// Returns the range of a key.
     fn range(&self, key: K) -> usize {
         range(key, self.1, self.0.lists() as u64) as usize
     }
 
-    /// Replaces the contents. Of several values of one key, the last one counts.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::upload`].
+    /// Replaces the contents. Of several values of one key, the last one counts. Its errors are
+    /// those of [`Lists::upload`].
     pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
-        let mut ranges = vec![Vec::new(); self.0.lists()];
-        for (key, value) in entries {
-            ranges[self.range(key)].push((key, value));
-        }
-        self.0.upload(&ranges)
+        let entries = entries.into_iter();
+        let entries = entries.map(|(key, value)| (self.range(key), key, value));
+        self.0.fill(&entries.collect::<Vec<_>>())
     }
 
     /// Copies the entries to the host, in the order of their keys.
@@ -331,18 +320,7 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// [`Error::Corrupt`] too.
     pub fn download(&self) -> Result<Vec<(K, V)>, Error> {
         let (bits, ranges) = (self.1, self.0.lists() as u64);
-        self.0
-            .entries("range", |key| range(key, bits, ranges) as usize)
-    }
-
-    /// Returns a view for transactions of algorithm `A`, as [`Lists::view`] does.
-    ///
-    /// # Panics
-    /// It panics if the layout is not the algorithm's.
-    pub fn view<A: Algorithm>(&self) -> TList<A, K, V> {
-        // SAFETY: the parts are this owner's, which has a list at least, and which
-        // puts each key into the list of its range, as the view does.
-        unsafe { TList::from_lists(self.0.view(), self.1) }
+        (self.0).entries("range", |key| range(key, bits, ranges) as usize)
     }
 }
 
@@ -351,9 +329,7 @@ const BUCKETS_MAX: u64 = 1 << 31;
 
 impl<D: Device, K: Key, V: Element> Map<D, K, V> {
     /// Makes an empty map with `capacity` nodes and as many buckets; `what` names it in an error.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::new`].
+    /// Its errors are those of [`Lists::new`].
     pub fn new(
         device: &D,
         layout: Layout,
@@ -367,10 +343,7 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
     /// Makes an empty map with `capacity` nodes and another number of buckets.
     ///
     /// # Panics
-    /// It panics for no buckets or more than 2^31.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::new`].
+    /// It panics for no buckets or more than 2^31. Its errors are those of [`Lists::new`].
     pub fn with_buckets(
         device: &D,
         layout: Layout,
@@ -385,10 +358,8 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
         Ok(Self(Lists::new(device, layout, buckets, capacity, what)?))
     }
 
-    /// Replaces the contents. Of several values of one key, the last one counts.
-    ///
-    /// # Errors
-    /// The errors are those of [`Lists::upload`].
+    /// Replaces the contents. Of several values of one key, the last one counts. Its errors are
+    /// those of [`Lists::upload`].
     pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
         let entries = entries.into_iter();
         let entries = entries.map(|(key, value)| (self.bucket(key), key, value));
@@ -406,25 +377,13 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
     }
 
     /// Copies the entries to the host in the order in which they lie there, which is faster than
-    /// [`Self::download`].
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::download`].
+    /// [`Self::download`]. Its errors are those of [`Self::download`].
     pub fn entries(&self) -> Result<Vec<(K, V)>, Error> {
         let buckets = self.0.lists() as u64;
-        self.0
-            .entries("bucket", |key| bucket(key, buckets) as usize)
+        (self.0).entries("bucket", |key| bucket(key, buckets) as usize)
     }
 
     fn bucket(&self, key: K) -> usize {
         bucket(key, self.0.lists() as u64) as usize
-    }
-
-    /// Returns a view for transactions of algorithm `A`, as [`Lists::view`] does.
-    ///
-    /// # Panics
-    /// It panics if the layout is not the algorithm's.
-    pub fn view<A: Algorithm>(&self) -> TMap<A, K, V> {
-        TMap::from_lists(self.0.view())
     }
 }

@@ -5,10 +5,10 @@
 //! is whole: that no node is lost and none has leaked.
 
 /// Writes what each container does with its parts, which are arrays, nodes and other containers;
-/// and lends it to kernels as the view that its `view` returns.
+/// and lends it to kernels as the view that the expression makes of it for an algorithm `A`.
 macro_rules! container {
     (
-        $owner:ident<$($of:ident: [$($bound:tt)*]),*> => $view:ident;
+        $owner:ident<$($of:ident: [$($bound:tt)*]),*> => $view:ident, |$it:ident| $make:expr;
         parts [$first:tt $($part:tt)*]; $(nodes $nodes:tt;)? $(lists $lists:tt;)? shown $($shown:tt)*
     ) => {
         impl<D: Device, $($of),*> core::fmt::Debug for $owner<D, $($of),*> {
@@ -28,9 +28,6 @@ macro_rules! container {
 
                 /// Lets the transactions of the following launches store at once to nodes
                 /// that are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
-                ///
-                /// # Errors
-                /// An error of the device.
                 pub fn refresh(&mut self) -> Result<(), Error> {
                     self.$nodes.refresh()
                 }
@@ -38,9 +35,6 @@ macro_rules! container {
 
             $(
                 /// Does what [`Lists::words`] does.
-                ///
-                /// # Errors
-                /// An error of the device.
                 pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
                     self.$lists.words()
                 }
@@ -52,9 +46,6 @@ macro_rules! container {
             }
 
             /// Changes the layout; the contents stay.
-            ///
-            /// # Errors
-            /// The device has too little memory, or reports another error.
             pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
                 self.$first.arrange_as(layout)?;
                 $(self.$part.arrange_as(layout)?;)*
@@ -69,13 +60,20 @@ macro_rules! container {
             }
 
             /// Removes all contents; the positions of a queue count from 0 again.
-            ///
-            /// # Errors
-            /// An error of the device.
             pub fn clear(&mut self) -> Result<(), Error> {
                 self.$first.clear()?;
                 $(self.$part.clear()?;)*
                 Ok(())
+            }
+
+            /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not
+            /// be used after the container is freed, which the caller of `Device::launch` promises.
+            ///
+            /// # Panics
+            /// It panics if the layout is not the algorithm's.
+            pub fn view<A: Algorithm>(&self) -> $view<A, $($of),*> {
+                let $it = self;
+                $make
             }
 
             /// Returns the address of the first part on the device, which stands for all of them.
@@ -83,7 +81,6 @@ macro_rules! container {
                 self.$first.address()
             }
 
-            /// Returns the number of the address space that all parts are in.
             fn space(&self) -> u64 {
                 self.$first.space()
             }
@@ -117,7 +114,6 @@ use crate::host::pool::Nodes;
 use std::vec::Vec;
 use stm_machine::host::{Device, Error};
 
-/// Returns the error of a container that is not whole.
 fn damaged(what: &str, found: &str) -> Error {
     Error::Corrupt {
         what: format!("{what}: {found}"),
@@ -128,12 +124,10 @@ fn damaged(what: &str, found: &str) -> Error {
 struct NodeSet(Vec<u32>);
 
 impl NodeSet {
-    /// Makes the empty set of the nodes of a pool that has so many.
     fn of(nodes: u64) -> Self {
         Self(vec![0; nodes.div_ceil(u64::from(u32::BITS)) as usize])
     }
 
-    /// Adds a node, and returns whether it was absent.
     fn insert(&mut self, index: u32) -> bool {
         let (word, bit) = ((index / u32::BITS) as usize, 1 << (index % u32::BITS));
         let absent = self.0[word] & bit == 0;
@@ -141,13 +135,11 @@ impl NodeSet {
         absent
     }
 
-    /// Returns whether a node is in the set.
     fn contains(&self, index: u32) -> bool {
         let word = self.0.get((index / u32::BITS) as usize);
         word.is_some_and(|word| word >> (index % u32::BITS) & 1 != 0)
     }
 
-    /// Returns the nodes in the order of their indices.
     fn iter(&self) -> impl Iterator<Item = u32> {
         (0..self.0.len() as u32 * u32::BITS).filter(|&index| self.contains(index))
     }
@@ -162,7 +154,6 @@ impl NodeSet {
     }
 }
 
-/// Returns the index of the first bit of words that is set.
 fn first(words: impl Iterator<Item = u32>) -> Option<u32> {
     let (at, bits) = words.enumerate().find(|(_, bits)| *bits != 0)?;
     Some(at as u32 * u32::BITS + bits.trailing_zeros())

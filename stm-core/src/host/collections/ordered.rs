@@ -31,7 +31,13 @@ pub struct OrderedMap<D: Device, K, V> {
 }
 
 container! {
-    OrderedMap<K: [Key], V: [Element]> => TOrderedMap;
+    OrderedMap<K: [Key], V: [Element]> => TOrderedMap, |it|
+        // SAFETY: the parts are this owner's, which makes no other views of them.
+        unsafe {
+            TOrderedMap::from_parts(
+                it.root.view::<A>(), it.leaves.view::<A>(), it.branches.view::<A>(),
+            )
+        };
     parts [root leaves branches]; nodes leaves; shown leaves
 }
 
@@ -73,34 +79,23 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
         let entries: BTreeMap<K, V> = entries.into_iter().collect();
         // The first nodes of an empty pool, so a node's place is its index.
         self.leaves.pool_mut().take(entries.len() as u64)?;
+        let links = [];
+        let leaves = entries
+            .into_iter()
+            .map(|(key, value)| Leaf { key, links, value });
         let mut tree = Tree {
-            leaves: (entries.into_iter())
-                .map(|(key, value)| Leaf {
-                    key,
-                    links: [],
-                    value,
-                })
-                .collect(),
+            leaves: leaves.collect(),
             branches: Vec::new(),
         };
         let root = tree.build(0..tree.leaves.len());
-        let Tree {
-            mut leaves,
-            mut branches,
-        } = tree;
-        self.branches.pool_mut().take(branches.len() as u64)?;
-        let empty = (K::from_bits64(0), V::from_bits64(0));
-        leaves.resize(
-            self.leaves.records().len(),
-            Leaf {
-                key: empty.0,
-                links: [],
-                value: empty.1,
-            },
-        );
-        branches.resize(self.branches.records().len(), Tree::<K, V>::empty_branch());
-        self.leaves.records_mut().upload(&leaves)?;
-        self.branches.records_mut().upload(&branches)?;
+        self.branches.pool_mut().take(tree.branches.len() as u64)?;
+        let (key, value) = (K::from_bits64(0), V::from_bits64(0));
+        let (leaves, branches) = (self.leaves.records_mut(), self.branches.records_mut());
+        tree.leaves.resize(leaves.len(), Leaf { key, links, value });
+        tree.branches
+            .resize(branches.len(), Tree::<K, V>::empty_branch());
+        leaves.upload(&tree.leaves)?;
+        branches.upload(&tree.branches)?;
         self.root.upload(&[root.0])
     }
 
@@ -132,40 +127,17 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
                 return Err(damaged(self.leaves.pool().name(), &what));
             }
         }
-        let leaves = found.leaves.iter();
-        Ok(leaves
-            .map(|index| {
-                let leaf = &tree.leaves[index as usize];
-                (leaf.key, leaf.value)
-            })
-            .collect())
-    }
-
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
-    /// after the map is freed, which the caller of `Device::launch` promises.
-    ///
-    /// # Panics
-    /// It panics if the layout is not the algorithm's.
-    pub fn view<A: Algorithm>(&self) -> TOrderedMap<A, K, V> {
-        // SAFETY: the parts are this owner's, which makes no other views of them.
-        unsafe {
-            TOrderedMap::from_parts(
-                self.root.view::<A>(),
-                self.leaves.view::<A>(),
-                self.branches.view::<A>(),
-            )
-        }
+        let leaves = found.leaves.iter().map(|index| tree.leaves[index as usize]);
+        Ok(leaves.map(|leaf| (leaf.key, leaf.value)).collect())
     }
 }
 
-/// The nodes that a tree links to, by index.
 struct Found {
     leaves: NodeSet,
     branches: NodeSet,
 }
 
 impl<K: Key, V: Element> Tree<K, V> {
-    /// A branch without links.
     fn empty_branch() -> Branch<K> {
         Branch {
             key: K::from_bits64(0),

@@ -29,7 +29,11 @@ pub struct Queue<D: Device, T> {
     what: &'static str,
 }
 
-container!(Queue<T: [Pod + Element]> => TQueue; parts [counts ring]; shown what capacity);
+container! {
+    Queue<T: [Pod + Element]> => TQueue, |it|
+        TQueue::from_parts(it.counts.view::<A>(), it.ring.view::<A>(), it.capacity);
+    parts [counts ring]; shown what capacity
+}
 
 /// The largest number of values: positions have 32 bits.
 const CAPACITY_MAX: u32 = 1 << 31;
@@ -39,9 +43,6 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     ///
     /// # Panics
     /// It panics for a capacity above 2^31.
-    ///
-    /// # Errors
-    /// The device has too little memory, or reports another error.
     pub fn new(
         device: &D,
         layout: Layout,
@@ -68,9 +69,6 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     ///
     /// # Panics
     /// It panics if there are more values than the capacity.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn upload(&mut self, values: &[T], first: u32) -> Result<(), Error> {
         assert!(
             values.len() as u64 <= u64::from(self.capacity),
@@ -82,14 +80,11 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
             ring[(first as usize).wrapping_add(i) % places] = value;
         }
         self.ring.upload(&ring)?;
-        self.counts
-            .upload(&[first, first.wrapping_add(values.len() as u32)])
+        let last = first.wrapping_add(values.len() as u32);
+        self.counts.upload(&[first, last])
     }
 
     /// Returns how many values were popped, and how many were pushed, modulo 2^32.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn counts(&self) -> Result<[u32; 2], Error> {
         let counts = self.counts.download()?;
         Ok([counts[0], counts[1]])
@@ -110,18 +105,5 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
         let ring = self.ring.download()?;
         let place = |k: u32| popped.wrapping_add(k) as usize % ring.len();
         Ok((0..len).map(|k| ring[place(k)]).collect())
-    }
-
-    /// Returns a view for transactions of algorithm `A`, as a kernel parameter. It must not be used
-    /// after the queue is freed, which the caller of `Device::launch` promises.
-    ///
-    /// # Panics
-    /// It panics if the layout is not the algorithm's.
-    pub fn view<A: Algorithm>(&self) -> TQueue<A, T> {
-        TQueue::from_parts(
-            self.counts.view::<A>(),
-            self.ring.view::<A>(),
-            self.capacity,
-        )
     }
 }

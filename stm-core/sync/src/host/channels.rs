@@ -58,9 +58,6 @@ pub struct Channels<D: Device, T = u32> {
 impl<D: Device, T: Element> Channels<D, T> {
     /// Makes `len` channels with tag 0, whose waits look at the flag `stop`
     /// ([`Watchdog::stop`](stm_machine::host::Watchdog::stop), or that of an `Stm`).
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn new(device: &D, len: usize, stop: Stop) -> Result<Self, Error> {
         let words = len.saturating_mul(words_of::<T>() as usize);
         Ok(Self {
@@ -85,9 +82,6 @@ impl<D: Device, T: Element> Channels<D, T> {
     }
 
     /// Copies all channels to the host, after a launch: the tag of each, and its value.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn download(&self) -> Result<std::vec::Vec<(u32, T)>, Error> {
         let words = self.words.download()?;
         let values = words.chunks(words_of::<T>() as usize).map(|words| {
@@ -100,9 +94,6 @@ impl<D: Device, T: Element> Channels<D, T> {
     }
 
     /// Makes all channels as they were when they were new.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.words.clear()
     }
@@ -166,23 +157,20 @@ impl<D: Device, T: Element> Rings<D, T> {
     /// [`Error::BadConfig`] if the depth is above 2^[`DEPTH_LOG2_MAX`] or there are not 1 to 2^20
     /// consumers, or an error of the device.
     pub fn new(device: &D, shape: RingShape, stop: Stop) -> Result<Self, Error> {
-        let wrong = if shape.depth_log2 > DEPTH_LOG2_MAX {
-            (
-                "the logarithm of a ring's depth",
-                shape.depth_log2,
-                "0 to 20",
-            )
+        let (depth, consumers) = (shape.depth_log2, shape.consumers);
+        let (what, value, expected) = if depth > DEPTH_LOG2_MAX {
+            ("the logarithm of a ring's depth", depth, "0 to 20")
         } else {
             (
                 "the number of a ring's consumers",
-                shape.consumers,
+                consumers,
                 "1 to 1048576",
             )
         };
         let words = shape.words::<T, Global>().ok_or(Error::BadConfig {
-            what: wrong.0,
-            value: wrong.1.into(),
-            expected: wrong.2,
+            what,
+            value: value.into(),
+            expected,
         })?;
         let len = usize::try_from(words).unwrap_or(usize::MAX);
         Ok(Self {
@@ -209,9 +197,6 @@ impl<D: Device, T: Element> Rings<D, T> {
     }
 
     /// Empties all rings.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.words.clear()
     }

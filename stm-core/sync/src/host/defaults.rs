@@ -131,11 +131,8 @@ impl Defaults {
         self.semaphore
     }
 
-    /// Makes `count` mutexes for `users` threads, each on a line of its own; `what` names
-    /// them in an error.
-    ///
-    /// # Errors
-    /// Those of [`Locks::new`].
+    /// Makes `count` mutexes for `users` threads, each on a line of its own; `what` names them in
+    /// an error. Its errors are those of [`Locks::new`].
     pub fn mutexes<D: Device>(
         &self,
         device: &D,
@@ -146,10 +143,8 @@ impl Defaults {
         Locks::chosen(device, self.mutex, count, users, what)
     }
 
-    /// Makes a barrier for launches of this shape, whose waits look at the flag `stop`.
-    ///
-    /// # Errors
-    /// Those of [`GridBarrier::new`].
+    /// Makes a barrier for launches of this shape, whose waits look at the flag `stop`. Its errors
+    /// are those of [`GridBarrier::new`].
     pub fn barrier<D: Device>(
         &self,
         device: &D,
@@ -159,11 +154,8 @@ impl Defaults {
         GridBarrier::chosen(device, self.barrier_of(launch.blocks), launch, stop)
     }
 
-    /// Makes `len` semaphores with room for `count` threads each, whose waits look at the
-    /// flag `stop`.
-    ///
-    /// # Errors
-    /// Those of [`Semaphores::new`].
+    /// Makes `len` semaphores with room for `count` threads each, whose waits look at the flag
+    /// `stop`. Its errors are those of [`Semaphores::new`].
     pub fn semaphores<D: Device>(
         &self,
         device: &D,

@@ -86,23 +86,17 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     fn of_kind(device: &D, launch: Launch, stop: Stop, kind: u32) -> Result<Self, Error> {
         launch.check(&device.limits())?;
         Error::above("blocks at a barrier", launch.blocks, BLOCKS_MAX)?;
-        let groups = B::groups(launch.blocks);
         let groups = match Kind::ALL.get(kind as usize) {
             Some(kind) if B::CHOSEN => kind.groups(launch.blocks),
-            _ => groups,
+            _ => B::groups(launch.blocks),
         };
         let lines = 1 + B::lines(launch.blocks, groups);
         let memory = device.allocate(lines as usize * BarrierMemory::LINE_BYTES, "a barrier")?;
         // SAFETY: the memory is aligned to 256 bytes, and the groups are the algorithm's;
         // that all lives while a kernel runs is what the caller of `launch` promises.
         let place = unsafe {
-            BarrierMemory::from_raw(
-                memory.address().cast(),
-                stop,
-                launch.blocks,
-                groups.ilog2(),
-                kind,
-            )
+            let (start, groups) = (memory.address().cast(), groups.ilog2());
+            BarrierMemory::from_raw(start, stop, launch.blocks, groups, kind)
         };
         Ok(Self {
             device: device.clone(),
@@ -129,11 +123,8 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         self.launch
     }
 
-    /// Returns how many blocks of a kernel are resident at the same time, with the
-    /// threads a block and the shared memory of this shape.
-    ///
-    /// # Errors
-    /// Those of [`Device::resident_blocks`].
+    /// Returns how many blocks of a kernel are resident at the same time, with the threads a block
+    /// and the shared memory of this shape. Its errors are those of [`Device::resident_blocks`].
     pub fn resident_blocks<K: Kernel>(&self) -> Result<u32, Error> {
         self.device.resident_blocks::<K>(&self.launch)
     }
@@ -164,7 +155,6 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         launched
     }
 
-    /// Refuses a kernel of which not all blocks would be resident.
     fn check_residency<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
         let limit = self.device.resident_blocks::<K>(launch)?;
         Error::above("blocks at the same time", launch.blocks, limit)
@@ -179,32 +169,23 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     pub fn check(&mut self) -> Result<(), Error> {
         let mut word = [0; 4];
         self.memory.read(0, &mut word)?;
-        let used_by = u32::from_ne_bytes(word);
+        let (made_for, used_by) = (self.launch.blocks, u32::from_ne_bytes(word));
         if used_by == 0 {
             return Ok(());
         }
         self.memory.write(0, &[0; 4])?;
-        Err(Error::OtherGrid {
-            made_for: self.launch.blocks,
-            used_by,
-        })
+        Err(Error::OtherGrid { made_for, used_by })
     }
 
     /// Makes the barrier as it was when it was new, after a launch that was told to stop
     /// or ended with an error.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.memory.clear()
     }
 }
 
 impl<D: Device> GridBarrier<D, Chosen> {
-    /// Makes a barrier with an algorithm that is chosen now.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
+    /// Makes a barrier with an algorithm that is chosen now. Its errors are those of [`Self::new`].
     pub fn chosen(device: &D, kind: Kind, launch: Launch, stop: Stop) -> Result<Self, Error> {
         Self::of_kind(device, launch, stop, kind as u32)
     }
@@ -218,11 +199,9 @@ stm_machine::__lent! {
         [it.memory.address()], {
         fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
             check_stop(self.place.stop(), stop, "barrier")?;
-            if launch.blocks != self.launch.blocks {
-                return Err(Error::OtherGrid {
-                    made_for: self.launch.blocks,
-                    used_by: launch.blocks,
-                });
+            let (made_for, used_by) = (self.launch.blocks, launch.blocks);
+            if used_by != made_for {
+                return Err(Error::OtherGrid { made_for, used_by });
             }
             if !launch.cooperative {
                 return Err(Error::NotCooperative);

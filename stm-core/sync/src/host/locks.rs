@@ -11,7 +11,6 @@ use stm_machine::host::{Device, Error, Memory, allocate};
 /// The largest number of users, so that numbers of nodes and tickets have room.
 const USERS_MAX: u64 = 1 << 28;
 
-/// The words of a line of the L2 cache.
 const LINE_WORDS: u64 = 32;
 
 /// An array of locks of kind `K` in a device's memory. Kernels receive it as a
@@ -82,49 +81,38 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     /// [`Error::BadConfig`] if there are no locks or users, or too many users;
     /// or the device has too little memory.
     pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self, Error> {
-        Self::of_type(device, count, users, what, LINE_WORDS)
+        const { assert!(!K::CHOSEN, "say which kind: Locks::chosen") };
+        Self::of_kind(device, None, count, users, what, LINE_WORDS)
     }
 
-    /// Makes `count` locks that follow each other without gaps, for arrays of so
-    /// many locks that two of them are rarely used at the same time.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
+    /// Makes `count` locks that follow each other without gaps, for arrays of so many locks that
+    /// two of them are rarely used at the same time. Its errors are those of [`Self::new`].
     pub fn dense(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self, Error> {
-        Self::of_type(device, count, users, what, 1)
+        const { assert!(!K::CHOSEN, "say which kind: Locks::chosen") };
+        Self::of_kind(device, None, count, users, what, 1)
     }
 
-    fn of_type(
+    /// Makes locks of a kind that is chosen now, or of the type's, each on a multiple of so many words.
+    fn of_kind(
         device: &D,
+        kind: Option<Kind>,
         count: u64,
         users: u64,
         what: &'static str,
         multiple: u64,
     ) -> Result<Self, Error> {
-        const { assert!(!K::CHOSEN, "say which kind: Locks::chosen") };
         check_sizes(count, users)?;
-        let form = Form {
-            chosen: 0,
-            lock_words: u64::from(K::lock_words(users as u32)).next_multiple_of(multiple),
-            user_words: K::USER_WORDS,
+        let (words, user_words) = match kind {
+            Some(kind) => (kind.lock_words(users as u32), kind.user_words()),
+            None => (K::lock_words(users as u32), K::USER_WORDS),
         };
-        Self::arranged(device, count, users, what, form)
-    }
-
-    fn arranged(
-        device: &D,
-        count: u64,
-        users: u64,
-        what: &'static str,
-        form: Form,
-    ) -> Result<Self, Error> {
-        let words = form.lock_words;
+        let words = u64::from(words).next_multiple_of(multiple);
         let bytes = (words.checked_mul(count))
             .and_then(|words| words.checked_add(HEADER_WORDS as u64))
             .and_then(|words| usize::try_from(words.checked_mul(4)?).ok());
         let stride = u32::try_from(words).ok();
         let bytes = bytes.filter(|_| stride.is_some());
-        let node_bytes = users as usize * form.user_words as usize * 4;
+        let node_bytes = users as usize * user_words as usize * 4;
         Ok(Self {
             memory: allocate(device, bytes, what)?,
             nodes: device.allocate(node_bytes.max(4), what)?,
@@ -132,7 +120,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
             stride: stride.unwrap_or_default(),
             users: users as u32,
             shared: 0,
-            chosen: form.chosen,
+            chosen: kind.map_or(0, |kind| kind as u32),
             what,
             kind: PhantomData,
         })
@@ -165,14 +153,9 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         // SAFETY: the memories have these sizes, and were zeroed; that they live
         // while a kernel runs is what the caller of `launch` promises.
         unsafe {
-            TLocks::from_raw(
-                self.memory.address().cast(),
-                self.nodes.address().cast(),
-                self.count,
-                self.stride,
-                self.users,
-                (self.shared, self.chosen),
-            )
+            let (memory, nodes) = (self.memory.address().cast(), self.nodes.address().cast());
+            let (count, kind) = (self.count, (self.shared, self.chosen));
+            TLocks::from_raw(memory, nodes, count, self.stride, self.users, kind)
         }
     }
 
@@ -185,9 +168,6 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     }
 
     /// Frees all locks and forgets the fault, for another launch after an error.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.memory.clear()?;
         self.nodes.clear()
@@ -195,10 +175,8 @@ impl<D: Device, K: LockKind> Locks<D, K> {
 }
 
 impl<D: Device> Locks<D, Chosen> {
-    /// Makes `count` locks of a kind that is chosen now, each on a line of its own.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
+    /// Makes `count` locks of a kind that is chosen now, each on a line of its own. Its errors are
+    /// those of [`Self::new`].
     pub fn chosen(
         device: &D,
         kind: Kind,
@@ -206,25 +184,8 @@ impl<D: Device> Locks<D, Chosen> {
         users: u64,
         what: &'static str,
     ) -> Result<Self, Error> {
-        check_sizes(count, users)?;
-        let form = Form {
-            chosen: kind as u32,
-            lock_words: u64::from(kind.lock_words(users as u32)).next_multiple_of(LINE_WORDS),
-            user_words: kind.user_words(),
-        };
-        Self::arranged(device, count, users, what, form)
+        Self::of_kind(device, Some(kind), count, users, what, LINE_WORDS)
     }
-}
-
-/// What of an array's memory depends on the kind.
-#[derive(Clone, Copy)]
-struct Form {
-    /// The number of the kind, for [`Chosen`].
-    chosen: u32,
-    /// The words from one lock to the next.
-    lock_words: u64,
-    /// The words of a user.
-    user_words: u32,
 }
 
 /// Reports the fault that the first words of a memory record, if there is one;
@@ -259,16 +220,13 @@ pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Erro
     })
 }
 
-/// Refuses numbers of locks and users that are out of range.
 pub(super) fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
     Error::unless(count != 0, "the number of locks", count, "1 or more")?;
-    let fits = (1..=USERS_MAX).contains(&users);
-    Error::unless(
-        fits,
+    let (fits, what) = (
+        (1..=USERS_MAX).contains(&users),
         "the number of users of locks",
-        users,
-        "from 1 to 2^28",
-    )
+    );
+    Error::unless(fits, what, users, "from 1 to 2^28")
 }
 
 // SAFETY: the view is of the locks' memory, which has the layout of kind `K` and
@@ -351,9 +309,6 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
 
     /// Has the next request of each combiner be number `number`, for tests of
     /// combiners that are old.
-    ///
-    /// # Errors
-    /// An error of the device.
     #[doc(hidden)]
     pub fn advance(&mut self, number: u32) -> Result<(), Error> {
         for i in 0..self.count as usize {
@@ -366,9 +321,6 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
     }
 
     /// Forgets all requests and the fault, for another launch after an error.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         self.memory.clear()?;
         self.entries.clear()?;

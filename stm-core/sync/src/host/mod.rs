@@ -7,6 +7,9 @@
 //! | [`Semaphores`] | semaphores, at most a given number of threads inside of each |
 //! | [`Channels`], [`Rings`] | channels: words that hold a tag and a value; rings of them |
 //! | [`Defaults`] | the mutexes, barriers and semaphores that suit a kind of device |
+//!
+//! [`Error`] says which errors every function returns that reaches a device; where there are others,
+//! its documentation names them.
 
 mod channels;
 mod defaults;

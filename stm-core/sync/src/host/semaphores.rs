@@ -101,21 +101,12 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
         // SAFETY: the words are aligned to 256 bytes and were set by `reset`; that they
         // live while a kernel runs is what the caller of a launch promises.
         unsafe {
-            let len = self.len() as u64;
-            TSemaphores::from_raw(
-                self.words.as_mut_ptr().cast(),
-                len,
-                self.count,
-                self.kind,
-                self.stop,
-            )
+            let (start, len) = (self.words.as_mut_ptr().cast(), self.len() as u64);
+            TSemaphores::from_raw(start, len, self.count, self.kind, self.stop)
         }
     }
 
     /// Empties all semaphores, after a launch that was told to stop or ended with an error.
-    ///
-    /// # Errors
-    /// An error of the device.
     pub fn reset(&mut self) -> Result<(), Error> {
         let mut words = vec![0; self.words.len()];
         for first in words.iter_mut().step_by(SEMAPHORE_WORDS) {
@@ -126,10 +117,8 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
 }
 
 impl<D: Device> Semaphores<D, Chosen> {
-    /// Makes semaphores with an algorithm that is chosen now.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
+    /// Makes semaphores with an algorithm that is chosen now. Its errors are those of
+    /// [`Self::new`].
     pub fn chosen(
         device: &D,
         kind: Kind,
@@ -151,10 +140,8 @@ impl<D: Device, S: Waiting> Semaphores<D, Checked<S>> {
         let words = self.words.download()?;
         for (semaphore, words) in (0..).zip(words.chunks(SEMAPHORE_WORDS)) {
             if let [1, low, high] = words[MISUSE..MISUSE + 3] {
-                return Err(Error::PostWithoutWait {
-                    thread: u64::from(low) | u64::from(high) << 32,
-                    semaphore,
-                });
+                let thread = u64::from(low) | u64::from(high) << 32;
+                return Err(Error::PostWithoutWait { thread, semaphore });
             }
         }
         Ok(())

@@ -6,12 +6,13 @@
 use crate::host::cuda::driver::{Call, Driver, Nvidia, ends_context};
 use crate::host::device::Limits;
 use crate::host::error::Error;
+use crate::host::locked;
 use crate::observe::probe::Observation;
 use core::any::TypeId;
 use cudarc::driver::{CudaContext, CudaStream, DriverError, sys};
 use std::collections::HashMap;
 use std::prelude::v1::*;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// The properties of a GPU, as its driver reports them ([`Cuda::info`]).
@@ -40,13 +41,11 @@ pub struct CudaInfo {
     pub resident_threads: u32,
 }
 
-/// A kernel's function in its loaded module.
 #[derive(Clone, Copy)]
 pub(crate) struct Loaded {
     pub(crate) function: sys::CUfunction,
     /// The largest number of threads of a block, which its registers bound.
     pub(crate) threads_max: u32,
-    /// The time that the driver took to compile the module.
     pub(crate) compiled_in: Duration,
     /// Whether the module is the one for newer GPUs.
     pub(crate) wide: bool,
@@ -95,11 +94,8 @@ impl Drop for Handles {
 }
 
 impl Handles {
-    /// Opens the context of a device.
     fn open(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
-        let device = driver
-            .device(ordinal as i32)
-            .map_err(failed("cuDeviceGet"))?;
+        let device = (driver.device(ordinal as i32)).map_err(failed("cuDeviceGet"))?;
         // SAFETY: the driver has this device.
         let context =
             unsafe { driver.retain_context(device) }.map_err(failed("cuDevicePrimaryCtxRetain"))?;
@@ -122,13 +118,11 @@ impl Handles {
         self.context as u64
     }
 
-    /// Makes the context the calling thread's.
     fn bind(&self) -> Call {
         // SAFETY: the context is retained.
         unsafe { self.driver.set_context(self.context) }
     }
 
-    /// Reads what the GPU is.
     fn describe(&self) -> Call<(CudaInfo, Limits)> {
         use sys::CUdevice_attribute as A;
         let (driver, device) = (&self.driver, self.device);
@@ -210,7 +204,6 @@ fn failed(during: &'static str) -> impl Fn(DriverError) -> Error {
     }
 }
 
-/// Returns the number of GPUs that a driver reports.
 fn count_of(driver: &dyn Driver) -> Result<usize, Error> {
     if !driver.is_present() {
         return Err(Error::NoDriver);
@@ -233,7 +226,6 @@ impl Cuda {
         Self::with_driver(Box::new(Nvidia), ordinal)
     }
 
-    /// Opens a GPU of a driver.
     pub(crate) fn with_driver(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
         let count = match count_of(&*driver) {
             Ok(count) => count,
@@ -270,11 +262,8 @@ impl Cuda {
         }
     }
 
-    /// Opens the GPU of a context that other code uses. Both use the primary
-    /// context of the GPU, so that kernels of either reach the memory of both.
-    ///
-    /// # Errors
-    /// Those of [`Self::new`].
+    /// Opens the GPU of a context that other code uses. Both use the primary context of the GPU, so
+    /// that kernels of either reach the memory of both. Its errors are those of [`Self::new`].
     pub fn beside(context: &CudaContext) -> Result<Self, Error> {
         Self::new(context.ordinal())
     }
@@ -298,7 +287,6 @@ impl Cuda {
         })
     }
 
-    /// Returns the stream of kernels and copies.
     pub(crate) fn stream(&self) -> sys::CUstream {
         match &self.lent {
             Some(stream) => stream.cu_stream(),
@@ -311,18 +299,15 @@ impl Cuda {
         &self.context.info
     }
 
-    /// Returns the driver.
     pub(crate) fn driver(&self) -> &dyn Driver {
         &*self.context.handles.driver
     }
 
     /// Returns an error if the context was lost, and else makes it the calling thread's.
     pub(crate) fn alive(&self) -> Result<(), Error> {
-        let lost = self.lost().clone();
-        match lost {
-            Some(error) => Err(error),
-            None => self.done("cuCtxSetCurrent", self.context.handles.bind()),
-        }
+        let lost = locked(&self.context.lost).clone();
+        lost.map_or(Ok(()), Err)?;
+        self.done("cuCtxSetCurrent", self.context.handles.bind())
     }
 
     /// Returns what a call of the driver returned. An error that ends the
@@ -343,13 +328,7 @@ impl Cuda {
             during: during.to_owned(),
             code: code(error),
         };
-        self.lost().get_or_insert(error).clone()
-    }
-
-    /// Returns the error that ended the context, if one did.
-    fn lost(&self) -> MutexGuard<'_, Option<Error>> {
-        let lost = self.context.lost.lock();
-        lost.unwrap_or_else(PoisonError::into_inner)
+        locked(&self.context.lost).get_or_insert(error).clone()
     }
 }
 

@@ -8,7 +8,6 @@ use crate::kernel::Kernel;
 use cudarc::driver::sys;
 use std::time::Duration;
 
-/// A graph ready to be launched, destroyed when dropped.
 pub(super) struct Graph<'a> {
     cuda: &'a Cuda,
     ready: sys::CUgraphExec,
@@ -35,8 +34,9 @@ impl<'a> Graph<'a> {
         let begun = unsafe { driver.begin_capture(stream) };
         cuda.done("cuStreamBeginCapture", begun)?;
         let recorded = launches.iter().try_for_each(|(launch, params)| {
+            let params = core::ptr::from_ref(params).cast();
             // SAFETY: nothing runs yet; the caller promises the rest for what will.
-            unsafe { cuda.start::<K>(launch, params) }
+            unsafe { cuda.start(Entry::of::<K>(), launch, params) }
         });
         // SAFETY: the stream is live, and capturing.
         let ended = unsafe { driver.end_capture(stream) };
@@ -65,15 +65,12 @@ impl Replay for Graph<'_> {
     fn replay(&mut self) -> Result<Duration, Error> {
         let cuda = self.cuda;
         cuda.alive()?;
-        let (before, after) = (Event::new(cuda)?, Event::new(cuda)?);
-        before.record()?;
-        // SAFETY: both are live, and what the kernels use is until the graph is dropped
-        // (`record`).
-        let launched = unsafe { cuda.driver().launch_graph(self.ready, cuda.stream()) };
-        cuda.done("cuGraphLaunch", launched)?;
-        // After an error here kernels may still run, so the context is lost whatever it is.
-        cuda.wait_after(&after, "a recorded kernel")?;
-        before.until(&after)
+        cuda.timed(None, "a recorded kernel", || {
+            // SAFETY: both are live, and what the kernels use is until the graph is dropped
+            // (`record`).
+            let launched = unsafe { cuda.driver().launch_graph(self.ready, cuda.stream()) };
+            cuda.done("cuGraphLaunch", launched)
+        })
     }
 }
 
@@ -85,7 +82,6 @@ impl Drop for Graph<'_> {
     }
 }
 
-/// An event, destroyed when dropped.
 pub(super) struct Event<'a> {
     cuda: &'a Cuda,
     pub(super) event: sys::CUevent,

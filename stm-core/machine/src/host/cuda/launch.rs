@@ -1,7 +1,7 @@
 //! Launches on a GPU: the implementation of [`Device`].
 
 use crate::host::cuda::context::{Cuda, Loaded, has_wide_atomics};
-use crate::host::cuda::driver::{Call, DriverLaunch};
+use crate::host::cuda::driver::Call;
 use crate::host::cuda::graph::{Event, Graph};
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
@@ -103,20 +103,18 @@ impl Device for Cuda {
     }
 
     fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
-        self.resident_of(Entry::of::<K>(), launch)
+        let loaded = self.ready(Entry::of::<K>(), &launch.of_one_cluster())?;
+        self.resident(loaded, launch)
     }
 
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
         self.alive()?;
-        let (before, after) = (Event::new(self)?, Event::new(self)?);
-        before.record()?;
         let (to, from) = (to as sys::CUdeviceptr, from as sys::CUdeviceptr);
-        // SAFETY: the caller promises it, and the copy is waited for below.
-        let copied = unsafe { self.driver().copy_within(to, from, bytes, self.stream()) };
-        self.done("cuMemcpyDtoDAsync", copied)?;
-        // After an error here the copy may still run, as a kernel may.
-        self.wait_after(&after, "a copy on the device")?;
-        before.until(&after)
+        self.timed(None, "a copy on the device", || {
+            // SAFETY: the caller promises it, and `timed` waits for the copy.
+            let copied = unsafe { self.driver().copy_within(to, from, bytes, self.stream()) };
+            self.done("cuMemcpyDtoDAsync", copied)
+        })
     }
 
     unsafe fn launch<K: Kernel>(
@@ -124,15 +122,16 @@ impl Device for Cuda {
         launch: &Launch,
         params: &K::Params,
     ) -> Result<Duration, Error> {
-        let params = core::ptr::from_ref(params).cast::<c_void>();
+        let params = core::ptr::from_ref(params).cast();
         // SAFETY: the entry point takes one parameter, K::Params by value; its
         // validity is the caller's promise.
         unsafe { self.launch_entry(Entry::of::<K>(), launch, params) }
     }
 
     unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<(), Error> {
-        // SAFETY: the caller promises it.
-        unsafe { self.start::<K>(launch, params) }
+        let params = core::ptr::from_ref(params).cast();
+        // SAFETY: as above.
+        unsafe { self.start(Entry::of::<K>(), launch, params) }
     }
 
     unsafe fn record<'d, K: Kernel>(
@@ -188,9 +187,19 @@ impl Cuda {
             .map_err(|error| self.lose(what, error))
     }
 
-    /// Does the same without a time limit.
-    pub(super) fn wait_after(&self, reached: &Event<'_>, what: &str) -> Result<(), Error> {
-        self.wait_until(reached, None, what)
+    /// Waits for what `begin` begins, which errors name `what`, and returns the time that the device
+    /// took for it.
+    pub(super) fn timed(
+        &self,
+        stop: Option<StopAt>,
+        what: &str,
+        begin: impl FnOnce() -> Result<(), Error>,
+    ) -> Result<Duration, Error> {
+        let (before, after) = (Event::new(self)?, Event::new(self)?);
+        before.record()?;
+        begin()?;
+        self.wait_until(&after, stop, what)?;
+        before.until(&after)
     }
 
     /// Makes a kernel ready for launches of this shape, and checks the shape.
@@ -199,21 +208,6 @@ impl Cuda {
         let loaded = self.function(kernel, launch.probe.observation())?;
         self.check_function(kernel, loaded, launch)?;
         Ok(loaded)
-    }
-
-    /// Launches a kernel and does not wait for it.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Device::enqueue`].
-    pub(super) unsafe fn start<K: Kernel>(
-        &self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<(), Error> {
-        let params = core::ptr::from_ref(params).cast::<c_void>();
-        // SAFETY: the entry point takes one parameter, K::Params by value; its validity
-        // is the caller's promise.
-        unsafe { self.start_entry(Entry::of::<K>(), launch, params) }
     }
 
     /// Launches an entry point and waits for it.
@@ -228,12 +222,10 @@ impl Cuda {
     ) -> Result<Duration, Error> {
         // What may fail, and takes long the first time, comes before the clock.
         self.ready(kernel, launch)?;
-        let (before, after) = (Event::new(self)?, Event::new(self)?);
-        before.record()?;
-        // SAFETY: the caller promises it.
-        unsafe { self.start_entry(kernel, launch, params) }?;
-        self.wait_until(&after, launch.stop, &format!("kernel {}", kernel.name))?;
-        before.until(&after)
+        self.timed(launch.stop, &format!("kernel {}", kernel.name), || {
+            // SAFETY: the caller promises it.
+            unsafe { self.start(kernel, launch, params) }
+        })
     }
 
     /// Launches an entry point and does not wait for it.
@@ -241,25 +233,17 @@ impl Cuda {
     /// # Safety
     /// The obligations are those of [`Device::enqueue`]; `params` points to the
     /// entry point's parameters.
-    unsafe fn start_entry(
+    pub(super) unsafe fn start(
         &self,
         kernel: Entry,
         launch: &Launch,
         params: *const c_void,
     ) -> Result<(), Error> {
-        let started = DriverLaunch {
-            function: self.ready(kernel, launch)?.function,
-            blocks: launch.blocks,
-            threads: launch.threads,
-            shared_bytes: launch.shared_bytes,
-            cooperative: launch.cooperative,
-            cluster: launch.cluster,
-            stream: self.stream(),
-            params: params.cast_mut(),
-        };
+        let function = self.ready(kernel, launch)?.function;
         // SAFETY: the entry point takes what `params` points to (the caller's
         // promise); the driver copies it before it returns.
-        let launched = unsafe { self.driver().launch(started) };
+        let launched =
+            unsafe { (self.driver()).launch(function, launch, self.stream(), params.cast_mut()) };
         self.done("cuLaunchKernel", launched)
     }
 
@@ -284,16 +268,6 @@ impl Cuda {
         Ok(())
     }
 
-    /// Returns how many blocks of a kernel are resident at the same time.
-    fn resident_of(&self, kernel: Entry, launch: &Launch) -> Result<u32, Error> {
-        let one = Launch {
-            blocks: launch.cluster,
-            ..*launch
-        };
-        self.resident(self.ready(kernel, &one)?, launch)
-    }
-
-    /// Returns how many blocks of a function are resident at the same time.
     fn resident(&self, loaded: Loaded, launch: &Launch) -> Result<u32, Error> {
         let (threads, shared) = (launch.threads as i32, launch.shared_bytes as usize);
         // SAFETY: the function is loaded.
@@ -309,7 +283,7 @@ impl Cuda {
     /// through a stream of its own and continues to wait.
     fn wait_for(&self, after: &Event<'_>, stop: Option<StopAt>) -> Call {
         let driver = self.driver();
-        if let Some(stop) = stop.filter(|stop| stop.after.is_some()) {
+        if let Some((flag, limit)) = stop.and_then(|stop| Some((stop.flag, stop.after?))) {
             let start = Instant::now();
             let one = 1u32.to_ne_bytes();
             let mut stopped = false;
@@ -319,15 +293,12 @@ impl Cuda {
                     Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY)) => {}
                     ended => return ended,
                 }
-                if !stopped && stop.is_due(start) {
-                    let (flag, side) = (
-                        stop.flag as sys::CUdeviceptr,
-                        self.context.handles.side_stream,
-                    );
+                if !stopped && start.elapsed() >= limit {
+                    let side = self.context.handles.side_stream;
                     // SAFETY: the flag is live device memory (StopAt), the
                     // source lives until the stream has been waited for.
                     unsafe {
-                        driver.copy_in(flag, &one, side)?;
+                        driver.copy_in(flag as sys::CUdeviceptr, &one, side)?;
                         driver.wait_for_stream(side)?;
                     }
                     stopped = true;

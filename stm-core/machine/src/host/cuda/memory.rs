@@ -110,10 +110,8 @@ impl Cuda {
         unsafe { self.borrow_pointer(name, slice, &stream, len) }
     }
 
-    /// Does what [`Self::borrow`] does, for a part of a slice (`slice.slice_mut(..)`).
-    ///
-    /// # Errors
-    /// Those of [`Self::borrow`].
+    /// Does what [`Self::borrow`] does, for a part of a slice (`slice.slice_mut(..)`). Its errors
+    /// are those of [`Self::borrow`].
     pub fn borrow_view<'a, T: Pod + Element>(
         &self,
         name: &'static str,

@@ -3,15 +3,16 @@
 use crate::host::cuda::context::{Cuda, Loaded, code};
 use crate::host::cuda::driver::ends_context;
 use crate::host::error::Error;
+use crate::host::locked;
 use crate::host::parameters::{Shape, check_names};
 use crate::kernel::{Build, Kernel};
 use crate::observe::probe::Observation;
 use core::any::TypeId;
-use cudarc::driver::sys;
+use cudarc::driver::{DriverError, sys};
 use std::borrow::{Cow, ToOwned};
 use std::ffi::CString;
 use std::prelude::v1::*;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// The entry point of a launch without the kernel's type, so that only a few
@@ -26,7 +27,6 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    /// Returns the entry point of a kernel.
     pub(crate) fn of<K: Kernel>() -> Self {
         Self {
             id: TypeId::of::<K>(),
@@ -39,9 +39,8 @@ impl Entry {
 }
 
 impl Cuda {
-    /// Returns the name of a kernel's entry point for this GPU, the text of
-    /// its module, and whether that is the one for newer GPUs. A kernel without a module for wide atomics has only the
-    /// other one.
+    /// Returns the name of a kernel's entry point for this GPU, the text of its module, and whether
+    /// that is the one for newer GPUs, which not every kernel has.
     fn module_of(
         &self,
         kernel: Entry,
@@ -67,12 +66,8 @@ impl Cuda {
     ) -> Result<Loaded, Error> {
         self.alive()?;
         let key = (kernel.id, self.wide, observation);
-        let slot = {
-            let loaded = self.context.loaded.lock();
-            let mut loaded = loaded.unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(loaded.entry(key).or_default())
-        };
-        let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = Arc::clone(locked(&self.context.loaded).entry(key).or_default());
+        let mut slot = locked(&slot);
         if let Some(found) = *slot {
             return Ok(found);
         }
@@ -86,14 +81,8 @@ impl Cuda {
         // SAFETY: the module was just loaded, and is never unloaded: the
         // context takes it along.
         let found = unsafe { self.driver().function(module, symbol) };
-        let function = found.map_err(|error| {
-            if ends_context(error) {
-                self.lose("cuModuleGetFunction", error)
-            } else {
-                let log = code(error);
-                Error::BadPtx { entry, log }
-            }
-        })?;
+        let function = found
+            .map_err(|error| self.refused("cuModuleGetFunction", error, entry, code(error)))?;
         // SAFETY: the function is loaded.
         let threads_max = unsafe { self.driver().threads_max(function) };
         let found = Loaded {
@@ -110,23 +99,29 @@ impl Cuda {
         *slot = Some(found);
         Ok(found)
     }
-}
 
-impl Cuda {
-    /// Loads PTX text into the context.
+    /// Returns the error of a module that the driver does not take, for what `log` says.
+    fn refused(&self, during: &str, error: DriverError, entry: &'static str, log: String) -> Error {
+        if ends_context(error) {
+            self.lose(during, error)
+        } else {
+            Error::BadPtx { entry, log }
+        }
+    }
+
     fn load_module(&self, entry: &'static str, ptx: &str) -> Result<sys::CUmodule, Error> {
-        let bad = |log: String| Error::BadPtx { entry, log };
-        let text = CString::new(ptx).map_err(|_| bad("the text contains a NUL".to_owned()))?;
+        let text = CString::new(ptx).map_err(|_| Error::BadPtx {
+            entry,
+            log: "the text contains a NUL".to_owned(),
+        })?;
         let mut log = vec![0u8; 8192];
         let loaded = self.driver().load_module(&text, &mut log);
         loaded.map_err(|error| {
-            if ends_context(error) {
-                return self.lose("cuLibraryLoadData", error);
-            }
             let end = log.iter().position(|&b| b == 0).unwrap_or(log.len());
             let log = String::from_utf8_lossy(&log[..end]);
             let words: Vec<&str> = log.split_whitespace().collect();
-            bad(format!("{}: {}", code(error), words.join(" ")))
+            let log = format!("{}: {}", code(error), words.join(" "));
+            self.refused("cuLibraryLoadData", error, entry, log)
         })
     }
 }
