@@ -303,8 +303,6 @@ where
         self.unchanged = false;
     }
 
-    // All indices are constants, as in `Tx::read_many`.
-    #[allow(clippy::needless_range_loop)]
     #[inline(always)]
     fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<()> {
         let at = (self.at)(i);

@@ -191,9 +191,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read`].
-    // All indices are constants: an iterator over an array would move it to the
-    // stack, on a GPU byte by byte.
-    #[allow(clippy::needless_range_loop)]
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
@@ -211,7 +208,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// An array inside a `Result` would have no values beside an error, and the
     /// registers meant for them would be kept through the whole loop: compilers
     /// cannot tell that what is read after the merge was written before it.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_elements<T: Element, const N: usize>(
         &mut self,
@@ -254,7 +250,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Does [`Self::read_words`] into `v`.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_words_into<T: Element, const N: usize>(
         &mut self,
@@ -298,7 +293,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Copies the addresses: an array with a variable index is kept in memory,
     /// and the one that the fast path uses must stay in registers.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     fn copied<const N: usize>(words: [WordAddress; N]) -> [u64; N] {
         let mut at = [0; N];
@@ -326,7 +320,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Returns the values with the attempt's own writes in place.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    #[allow(clippy::needless_range_loop)] // see read_many
     fn overlay<T: Element, const N: usize>(
         &mut self,
         mut own: u32,

@@ -350,7 +350,6 @@ impl Crew for BlockCrew {
         }
     }
 
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn broadcast<L: Lane, const K: usize>(self, lane: &L, by: bool, v: [u64; K]) -> [u64; K] {
         const { assert!((K as u64) < PLACE_WORDS, "as many words as the place has") }

@@ -215,8 +215,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read`].
-    // All indices are constants, as in Tx::read_many.
-    #[allow(clippy::needless_range_loop)]
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
@@ -269,7 +267,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     ///
     /// # Errors
     /// The errors are those of [`Self::write`].
-    #[allow(clippy::needless_range_loop)] // as in Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,

@@ -36,7 +36,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::write`]; some of the elements may then be written.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
@@ -124,7 +123,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Writes the first `count` of several words together, if the algorithm can; `captured` ones
     /// are stored at once. Otherwise it returns `false` and changes nothing.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn put_together<T: Element, const N: usize>(
         &mut self,

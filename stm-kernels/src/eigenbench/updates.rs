@@ -15,8 +15,6 @@ pub const STATIC_WORDS: usize = 32;
 pub struct EigenbenchUpdates<A>(PhantomData<A>);
 
 impl<A: Algorithm> EigenbenchUpdates<A> {
-    // All indices are constants, as in `Tx::read_many`.
-    #[allow(clippy::needless_range_loop)]
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &EigenbenchParams<A>) {
         let plan = p.plan;

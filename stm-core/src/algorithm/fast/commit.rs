@@ -241,7 +241,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Stores the new values of entries, those of packed words and pairs together
     /// with their version, and returns whether there are others.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn publish_batch<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,

@@ -120,7 +120,6 @@ impl EntrySet {
     /// # Errors
     /// [`Abort::ReadSetFull`] if there are more distinct words than entries. [`Abort::ReadStale`]
     /// if the set has a word already and the word seen then was another.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
         &mut self,
@@ -317,7 +316,6 @@ impl EntrySet {
 
     /// Buffers writes of the first `count` of `words`, if they are the entries from the hint on, on
     /// the stack and not written. Otherwise it returns `false` and changes nothing.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_read<L: Lane, const N: usize, const R: usize>(
         &mut self,
@@ -361,7 +359,6 @@ impl EntrySet {
 
     /// Returns whether an entry is of one of the first `count` of `words`; it
     /// compares all with all.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn has_any<L: Lane, const N: usize, const R: usize>(
         &self,
@@ -388,7 +385,6 @@ impl EntrySet {
 
     /// Buffers writes of the first `count` of `words`, if there is room on the stack, no entry is
     /// of one of them, and no two are the same. Otherwise it returns `false` and changes nothing.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_new<L: Lane, const N: usize, const R: usize>(
         &mut self,

@@ -116,7 +116,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Swaps the pairs of a batch whose version words are as `seen` for their locked form, owned by
     /// `owner`, all in flight together, and returns the version words found. For the other entries
     /// of the batch it returns those of `otherwise`.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn lock_pairs<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,

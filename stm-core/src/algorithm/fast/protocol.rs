@@ -141,7 +141,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Ok(())
     }
 
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,

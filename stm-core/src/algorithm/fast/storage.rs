@@ -141,7 +141,6 @@ impl Storage for Cells {
         }
     }
     /// Compares the upper halves of packed words, as 64 bits take two registers on a GPU.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn newest<T: Element, const N: usize>(
         words: [u64; N],

@@ -47,7 +47,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Buffers additions to a row.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_additions<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,

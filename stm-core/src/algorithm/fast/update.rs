@@ -29,9 +29,6 @@ use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 use stm_machine::{Element, WordAddress};
 
-// All indices are constants: an iterator over an array would move it to the stack, on a GPU byte
-// by byte.
-#[allow(clippy::needless_range_loop)]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Owns words and reads them.
     #[inline(always)]
@@ -233,7 +230,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
 /// Updates in a turn alone (`run/gate.rs`): no word is owned, and none changes but by the lanes of this
 /// warp.
-#[allow(clippy::needless_range_loop)]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Makes the updates of the lanes `makers` one after the other, in the order of the lanes, all at
     /// one version. Each loads its words in flight together, computes, and stores. A barrier lies
@@ -340,7 +336,6 @@ const fn mask(n: usize) -> u32 {
 ///
 /// Its arrays are copies in memory, so that the update's own stay in registers.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)]
 fn twins<L: Lane, T: Element, const N: usize>(
     lane: &L,
     words: [WordAddress; N],
