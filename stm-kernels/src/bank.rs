@@ -373,7 +373,6 @@ impl<A: Algorithm> BankAdds<A> {
         });
     }
 
-    /// Returns the sum of a range, row by row.
     #[inline(always)]
     fn audit<L: Lane>(tx: &mut Tx<'_, L, A>, p: &BankAddsParams<A>, range: u32) -> TxResult<i32> {
         let mut account = p.plan.start(range);

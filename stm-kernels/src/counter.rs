@@ -48,7 +48,6 @@ pub struct CounterParams<A: Algorithm> {
     pub plan: CounterPlan,
 }
 
-/// Returns the counter that item `i` names.
 #[inline(always)]
 pub(crate) fn counter_of<L: Lane>(lane: &L, items: &TArray<u32>, i: u64) -> Option<u64> {
     // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the

@@ -103,7 +103,6 @@ pub(crate) enum Misuse {
 }
 
 impl Misuse {
-    /// Returns the mistake and the node that it was made with.
     #[inline(always)]
     pub(crate) fn of(self, node: Node) -> u64 {
         u64::from(self as u32) << 32 | u64::from(node.bits())
@@ -171,7 +170,6 @@ pub(crate) struct Taken {
     pub(crate) fresh: bool,
 }
 
-/// No node, as a word.
 const NONE: u64 = u64::MAX;
 
 /// A function that is not inlined returns one word.
@@ -221,7 +219,6 @@ impl TPool {
         self.nodes
     }
 
-    /// Returns the number by which the host finds the pool's name.
     #[inline(always)]
     pub(crate) const fn id(&self) -> u32 {
         self.id
@@ -251,7 +248,6 @@ impl TPool {
         node.0 & !self.index_mask == self.tag
     }
 
-    /// Returns the number of words of the bitmap.
     #[inline(always)]
     pub(crate) const fn words(&self) -> u32 {
         self.nodes.div_ceil(NODES_A_WORD)

@@ -161,7 +161,6 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
         }
     }
 
-    /// Returns the records of transaction `i`.
     #[inline(always)]
     pub(crate) const fn of<'x>(&self, i: u64) -> Preassigned<'x, A, R> {
         Preassigned {

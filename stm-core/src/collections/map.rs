@@ -49,7 +49,6 @@ impl<A: Algorithm, K, V> core::fmt::Debug for TMap<A, K, V> {
     }
 }
 
-/// Returns the bucket of a key among `buckets`.
 #[inline(always)]
 pub(crate) fn bucket<K: Key>(key: K, buckets: u64) -> u64 {
     // There are fewer than 2^32.

@@ -98,7 +98,6 @@ fn copy<L: Lane>(lane: &L, len: u64, load: impl Fn(&L, u64) -> u64, store: impl 
 }
 
 impl<T: Element> IntoCells<T> {
-    /// Copies this thread's words.
     #[inline(always)]
     fn body<L: Lane>(lane: &L, params: &IntoCellsParams<T>) {
         let IntoCellsParams { elements, cells } = *params;
@@ -124,7 +123,6 @@ impl<T: Element> IntoCells<T> {
 }
 
 impl<T: Element> FromCells<T> {
-    /// Copies this thread's words.
     #[inline(always)]
     fn body<L: Lane>(lane: &L, params: &FromCellsParams<T>) {
         let FromCellsParams {

@@ -45,7 +45,6 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns the record of the event in a history.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn record(self) -> LogRecord {
         let (words, len) = match self {

@@ -14,7 +14,6 @@ use stm_machine::lane::{Lane, times};
 const STOP_POLL_ATTEMPTS: u32 = 16;
 
 impl<A: Algorithm> StmRef<A> {
-    /// Reports a transaction that began inside another one.
     #[inline(always)]
     pub(crate) fn nested<L: Lane>(&self, lane: &L) {
         let record = FaultRecord {
@@ -26,7 +25,6 @@ impl<A: Algorithm> StmRef<A> {
         unsafe { globals::fault(lane, self.globals, record) };
     }
 
-    /// Begins an attempt and runs its code.
     #[inline(always)]
     pub(crate) fn execute<L: Lane, R, F>(tx: &mut Tx<'_, L, A>, body: &mut F) -> TxResult<R>
     where
@@ -125,7 +123,6 @@ impl<A: Algorithm> StmRef<A> {
         outcome
     }
 
-    /// Counts a commit.
     #[inline(always)]
     fn succeeded<L: Lane>(
         tx: &mut Tx<'_, L, A>,

@@ -126,7 +126,6 @@ impl Period {
         }
     }
 
-    /// Returns whether the place has opened a period.
     #[inline(always)]
     pub(super) const fn is_own(&self) -> bool {
         self.tickets != 0
@@ -150,7 +149,6 @@ impl Period {
         true
     }
 
-    /// Ends the period, if the place has opened it.
     #[inline(always)]
     pub(super) fn end<L: Lane>(&mut self, lane: &L, gate: Gate) {
         if core::mem::take(&mut self.tickets) != 0 && !Mutant::PeriodUnended.on(lane) {
@@ -181,7 +179,6 @@ impl Period {
         (self.since, self.ticks) = (self.entered, ticks);
     }
 
-    /// Notes when the place's turn began.
     #[inline(always)]
     pub(super) fn begin_turn<L: Lane>(&mut self, lane: &L) {
         self.began = lane.clock() as u32;

@@ -144,7 +144,6 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, BlockCrew, F>(lane, range, body);
     }
 
-    /// Runs one transaction by the calling crew.
     #[inline(always)]
     fn once<L: Lane, C: Crew, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
     where
@@ -160,7 +159,6 @@ impl<A: Algorithm> StmRef<A> {
         result
     }
 
-    /// Runs the transactions of a range, spread over the crews of the launch.
     #[inline(always)]
     fn each<L: Lane, C: Crew, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
@@ -350,7 +348,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         }
     }
 
-    /// Lets the leader count the attempt, and returns what follows from its result.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn conclude(&mut self, end: TxResult<()>, transaction: u64) -> Outcome {
         const STOPPED: u32 = 4;

@@ -244,7 +244,6 @@ where
     }
 }
 
-/// The work of a static update.
 struct Update<A, V, T, I, F, const N: usize, const W: usize> {
     array: V,
     at: I,

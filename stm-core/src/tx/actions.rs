@@ -43,7 +43,6 @@ pub(crate) enum When {
     Abort = 1,
 }
 
-/// The operation of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     /// Adds to a 32-bit word.
@@ -132,7 +131,6 @@ impl Action {
         }
     }
 
-    /// Returns the action's first word.
     #[inline(always)]
     fn head(self, when: When) -> u64 {
         (when as u64) << WHEN_SHIFT | (self.op as u64) << OP_SHIFT | self.address & ADDRESS_MASK

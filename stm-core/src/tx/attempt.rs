@@ -20,7 +20,6 @@ use stm_machine::observe::{Mutant, Probe};
 use stm_machine::{Element, View, WordAddress};
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
-    /// Makes an attempt that has not begun.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn new(
         lane: &'a L,
@@ -93,7 +92,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.lane.probe().settle(&mut self.probe.cursor, instead);
     }
 
-    /// Reports an event to the probe, if there is one.
     #[inline(always)]
     pub(crate) fn observe(&mut self, event: impl FnOnce(&Self) -> Event) {
         if records(self.lane) {
@@ -110,7 +108,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
-    /// Records the version of a commit, for the probe.
     #[inline(always)]
     pub(crate) fn committed_as(&mut self, version: Version) {
         if records(self.lane) {
@@ -144,7 +141,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.stm.read_polls_or(A::READ_POLLS)
     }
 
-    /// Returns the same number for a team.
     #[inline(always)]
     pub(crate) fn team_read_polls(&self) -> u32 {
         self.stm.read_polls_or(A::TEAM_READ_POLLS)
@@ -249,7 +245,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(v)
     }
 
-    /// Does [`Self::read_words`] into `v`.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_words_into<T: Element, const N: usize>(
         &mut self,

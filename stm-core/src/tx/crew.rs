@@ -118,7 +118,6 @@ impl WarpCrew {
         Self { mask }
     }
 
-    /// Returns the lanes, as a warp's mask.
     #[inline(always)]
     pub(crate) const fn mask(self) -> u32 {
         self.mask
@@ -128,7 +127,6 @@ impl WarpCrew {
 impl Crew for WarpCrew {
     /// The lanes whose predicate held.
     type Votes = u32;
-    /// A lane's index.
     type Speaker = u32;
 
     #[inline(always)]
@@ -241,7 +239,6 @@ pub struct BlockCrew {
 }
 
 impl BlockCrew {
-    /// Returns the place of word `k` of a broadcast.
     #[inline(always)]
     const fn word(self, k: usize) -> *mut u64 {
         self.place.wrapping_add(1 + k)

@@ -143,7 +143,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Reports additions to the probe.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn observe_additions<T: Summand, const N: usize>(
         &mut self,
@@ -167,7 +166,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
     }
 
-    /// Reports sums read to the probe.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn observe_sums<T: Summand, const N: usize>(
         &mut self,

@@ -58,7 +58,6 @@ use stm_machine::{Element, WordAddress};
 /// ```
 pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
     pub(crate) tx: Tx<'a, L, A>,
-    /// The lanes of the team.
     pub(crate) crew: C,
     /// Says whether the attempt has deferred actions, the same in all lanes.
     pub(crate) deferred: bool,
@@ -133,7 +132,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         }
     }
 
-    /// Returns whether the calling lane speaks for the team.
     #[inline(always)]
     pub(crate) fn leads(&self) -> bool {
         self.crew.is(self.tx.lane, self.crew.leader(self.tx.lane))

@@ -21,7 +21,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.put::<T>(word, value.to_bits64())
     }
 
-    /// Buffers a write.
     #[inline(always)]
     pub(crate) fn put<T: Element>(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
         let buffered = A::buffer::<L, T>(self, address, value, Inside);

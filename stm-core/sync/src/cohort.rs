@@ -69,14 +69,12 @@ fn is_inside<L: Lane>(lane: &L, place: &Place) -> bool {
     words >= SHARED_WORDS && place.shared_word() <= words - SHARED_WORDS
 }
 
-/// Loads a word of the block's part of a lock.
 #[inline(always)]
 fn load<L: Lane>(lane: &L, place: &Place, i: u32) -> u32 {
     // SAFETY: inside the shared memory, as `arrive` has checked.
     unsafe { lane.shared_load_32(place.shared_word() + i) }
 }
 
-/// Stores a word of the block's part of a lock.
 #[inline(always)]
 fn store<L: Lane>(lane: &L, place: &Place, i: u32, v: u32) {
     // SAFETY: as above.

@@ -49,7 +49,6 @@ pub(super) const DONE: Told = u32::MAX - 1;
 pub(super) const WAIT: Told = u32::MAX;
 
 impl Group {
-    /// Makes the group of one lane.
     #[inline(always)]
     pub(super) fn alone<L: Lane>(lane: &L) -> Self {
         Self {
@@ -82,13 +81,11 @@ impl Group {
         }
     }
 
-    /// Returns the lanes.
     #[inline(always)]
     pub(super) const fn mask(&self) -> u32 {
         self.lanes
     }
 
-    /// Returns the number of lanes.
     #[inline(always)]
     pub(super) const fn lanes(&self) -> u32 {
         self.lanes.count_ones()

@@ -54,7 +54,6 @@ impl LockFault {
         Self::HolderFailed,
     ];
 
-    /// Returns the fault with this number.
     #[inline(always)]
     pub(crate) const fn of(number: u32) -> Self {
         match number {
@@ -201,13 +200,10 @@ pub enum Poll {
 /// schedules that are not fair, need them to let the others run.
 const POLLS: u32 = 16;
 
-/// The short pause.
 const PAUSE_NS: u32 = 20;
 
-/// Says whether a panic unwinds here.
 pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
 
-/// The pauses of one wait.
 #[derive(Default)]
 pub(super) struct Pauses(u32);
 

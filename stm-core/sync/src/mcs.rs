@@ -70,7 +70,6 @@ const FIRST: u32 = 1;
 const UNLINKED: u32 = 2;
 
 impl<const HELD: u32> Queue<HELD> {
-    /// Returns the address of a word of a node.
     #[inline(always)]
     fn word(place: &Place, node: u32, i: u32) -> *mut u32 {
         place.user_word::<Self>(0, (node - 1) * NODE_WORDS + i)

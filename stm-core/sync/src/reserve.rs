@@ -64,7 +64,6 @@ use stm_machine::observe::Mutant;
 #[derive(Clone, Copy, Debug)]
 pub struct Reserving<const PASSES: u32>;
 
-/// The words of a lock.
 const STATE: u32 = 0;
 const NEXT: u32 = 1;
 const FIRST: u32 = 2;

@@ -12,7 +12,6 @@ use stm_machine::observe::Mutant;
 /// The number of words from one slot to the next: a sector of the L2 cache.
 const SPACING: u32 = 8;
 
-/// Returns the number of slots for so many users.
 #[inline(always)]
 const fn slots(users: u32) -> u32 {
     users.next_power_of_two()

@@ -114,7 +114,6 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
 }
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Returns the lane's bound on the ticks of the clock.
     #[inline(always)]
     pub(crate) fn ticks_bound<L: Lane>(tx: &Tx<'_, L, Self>) -> u32 {
         if S::WRAPS {

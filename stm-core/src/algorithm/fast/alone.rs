@@ -24,7 +24,6 @@ use stm_machine::WordAddress;
 use stm_machine::observe::Mutant;
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Commits an attempt alone, unless that needs the whole protocol.
     #[inline(always)]
     pub(crate) fn commit_alone<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         if S::MANY_WORDS_PER_VERSION || tx.attempt.sums.added != 0 {
@@ -48,7 +47,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         true
     }
 
-    /// Stores the written words of `len` entries with a version.
     #[inline(never)]
     fn publish_alone<L: Lane, const APART: bool>(
         at: Entries<'_, L, INLINE>,

@@ -14,7 +14,6 @@ use crate::tx::crew::Crew;
 use stm_machine::Lane;
 use stm_machine::observe::Mutant;
 
-/// Entries that are written back together.
 #[derive(Clone, Copy)]
 struct Written<const B: usize> {
     /// The entries that there are and that are written, as a bit mask.
@@ -193,7 +192,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Returns the entries from `i` on.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn batch_to_publish<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Written<B> {
         let at = Self::entries(tx);

@@ -36,23 +36,18 @@ pub(super) const OPEN: u32 = 1 << 31;
 /// The read and write set of an attempt: counts and filters, in registers.
 #[derive(Clone, Copy, Debug)]
 pub struct EntrySet {
-    /// The number of entries.
     pub(crate) len: u32,
-    /// The number of written entries.
     pub(crate) writes: u32,
     /// The number of written entries that were not read.
     pub(super) blind: u32,
     /// The entry that the next write tries first. While an alternative is open, [`OPEN`] and the
     /// number of entries when the innermost one began: no entry, so that no write tries it.
     pub(super) hint: u32,
-    /// A filter over all words.
     pub(super) words: Bloom,
-    /// A filter over the words written.
     pub(super) written: Bloom,
 }
 
 impl EntrySet {
-    /// The empty set.
     pub(crate) const EMPTY: Self = Self {
         len: 0,
         writes: 0,
@@ -62,13 +57,11 @@ impl EntrySet {
         written: Bloom::EMPTY,
     };
 
-    /// Returns whether an alternative is open.
     #[inline(always)]
     pub(crate) const fn is_open(&self) -> bool {
         self.hint >= OPEN
     }
 
-    /// Returns whether a word was written without having been read.
     #[inline(always)]
     pub(crate) const fn has_blind(&self) -> bool {
         self.blind != 0
@@ -99,7 +92,6 @@ impl EntrySet {
         )
     }
 
-    /// Returns the value that this transaction wrote to a word, if it did.
     #[inline(always)]
     pub(crate) fn written_value<L: Lane, const N: usize>(
         &self,
@@ -297,7 +289,6 @@ impl EntrySet {
         }
     }
 
-    /// Adds a word that is written without having been read.
     #[inline(always)]
     fn blind<L: Lane, const N: usize, const LONG: bool>(
         &mut self,
@@ -454,7 +445,6 @@ impl EntrySet {
         (self, Ok(()))
     }
 
-    /// Marks entry `i` as written.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn mark<L: Lane, const N: usize, const LONG: bool>(
         &mut self,

@@ -54,17 +54,13 @@ pub type FastTable = Versioned<Table>;
 /// The state of an attempt.
 #[derive(Debug)]
 pub struct VersionedSets<'s, const INLINE: usize> {
-    /// The words read and written.
     pub(crate) set: EntrySet,
     /// The rows of sums read or added to, and the additions.
     pub(crate) sums: SumSet,
-    /// The first entries of `set`.
     pub(crate) scratch: &'s mut Inline<INLINE>,
-    /// The first entries of `sums`.
     pub(crate) sum_scratch: &'s mut SumStack,
     /// The clock at which all reads so far are known to hold.
     pub(crate) snapshot: Version,
-    /// The first snapshot of the attempt, and when it was taken.
     pub(crate) born: Birth,
     /// Says whether the attempt has met a word whose value is not in its version word.
     pub(crate) apart: bool,
@@ -116,7 +112,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Version(clock * 32 + 31)
     }
 
-    /// Loads the gate's word and, in flight with it, the clock as the snapshot.
     #[inline(always)]
     fn load_gate_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
         let since = Self::ticks_bound(tx);

@@ -55,7 +55,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Returns the version word of `word`.
     #[inline(always)]
     pub(crate) fn version_word<L: Lane>(tx: &Tx<'_, L, Self>, word: WordAddress) -> *mut u64 {
         S::version_word(S::map(tx.stm), word)

@@ -253,7 +253,6 @@ impl Storage for Table {
     }
 }
 
-/// The first snapshot of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Birth {
     /// The lane's bound on ticks, taken before the snapshot or later, when the
@@ -264,7 +263,6 @@ pub(crate) struct Birth {
 }
 
 impl Birth {
-    /// The birth of an attempt that has not begun.
     pub(crate) const NONE: Self = Self {
         since: 0,
         snapshot: Version(0),

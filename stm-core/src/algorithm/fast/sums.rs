@@ -46,7 +46,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Buffers additions to a row.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_additions<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -133,7 +132,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(values)
     }
 
-    /// Adds the attempt's own additions to the elements read.
     fn add_own<L: Lane, T: Summand, const N: usize>(
         at: SumLogs<'_, L>,
         set: SumSet,
@@ -159,7 +157,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Adds `more` to the header of each row that the attempt adds to.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn mark_rows<L: Lane>(tx: &mut Tx<'_, L, Self>, more: u64) {
         let at = Self::sums(tx);
@@ -267,7 +264,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Ends the additions in the headers.
     #[inline(always)]
     pub(crate) fn end_additions<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if tx.attempt.sums.added == 0 || Mutant::SumEndedEarly.on(tx.lane) {

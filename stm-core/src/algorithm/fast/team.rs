@@ -33,7 +33,6 @@ use stm_machine::observe::Mutant;
 use stm_machine::{Element, WordAddress};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Loads the clock for all lanes.
     #[inline(always)]
     fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
@@ -64,7 +63,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Version(now)
     }
 
-    /// Reads the words in the mask `active`, for all lanes at one snapshot.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read_as_team<L: Lane, C: Crew, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,

@@ -13,7 +13,6 @@ use crate::tx::team::agree;
 use stm_machine::Lane;
 use stm_machine::WordAddress;
 use stm_machine::observe::Mutant;
-/// The result of a lane's check of its own words.
 #[derive(Clone, Copy)]
 struct Looked {
     end: TxResult<()>,
@@ -24,7 +23,6 @@ struct Looked {
 }
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Commits for all lanes, or for none.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn commit_as_team<L: Lane, C: Crew>(
         tx: &mut Tx<'_, L, Self>,

@@ -30,7 +30,6 @@ use stm_machine::observe::Mutant;
 use stm_machine::{Element, WordAddress};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Owns words and reads them.
     #[inline(always)]
     pub(crate) fn own<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -133,7 +132,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         lost
     }
 
-    /// Gives the words that are held back as they were.
     #[inline(always)]
     pub(crate) fn disown<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
@@ -271,7 +269,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
     }
 
-    /// Makes one update alone, at `version`.
     #[inline(always)]
     fn update_one<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -325,7 +322,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 }
 
-/// The first `n` of 32 bits.
 const fn mask(n: usize) -> u32 {
     if n == 0 { 0 } else { u32::MAX >> (32 - n) }
 }

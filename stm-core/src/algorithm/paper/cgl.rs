@@ -33,7 +33,6 @@ use stm_machine::{Element, WordAddress};
 #[derive(Clone, Copy, Debug)]
 pub struct Cgl;
 
-/// The bit of the lock that says that it is held.
 const HELD: u32 = 1;
 /// The bit of the lock that says that a transaction waits for an update.
 const AWAITED: u32 = 2;
@@ -57,7 +56,6 @@ impl Cgl {
         }
     }
 
-    /// Loads the clock.
     #[inline(always)]
     fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the clock is live. Relaxed: it only wakes, and the lock that

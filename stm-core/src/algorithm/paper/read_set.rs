@@ -17,7 +17,6 @@ pub(crate) struct ReadSet {
 }
 
 impl ReadSet {
-    /// The empty set.
     pub(crate) const EMPTY: Self = Self { len: 0 };
 
     /// Returns the number of entries, repeated reads included.
@@ -164,7 +163,6 @@ impl ReadSet {
         }
     }
 
-    /// Returns the set without its last entry.
     #[inline(always)]
     pub(crate) const fn without_last(self) -> Self {
         Self {

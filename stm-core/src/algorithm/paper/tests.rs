@@ -16,7 +16,6 @@ use stm_machine::WordAddress;
 use stm_machine::lane::cpu::{Block, CpuLane};
 use stm_machine::observe::HostProbe;
 
-/// Runs `f` with the logs of one lane.
 fn with_logs<R>(capacity: Capacity, f: impl FnOnce(&CpuLane<'_>, &Logs) -> R) -> R {
     let block = Block::new(1, 0);
     // SAFETY: the only lane; it reaches what lives here.

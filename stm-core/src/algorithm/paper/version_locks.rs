@@ -51,7 +51,6 @@ pub type HvBackoff = VersionLocks<Hierarchical, Backoff>;
 /// Cederman, Tsigas and Chaudhry 2010.
 pub type Egpgv = VersionLocks<Tbv, Blocking>;
 
-/// Returns the variant of the registry for a combination of schemes.
 const fn variant<V: Validation, Q: Acquisition>() -> Variant {
     match (V::VALUES, Q::ORDERED, Q::BLOCK) {
         (false, true, false) => Variant::TbvSorting,
@@ -62,7 +61,6 @@ const fn variant<V: Validation, Q: Acquisition>() -> Variant {
     }
 }
 
-/// The result of one attempt to acquire all locks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Acquired {
     /// All locks are held, and every stripe read is as old as the snapshot.

@@ -23,7 +23,6 @@ pub struct WriteSet {
 }
 
 impl WriteSet {
-    /// The empty set.
     pub(crate) const EMPTY: Self = Self {
         len: 0,
         floor: 0,
@@ -36,7 +35,6 @@ impl WriteSet {
         self.len
     }
 
-    /// Returns whether the transaction has written nothing.
     #[inline(always)]
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
@@ -127,7 +125,6 @@ impl WriteSet {
         Ok(())
     }
 
-    /// Begins an alternative, and returns the set as it was.
     #[inline(always)]
     pub(crate) const fn save(&mut self) -> Self {
         let saved = *self;
@@ -135,7 +132,6 @@ impl WriteSet {
         saved
     }
 
-    /// Ends the alternative that began at `saved`; its writes stay.
     #[inline(always)]
     pub(crate) const fn keep(&mut self, saved: Self) {
         self.floor = saved.floor;

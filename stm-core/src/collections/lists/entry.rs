@@ -148,7 +148,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
         Ok(Some(value))
     }
 
-    /// Links a new node at the place.
     #[device]
     fn add(&mut self, value: V) -> TxResult<()> {
         let (key, links) = (self.key, [self.node.bits()]);
@@ -157,7 +156,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
         self.link(new.bits())
     }
 
-    /// Writes the link that leads to the place.
     #[inline(always)]
     fn link(&mut self, link: u32) -> TxResult<()> {
         if self.before.is_nil() {

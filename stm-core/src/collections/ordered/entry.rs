@@ -46,7 +46,6 @@ pub struct OrderedEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
     pub(super) walk: Walk,
     /// The leaf that the walk came to.
     pub(super) leaf: Option<(K, V)>,
-    /// Says whether that leaf has the key.
     pub(super) there: bool,
 }
 
@@ -113,7 +112,6 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
         Ok(!self.there)
     }
 
-    /// Inserts the key, which is absent.
     #[device]
     fn add(&mut self, value: V) -> TxResult<()> {
         let (map, key) = (self.map, self.key.to_bits64());

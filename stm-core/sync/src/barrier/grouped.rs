@@ -22,7 +22,6 @@ pub struct Grouped;
 const GROUPS: u32 = 4;
 
 impl Grouped {
-    /// Returns the line of the root.
     #[inline(always)]
     const fn root(place: &BarrierMemory) -> u32 {
         1 + place.groups()

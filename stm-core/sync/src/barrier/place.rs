@@ -59,13 +59,11 @@ impl BarrierMemory {
         self.blocks
     }
 
-    /// Returns the number of groups, a power of two.
     #[inline(always)]
     pub(super) const fn groups(&self) -> u32 {
         1 << self.groups_log2
     }
 
-    /// Returns the logarithm of the number of groups.
     #[inline(always)]
     pub(super) const fn groups_log2(&self) -> u32 {
         self.groups_log2
@@ -83,7 +81,6 @@ impl BarrierMemory {
         block & (self.groups() - 1)
     }
 
-    /// Returns the number of blocks of a group.
     #[inline(always)]
     pub(super) const fn members(&self, group: u32) -> u32 {
         (self.blocks - group + self.groups() - 1) >> self.groups_log2
@@ -102,7 +99,6 @@ impl BarrierMemory {
         self.word(line).cast::<u32>().wrapping_add(i as usize)
     }
 
-    /// Returns the stop flag.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     pub(crate) const fn stop(&self) -> Stop {
         self.stop

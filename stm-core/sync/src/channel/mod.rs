@@ -64,7 +64,6 @@ pub use rounds::in_rounds;
 pub use slots::{Found, TChannels};
 pub use space::{Cluster, Global, Shared, Space};
 
-/// The position of the tag in a word.
 const TAG_SHIFT: u32 = 32;
 
 /// Returns the number of 64-bit words of a channel for values of type `T`.

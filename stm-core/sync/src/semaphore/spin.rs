@@ -17,7 +17,6 @@ pub struct Spin;
 const TAKEN: u32 = 0;
 
 impl Spin {
-    /// Puts the word back, with a release.
     #[inline(always)]
     fn put<L: Lane>(lane: &L, gate: Gate, value: u32) {
         // ORDER(V1): release; pairs with P1 of whoever takes the word next. It is one
@@ -32,7 +31,6 @@ impl Spin {
         }
     }
 
-    /// Takes the word, if no other thread has it.
     #[inline(always)]
     fn take<L: Lane>(lane: &L, gate: Gate) -> u32 {
         // ORDER(P1): acquire; pairs with V1.
