@@ -11,8 +11,7 @@
 //! [`CounterUpdates`] makes Grote's increments as static updates.
 
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray, kernels};
+use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm, kernels};
 
 /// The number of 32-bit words from one counter to the next: each is on a line of its own.
 pub const STRIDE: u64 = 32;

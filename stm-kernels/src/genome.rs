@@ -35,8 +35,7 @@
 //! accesses them, and nobody reads in a launch what the launch changes.
 
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray, View, kernels};
+use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm, kernels};
 
 /// The number of bases in a word.
 pub const BASES_A_WORD: u32 = 32;

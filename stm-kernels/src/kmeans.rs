@@ -24,8 +24,7 @@
 //! read. Under the algorithms for which additions do not conflict, no two of
 //! these transactions do. The order of the additions is then unknown.
 
-use core::marker::PhantomData;
-use core::ops::Range;
+use core::{marker::PhantomData, ops::Range};
 use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult, kernels};
 

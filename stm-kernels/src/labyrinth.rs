@@ -46,8 +46,7 @@ pub use params::{
 };
 
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, kernels};
+use stm_core::{Lane, algorithm::Algorithm, kernels};
 
 /// The routing kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]

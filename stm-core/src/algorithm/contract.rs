@@ -17,8 +17,7 @@ use crate::tx::abort::{Abort, Fault, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
-use stm_machine::observe::Probe;
-use stm_machine::{Element, Lane, View, WordAddress};
+use stm_machine::{Element, Lane, View, WordAddress, observe::Probe};
 
 /// What the steps of an attempt take that only the library takes: outside of this crate the type has
 /// no name. So no kernel takes a step out of order, or with a word that is not of one of its arrays,

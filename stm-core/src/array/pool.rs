@@ -27,8 +27,7 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Record, TRecords};
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The number of nodes whose bits share a word.
 pub(crate) const NODES_A_WORD: u32 = 32;

@@ -22,8 +22,7 @@
 //! set may be full before it holds as many distinct words as its capacity says.
 
 use core::marker::PhantomData;
-use stm_machine::Lane;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, WordAddress};
 
 /// The value that a transaction adds to a header to announce its additions.
 pub(crate) const ANNOUNCED: u64 = 1;

@@ -47,13 +47,10 @@
 //! insertions conflict if they fill links of the same branch, as both write *occupied*.
 
 use crate::algorithm::contract::{Algorithm, Tx};
-use crate::array::pool::TNodes;
-use crate::array::record::Field;
 use crate::collections::item::{Item, Key};
-use crate::tx::abort::TxResult;
+use crate::{array::pool::TNodes, array::record::Field, tx::abort::TxResult};
 use stm_core_macros::device;
-use stm_machine::Element;
-use stm_machine::Lane;
+use stm_machine::{Element, Lane};
 
 mod entry;
 mod link;

@@ -20,11 +20,7 @@
 
 use crate::memory::version::CellWord;
 use core::marker::PhantomData;
-use stm_machine::Element;
-use stm_machine::Kernel;
-use stm_machine::Lane;
-use stm_machine::TArray;
-use stm_machine::View;
+use stm_machine::{Element, Kernel, Lane, TArray, View};
 
 /// Copies elements into cells. `T` is `u32` or `u64`, and stands for all elements of its width.
 #[derive(Clone, Copy, Debug)]

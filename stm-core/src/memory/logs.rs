@@ -24,8 +24,7 @@
 //!
 //! Invariant: nothing is ever cleared; counts in registers say which entries are valid.
 
-use stm_machine::Lane;
-use stm_machine::WordAddress;
+use stm_machine::{Lane, WordAddress};
 
 /// The number of buckets of a lock log, each the head of a list.
 pub(crate) const BUCKETS: u32 = 32;

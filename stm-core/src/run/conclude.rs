@@ -3,11 +3,9 @@
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::memory::globals::{self, Counter, FaultRecord};
-use crate::observe::event::Event;
-use crate::observe::mark::mark;
 use crate::run::outcome::{Counts, Outcome};
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::stm_ref::StmRef;
+use crate::{observe::event::Event, observe::mark::mark, tx::stm_ref::StmRef};
 use stm_machine::lane::{Lane, times};
 
 /// The number of attempts of a lane between two checks of the stop flag.

@@ -62,8 +62,7 @@ use crate::memory::globals::{self, Counter};
 use crate::run::admission::Admission;
 use crate::run::period::{Period, looks};
 use crate::run::word::{Gate, Word};
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The time between two polls of the head.
 const POLL_NS: u32 = 256;

@@ -27,8 +27,7 @@
 
 use crate::run::word::{Gate, Word};
 use core::ptr::addr_of_mut;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The conflict in a row from which on a place measures its wait. It looks at the time after twice
 /// as many, four times, and so on: a look takes the time of an attempt, and places that fail a few

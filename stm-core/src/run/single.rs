@@ -32,11 +32,9 @@ use crate::run::work::{Body, Ends, Work, is_whole, part};
 use crate::tx::abort::TxResult;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
-use core::mem::MaybeUninit;
-use core::ops::Range;
+use core::{mem::MaybeUninit, ops::Range};
 use stm_machine::lane::{Lane, records, times};
-use stm_machine::observe::Mutant;
-use stm_machine::observe::Probe;
+use stm_machine::{observe::Mutant, observe::Probe};
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs a transaction for each number in `range`, spread over all threads

@@ -6,19 +6,13 @@
 
 use crate::algorithm::contract::{Algorithm, Inside, Scratch};
 use crate::memory::globals::{self, FaultRecord, Globals};
-use crate::observe::event::Event;
-use crate::run::gate::Place;
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::wait::Sleep;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{BlockCrew, Crew, WarpCrew};
-use crate::tx::stm_ref::StmRef;
 use crate::tx::team::{TeamTx, agree};
-use core::mem::MaybeUninit;
-use core::ops::Range;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
-use stm_machine::observe::Probe;
+use crate::{observe::event::Event, run::gate::Place, run::wait::Sleep, tx::stm_ref::StmRef};
+use core::{mem::MaybeUninit, ops::Range};
+use stm_machine::{Lane, observe::Mutant, observe::Probe};
 
 /// A team that runs transactions. The ticket, the conflicts and the counts are the leader's.
 struct Team<'p, 'a, L: Lane, A: Algorithm, C: Crew> {

@@ -10,11 +10,8 @@ use crate::tx::abort::TxResult;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::each::each;
 use crate::tx::stm_ref::StmRef;
-use core::marker::PhantomData;
-use core::ops::Range;
-use stm_machine::Lane;
-use stm_machine::View;
-use stm_machine::{Element, WordAddress};
+use core::{marker::PhantomData, ops::Range};
+use stm_machine::{Element, Lane, View, WordAddress};
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs a static update for each number in `range`, spread over all threads of the launch: a

@@ -23,8 +23,7 @@
 
 use crate::memory::logs::{Logs, PLACE_WORDS};
 use crate::tx::stm_ref::StmRef;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 mod sealed {
     /// Seals [`Crew`](super::Crew), whose only implementations are in this module.

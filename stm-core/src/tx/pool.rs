@@ -13,8 +13,7 @@ use crate::array::preassigned::Preassigned;
 use crate::array::record::{Field, Fields, Record};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::{Action, When};
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, Lane};
+use stm_machine::{Element, Lane, observe::Mutant};
 
 /// The allocations that find no free node after a transaction has drawn a ticket, before the pool
 /// counts as exhausted. By then the other attempts have ended and have given back their nodes.

@@ -3,12 +3,9 @@
 use crate::memory::globals::{self, Counter, Globals};
 use crate::memory::logs::{BUCKETS, Capacity, Logs};
 use crate::memory::stripe::{Stripe, StripeMap};
-use crate::run::word::Gate;
-use crate::tx::abort::Abort;
-use core::marker::PhantomData;
-use core::ptr::addr_of_mut;
-use stm_machine::Lane;
-use stm_machine::observe::ProbeBuffer;
+use crate::{run::word::Gate, tx::abort::Abort};
+use core::{marker::PhantomData, ptr::addr_of_mut};
+use stm_machine::{Lane, observe::ProbeBuffer};
 
 /// Limits of waits and retries: how often a wait polls, and how often a commit tries to acquire its
 /// locks. The waits of Xu et al. 2014 are unbounded; on a warp in lockstep, a lane that waits for

@@ -2,9 +2,8 @@
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::array::sums::{Addend, RowSlice, Summand, TSums};
-use crate::observe::event::Event;
-use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
+use crate::{observe::event::Event, observe::mark::mark};
 use stm_machine::lane::{Lane, records};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {

@@ -18,13 +18,11 @@
 //! pools, no operations on records and no preassigned nodes.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
-use crate::tx::stm_ref::StmRef;
-use stm_machine::View;
+use crate::{observe::event::Event, tx::stm_ref::StmRef};
 use stm_machine::lane::{Lane, records};
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, View, WordAddress};
 
 /// One attempt at a transaction, as each lane of the team that makes it sees it. [`StmRef::team`]
 /// and [`StmRef::for_each_team`] pass it to their closure, and with the threads of a block as the

@@ -1,9 +1,7 @@
 //! Writes of an attempt: one word, several together, and captured ones.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::observe::event::Event;
-use crate::observe::mark::mark;
-use crate::tx::abort::TxResult;
+use crate::{observe::event::Event, observe::mark::mark, tx::abort::TxResult};
 use stm_machine::{Element, Lane, View, WordAddress};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {

@@ -25,8 +25,7 @@
 
 use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The hierarchical lock (see the module). It takes two words of global memory and
 /// five of shared memory for each lock, and none for users. Anybody may use it:

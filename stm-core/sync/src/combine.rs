@@ -46,8 +46,7 @@
 use super::header::{HEADER_WORDS, record_fault};
 use super::lock::{LockFault, cas_grant, store_given_up};
 use super::unwound::Failure;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// Operations on data that a combiner protects, with requests of `N` words and responses of one.
 ///

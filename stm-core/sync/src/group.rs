@@ -22,8 +22,7 @@
 //! has entered it without the lanes that may still spin in theirs, so the machine does not wait for
 //! them where it leaves.
 
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The lanes that acquire a lock together, as one of them sees it.
 #[derive(Clone, Copy)]

@@ -13,8 +13,7 @@
 //! releases. Each kind says which accesses these are.
 
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The reason for which a lock was not acquired. The first one of a launch is
 /// recorded, and the host reports it (`Locks::check`).

@@ -40,8 +40,7 @@ use super::lock::{
     LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, load_grant, store_given_up,
 };
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// A queue lock of which a user can hold `HELD` at a time, 1 or 2.
 #[derive(Clone, Copy, Debug)]

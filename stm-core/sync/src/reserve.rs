@@ -53,8 +53,7 @@
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, store_given_up};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// A lock with reservations (see the module), for one lock that many blocks want.
 /// A warp that comes back at once may have the lock `PASSES` times in a row, 1 to

@@ -6,8 +6,7 @@
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The number of words from one slot to the next: a sector of the L2 cache.
 const SPACING: u32 = 8;

@@ -1,10 +1,8 @@
 //! `EigenBench` in its static form.
 
 use super::{EigenbenchParams, checksum};
-use core::cell::Cell;
-use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, kernels};
+use core::{cell::Cell, marker::PhantomData};
+use stm_core::{Lane, algorithm::Algorithm, kernels};
 
 /// The number of hot words that a transaction of [`EigenbenchUpdates`] reads and writes.
 pub const STATIC_WORDS: usize = 32;

@@ -1,9 +1,7 @@
 //! Step 4 of a router: claiming a path, by one thread or by a team.
 
 use super::{AGAIN, BATCH, FREE, RESERVED, SETTLED, STOP, cell_of_path};
-use stm_core::algorithm::Algorithm;
-use stm_core::internal::Crew;
-use stm_core::{Abort, Lane, StmRef, TeamTx, TxResult, View};
+use stm_core::{Abort, Lane, StmRef, TeamTx, TxResult, View, algorithm::Algorithm, internal::Crew};
 
 /// The number of cells of each lane of a team whose loads are in flight together.
 const TEAM_BATCH: u32 = 4;

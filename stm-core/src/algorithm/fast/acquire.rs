@@ -30,8 +30,7 @@ use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::tx::abort::{Abort, TxResult};
 use core::marker::PhantomData;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The number of swaps in flight together on a lane with atomics of 128 bits.
 /// It is lower than [`BATCH`], as each entry has a load of 128 bits and two
@@ -152,9 +151,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Locks the word of every written entry. `few` are their places, or 0 ([`Self::few_written`]).
-    ///
-    /// # Errors
-    /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; in both cases nothing is owned.
+    /// Errors: [`Abort::CommitLocked`] or [`Abort::CommitStale`]; in both cases nothing is owned.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>, few: u32) -> TxResult<()> {
         let (at, map, len) = (Self::entries(tx), S::map(tx.stm), tx.attempt.set.len);

@@ -19,9 +19,7 @@ use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, wo
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     #[inline(always)]

@@ -11,8 +11,7 @@ use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     #[inline(always)]

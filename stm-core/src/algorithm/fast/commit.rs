@@ -11,8 +11,7 @@ use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::tx::crew::Crew;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 #[derive(Clone, Copy)]
 struct Written<const B: usize> {

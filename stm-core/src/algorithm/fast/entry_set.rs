@@ -24,11 +24,8 @@
 //! older than the alternative, and nothing is compacted ([`super::alternative`]).
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, search, word_of};
-use crate::memory::bloom::Bloom;
-use crate::tx::abort::Abort;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use crate::{memory::bloom::Bloom, tx::abort::Abort};
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 /// The flag of [`EntrySet::hint`] while an alternative is open.
 pub(super) const OPEN: u32 = 1 << 31;
@@ -106,12 +103,9 @@ impl EntrySet {
         written.map(|i| unsafe { at.get(Column::Value, i) })
     }
 
-    /// Adds words read, with the words seen and, if `keep` is set, the values,
-    /// except those in the mask `own`.
-    ///
-    /// # Errors
-    /// [`Abort::ReadSetFull`] if there are more distinct words than entries. [`Abort::ReadStale`]
-    /// if the set has a word already and the word seen then was another.
+    /// Adds words read, with the words seen and, if `keep` is set, the values, except those in the
+    /// mask `own`. Errors: [`Abort::ReadSetFull`] if there are more distinct words than entries.
+    /// [`Abort::ReadStale`] if the set has a word already and the word seen then was another.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
         &mut self,
@@ -214,10 +208,8 @@ impl EntrySet {
         (self, Ok(()))
     }
 
-    /// Buffers a write, into the word's entry if there is one.
-    ///
-    /// # Errors
-    /// [`Abort::WriteSetFull`] if there are more distinct words than entries.
+    /// Buffers a write, into the word's entry if there is one. Errors: [`Abort::WriteSetFull`] if
+    /// there are more distinct words than entries.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer<L: Lane, const N: usize>(
         &mut self,

@@ -14,11 +14,8 @@
 //! values would save this load and lengthen all entries by a third.
 
 use crate::algorithm::fast::entries::{Column, Entries, word_of};
-use crate::algorithm::fast::protocol::Versioned;
-use crate::algorithm::fast::storage::Storage;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use crate::{algorithm::fast::protocol::Versioned, algorithm::fast::storage::Storage};
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 /// The present pairs of the entries of a batch.
 #[derive(Clone, Copy)]

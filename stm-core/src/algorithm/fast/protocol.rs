@@ -32,15 +32,12 @@ use crate::algorithm::contract::{Algorithm, Change, Granule, Inside, Owned, Tx};
 use crate::algorithm::fast::storage::{Birth, Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::fast::{entries::Inline, entry_set::EntrySet};
-use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
-use crate::hint::rarely;
-use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
+use crate::{algorithm::registry::Variant, hint::rarely, memory::version::Version};
 use core::marker::PhantomData;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, Lane, WordAddress};
+use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
 /// The algorithm with its versions in `S` and `INLINE` entries on the stack.
 #[derive(Clone, Copy, Debug)]

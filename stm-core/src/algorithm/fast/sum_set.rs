@@ -19,9 +19,7 @@
 //! | 51..32 | the number of the element in the row |
 //! | 31..0 | the amount, if it has 32 bits; else it is the next word |
 
-use crate::algorithm::contract::Scratch;
-use crate::array::sums::Addend;
-use crate::memory::logs::Logs;
+use crate::{algorithm::contract::Scratch, array::sums::Addend, memory::logs::Logs};
 use core::mem::MaybeUninit;
 use stm_machine::Lane;
 

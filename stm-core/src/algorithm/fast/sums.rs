@@ -22,9 +22,7 @@ use crate::algorithm::fast::storage::Storage;
 use crate::algorithm::fast::sum_set::{ADDED, Addition, READ, SumLogs, SumSet, header_of};
 use crate::array::sums::{ANNOUNCED, Addend, ENDED, RowSlice, Summand, is_pending};
 use crate::tx::abort::{Abort, TxResult};
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     #[inline(always)]

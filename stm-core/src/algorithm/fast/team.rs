@@ -28,9 +28,7 @@ use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::Crew;
 use crate::tx::team::agree;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     #[inline(always)]

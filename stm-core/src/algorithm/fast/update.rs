@@ -25,9 +25,7 @@ use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::each::each;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     #[inline(always)]

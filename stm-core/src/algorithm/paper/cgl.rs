@@ -24,10 +24,8 @@ use crate::memory::version::Version;
 use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::WarpCrew;
-use stm_machine::TArray;
 use stm_machine::lane::{Lane, records};
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, TArray, WordAddress, observe::Mutant};
 
 /// The lock is held from a transaction's begin to its end. It is the baseline of Xu et al. 2014.
 #[derive(Clone, Copy, Debug)]

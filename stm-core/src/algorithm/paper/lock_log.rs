@@ -18,11 +18,8 @@
 //!
 //! A bitmap in a register says which buckets have entries, so heads are never cleared.
 
-use crate::algorithm::paper::read_set::BATCH;
-use crate::memory::logs::Logs;
-use crate::memory::stripe::Stripe;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use crate::{algorithm::paper::read_set::BATCH, memory::logs::Logs, memory::stripe::Stripe};
+use stm_machine::{Lane, observe::Mutant};
 
 /// The index that ends a bucket's list.
 const NIL: u32 = u32::MAX;

@@ -1,10 +1,7 @@
 //! The read set: every word read from memory, with the value found there.
 
-use crate::memory::logs::Logs;
-use crate::tx::abort::Abort;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use crate::{memory::logs::Logs, tx::abort::Abort};
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 /// The number of entries whose loads are in flight together.
 pub(crate) const BATCH: usize = 4;

@@ -31,10 +31,7 @@ use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use core::marker::PhantomData;
-use stm_machine::Lane;
-use stm_machine::TArray;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
 
 /// The algorithm with a validation and an acquisition scheme.
 #[derive(Clone, Copy, Debug)]

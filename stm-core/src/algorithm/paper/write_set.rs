@@ -4,9 +4,7 @@ use crate::algorithm::paper::read_set::BATCH;
 use crate::memory::bloom::Bloom;
 use crate::memory::logs::Logs;
 use crate::tx::abort::Abort;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 /// The words that an attempt has written. The entries are in the lane's
 /// [`Logs`]; this is their count and a filter over them, in registers.

@@ -2,14 +2,11 @@
 
 use super::{ListItem, ListPlace, TLists};
 use crate::algorithm::contract::{Algorithm, Tx};
-use crate::array::pool::Node;
 use crate::collections::item::{Item, Key};
-use crate::tx::abort::TxResult;
+use crate::{array::pool::Node, tx::abort::TxResult};
 use core::marker::PhantomData;
 use stm_core_macros::device;
-use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Element, Lane, observe::Mutant};
 
 /// The place of a key in a list, as [`TLists::entry`] finds it. It borrows the
 /// transaction, so that nothing changes the list before the entry is used.

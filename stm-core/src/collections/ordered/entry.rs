@@ -3,11 +3,9 @@
 use super::link::{Link, WAYS, above, digit, highest_digit};
 use super::{Branch, Leaf, LinkWord, TOrderedMap, Walk};
 use crate::algorithm::contract::{Algorithm, Tx};
-use crate::collections::item::Key;
-use crate::tx::abort::TxResult;
+use crate::{collections::item::Key, tx::abort::TxResult};
 use stm_core_macros::device;
-use stm_machine::Element;
-use stm_machine::Lane;
+use stm_machine::{Element, Lane};
 
 /// The place of a key in an ordered map, as [`TOrderedMap::entry`] finds it. It borrows the
 /// transaction, so that nothing changes the map before the entry is used.

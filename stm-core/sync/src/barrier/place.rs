@@ -5,8 +5,7 @@
 //! it. Words of 64 bits are alone in their lines.
 
 use crate::wait::until;
-use stm_machine::observe::Mutant;
-use stm_machine::{Lane, Stop};
+use stm_machine::{Lane, Stop, observe::Mutant};
 
 /// The number of 32-bit words of a line.
 pub(super) const LINE_WORDS: u32 = 32;

@@ -55,8 +55,7 @@ mod rounds;
 mod slots;
 mod space;
 
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, Lane};
+use stm_machine::{Element, Lane, observe::Mutant};
 
 pub use gather::Gather;
 pub use ring::{Copies, DEPTH_LOG2_MAX, Receiver, Ring, RingShape, Sender, TRings};

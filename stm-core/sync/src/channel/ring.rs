@@ -16,8 +16,7 @@ use super::space::{Cluster, Global, Shared, Space};
 use super::{put, try_get, words_of};
 use crate::wait::{Stopped, until_after};
 use core::marker::PhantomData;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, Lane, Stop};
+use stm_machine::{Element, Lane, Stop, observe::Mutant};
 
 /// The largest logarithm of a ring's depth.
 pub const DEPTH_LOG2_MAX: u32 = 20;

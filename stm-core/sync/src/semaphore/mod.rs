@@ -27,13 +27,10 @@ mod sleeping;
 mod spin;
 mod tickets;
 
-use crate::group::Group;
-use crate::sealed::Sealed;
 use crate::wait::{Stopped, until};
-use core::marker::PhantomData;
-use core::mem::ManuallyDrop;
-use stm_machine::observe::Mutant;
-use stm_machine::{Lane, Stop};
+use crate::{group::Group, sealed::Sealed};
+use core::{marker::PhantomData, mem::ManuallyDrop};
+use stm_machine::{Lane, Stop, observe::Mutant};
 
 pub use checked::Checked;
 #[cfg(feature = "host")]

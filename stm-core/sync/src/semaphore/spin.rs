@@ -2,8 +2,7 @@
 
 use super::{Gate, Waiting};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The spinning semaphore of Stuart and Owens 2011 (algorithm 4).
 ///
