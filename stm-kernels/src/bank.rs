@@ -18,8 +18,7 @@
 use crate::draw::{below, draw};
 use crate::ra::doubled;
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult, kernels};
+use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult, algorithm::Algorithm, kernels};
 
 /// The bank kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -373,7 +372,6 @@ impl<A: Algorithm> BankAdds<A> {
         });
     }
 
-    /// Returns the sum of a range, row by row.
     #[inline(always)]
     fn audit<L: Lane>(tx: &mut Tx<'_, L, A>, p: &BankAddsParams<A>, range: u32) -> TxResult<i32> {
         let mut account = p.plan.start(range);

@@ -8,8 +8,7 @@
 
 use crate::draw::{below, draw};
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Element, Lane, StmRef, View, kernels};
+use stm_core::{Element, Lane, StmRef, View, algorithm::Algorithm, kernels};
 
 /// Transfers of algorithm `A` between accounts of type `T`.
 #[derive(Clone, Copy, Debug)]

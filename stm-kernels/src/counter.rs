@@ -11,8 +11,7 @@
 //! [`CounterUpdates`] makes Grote's increments as static updates.
 
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray, kernels};
+use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm, kernels};
 
 /// The number of 32-bit words from one counter to the next: each is on a line of its own.
 pub const STRIDE: u64 = 32;
@@ -48,7 +47,6 @@ pub struct CounterParams<A: Algorithm> {
     pub plan: CounterPlan,
 }
 
-/// Returns the counter that item `i` names.
 #[inline(always)]
 pub(crate) fn counter_of<L: Lane>(lane: &L, items: &TArray<u32>, i: u64) -> Option<u64> {
     // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the

@@ -37,8 +37,7 @@
 //! [`EigenbenchUpdates`] makes transactions on the hot array alone as static updates.
 
 use crate::draw::{draw, mix};
-use core::cell::Cell;
-use core::marker::PhantomData;
+use core::{cell::Cell, marker::PhantomData};
 use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::{Lane, StmRef, TArray, Tx, TxResult, kernels};
 
@@ -395,8 +394,7 @@ kernels!(Eigenbench, EigenbenchParams, "eigenbench");
 mod tests {
     extern crate std;
     use super::*;
-    use std::collections::HashSet;
-    use std::vec::Vec;
+    use std::{collections::HashSet, vec::Vec};
 
     fn plan(locality_percent: u32) -> EigenbenchPlan {
         EigenbenchPlan {

@@ -35,8 +35,7 @@
 //! accesses them, and nobody reads in a launch what the launch changes.
 
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray, View, kernels};
+use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm, kernels};
 
 /// The number of bases in a word.
 pub const BASES_A_WORD: u32 = 32;
@@ -50,7 +49,6 @@ pub const fn words_of(bases: u32) -> u32 {
 /// The number of tables of beginnings.
 pub const TABLES: u32 = 3;
 
-/// Mixes a word into a hash.
 #[inline(always)]
 const fn fold(hash: u64, word: u64) -> u64 {
     let h = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -87,7 +85,6 @@ impl Segments {
         }
     }
 
-    /// Returns the hash of a whole segment.
     #[inline(always)]
     pub(crate) fn hash<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
         let mut hash = 0;
@@ -99,7 +96,6 @@ impl Segments {
         hash
     }
 
-    /// Returns whether two segments have the same content.
     #[inline(always)]
     pub(crate) fn same<L: Lane>(&self, lane: &L, a: u32, b: u32) -> bool {
         let mut word = 0;
@@ -129,7 +125,6 @@ impl Segments {
         bits
     }
 
-    /// Returns the hash of a part.
     #[inline(always)]
     fn hash_part<L: Lane>(&self, lane: &L, segment: u32, from: u32, len: u32) -> u64 {
         let mut hash = 0;
@@ -338,13 +333,11 @@ fn load_32<L: Lane>(lane: &L, array: &impl View<u32>, i: u64) -> u32 {
 }
 
 impl<A: Algorithm> MatchParams<A> {
-    /// Returns the index of slot `slot` of the table for beginnings of length `len`.
     #[inline(always)]
     fn at(&self, len: u32, slot: u64) -> u64 {
         u64::from(len % TABLES) * self.assembly.slots.len() + slot
     }
 
-    /// Empties a slot of the table after the next.
     #[inline(always)]
     fn clear<L: Lane>(&self, lane: &L, slot: u64) {
         // This is the table of one more than `overlap - 2`, as there are three tables.

@@ -35,7 +35,6 @@ struct Hop<S: Space> {
 }
 
 impl<S: Space> Hop<S> {
-    /// Hands the value on in all rounds.
     #[inline(always)]
     fn go<L: Lane>(&self, lane: &L, p: &HopsParams) {
         let ((own, from), (next, to)) = (self.own, self.next);
@@ -68,7 +67,6 @@ impl<S: Space> Hop<S> {
     }
 }
 
-/// Returns what follows `i` in a circle of `n`.
 #[inline(always)]
 const fn after(i: u32, n: u32) -> u32 {
     if i + 1 == n { 0 } else { i + 1 }

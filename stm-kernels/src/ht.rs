@@ -9,8 +9,7 @@
 //! [`HashTableUpdates`] makes the same transactions as static updates of the heads.
 
 use crate::draw::mix;
-use core::cell::Cell;
-use core::marker::PhantomData;
+use core::{cell::Cell, marker::PhantomData};
 use stm_core::algorithm::Algorithm;
 use stm_core::{Lane, StmRef, TArray, TNodes, TPreassigned, View, kernels, record};
 

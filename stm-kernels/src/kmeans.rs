@@ -24,8 +24,7 @@
 //! read. Under the algorithms for which additions do not conflict, no two of
 //! these transactions do. The order of the additions is then unknown.
 
-use core::marker::PhantomData;
-use core::ops::Range;
+use core::{marker::PhantomData, ops::Range};
 use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult, kernels};
 
@@ -126,15 +125,11 @@ pub(crate) fn store<L: Lane>(lane: &L, array: &TArray<u32>, i: u64, v: u32) {
 /// The input of the search for a point's centre.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search {
-    /// The points, by coordinate.
     pub(crate) points: TArray<f32>,
-    /// The centres.
     pub(crate) centres: TArray<f32>,
     /// The number of points, which is the distance between the coordinates of a point.
     pub(crate) n: u64,
-    /// The number of centres.
     pub(crate) clusters: u32,
-    /// The number of coordinates.
     pub(crate) dims: u32,
 }
 
@@ -313,7 +308,6 @@ impl<A: Algorithm> KMeans<A> {
         });
     }
 
-    /// Runs the transaction that adds point `i` to the row of its centre.
     #[inline(always)]
     fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansParams<A>, i: u64) -> TxResult<()> {
         let lane = tx.lane();
@@ -371,7 +365,6 @@ impl<A: Algorithm> KMeansAdds<A> {
         });
     }
 
-    /// Runs the transaction that adds point `i` to the row of its centre.
     #[inline(always)]
     fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansAddsParams<A>, i: u64) -> TxResult<()> {
         let lane = tx.lane();

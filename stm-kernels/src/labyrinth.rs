@@ -46,8 +46,7 @@ pub use params::{
 };
 
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, kernels};
+use stm_core::{Lane, algorithm::Algorithm, kernels};
 
 /// The routing kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +114,6 @@ impl<A: Algorithm, const BY_BLOCK: bool> Labyrinth<A, BY_BLOCK> {
 }
 
 impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
-    /// Routes as one of the routers of the launch.
     #[inline(always)]
     pub(crate) fn run(lane: &'a L, p: &'a RouterParams, claims: C) {
         let cells = claims.cells();
@@ -214,7 +212,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         self.claims.peek(self.lane, i).unwrap_or(WALL)
     }
 
-    /// Loads a word of the router's memory.
     #[inline(always)]
     fn load(&self, array: *mut u32, i: u32) -> u32 {
         // SAFETY: callers keep `i` below the cells of the grid, for each of which there is a word
@@ -222,7 +219,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         unsafe { self.lane.load_relaxed_32(array.wrapping_add(i as usize)) }
     }
 
-    /// Waits for all threads of the block.
     #[inline(always)]
     fn meet(&self) {
         // SAFETY: the threads of a block take the same branches around it, as these depend on what
@@ -230,7 +226,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         unsafe { self.lane.barrier() };
     }
 
-    /// Stores a word of the router's memory.
     #[inline(always)]
     fn store(&self, array: *mut u32, i: u32, value: u32) {
         // SAFETY: as for `load`. Relaxed: a barrier precedes other threads' loads.
@@ -407,7 +402,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         verdict
     }
 
-    /// Records the result of a request.
     #[inline(always)]
     fn record(&self, request: u32, result: u32) -> u32 {
         let Some(word) = self.p.results.get(u64::from(request)) else {

@@ -15,9 +15,7 @@
 // Nothing calls these entries, with arrays by value or otherwise.
 #![allow(improper_ctypes_definitions)]
 
-use stm_core::Lane;
-use stm_core::internal::lane::gpu::GpuLane;
-use stm_core::internal::observe::Silent;
+use stm_core::{Lane, internal::lane::gpu::GpuLane, internal::observe::Silent};
 
 /// Makes entries that call one method with the entry's parameters.
 macro_rules! entries {

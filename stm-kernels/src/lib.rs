@@ -38,6 +38,8 @@
 //! The feature `sample` leaves most kernels out of a build for the GPU.
 
 #![no_std]
+// As in stm-core.
+#![allow(clippy::needless_range_loop)]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
 
 #[cfg(not(target_arch = "nvptx64"))]

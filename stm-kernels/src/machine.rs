@@ -5,8 +5,7 @@
 //! [`RandomAccesses`] shows the rate of each access; [`Meetings`] the time of a
 //! barrier, and [`Entries`] that of a semaphore. The words stay zero, whatever is done to them.
 
-use crate::draw::mix;
-use crate::spelled::spelled;
+use crate::{draw::mix, spelled::spelled};
 use stm_core::{Lane, TArray, kernel_alone};
 use stm_sync::barrier::{Chosen, TBarrier};
 use stm_sync::semaphore::{self, TSemaphores};

@@ -8,9 +8,7 @@
 use crate::ra::{RaParams, RandomArray};
 use core::marker::PhantomData;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::internal::kernel::EntryName;
-use stm_core::internal::observe::Mutant;
-use stm_core::{Kernel, Lane};
+use stm_core::{Kernel, Lane, internal::kernel::EntryName, internal::observe::Mutant};
 
 /// [`RandomArray`] under algorithm `A` with the seeded defect of this number,
 /// with delays at the fences or without.

@@ -1,10 +1,8 @@
 //! Allocation and release alone: each transaction allocates a node and frees
 //! the one that the lane's transaction before it has allocated.
 
-use core::cell::Cell;
-use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, Node, StmRef, TPool, kernels};
+use core::{cell::Cell, marker::PhantomData};
+use stm_core::{Lane, Node, StmRef, TPool, algorithm::Algorithm, kernels};
 
 /// The pool kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]

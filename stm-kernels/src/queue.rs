@@ -11,10 +11,8 @@
 //! was lost or doubled, and whether the values of each producer kept their order.
 
 use crate::draw::draw;
-use core::cell::Cell;
-use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray, View, kernels};
+use core::{cell::Cell, marker::PhantomData};
+use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm, kernels};
 
 /// The queue kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]

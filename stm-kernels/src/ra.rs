@@ -9,10 +9,8 @@
 //! words are known before the first is read.
 
 use crate::draw::{below, draw, mix};
-use core::marker::PhantomData;
-use core::ops::Range;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Element, Lane, Plain, StmRef, kernel, kernels};
+use core::{marker::PhantomData, ops::Range};
+use stm_core::{Element, Lane, Plain, StmRef, algorithm::Algorithm, kernel, kernels};
 
 pub use random_array::{Kernel as RandomArray, Params as RaParams};
 

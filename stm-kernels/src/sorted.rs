@@ -3,9 +3,7 @@
 //! [`TList`]. [`crate::locked::sorted`] does the same under locks.
 
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::collections::TList;
-use stm_core::{Lane, StmRef, TArray, kernels};
+use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm, collections::TList, kernels};
 
 /// The kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]

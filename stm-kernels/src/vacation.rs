@@ -24,9 +24,8 @@
 //! a key and the record. Its places are limited in return ([`PLACES_MAX`]).
 
 use core::cell::Cell;
-use stm_core::algorithm::Algorithm;
 use stm_core::collections::{ListPlace, TLists, TMap};
-use stm_core::{Lane, StmRef, TArray, Tx, TxResult, kernel};
+use stm_core::{Lane, StmRef, TArray, Tx, TxResult, algorithm::Algorithm, kernel};
 
 mod note;
 mod plan;

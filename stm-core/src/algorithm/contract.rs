@@ -17,8 +17,7 @@ use crate::tx::abort::{Abort, Fault, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
-use stm_machine::observe::Probe;
-use stm_machine::{Element, Lane, View, WordAddress};
+use stm_machine::{Element, Lane, View, WordAddress, observe::Probe};
 
 /// What the steps of an attempt take that only the library takes: outside of this crate the type has
 /// no name. So no kernel takes a step out of order, or with a word that is not of one of its arrays,
@@ -64,9 +63,7 @@ impl Scratch for () {
 /// Words that a static update owns, as it found them.
 #[derive(Clone, Copy, Debug)]
 pub struct Owned<T, const N: usize> {
-    /// The version words.
     pub(crate) seen: [u64; N],
-    /// The values.
     pub(crate) values: [T; N],
     /// The words whose lock this update gives back, as a bit mask. Of a word that is named twice
     /// only one is among them.
@@ -74,7 +71,6 @@ pub struct Owned<T, const N: usize> {
 }
 
 impl<T: Element, const N: usize> Owned<T, N> {
-    /// No words.
     #[inline(always)]
     pub(crate) fn none() -> Self {
         Self {
@@ -85,10 +81,8 @@ impl<T: Element, const N: usize> Owned<T, N> {
     }
 }
 
-/// What an attempt knows of the actions in its log.
 #[derive(Default)]
 pub(crate) struct DeferredActions {
-    /// The number of actions.
     pub(crate) count: u32,
     /// A bit for each end, `When`, that an action was deferred to.
     pub(crate) ends: u32,
@@ -146,10 +140,8 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) probe: ProbeState<L>,
 }
 
-/// How an attempt goes on, and how it may end.
 #[derive(Default)]
 pub(crate) struct Mode {
-    /// Says whether the attempt has read a word from memory.
     pub(crate) has_read: bool,
     /// Says whether the attempt was given up until something has changed.
     pub(crate) waits: bool,
@@ -158,11 +150,8 @@ pub(crate) struct Mode {
     pub(crate) alone: bool,
 }
 
-/// What a lane keeps for its probe, and for a seeded defect.
 pub(crate) struct ProbeState<L: Lane> {
-    /// The position of this lane's probe.
     pub(crate) cursor: <L::Probe as Probe>::Cursor,
-    /// The version of a commit, for the probe.
     pub(crate) version: Version,
     /// The number of writes and additions recorded, if there is a recorder.
     pub(crate) accepted: u64,

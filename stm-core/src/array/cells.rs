@@ -2,9 +2,7 @@
 
 use crate::memory::version::CellWord;
 use core::marker::PhantomData;
-use stm_machine::Lane;
-use stm_machine::{Element, WordAddress};
-use stm_machine::{Layout, View};
+use stm_machine::{Element, Lane, Layout, View, WordAddress};
 
 /// An array whose elements each carry their version, so that one load reads
 /// both and one compare-and-swap validates and locks.

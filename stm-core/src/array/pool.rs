@@ -27,8 +27,7 @@
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Record, TRecords};
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The number of nodes whose bits share a word.
 pub(crate) const NODES_A_WORD: u32 = 32;
@@ -103,7 +102,6 @@ pub(crate) enum Misuse {
 }
 
 impl Misuse {
-    /// Returns the mistake and the node that it was made with.
     #[inline(always)]
     pub(crate) fn of(self, node: Node) -> u64 {
         u64::from(self as u32) << 32 | u64::from(node.bits())
@@ -171,7 +169,6 @@ pub(crate) struct Taken {
     pub(crate) fresh: bool,
 }
 
-/// No node, as a word.
 const NONE: u64 = u64::MAX;
 
 /// A function that is not inlined returns one word.
@@ -221,7 +218,6 @@ impl TPool {
         self.nodes
     }
 
-    /// Returns the number by which the host finds the pool's name.
     #[inline(always)]
     pub(crate) const fn id(&self) -> u32 {
         self.id
@@ -251,7 +247,6 @@ impl TPool {
         node.0 & !self.index_mask == self.tag
     }
 
-    /// Returns the number of words of the bitmap.
     #[inline(always)]
     pub(crate) const fn words(&self) -> u32 {
         self.nodes.div_ceil(NODES_A_WORD)

@@ -16,9 +16,8 @@
 //! A loop of another launch finds another number, and a second loop of the same launch finds the
 //! bit of its own warp; both are faults, before anything is stored.
 
-use crate::algorithm::contract::Algorithm;
-use crate::array::pool::Misuse;
 use crate::array::record::{Record, TRecords};
+use crate::{algorithm::contract::Algorithm, array::pool::Misuse};
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
@@ -161,7 +160,6 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
         }
     }
 
-    /// Returns the records of transaction `i`.
     #[inline(always)]
     pub(crate) const fn of<'x>(&self, i: u64) -> Preassigned<'x, A, R> {
         Preassigned {

@@ -17,9 +17,7 @@ use crate::tx::abort::TxResult;
 use core::marker::PhantomData;
 #[doc(hidden)]
 pub use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::{Layout, View};
+use stm_machine::{Lane, Layout, View, WordAddress};
 
 /// A struct whose fields are words, as the element of an array.
 ///

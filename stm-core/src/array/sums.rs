@@ -22,8 +22,7 @@
 //! set may be full before it holds as many distinct words as its capacity says.
 
 use core::marker::PhantomData;
-use stm_machine::Lane;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, WordAddress};
 
 /// The value that a transaction adds to a header to announce its additions.
 pub(crate) const ANNOUNCED: u64 = 1;
@@ -38,7 +37,6 @@ pub(crate) const fn is_pending(header: u64) -> bool {
     header & ((1 << PENDING_BITS) - 1) != 0
 }
 
-/// The kind of an addition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(crate) enum Addend {
@@ -152,7 +150,6 @@ impl<T> core::fmt::Debug for TSums<T> {
     }
 }
 
-/// The largest number of elements of a row.
 pub(crate) const ROW_LEN_MAX: u32 = 1 << 20;
 
 /// Returns how many words of 64 bits a row takes, including its header.
@@ -220,7 +217,6 @@ impl<T: Summand> TSums<T> {
             .wrapping_add(row.wrapping_mul(u64::from(self.row_words)) as usize)
     }
 
-    /// Returns the address of element `column` of a row.
     #[inline(always)]
     pub(crate) fn element(&self, row: u64, column: u32) -> *mut T {
         self.header(row)
@@ -249,13 +245,10 @@ impl<T: Summand> TSums<T> {
 /// Consecutive elements of one row.
 #[derive(Clone, Copy)]
 pub struct RowSlice<T> {
-    /// The row's header.
     pub(crate) header: *mut u64,
     /// The number of the first element in its row.
     pub(crate) first: u32,
-    /// The first element.
     pub(crate) start: *mut T,
-    /// The number of elements.
     pub(crate) count: u32,
 }
 

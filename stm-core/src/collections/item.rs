@@ -14,8 +14,7 @@ use crate::algorithm::contract::{Algorithm, Sealed, Tx};
 use crate::array::record::{Field, Fields, Record};
 use crate::tx::abort::TxResult;
 use core::marker::PhantomData;
-use stm_machine::Lane;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, WordAddress};
 
 /// A type of keys: `u32` or `u64`.
 ///

@@ -37,12 +37,9 @@
 //! alternative, or one that is recorded, because a history tells of all reads.
 
 use crate::algorithm::contract::{Algorithm, Tx};
-use crate::array::pool::Node;
-use crate::collections::item::Key;
 use crate::collections::lists::{ListEntry, ListPlace, TLists};
-use crate::tx::abort::TxResult;
-use stm_machine::Element;
-use stm_machine::Lane;
+use crate::{array::pool::Node, collections::item::Key, tx::abort::TxResult};
+use stm_machine::{Element, Lane};
 
 /// One ordered list, small enough to be a kernel parameter. The host's
 /// [`List`](super::List) makes one.

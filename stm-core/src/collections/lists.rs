@@ -11,9 +11,7 @@ use crate::collections::item::{Item, Key};
 use crate::tx::abort::TxResult;
 use core::marker::PhantomData;
 use stm_core_macros::device;
-use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::View;
+use stm_machine::{Element, Lane, View};
 
 mod entry;
 

@@ -1,11 +1,9 @@
 //! The hash map: an ordered chain of nodes for each bucket, in the form of [`TLists`].
 
 use crate::algorithm::contract::{Algorithm, Tx};
-use crate::collections::item::Key;
 use crate::collections::lists::{ListEntry, ListPlace, TLists};
-use crate::tx::abort::TxResult;
-use stm_machine::Element;
-use stm_machine::Lane;
+use crate::{collections::item::Key, tx::abort::TxResult};
+use stm_machine::{Element, Lane};
 
 /// A hash map, small enough to be a kernel parameter. The host's [`Map`](super::Map) makes one.
 ///
@@ -49,7 +47,6 @@ impl<A: Algorithm, K, V> core::fmt::Debug for TMap<A, K, V> {
     }
 }
 
-/// Returns the bucket of a key among `buckets`.
 #[inline(always)]
 pub(crate) fn bucket<K: Key>(key: K, buckets: u64) -> u64 {
     // There are fewer than 2^32.

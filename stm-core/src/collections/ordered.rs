@@ -47,13 +47,10 @@
 //! insertions conflict if they fill links of the same branch, as both write *occupied*.
 
 use crate::algorithm::contract::{Algorithm, Tx};
-use crate::array::pool::TNodes;
-use crate::array::record::Field;
 use crate::collections::item::{Item, Key};
-use crate::tx::abort::TxResult;
+use crate::{array::pool::TNodes, array::record::Field, tx::abort::TxResult};
 use stm_core_macros::device;
-use stm_machine::Element;
-use stm_machine::Lane;
+use stm_machine::{Element, Lane};
 
 mod entry;
 mod link;
@@ -168,7 +165,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         }
     }
 
-    /// Reads a field of a branch.
     #[inline(always)]
     fn of_branch<L: Lane, T: Element>(
         &self,
@@ -179,7 +175,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         tx.read_field(&self.branches.records, branch.index().into(), field)
     }
 
-    /// Writes a field of a branch.
     #[inline(always)]
     fn set_branch<L: Lane, T: Element>(
         &self,
@@ -191,7 +186,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         tx.write_field(&self.branches.records, branch.index().into(), field, value)
     }
 
-    /// Reads the link in a word.
     #[device]
     fn read_link<L: Lane>(&self, tx: &mut Tx<'_, L, A>, at: LinkWord) -> TxResult<Link> {
         if at.branch.is_none() {
@@ -201,7 +195,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         Ok(Link(self.of_branch(tx, at.branch, link)?))
     }
 
-    /// Writes the link in a word.
     #[device]
     fn write_link<L: Lane>(&self, tx: &mut Tx<'_, L, A>, at: LinkWord, link: Link) -> TxResult<()> {
         if at.branch.is_none() {
@@ -230,7 +223,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         Ok((K::from_bits64(key), V::from_bits64(value)))
     }
 
-    /// Follows the digits of `key`.
     #[device]
     fn walk<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: u64) -> TxResult<Walk> {
         let (mut before, mut last) = (LinkWord::ROOT, LinkWord::ROOT);

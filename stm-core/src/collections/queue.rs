@@ -8,9 +8,7 @@
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::tx::abort::TxResult;
-use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::View;
+use stm_machine::{Element, Lane, View};
 
 /// The place of the count of values popped.
 const POPPED: u64 = 0;

@@ -20,11 +20,7 @@
 
 use crate::memory::version::CellWord;
 use core::marker::PhantomData;
-use stm_machine::Element;
-use stm_machine::Kernel;
-use stm_machine::Lane;
-use stm_machine::TArray;
-use stm_machine::View;
+use stm_machine::{Element, Kernel, Lane, TArray, View};
 
 /// Copies elements into cells. `T` is `u32` or `u64`, and stands for all elements of its width.
 #[derive(Clone, Copy, Debug)]
@@ -98,7 +94,6 @@ fn copy<L: Lane>(lane: &L, len: u64, load: impl Fn(&L, u64) -> u64, store: impl 
 }
 
 impl<T: Element> IntoCells<T> {
-    /// Copies this thread's words.
     #[inline(always)]
     fn body<L: Lane>(lane: &L, params: &IntoCellsParams<T>) {
         let IntoCellsParams { elements, cells } = *params;
@@ -124,7 +119,6 @@ impl<T: Element> IntoCells<T> {
 }
 
 impl<T: Element> FromCells<T> {
-    /// Copies this thread's words.
     #[inline(always)]
     fn body<L: Lane>(lane: &L, params: &FromCellsParams<T>) {
         let FromCellsParams {

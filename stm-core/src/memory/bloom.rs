@@ -10,7 +10,6 @@ use stm_machine::WordAddress;
 pub(crate) struct Bloom(u64);
 
 impl Bloom {
-    /// The filter over no addresses.
     pub(crate) const EMPTY: Self = Self(0);
 
     #[inline(always)]
@@ -21,7 +20,6 @@ impl Bloom {
         1 << (word.wrapping_mul(0x9E37_79B1) >> 26)
     }
 
-    /// Adds an address.
     #[inline(always)]
     pub(crate) fn insert(&mut self, address: WordAddress) {
         self.0 |= Self::bit(address);

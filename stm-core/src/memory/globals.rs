@@ -2,8 +2,7 @@
 
 use crate::tx::abort::Abort;
 use core::ptr::addr_of_mut;
-use stm_machine::Lane;
-use stm_machine::observe::ProbeBuffer;
+use stm_machine::{Lane, observe::ProbeBuffer};
 
 /// The number of copies of the statistics, so that warps rarely add to the same word.
 pub const STATISTICS_STRIPES: u32 = 64;

@@ -24,8 +24,7 @@
 //!
 //! Invariant: nothing is ever cleared; counts in registers say which entries are valid.
 
-use stm_machine::Lane;
-use stm_machine::WordAddress;
+use stm_machine::{Lane, WordAddress};
 
 /// The number of buckets of a lock log, each the head of a list.
 pub(crate) const BUCKETS: u32 = 32;
@@ -43,7 +42,6 @@ pub(crate) const ALONE: u32 = 2;
 /// The same if its warp has no other work.
 pub(crate) const WHOLE_WARP: u32 = 3;
 
-/// Returns the state in a mark.
 #[inline(always)]
 pub(crate) const fn state_of(mark: u32) -> u32 {
     mark & 3
@@ -218,7 +216,6 @@ impl Logs {
         }
     }
 
-    /// Returns the address of the lane's mark.
     #[inline(always)]
     pub(crate) fn mark<L: Lane>(&self, lane: &L) -> *mut u32 {
         self.head(lane, BUCKETS + 2)
@@ -247,7 +244,6 @@ impl Logs {
             .wrapping_sub(lane.lane_index() as usize)
     }
 
-    /// Returns how many entries the logs hold.
     #[inline(always)]
     pub(crate) const fn capacity(&self) -> Capacity {
         self.capacity
@@ -260,7 +256,6 @@ impl Logs {
             .wrapping_add(i as usize * lane.warp_width() as usize)
     }
 
-    /// Returns the place of entry `i` of the read set.
     #[inline(always)]
     pub(crate) fn read<L: Lane>(&self, lane: &L, i: u32) -> PairSlot {
         PairSlot {
@@ -269,7 +264,6 @@ impl Logs {
         }
     }
 
-    /// Returns the place of entry `i` of the write set.
     #[inline(always)]
     pub(crate) fn write<L: Lane>(&self, lane: &L, i: u32) -> PairSlot {
         let first = 2 * self.capacity.reads;
@@ -300,20 +294,17 @@ impl Logs {
             .cast()
     }
 
-    /// Returns the address of entry `i` of the lock log.
     #[inline(always)]
     pub(crate) fn lock<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {
         self.row(lane, 2 * (self.capacity.reads + self.capacity.writes) + i)
     }
 
-    /// Returns the log of deferred actions.
     #[inline(always)]
     pub(crate) fn actions<L: Lane>(&self, lane: &L) -> Actions {
         let before = self.capacity.words_before_actions(lane.warp_width());
         Actions(self.lane_base.wrapping_add(before as usize))
     }
 
-    /// Returns the head of bucket `bucket` of the lock log.
     #[inline(always)]
     pub(crate) fn head<L: Lane>(&self, lane: &L, bucket: u32) -> *mut u32 {
         self.heads
@@ -327,7 +318,6 @@ impl Logs {
 pub(crate) struct Actions(*mut u64);
 
 impl Actions {
-    /// Returns the address of word `k` of action `i`.
     #[inline(always)]
     pub(crate) fn word<L: Lane>(self, lane: &L, i: u32, k: u32) -> *mut u64 {
         let row = ACTION_WORDS * i + k;

@@ -20,16 +20,13 @@ pub struct Version(pub u64);
 pub(crate) struct LockWord(pub u64);
 
 impl LockWord {
-    /// The bit that is set in a locked word.
     pub(crate) const LOCKED: u64 = 1;
 
-    /// Makes an unlocked word.
     #[inline(always)]
     pub(crate) const fn unlocked(version: Version) -> Self {
         Self(version.0 << 1)
     }
 
-    /// Returns whether a committing transaction owns the stripe.
     #[inline(always)]
     pub(crate) const fn is_locked(self) -> bool {
         self.0 & Self::LOCKED != 0
@@ -62,7 +59,6 @@ impl LockWord {
 pub(crate) struct CellWord(pub u64);
 
 impl CellWord {
-    /// The bit that is set in a locked word.
     pub(crate) const LOCKED: u64 = 1 << 32;
 
     /// Makes an unlocked word of a 32-bit element, with as many bits of the
@@ -85,7 +81,6 @@ impl CellWord {
         Self((owner as u64) << 33 | Self::LOCKED | value as u64)
     }
 
-    /// Returns whether a committing transaction owns the cell.
     #[inline(always)]
     pub(crate) const fn is_locked(self) -> bool {
         self.0 & Self::LOCKED != 0
@@ -106,7 +101,6 @@ impl CellWord {
         ((self.0 >> 32) as u32).wrapping_sub(than) as i32
     }
 
-    /// Returns the value of a 32-bit element.
     #[inline(always)]
     pub(crate) const fn value(self) -> u32 {
         self.0 as u32

@@ -11,11 +11,8 @@
 //! about the acquire at the begin of an attempt (E1, F1, S1). The simulator of `verify` answers
 //! that load from outside of its memory model, so there a recorded run is the silent run.
 
-use crate::memory::version::Version;
-use crate::observe::history_layout as layout;
-use crate::tx::abort::Abort;
-use stm_machine::WordAddress;
-use stm_machine::observe::LogRecord;
+use crate::{memory::version::Version, observe::history_layout as layout, tx::abort::Abort};
+use stm_machine::{WordAddress, observe::LogRecord};
 
 /// An event of an attempt.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +42,6 @@ pub enum Event {
 }
 
 impl Event {
-    /// Returns the record of the event in a history.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn record(self) -> LogRecord {
         let (words, len) = match self {

@@ -1,9 +1,7 @@
 //! What the gate ([`super::gate`]) answers a place that asks for an attempt.
 
-/// An attempt in a turn.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
-    /// Whether nobody else is in an attempt.
     pub(crate) alone: bool,
     /// The lane of the warp that makes it.
     pub(crate) lane: u32,
@@ -27,7 +25,6 @@ impl Admission {
     /// The place's turn has begun just now: it asks again with a new snapshot.
     pub(super) const AGAIN: Self = Self(1);
 
-    /// The same attempt in a turn, of a lane of a warp.
     #[inline(always)]
     pub(super) const fn of_lane(self, lane: u32) -> Self {
         Self(self.0 | lane)

@@ -3,18 +3,15 @@
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::memory::globals::{self, Counter, FaultRecord};
-use crate::observe::event::Event;
-use crate::observe::mark::mark;
 use crate::run::outcome::{Counts, Outcome};
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::stm_ref::StmRef;
+use crate::{observe::event::Event, observe::mark::mark, tx::stm_ref::StmRef};
 use stm_machine::lane::{Lane, times};
 
 /// The number of attempts of a lane between two checks of the stop flag.
 const STOP_POLL_ATTEMPTS: u32 = 16;
 
 impl<A: Algorithm> StmRef<A> {
-    /// Reports a transaction that began inside another one.
     #[inline(always)]
     pub(crate) fn nested<L: Lane>(&self, lane: &L) {
         let record = FaultRecord {
@@ -26,7 +23,6 @@ impl<A: Algorithm> StmRef<A> {
         unsafe { globals::fault(lane, self.globals, record) };
     }
 
-    /// Begins an attempt and runs its code.
     #[inline(always)]
     pub(crate) fn execute<L: Lane, R, F>(tx: &mut Tx<'_, L, A>, body: &mut F) -> TxResult<R>
     where
@@ -125,7 +121,6 @@ impl<A: Algorithm> StmRef<A> {
         outcome
     }
 
-    /// Counts a commit.
     #[inline(always)]
     fn succeeded<L: Lane>(
         tx: &mut Tx<'_, L, A>,

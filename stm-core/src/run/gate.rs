@@ -62,8 +62,7 @@ use crate::memory::globals::{self, Counter};
 use crate::run::admission::Admission;
 use crate::run::period::{Period, looks};
 use crate::run::word::{Gate, Word};
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The time between two polls of the head.
 const POLL_NS: u32 = 256;
@@ -90,7 +89,6 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// One attempt.
     pub(super) const ONE: Self = Self { number: 1, each: 1 };
 
     const fn attempts(self) -> u32 {
@@ -125,7 +123,6 @@ pub(crate) struct Place {
 impl Place {
     const HELD: u32 = Word::TICKET + 1;
 
-    /// The place of one that has not entered.
     pub(crate) const NEW: Self = Self {
         ticket: 0,
         present: false,
@@ -220,7 +217,6 @@ impl Place {
         Admission(WAIT_NS * self.polls)
     }
 
-    /// Returns what a place with a ticket may do.
     #[inline(always)]
     fn stand<L: Lane>(&mut self, lane: &L, word: Word, rounds: Rounds) -> Admission {
         let before = word.before(self.ticket);
@@ -240,7 +236,6 @@ impl Place {
         Admission::AGAIN
     }
 
-    /// Departs and draws a ticket.
     #[inline(always)]
     fn draw<L: Lane>(&mut self, lane: &L, gate: Gate) -> Admission {
         // ORDER(G2): as in `go`.
@@ -284,13 +279,11 @@ impl Place {
         gate.add(lane, Word::WAITING.wrapping_neg());
     }
 
-    /// Returns whether the place has a ticket.
     #[cfg(all(test, feature = "host"))]
     pub(super) const fn has_ticket(&self) -> bool {
         self.ticket != 0
     }
 
-    /// Returns whether the place is present.
     #[inline(always)]
     pub(crate) const fn is_present(&self) -> bool {
         self.present

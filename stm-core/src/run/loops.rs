@@ -78,10 +78,8 @@ pub trait Results<R> {
         true
     }
 
-    /// Keeps that of transaction `i`.
     fn keep<L: Lane>(&mut self, lane: &L, i: u64, result: R);
 
-    /// Takes note of an attempt at transaction `i` that did not commit.
     #[inline(always)]
     fn aborted(&mut self, _: u64, _: Abort) {}
 }
@@ -119,7 +117,6 @@ impl<R, G: FnMut(u64, R), H: FnMut(u64, Abort)> Results<R> for With<G, H> {
     }
 }
 
-/// The ends of a lane's attempts, as a loop has them.
 struct Told<'k, L, K, T> {
     lane: &'k L,
     results: K,
@@ -145,7 +142,6 @@ impl<L: Lane, R, K: Results<R>, T: Between> Ends<R> for Told<'_, L, K, T> {
 
 /// What a lane does between two transactions of a loop.
 pub trait Between {
-    /// Transaction `i` has ended, by a commit or for good without effect.
     fn ended(&mut self, i: u64);
 }
 

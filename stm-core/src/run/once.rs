@@ -12,9 +12,7 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::WarpCrew;
 use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
-use stm_machine::observe::Probe;
+use stm_machine::{Lane, observe::Mutant, observe::Probe};
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction on the calling lane until it commits.

@@ -5,7 +5,6 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::stm_ref::StmRef;
 use stm_machine::Lane;
 
-/// The result of an attempt, for the loop around it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     /// The transaction committed.
@@ -27,7 +26,6 @@ pub(crate) struct Attempt<R> {
 }
 
 impl<R> Attempt<R> {
-    /// One that has not been made.
     #[inline(always)]
     pub(crate) const fn new() -> Self {
         Self {
@@ -46,9 +44,7 @@ const FLUSH_ROUNDS: u32 = 1 << 21;
 ///
 /// They have 32 bits, which takes half the registers, and are flushed before they overflow.
 pub(crate) struct Counts {
-    /// Attempts begun.
     pub(crate) attempts: u32,
-    /// Attempts that committed.
     pub(crate) commits: u32,
     /// Attempts that committed without a write.
     pub(crate) read_only: u32,
@@ -56,7 +52,6 @@ pub(crate) struct Counts {
     pub(crate) rounds: u32,
     /// Attempts in these rounds, by all lanes of the warp.
     pub(crate) round_lanes: u32,
-    /// Says whether the lane is told to stop.
     pub(crate) stopped: bool,
 }
 
@@ -84,7 +79,6 @@ impl Counts {
         self.round_lanes += lanes;
     }
 
-    /// Returns whether it is time to flush.
     #[inline(always)]
     pub(crate) const fn full(&self) -> bool {
         self.rounds >= FLUSH_ROUNDS

@@ -27,8 +27,7 @@
 
 use crate::run::word::{Gate, Word};
 use core::ptr::addr_of_mut;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The conflict in a row from which on a place measures its wait. It looks at the time after twice
 /// as many, four times, and so on: a look takes the time of an attempt, and places that fail a few
@@ -126,7 +125,6 @@ impl Period {
         }
     }
 
-    /// Returns whether the place has opened a period.
     #[inline(always)]
     pub(super) const fn is_own(&self) -> bool {
         self.tickets != 0
@@ -150,7 +148,6 @@ impl Period {
         true
     }
 
-    /// Ends the period, if the place has opened it.
     #[inline(always)]
     pub(super) fn end<L: Lane>(&mut self, lane: &L, gate: Gate) {
         if core::mem::take(&mut self.tickets) != 0 && !Mutant::PeriodUnended.on(lane) {
@@ -181,7 +178,6 @@ impl Period {
         (self.since, self.ticks) = (self.entered, ticks);
     }
 
-    /// Notes when the place's turn began.
     #[inline(always)]
     pub(super) fn begin_turn<L: Lane>(&mut self, lane: &L) {
         self.began = lane.clock() as u32;

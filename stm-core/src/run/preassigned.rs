@@ -2,11 +2,10 @@
 
 use crate::algorithm::contract::{Algorithm, Granule, Tx};
 use crate::array::preassigned::{Preassigned, TPreassigned};
-use crate::array::record::Record;
 use crate::memory::globals::{self, FaultRecord};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
-use crate::tx::stm_ref::StmRef;
+use crate::{array::record::Record, tx::stm_ref::StmRef};
 use stm_machine::Lane;
 
 impl<A: Algorithm> StmRef<A> {

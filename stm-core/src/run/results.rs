@@ -1,13 +1,9 @@
 //! Transactions that have results.
 
-use crate::algorithm::contract::Algorithm;
 use crate::memory::globals::{self, FaultRecord};
-use crate::tx::abort::Abort;
-use crate::tx::stm_ref::StmRef;
+use crate::{algorithm::contract::Algorithm, tx::abort::Abort, tx::stm_ref::StmRef};
 use core::ops::Range;
-use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::Output;
+use stm_machine::{Element, Lane, Output};
 
 impl<A: Algorithm> StmRef<A> {
     /// Returns whether there is an element of `results` for each transaction of a

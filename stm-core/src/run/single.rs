@@ -32,11 +32,9 @@ use crate::run::work::{Body, Ends, Work, is_whole, part};
 use crate::tx::abort::TxResult;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
-use core::mem::MaybeUninit;
-use core::ops::Range;
+use core::{mem::MaybeUninit, ops::Range};
 use stm_machine::lane::{Lane, records, times};
-use stm_machine::observe::Mutant;
-use stm_machine::observe::Probe;
+use stm_machine::{observe::Mutant, observe::Probe};
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs a transaction for each number in `range`, spread over all threads
@@ -123,7 +121,6 @@ impl<A: Algorithm> StmRef<A> {
         rounds.close(opened);
     }
 
-    /// Returns what a sleeper needs to know.
     #[inline(always)]
     pub(crate) fn bed(&self, logs: Logs, whole_warp: bool, asks: bool) -> Bed {
         Bed {
@@ -209,7 +206,6 @@ where
         opened
     }
 
-    /// Closes them, and counts what was done.
     #[inline(always)]
     fn close(&mut self, opened: bool) {
         if self.i < self.end {
@@ -240,7 +236,6 @@ where
         self.working
     }
 
-    /// Returns whether the calling lane has a transaction.
     #[inline(always)]
     fn has_work(&self) -> bool {
         self.i < self.end && !self.counts.stopped
@@ -343,7 +338,6 @@ where
         }
     }
 
-    /// Leaves the round to the lane whose turn it is.
     #[inline(always)]
     fn take(&mut self, turn: Turn) {
         self.in_turn = true;
@@ -352,7 +346,6 @@ where
             self.lane.lane_index() == turn.lane || self.awake && Mutant::TurnShared.on(self.lane);
     }
 
-    /// Finds out which lanes make an attempt.
     #[inline(always)]
     fn count_going(&mut self) {
         let (lane, warp) = (self.lane, self.warp);
@@ -364,7 +357,6 @@ where
         }
     }
 
-    /// Asks the gate.
     #[inline(always)]
     fn ask(&mut self, word: Word, starves: bool) -> Admission {
         let (lane, warp, working) = (self.lane, self.warp, self.working);
@@ -376,7 +368,6 @@ where
         admission
     }
 
-    /// Waits as long as the gate says.
     #[inline(always)]
     fn pause(&mut self, ns: u32) {
         self.step.commits(self.lane);
@@ -388,7 +379,6 @@ where
         }
     }
 
-    /// Goes to the lane's next transaction.
     #[inline(always)]
     fn next(&mut self) {
         self.ends.ended(self.i);
@@ -441,7 +431,6 @@ where
         }
     }
 
-    /// Runs the body of an attempt.
     #[inline(always)]
     fn execute(&mut self, attempt: &mut Attempt<W::Result>) {
         let (work, i) = (&mut *self.work, self.i);
@@ -449,7 +438,6 @@ where
         attempt.end = end.map(|value| attempt.value = Some(value));
     }
 
-    /// Commits an attempt whose body has succeeded.
     #[inline(always)]
     fn commit(&mut self, attempt: &mut Attempt<W::Result>, together: WarpCrew) {
         if attempt.end.is_ok() {
@@ -458,7 +446,6 @@ where
         }
     }
 
-    /// Counts an attempt.
     #[inline(always)]
     fn conclude(&mut self, attempt: &mut Attempt<W::Result>) {
         let (end, conflicts, counts) = (attempt.end, &mut self.conflicts, &mut self.counts);

@@ -38,7 +38,6 @@ pub(crate) struct Step(bool);
 impl Step {
     /// Each warp at its own pace.
     pub(crate) const FREE: Self = Self(false);
-    /// The warps of a block together, if `wanted`.
     #[inline(always)]
     pub(crate) const fn together(wanted: bool) -> Self {
         Self(wanted)

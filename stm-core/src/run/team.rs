@@ -6,19 +6,13 @@
 
 use crate::algorithm::contract::{Algorithm, Inside, Scratch};
 use crate::memory::globals::{self, FaultRecord, Globals};
-use crate::observe::event::Event;
-use crate::run::gate::Place;
 use crate::run::outcome::{Counts, Outcome};
-use crate::run::wait::Sleep;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{BlockCrew, Crew, WarpCrew};
-use crate::tx::stm_ref::StmRef;
 use crate::tx::team::{TeamTx, agree};
-use core::mem::MaybeUninit;
-use core::ops::Range;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
-use stm_machine::observe::Probe;
+use crate::{observe::event::Event, run::gate::Place, run::wait::Sleep, tx::stm_ref::StmRef};
+use core::{mem::MaybeUninit, ops::Range};
+use stm_machine::{Lane, observe::Mutant, observe::Probe};
 
 /// A team that runs transactions. The ticket, the conflicts and the counts are the leader's.
 struct Team<'p, 'a, L: Lane, A: Algorithm, C: Crew> {
@@ -144,7 +138,6 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, BlockCrew, F>(lane, range, body);
     }
 
-    /// Runs one transaction by the calling crew.
     #[inline(always)]
     fn once<L: Lane, C: Crew, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
     where
@@ -160,7 +153,6 @@ impl<A: Algorithm> StmRef<A> {
         result
     }
 
-    /// Runs the transactions of a range, spread over the crews of the launch.
     #[inline(always)]
     fn each<L: Lane, C: Crew, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
@@ -350,7 +342,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         }
     }
 
-    /// Lets the leader count the attempt, and returns what follows from its result.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn conclude(&mut self, end: TxResult<()>, transaction: u64) -> Outcome {
         const STOPPED: u32 = 4;

@@ -10,11 +10,8 @@ use crate::tx::abort::TxResult;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::each::each;
 use crate::tx::stm_ref::StmRef;
-use core::marker::PhantomData;
-use core::ops::Range;
-use stm_machine::Lane;
-use stm_machine::View;
-use stm_machine::{Element, WordAddress};
+use core::{marker::PhantomData, ops::Range};
+use stm_machine::{Element, Lane, View, WordAddress};
 
 impl<A: Algorithm> StmRef<A> {
     /// Runs a static update for each number in `range`, spread over all threads of the launch: a
@@ -244,7 +241,6 @@ where
     }
 }
 
-/// The work of a static update.
 struct Update<A, V, T, I, F, const N: usize, const W: usize> {
     array: V,
     at: I,
@@ -303,8 +299,6 @@ where
         self.unchanged = false;
     }
 
-    // All indices are constants, as in `Tx::read_many`.
-    #[allow(clippy::needless_range_loop)]
     #[inline(always)]
     fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<()> {
         let at = (self.at)(i);

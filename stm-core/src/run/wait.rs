@@ -78,13 +78,10 @@ pub(crate) struct Bed {
     pub(crate) region: *mut u64,
     pub(crate) capacity: Capacity,
     pub(crate) logs: Logs,
-    /// Says whether the lane sleeps with its whole warp.
     pub(crate) whole_warp: bool,
-    /// Says whether the lane may become the asker.
     pub(crate) asks: bool,
 }
 
-/// The progress of an asker.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Asking {
     /// The lane is not the asker.
@@ -95,14 +92,12 @@ enum Asking {
     Patient,
 }
 
-/// A lane's sleep.
 #[derive(Debug)]
 pub(crate) struct Sleep {
     /// Passes since the transaction began to wait.
     passes: u32,
     /// Passes since the lane fell asleep.
     naps: u32,
-    /// Says whether the lane sleeps.
     pub(crate) asleep: bool,
     /// The question loaded before the last pass.
     heard: u32,
@@ -117,7 +112,6 @@ pub(crate) struct Sleep {
     outside: (u64, u64),
 }
 
-/// What the marks of a launch say.
 struct Marks {
     /// Some thread runs.
     running: bool,
@@ -174,7 +168,6 @@ impl Sleep {
         lane.fence();
     }
 
-    /// Ends the sleep, before the next attempt.
     #[inline(never)]
     pub(crate) fn wake<L: Lane>(&mut self, lane: &L, globals: *mut Globals, logs: Logs) {
         // SAFETY: the lane's own mark, and live globals (StmRef::from_raw).
@@ -189,7 +182,6 @@ impl Sleep {
         *self = Self::NEW;
     }
 
-    /// Stops being the asker.
     fn give_up<L: Lane>(&mut self, lane: &L, globals: *mut Globals) {
         if self.asking != Asking::Not {
             self.asking = Asking::Not;
@@ -271,7 +263,6 @@ impl Sleep {
         }
     }
 
-    /// Asks a new question.
     fn pose<L: Lane>(&mut self, lane: &L, globals: *mut Globals) {
         // SAFETY: a field of live globals (StmRef::from_raw).
         let question = unsafe { addr_of_mut!((*globals).sleepers.question) };

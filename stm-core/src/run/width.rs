@@ -28,7 +28,6 @@ pub(crate) struct Width {
 }
 
 impl Width {
-    /// Begins with all lanes, or at most `max`.
     #[inline(always)]
     pub(crate) fn new(max: u32) -> Self {
         Self {

@@ -27,17 +27,11 @@ const PATIENCE_MIN: u32 = 128;
 pub(crate) struct Word(pub(crate) u64);
 
 impl Word {
-    /// A ticket drawn.
     pub(super) const DRAWN: u64 = 1 << 42;
-    /// A ticket waiting.
     pub(super) const WAITING: u64 = 1 << 21;
-    /// An open period.
     pub(crate) const OPEN: u64 = 1 << 20;
-    /// A place present.
     pub(super) const PRESENT: u64 = 1;
-    /// That of a gate at which nobody is.
     pub(crate) const EMPTY: Self = Self(0);
-    /// The bits of a ticket.
     pub(super) const TICKET: u32 = (1 << 22) - 1;
 
     #[inline(always)]
@@ -88,7 +82,6 @@ impl Word {
     }
 }
 
-/// Returns the warps of the launch.
 #[inline(always)]
 pub(super) fn warps<L: Lane>(lane: &L) -> u32 {
     let threads = lane.grid_threads() + u64::from(lane.warp_width()) - 1;
@@ -129,7 +122,6 @@ impl Gate {
         self.patience.min(cost.max(PATIENCE_MIN))
     }
 
-    /// Returns the clock.
     #[inline(always)]
     pub(super) fn ticks<L: Lane>(self, lane: &L) -> u32 {
         // SAFETY: live. Relaxed: it only counts.

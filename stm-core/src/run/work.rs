@@ -12,7 +12,6 @@ use stm_machine::Lane;
 /// What a lane does in an attempt of a loop, in its two parts: all lanes of a warp run the
 /// first, and those that have succeeded commit together.
 pub(crate) trait Work<L: Lane, A: Algorithm> {
-    /// What an attempt returns.
     type Result;
 
     /// Forgets what an earlier round left, so that nothing of it stays in registers.
@@ -50,7 +49,6 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
     }
 }
 
-/// The work of a closure.
 pub(crate) struct Body<F>(pub(crate) F);
 
 impl<L: Lane, A: Algorithm, R, F> Work<L, A> for Body<F>
@@ -67,13 +65,10 @@ where
 
 /// What a lane is told at the ends of its attempts and transactions, outside of them.
 pub(crate) trait Ends<R> {
-    /// Transaction `i` has committed.
     fn committed(&mut self, i: u64, result: R);
 
-    /// An attempt at transaction `i` did not.
     fn aborted(&mut self, i: u64, why: Abort);
 
-    /// That was its last attempt.
     fn ended(&mut self, i: u64);
 }
 

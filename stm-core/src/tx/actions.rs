@@ -23,16 +23,13 @@
 //! The second word is the operand, the third the subject, which a fault names.
 
 use crate::algorithm::contract::{Algorithm, Tx};
-use crate::array::pool::freed_twice;
 use crate::array::sums::{Addend, Summand};
 use crate::memory::globals::{self, FaultRecord, Globals};
-use crate::memory::logs::Actions;
 use crate::tx::abort::{Abort, TxResult};
-use crate::tx::crew::Crew;
 use crate::tx::team::{TeamTx, agree};
+use crate::{array::pool::freed_twice, memory::logs::Actions, tx::crew::Crew};
 use core::marker::PhantomData;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, Lane, TArray};
+use stm_machine::{Element, Lane, TArray, observe::Mutant};
 
 /// The end of an attempt after which an action is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,7 +40,6 @@ pub(crate) enum When {
     Abort = 1,
 }
 
-/// The operation of an action.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
     /// Adds to a 32-bit word.
@@ -132,7 +128,6 @@ impl Action {
         }
     }
 
-    /// Returns the action's first word.
     #[inline(always)]
     fn head(self, when: When) -> u64 {
         (when as u64) << WHEN_SHIFT | (self.op as u64) << OP_SHIFT | self.address & ADDRESS_MASK
@@ -281,11 +276,8 @@ fn has_action<L: Lane>(lane: &L, actions: Actions, end: u32, head: u64, operand:
 }
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// Adds an action to the log.
-    ///
-    /// # Errors
-    /// [`Abort::ActionsFull`] if the log has no room, [`Abort::OutOfRange`] if
-    /// the action has no word.
+    /// Adds an action to the log. Errors: [`Abort::ActionsFull`] if the log has no room,
+    /// [`Abort::OutOfRange`] if the action has no word.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn defer(&mut self, when: When, action: Action) -> TxResult<()> {
         if let Some(abort) = self.fault.reason {

@@ -20,7 +20,6 @@ use stm_machine::observe::{Mutant, Probe};
 use stm_machine::{Element, View, WordAddress};
 
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
-    /// Makes an attempt that has not begun.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn new(
         lane: &'a L,
@@ -93,7 +92,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.lane.probe().settle(&mut self.probe.cursor, instead);
     }
 
-    /// Reports an event to the probe, if there is one.
     #[inline(always)]
     pub(crate) fn observe(&mut self, event: impl FnOnce(&Self) -> Event) {
         if records(self.lane) {
@@ -110,7 +108,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
-    /// Records the version of a commit, for the probe.
     #[inline(always)]
     pub(crate) fn committed_as(&mut self, version: Version) {
         if records(self.lane) {
@@ -144,7 +141,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.stm.read_polls_or(A::READ_POLLS)
     }
 
-    /// Returns the same number for a team.
     #[inline(always)]
     pub(crate) fn team_read_polls(&self) -> u32 {
         self.stm.read_polls_or(A::TEAM_READ_POLLS)
@@ -191,9 +187,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read`].
-    // All indices are constants: an iterator over an array would move it to the
-    // stack, on a GPU byte by byte.
-    #[allow(clippy::needless_range_loop)]
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
@@ -211,7 +204,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// An array inside a `Result` would have no values beside an error, and the
     /// registers meant for them would be kept through the whole loop: compilers
     /// cannot tell that what is read after the merge was written before it.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_elements<T: Element, const N: usize>(
         &mut self,
@@ -253,8 +245,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(v)
     }
 
-    /// Does [`Self::read_words`] into `v`.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_words_into<T: Element, const N: usize>(
         &mut self,
@@ -298,7 +288,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Copies the addresses: an array with a variable index is kept in memory,
     /// and the one that the fast path uses must stay in registers.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[inline(always)]
     fn copied<const N: usize>(words: [WordAddress; N]) -> [u64; N] {
         let mut at = [0; N];
@@ -326,7 +315,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Returns the values with the attempt's own writes in place.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    #[allow(clippy::needless_range_loop)] // see read_many
     fn overlay<T: Element, const N: usize>(
         &mut self,
         mut own: u32,

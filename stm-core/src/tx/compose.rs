@@ -29,7 +29,6 @@ use crate::tx::stm_ref::StmRef;
 use crate::tx::team::TeamTx;
 use stm_machine::lane::{Lane, records};
 
-/// What an attempt holds when an alternative begins.
 struct Before<S> {
     sets: S,
     actions: u32,
@@ -37,7 +36,6 @@ struct Before<S> {
 }
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// Begins an alternative.
     #[inline(always)]
     fn begin_alternative(&mut self) -> Before<A::Savepoint> {
         Before {

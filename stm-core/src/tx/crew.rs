@@ -23,8 +23,7 @@
 
 use crate::memory::logs::{Logs, PLACE_WORDS};
 use crate::tx::stm_ref::StmRef;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 mod sealed {
     /// Seals [`Crew`](super::Crew), whose only implementations are in this module.
@@ -118,7 +117,6 @@ impl WarpCrew {
         Self { mask }
     }
 
-    /// Returns the lanes, as a warp's mask.
     #[inline(always)]
     pub(crate) const fn mask(self) -> u32 {
         self.mask
@@ -128,7 +126,6 @@ impl WarpCrew {
 impl Crew for WarpCrew {
     /// The lanes whose predicate held.
     type Votes = u32;
-    /// A lane's index.
     type Speaker = u32;
 
     #[inline(always)]
@@ -241,7 +238,6 @@ pub struct BlockCrew {
 }
 
 impl BlockCrew {
-    /// Returns the place of word `k` of a broadcast.
     #[inline(always)]
     const fn word(self, k: usize) -> *mut u64 {
         self.place.wrapping_add(1 + k)
@@ -350,7 +346,6 @@ impl Crew for BlockCrew {
         }
     }
 
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn broadcast<L: Lane, const K: usize>(self, lane: &L, by: bool, v: [u64; K]) -> [u64; K] {
         const { assert!((K as u64) < PLACE_WORDS, "as many words as the place has") }

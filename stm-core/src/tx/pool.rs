@@ -13,8 +13,7 @@ use crate::array::preassigned::Preassigned;
 use crate::array::record::{Field, Fields, Record};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::{Action, When};
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, Lane};
+use stm_machine::{Element, Lane, observe::Mutant};
 
 /// The allocations that find no free node after a transaction has drawn a ticket, before the pool
 /// counts as exhausted. By then the other attempts have ended and have given back their nodes.
@@ -134,7 +133,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.defer(When::Commit, action)
     }
 
-    /// Fails with the mistake in the name of a node.
     #[inline(always)]
     fn misused<T>(&mut self, pool: &TPool, node: Node) -> TxResult<T> {
         let misuse = if pool.has_tag(node) {
@@ -145,7 +143,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.fail_at(Abort::BadNode, (misuse.of(node), identity(pool)))
     }
 
-    /// Returns the index of a node's record.
     #[inline(always)]
     pub(crate) fn record_of<R: Record>(
         &mut self,
@@ -288,7 +285,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 }
 
-/// Returns what identifies a pool in a fault record.
 #[inline(always)]
 fn identity(pool: &TPool) -> u64 {
     u64::from(pool.id()) << 32 | u64::from(pool.nodes())

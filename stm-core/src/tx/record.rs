@@ -3,8 +3,7 @@
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::record::{Field, Fields, Record, TRecords};
 use crate::tx::abort::TxResult;
-use stm_machine::Element;
-use stm_machine::Lane;
+use stm_machine::{Element, Lane};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Reads the record `records[i]`. The loads of its fields of one width are in flight together.

@@ -3,12 +3,9 @@
 use crate::memory::globals::{self, Counter, Globals};
 use crate::memory::logs::{BUCKETS, Capacity, Logs};
 use crate::memory::stripe::{Stripe, StripeMap};
-use crate::run::word::Gate;
-use crate::tx::abort::Abort;
-use core::marker::PhantomData;
-use core::ptr::addr_of_mut;
-use stm_machine::Lane;
-use stm_machine::observe::ProbeBuffer;
+use crate::{run::word::Gate, tx::abort::Abort};
+use core::{marker::PhantomData, ptr::addr_of_mut};
+use stm_machine::{Lane, observe::ProbeBuffer};
 
 /// Limits of waits and retries: how often a wait polls, and how often a commit tries to acquire its
 /// locks. The waits of Xu et al. 2014 are unbounded; on a warp in lockstep, a lane that waits for
@@ -164,34 +161,29 @@ impl<A> StmRef<A> {
         }
     }
 
-    /// Returns the calling lane's logs.
     #[inline(always)]
     pub(crate) fn logs<L: Lane>(&self, lane: &L) -> Logs {
         // SAFETY: obligation 2 of `from_raw`.
         unsafe { Logs::of_lane(lane, self.region, self.capacity) }
     }
 
-    /// Returns the version lock of a stripe.
     #[inline(always)]
     pub(crate) fn lock(&self, stripe: Stripe) -> *mut u64 {
         // The map masks, so the stripe is in the table.
         self.locks.wrapping_add(stripe.0 as usize)
     }
 
-    /// Returns the version lock that manages an address.
     #[inline(always)]
     pub(crate) fn lock_of(&self, address: u64) -> *mut u64 {
         self.lock(self.map.stripe(address))
     }
 
-    /// Returns the global clock.
     #[inline(always)]
     pub(crate) fn clock(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).clock.now) }
     }
 
-    /// Returns the gate (`run/gate.rs`).
     #[inline(always)]
     pub(crate) const fn gate(&self) -> Gate {
         Gate {
@@ -200,14 +192,12 @@ impl<A> StmRef<A> {
         }
     }
 
-    /// Returns the description of the probe's buffer.
     #[inline(always)]
     pub(crate) fn probe_buffer(&self) -> *const ProbeBuffer {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { &raw const (*self.globals).probe.0 }
     }
 
-    /// Returns the number of the launch.
     #[inline(always)]
     pub(crate) fn launch_number<L: Lane>(&self, lane: &L) -> u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
@@ -215,14 +205,12 @@ impl<A> StmRef<A> {
         unsafe { lane.load_relaxed_64(addr_of_mut!((*self.globals).launch).cast()) }
     }
 
-    /// Returns the sequence lock.
     #[inline(always)]
     pub(crate) fn sequence(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).sequence).cast() }
     }
 
-    /// Returns the coarse lock.
     #[inline(always)]
     pub(crate) fn coarse_lock(&self) -> *mut u32 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
@@ -253,7 +241,6 @@ impl<A> StmRef<A> {
         }
     }
 
-    /// Returns whether the stop flag is raised.
     #[inline(always)]
     pub(crate) fn asked_to_stop<L: Lane>(&self, lane: &L) -> bool {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).

@@ -2,9 +2,8 @@
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::array::sums::{Addend, RowSlice, Summand, TSums};
-use crate::observe::event::Event;
-use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
+use crate::{observe::event::Event, observe::mark::mark};
 use stm_machine::lane::{Lane, records};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
@@ -143,8 +142,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Reports additions to the probe.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn observe_additions<T: Summand, const N: usize>(
         &mut self,
@@ -168,8 +165,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
     }
 
-    /// Reports sums read to the probe.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn observe_sums<T: Summand, const N: usize>(
         &mut self,

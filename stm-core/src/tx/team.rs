@@ -18,13 +18,11 @@
 //! pools, no operations on records and no preassigned nodes.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
-use crate::tx::stm_ref::StmRef;
-use stm_machine::View;
+use crate::{observe::event::Event, tx::stm_ref::StmRef};
 use stm_machine::lane::{Lane, records};
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, View, WordAddress};
 
 /// One attempt at a transaction, as each lane of the team that makes it sees it. [`StmRef::team`]
 /// and [`StmRef::for_each_team`] pass it to their closure, and with the threads of a block as the
@@ -58,7 +56,6 @@ use stm_machine::{Element, WordAddress};
 /// ```
 pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
     pub(crate) tx: Tx<'a, L, A>,
-    /// The lanes of the team.
     pub(crate) crew: C,
     /// Says whether the attempt has deferred actions, the same in all lanes.
     pub(crate) deferred: bool,
@@ -133,7 +130,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         }
     }
 
-    /// Returns whether the calling lane speaks for the team.
     #[inline(always)]
     pub(crate) fn leads(&self) -> bool {
         self.crew.is(self.tx.lane, self.crew.leader(self.tx.lane))
@@ -215,8 +211,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read`].
-    // All indices are constants, as in Tx::read_many.
-    #[allow(clippy::needless_range_loop)]
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
@@ -269,7 +263,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     ///
     /// # Errors
     /// The errors are those of [`Self::write`].
-    #[allow(clippy::needless_range_loop)] // as in Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,

@@ -1,9 +1,7 @@
 //! Writes of an attempt: one word, several together, and captured ones.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::observe::event::Event;
-use crate::observe::mark::mark;
-use crate::tx::abort::TxResult;
+use crate::{observe::event::Event, observe::mark::mark, tx::abort::TxResult};
 use stm_machine::{Element, Lane, View, WordAddress};
 
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
@@ -21,7 +19,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.put::<T>(word, value.to_bits64())
     }
 
-    /// Buffers a write.
     #[inline(always)]
     pub(crate) fn put<T: Element>(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
         let buffered = A::buffer::<L, T>(self, address, value, Inside);
@@ -36,7 +33,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::write`]; some of the elements may then be written.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
@@ -124,7 +120,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Writes the first `count` of several words together, if the algorithm can; `captured` ones
     /// are stored at once. Otherwise it returns `false` and changes nothing.
-    #[allow(clippy::needless_range_loop)] // see read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn put_together<T: Element, const N: usize>(
         &mut self,

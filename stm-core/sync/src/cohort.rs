@@ -25,8 +25,7 @@
 
 use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The hierarchical lock (see the module). It takes two words of global memory and
 /// five of shared memory for each lock, and none for users. Anybody may use it:
@@ -69,14 +68,12 @@ fn is_inside<L: Lane>(lane: &L, place: &Place) -> bool {
     words >= SHARED_WORDS && place.shared_word() <= words - SHARED_WORDS
 }
 
-/// Loads a word of the block's part of a lock.
 #[inline(always)]
 fn load<L: Lane>(lane: &L, place: &Place, i: u32) -> u32 {
     // SAFETY: inside the shared memory, as `arrive` has checked.
     unsafe { lane.shared_load_32(place.shared_word() + i) }
 }
 
-/// Stores a word of the block's part of a lock.
 #[inline(always)]
 fn store<L: Lane>(lane: &L, place: &Place, i: u32, v: u32) {
     // SAFETY: as above.

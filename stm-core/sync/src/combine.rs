@@ -46,8 +46,7 @@
 use super::header::{HEADER_WORDS, record_fault};
 use super::lock::{LockFault, cas_grant, store_given_up};
 use super::unwound::Failure;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// Operations on data that a combiner protects, with requests of `N` words and responses of one.
 ///
@@ -140,20 +139,17 @@ struct CombinerSeat {
     user: u32,
 }
 
-/// Entries loaded at one time.
 #[derive(Clone, Copy)]
 struct Batch<const N: usize> {
     users: [u64; BATCH],
     words: [[u64; N]; BATCH],
 }
 
-/// Joins a number and what belongs to it.
 #[inline(always)]
 const fn tagged(number: u32, payload: u32) -> u64 {
     (number as u64) << 32 | payload as u64
 }
 
-/// Returns the number of a word.
 #[inline(always)]
 const fn tag(word: u64) -> u32 {
     (word >> 32) as u32
@@ -178,7 +174,6 @@ impl CombinerSeat {
         self.responses.wrapping_add(user as usize)
     }
 
-    /// Loads the entries of the requests from `first` on.
     #[inline(always)]
     fn load<const N: usize, L: Lane>(&self, lane: &L, first: u32) -> Batch<N> {
         let mut batch = Batch {
@@ -248,7 +243,6 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
 
     stm_machine::counted!("combiners", u64, count);
 
-    /// Returns the flag of holders that have panicked.
     #[inline(always)]
     const fn failure(&self) -> Failure {
         // SAFETY: the header is live (`from_raw`).
@@ -356,7 +350,6 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         }
     }
 
-    /// Tries to become the holder.
     #[inline(always)]
     fn take<L: Lane>(lane: &L, seat: &CombinerSeat) -> bool {
         // SAFETY: a word of the combiner. The load is relaxed: L1 follows, or

@@ -22,8 +22,7 @@
 //! has entered it without the lanes that may still spin in theirs, so the machine does not wait for
 //! them where it leaves.
 
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The lanes that acquire a lock together, as one of them sees it.
 #[derive(Clone, Copy)]
@@ -49,7 +48,6 @@ pub(super) const DONE: Told = u32::MAX - 1;
 pub(super) const WAIT: Told = u32::MAX;
 
 impl Group {
-    /// Makes the group of one lane.
     #[inline(always)]
     pub(super) fn alone<L: Lane>(lane: &L) -> Self {
         Self {
@@ -82,13 +80,11 @@ impl Group {
         }
     }
 
-    /// Returns the lanes.
     #[inline(always)]
     pub(super) const fn mask(&self) -> u32 {
         self.lanes
     }
 
-    /// Returns the number of lanes.
     #[inline(always)]
     pub(super) const fn lanes(&self) -> u32 {
         self.lanes.count_ones()

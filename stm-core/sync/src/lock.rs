@@ -13,8 +13,7 @@
 //! releases. Each kind says which accesses these are.
 
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The reason for which a lock was not acquired. The first one of a launch is
 /// recorded, and the host reports it (`Locks::check`).
@@ -54,7 +53,6 @@ impl LockFault {
         Self::HolderFailed,
     ];
 
-    /// Returns the fault with this number.
     #[inline(always)]
     pub(crate) const fn of(number: u32) -> Self {
         match number {
@@ -201,13 +199,10 @@ pub enum Poll {
 /// schedules that are not fair, need them to let the others run.
 const POLLS: u32 = 16;
 
-/// The short pause.
 const PAUSE_NS: u32 = 20;
 
-/// Says whether a panic unwinds here.
 pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
 
-/// The pauses of one wait.
 #[derive(Default)]
 pub(super) struct Pauses(u32);
 

@@ -104,7 +104,6 @@ impl<K: LockKind> TLocks<K> {
 
     stm_machine::counted!("locks", u64, count);
 
-    /// Returns the place of the calling thread at a lock.
     #[inline(always)]
     pub(super) fn place<L: Lane>(&self, lane: &L, index: u64) -> Result<Place, LockFault> {
         if index >= self.count {

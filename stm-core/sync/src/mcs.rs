@@ -40,8 +40,7 @@ use super::lock::{
     LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, load_grant, store_given_up,
 };
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// A queue lock of which a user can hold `HELD` at a time, 1 or 2.
 #[derive(Clone, Copy, Debug)]
@@ -70,7 +69,6 @@ const FIRST: u32 = 1;
 const UNLINKED: u32 = 2;
 
 impl<const HELD: u32> Queue<HELD> {
-    /// Returns the address of a word of a node.
     #[inline(always)]
     fn word(place: &Place, node: u32, i: u32) -> *mut u32 {
         place.user_word::<Self>(0, (node - 1) * NODE_WORDS + i)

@@ -53,8 +53,7 @@
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, store_given_up};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// A lock with reservations (see the module), for one lock that many blocks want.
 /// A warp that comes back at once may have the lock `PASSES` times in a row, 1 to
@@ -64,7 +63,6 @@ use stm_machine::observe::Mutant;
 #[derive(Clone, Copy, Debug)]
 pub struct Reserving<const PASSES: u32>;
 
-/// The words of a lock.
 const STATE: u32 = 0;
 const NEXT: u32 = 1;
 const FIRST: u32 = 2;

@@ -6,13 +6,11 @@
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The number of words from one slot to the next: a sector of the L2 cache.
 const SPACING: u32 = 8;
 
-/// Returns the number of slots for so many users.
 #[inline(always)]
 const fn slots(users: u32) -> u32 {
     users.next_power_of_two()

@@ -32,14 +32,12 @@ pub struct TasBackoff;
 /// The shortest and the longest pause of [`TasBackoff`].
 const BACKOFF_NS: (u32, u32) = (32, 1024);
 
-/// Tries to take the lock.
 #[inline(always)]
 fn take<L: Lane>(lane: &L, place: &Place) -> bool {
     // SAFETY: the lock's word, which is live.
     unsafe { cas_grant(lane, place.word(0), 0, 1) == 0 }
 }
 
-/// Frees the lock.
 #[inline(always)]
 fn free<L: Lane>(lane: &L, place: &Place) -> bool {
     // SAFETY: the lock's word, which is live.

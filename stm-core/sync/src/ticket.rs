@@ -38,7 +38,6 @@ pub struct FetchAdd;
 /// The first pause of [`FetchAdd`], by which it also grows, and the longest.
 const BACKOFF_NS: (u32, u32) = (64, 512);
 
-/// Draws a ticket.
 #[inline(always)]
 fn draw<L: Lane>(lane: &L, place: &Place) -> Turn {
     // SAFETY: the lock's word, which is live. Relaxed: the ticket is a number,
@@ -46,14 +45,12 @@ fn draw<L: Lane>(lane: &L, place: &Place) -> Turn {
     Turn::at(unsafe { lane.fetch_add_relaxed_32(place.word(0), 1) })
 }
 
-/// Returns whether the thread's ticket is served.
 #[inline(always)]
 fn is_served<L: Lane>(lane: &L, place: &Place, turn: Turn) -> bool {
     // SAFETY: the lock's word, which is live.
     unsafe { load_grant(lane, place.word(1)) == turn.place }
 }
 
-/// Serves the next ticket.
 #[inline(always)]
 fn serve_next<L: Lane>(lane: &L, place: &Place, turn: Turn) -> bool {
     // SAFETY: the lock's word, which only the holder writes.

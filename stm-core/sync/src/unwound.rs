@@ -35,10 +35,7 @@ impl Failure {
         Self { header }
     }
 
-    /// Looks at the flag.
-    ///
-    /// # Errors
-    /// [`LockFault::HolderFailed`] if it is raised.
+    /// Looks at the flag. Errors: [`LockFault::HolderFailed`] if it is raised.
     #[inline(always)]
     pub(super) fn check<L: Lane>(self, lane: &L) -> Result<(), LockFault> {
         // SAFETY: live (`of`). Relaxed: the flag carries no data, is seen eventually, and

@@ -122,7 +122,6 @@ impl<K: LockKind> TLocks<K> {
     }
 }
 
-/// The result of a step of a walk.
 enum Progress<R> {
     Going,
     Pausing(u32),

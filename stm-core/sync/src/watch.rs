@@ -29,7 +29,6 @@ const CHECKED_WORDS: u32 = 2 + TURN_WORDS as u32;
 const TURN_WORDS: usize = 5;
 
 impl<K: LockKind> Checked<K> {
-    /// Returns the address of a word of the lock that is not one of kind `K`.
     #[inline(always)]
     fn word(place: &Place, i: u32) -> *mut u32 {
         place.word(K::lock_words(place.users()) + i)
@@ -44,7 +43,6 @@ impl<K: LockKind> Checked<K> {
             .wrapping_add(user as usize)
     }
 
-    /// Returns whether the thread with this number as a user holds the lock.
     #[inline(always)]
     fn is_held_by<L: Lane>(lane: &L, place: &Place, user: u32) -> bool {
         // SAFETY: the lock's word. Relaxed: only a thread itself stores its own
@@ -66,7 +64,6 @@ impl<K: LockKind> Checked<K> {
         Ok(())
     }
 
-    /// Notes that the thread holds the lock, or does not hold it any more.
     #[inline(always)]
     fn note<L: Lane>(lane: &L, place: &Place, holds: bool) {
         // Users were checked when they arrived.

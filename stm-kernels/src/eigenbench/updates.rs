@@ -1,10 +1,8 @@
 //! `EigenBench` in its static form.
 
 use super::{EigenbenchParams, checksum};
-use core::cell::Cell;
-use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, kernels};
+use core::{cell::Cell, marker::PhantomData};
+use stm_core::{Lane, algorithm::Algorithm, kernels};
 
 /// The number of hot words that a transaction of [`EigenbenchUpdates`] reads and writes.
 pub const STATIC_WORDS: usize = 32;
@@ -15,8 +13,6 @@ pub const STATIC_WORDS: usize = 32;
 pub struct EigenbenchUpdates<A>(PhantomData<A>);
 
 impl<A: Algorithm> EigenbenchUpdates<A> {
-    // All indices are constants, as in `Tx::read_many`.
-    #[allow(clippy::needless_range_loop)]
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &EigenbenchParams<A>) {
         let plan = p.plan;

@@ -55,7 +55,6 @@ struct Books<'a, L> {
 }
 
 impl<'a, L: Lane> Books<'a, L> {
-    /// Opens the books, if the arrays are long enough.
     #[inline(always)]
     fn open(lane: &'a L, p: &Params) -> Option<Self> {
         Some(Self {
@@ -104,7 +103,6 @@ impl<'a, L: Lane> Books<'a, L> {
         }
     }
 
-    /// Adds up a range of the plan.
     #[inline(always)]
     fn sum(&self, range: u32) -> u32 {
         let (start, len) = (self.plan.start(range), self.plan.len(range));
@@ -128,7 +126,6 @@ impl<'a, L: Lane> Books<'a, L> {
         sum
     }
 
-    /// Notes the sum that an audit has found.
     #[inline(always)]
     fn note(&self, range: u32, sum: u32) {
         let lane = self.lane;
@@ -143,7 +140,6 @@ impl<'a, L: Lane> Books<'a, L> {
     }
 }
 
-/// A transaction whose words have been drawn.
 #[derive(Clone, Copy)]
 enum Drawn {
     /// Two balances, and the amount.

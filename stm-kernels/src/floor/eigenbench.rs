@@ -130,7 +130,6 @@ fn unsynchronised<L: Lane>(lane: &L, work: Work) -> u32 {
 /// Batches that are drawn before a lock is taken.
 const DRAWN: u32 = 4;
 
-/// The first batches of a transaction.
 #[derive(Clone, Copy)]
 struct Drawn {
     batches: [Batch; DRAWN as usize],
@@ -138,7 +137,6 @@ struct Drawn {
     together: bool,
 }
 
-/// Returns whether two batches have a word in common.
 #[inline(always)]
 fn meet(a: &Batch, b: &Batch) -> bool {
     let mut same = false;
@@ -147,7 +145,6 @@ fn meet(a: &Batch, b: &Batch) -> bool {
     same
 }
 
-/// Returns whether a word comes twice in a batch.
 #[inline(always)]
 fn repeats(batch: &Batch) -> bool {
     let mut same = false;
@@ -236,7 +233,6 @@ struct Arrays<'a, L> {
 }
 
 impl<'a, L: Lane> Arrays<'a, L> {
-    /// Opens the arrays, if they are long enough.
     #[inline(always)]
     fn open(lane: &'a L, p: &Params) -> Option<Self> {
         let plan = p.plan;
@@ -262,7 +258,6 @@ impl<'a, L: Lane> Arrays<'a, L> {
         })
     }
 
-    /// Returns the accesses of a transaction to the hot array.
     #[inline(always)]
     fn hot(&self, transaction: &EigenbenchTransaction) -> Work {
         Work {
@@ -273,7 +268,6 @@ impl<'a, L: Lane> Arrays<'a, L> {
         }
     }
 
-    /// Returns the accesses of a transaction to the lane's part of the mild array.
     #[inline(always)]
     fn mild(&self, transaction: &EigenbenchTransaction) -> Work {
         Work {
@@ -309,7 +303,6 @@ impl<'a, L: Lane> Arrays<'a, L> {
         checksum(before, mild.wrapping_add(inside), outside)
     }
 
-    /// Stores the lane's checksum.
     #[inline(always)]
     fn finish(&self, sum: u32) {
         // SAFETY: a word of this lane's own.

@@ -64,7 +64,6 @@ pub struct Links {
 pub type LinkSectionParams = Guarded<Links>;
 
 impl Params {
-    /// Returns the first slot that a segment may have.
     #[inline(always)]
     fn first_slot<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
         slot_of(self.segments.hash(lane, segment), self.mask())
@@ -104,7 +103,6 @@ impl Params {
     }
 }
 
-/// Inserts all segments.
 #[inline(always)]
 fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
     let Some(slots) = first(&p.slots, 1) else {
@@ -116,7 +114,6 @@ fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
     });
 }
 
-/// Takes a free slot by a store.
 #[inline(always)]
 fn store<L: Lane>(lane: &L, place: *mut u32, mine: u32) -> u32 {
     // SAFETY: `Params::insert` gives the address of a slot.

@@ -146,7 +146,6 @@ impl CriticalSection {
     }
 }
 
-/// Inserts the first `count` nodes of a batch into the chains of their buckets.
 #[inline(always)]
 fn insert<L: Lane>(lane: &L, nexts: *mut u32, drawn: [(u64, *mut u32); BATCH], count: u64) {
     // SAFETY: a bucket is below the number of heads. Relaxed, here and below: the

@@ -59,7 +59,6 @@ pub struct Params {
 }
 
 impl Params {
-    /// Returns the search of a point's centre.
     #[inline(always)]
     const fn search(&self) -> Search {
         Search {
@@ -81,7 +80,6 @@ impl Params {
         (nearest, changes)
     }
 
-    /// Counts points that changed their centre.
     #[inline(always)]
     fn count<L: Lane>(&self, lane: &L, changed: u64) {
         if changed != 0
@@ -116,7 +114,6 @@ fn run<L: Lane>(lane: &L, p: &Params, add: impl Fn(*mut u32, u64)) {
     p.count(lane, changed);
 }
 
-/// Loads coordinate `j` of point `i`.
 #[inline(always)]
 fn coordinate<L: Lane>(lane: &L, p: &Params, i: u64, j: u32) -> f32 {
     f32::from_bits(load(lane, &p.points, u64::from(j) * p.members.len() + i))

@@ -30,7 +30,6 @@ pub type CriticalSectionParams = Guarded<Params>;
 /// The number of cells whose loads are in flight together.
 const BATCH: u32 = 16;
 
-/// Paths claimed under the lock.
 struct Sections<'a> {
     lock: &'a Lock,
     grid: &'a TArray<u32>,

@@ -1,7 +1,6 @@
 //! Allocation and release as critical sections; [`crate::pool`] describes what a transaction does.
 
-use super::plain::nodes::Nodes;
-use super::{Guarded, for_each};
+use super::{Guarded, for_each, plain::nodes::Nodes};
 use stm_core::{Lane, kernel_alone};
 
 /// The pool as critical sections of one lock.

@@ -4,8 +4,7 @@
 //! the same replay verifies it. It gives no consistent state of several words at one time.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
-use crate::ra::RaPlan;
-use crate::spelled::spelled;
+use crate::{ra::RaPlan, spelled::spelled};
 use stm_core::{Element, Lane, TArray, kernel_alone};
 
 /// The accesses of RA without synchronisation.

@@ -61,7 +61,6 @@ impl<L: Lane> Agency<'_, L> {
         })
     }
 
-    /// Searches for a record.
     #[inline(always)]
     unsafe fn find(&self, key: u32) -> Found {
         let home = self.tables.home(key);

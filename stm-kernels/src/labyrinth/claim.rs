@@ -1,9 +1,7 @@
 //! Step 4 of a router: claiming a path, by one thread or by a team.
 
 use super::{AGAIN, BATCH, FREE, RESERVED, SETTLED, STOP, cell_of_path};
-use stm_core::algorithm::Algorithm;
-use stm_core::internal::Crew;
-use stm_core::{Abort, Lane, StmRef, TeamTx, TxResult, View};
+use stm_core::{Abort, Lane, StmRef, TeamTx, TxResult, View, algorithm::Algorithm, internal::Crew};
 
 /// The number of cells of each lane of a team whose loads are in flight together.
 const TEAM_BATCH: u32 = 4;
@@ -19,7 +17,6 @@ pub(crate) trait Claims<L: Lane> {
     /// Returns some state that a cell has or had, if there is such a cell.
     fn peek(&self, lane: &L, cell: u32) -> Option<u32>;
 
-    /// Returns whether the calling thread takes part in steps 3 and 4.
     fn concludes(&self, lane: &L) -> bool;
 
     /// Does step 4, called by the threads that conclude: the path that thread 0 has traced
@@ -28,7 +25,6 @@ pub(crate) trait Claims<L: Lane> {
     fn claim(&self, lane: &L, request: u32, path: (*mut u32, u32)) -> u32;
 }
 
-/// Paths claimed by transactions.
 pub(super) struct Transactions<'a, A: Algorithm, const BY_BLOCK: bool> {
     pub(super) stm: &'a StmRef<A>,
     pub(super) grid: &'a A::Array<u32>,
@@ -88,7 +84,6 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Claims<L> for Transactions<'_,
 }
 
 impl<A: Algorithm, const BY_BLOCK: bool> Transactions<'_, A, BY_BLOCK> {
-    /// Claims the path by thread 0.
     #[inline(always)]
     fn claim_alone<L: Lane>(
         &self,

@@ -1,7 +1,6 @@
 //! What the host hands to the routers, and what it gets back.
 
-use stm_core::algorithm::Algorithm;
-use stm_core::{StmRef, TArray};
+use stm_core::{StmRef, TArray, algorithm::Algorithm};
 
 /// A cell that belongs to no path and no request.
 pub const FREE: u32 = 0;

@@ -87,7 +87,6 @@ pub struct DiagonalParams {
     pub pause_ns: u32,
 }
 
-/// The tile of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Tile {
     /// The parameters, as a copy: a reference keeps them in a thread's memory.
@@ -147,7 +146,6 @@ impl Tile {
         })
     }
 
-    /// Returns its side.
     #[inline(always)]
     pub(super) fn side(&self) -> u32 {
         1 << self.p.side_log2
@@ -160,14 +158,12 @@ impl Tile {
         constant(lane, &self.p.letters, u64::from((first >> 2) + i))
     }
 
-    /// Returns the letter of its row `r`.
     #[inline(always)]
     pub(super) fn row_letter<L: Lane>(&self, lane: &L, r: u32) -> u32 {
         let at = self.matrix.rows_at + (self.row << self.p.side_log2) + r;
         constant(lane, &self.p.letters, u64::from(at >> 2)) >> (8 * (at & 3)) & 0xFF
     }
 
-    /// Returns the score of two letters, both below the number of letters.
     #[inline(always)]
     pub(super) fn score<L: Lane>(&self, lane: &L, of_row: u32, of_column: u32) -> u32 {
         self.pair(lane, of_row * self.p.alphabet + of_column)
@@ -179,7 +175,6 @@ impl Tile {
         constant(lane, &self.p.scores, u64::from(i))
     }
 
-    /// Returns the score above its column `c`.
     #[inline(always)]
     pub(super) fn above<L: Lane>(&self, lane: &L, c: u32) -> i32 {
         if self.row == 0 {
@@ -223,7 +218,6 @@ impl Tile {
         unsafe { lane.load_relaxed_32(self.beside.wrapping_add(r as usize)) }.cast_signed()
     }
 
-    /// Returns the score to the left of its row `r`.
     #[inline(always)]
     pub(super) fn left<L: Lane>(&self, lane: &L, r: u32) -> i32 {
         self.corner(lane, r + 1)

@@ -2,8 +2,7 @@
 
 use super::frame::{MATRIX_WORDS, Matrix};
 use super::{NEVER, PADDING};
-use std::vec;
-use std::vec::Vec;
+use std::{vec, vec::Vec};
 
 /// A matrix to compute: two sequences of codes from 0.
 #[derive(Clone, Copy, Debug)]

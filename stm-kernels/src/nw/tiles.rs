@@ -31,12 +31,10 @@ pub const fn shared_words(alphabet: u32, side: u32, affine: bool) -> u32 {
     profile_at(side, edges) + side * alphabet + alphabet * alphabet
 }
 
-/// Returns the word where the profile begins, a multiple of 4.
 const fn profile_at(side: u32, edges: u32) -> u32 {
     (side * edges + side.div_ceil(4)).next_multiple_of(4)
 }
 
-/// The words of shared memory where its parts begin.
 #[derive(Clone, Copy)]
 struct Shared {
     /// The scores of the edge; it begins at word 0.
@@ -54,7 +52,6 @@ struct Shared {
 /// The loads of scores that a thread has in flight.
 const IN_FLIGHT: usize = 4;
 
-/// Steps of a phase.
 #[inline(always)]
 const fn phase_steps(width: u32) -> u32 {
     if width >= 16 { 16 } else { 8 }
@@ -288,7 +285,6 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         }
     }
 
-    /// Computes the tile.
     #[inline(always)]
     fn sweep<L: Lane>(lane: &L, p: &DiagonalParams, shared: Shared, carried: &mut Carried<ROWS>) {
         let (threads, width) = (lane.block_dim(), lane.warp_width());

@@ -6,8 +6,7 @@
 //! waits for a block that is not resident yet.
 
 use core::marker::PhantomData;
-use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, StmRef, TArray, kernels};
+use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm, kernels};
 
 /// A cell's word is its score and this, so that 0 says that the score is not there.
 pub const THERE: u32 = 1 << 31;

@@ -143,7 +143,6 @@ impl<S: Scheme> Reduction<S> {
         ([start, lane.clock()], value)
     }
 
-    /// Stores the results of a round, where there is room.
     #[inline(always)]
     fn note<L: Lane>(
         lane: &L,

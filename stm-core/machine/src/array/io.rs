@@ -1,9 +1,6 @@
 //! Plain data: input that nobody changes during a launch, and results that each have one writer.
 
-use crate::array::plain::TArray;
-use crate::array::view::View;
-use crate::lane::Lane;
-use crate::memory::word::Element;
+use crate::{array::plain::TArray, array::view::View, lane::Lane, memory::word::Element};
 
 /// Plain input: an array that is read only, during the launch.
 ///

@@ -1,14 +1,10 @@
 //! Finds a kernel's PTX: the program carries what its build has left
 //! ([`ptx_of!`](crate::ptx_of)), and other texts are looked for at run time.
 
-use crate::host::Error;
-use crate::kernel::Build;
-use crate::observe::Observation;
-use std::borrow::Cow;
-use std::collections::BTreeMap;
+use crate::{host::Error, kernel::Build, observe::Observation};
 use std::path::{Path, PathBuf};
 use std::string::{String, ToString};
-use std::{env, format};
+use std::{borrow::Cow, collections::BTreeMap, env, format};
 
 /// The text of a module.
 pub type Text = Cow<'static, str>;

@@ -7,9 +7,7 @@ use super::Lane;
 pub use super::cpu_block::{Block, BrokenBlock, Cluster};
 use crate::observe::host_probe::HostProbe;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
-use std::boxed::Box;
-use std::sync::OnceLock;
-use std::time::Instant;
+use std::{boxed::Box, sync::OnceLock, time::Instant};
 
 /// A stop flag in a kernel's memory, for a thread that watches the clock.
 #[derive(Clone, Copy, Debug)]

@@ -152,7 +152,6 @@ impl Rendezvous {
 /// uses it for one block after another.
 #[derive(Debug)]
 pub struct Block {
-    /// Its barriers.
     pub(super) rendezvous: Rendezvous,
     /// Shared memory, in words of the widest access.
     shared: Box<[AtomicU64]>,
@@ -200,7 +199,6 @@ impl Block {
         }
     }
 
-    /// Returns the number of 32-bit words of shared memory.
     pub(super) const fn shared_words(&self) -> u32 {
         self.shared_words
     }

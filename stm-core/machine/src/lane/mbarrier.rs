@@ -15,7 +15,6 @@ use super::Lane;
 const COUNT_SHIFT: u32 = 12;
 /// The position of the number of phases.
 const PHASE_SHIFT: u32 = 24;
-/// The bits of a number of arrivals.
 const COUNT_MASK: u32 = (1 << COUNT_SHIFT) - 1;
 
 /// Makes a barrier.

@@ -2,8 +2,7 @@
 
 use crate::lane::{Lane, Probe};
 use crate::observe::probe::{LogRecord, Observation, ProbeBuffer};
-use crate::observe::profiler::Stretches;
-use crate::observe::recorder::Recording;
+use crate::{observe::profiler::Stretches, observe::recorder::Recording};
 
 /// The probe of lanes that run on the host, chosen at run time, so that each
 /// kernel is compiled there once and not once for each probe.

@@ -53,7 +53,6 @@ pub struct Stretches {
 }
 
 impl Stretches {
-    /// The sums of a lane whose time is not measured.
     pub(crate) const NONE: Self = Self {
         row: core::ptr::null_mut(),
         since: 0,

@@ -27,7 +27,6 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// A lane that records nothing.
     pub(crate) const NONE: Self = Self {
         part: core::ptr::null_mut(),
         words: 0,
@@ -49,7 +48,6 @@ impl Recording {
         }
     }
 
-    /// Appends `n` words, if all of them fit.
     #[inline(always)]
     fn append<L: Lane>(&mut self, lane: &L, words: [u64; 3], n: u64) {
         if self.at + n <= self.words {

@@ -30,8 +30,7 @@ use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::tx::abort::{Abort, TxResult};
 use core::marker::PhantomData;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The number of swaps in flight together on a lane with atomics of 128 bits.
 /// It is lower than [`BATCH`], as each entry has a load of 128 bits and two
@@ -43,7 +42,6 @@ pub(super) const GROUP: usize = 4;
 /// The most words written that are taken out of the set in groups.
 const FEW: u32 = 8;
 
-/// Written entries whose words are locked together.
 #[derive(Clone, Copy)]
 struct Group<const B: usize> {
     /// The places of the entries.
@@ -54,7 +52,6 @@ struct Group<const B: usize> {
     seen: [u64; B],
 }
 
-/// Swaps in flight: the words found and the words expected.
 #[derive(Clone, Copy)]
 struct Swaps<S, const B: usize> {
     /// The entries that have a swap, as a bit mask.
@@ -64,7 +61,6 @@ struct Swaps<S, const B: usize> {
     storage: PhantomData<S>,
 }
 
-/// The swaps that have failed.
 #[derive(Clone, Copy)]
 struct Lost {
     /// The entries whose swap failed, as a bit mask.
@@ -76,7 +72,6 @@ struct Lost {
 }
 
 impl Lost {
-    /// Returns the reason with which the commit aborts.
     #[inline(always)]
     const fn reason(self) -> Abort {
         if self.held {
@@ -110,7 +105,6 @@ impl<S: Storage, const B: usize> Swaps<S, B> {
         differing
     }
 
-    /// Returns which swaps have failed, and why.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn lost<L: Lane>(&self, lane: &L) -> Lost {
         let mut lost = Lost {
@@ -157,9 +151,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Locks the word of every written entry. `few` are their places, or 0 ([`Self::few_written`]).
-    ///
-    /// # Errors
-    /// [`Abort::CommitLocked`] or [`Abort::CommitStale`]; in both cases nothing is owned.
+    /// Errors: [`Abort::CommitLocked`] or [`Abort::CommitStale`]; in both cases nothing is owned.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>, few: u32) -> TxResult<()> {
         let (at, map, len) = (Self::entries(tx), S::map(tx.stm), tx.attempt.set.len);
@@ -253,7 +245,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Err(lost.reason())
     }
 
-    /// Locks the words of the entries in a mask, [`GROUP`] at a time.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn acquire_groups<L: Lane>(
         whole: Entries<'_, L, INLINE>,
@@ -311,7 +302,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         group
     }
 
-    /// Returns the entries from `i` on.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn batch<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
@@ -475,7 +465,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Self::lock_pairs(at, map, pairs, entries, seen, me, found)
     }
 
-    /// Returns which words differ from the words seen, as a bit mask.
     #[inline(always)]
     pub(crate) fn differing<const B: usize>(found: [u64; B], seen: [u64; B]) -> u32 {
         let mut differing = 0;

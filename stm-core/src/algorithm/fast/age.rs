@@ -24,9 +24,7 @@ use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use core::marker::PhantomData;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
 /// What is needed to tell the age of a word, by value, so that the transaction
 /// stays in registers around the calls of functions that are not inlined.
@@ -114,7 +112,6 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
 }
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Returns the lane's bound on the ticks of the clock.
     #[inline(always)]
     pub(crate) fn ticks_bound<L: Lane>(tx: &Tx<'_, L, Self>) -> u32 {
         if S::WRAPS {

@@ -19,12 +19,9 @@ use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, wo
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Commits an attempt alone, unless that needs the whole protocol.
     #[inline(always)]
     pub(crate) fn commit_alone<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         if S::MANY_WORDS_PER_VERSION || tx.attempt.sums.added != 0 {
@@ -48,7 +45,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         true
     }
 
-    /// Stores the written words of `len` entries with a version.
     #[inline(never)]
     fn publish_alone<L: Lane, const APART: bool>(
         at: Entries<'_, L, INLINE>,

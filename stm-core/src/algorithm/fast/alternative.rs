@@ -8,8 +8,7 @@
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, word_of};
 use crate::algorithm::fast::entry_set::{EntrySet, OPEN};
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 impl EntrySet {
     /// Returns the hint of a set of `len` entries after an alternative: that of

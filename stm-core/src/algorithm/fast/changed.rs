@@ -11,11 +11,9 @@ use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Returns whether a word or a row that the attempt has read may have changed.
     #[inline(always)]
     pub(crate) fn any_changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         let at = Self::entries(tx);
@@ -23,7 +21,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             || !Self::rows_unchanged(tx, false)
     }
 
-    /// Returns whether a word of `len` entries may have changed.
     #[inline(never)]
     fn word_changed<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32) -> bool {
         let mut i = 0;

@@ -11,10 +11,8 @@ use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::tx::crew::Crew;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
-/// Entries that are written back together.
 #[derive(Clone, Copy)]
 struct Written<const B: usize> {
     /// The entries that there are and that are written, as a bit mask.
@@ -193,7 +191,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Returns the entries from `i` on.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn batch_to_publish<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Written<B> {
         let at = Self::entries(tx);
@@ -241,7 +238,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Stores the new values of entries, those of packed words and pairs together
     /// with their version, and returns whether there are others.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn publish_batch<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,

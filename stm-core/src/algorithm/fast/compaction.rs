@@ -2,15 +2,12 @@
 //! read and then written elsewhere, has two entries.
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, word_of};
-use crate::algorithm::fast::entry_set::EntrySet;
-use crate::tx::abort::Abort;
+use crate::{algorithm::fast::entry_set::EntrySet, tx::abort::Abort};
 use stm_machine::Lane;
 
 impl EntrySet {
-    /// Removes duplicates: keeps one entry for each word.
-    ///
-    /// # Errors
-    /// [`Abort::ReadStale`] if a word was seen differently by two reads.
+    /// Removes duplicates: keeps one entry for each word. Errors: [`Abort::ReadStale`] if a word
+    /// was seen differently by two reads.
     #[inline(never)]
     pub(super) fn compact<L: Lane, const N: usize>(
         self,

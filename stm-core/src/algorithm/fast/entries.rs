@@ -9,13 +9,11 @@ use core::mem::MaybeUninit;
 use stm_machine::WordAddress;
 use stm_machine::lane::{Lane, begin_scratch};
 
-/// The flag of an entry that is written.
 pub(crate) const WRITTEN: u64 = 1 << 63;
 /// The flag of an entry that was written without having been read.
 pub(crate) const BLIND: u64 = 1 << 62;
 /// The flag of an entry whose word's lock an earlier entry owns.
 pub(crate) const SHARES: u64 = 1 << 61;
-/// All flags.
 const FLAGS: u64 = WRITTEN | BLIND | SHARES;
 
 /// The number of entries whose loads are in flight together.
@@ -23,7 +21,6 @@ pub(crate) const BATCH: usize = 8;
 /// The same number for a set that is not all on the stack.
 pub(crate) const LONG_BATCH: usize = 4;
 
-/// A column of the entries.
 #[derive(Clone, Copy)]
 pub(crate) enum Column {
     /// The addresses with their flags.
@@ -47,7 +44,6 @@ impl<const N: usize> Scratch for Inline<N> {
     }
 }
 
-/// Returns the word address in an entry, without flags.
 #[inline(always)]
 pub(crate) const fn word_of(entry: u64) -> WordAddress {
     WordAddress::from_bits(entry & !FLAGS)
@@ -81,7 +77,6 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    /// Returns the entries of a set of at most `N`.
     #[inline(always)]
     pub(crate) const fn short(self) -> Entries<'a, L, N, false> {
         Entries {
@@ -108,7 +103,6 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
 }
 
 impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
-    /// Returns the lane.
     #[inline(always)]
     pub(crate) const fn lane(self) -> &'a L {
         self.lane
@@ -127,7 +121,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         self.logs.entry(self.lane, 0, 0)
     }
 
-    /// Returns how many words read and how many words written the entries can hold.
     #[inline(always)]
     pub(crate) const fn capacity(self) -> Capacity {
         self.logs.capacity()

@@ -24,11 +24,8 @@
 //! older than the alternative, and nothing is compacted ([`super::alternative`]).
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, search, word_of};
-use crate::memory::bloom::Bloom;
-use crate::tx::abort::Abort;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use crate::{memory::bloom::Bloom, tx::abort::Abort};
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 /// The flag of [`EntrySet::hint`] while an alternative is open.
 pub(super) const OPEN: u32 = 1 << 31;
@@ -36,23 +33,18 @@ pub(super) const OPEN: u32 = 1 << 31;
 /// The read and write set of an attempt: counts and filters, in registers.
 #[derive(Clone, Copy, Debug)]
 pub struct EntrySet {
-    /// The number of entries.
     pub(crate) len: u32,
-    /// The number of written entries.
     pub(crate) writes: u32,
     /// The number of written entries that were not read.
     pub(super) blind: u32,
     /// The entry that the next write tries first. While an alternative is open, [`OPEN`] and the
     /// number of entries when the innermost one began: no entry, so that no write tries it.
     pub(super) hint: u32,
-    /// A filter over all words.
     pub(super) words: Bloom,
-    /// A filter over the words written.
     pub(super) written: Bloom,
 }
 
 impl EntrySet {
-    /// The empty set.
     pub(crate) const EMPTY: Self = Self {
         len: 0,
         writes: 0,
@@ -62,13 +54,11 @@ impl EntrySet {
         written: Bloom::EMPTY,
     };
 
-    /// Returns whether an alternative is open.
     #[inline(always)]
     pub(crate) const fn is_open(&self) -> bool {
         self.hint >= OPEN
     }
 
-    /// Returns whether a word was written without having been read.
     #[inline(always)]
     pub(crate) const fn has_blind(&self) -> bool {
         self.blind != 0
@@ -99,7 +89,6 @@ impl EntrySet {
         )
     }
 
-    /// Returns the value that this transaction wrote to a word, if it did.
     #[inline(always)]
     pub(crate) fn written_value<L: Lane, const N: usize>(
         &self,
@@ -114,13 +103,9 @@ impl EntrySet {
         written.map(|i| unsafe { at.get(Column::Value, i) })
     }
 
-    /// Adds words read, with the words seen and, if `keep` is set, the values,
-    /// except those in the mask `own`.
-    ///
-    /// # Errors
-    /// [`Abort::ReadSetFull`] if there are more distinct words than entries. [`Abort::ReadStale`]
-    /// if the set has a word already and the word seen then was another.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
+    /// Adds words read, with the words seen and, if `keep` is set, the values, except those in the
+    /// mask `own`. Errors: [`Abort::ReadSetFull`] if there are more distinct words than entries.
+    /// [`Abort::ReadStale`] if the set has a word already and the word seen then was another.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
         &mut self,
@@ -223,10 +208,8 @@ impl EntrySet {
         (self, Ok(()))
     }
 
-    /// Buffers a write, into the word's entry if there is one.
-    ///
-    /// # Errors
-    /// [`Abort::WriteSetFull`] if there are more distinct words than entries.
+    /// Buffers a write, into the word's entry if there is one. Errors: [`Abort::WriteSetFull`] if
+    /// there are more distinct words than entries.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer<L: Lane, const N: usize>(
         &mut self,
@@ -298,7 +281,6 @@ impl EntrySet {
         }
     }
 
-    /// Adds a word that is written without having been read.
     #[inline(always)]
     fn blind<L: Lane, const N: usize, const LONG: bool>(
         &mut self,
@@ -317,7 +299,6 @@ impl EntrySet {
 
     /// Buffers writes of the first `count` of `words`, if they are the entries from the hint on, on
     /// the stack and not written. Otherwise it returns `false` and changes nothing.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_read<L: Lane, const N: usize, const R: usize>(
         &mut self,
@@ -361,7 +342,6 @@ impl EntrySet {
 
     /// Returns whether an entry is of one of the first `count` of `words`; it
     /// compares all with all.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn has_any<L: Lane, const N: usize, const R: usize>(
         &self,
@@ -388,7 +368,6 @@ impl EntrySet {
 
     /// Buffers writes of the first `count` of `words`, if there is room on the stack, no entry is
     /// of one of them, and no two are the same. Otherwise it returns `false` and changes nothing.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_new<L: Lane, const N: usize, const R: usize>(
         &mut self,
@@ -458,7 +437,6 @@ impl EntrySet {
         (self, Ok(()))
     }
 
-    /// Marks entry `i` as written.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn mark<L: Lane, const N: usize, const LONG: bool>(
         &mut self,

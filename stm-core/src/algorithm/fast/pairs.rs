@@ -14,11 +14,8 @@
 //! values would save this load and lengthen all entries by a third.
 
 use crate::algorithm::fast::entries::{Column, Entries, word_of};
-use crate::algorithm::fast::protocol::Versioned;
-use crate::algorithm::fast::storage::Storage;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use crate::{algorithm::fast::protocol::Versioned, algorithm::fast::storage::Storage};
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 /// The present pairs of the entries of a batch.
 #[derive(Clone, Copy)]
@@ -85,7 +82,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Loads the pairs of the entries in a mask.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn pairs<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
@@ -116,7 +112,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Swaps the pairs of a batch whose version words are as `seen` for their locked form, owned by
     /// `owner`, all in flight together, and returns the version words found. For the other entries
     /// of the batch it returns those of `otherwise`.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn lock_pairs<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,

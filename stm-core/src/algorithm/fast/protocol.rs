@@ -32,15 +32,12 @@ use crate::algorithm::contract::{Algorithm, Change, Granule, Inside, Owned, Tx};
 use crate::algorithm::fast::storage::{Birth, Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::fast::{entries::Inline, entry_set::EntrySet};
-use crate::algorithm::registry::Variant;
 use crate::array::sums::{RowSlice, Summand};
-use crate::hint::rarely;
-use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
+use crate::{algorithm::registry::Variant, hint::rarely, memory::version::Version};
 use core::marker::PhantomData;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, Lane, WordAddress};
+use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
 /// The algorithm with its versions in `S` and `INLINE` entries on the stack.
 #[derive(Clone, Copy, Debug)]
@@ -54,17 +51,13 @@ pub type FastTable = Versioned<Table>;
 /// The state of an attempt.
 #[derive(Debug)]
 pub struct VersionedSets<'s, const INLINE: usize> {
-    /// The words read and written.
     pub(crate) set: EntrySet,
     /// The rows of sums read or added to, and the additions.
     pub(crate) sums: SumSet,
-    /// The first entries of `set`.
     pub(crate) scratch: &'s mut Inline<INLINE>,
-    /// The first entries of `sums`.
     pub(crate) sum_scratch: &'s mut SumStack,
     /// The clock at which all reads so far are known to hold.
     pub(crate) snapshot: Version,
-    /// The first snapshot of the attempt, and when it was taken.
     pub(crate) born: Birth,
     /// Says whether the attempt has met a word whose value is not in its version word.
     pub(crate) apart: bool,
@@ -116,7 +109,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Version(clock * 32 + 31)
     }
 
-    /// Loads the gate's word and, in flight with it, the clock as the snapshot.
     #[inline(always)]
     fn load_gate_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
         let since = Self::ticks_bound(tx);
@@ -141,7 +133,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Ok(())
     }
 
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,

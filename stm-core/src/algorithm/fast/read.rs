@@ -9,9 +9,7 @@ use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Loads the clock, without acquire if the defect `unordered` is switched on.
     #[inline(always)]
@@ -55,7 +53,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Returns the version word of `word`.
     #[inline(always)]
     pub(crate) fn version_word<L: Lane>(tx: &Tx<'_, L, Self>, word: WordAddress) -> *mut u64 {
         S::version_word(S::map(tx.stm), word)

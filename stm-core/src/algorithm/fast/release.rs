@@ -7,8 +7,7 @@
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, SHARES, WRITTEN};
 use crate::algorithm::fast::entry_set::EntrySet;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 impl EntrySet {
     /// Returns the set without the entries from `from` up to, and without, `to`; those behind move

@@ -2,8 +2,7 @@
 //! version word.
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, SHARES, WRITTEN, word_of};
-use crate::algorithm::fast::protocol::Versioned;
-use crate::algorithm::fast::storage::Storage;
+use crate::{algorithm::fast::protocol::Versioned, algorithm::fast::storage::Storage};
 use stm_machine::Lane;
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {

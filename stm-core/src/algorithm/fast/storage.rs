@@ -141,7 +141,6 @@ impl Storage for Cells {
         }
     }
     /// Compares the upper halves of packed words, as 64 bits take two registers on a GPU.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn newest<T: Element, const N: usize>(
         words: [u64; N],
@@ -254,7 +253,6 @@ impl Storage for Table {
     }
 }
 
-/// The first snapshot of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Birth {
     /// The lane's bound on ticks, taken before the snapshot or later, when the
@@ -265,7 +263,6 @@ pub(crate) struct Birth {
 }
 
 impl Birth {
-    /// The birth of an attempt that has not begun.
     pub(crate) const NONE: Self = Self {
         since: 0,
         snapshot: Version(0),

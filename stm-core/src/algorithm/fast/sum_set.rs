@@ -19,23 +19,17 @@
 //! | 51..32 | the number of the element in the row |
 //! | 31..0 | the amount, if it has 32 bits; else it is the next word |
 
-use crate::algorithm::contract::Scratch;
-use crate::array::sums::Addend;
-use crate::memory::logs::Logs;
+use crate::{algorithm::contract::Scratch, array::sums::Addend, memory::logs::Logs};
 use core::mem::MaybeUninit;
 use stm_machine::Lane;
 
-/// The flag of a row that is added to.
 pub(crate) const ADDED: u64 = 1;
-/// The flag of a row that was read.
 pub(crate) const READ: u64 = 2;
-/// All flags.
 const FLAGS: u64 = ADDED | READ;
 
 /// One more than the largest number of rows that one transaction adds to.
 const ROWS_ADDED_END: u32 = 1 << 10;
 
-/// Returns the address of the header of a row.
 #[inline(always)]
 pub(crate) const fn header_of(row: u64) -> *mut u64 {
     (row & !FLAGS) as *mut u64
@@ -57,7 +51,6 @@ impl Scratch for SumStack {
     }
 }
 
-/// The places of a lane's rows and additions.
 pub(crate) struct SumLogs<'a, L> {
     lane: &'a L,
     logs: Logs,
@@ -72,7 +65,6 @@ impl<L> Clone for SumLogs<'_, L> {
 }
 impl<L> Copy for SumLogs<'_, L> {}
 
-/// A column of the logs, numbered as that of the words read and written.
 #[derive(Clone, Copy)]
 enum Column {
     Row = 0,
@@ -97,7 +89,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
         self.lane
     }
 
-    /// Returns how many entries of a column are on the stack.
     const fn on_stack(column: Column) -> u32 {
         match column {
             Column::Row | Column::Seen => N as u32,
@@ -188,27 +179,20 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     }
 }
 
-/// An addition.
 #[derive(Clone, Copy)]
 pub(crate) struct Addition {
     /// Its kind; see [`Addend`].
     pub(crate) kind: u32,
-    /// The number of its row.
     pub(crate) row: u32,
-    /// The number of the element.
     pub(crate) column: u32,
-    /// The amount.
     pub(crate) delta: u64,
 }
 
 /// The counts of the log, in registers.
 #[derive(Clone, Copy, Debug)]
 pub struct SumSet {
-    /// The number of rows.
     pub(crate) rows: u32,
-    /// The number of rows that are added to.
     pub(crate) added: u32,
-    /// The number of rows that were read.
     pub(crate) read: u32,
     /// The number of words of additions.
     pub(crate) words: u32,
@@ -217,7 +201,6 @@ pub struct SumSet {
 }
 
 impl SumSet {
-    /// The empty log.
     pub(crate) const EMPTY: Self = Self {
         rows: 0,
         added: 0,

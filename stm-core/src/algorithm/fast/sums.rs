@@ -22,9 +22,7 @@ use crate::algorithm::fast::storage::Storage;
 use crate::algorithm::fast::sum_set::{ADDED, Addition, READ, SumLogs, SumSet, header_of};
 use crate::array::sums::{ANNOUNCED, Addend, ENDED, RowSlice, Summand, is_pending};
 use crate::tx::abort::{Abort, TxResult};
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     #[inline(always)]
@@ -46,8 +44,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Buffers additions to a row.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_additions<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -134,7 +130,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(values)
     }
 
-    /// Adds the attempt's own additions to the elements read.
     fn add_own<L: Lane, T: Summand, const N: usize>(
         at: SumLogs<'_, L>,
         set: SumSet,
@@ -160,7 +155,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Adds `more` to the header of each row that the attempt adds to.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn mark_rows<L: Lane>(tx: &mut Tx<'_, L, Self>, more: u64) {
         let at = Self::sums(tx);
@@ -268,7 +262,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Ends the additions in the headers.
     #[inline(always)]
     pub(crate) fn end_additions<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if tx.attempt.sums.added == 0 || Mutant::SumEndedEarly.on(tx.lane) {

@@ -28,12 +28,9 @@ use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::Crew;
 use crate::tx::team::agree;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Loads the clock for all lanes.
     #[inline(always)]
     fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
@@ -64,8 +61,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Version(now)
     }
 
-    /// Reads the words in the mask `active`, for all lanes at one snapshot.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read_as_team<L: Lane, C: Crew, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -136,7 +131,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Loads as [`Self::load`] does, but only the words in `active`; the others become 0.
-    #[allow(clippy::needless_range_loop)] // see Tx::read_many
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn load_active<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,

@@ -10,10 +10,7 @@ use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::Crew;
 use crate::tx::team::agree;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
-/// The result of a lane's check of its own words.
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 #[derive(Clone, Copy)]
 struct Looked {
     end: TxResult<()>,
@@ -24,7 +21,6 @@ struct Looked {
 }
 
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Commits for all lanes, or for none.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn commit_as_team<L: Lane, C: Crew>(
         tx: &mut Tx<'_, L, Self>,
@@ -237,13 +233,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Asks, one after the other, about those entries of all lanes that have
-    /// the flags `kind` and whose lock no other entry of the lane itself owns.
-    ///
-    /// # Errors
-    /// The error is the same for all lanes: [`Abort::CommitLocked`] if the team
-    /// does not own a lock, [`Abort::CommitStale`] if the lock was acquired
-    /// from another version than the asker's, or [`Abort::TeamOverlap`].
+    /// Asks, one after the other, about those entries of all lanes that have the flags `kind` and
+    /// whose lock no other entry of the lane itself owns. Errors: the same for all lanes:
+    /// [`Abort::CommitLocked`] if the team does not own a lock, [`Abort::CommitStale`] if the lock
+    /// was acquired from another version than the asker's, or [`Abort::TeamOverlap`].
     // It takes its arguments by value and is not inlined, as it is rarely needed.
     #[inline(never)]
     fn settle_as_team<L: Lane, C: Crew>(

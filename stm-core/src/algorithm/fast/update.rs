@@ -25,15 +25,9 @@ use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::each::each;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
-// All indices are constants: an iterator over an array would move it to the stack, on a GPU byte
-// by byte.
-#[allow(clippy::needless_range_loop)]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Owns words and reads them.
     #[inline(always)]
     pub(crate) fn own<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -136,7 +130,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         lost
     }
 
-    /// Gives the words that are held back as they were.
     #[inline(always)]
     pub(crate) fn disown<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
@@ -233,7 +226,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
 /// Updates in a turn alone (`run/gate.rs`): no word is owned, and none changes but by the lanes of this
 /// warp.
-#[allow(clippy::needless_range_loop)]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Makes the updates of the lanes `makers` one after the other, in the order of the lanes, all at
     /// one version. Each loads its words in flight together, computes, and stores. A barrier lies
@@ -275,7 +267,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
     }
 
-    /// Makes one update alone, at `version`.
     #[inline(always)]
     fn update_one<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -329,7 +320,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 }
 
-/// The first `n` of 32 bits.
 const fn mask(n: usize) -> u32 {
     if n == 0 { 0 } else { u32::MAX >> (32 - n) }
 }
@@ -340,7 +330,6 @@ const fn mask(n: usize) -> u32 {
 ///
 /// Its arrays are copies in memory, so that the update's own stay in registers.
 #[inline(always)]
-#[allow(clippy::needless_range_loop)]
 fn twins<L: Lane, T: Element, const N: usize>(
     lane: &L,
     words: [WordAddress; N],

@@ -24,16 +24,13 @@ use crate::memory::version::Version;
 use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::WarpCrew;
-use stm_machine::TArray;
 use stm_machine::lane::{Lane, records};
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, TArray, WordAddress, observe::Mutant};
 
 /// The lock is held from a transaction's begin to its end. It is the baseline of Xu et al. 2014.
 #[derive(Clone, Copy, Debug)]
 pub struct Cgl;
 
-/// The bit of the lock that says that it is held.
 const HELD: u32 = 1;
 /// The bit of the lock that says that a transaction waits for an update.
 const AWAITED: u32 = 2;
@@ -57,7 +54,6 @@ impl Cgl {
         }
     }
 
-    /// Loads the clock.
     #[inline(always)]
     fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the clock is live. Relaxed: it only wakes, and the lock that

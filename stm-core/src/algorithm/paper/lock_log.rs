@@ -18,11 +18,8 @@
 //!
 //! A bitmap in a register says which buckets have entries, so heads are never cleared.
 
-use crate::algorithm::paper::read_set::BATCH;
-use crate::memory::logs::Logs;
-use crate::memory::stripe::Stripe;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use crate::{algorithm::paper::read_set::BATCH, memory::logs::Logs, memory::stripe::Stripe};
+use stm_machine::{Lane, observe::Mutant};
 
 /// The index that ends a bucket's list.
 const NIL: u32 = u32::MAX;
@@ -31,14 +28,11 @@ bitflags::bitflags! {
     /// The accesses of a transaction to a stripe.
     #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
     pub struct Access: u32 {
-        /// The transaction read a word of the stripe.
         const READ = 1;
-        /// The transaction wrote a word of the stripe.
         const WRITE = 2;
     }
 }
 
-/// One stripe of the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Entry(u64);
 
@@ -48,13 +42,11 @@ impl Entry {
         Self((next as u64) << 32 | (stripe.0 as u64) << 2 | access.bits() as u64)
     }
 
-    /// Returns the stripe.
     #[inline(always)]
     pub(crate) const fn stripe(self) -> Stripe {
         Stripe(self.0 as u32 >> 2)
     }
 
-    /// Returns how the transaction accessed it.
     #[inline(always)]
     pub(crate) const fn access(self) -> Access {
         Access::from_bits_truncate(self.0 as u32)
@@ -75,7 +67,6 @@ pub(crate) struct LockLog {
 }
 
 impl LockLog {
-    /// The empty log.
     pub(crate) const EMPTY: Self = Self {
         len: 0,
         occupied: 0,

@@ -9,9 +9,7 @@ use crate::memory::version::Version;
 /// The sets of an attempt; their entries are in the lane's logs.
 #[derive(Clone, Copy, Debug)]
 pub struct LoggedSets {
-    /// Words read, with their values.
     pub(crate) reads: ReadSet,
-    /// Words written, with their new values.
     pub(crate) writes: WriteSet,
     /// Stripes to be locked.
     pub(crate) locks: LockLog,
@@ -20,7 +18,6 @@ pub struct LoggedSets {
 }
 
 impl LoggedSets {
-    /// Empty sets.
     pub(crate) const EMPTY: Self = Self {
         reads: ReadSet::EMPTY,
         writes: WriteSet::EMPTY,
@@ -28,7 +25,6 @@ impl LoggedSets {
         snapshot: Version(0),
     };
 
-    /// Empties the sets.
     #[inline(always)]
     pub(crate) fn clear(&mut self) {
         self.reads = ReadSet::EMPTY;

@@ -1,10 +1,7 @@
 //! The read set: every word read from memory, with the value found there.
 
-use crate::memory::logs::Logs;
-use crate::tx::abort::Abort;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use crate::{memory::logs::Logs, tx::abort::Abort};
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 /// The number of entries whose loads are in flight together.
 pub(crate) const BATCH: usize = 4;
@@ -17,7 +14,6 @@ pub(crate) struct ReadSet {
 }
 
 impl ReadSet {
-    /// The empty set.
     pub(crate) const EMPTY: Self = Self { len: 0 };
 
     /// Returns the number of entries, repeated reads included.
@@ -164,7 +160,6 @@ impl ReadSet {
         }
     }
 
-    /// Returns the set without its last entry.
     #[inline(always)]
     pub(crate) const fn without_last(self) -> Self {
         Self {

@@ -10,13 +10,10 @@ use crate::memory::stripe::Stripe;
 use crate::tx::abort::Abort;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::vec;
-use std::vec::Vec;
-use stm_machine::WordAddress;
+use std::{vec, vec::Vec};
 use stm_machine::lane::cpu::{Block, CpuLane};
-use stm_machine::observe::HostProbe;
+use stm_machine::{WordAddress, observe::HostProbe};
 
-/// Runs `f` with the logs of one lane.
 fn with_logs<R>(capacity: Capacity, f: impl FnOnce(&CpuLane<'_>, &Logs) -> R) -> R {
     let block = Block::new(1, 0);
     // SAFETY: the only lane; it reaches what lives here.

@@ -2,12 +2,10 @@
 //! reads, by time stamps alone, or by time stamps and then values.
 
 use crate::algorithm::contract::{Algorithm, Sealed, Tx};
-use crate::algorithm::paper::logged::LoggedSets;
-use crate::algorithm::paper::read_set::BATCH;
 use crate::memory::version::{LockWord, Version};
 use crate::tx::abort::{Abort, TxResult};
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use crate::{algorithm::paper::logged::LoggedSets, algorithm::paper::read_set::BATCH};
+use stm_machine::{Lane, observe::Mutant};
 
 /// An algorithm whose attempts hold [`LoggedSets`].
 pub trait Logged: for<'s> Algorithm<Attempt<'s> = LoggedSets> {}

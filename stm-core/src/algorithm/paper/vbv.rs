@@ -22,10 +22,7 @@ use crate::memory::version::Version;
 use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::WarpCrew;
-use stm_machine::Lane;
-use stm_machine::TArray;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
 
 /// After `NOrec` (Dalessandro, Spear, Scott 2010), as Xu et al. 2014 compare it.
 #[derive(Clone, Copy, Debug)]

@@ -31,10 +31,7 @@ use crate::observe::mark::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use core::marker::PhantomData;
-use stm_machine::Lane;
-use stm_machine::TArray;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, WordAddress};
+use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
 
 /// The algorithm with a validation and an acquisition scheme.
 #[derive(Clone, Copy, Debug)]
@@ -51,7 +48,6 @@ pub type HvBackoff = VersionLocks<Hierarchical, Backoff>;
 /// Cederman, Tsigas and Chaudhry 2010.
 pub type Egpgv = VersionLocks<Tbv, Blocking>;
 
-/// Returns the variant of the registry for a combination of schemes.
 const fn variant<V: Validation, Q: Acquisition>() -> Variant {
     match (V::VALUES, Q::ORDERED, Q::BLOCK) {
         (false, true, false) => Variant::TbvSorting,
@@ -62,7 +58,6 @@ const fn variant<V: Validation, Q: Acquisition>() -> Variant {
     }
 }
 
-/// The result of one attempt to acquire all locks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Acquired {
     /// All locks are held, and every stripe read is as old as the snapshot.

@@ -4,9 +4,7 @@ use crate::algorithm::paper::read_set::BATCH;
 use crate::memory::bloom::Bloom;
 use crate::memory::logs::Logs;
 use crate::tx::abort::Abort;
-use stm_machine::Lane;
-use stm_machine::WordAddress;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, WordAddress, observe::Mutant};
 
 /// The words that an attempt has written. The entries are in the lane's
 /// [`Logs`]; this is their count and a filter over them, in registers.
@@ -23,7 +21,6 @@ pub struct WriteSet {
 }
 
 impl WriteSet {
-    /// The empty set.
     pub(crate) const EMPTY: Self = Self {
         len: 0,
         floor: 0,
@@ -36,7 +33,6 @@ impl WriteSet {
         self.len
     }
 
-    /// Returns whether the transaction has written nothing.
     #[inline(always)]
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
@@ -127,7 +123,6 @@ impl WriteSet {
         Ok(())
     }
 
-    /// Begins an alternative, and returns the set as it was.
     #[inline(always)]
     pub(crate) const fn save(&mut self) -> Self {
         let saved = *self;
@@ -135,7 +130,6 @@ impl WriteSet {
         saved
     }
 
-    /// Ends the alternative that began at `saved`; its writes stay.
     #[inline(always)]
     pub(crate) const fn keep(&mut self, saved: Self) {
         self.floor = saved.floor;

@@ -2,14 +2,11 @@
 
 use super::{ListItem, ListPlace, TLists};
 use crate::algorithm::contract::{Algorithm, Tx};
-use crate::array::pool::Node;
 use crate::collections::item::{Item, Key};
-use crate::tx::abort::TxResult;
+use crate::{array::pool::Node, tx::abort::TxResult};
 use core::marker::PhantomData;
 use stm_core_macros::device;
-use stm_machine::Element;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Element, Lane, observe::Mutant};
 
 /// The place of a key in a list, as [`TLists::entry`] finds it. It borrows the
 /// transaction, so that nothing changes the list before the entry is used.
@@ -148,7 +145,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
         Ok(Some(value))
     }
 
-    /// Links a new node at the place.
     #[device]
     fn add(&mut self, value: V) -> TxResult<()> {
         let (key, links) = (self.key, [self.node.bits()]);
@@ -157,7 +153,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
         self.link(new.bits())
     }
 
-    /// Writes the link that leads to the place.
     #[inline(always)]
     fn link(&mut self, link: u32) -> TxResult<()> {
         if self.before.is_nil() {

@@ -3,11 +3,9 @@
 use super::link::{Link, WAYS, above, digit, highest_digit};
 use super::{Branch, Leaf, LinkWord, TOrderedMap, Walk};
 use crate::algorithm::contract::{Algorithm, Tx};
-use crate::collections::item::Key;
-use crate::tx::abort::TxResult;
+use crate::{collections::item::Key, tx::abort::TxResult};
 use stm_core_macros::device;
-use stm_machine::Element;
-use stm_machine::Lane;
+use stm_machine::{Element, Lane};
 
 /// The place of a key in an ordered map, as [`TOrderedMap::entry`] finds it. It borrows the
 /// transaction, so that nothing changes the map before the entry is used.
@@ -46,7 +44,6 @@ pub struct OrderedEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
     pub(super) walk: Walk,
     /// The leaf that the walk came to.
     pub(super) leaf: Option<(K, V)>,
-    /// Says whether that leaf has the key.
     pub(super) there: bool,
 }
 
@@ -113,7 +110,6 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
         Ok(!self.there)
     }
 
-    /// Inserts the key, which is absent.
     #[device]
     fn add(&mut self, value: V) -> TxResult<()> {
         let (map, key) = (self.map, self.key.to_bits64());

@@ -1,8 +1,6 @@
 //! Links and digits. The top of [`super`] has the bits of a link.
 
-/// The bits of a digit.
 const DIGIT_BITS: u32 = 4;
-/// The number of links of a branch.
 pub(super) const WAYS: usize = 1 << DIGIT_BITS;
 
 /// A link to a leaf, to a branch, or to nothing.
@@ -13,13 +11,11 @@ pub(crate) struct Link(pub(crate) u32);
 const INDEX_BITS: u32 = 27;
 
 impl Link {
-    /// The link to nothing.
     pub(crate) const NONE: Self = Self(0);
     /// The largest number of leaves, and of branches.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     pub(crate) const NODES_MAX: u64 = (1 << INDEX_BITS) - 1;
 
-    /// Makes a link to the leaf with this index.
     #[inline(always)]
     pub(crate) const fn leaf(index: u32) -> Self {
         Self(index + 1)
@@ -41,7 +37,6 @@ impl Link {
         self.0 >> INDEX_BITS != 0
     }
 
-    /// Returns the index of the node; the link leads to one.
     #[inline(always)]
     pub(crate) const fn index(self) -> u32 {
         (self.0 & ((1 << INDEX_BITS) - 1)).wrapping_sub(1)

@@ -2,8 +2,7 @@
 
 use super::{BarrierMemory, Meeting};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// A barrier with one hand-over: the blocks count themselves on one counter, and
 /// those that are not the last poll it. It is what grid barriers usually are.

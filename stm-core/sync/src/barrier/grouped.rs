@@ -2,8 +2,7 @@
 
 use super::{BarrierMemory, Meeting};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// A barrier for many blocks: the blocks of a group count themselves on the group's
 /// counter; the last of each counts the group on the root, which all poll.
@@ -22,7 +21,6 @@ pub struct Grouped;
 const GROUPS: u32 = 4;
 
 impl Grouped {
-    /// Returns the line of the root.
     #[inline(always)]
     const fn root(place: &BarrierMemory) -> u32 {
         1 + place.groups()

@@ -2,8 +2,7 @@
 
 use super::{BarrierMemory, GROUPS_MAX, Meeting};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// A barrier with a leader, for many blocks: the blocks of a group count themselves
 /// on the group's counter; the lanes of block 0's first warp poll one counter each,

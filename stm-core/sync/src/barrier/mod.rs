@@ -43,11 +43,9 @@ mod tree;
 mod two_stage;
 mod xiao_feng;
 
-use crate::sealed::Sealed;
-use crate::wait::Stopped;
+use crate::{sealed::Sealed, wait::Stopped};
 use core::marker::PhantomData;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 pub use chosen::{Chosen, Kind};
 pub use counted::Counted;

@@ -5,8 +5,7 @@
 //! it. Words of 64 bits are alone in their lines.
 
 use crate::wait::until;
-use stm_machine::observe::Mutant;
-use stm_machine::{Lane, Stop};
+use stm_machine::{Lane, Stop, observe::Mutant};
 
 /// The number of 32-bit words of a line.
 pub(super) const LINE_WORDS: u32 = 32;
@@ -59,13 +58,11 @@ impl BarrierMemory {
         self.blocks
     }
 
-    /// Returns the number of groups, a power of two.
     #[inline(always)]
     pub(super) const fn groups(&self) -> u32 {
         1 << self.groups_log2
     }
 
-    /// Returns the logarithm of the number of groups.
     #[inline(always)]
     pub(super) const fn groups_log2(&self) -> u32 {
         self.groups_log2
@@ -83,7 +80,6 @@ impl BarrierMemory {
         block & (self.groups() - 1)
     }
 
-    /// Returns the number of blocks of a group.
     #[inline(always)]
     pub(super) const fn members(&self, group: u32) -> u32 {
         (self.blocks - group + self.groups() - 1) >> self.groups_log2
@@ -102,7 +98,6 @@ impl BarrierMemory {
         self.word(line).cast::<u32>().wrapping_add(i as usize)
     }
 
-    /// Returns the stop flag.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     pub(crate) const fn stop(&self) -> Stop {
         self.stop

@@ -2,8 +2,7 @@
 
 use super::{BarrierMemory, GROUPS_MAX, Meeting};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// A tree of two levels, as Xiao and Feng 2010 describe: the blocks of a group count
 /// themselves on the group's counter; the last of them counts the group on the root;

@@ -2,8 +2,7 @@
 
 use super::{BarrierMemory, Meeting};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The two-stage atomic barrier, with which Stuart and Owens 2011 (section 5) and
 /// Xiao and Feng 2010 compare theirs: all blocks count themselves in, and when all

@@ -1,10 +1,8 @@
 //! The barrier of Xiao and Feng.
 
-use super::place::LINE_WORDS;
-use super::{BarrierMemory, Meeting};
+use super::{BarrierMemory, Meeting, place::LINE_WORDS};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The barrier of Xiao and Feng 2010, which Stuart and Owens 2011 (section 5) found to be the best
 /// on both of their GPUs. It needs no atomics: each block sets a flag of its own, the threads of

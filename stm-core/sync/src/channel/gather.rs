@@ -1,7 +1,6 @@
 //! Many producers to one consumer: a ring for each producer.
 
-use super::ring::TRings;
-use super::space::Space;
+use super::{ring::TRings, space::Space};
 use crate::wait::{Stopped, until_after};
 use stm_machine::{Element, Lane};
 

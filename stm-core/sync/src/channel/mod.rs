@@ -55,8 +55,7 @@ mod rounds;
 mod slots;
 mod space;
 
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, Lane};
+use stm_machine::{Element, Lane, observe::Mutant};
 
 pub use gather::Gather;
 pub use ring::{Copies, DEPTH_LOG2_MAX, Receiver, Ring, RingShape, Sender, TRings};
@@ -64,7 +63,6 @@ pub use rounds::in_rounds;
 pub use slots::{Found, TChannels};
 pub use space::{Cluster, Global, Shared, Space};
 
-/// The position of the tag in a word.
 const TAG_SHIFT: u32 = 32;
 
 /// Returns the number of 64-bit words of a channel for values of type `T`.

@@ -16,8 +16,7 @@ use super::space::{Cluster, Global, Shared, Space};
 use super::{put, try_get, words_of};
 use crate::wait::{Stopped, until_after};
 use core::marker::PhantomData;
-use stm_machine::observe::Mutant;
-use stm_machine::{Element, Lane, Stop};
+use stm_machine::{Element, Lane, Stop, observe::Mutant};
 
 /// The largest logarithm of a ring's depth.
 pub const DEPTH_LOG2_MAX: u32 = 20;
@@ -58,13 +57,11 @@ impl RingShape {
         }
     }
 
-    /// Returns what is out of its range.
     #[inline(always)]
     const fn is_right(self) -> bool {
         self.depth_log2 <= DEPTH_LOG2_MAX && self.consumers != 0 && self.consumers <= 1 << 20
     }
 
-    /// Returns the number of copies of a value.
     #[inline(always)]
     const fn copies(self) -> u64 {
         match self.copies {
@@ -73,13 +70,11 @@ impl RingShape {
         }
     }
 
-    /// Returns the number of words of the channels of one copy, in whole lines.
     #[inline(always)]
     const fn copy_words<T: Element, S: Space>(self) -> u64 {
         (words_of::<T>() << self.depth_log2).next_multiple_of(S::LINE_WORDS)
     }
 
-    /// Returns the number of words of one ring.
     #[inline(always)]
     const fn ring_words<T: Element, S: Space>(self) -> u64 {
         self.copies() * self.copy_words::<T, S>() + self.consumers as u64 * S::LINE_WORDS
@@ -148,7 +143,6 @@ impl<T: Element, S: Space> TRings<T, S> {
         (i < self.shape.rings).then(|| self.at(i))
     }
 
-    /// Returns ring `i`, which exists.
     #[inline(always)]
     pub(super) fn at(&self, i: u32) -> Ring<T, S> {
         let words = self.shape.ring_words::<T, S>();
@@ -160,7 +154,6 @@ impl<T: Element, S: Space> TRings<T, S> {
         }
     }
 
-    /// Returns the stop flag.
     #[inline(always)]
     pub(super) const fn stop(&self) -> Stop {
         self.stop
@@ -302,7 +295,6 @@ impl<T: Element, S: Space> Ring<T, S> {
         }
     }
 
-    /// Puts value `n`.
     #[inline(always)]
     fn put<L: Lane>(&self, lane: &L, n: u32, value: T) {
         let mut copy = 0;

@@ -27,13 +27,10 @@ mod sleeping;
 mod spin;
 mod tickets;
 
-use crate::group::Group;
-use crate::sealed::Sealed;
 use crate::wait::{Stopped, until};
-use core::marker::PhantomData;
-use core::mem::ManuallyDrop;
-use stm_machine::observe::Mutant;
-use stm_machine::{Lane, Stop};
+use crate::{group::Group, sealed::Sealed};
+use core::{marker::PhantomData, mem::ManuallyDrop};
+use stm_machine::{Lane, Stop, observe::Mutant};
 
 pub use checked::Checked;
 #[cfg(feature = "host")]
@@ -49,7 +46,6 @@ pub const COUNT_MAX: u32 = (1 << 30) - 1;
 /// The number of 32-bit words of a semaphore: two lines of 128 bytes.
 pub const SEMAPHORE_WORDS: usize = 64;
 
-/// The word at which a second line begins.
 const SECOND_LINE: usize = 32;
 
 /// The memory of one semaphore, and its count.
@@ -62,7 +58,6 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Returns word `i` of [`SEMAPHORE_WORDS`].
     #[inline(always)]
     const fn word(self, i: usize) -> *mut u32 {
         self.words.cast::<u32>().wrapping_add(i)

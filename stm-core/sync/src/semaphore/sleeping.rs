@@ -2,8 +2,7 @@
 
 use super::{Gate, SECOND_LINE, Waiting};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The sleeping semaphore of Stuart and Owens 2011 (algorithm 5), which is fetch and add.
 ///

@@ -2,8 +2,7 @@
 
 use super::{Gate, Waiting};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// The spinning semaphore of Stuart and Owens 2011 (algorithm 4).
 ///
@@ -17,7 +16,6 @@ pub struct Spin;
 const TAKEN: u32 = 0;
 
 impl Spin {
-    /// Puts the word back, with a release.
     #[inline(always)]
     fn put<L: Lane>(lane: &L, gate: Gate, value: u32) {
         // ORDER(V1): release; pairs with P1 of whoever takes the word next. It is one
@@ -32,7 +30,6 @@ impl Spin {
         }
     }
 
-    /// Takes the word, if no other thread has it.
     #[inline(always)]
     fn take<L: Lane>(lane: &L, gate: Gate) -> u32 {
         // ORDER(P1): acquire; pairs with V1.

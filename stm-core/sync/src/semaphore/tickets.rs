@@ -2,8 +2,7 @@
 
 use super::{Gate, SECOND_LINE, Waiting};
 use crate::sealed::Sealed;
-use stm_machine::Lane;
-use stm_machine::observe::Mutant;
+use stm_machine::{Lane, observe::Mutant};
 
 /// A semaphore that counts two things only: the tickets drawn, and the posts. Whoever has
 /// ticket t is inside as soon as there are more than t less `count` posts.

@@ -41,7 +41,6 @@ pub(crate) struct Window {
     node: u32,
     /// The node after that.
     next: u32,
-    /// Whether `node` has the key.
     pub(crate) is_there: bool,
 }
 
@@ -127,7 +126,6 @@ impl OpenChains {
         }
     }
 
-    /// Returns the value of a node.
     #[inline(always)]
     unsafe fn value<L: Lane>(&self, lane: &L, node: u32) -> u32 {
         // SAFETY: the values are as many as the nodes (`open`).

@@ -35,7 +35,6 @@ pub struct OpenNodes {
 }
 
 impl Nodes {
-    /// Returns the addresses, if there is a node.
     #[inline(always)]
     pub(crate) fn open(&self) -> Option<OpenNodes> {
         Some(OpenNodes {

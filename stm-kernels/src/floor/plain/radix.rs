@@ -17,9 +17,7 @@ use crate::chain::{INSERTED, Operation};
 use crate::floor::{at, first};
 use stm_core::{Lane, TArray};
 
-/// The number of links of a branch.
 const WAYS: u32 = 16;
-/// The bits of a digit.
 const DIGIT_BITS: u32 = 4;
 /// The bits of a link that name a node.
 const NODE_BITS: u32 = 27;
@@ -49,7 +47,6 @@ pub struct OpenRadix {
     links: *mut u32,
 }
 
-/// Returns the link to a branch for the digit at bit `shift`.
 const fn to_branch(node: u32, shift: u32) -> u32 {
     (shift / DIGIT_BITS + 1) << NODE_BITS | node
 }
@@ -101,7 +98,6 @@ struct Walk {
 }
 
 impl OpenRadix {
-    /// Returns the word of a branch's link, given the link to the branch.
     #[inline(always)]
     fn link(&self, branch: u32, digit: u32) -> *mut u32 {
         at(self.links, node_of(branch) * WAYS + digit)
@@ -194,7 +190,6 @@ impl OpenRadix {
         }
     }
 
-    /// Removes the leaf at the end of a walk.
     #[inline(always)]
     unsafe fn remove<L: Lane>(&self, lane: &L, walk: &Walk, key: u32) {
         // SAFETY: as in `walk`.

@@ -29,7 +29,6 @@ pub struct OpenTable {
 /// The slots whose loads are in flight together.
 pub(crate) const PROBES: usize = 4;
 
-/// Where a search has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Found {
     /// The slot of the key, or the empty one where it belongs.

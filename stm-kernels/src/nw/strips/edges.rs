@@ -8,11 +8,8 @@ use stm_sync::channel::{Found, TChannels};
 /// A row of channels, which has the values of a row of the matrix.
 #[derive(Clone, Copy)]
 pub(super) struct Row {
-    /// All channels.
     pub(super) channels: TChannels<u32>,
-    /// The first of this row.
     pub(super) at: u64,
-    /// The columns.
     pub(super) columns: u32,
 }
 
@@ -110,7 +107,6 @@ pub(super) struct Above<'l, L, const AFFINE: bool> {
 }
 
 impl<'l, L: Lane, const AFFINE: bool> Above<'l, L, AFFINE> {
-    /// Makes that of a row with a tag, with stages from a word of shared memory on.
     #[inline(always)]
     pub(super) fn new(lane: &'l L, row: Row, tag: u32, stage: u32) -> Self {
         Self {
@@ -180,7 +176,6 @@ pub(super) struct Below<'l, L, const AFFINE: bool> {
 }
 
 impl<'l, L: Lane, const AFFINE: bool> Below<'l, L, AFFINE> {
-    /// Makes that of a row with a tag, with stages from a word of shared memory on.
     #[inline(always)]
     pub(super) const fn new(lane: &'l L, row: Row, tag: u32, stage: u32) -> Self {
         Self {
@@ -210,7 +205,6 @@ impl<'l, L: Lane, const AFFINE: bool> Below<'l, L, AFFINE> {
         }
     }
 
-    /// Puts the values of a stage.
     #[inline(always)]
     fn put_stage(&mut self) {
         let (lane, row, first) = (self.lane, self.row, self.first);

@@ -1,8 +1,6 @@
 //! What the host prepares for strips, and reads from their channels.
 
-use super::super::PADDING;
-use super::super::layout::Table;
-use super::{COLUMNS, ROWS, Strip, margin};
+use super::{super::PADDING, super::layout::Table, COLUMNS, ROWS, Strip, margin};
 use std::vec::Vec;
 
 /// Matrices laid out in strips for warps of a width.

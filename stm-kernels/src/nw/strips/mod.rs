@@ -193,7 +193,6 @@ impl AffineStrips {
     }
 }
 
-/// Draws strips and computes them.
 #[inline(always)]
 fn all_strips<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams) {
     let warp = full_warp(lane);
@@ -247,13 +246,11 @@ fn load_strip<L: Lane>(lane: &L, p: &StripsParams, number: u32) -> Strip {
     }
 }
 
-/// Returns the first word of shared memory of the caller's warp.
 #[inline(always)]
 fn of_warp<L: Lane>(lane: &L, p: &StripsParams) -> u32 {
     lane.warp_index() * shared_words(p.alphabet, lane.warp_width())
 }
 
-/// Copies the scores of all pairs of letters into the warp's shared memory.
 #[inline(always)]
 fn fill_scores<L: Lane>(lane: &L, p: &StripsParams) {
     let (me, width) = (lane.lane_index(), lane.warp_width());
