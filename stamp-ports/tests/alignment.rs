@@ -8,7 +8,7 @@ use stm_align::matrix::{Gap, Matrix, Scoring};
 use stm_align::scorer::{Host, Scorer};
 use stm_core::host::Cpu;
 use stm_kernels::draw::{below, draw};
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{Schedule, Sim, SimConfig};
 
 fn drawn(seed: u64, len: u64) -> Vec<u8> {
     (0..len).map(|i| below(draw(seed, i, 0), 4) as u8).collect()
@@ -113,12 +113,7 @@ const SCHEDULES: &str = "lockstep stack its64 starve64 random";
 /// Calls a function with a simulation of every schedule with warps of this width, and what it is.
 fn under_every_schedule(width: u32, check: impl Fn(Sim, &str)) {
     for (seed, schedule) in (0..).zip(Schedule::named(SCHEDULES)) {
-        let config = SimConfig {
-            warp_width: width,
-            schedule,
-            memory: MemoryModel::Weak { stale_percent: 50 },
-            ..SimConfig::default()
-        };
+        let config = SimConfig::of(width, schedule).with_stale(50);
         let what = format!("w{width} {schedule:?}");
         check(Sim::new(config.with_seed(seed)), &what);
     }

@@ -65,14 +65,11 @@ fn left<W: Workload>(of: &W, kinds: &[ContenderKind], defect: Option<Mutant>) ->
             .iter()
             .flat_map(|&of| runs.clone().map(move |run| (of, run)))
         {
-            let config = SimConfig {
-                // PTX does not promise that votes order memory.
-                votes_order: u64::is_multiple_of(seed, 2),
-                seed,
-                ..SimConfig::of(width, schedule)
-            };
             // Under `pct` a lane that waits without a pause runs for 128 operations.
-            let config = config.with_stale(40).with_limits(8_000_000, 400_000);
+            let config = SimConfig::of(width, schedule).with_limits(8_000_000, 400_000);
+            let mut config = config.with_stale(40).with_seed(seed);
+            // PTX does not promise that votes order memory.
+            config.votes_order = u64::is_multiple_of(seed, 2);
             let sim = Sim::new(config.with_mutant(defect));
             let mut data = contender.prepare(&sim, 7, TRANSACTIONS).expect("data");
             let transactions = data.transactions(TRANSACTIONS);

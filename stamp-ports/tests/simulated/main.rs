@@ -8,7 +8,7 @@ use stm_core::algorithm::Variant;
 use stm_core::host::{Device, RetryLimits};
 use stm_core::internal::observe::Mutant;
 use stm_history::opacity;
-use verify::sim::{MemoryModel, Schedule, Sim, SimConfig};
+use verify::sim::{Schedule, Sim, SimConfig};
 
 mod applications;
 mod floors;
@@ -105,14 +105,9 @@ pub(crate) fn noticed<W: Workload + Clone>(
 
 /// A simulation with weak memory, in which every other seed's votes order it.
 pub(crate) fn simulation(warp_width: u32, schedule: Schedule, seed: u64) -> SimConfig {
-    SimConfig {
-        warp_width,
-        schedule,
-        memory: MemoryModel::Weak { stale_percent: 30 },
-        votes_order: seed.is_multiple_of(2),
-        seed,
-        ..SimConfig::default()
-    }
+    let mut config = SimConfig::of(warp_width, schedule).with_stale(30);
+    (config.votes_order, config.seed) = (seed.is_multiple_of(2), seed);
+    config
 }
 
 /// Simulations of warps of four: each schedule with so many seeds.

@@ -265,10 +265,7 @@ fn phases_are_all_of_the_time_under_every_schedule() {
 fn more_words_read_is_more_time_in_the_sets() {
     let time = |reads| {
         let ra = Ra::of(1 << 10, reads, 1);
-        let config = SimConfig {
-            warp_width: 4,
-            ..SimConfig::default()
-        };
+        let config = SimConfig::default().with_width(4);
         let (profile, _) = run(&ra, Variant::HvSorting, config);
         let of = |phase: Phase| profile.phases[phase as usize];
         (of(Phase::Buffering), of(Phase::Consistency))
