@@ -19,14 +19,12 @@ const REPEAT: u32 = 5;
 /// Timed launches of a run with `--quick`.
 const QUICK_REPEAT: u32 = 3;
 
-/// What `--help` says behind the options.
 pub(super) fn help() -> String {
     let rows = points::rows(false).iter().map(|row| (row.name, row.about));
     let rows: Vec<_> = rows.collect();
     format!("{}\n{HELP}", described("Points", &rows))
 }
 
-/// The end of the help.
 const HELP: &str = "\
 Each point runs at the launch that a program chooses; those of ra and bank,
 except -static and zipf, run at 16x32, 132x96, 264x128 and 528x256 too.

@@ -21,7 +21,6 @@ use std::time::Duration;
 pub(super) const COUNTS: &str =
     "Counts may be written 1048576, 1_048_576, 1M or 2^20 (K, M, G: powers of 1024).";
 
-/// What the help ends with.
 const FLOOR_HELP: &str = "\
 Unsynchronised are the workload's accesses without synchronisation: updates may
 be lost, so they are called unsafe and not verified, and they are no bound: what

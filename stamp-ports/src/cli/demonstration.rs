@@ -73,7 +73,6 @@ pub(super) struct Ahead {
 }
 
 impl Ahead {
-    /// Begins with the first run.
     pub(super) fn new() -> Self {
         let cores = thread::available_parallelism().map_or(1, usize::from);
         Self {
@@ -127,7 +126,6 @@ impl Ahead {
     }
 }
 
-/// Ends the compilation when it is dropped.
 pub(super) struct Ends<'a>(&'a Ahead);
 
 impl Drop for Ends<'_> {

@@ -24,7 +24,6 @@ use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_history::error::Error as Unjudged;
 
-/// What the help ends with.
 pub(super) const HELP: &str = "\
 Each result of Figure 2 in DIR/paper.json is run once more, at its launch, by a
 kernel that records, with as many transactions as the buffers hold; the verdict

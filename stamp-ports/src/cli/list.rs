@@ -65,7 +65,6 @@ fn wrapped(workload: &str, names: &[&str]) -> Vec<Vec<String>> {
     rows.collect()
 }
 
-/// Lists workloads, variants and devices.
 pub(super) fn list(json: bool) -> Result<bool> {
     let (devices, refused) = AnyDevice::all();
     let variants = AskedVariant::all();
@@ -120,7 +119,6 @@ pub(super) fn list(json: bool) -> Result<bool> {
     Ok(true)
 }
 
-/// Shows what each device is.
 pub(super) fn device(args: &DeviceArgs) -> Result<bool> {
     let (devices, refused) = AnyDevice::all();
     let mut out = stdout().lock();

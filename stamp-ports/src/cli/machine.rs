@@ -28,7 +28,6 @@ pub(crate) struct DeviceArgs {
     pub fresh: bool,
 }
 
-/// Measures a device, and prints what was found.
 pub(super) fn machine(args: &DeviceArgs) -> Result<bool> {
     if args.fresh {
         return Err(Error::Usage(
@@ -48,7 +47,6 @@ pub(super) fn machine(args: &DeviceArgs) -> Result<bool> {
     Ok(true)
 }
 
-/// Returns the measurement in tables.
 fn text(measurement: &Measurement) -> String {
     let mut lines = vec![format!(
         "{}: {} (driver: {}), measured in {} s: {}",

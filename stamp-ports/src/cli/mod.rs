@@ -139,7 +139,6 @@ fn trace(verbose: u8) {
         .init();
 }
 
-/// Writes an input file.
 fn generate(workload: &Generate) -> Result<bool> {
     let (out, text) = match workload {
         Generate::Labyrinth(args) => (&args.out, args.text()?),

@@ -17,7 +17,6 @@ use stm_align::fasta::plain;
 use stm_align::matrix::{Gap, Matrix, Scoring, names};
 use stm_align::scorer::{Host, Scorer};
 
-/// What `--help` says behind the options.
 pub(super) const HELP: &str = "\
 A.fa and B.fa are FASTA files: a line `>NAME`, then letters on any number of
 lines. One of them may be `-`, the standard input. The i-th sequence of A is
@@ -131,14 +130,12 @@ fn scorer(asked: Where, pairs: &[Pair]) -> Result<Box<dyn Scorer>> {
     Ok(Box::new(Dataflow { device }))
 }
 
-/// Reads points, which may be negative.
 fn parse_points(text: &str) -> Result<i32, String> {
     text.parse().map_err(|_| {
         format!("{text:?} is no score: give a whole number of up to nine digits, such as 5")
     })
 }
 
-/// Reads a cost, which is not negative.
 fn parse_cost(text: &str) -> Result<i32, String> {
     match parse_points(text) {
         Ok(cost) if cost < 0 => Err(format!(
@@ -154,7 +151,6 @@ fn parse_cost(text: &str) -> Result<i32, String> {
 /// Columns of an alignment on a line.
 const COLUMNS: usize = 60;
 
-/// A pair, as JSON.
 #[derive(Serialize)]
 struct Shown<'p> {
     a: &'p str,
@@ -183,7 +179,6 @@ pub(super) fn nw(args: &NwArgs) -> Result<bool> {
     outcome(true, printed)
 }
 
-/// Makes the scoring of the options.
 fn scoring(args: &NwArgs) -> Result<Scoring> {
     let matrix = if let Some(named) = &args.matrix {
         matrix(named)?
@@ -288,7 +283,6 @@ fn align(
     Ok(())
 }
 
-/// Prints a pair for a person.
 fn print(
     out: &mut impl Write,
     pair: &Pair,

@@ -24,7 +24,6 @@ const MEMORIES: [(&str, &str); 3] = [
     ("global", "from block to block"),
 ];
 
-/// What `--help` says behind the options.
 pub(super) fn help() -> String {
     let lists = [
         ("Parts", PARTS.to_vec()),
@@ -36,7 +35,6 @@ pub(super) fn help() -> String {
     format!("{}\n{HELP}", lists.join("\n"))
 }
 
-/// The end of the help.
 const HELP: &str = "\
 Operations are cells of tables, hand-overs from warp to warp, and hops; each
 point is verified. In table3 `diagonals` and `graph` have tiles of every side

@@ -13,13 +13,11 @@ use crate::workloads::WORKLOADS;
 use crate::workloads::contender::CRITICAL_SECTION;
 use std::io::{Write, stdout};
 
-/// What `--help` says behind the options.
 pub(super) fn help() -> String {
     let parts = Section::ALL.map(|part| (part.name(), part.shows()));
     format!("{}\n{HELP}", described("Parts", &parts))
 }
 
-/// The end of the help.
 const HELP: &str = "\
 DIR/paper.json is written after every point. After an interruption, or the end
 of --for, the same command goes on where it stopped; --only and --workload add

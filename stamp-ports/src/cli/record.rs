@@ -24,7 +24,6 @@ use stm_history::named::Names;
 use stm_history::opacity::{self, report::Verdict};
 use stm_history::page::Page;
 
-/// What the help ends with.
 pub(super) const HELP: &str = "\
 Without --out the histories are judged, with it they are kept, for `verify
 check`; --check does both. Each result is verified besides. Large numbers of
@@ -182,7 +181,6 @@ fn settings(args: &RecordArgs, input: &AnyInput, shape: (u32, u32)) -> Settings 
     }
 }
 
-/// The head of the table.
 const HEAD: &str = "\
 variant         launch transactions      attempts      aborted     turns \
 histories violations  kernel s  check s    all s";
@@ -337,7 +335,6 @@ fn record_defect(
 }
 
 impl Judged {
-    /// Judges one more history.
     fn judge(&mut self, history: &History) -> Result<()> {
         let start = Instant::now();
         let verdict = opacity::check(history)?;

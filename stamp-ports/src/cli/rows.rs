@@ -16,7 +16,6 @@ pub(super) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The name of the variant, with its form.
     pub(super) fn variant(&self) -> &'static str {
         self.workload.sizes().form().name(self.spec.variant)
     }
@@ -34,7 +33,6 @@ const LEFT: usize = 3;
 /// Room for a rate, and the most that a ratio usually needs.
 const RATE_WIDTH: usize = 7;
 
-/// The widths of the columns.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
     widths: [usize; HEADER.len()],

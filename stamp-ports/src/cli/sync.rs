@@ -11,13 +11,11 @@ use crate::sync::{self, OPERATIONS, SyncSpec};
 use std::io::{Write, stdout};
 use std::path::Path;
 
-/// What `--help` says behind the options.
 pub(super) fn help() -> String {
     let parts = described("Parts", &[&OPERATIONS[..], &PARTS].concat());
     format!("{parts}\n{HELP}")
 }
 
-/// The end of the help.
 const HELP: &str = "\
 mutex, barrier and semaphore are operations a second over the number of blocks,
 beside libcu++ and cooperative groups where nvcc is found; counter, table, list
@@ -66,7 +64,6 @@ pub(super) fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool
     outcome(right, printed)
 }
 
-/// Prints points as a table.
 fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
     let head = [
         "part",

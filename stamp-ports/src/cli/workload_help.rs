@@ -34,7 +34,6 @@ pub(super) fn named(arguments: &[OsString]) -> Option<(&'static str, Vec<Describ
     Some((command, lists.flatten().collect()))
 }
 
-/// Returns the help of a command for these workloads.
 fn help(command: &str, of: &[Described]) -> String {
     let mut cli = Cli::command();
     cli.build();

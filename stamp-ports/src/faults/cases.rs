@@ -43,7 +43,6 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Returns whether a kind of device can show it.
     pub(crate) fn is_shown_by(&self, kind: DeviceKind) -> bool {
         self.on == On::Any || kind == DeviceKind::Cuda
     }

@@ -25,7 +25,6 @@ fn text(entry: &'static str, build: Build, ptx: &'static str) -> Result<Cow<'sta
 /// Stores 64 bits at an address, whatever is there.
 pub(super) struct Store;
 
-/// The parameters of [`Store`].
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub(super) struct StoreParams {
@@ -106,7 +105,6 @@ $again:
     Stale "fault_stale": "fault_stale"(".param .u64 fault_stale_param_0") "  ret;\n";
 }
 
-/// The words of the array.
 pub(crate) const WORDS: u32 = 4096;
 
 /// What transactions do, beside their number.
@@ -163,7 +161,6 @@ impl Memory {
         })
     }
 
-    /// Runs transactions.
     pub(crate) fn run(&mut self, load: Load) -> Result<Statistics, host::Error> {
         let plan = RaPlan::new(17, load.words, load.reads, load.writes);
         with_algorithm!(self.algorithm, A => {

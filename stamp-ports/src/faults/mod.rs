@@ -37,20 +37,17 @@ const KILL_AFTER: Duration = Duration::from_secs(1);
 /// The time after which a child is taken for one that hangs.
 const PATIENCE: Duration = Duration::from_mins(3);
 
-/// What was seen of one fault.
 #[derive(Serialize)]
 pub(crate) struct Finding {
     pub name: &'static str,
     /// What was injected and what the user is to see.
     pub what: &'static str,
-    /// Whether the user saw it.
     pub passed: bool,
     pub seconds: f64,
     /// What the user saw, line by line; at the end what was wrong with it.
     pub seen: Vec<String>,
 }
 
-/// What was seen of all faults.
 #[derive(Serialize)]
 struct Findings {
     version: &'static str,

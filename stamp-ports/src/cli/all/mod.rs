@@ -34,7 +34,6 @@ use stm_core::internal::observe::Observation;
 use stm_kernels::ra::RandomArray;
 use tempfile::TempDir;
 
-/// The end of the help.
 pub(super) const HELP: &str = "\
 What is measured, in this order: `bench floor` of workloads and containers
 beside what one writes by hand (fast.json), EigenBench by words and launches

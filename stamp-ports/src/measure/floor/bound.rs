@@ -133,7 +133,6 @@ impl Bound {
         })
     }
 
-    /// The accesses in words.
     pub(crate) fn told(&self) -> String {
         let terms = self.terms.iter().map(|term| {
             let accesses = (term.accesses * 100.0).round() / 100.0;
