@@ -147,7 +147,7 @@ fn assemble_some(
             Err(text) => _ = wrong.insert(text),
         }
     }
-    Error::unless_empty(&Vec::from_iter(wrong), "")?;
+    Error::unless_empty(&wrong.into_iter().collect::<Vec<_>>(), "")?;
     usage.sort_by(|a: &Usage, b| a.entry.cmp(&b.entry));
     Ok(usage)
 }

@@ -93,7 +93,7 @@ fn write(root: &Path, files: &Files) -> Result<(), Error> {
     } else {
         Vec::new()
     };
-    let mut old = BTreeSet::from_iter(old);
+    let mut old: BTreeSet<PathBuf> = old.into_iter().collect();
     for (name, bytes) in files {
         let path = root.join(name);
         let same = old.remove(&path) && fs::read(&path).is_ok_and(|found| found == *bytes);
