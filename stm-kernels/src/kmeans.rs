@@ -237,8 +237,8 @@ impl<A: Algorithm> PassOver<'_, A> {
     }
 }
 
+#[stm_core::inlined]
 impl<A: Algorithm> KMeans<A> {
-    #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &KMeansParams<A>) {
         let pass = PassOver {
             stm: &p.stm,
@@ -264,7 +264,6 @@ impl<A: Algorithm> KMeans<A> {
 
     /// Runs the transactions of those points of a range that the calling warp
     /// has searched, each by all of its lanes.
-    #[inline(always)]
     fn add_as_team<L: Lane>(lane: &L, params: &KMeansParams<A>, range: Range<u64>) {
         let lanes = lane.warp_mask();
         let size = lanes.count_ones();
@@ -308,7 +307,6 @@ impl<A: Algorithm> KMeans<A> {
         });
     }
 
-    #[inline(always)]
     fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansParams<A>, i: u64) -> TxResult<()> {
         let lane = tx.lane();
         let n = params.members.len();
@@ -344,8 +342,8 @@ impl<A: Algorithm> KMeans<A> {
     }
 }
 
+#[stm_core::inlined]
 impl<A: Algorithm> KMeansAdds<A> {
-    #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &KMeansAddsParams<A>) {
         let pass = PassOver {
             stm: &p.stm,
@@ -365,7 +363,6 @@ impl<A: Algorithm> KMeansAdds<A> {
         });
     }
 
-    #[inline(always)]
     fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansAddsParams<A>, i: u64) -> TxResult<()> {
         let lane = tx.lane();
         let (n, dims) = (params.members.len(), params.dims);

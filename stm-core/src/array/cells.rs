@@ -52,6 +52,7 @@ impl<T> core::fmt::Debug for TCells<T> {
 }
 
 // SAFETY: `word` is the cell of an element, which is live by the promise of `from_start`.
+#[stm_core_macros::inlined]
 unsafe impl<T: Element> View<T> for TCells<T> {
     const LAYOUT: Layout = Layout::Cells;
 
@@ -63,12 +64,10 @@ unsafe impl<T: Element> View<T> for TCells<T> {
         }
     }
 
-    #[inline(always)]
     fn len(&self) -> u64 {
         self.len
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T> {
         if i >= self.len {
             return None;
@@ -88,7 +87,6 @@ unsafe impl<T: Element> View<T> for TCells<T> {
         }))
     }
 
-    #[inline(always)]
     fn word(&self, i: u64) -> WordAddress {
         let words = if T::WIDE { 2 } else { 1 };
         let cell = self.start.wrapping_add((i as usize).wrapping_mul(words));

@@ -78,6 +78,7 @@ pub(crate) const fn header_words(transactions: u64) -> u64 {
     1 + transactions.div_ceil(64)
 }
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm, R: Record> TPreassigned<A, R> {
     /// Makes a view of records for `transactions` transactions.
     ///
@@ -107,32 +108,27 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
 
     /// Returns the records, for reads and writes. A transaction may access a node of another one
     /// only if it has read a link to it: a node that is being initialised is stored at once.
-    #[inline(always)]
     pub const fn records(&self) -> &TRecords<A, R> {
         &self.records
     }
 
     /// Returns the number of records of a transaction.
-    #[inline(always)]
     pub const fn per_transaction(&self) -> u32 {
         self.per_transaction
     }
 
     /// Returns the number of transactions that have records.
-    #[inline(always)]
     pub const fn transactions(&self) -> u64 {
         self.transactions
     }
 
     /// Returns what identifies the nodes in a fault record.
-    #[inline(always)]
     pub(crate) const fn identity(&self) -> u64 {
         (self.id as u64) << 32 | self.records.len() & u32::MAX as u64
     }
 
     /// Claims the records for the loop of a warp whose first lane has this
     /// number in launch `launch`.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn claim<L: Lane>(
         &self,
         lane: &L,
@@ -160,7 +156,6 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
         }
     }
 
-    #[inline(always)]
     pub(crate) const fn of<'x>(&self, i: u64) -> Preassigned<'x, A, R> {
         Preassigned {
             records: self.records,
@@ -222,15 +217,14 @@ impl<A, R> core::fmt::Debug for Preassigned<'_, A, R> {
     }
 }
 
+#[stm_core_macros::inlined]
 impl<A, R> Preassigned<'_, A, R> {
     /// Returns the index of the first record; the others follow it.
-    #[inline(always)]
     pub const fn first(&self) -> u64 {
         self.first
     }
 
     /// Returns the number of records.
-    #[inline(always)]
     pub const fn count(&self) -> u32 {
         self.count
     }

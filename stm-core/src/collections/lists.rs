@@ -127,6 +127,7 @@ impl<K, V> core::fmt::Debug for ListPlace<'_, K, V> {
 /// passed; it is less than the entries that a lane keeps on its stack.
 const WALK_ENTRIES: u32 = 12;
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// Makes a view of lists whose first links are `heads`.
     ///
@@ -142,7 +143,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     }
 
     /// Returns the number of lists.
-    #[inline(always)]
     pub fn lists(&self) -> u64 {
         self.heads.len()
     }
@@ -213,7 +213,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`]; a number past the last list is out of range.
-    #[inline(always)]
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -277,7 +276,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
         Ok(self.locate(tx, list, key)?.map(|(_, value)| value))
     }
@@ -303,7 +301,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::alloc`].
-    #[inline(always)]
     pub fn insert<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -318,7 +315,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::free`].
-    #[inline(always)]
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
         self.entry(tx, list, key)?.remove()
     }
@@ -360,7 +356,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::remove`], and those that `each` returns.
-    #[inline(always)]
     pub fn drain<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -386,7 +381,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64) -> TxResult<Option<(K, V)>> {
         let node = Node::from_bits(tx.read(&self.heads, list)?);
         self.item(tx, node)
@@ -396,7 +390,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::remove`].
-    #[inline(always)]
     pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64) -> TxResult<Option<(K, V)>> {
         self.remove_first(tx, list, false)
     }

@@ -146,6 +146,7 @@ struct Walk {
     link: Link,
 }
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     /// Makes a view of a map.
     ///
@@ -165,7 +166,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         }
     }
 
-    #[inline(always)]
     fn of_branch<L: Lane, T: Element>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -175,7 +175,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         tx.read_field(&self.branches.records, branch.index().into(), field)
     }
 
-    #[inline(always)]
     fn set_branch<L: Lane, T: Element>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -269,7 +268,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.get()
     }
@@ -278,7 +276,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
         Ok(self.entry(tx, key)?.is_there())
     }
@@ -287,7 +284,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::alloc`].
-    #[inline(always)]
     pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
         self.entry(tx, key)?.insert(value)
     }
@@ -296,7 +292,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::free`].
-    #[inline(always)]
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.remove()
     }

@@ -62,6 +62,7 @@ macro_rules! kinds {
 
         impl Sealed for Chosen {}
 
+        #[stm_machine::inlined]
         impl LockKind for Chosen {
             const NAME: &'static str = "chosen";
             const CHOSEN: bool = true;
@@ -77,7 +78,6 @@ macro_rules! kinds {
                 words.max().unwrap_or(0)
             }
 
-            #[inline(always)]
             fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
                 match place.kind() {
                     $($number => <$lock>::arrive(lane, place),)*
@@ -85,7 +85,6 @@ macro_rules! kinds {
                 }
             }
 
-            #[inline(always)]
             fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
                 match place.kind() {
                     $($number => <$lock>::poll(lane, place, turn),)*
@@ -93,7 +92,6 @@ macro_rules! kinds {
                 }
             }
 
-            #[inline(always)]
             fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
                 match place.kind() {
                     $($number => <$lock>::leave(lane, place, turn),)*

@@ -45,6 +45,7 @@ macro_rules! kinds {
 
         impl Sealed for Chosen {}
 
+        #[stm_machine::inlined]
         impl Meeting for Chosen {
             const NAME: &'static str = "chosen";
             const CHOSEN: bool = true;
@@ -59,7 +60,6 @@ macro_rules! kinds {
                 [$(<$meeting>::lines(blocks, groups),)*].into_iter().max().unwrap_or(0)
             }
 
-            #[inline(always)]
             fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
                 match place.kind() {
                     $($number => <$meeting>::round(lane, place),)*
@@ -67,7 +67,6 @@ macro_rules! kinds {
                 }
             }
 
-            #[inline(always)]
             fn step(place: &BarrierMemory) -> u64 {
                 match place.kind() {
                     $($number => <$meeting>::step(place),)*
@@ -75,7 +74,6 @@ macro_rules! kinds {
                 }
             }
 
-            #[inline(always)]
             fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
                 match place.kind() {
                     $($number => <$meeting>::meet(lane, place, round),)*

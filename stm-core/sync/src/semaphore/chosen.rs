@@ -52,6 +52,7 @@ impl Kind {
 
 impl Sealed for Chosen {}
 
+#[stm_machine::inlined]
 impl Waiting for Chosen {
     const NAME: &'static str = "chosen";
     const CHOSEN: bool = true;
@@ -66,7 +67,6 @@ impl Waiting for Chosen {
         }
     }
 
-    #[inline(always)]
     fn begin() -> State {
         State {
             pause: SpinBackoff::begin(),
@@ -75,7 +75,6 @@ impl Waiting for Chosen {
         }
     }
 
-    #[inline(always)]
     fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut State) -> bool {
         match gate.kind {
             0 => Spin::enter(lane, gate, &mut ()),
@@ -85,14 +84,12 @@ impl Waiting for Chosen {
         }
     }
 
-    #[inline(always)]
     fn pause<L: Lane>(lane: &L, gate: Gate, state: &mut State) {
         if gate.kind == 1 {
             SpinBackoff::pause(lane, gate, &mut state.pause);
         }
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         match gate.kind {
             0 | 1 => Spin::leave(lane, gate),
