@@ -35,21 +35,7 @@ pub struct TCells<T> {
     element: PhantomData<T>,
 }
 
-impl<T> Clone for TCells<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for TCells<T> {}
-
-impl<T> core::fmt::Debug for TCells<T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TCells")
-            .field("start", &self.start)
-            .field("len", &self.len)
-            .finish()
-    }
-}
+stm_machine::handle!([T] TCells<T>: start, len);
 
 // SAFETY: `word` is the cell of an element, which is live by the promise of `from_start`.
 #[stm_core_macros::inlined]

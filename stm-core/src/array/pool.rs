@@ -374,21 +374,7 @@ pub struct TNodes<A, R> {
     pub(crate) records: TRecords<A, R>,
 }
 
-impl<A, R> Clone for TNodes<A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A, R> Copy for TNodes<A, R> {}
-
-impl<A, R> core::fmt::Debug for TNodes<A, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TNodes")
-            .field("pool", &self.pool)
-            .field("records", &self.records)
-            .finish()
-    }
-}
+stm_machine::handle!([A, R] TNodes<A, R>: pool, records);
 
 impl<A: Algorithm, R: Record> TNodes<A, R> {
     /// Makes a view of a pool and of its records.

@@ -56,22 +56,7 @@ pub struct TPreassigned<A, R> {
     transactions: u64,
 }
 
-impl<A, R> Clone for TPreassigned<A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A, R> Copy for TPreassigned<A, R> {}
-
-impl<A, R> core::fmt::Debug for TPreassigned<A, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TPreassigned")
-            .field("records", &self.records)
-            .field("per_transaction", &self.per_transaction)
-            .field("transactions", &self.transactions)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([A, R] TPreassigned<A, R>: records, per_transaction, transactions; ..);
 
 /// Returns the number of 64-bit words of the header for so many transactions.
 pub(crate) const fn header_words(transactions: u64) -> u64 {
@@ -201,21 +186,7 @@ pub struct Preassigned<'x, A, R> {
     attempt: PhantomData<&'x ()>,
 }
 
-impl<A, R> Clone for Preassigned<'_, A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A, R> Copy for Preassigned<'_, A, R> {}
-
-impl<A, R> core::fmt::Debug for Preassigned<'_, A, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Preassigned")
-            .field("first", &self.first)
-            .field("count", &self.count)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([A, R] Preassigned<'_, A, R>: first, count; ..);
 
 #[stm_core_macros::inlined]
 impl<A, R> Preassigned<'_, A, R> {

@@ -158,20 +158,7 @@ pub struct Field<R, T> {
     of: PhantomData<fn() -> (R, T)>,
 }
 
-impl<R, T> Clone for Field<R, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<R, T> Copy for Field<R, T> {}
-
-impl<R, T> core::fmt::Debug for Field<R, T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Field")
-            .field("position", &self.position)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([R, T] Field<R, T>: position; ..);
 
 impl<R: Record, T: Element> Field<R, T> {
     /// Names field `k` of the record.
@@ -293,21 +280,7 @@ pub struct TRecords<A, R> {
     of: PhantomData<fn() -> (A, R)>,
 }
 
-impl<A, R> Clone for TRecords<A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A, R> Copy for TRecords<A, R> {}
-
-impl<A, R> core::fmt::Debug for TRecords<A, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TRecords")
-            .field("start", &self.start)
-            .field("len", &self.len)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([A, R] TRecords<A, R>: start, len; ..);
 
 #[stm_core_macros::inlined]
 impl<A: Algorithm, R: Record> TRecords<A, R> {

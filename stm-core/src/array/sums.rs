@@ -133,22 +133,7 @@ pub struct TSums<T> {
     element: PhantomData<T>,
 }
 
-impl<T> Clone for TSums<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for TSums<T> {}
-
-impl<T> core::fmt::Debug for TSums<T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TSums")
-            .field("start", &self.start)
-            .field("rows", &self.rows)
-            .field("row_len", &self.row_len)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([T] TSums<T>: start, rows, row_len; ..);
 
 pub(crate) const ROW_LEN_MAX: u32 = 1 << 20;
 

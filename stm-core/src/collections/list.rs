@@ -85,21 +85,7 @@ pub struct TList<A: Algorithm, K, V> {
     shift: u32,
 }
 
-impl<A: Algorithm, K, V> Clone for TList<A, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, K, V> Copy for TList<A, K, V> {}
-
-impl<A: Algorithm, K, V> core::fmt::Debug for TList<A, K, V> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TList")
-            .field("ranges", &self.ranges)
-            .field("shift", &self.shift)
-            .finish()
-    }
-}
+stm_machine::handle!([A: Algorithm, K, V] TList<A, K, V>: ranges, shift);
 
 /// Returns the number of the range of `key`: 2^`shift` keys each, and the last one of
 /// `ranges` has all that are greater, too.

@@ -61,21 +61,7 @@ pub struct TLists<A: Algorithm, K, V> {
     nodes: TNodes<A, ListItem<K, V>>,
 }
 
-impl<A: Algorithm, K, V> Clone for TLists<A, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, K, V> Copy for TLists<A, K, V> {}
-
-impl<A: Algorithm, K, V> core::fmt::Debug for TLists<A, K, V> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TLists")
-            .field("heads", &self.heads)
-            .field("nodes", &self.nodes)
-            .finish()
-    }
-}
+stm_machine::handle!([A: Algorithm, K, V] TLists<A, K, V>: heads, nodes);
 
 /// Where an entry is that an attempt has found ([`ListEntry::place`]). It does not borrow the
 /// transaction, so that an attempt can hold several, and it cannot leave the attempt.
@@ -110,12 +96,7 @@ pub struct ListPlace<'a, K, V> {
     of: PhantomData<&'a (K, V)>,
 }
 
-impl<K, V> Clone for ListPlace<'_, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<K, V> Copy for ListPlace<'_, K, V> {}
+stm_machine::handle!([K, V] ListPlace<'_, K, V>);
 
 impl<K, V> core::fmt::Debug for ListPlace<'_, K, V> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

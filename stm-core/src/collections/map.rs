@@ -34,12 +34,7 @@ use stm_machine::{Element, Lane};
 #[repr(C)]
 pub struct TMap<A: Algorithm, K, V>(TLists<A, K, V>);
 
-impl<A: Algorithm, K, V> Clone for TMap<A, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, K, V> Copy for TMap<A, K, V> {}
+stm_machine::handle!([A: Algorithm, K, V] TMap<A, K, V>);
 
 impl<A: Algorithm, K, V> core::fmt::Debug for TMap<A, K, V> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

@@ -103,22 +103,7 @@ pub struct TOrderedMap<A: Algorithm, K, V> {
     branches: TNodes<A, Branch<K>>,
 }
 
-impl<A: Algorithm, K, V> Clone for TOrderedMap<A, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, K, V> Copy for TOrderedMap<A, K, V> {}
-
-impl<A: Algorithm, K, V> core::fmt::Debug for TOrderedMap<A, K, V> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TOrderedMap")
-            .field("root", &self.root)
-            .field("leaves", &self.leaves)
-            .field("branches", &self.branches)
-            .finish()
-    }
-}
+stm_machine::handle!([A: Algorithm, K, V] TOrderedMap<A, K, V>: root, leaves, branches);
 
 /// The word of a link: that of the root, or one of a branch.
 #[derive(Clone, Copy, Debug)]

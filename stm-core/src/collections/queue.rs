@@ -51,23 +51,7 @@ pub struct TQueue<A: Algorithm, T: Element> {
 }
 
 // The implementation is by hand, as a derive would require `A: Clone` without need.
-#[allow(clippy::expl_impl_clone_on_copy)]
-impl<A: Algorithm, T: Element> Clone for TQueue<A, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, T: Element> Copy for TQueue<A, T> {}
-
-impl<A: Algorithm, T: Element> core::fmt::Debug for TQueue<A, T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TQueue")
-            .field("counts", &self.counts)
-            .field("ring", &self.ring)
-            .field("capacity", &self.capacity)
-            .finish()
-    }
-}
+stm_machine::handle!([A: Algorithm, T: Element] TQueue<A, T>: counts, ring, capacity);
 
 #[stm_core_macros::inlined]
 impl<A: Algorithm, T: Element> TQueue<A, T> {

@@ -63,12 +63,7 @@ pub struct KernelStm<'k, L, A, R = (), T = Nothing> {
 }
 
 // By hand, as a derive would require `A: Clone`.
-impl<L, A, R: Copy, T: Copy> Clone for KernelStm<'_, L, A, R, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<L, A, R: Copy, T: Copy> Copy for KernelStm<'_, L, A, R, T> {}
+stm_machine::handle!([L, A, R: Copy, T: Copy] KernelStm<'_, L, A, R, T>);
 
 /// What a loop does with the results of its transactions: nothing, or it keeps them.
 #[stm_core_macros::inlined]

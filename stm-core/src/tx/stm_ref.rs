@@ -103,23 +103,7 @@ pub struct StmRef<A> {
 }
 
 // The implementation is by hand, as a derive would require `A: Clone` without need.
-#[allow(clippy::expl_impl_clone_on_copy)]
-impl<A> Clone for StmRef<A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A> Copy for StmRef<A> {}
-
-impl<A> core::fmt::Debug for StmRef<A> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("StmRef")
-            .field("capacity", &self.capacity)
-            .field("map", &self.map)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([A] StmRef<A>: capacity, map, limits; ..);
 
 #[stm_core_macros::inlined]
 impl<A> StmRef<A> {

@@ -54,21 +54,7 @@ pub struct TLocks<K> {
     kind: PhantomData<K>,
 }
 
-impl<K> Clone for TLocks<K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<K> Copy for TLocks<K> {}
-
-impl<K> core::fmt::Debug for TLocks<K> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TLocks")
-            .field("count", &self.count)
-            .field("users", &self.users)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([K] TLocks<K>: count, users; ..);
 
 #[stm_machine::inlined]
 impl<K: LockKind> TLocks<K> {

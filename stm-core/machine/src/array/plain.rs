@@ -39,21 +39,7 @@ pub struct TArray<T> {
     element: PhantomData<T>,
 }
 
-impl<T> Clone for TArray<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for TArray<T> {}
-
-impl<T> core::fmt::Debug for TArray<T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TArray")
-            .field("pointer", &self.pointer)
-            .field("len", &self.len)
-            .finish()
-    }
-}
+crate::handle!([T] TArray<T>: pointer, len);
 
 #[stm_core_macros::inlined]
 impl<T: Element> TArray<T> {

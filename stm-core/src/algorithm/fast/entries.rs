@@ -59,13 +59,7 @@ pub(crate) struct Entries<'a, L, const N: usize, const LONG: bool = true> {
     pub(crate) apart: bool,
 }
 
-impl<L, const N: usize, const LONG: bool> Clone for Entries<'_, L, N, LONG> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<L, const N: usize, const LONG: bool> Copy for Entries<'_, L, N, LONG> {}
+stm_machine::handle!([L, const N: usize, const LONG: bool] Entries<'_, L, N, LONG>);
 
 #[stm_core_macros::inlined]
 impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {

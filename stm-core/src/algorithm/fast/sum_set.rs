@@ -57,13 +57,7 @@ pub(crate) struct SumLogs<'a, L> {
     stack: *mut SumStack,
 }
 
-impl<L> Clone for SumLogs<'_, L> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<L> Copy for SumLogs<'_, L> {}
+stm_machine::handle!([L] SumLogs<'_, L>);
 
 #[derive(Clone, Copy)]
 enum Column {

@@ -120,22 +120,7 @@ pub struct TSemaphores<S> {
     waiting: PhantomData<S>,
 }
 
-impl<S> Clone for TSemaphores<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<S> Copy for TSemaphores<S> {}
-
-impl<S> core::fmt::Debug for TSemaphores<S> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TSemaphores")
-            .field("words", &self.words)
-            .field("len", &self.len)
-            .field("count", &self.count)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([S] TSemaphores<S>: words, len, count; ..);
 
 impl<S: Waiting> TSemaphores<S> {
     /// Makes `len` semaphores of [`SEMAPHORE_WORDS`] words of 32 bits each at `words`.
