@@ -237,22 +237,29 @@ impl<A: Algorithm> PassOver<'_, A> {
     }
 }
 
+/// The pass of a kernel's parameters.
+macro_rules! pass_over {
+    ($p:ident) => {
+        PassOver {
+            stm: &$p.stm,
+            search: Search {
+                points: $p.points,
+                centres: $p.centres,
+                n: $p.members.len(),
+                clusters: $p.clusters,
+                dims: $p.dims,
+            },
+            members: $p.members,
+            changed: $p.changed,
+            points_used: $p.points_used,
+        }
+    };
+}
+
 #[stm_core::inlined]
 impl<A: Algorithm> KMeans<A> {
     fn body<L: Lane>(lane: &L, p: &KMeansParams<A>) {
-        let pass = PassOver {
-            stm: &p.stm,
-            search: Search {
-                points: p.points,
-                centres: p.centres,
-                n: p.members.len(),
-                clusters: p.clusters,
-                dims: p.dims,
-            },
-            members: p.members,
-            changed: p.changed,
-            points_used: p.points_used,
-        };
+        let pass = pass_over!(p);
         if A::TEAMS && lane.warp_width() > 1 {
             pass.run(lane, |range| Self::add_as_team(lane, p, range));
         } else {
@@ -345,19 +352,7 @@ impl<A: Algorithm> KMeans<A> {
 #[stm_core::inlined]
 impl<A: Algorithm> KMeansAdds<A> {
     fn body<L: Lane>(lane: &L, p: &KMeansAddsParams<A>) {
-        let pass = PassOver {
-            stm: &p.stm,
-            search: Search {
-                points: p.points,
-                centres: p.centres,
-                n: p.members.len(),
-                clusters: p.clusters,
-                dims: p.dims,
-            },
-            members: p.members,
-            changed: p.changed,
-            points_used: p.points_used,
-        };
+        let pass = pass_over!(p);
         pass.run(lane, |range| {
             p.stm.for_each(lane, range, |tx, i| Self::add(tx, p, i));
         });

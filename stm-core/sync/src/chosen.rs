@@ -2,7 +2,7 @@
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 use super::{Anderson, FetchAdd, Mcs2, Tas, TasBackoff, TicketHandoff};
-use crate::sealed::Sealed;
+use crate::{choice::choice, sealed::Sealed};
 use stm_machine::Lane;
 
 /// A lock whose kind the host chooses at launch, by name or by what suits the device
@@ -16,28 +16,9 @@ pub struct Chosen;
 /// Lists the kinds to choose from, and makes what depends on the list.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $number:literal: $lock:ty, $fair:literal;)*) => {
-        /// A kind of lock of [`Chosen`].
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-        pub enum Kind {
-            $($(#[$doc])* $kind = $number,)*
-        }
+        choice! { "kind of lock"; $($(#[$doc])* $kind = $number: $lock;)* }
 
         impl Kind {
-            /// All kinds.
-            pub const ALL: &[Self] = &[$(Self::$kind,)*];
-
-            /// Returns the kind's name.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$kind => <$lock>::NAME,)*
-                }
-            }
-
-            /// Returns the kind with this name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|kind| kind.name() == name)
-            }
-
             /// Returns whether the lock is granted first come, first served.
             pub const fn is_fair(self) -> bool {
                 match self {

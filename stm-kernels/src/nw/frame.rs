@@ -9,7 +9,7 @@
 //! Scores are transformed, padding is above and behind the matrix, and the letter of
 //! padding is [`PADDING`](super::PADDING), as [`super`] explains.
 
-use super::NEVER;
+use super::{NEVER, constant};
 use stm_core::{Lane, TArray};
 
 /// Words that describe a matrix.
@@ -256,16 +256,6 @@ impl Tile {
         // SAFETY: as above.
         unsafe { lane.store_relaxed_32(at, score.cast_unsigned()) };
     }
-}
-
-/// Loads an element that nobody writes during the launch; 0 past the end, where a right host
-/// has none.
-#[inline(always)]
-fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
-    // SAFETY: in range of a live array that nothing writes.
-    array
-        .get(i)
-        .map_or(0, |at| unsafe { lane.load_constant_32(at) })
 }
 
 /// Returns the address of element `at`, if the array has `len` elements from there on.

@@ -17,6 +17,7 @@
 //! | [`Tiles4`], [`AffineTiles4`] | 4 | 128 x 128 |
 
 use super::frame::{DiagonalParams, Tile};
+use super::full_warp;
 use stm_core::{Lane, kernel_alone};
 
 /// A diagonal of tiles, by lanes with `ROWS` rows each: 1, 2 or 4. A launch has blocks of
@@ -55,12 +56,6 @@ const IN_FLIGHT: usize = 4;
 #[inline(always)]
 const fn phase_steps(width: u32) -> u32 {
     if width >= 16 { 16 } else { 8 }
-}
-
-/// The mask of a full warp, a constant on a GPU; the host launches no other.
-#[inline(always)]
-fn full_warp<L: Lane>(lane: &L) -> u32 {
-    u32::MAX >> (32 - lane.warp_width())
 }
 
 /// What a lane carries from block to block.

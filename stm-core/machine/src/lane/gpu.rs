@@ -122,60 +122,15 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     store!(store_relaxed_64, u64, reg64, "st.relaxed.gpu.global.b64");
     store!(store_release_32, u32, reg32, "st.release.gpu.global.b32");
     store!(store_release_64, u64, reg64, "st.release.gpu.global.b64");
-    cas!(
-        cas_acquire_32,
-        u32,
-        reg32,
-        "atom.acquire.gpu.global.cas.b32"
-    );
-    cas!(
-        cas_acquire_64,
-        u64,
-        reg64,
-        "atom.acquire.gpu.global.cas.b64"
-    );
-    cas!(
-        cas_relaxed_32,
-        u32,
-        reg32,
-        "atom.relaxed.gpu.global.cas.b32"
-    );
-    cas!(
-        cas_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.cas.b64"
-    );
-    exchange!(
-        exchange_acquire_32,
-        u32,
-        reg32,
-        "atom.acquire.gpu.global.exch.b32"
-    );
-    exchange!(
-        fetch_add_relaxed_32,
-        u32,
-        reg32,
-        "atom.relaxed.gpu.global.add.u32"
-    );
-    exchange!(
-        fetch_add_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.add.u64"
-    );
-    exchange!(
-        fetch_or_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.or.b64"
-    );
-    exchange!(
-        fetch_and_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.and.b64"
-    );
+    cas!(cas_acquire_32, u32, reg32, "acquire", "cas.b32");
+    cas!(cas_acquire_64, u64, reg64, "acquire", "cas.b64");
+    cas!(cas_relaxed_32, u32, reg32, "relaxed", "cas.b32");
+    cas!(cas_relaxed_64, u64, reg64, "relaxed", "cas.b64");
+    exchange!(exchange_acquire_32, u32, reg32, "acquire", "exch.b32");
+    exchange!(fetch_add_relaxed_32, u32, reg32, "relaxed", "add.u32");
+    exchange!(fetch_add_relaxed_64, u64, reg64, "relaxed", "add.u64");
+    exchange!(fetch_or_relaxed_64, u64, reg64, "relaxed", "or.b64");
+    exchange!(fetch_and_relaxed_64, u64, reg64, "relaxed", "and.b64");
     store!(add_relaxed_64, u64, reg64, "red.relaxed.gpu.global.add.u64");
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
         // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).

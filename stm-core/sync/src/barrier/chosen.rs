@@ -1,7 +1,7 @@
 //! The choice of an algorithm at launch.
 
 use super::{BarrierMemory, Counted, Grouped, Led, Meeting, Tree, TwoStage, XiaoFeng};
-use crate::sealed::Sealed;
+use crate::{choice::choice, sealed::Sealed};
 use stm_machine::Lane;
 
 /// A barrier whose algorithm the host chooses at launch (`GridBarrier::chosen`,
@@ -13,28 +13,9 @@ pub struct Chosen;
 /// Lists the algorithms to choose from, and makes what depends on the list.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $number:literal: $meeting:ty;)*) => {
-        /// An algorithm of [`Chosen`].
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-        pub enum Kind {
-            $($(#[$doc])* $kind = $number,)*
-        }
+        choice! { "algorithm"; $($(#[$doc])* $kind = $number: $meeting;)* }
 
         impl Kind {
-            /// All algorithms.
-            pub const ALL: &[Self] = &[$(Self::$kind,)*];
-
-            /// Returns the algorithm's name.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$kind => <$meeting>::NAME,)*
-                }
-            }
-
-            /// Returns the algorithm with this name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|kind| kind.name() == name)
-            }
-
             /// Returns the algorithm's [`Meeting::groups`].
             pub fn groups(self, blocks: u32) -> u32 {
                 match self {
