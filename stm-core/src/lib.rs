@@ -120,7 +120,7 @@ pub use stm_core_macros::transactional;
 pub use stm_machine::Lane;
 #[doc(hidden)]
 pub use stm_machine::{
-    __entry_point, __is_plain, __observed, __registers, kernel_alone, ptx_note, ptx_of,
+    __entry_point, __is_plain, __observed, __registers, inlined, kernel_alone, ptx_note, ptx_of,
 };
 pub use tx::abort::{Abort, TxResult};
 pub use tx::actions::Action;

@@ -117,6 +117,7 @@ pub enum BankTransaction {
     },
 }
 
+#[stm_core::inlined]
 impl BankPlan {
     /// Makes the plan of transactions on `accounts` accounts in ranges of `range_len`, the last of
     /// which takes the rest as well. In a hundred transactions, `audit_percent` are audits. Draws
@@ -146,20 +147,17 @@ impl BankPlan {
     }
 
     /// Returns the number of ranges.
-    #[inline(always)]
     pub const fn ranges(&self) -> u32 {
         self.ranges
     }
 
     /// Returns the first account of a range.
-    #[inline(always)]
     pub const fn start(&self, range: u32) -> u32 {
         range * self.range_len
     }
 
     /// Returns the number of accounts of a range: `range_len`, and for the last
     /// range less than twice that.
-    #[inline(always)]
     pub const fn len(&self, range: u32) -> u32 {
         if range + 1 == self.ranges {
             self.accounts - self.start(range)
@@ -169,7 +167,6 @@ impl BankPlan {
     }
 
     /// Returns transaction `i`; `table` reads an entry of the alias tables.
-    #[inline(always)]
     pub fn transaction(&self, i: u64, table: impl Fn(u64) -> u64) -> BankTransaction {
         let kind = draw(self.seed, i, 0);
         let range = self.pick(draw(self.seed, i, 1), 0, self.ranges, &table);
@@ -192,7 +189,6 @@ impl BankPlan {
 
     /// Returns a number below `len`, by the table that begins at entry `first`. The column comes
     /// from the draw's upper half, and the coin is its lower half.
-    #[inline(always)]
     fn pick(&self, bits: u64, first: u64, len: u32, table: &impl Fn(u64) -> u64) -> u32 {
         let column = below(bits, len);
         if self.uniform != 0 {
@@ -351,8 +347,8 @@ fn check<L: Lane>(
     }
 }
 
+#[stm_core::inlined]
 impl<A: Algorithm> BankAdds<A> {
-    #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &BankAddsParams<A>) {
         let plan = p.plan;
         let table = |at| table_entry(lane, &p.tables, at);
@@ -372,7 +368,6 @@ impl<A: Algorithm> BankAdds<A> {
         });
     }
 
-    #[inline(always)]
     fn audit<L: Lane>(tx: &mut Tx<'_, L, A>, p: &BankAddsParams<A>, range: u32) -> TxResult<i32> {
         let mut account = p.plan.start(range);
         let end = account + p.plan.len(range);

@@ -36,9 +36,9 @@ pub enum Operation {
 /// The result of an insertion that found its key absent.
 pub const INSERTED: u32 = 1;
 
+#[stm_core::inlined]
 impl ChainPlan {
     /// Returns what operation `i` does, and with which key.
-    #[inline(always)]
     pub const fn operation(&self, i: u64) -> (Operation, u32) {
         let kind = draw(self.seed, i >> self.alike.trailing_zeros(), 0);
         let key = below(draw(self.seed, i, 1), self.keys);
@@ -53,7 +53,6 @@ impl ChainPlan {
     }
 
     /// Returns the value that operation `i` inserts.
-    #[inline(always)]
     pub const fn value(i: u64) -> u32 {
         i as u32 + 1
     }

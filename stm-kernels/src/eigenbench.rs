@@ -155,32 +155,28 @@ pub struct Sequence {
     key: u32,
 }
 
+#[stm_core::inlined]
 impl EigenbenchTransaction {
     /// Returns the accesses to the hot array.
-    #[inline(always)]
     pub const fn hot(&self) -> Sequence {
         self.sequence(self.shared)
     }
 
     /// Returns the accesses to the mild array.
-    #[inline(always)]
     pub const fn mild(&self) -> Sequence {
         self.sequence(self.own)
     }
 
     /// Returns the accesses to the cold array in the transaction's code.
-    #[inline(always)]
     pub const fn cold_inside(&self) -> Sequence {
         self.sequence(mix(self.own ^ 0x3C6E_F372))
     }
 
     /// Returns the accesses to the cold array after the transaction.
-    #[inline(always)]
     pub const fn cold_outside(&self) -> Sequence {
         self.sequence(mix(self.own ^ 0xDAA6_6D2B))
     }
 
-    #[inline(always)]
     const fn sequence(&self, key: u32) -> Sequence {
         Sequence {
             locality_percent: self.locality_percent,
@@ -193,10 +189,10 @@ impl EigenbenchTransaction {
 /// words written, so that cold reads and cold writes are drawn separately.
 const READS_FROM: u32 = 1 << 31;
 
+#[stm_core::inlined]
 impl Sequence {
     /// Returns the word of access `k` of an array of `len` words: a new one, or
     /// with the plan's probability that of an earlier access.
-    #[inline(always)]
     pub const fn word(self, mut k: u32, len: u32) -> u32 {
         loop {
             let bits = mix(self.key.wrapping_add(k.wrapping_mul(0x9E37_79B9)));
@@ -211,20 +207,17 @@ impl Sequence {
 
     /// Returns the amount that write `k` adds to its word (wrapping), from 1 to
     /// 16.
-    #[inline(always)]
     pub const fn amount(self, k: u32) -> u32 {
         (self.key.rotate_right(k) & 15) + 1
     }
 
     /// Returns the value that write `k` stores into a word of the cold array.
-    #[inline(always)]
     pub const fn stored(self, k: u32) -> u32 {
         self.key ^ k.wrapping_mul(0x85EB_CA6B)
     }
 
     /// Does the work outside of the transactional memory: cold writes, then
     /// cold reads and arithmetic, whose result it returns.
-    #[inline(always)]
     pub fn private_work(
         self,
         accesses: Accesses,
@@ -267,8 +260,8 @@ pub const fn checksum(before: u32, inside: u32, outside: u32) -> u32 {
 /// The number of words that a transaction reads together.
 pub const BATCH: usize = 8;
 
+#[stm_core::inlined]
 impl<A: Algorithm> Eigenbench<A> {
-    #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &EigenbenchParams<A>) {
         let plan = p.plan;
         // The lane's number among those that run transactions: number n runs
@@ -331,7 +324,6 @@ impl<A: Algorithm> Eigenbench<A> {
 
     /// Does the accesses to the hot array, then those to the lane's part of the
     /// mild one. It returns the sum of the values read of the latter.
-    #[inline(always)]
     fn shared_work<L: Lane>(
         tx: &mut Tx<'_, L, A>,
         p: &EigenbenchParams<A>,

@@ -72,9 +72,9 @@ pub struct Segments {
     pub bases: u32,
 }
 
+#[stm_core::inlined]
 impl Segments {
     /// Loads word `word` of a segment; the result is zero if there is none.
-    #[inline(always)]
     fn word<L: Lane>(&self, lane: &L, segment: u32, word: u32) -> u64 {
         let words = words_of(self.bases);
         let at = u64::from(segment) * u64::from(words) + u64::from(word);
@@ -85,7 +85,6 @@ impl Segments {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn hash<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
         let mut hash = 0;
         let mut word = 0;
@@ -96,7 +95,6 @@ impl Segments {
         hash
     }
 
-    #[inline(always)]
     pub(crate) fn same<L: Lane>(&self, lane: &L, a: u32, b: u32) -> bool {
         let mut word = 0;
         while word < words_of(self.bases) {
@@ -110,7 +108,6 @@ impl Segments {
 
     /// Returns word `word` of the part of a segment that begins at base `from`
     /// and has `len` bases, as if the part were a segment of its own.
-    #[inline(always)]
     fn part<L: Lane>(&self, lane: &L, segment: u32, from: u32, len: u32, word: u32) -> u64 {
         let first = from + word * BASES_A_WORD;
         let (at, shift) = (first / BASES_A_WORD, first % BASES_A_WORD * 2);
@@ -125,7 +122,6 @@ impl Segments {
         bits
     }
 
-    #[inline(always)]
     fn hash_part<L: Lane>(&self, lane: &L, segment: u32, from: u32, len: u32) -> u64 {
         let mut hash = 0;
         let mut word = 0;
@@ -137,7 +133,6 @@ impl Segments {
     }
 
     /// Returns whether the last `len` bases of `a` are the first of `b`.
-    #[inline(always)]
     fn overlaps<L: Lane>(&self, lane: &L, a: u32, b: u32, len: u32) -> bool {
         let mut word = 0;
         while word < words_of(len) {
@@ -332,13 +327,12 @@ fn load_32<L: Lane>(lane: &L, array: &impl View<u32>, i: u64) -> u32 {
     array.peek(lane, i).unwrap_or(0)
 }
 
+#[stm_core::inlined]
 impl<A: Algorithm> MatchParams<A> {
-    #[inline(always)]
     fn at(&self, len: u32, slot: u64) -> u64 {
         u64::from(len % TABLES) * self.assembly.slots.len() + slot
     }
 
-    #[inline(always)]
     fn clear<L: Lane>(&self, lane: &L, slot: u64) {
         // This is the table of one more than `overlap - 2`, as there are three tables.
         if let Some(head) = self.heads.get(self.at(self.overlap + 1, slot)) {
@@ -348,7 +342,6 @@ impl<A: Algorithm> MatchParams<A> {
     }
 
     /// Enters the beginning of a segment that has no predecessor into the next table.
-    #[inline(always)]
     fn enter<L: Lane>(&self, lane: &L, entry: u32, segment: u32) {
         if load_32(lane, &self.assembly.prevs, u64::from(entry)) != 0 {
             return;
@@ -371,7 +364,6 @@ impl<A: Algorithm> MatchParams<A> {
 
     /// Records every pair of a segment without a successor and one without a
     /// predecessor that begins as the first ends.
-    #[inline(always)]
     fn find<L: Lane>(&self, lane: &L, entry: u32, segment: u32) {
         let Assembly {
             segments,
@@ -402,7 +394,6 @@ impl<A: Algorithm> MatchParams<A> {
     }
 
     /// Records a pair; if there is no more room for pairs, it only counts.
-    #[inline(always)]
     fn note<L: Lane>(&self, lane: &L, pair: u64) {
         let Some(count) = self.assembly.pair_counts.get(u64::from(self.overlap)) else {
             return;

@@ -237,22 +237,29 @@ impl<A: Algorithm> PassOver<'_, A> {
     }
 }
 
-impl<A: Algorithm> KMeans<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &KMeansParams<A>) {
-        let pass = PassOver {
-            stm: &p.stm,
+/// The pass of a kernel's parameters.
+macro_rules! pass_over {
+    ($p:ident) => {
+        PassOver {
+            stm: &$p.stm,
             search: Search {
-                points: p.points,
-                centres: p.centres,
-                n: p.members.len(),
-                clusters: p.clusters,
-                dims: p.dims,
+                points: $p.points,
+                centres: $p.centres,
+                n: $p.members.len(),
+                clusters: $p.clusters,
+                dims: $p.dims,
             },
-            members: p.members,
-            changed: p.changed,
-            points_used: p.points_used,
-        };
+            members: $p.members,
+            changed: $p.changed,
+            points_used: $p.points_used,
+        }
+    };
+}
+
+#[stm_core::inlined]
+impl<A: Algorithm> KMeans<A> {
+    fn body<L: Lane>(lane: &L, p: &KMeansParams<A>) {
+        let pass = pass_over!(p);
         if A::TEAMS && lane.warp_width() > 1 {
             pass.run(lane, |range| Self::add_as_team(lane, p, range));
         } else {
@@ -264,7 +271,6 @@ impl<A: Algorithm> KMeans<A> {
 
     /// Runs the transactions of those points of a range that the calling warp
     /// has searched, each by all of its lanes.
-    #[inline(always)]
     fn add_as_team<L: Lane>(lane: &L, params: &KMeansParams<A>, range: Range<u64>) {
         let lanes = lane.warp_mask();
         let size = lanes.count_ones();
@@ -308,7 +314,6 @@ impl<A: Algorithm> KMeans<A> {
         });
     }
 
-    #[inline(always)]
     fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansParams<A>, i: u64) -> TxResult<()> {
         let lane = tx.lane();
         let n = params.members.len();
@@ -344,28 +349,15 @@ impl<A: Algorithm> KMeans<A> {
     }
 }
 
+#[stm_core::inlined]
 impl<A: Algorithm> KMeansAdds<A> {
-    #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &KMeansAddsParams<A>) {
-        let pass = PassOver {
-            stm: &p.stm,
-            search: Search {
-                points: p.points,
-                centres: p.centres,
-                n: p.members.len(),
-                clusters: p.clusters,
-                dims: p.dims,
-            },
-            members: p.members,
-            changed: p.changed,
-            points_used: p.points_used,
-        };
+        let pass = pass_over!(p);
         pass.run(lane, |range| {
             p.stm.for_each(lane, range, |tx, i| Self::add(tx, p, i));
         });
     }
 
-    #[inline(always)]
     fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansAddsParams<A>, i: u64) -> TxResult<()> {
         let lane = tx.lane();
         let (n, dims) = (params.members.len(), params.dims);

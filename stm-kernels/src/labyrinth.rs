@@ -113,8 +113,8 @@ impl<A: Algorithm, const BY_BLOCK: bool> Labyrinth<A, BY_BLOCK> {
     }
 }
 
+#[stm_core::inlined]
 impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
-    #[inline(always)]
     pub(crate) fn run(lane: &'a L, p: &'a RouterParams, claims: C) {
         let cells = claims.cells();
         let first = u64::from(lane.block_index()) * 2 * cells;
@@ -146,7 +146,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
     }
 
     /// Takes requests until there are none, or the launch is to stop.
-    #[inline(always)]
     fn route(&self) {
         let (lane, p) = (self.lane, self.p);
         loop {
@@ -165,7 +164,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
     }
 
     /// Returns the clock, for thread 0.
-    #[inline(always)]
     fn now(&self) -> u64 {
         if self.lane.thread_index() == 0 {
             self.lane.clock()
@@ -176,7 +174,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
 
     /// Adds the time since `begun` to a word of the block's clock, and 1 to the next word if it is
     /// that of the claims.
-    #[inline(always)]
     fn spent(&self, word: usize, begun: u64) {
         let lane = self.lane;
         if lane.thread_index() != 0 {
@@ -196,7 +193,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
 
     /// Returns a word of shared memory, as thread 0 left it, to all threads; none changes it before
     /// all have it.
-    #[inline(always)]
     fn uniform(&self, word: u32) -> u32 {
         self.meet();
         // SAFETY: a word of the block's shared memory.
@@ -207,26 +203,22 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
 
     /// Loads a cell of the grid; past its end it is a wall. Any state of the cell will do, as the
     /// text of the module explains.
-    #[inline(always)]
     fn cell(&self, i: u32) -> u32 {
         self.claims.peek(self.lane, i).unwrap_or(WALL)
     }
 
-    #[inline(always)]
     fn load(&self, array: *mut u32, i: u32) -> u32 {
         // SAFETY: callers keep `i` below the cells of the grid, for each of which there is a word
         // (`body`). Relaxed: barriers order what the block wrote.
         unsafe { self.lane.load_relaxed_32(array.wrapping_add(i as usize)) }
     }
 
-    #[inline(always)]
     fn meet(&self) {
         // SAFETY: the threads of a block take the same branches around it, as these depend on what
         // one of them has stored and all have loaded (`uniform`).
         unsafe { self.lane.barrier() };
     }
 
-    #[inline(always)]
     fn store(&self, array: *mut u32, i: u32, value: u32) {
         // SAFETY: as for `load`. Relaxed: a barrier precedes other threads' loads.
         unsafe {
@@ -237,7 +229,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
 
     /// Routes a request until it is settled or the launch is to stop. All threads of the block call
     /// it, with the same request.
-    #[inline(always)]
     fn settle(&self, request: u32) -> u32 {
         let (Some(source), Some(destination)) = (self.end(request, 0), self.end(request, 1)) else {
             return STOP;
@@ -260,7 +251,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
     }
 
     /// Returns an end of a request, if it is a cell.
-    #[inline(always)]
     fn end(&self, request: u32, end: u64) -> Option<u32> {
         let word = self.p.requests.get(u64::from(request) * 2 + end)?;
         // SAFETY: in range of a live array that nothing writes.
@@ -269,7 +259,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
     }
 
     /// Does step 1. The block's memory is used again only after a barrier.
-    #[inline(always)]
     fn snapshot(&self) {
         let step = u64::from(self.lane.block_dim());
         let cells = u64::from(self.cells);
@@ -289,7 +278,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
     }
 
     /// Returns the six neighbours of a cell; off the grid, it returns the cell itself.
-    #[inline(always)]
     fn neighbours(&self, cell: u32) -> [u32; 6] {
         let (row, plane) = (self.p.row, self.p.plane);
         [
@@ -305,7 +293,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
 
     /// Does step 2 and returns the distance of the destination to all threads, if it can be
     /// reached.
-    #[inline(always)]
     fn expand(&self, source: u32, destination: u32) -> Option<u32> {
         let lane = self.lane;
         self.meet();
@@ -345,7 +332,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
     }
 
     /// Enters every neighbour of a cell that has not been reached before.
-    #[inline(always)]
     fn enter_neighbours(&self, cell: u32, distance: u32, destination: u32) {
         let near = self.neighbours(cell);
         let seen = near.map(|c| self.load(self.distances, c));
@@ -373,7 +359,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
 
     /// Does steps 3 and 4; the threads that conclude call it, and it returns the same verdict to
     /// all of them.
-    #[inline(always)]
     fn conclude(&self, request: u32, destination: u32, distance: Option<u32>) -> u32 {
         let Some(distance) = distance else {
             return self.record(request, UNROUTED);
@@ -402,7 +387,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         verdict
     }
 
-    #[inline(always)]
     fn record(&self, request: u32, result: u32) -> u32 {
         let Some(word) = self.p.results.get(u64::from(request)) else {
             return STOP;
@@ -415,7 +399,6 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
     }
 
     /// Does step 3: traces from the destination to the source, each cell one step nearer.
-    #[inline(always)]
     fn trace(&self, path: *mut u32, destination: u32, distance: u32) {
         let (mut cell, mut distance) = (destination, distance);
         loop {

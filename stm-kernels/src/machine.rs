@@ -176,9 +176,9 @@ macro_rules! at_random {
     }};
 }
 
+#[stm_core::inlined]
 impl RandomAccesses {
     /// Makes the accesses of one width, and returns something that depends on all results.
-    #[inline(always)]
     #[allow(clippy::cast_ptr_alignment)] // a multiple of the width, from an aligned word
     fn narrow<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
         // SAFETY: the mask keeps the index in range of live words, which are used with
@@ -203,7 +203,6 @@ impl RandomAccesses {
     }
 
     /// Does the same with words of 64 bits.
-    #[inline(always)]
     #[allow(clippy::cast_ptr_alignment)] // as above
     fn wide<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
         // SAFETY: as above, with 64 bits.
@@ -233,7 +232,6 @@ impl RandomAccesses {
     }
 
     /// Does the same with words of 128 bits, as far as the lane has them.
-    #[inline(always)]
     #[allow(clippy::cast_ptr_alignment)] // as above
     fn widest<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
         if !lane.has_wide_atomics() {
@@ -265,7 +263,6 @@ impl RandomAccesses {
         }
     }
 
-    #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &RandomAccessesParams) {
         let (Some(first), Some(result)) = (p.words.get(0), p.results.get(lane.grid_thread()))
         else {

@@ -69,9 +69,9 @@ pub struct QueuePlan {
     pub roles: Roles,
 }
 
+#[stm_core::inlined]
 impl QueuePlan {
     /// Whether transaction `i` is a producer.
-    #[inline(always)]
     pub const fn is_producer(&self, i: u64) -> bool {
         match self.roles {
             Roles::Drawn => draw(self.seed, i, 0) % 100 < self.producers_percent as u64,
@@ -81,13 +81,11 @@ impl QueuePlan {
     }
 
     /// Whether transactions wait.
-    #[inline(always)]
     pub const fn waits(&self) -> bool {
         !matches!(self.roles, Roles::Drawn)
     }
 
     /// The value that transaction `i` appends; never 0.
-    #[inline(always)]
     pub const fn value(i: u64) -> u32 {
         i as u32 + 1
     }

@@ -65,11 +65,11 @@ pub struct RaTransaction {
     turn: u32,
 }
 
+#[stm_core::inlined]
 impl RaTransaction {
     /// Returns the word of access `k`, where `k < reads`. The array is cut into `reads` segments,
     /// and each access falls into another one, in an order that rotates with the transaction; so
     /// words are random and none is drawn twice.
-    #[inline(always)]
     pub const fn word(&self, k: u32) -> u32 {
         let plan = &self.plan;
         let mut segment = k + self.turn;
@@ -88,7 +88,6 @@ impl RaTransaction {
 
     /// Returns the amount that write `k` adds to its word (wrapping): an even write subtracts an
     /// amount from 1 to 16, and the odd one after it adds it.
-    #[inline(always)]
     pub const fn delta(&self, k: u32) -> u32 {
         if k | 1 >= self.plan.writes {
             return 0; // the last of an odd number of writes

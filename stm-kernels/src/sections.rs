@@ -100,25 +100,23 @@ struct Counter {
     most: u32,
 }
 
+#[stm_core::inlined]
 impl Combined<1> for Counter {
     type State = u32;
     // Nothing but the counter is protected.
     const ORDERED: bool = false;
 
-    #[inline(always)]
     fn begin<L: Lane>(&self, lane: &L) -> u32 {
         // SAFETY: live, and protected by the combiner. Relaxed: the combiner orders it.
         unsafe { lane.load_relaxed_32(self.word) }
     }
 
-    #[inline(always)]
     fn apply<L: Lane>(&self, _lane: &L, count: &mut u32, [by]: [u32; 1]) -> u32 {
         let more = *count < self.most;
         *count += if more { by } else { 0 };
         u32::from(more)
     }
 
-    #[inline(always)]
     fn end<L: Lane>(&self, lane: &L, count: u32) {
         // SAFETY: as in `begin`.
         unsafe { lane.store_relaxed_32(self.word, count) };

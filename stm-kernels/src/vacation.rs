@@ -65,6 +65,7 @@ pub(crate) struct Offers<P> {
     room: Option<Offer<P>>,
 }
 
+#[stm_core::inlined]
 impl<P: Copy> Offers<P> {
     pub(crate) const NONE: Self = Self {
         car: None,
@@ -72,7 +73,6 @@ impl<P: Copy> Offers<P> {
         room: None,
     };
 
-    #[inline(always)]
     pub(crate) fn of(&self, table: u32) -> Option<Offer<P>> {
         match table {
             0 => self.car,
@@ -82,7 +82,6 @@ impl<P: Copy> Offers<P> {
     }
 
     /// Keeps an offer if it is dearer than that of its table.
-    #[inline(always)]
     pub(crate) fn consider(&mut self, table: u32, new: Offer<P>) {
         let dearer = match self.of(table) {
             Some(kept) => new.record.price() > kept.record.price(),
@@ -100,7 +99,6 @@ impl<P: Copy> Offers<P> {
     }
 
     /// Returns a bit for each table that has an offer.
-    #[inline(always)]
     pub(crate) fn tables(&self) -> u32 {
         u32::from(self.car.is_some())
             | u32::from(self.flight.is_some()) << FLIGHTS
@@ -108,11 +106,11 @@ impl<P: Copy> Offers<P> {
     }
 }
 
+#[stm_core::inlined]
 impl<A: Algorithm> Agency<A> {
     /// Does a task and returns the note of it. Lanes of a warp that have different
     /// tasks search the tables together, that of the customers last, and the code
     /// that inserts and removes records is there once.
-    #[inline(always)]
     fn run<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -202,7 +200,6 @@ impl<A: Algorithm> Agency<A> {
     }
 
     /// Reserves a place of each offer that has one free.
-    #[inline(always)]
     fn reserve<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -233,7 +230,6 @@ impl<A: Algorithm> Agency<A> {
     }
 
     /// Cancels all reservations of a customer.
-    #[inline(always)]
     fn cancel_all<L: Lane>(&self, tx: &mut Tx<'_, L, A>, customer: u32) -> TxResult<Note> {
         let (mut bill, mut digest, mut agrees) = (0_u32, 0_u32, true);
         self.lists.drain(tx, list_of(customer), |tx, key, amount| {

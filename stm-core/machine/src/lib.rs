@@ -74,7 +74,7 @@ pub use memory::{Element, WordAddress};
 #[doc = include_str!("kernel/attribute.md")]
 pub use stm_core_macros::kernel_alone as kernel;
 #[doc(hidden)]
-pub use stm_core_macros::ptx_of;
+pub use stm_core_macros::{inlined, ptx_of};
 
 /// Never runs, as no kernel panics, and leaves nothing in the PTX.
 #[cfg(target_arch = "nvptx64")]

@@ -7,6 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Path, Token, parse_quote, parse_quote_spanned};
 
 mod alone;
+mod inlined;
 mod kernel;
 mod options;
 mod short;
@@ -54,6 +55,14 @@ pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
         .into_iter()
         .chain(function)
         .collect()
+}
+
+/// Inlines each function of an impl or a trait wherever it is called. A large one is inlined on the
+/// GPU and in optimised builds alone, as it would be compiled again for each of its calls; one with
+/// an attribute about it of its own keeps to that.
+#[proc_macro_attribute]
+pub fn inlined(_options: TokenStream, block: TokenStream) -> TokenStream {
+    inlined::expand(block.into()).into()
 }
 
 /// Makes a kernel without transactions of a function; `stm-machine` exports it as `kernel`.

@@ -182,6 +182,7 @@ pub trait Change<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
 /// assert_eq!(teams_under::<Fast>(), "fast: true");
 /// assert_eq!(teams_under::<Cgl>(), "cgl: false");
 /// ```
+#[stm_core_macros::inlined]
 pub trait Algorithm: Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
     const VARIANT: Variant;
@@ -231,13 +232,11 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
 
     /// Loads the gate's word, with which the attempts of a scheduled algorithm begin before it is
     /// known whether the lane may make one, and in flight with it the snapshot.
-    #[inline(always)]
     fn load_gate_and_snapshot<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> u64 {
         0
     }
 
     /// Loads the gate's word alone, for attempts that take no snapshot.
-    #[inline(always)]
     fn load_gate<L: Lane>(_tx: &Tx<'_, L, Self>) -> u64 {
         0
     }
@@ -275,7 +274,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Buffers writes of the first `count` of `words` together, if it can: if
     /// they were the last words read, in this order, and none is written, or if
     /// none was accessed. Otherwise it returns `false` and changes nothing.
-    #[inline(always)]
     fn buffer_many<L: Lane, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
@@ -290,7 +288,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// words that other attempts reach only through words that this one writes:
     /// those of a fresh node of a pool, or of a preassigned node. Otherwise it
     /// returns `false` and changes nothing, and the caller writes them.
-    #[inline(always)]
     fn init_many<L: Lane, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
@@ -303,7 +300,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
 
     /// Buffers one or more additions, as many of `deltas` as `run` has
     /// elements, and reports them to the probe.
-    #[inline(always)]
     fn add_many<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -314,7 +310,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
 
     /// Reads one or more elements of a row of sums, as many as `run` has, and
     /// reports them to the probe.
-    #[inline(always)]
     fn read_sums<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -335,7 +330,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     ///
     /// # Errors
     /// A word that another attempt owns.
-    #[inline(always)]
     fn own_many<L: Lane, T: Element, const N: usize, const W: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
@@ -345,11 +339,9 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     }
 
     /// Says that the attempt, a static update, is going to store `words` words.
-    #[inline(always)]
     fn will_update<L: Lane>(_tx: &mut Tx<'_, L, Self>, _words: u32, _: Inside) {}
 
     /// Gives words back as they were, if `on`.
-    #[inline(always)]
     fn disown_many<L: Lane, T: Element, const N: usize>(
         _tx: &Tx<'_, L, Self>,
         _words: [WordAddress; N],
@@ -361,7 +353,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
 
     /// Stores new values of the first `W` words, if there are any, and gives all of them back, at one
     /// version. The lanes `together` call it together.
-    #[inline(always)]
     fn update_many<L: Lane, T: Element, const N: usize, const W: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
@@ -374,7 +365,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Makes the static updates of the lanes `makers` of a warp that is alone (`run/gate.rs`), one
     /// after the other: `change` has the values of `words` and returns the new ones of the first
     /// `W`. All lanes of the warp call it together.
-    #[inline(always)]
     fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
@@ -386,7 +376,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
 
     /// Takes one snapshot for all lanes of a team. They call this method and
     /// the two below together, and each returns the same result to all.
-    #[inline(always)]
     fn team_begin<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
     }
@@ -394,7 +383,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Reads those of `words` that the mask `active` names into `v`, at one snapshot for all lanes,
     /// and adds them to the lane's read set. `mine` is the lane's own result so far; an error of
     /// any lane ends the attempt of all.
-    #[inline(always)]
     fn team_read_many<L: Lane, C: Crew, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _crew: C,
@@ -408,7 +396,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
 
     /// Makes the writes of all lanes visible at one point, or none of them.
     /// After a success the leader's `wrote` says whether any lane wrote.
-    #[inline(always)]
     fn team_commit<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
     }
@@ -424,7 +411,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
 
     /// Returns how many entries the sets have, to name the words that are read
     /// next, if they can be released.
-    #[inline(always)]
     fn reads_held<L: Lane>(_tx: &Tx<'_, L, Self>) -> u32 {
         0
     }
@@ -433,7 +419,6 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// of [`Self::reads_held`], if it can: if no alternative is open and none of the entries from
     /// `from` on is written. Those behind move up. Whoever calls it answers for what the
     /// transaction concludes from these words, as nothing validates them any more.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn release_reads<L: Lane>(_tx: &mut Tx<'_, L, Self>, _from: u32, _to: u32, _: Inside) {}
 
     /// Begins an alternative, which can be undone.

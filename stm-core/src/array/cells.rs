@@ -35,23 +35,10 @@ pub struct TCells<T> {
     element: PhantomData<T>,
 }
 
-impl<T> Clone for TCells<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for TCells<T> {}
-
-impl<T> core::fmt::Debug for TCells<T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TCells")
-            .field("start", &self.start)
-            .field("len", &self.len)
-            .finish()
-    }
-}
+stm_machine::handle!([T] TCells<T>: start, len);
 
 // SAFETY: `word` is the cell of an element, which is live by the promise of `from_start`.
+#[stm_core_macros::inlined]
 unsafe impl<T: Element> View<T> for TCells<T> {
     const LAYOUT: Layout = Layout::Cells;
 
@@ -63,12 +50,10 @@ unsafe impl<T: Element> View<T> for TCells<T> {
         }
     }
 
-    #[inline(always)]
     fn len(&self) -> u64 {
         self.len
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T> {
         if i >= self.len {
             return None;
@@ -88,7 +73,6 @@ unsafe impl<T: Element> View<T> for TCells<T> {
         }))
     }
 
-    #[inline(always)]
     fn word(&self, i: u64) -> WordAddress {
         let words = if T::WIDE { 2 } else { 1 };
         let cell = self.start.wrapping_add((i as usize).wrapping_mul(words));

@@ -61,25 +61,23 @@ const LINE_WORDS: usize = 8;
 #[repr(transparent)]
 pub struct Node(u32);
 
+#[stm_core_macros::inlined]
 impl Node {
     /// The name of no node; its bits are 0.
     pub const NIL: Self = Self(0);
 
     /// Returns whether it names no node.
-    #[inline(always)]
     pub const fn is_nil(self) -> bool {
         self.0 == 0
     }
 
     /// Returns the name as a word, for a link.
-    #[inline(always)]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
     /// Returns the name that [`Self::bits`] made a word of. Any other word makes
     /// a name that pools refuse.
-    #[inline(always)]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
@@ -172,13 +170,12 @@ pub(crate) struct Taken {
 const NONE: u64 = u64::MAX;
 
 /// A function that is not inlined returns one word.
+#[stm_core_macros::inlined]
 impl Taken {
-    #[inline(always)]
     fn pack(self) -> u64 {
         u64::from(self.fresh) << 32 | u64::from(self.index)
     }
 
-    #[inline(always)]
     fn unpack(bits: u64) -> Option<Self> {
         (bits != NONE).then_some(Self {
             index: bits as u32,
@@ -187,6 +184,7 @@ impl Taken {
     }
 }
 
+#[stm_core_macros::inlined]
 impl TPool {
     /// Makes a view of a pool of `nodes` nodes. `id` chooses its tag.
     ///
@@ -213,19 +211,16 @@ impl TPool {
     }
 
     /// Returns the number of nodes.
-    #[inline(always)]
     pub const fn nodes(&self) -> u32 {
         self.nodes
     }
 
-    #[inline(always)]
     pub(crate) const fn id(&self) -> u32 {
         self.id
     }
 
     /// Returns the index of a node of this pool, or `None` if the name is of
     /// another pool or of no node.
-    #[inline(always)]
     pub const fn index(&self, node: Node) -> Option<u32> {
         let index = node.0 & self.index_mask;
         if node.0 & !self.index_mask == self.tag && index < self.nodes {
@@ -236,24 +231,20 @@ impl TPool {
     }
 
     /// Returns the name of the node with this index, which must be below [`Self::nodes`].
-    #[inline(always)]
     pub(crate) const fn node(&self, index: u32) -> Node {
         Node(self.tag | index)
     }
 
     /// Returns whether a name has the tag of this pool, so that it is wrong only in its index.
-    #[inline(always)]
     pub(crate) const fn has_tag(&self, node: Node) -> bool {
         node.0 & !self.index_mask == self.tag
     }
 
-    #[inline(always)]
     pub(crate) const fn words(&self) -> u32 {
         self.nodes.div_ceil(NODES_A_WORD)
     }
 
     /// Returns the word of the bitmap with the bits of a node, and the number of its taken bit.
-    #[inline(always)]
     pub(crate) const fn place(&self, index: u32) -> (*mut u64, u32) {
         let word = self.words.wrapping_add((index / NODES_A_WORD) as usize);
         (word, index % NODES_A_WORD)
@@ -262,7 +253,6 @@ impl TPool {
     /// Takes a free node, a fresh one if the word tried has one, or returns
     /// `None` after it has found every word without a free node. It begins with
     /// word `hint`, or with one of the lane's own if there is no such word.
-    #[inline(always)]
     pub(crate) fn take<L: Lane>(self, lane: &L, hint: u32) -> Option<Taken> {
         let words = self.words();
         // Neighbours begin with neighbouring words.
@@ -314,7 +304,6 @@ impl TPool {
     }
 
     /// Takes a free node of one word.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn take_from<L: Lane>(self, lane: &L, word: u32) -> Option<Taken> {
         let first = word * NODES_A_WORD;
         let there = (self.nodes - first).min(NODES_A_WORD);
@@ -385,21 +374,7 @@ pub struct TNodes<A, R> {
     pub(crate) records: TRecords<A, R>,
 }
 
-impl<A, R> Clone for TNodes<A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A, R> Copy for TNodes<A, R> {}
-
-impl<A, R> core::fmt::Debug for TNodes<A, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TNodes")
-            .field("pool", &self.pool)
-            .field("records", &self.records)
-            .finish()
-    }
-}
+stm_machine::handle!([A, R] TNodes<A, R>: pool, records);
 
 impl<A: Algorithm, R: Record> TNodes<A, R> {
     /// Makes a view of a pool and of its records.

@@ -56,28 +56,14 @@ pub struct TPreassigned<A, R> {
     transactions: u64,
 }
 
-impl<A, R> Clone for TPreassigned<A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A, R> Copy for TPreassigned<A, R> {}
-
-impl<A, R> core::fmt::Debug for TPreassigned<A, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TPreassigned")
-            .field("records", &self.records)
-            .field("per_transaction", &self.per_transaction)
-            .field("transactions", &self.transactions)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([A, R] TPreassigned<A, R>: records, per_transaction, transactions; ..);
 
 /// Returns the number of 64-bit words of the header for so many transactions.
 pub(crate) const fn header_words(transactions: u64) -> u64 {
     1 + transactions.div_ceil(64)
 }
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm, R: Record> TPreassigned<A, R> {
     /// Makes a view of records for `transactions` transactions.
     ///
@@ -107,32 +93,27 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
 
     /// Returns the records, for reads and writes. A transaction may access a node of another one
     /// only if it has read a link to it: a node that is being initialised is stored at once.
-    #[inline(always)]
     pub const fn records(&self) -> &TRecords<A, R> {
         &self.records
     }
 
     /// Returns the number of records of a transaction.
-    #[inline(always)]
     pub const fn per_transaction(&self) -> u32 {
         self.per_transaction
     }
 
     /// Returns the number of transactions that have records.
-    #[inline(always)]
     pub const fn transactions(&self) -> u64 {
         self.transactions
     }
 
     /// Returns what identifies the nodes in a fault record.
-    #[inline(always)]
     pub(crate) const fn identity(&self) -> u64 {
         (self.id as u64) << 32 | self.records.len() & u32::MAX as u64
     }
 
     /// Claims the records for the loop of a warp whose first lane has this
     /// number in launch `launch`.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn claim<L: Lane>(
         &self,
         lane: &L,
@@ -160,7 +141,6 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
         }
     }
 
-    #[inline(always)]
     pub(crate) const fn of<'x>(&self, i: u64) -> Preassigned<'x, A, R> {
         Preassigned {
             records: self.records,
@@ -206,31 +186,16 @@ pub struct Preassigned<'x, A, R> {
     attempt: PhantomData<&'x ()>,
 }
 
-impl<A, R> Clone for Preassigned<'_, A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A, R> Copy for Preassigned<'_, A, R> {}
+stm_machine::handle!([A, R] Preassigned<'_, A, R>: first, count; ..);
 
-impl<A, R> core::fmt::Debug for Preassigned<'_, A, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Preassigned")
-            .field("first", &self.first)
-            .field("count", &self.count)
-            .finish_non_exhaustive()
-    }
-}
-
+#[stm_core_macros::inlined]
 impl<A, R> Preassigned<'_, A, R> {
     /// Returns the index of the first record; the others follow it.
-    #[inline(always)]
     pub const fn first(&self) -> u64 {
         self.first
     }
 
     /// Returns the number of records.
-    #[inline(always)]
     pub const fn count(&self) -> u32 {
         self.count
     }

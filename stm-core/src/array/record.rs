@@ -87,20 +87,18 @@ pub trait Fields: Sealed + Copy + Send + Sync + 'static {
 }
 
 impl<T: Element, const N: usize> Sealed for [T; N] {}
+#[stm_core_macros::inlined]
 impl<T: Element, const N: usize> Fields for [T; N] {
     const COUNT: u64 = N as u64;
 
-    #[inline(always)]
     fn from_fn(mut field: impl FnMut(usize) -> u64) -> Self {
         core::array::from_fn(|k| T::from_bits64(field(k)))
     }
 
-    #[inline(always)]
     fn get(&self, k: usize) -> u64 {
         <[T]>::get(self, k).map_or(0, |v| v.to_bits64())
     }
 
-    #[inline(always)]
     unsafe fn read<L: Lane, A: Algorithm>(
         tx: &mut Tx<'_, L, A>,
         word: impl Fn(u64) -> WordAddress,
@@ -112,7 +110,6 @@ impl<T: Element, const N: usize> Fields for [T; N] {
         tx.read_words(core::array::from_fn(|k| word(k as u64)))
     }
 
-    #[inline(always)]
     unsafe fn write<L: Lane, A: Algorithm>(
         self,
         tx: &mut Tx<'_, L, A>,
@@ -161,20 +158,7 @@ pub struct Field<R, T> {
     of: PhantomData<fn() -> (R, T)>,
 }
 
-impl<R, T> Clone for Field<R, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<R, T> Copy for Field<R, T> {}
-
-impl<R, T> core::fmt::Debug for Field<R, T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Field")
-            .field("position", &self.position)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([R, T] Field<R, T>: position; ..);
 
 impl<R: Record, T: Element> Field<R, T> {
     /// Names field `k` of the record.
@@ -296,22 +280,9 @@ pub struct TRecords<A, R> {
     of: PhantomData<fn() -> (A, R)>,
 }
 
-impl<A, R> Clone for TRecords<A, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A, R> Copy for TRecords<A, R> {}
+stm_machine::handle!([A, R] TRecords<A, R>: start, len; ..);
 
-impl<A, R> core::fmt::Debug for TRecords<A, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TRecords")
-            .field("start", &self.start)
-            .field("len", &self.len)
-            .finish_non_exhaustive()
-    }
-}
-
+#[stm_core_macros::inlined]
 impl<A: Algorithm, R: Record> TRecords<A, R> {
     /// The layout of the array.
     pub const LAYOUT: Layout = <A::Array<u32> as View<u32>>::LAYOUT;
@@ -336,13 +307,11 @@ impl<A: Algorithm, R: Record> TRecords<A, R> {
     stm_machine::counted!("records", u64, len);
 
     /// Returns the word of a field of record `i`, which may be accessed only if `i < len()`.
-    #[inline(always)]
     pub fn word<T: Element>(&self, i: u64, field: Field<R, T>) -> WordAddress {
         self.word_at::<T>(i, u64::from(field.position))
     }
 
     /// Returns the word of the field of type `T` at a position.
-    #[inline(always)]
     pub(crate) fn word_at<T: Element>(&self, i: u64, position: u64) -> WordAddress {
         let at = i
             .wrapping_mul(stride::<R>(Self::LAYOUT))
@@ -420,6 +389,7 @@ macro_rules! record {
                 }
 
                 // SAFETY: the names, the widths and the counts are of the same fields.
+                #[$crate::inlined]
                 unsafe impl $crate::internal::array::record::Record for $name {
                     const FIELDS: &'static [(&'static str, bool)] = &[$((
                         stringify!($field),
@@ -428,7 +398,6 @@ macro_rules! record {
                     type Wide = [u64; $crate::internal::array::record::count(WIDE, true)];
                     type Narrow = [u32; $crate::internal::array::record::count(WIDE, false)];
 
-                    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
                     fn split(self) -> (Self::Wide, Self::Narrow) {
                         let (mut wide, mut narrow) = (
                             [0u64; $crate::internal::array::record::count(WIDE, true)],
@@ -449,7 +418,6 @@ macro_rules! record {
                         (wide, narrow)
                     }
 
-                    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
                     fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self {
                         use $crate::internal::array::record::Fields;
                         Self {

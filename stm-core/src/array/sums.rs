@@ -133,22 +133,7 @@ pub struct TSums<T> {
     element: PhantomData<T>,
 }
 
-impl<T> Clone for TSums<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for TSums<T> {}
-
-impl<T> core::fmt::Debug for TSums<T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TSums")
-            .field("start", &self.start)
-            .field("rows", &self.rows)
-            .field("row_len", &self.row_len)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([T] TSums<T>: start, rows, row_len; ..);
 
 pub(crate) const ROW_LEN_MAX: u32 = 1 << 20;
 
@@ -161,6 +146,7 @@ pub(crate) const fn row_words<T: Element>(row_len: u32) -> u64 {
     }
 }
 
+#[stm_core_macros::inlined]
 impl<T: Summand> TSums<T> {
     /// Returns a view of `rows` rows that begin at `start`.
     ///
@@ -183,13 +169,11 @@ impl<T: Summand> TSums<T> {
     }
 
     /// Returns the number of rows.
-    #[inline(always)]
     pub const fn rows(&self) -> u64 {
         self.rows
     }
 
     /// Returns the number of elements of a row.
-    #[inline(always)]
     pub const fn row_len(&self) -> u32 {
         self.row_len
     }
@@ -197,7 +181,6 @@ impl<T: Summand> TSums<T> {
     /// Views the same rows as elements of another type of the same width, for
     /// rows in which some elements are integers and others are floats. A read
     /// interprets the bits of an element by the type of the view.
-    #[inline(always)]
     #[must_use]
     pub const fn cast<U: Summand>(self) -> TSums<U> {
         const { assert!(T::WIDE == U::WIDE, "as wide as the rows' own type") }
@@ -211,13 +194,11 @@ impl<T: Summand> TSums<T> {
     }
 
     /// Returns the header of a row. It may be accessed only if `row < rows()`.
-    #[inline(always)]
     pub(crate) fn header(&self, row: u64) -> *mut u64 {
         self.start
             .wrapping_add(row.wrapping_mul(u64::from(self.row_words)) as usize)
     }
 
-    #[inline(always)]
     pub(crate) fn element(&self, row: u64, column: u32) -> *mut T {
         self.header(row)
             .wrapping_add(1)
@@ -227,14 +208,12 @@ impl<T: Summand> TSums<T> {
 
     /// Returns the word of an element, by which histories name it. It may be
     /// accessed only if the element exists.
-    #[inline(always)]
     pub fn word(&self, row: u64, column: u32) -> WordAddress {
         WordAddress::of(self.element(row, column).cast_const())
     }
 
     /// Returns the present value of an element without a transaction, or `None` past the end. It is
     /// one relaxed load, which may see some additions of a commit and miss others.
-    #[inline(always)]
     pub fn peek<L: Lane>(&self, lane: &L, row: u64, column: u32) -> Option<T> {
         (row < self.rows && column < self.row_len)
             // SAFETY: in range of live rows (`from_raw`).
@@ -252,9 +231,9 @@ pub struct RowSlice<T> {
     pub(crate) count: u32,
 }
 
+#[stm_core_macros::inlined]
 impl<T: Element> RowSlice<T> {
     /// Returns the word of element `k`, or of the last element if there are fewer.
-    #[inline(always)]
     pub(crate) fn word(&self, k: u32) -> WordAddress {
         let element = self
             .start
@@ -263,7 +242,6 @@ impl<T: Element> RowSlice<T> {
     }
 
     /// Returns the words of the first `N` elements; the last one repeats.
-    #[inline(always)]
     pub(crate) fn words<const N: usize>(&self) -> [WordAddress; N] {
         core::array::from_fn(|k| self.word(k as u32))
     }

@@ -83,9 +83,9 @@ pub struct Item<K, V, const LINKS: usize> {
     pub value: V,
 }
 
+#[stm_core_macros::inlined]
 impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
     /// Names the key.
-    #[inline(always)]
     pub const fn key() -> Field<Self, K> {
         Field::at(0)
     }
@@ -101,20 +101,17 @@ impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
     /// # use stm_core::collections::Item;
     /// let third = Item::<u32, u64, 2>::link::<2>();
     /// ```
-    #[inline(always)]
     pub const fn link<const AT: u32>() -> Field<Self, u32> {
         const { assert!((AT as usize) < LINKS, "an item has fewer links") }
         Self::link_at(AT)
     }
 
     /// Names link `k`, which must be below `LINKS`: for those that are computed.
-    #[inline(always)]
     pub(crate) const fn link_at(k: u32) -> Field<Self, u32> {
         Field::at(!K::WIDE as u32 + k)
     }
 
     /// Names the value.
-    #[inline(always)]
     pub const fn value() -> Field<Self, V> {
         Field::at(if V::WIDE {
             K::WIDE as u32
@@ -160,12 +157,12 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Sealed
     for Half<K, V, LINKS, WIDE>
 {
 }
+#[stm_core_macros::inlined]
 impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
     for Half<K, V, LINKS, WIDE>
 {
     const COUNT: u64 = (Self::KEYS + Self::LINKED + Self::VALUES) as u64;
 
-    #[inline(always)]
     fn from_fn(mut field: impl FnMut(usize) -> u64) -> Self {
         let key = if Self::KEYS == 1 { field(0) } else { 0 };
         let links = core::array::from_fn(|k| {
@@ -188,7 +185,6 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
         }
     }
 
-    #[inline(always)]
     fn get(&self, k: usize) -> u64 {
         if k < Self::KEYS {
             self.key
@@ -200,7 +196,6 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
         }
     }
 
-    #[inline(always)]
     unsafe fn read<L: Lane, A: Algorithm>(
         tx: &mut Tx<'_, L, A>,
         word: impl Fn(u64) -> WordAddress,
@@ -225,7 +220,6 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
         end.map(|()| half)
     }
 
-    #[inline(always)]
     unsafe fn write<L: Lane, A: Algorithm>(
         self,
         tx: &mut Tx<'_, L, A>,
@@ -281,12 +275,12 @@ impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
 }
 
 // SAFETY: the key, the links and the value are named and counted, each at its width.
+#[stm_core_macros::inlined]
 unsafe impl<K: Element, V: Element, const LINKS: usize> Record for Item<K, V, LINKS> {
     const FIELDS: &'static [(&'static str, bool)] = Self::NAMES.split_at(LINKS + 2).0;
     type Wide = Half<K, V, LINKS, true>;
     type Narrow = Half<K, V, LINKS, false>;
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn split(self) -> (Self::Wide, Self::Narrow) {
         let (key, links, value) = (self.key.to_bits64(), self.links, self.value.to_bits64());
         let wide = Half {
@@ -304,7 +298,6 @@ unsafe impl<K: Element, V: Element, const LINKS: usize> Record for Item<K, V, LI
         (wide, narrow)
     }
 
-    #[inline(always)]
     fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self {
         Self {
             key: K::from_bits64(if K::WIDE { wide.key } else { narrow.key }),

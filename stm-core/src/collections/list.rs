@@ -85,21 +85,7 @@ pub struct TList<A: Algorithm, K, V> {
     shift: u32,
 }
 
-impl<A: Algorithm, K, V> Clone for TList<A, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, K, V> Copy for TList<A, K, V> {}
-
-impl<A: Algorithm, K, V> core::fmt::Debug for TList<A, K, V> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TList")
-            .field("ranges", &self.ranges)
-            .field("shift", &self.shift)
-            .finish()
-    }
-}
+stm_machine::handle!([A: Algorithm, K, V] TList<A, K, V>: ranges, shift);
 
 /// Returns the number of the range of `key`: 2^`shift` keys each, and the last one of
 /// `ranges` has all that are greater, too.
@@ -108,6 +94,7 @@ pub(crate) fn range<K: Key>(key: K, shift: u32, ranges: u64) -> u64 {
     (key.to_bits64() >> shift).min(ranges - 1)
 }
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     /// Makes the view of a list whose ranges have 2^`shift` keys.
     ///
@@ -120,13 +107,11 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     }
 
     /// Returns the number of the range that `key` is in.
-    #[inline(always)]
     fn range(&self, key: K) -> u64 {
         range(key, self.shift, self.ranges.lists())
     }
 
     /// Returns the first entry of the first range from `range` on that has one.
-    #[inline(always)]
     fn first_from<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -146,7 +131,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`].
-    #[inline(always)]
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -159,7 +143,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.get()
     }
@@ -168,7 +151,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
         Ok(self.entry(tx, key)?.is_there())
     }
@@ -177,7 +159,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`TLists::get_at`].
-    #[inline(always)]
     pub fn get_at<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -190,7 +171,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`TLists::set_at`].
-    #[inline(always)]
     pub fn set_at<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -204,7 +184,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`TLists::insert`].
-    #[inline(always)]
     pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
         self.entry(tx, key)?.insert(value)
     }
@@ -213,7 +192,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`TLists::remove`].
-    #[inline(always)]
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.remove()
     }
@@ -222,7 +200,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
         self.first_from(tx, 0)
     }
@@ -231,7 +208,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn next_after<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<(K, V)>> {
         let place = self.entry(tx, key)?;
         let next = if place.is_there() {
@@ -249,7 +225,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::remove`].
-    #[inline(always)]
     pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
         let mut range = 0;
         while range < self.ranges.lists() {

@@ -61,21 +61,7 @@ pub struct TLists<A: Algorithm, K, V> {
     nodes: TNodes<A, ListItem<K, V>>,
 }
 
-impl<A: Algorithm, K, V> Clone for TLists<A, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, K, V> Copy for TLists<A, K, V> {}
-
-impl<A: Algorithm, K, V> core::fmt::Debug for TLists<A, K, V> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TLists")
-            .field("heads", &self.heads)
-            .field("nodes", &self.nodes)
-            .finish()
-    }
-}
+stm_machine::handle!([A: Algorithm, K, V] TLists<A, K, V>: heads, nodes);
 
 /// Where an entry is that an attempt has found ([`ListEntry::place`]). It does not borrow the
 /// transaction, so that an attempt can hold several, and it cannot leave the attempt.
@@ -110,12 +96,7 @@ pub struct ListPlace<'a, K, V> {
     of: PhantomData<&'a (K, V)>,
 }
 
-impl<K, V> Clone for ListPlace<'_, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<K, V> Copy for ListPlace<'_, K, V> {}
+stm_machine::handle!([K, V] ListPlace<'_, K, V>);
 
 impl<K, V> core::fmt::Debug for ListPlace<'_, K, V> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -127,6 +108,7 @@ impl<K, V> core::fmt::Debug for ListPlace<'_, K, V> {
 /// passed; it is less than the entries that a lane keeps on its stack.
 const WALK_ENTRIES: u32 = 12;
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// Makes a view of lists whose first links are `heads`.
     ///
@@ -142,7 +124,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     }
 
     /// Returns the number of lists.
-    #[inline(always)]
     pub fn lists(&self) -> u64 {
         self.heads.len()
     }
@@ -213,7 +194,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`]; a number past the last list is out of range.
-    #[inline(always)]
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -277,7 +257,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
         Ok(self.locate(tx, list, key)?.map(|(_, value)| value))
     }
@@ -303,7 +282,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::alloc`].
-    #[inline(always)]
     pub fn insert<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -318,7 +296,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::free`].
-    #[inline(always)]
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
         self.entry(tx, list, key)?.remove()
     }
@@ -360,7 +337,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::remove`], and those that `each` returns.
-    #[inline(always)]
     pub fn drain<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -386,7 +362,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64) -> TxResult<Option<(K, V)>> {
         let node = Node::from_bits(tx.read(&self.heads, list)?);
         self.item(tx, node)
@@ -396,7 +371,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::remove`].
-    #[inline(always)]
     pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64) -> TxResult<Option<(K, V)>> {
         self.remove_first(tx, list, false)
     }

@@ -34,12 +34,7 @@ use stm_machine::{Element, Lane};
 #[repr(C)]
 pub struct TMap<A: Algorithm, K, V>(TLists<A, K, V>);
 
-impl<A: Algorithm, K, V> Clone for TMap<A, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, K, V> Copy for TMap<A, K, V> {}
+stm_machine::handle!([A: Algorithm, K, V] TMap<A, K, V>);
 
 impl<A: Algorithm, K, V> core::fmt::Debug for TMap<A, K, V> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -53,6 +48,7 @@ pub(crate) fn bucket<K: Key>(key: K, buckets: u64) -> u64 {
     (u64::from(key.hash()) * buckets) >> 32
 }
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     /// Makes a map whose buckets are `lists`, of which there are less than 2^32.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
@@ -65,7 +61,6 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`].
-    #[inline(always)]
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -79,7 +74,6 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn locate<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -92,7 +86,6 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         Ok(self.locate(tx, key)?.map(|(_, value)| value))
     }
@@ -101,7 +94,6 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
         self.0.contains(tx, bucket(key, self.0.lists()), key)
     }
@@ -110,7 +102,6 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`TLists::get_at`].
-    #[inline(always)]
     pub fn get_at<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -123,7 +114,6 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`TLists::set_at`].
-    #[inline(always)]
     pub fn set_at<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -137,7 +127,6 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`TLists::insert`].
-    #[inline(always)]
     pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
         self.entry(tx, key)?.insert(value)
     }
@@ -146,7 +135,6 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`TLists::remove`].
-    #[inline(always)]
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.remove()
     }

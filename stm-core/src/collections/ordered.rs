@@ -103,22 +103,7 @@ pub struct TOrderedMap<A: Algorithm, K, V> {
     branches: TNodes<A, Branch<K>>,
 }
 
-impl<A: Algorithm, K, V> Clone for TOrderedMap<A, K, V> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, K, V> Copy for TOrderedMap<A, K, V> {}
-
-impl<A: Algorithm, K, V> core::fmt::Debug for TOrderedMap<A, K, V> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TOrderedMap")
-            .field("root", &self.root)
-            .field("leaves", &self.leaves)
-            .field("branches", &self.branches)
-            .finish()
-    }
-}
+stm_machine::handle!([A: Algorithm, K, V] TOrderedMap<A, K, V>: root, leaves, branches);
 
 /// The word of a link: that of the root, or one of a branch.
 #[derive(Clone, Copy, Debug)]
@@ -146,6 +131,7 @@ struct Walk {
     link: Link,
 }
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     /// Makes a view of a map.
     ///
@@ -165,7 +151,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         }
     }
 
-    #[inline(always)]
     fn of_branch<L: Lane, T: Element>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -175,7 +160,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         tx.read_field(&self.branches.records, branch.index().into(), field)
     }
 
-    #[inline(always)]
     fn set_branch<L: Lane, T: Element>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -269,7 +253,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.get()
     }
@@ -278,7 +261,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`].
-    #[inline(always)]
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
         Ok(self.entry(tx, key)?.is_there())
     }
@@ -287,7 +269,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::alloc`].
-    #[inline(always)]
     pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
         self.entry(tx, key)?.insert(value)
     }
@@ -296,7 +277,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::free`].
-    #[inline(always)]
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.remove()
     }

@@ -51,24 +51,9 @@ pub struct TQueue<A: Algorithm, T: Element> {
 }
 
 // The implementation is by hand, as a derive would require `A: Clone` without need.
-#[allow(clippy::expl_impl_clone_on_copy)]
-impl<A: Algorithm, T: Element> Clone for TQueue<A, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, T: Element> Copy for TQueue<A, T> {}
+stm_machine::handle!([A: Algorithm, T: Element] TQueue<A, T>: counts, ring, capacity);
 
-impl<A: Algorithm, T: Element> core::fmt::Debug for TQueue<A, T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TQueue")
-            .field("counts", &self.counts)
-            .field("ring", &self.ring)
-            .field("capacity", &self.capacity)
-            .finish()
-    }
-}
-
+#[stm_core_macros::inlined]
 impl<A: Algorithm, T: Element> TQueue<A, T> {
     /// Makes a view of a queue that holds up to `capacity` values. `counts` has
     /// two words, and `ring` a power of two, not less than `capacity`.
@@ -86,12 +71,10 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
     }
 
     /// Returns how many values the queue holds at most.
-    #[inline(always)]
     pub const fn capacity(&self) -> u32 {
         self.capacity
     }
 
-    #[inline(always)]
     fn place(&self, position: u32) -> u64 {
         u64::from(position) & (self.ring.len().wrapping_sub(1))
     }
@@ -100,7 +83,6 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`].
-    #[inline(always)]
     pub fn len<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<u32> {
         let [popped, pushed] = tx.read_many(&self.counts, [POPPED, PUSHED])?;
         Ok(pushed.wrapping_sub(popped))
@@ -110,7 +92,6 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`].
-    #[inline(always)]
     pub fn is_empty<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<bool> {
         Ok(self.len(tx)? == 0)
     }
@@ -120,7 +101,6 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`] and [`Tx::write`].
-    #[inline(always)]
     pub fn try_push<L: Lane>(&self, tx: &mut Tx<'_, L, A>, value: T) -> TxResult<Option<u32>> {
         let [popped, pushed] = tx.read_many(&self.counts, [POPPED, PUSHED])?;
         if pushed.wrapping_sub(popped) >= self.capacity {
@@ -138,7 +118,6 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
     /// The errors are those of [`Self::try_push`], and [`Abort::Retry`].
     ///
     /// [`Abort::Retry`]: crate::Abort::Retry
-    #[inline(always)]
     pub fn push<L: Lane>(&self, tx: &mut Tx<'_, L, A>, value: T) -> TxResult<u32> {
         match self.try_push(tx, value)? {
             Some(position) => Ok(position),
@@ -151,7 +130,6 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`] and [`Tx::write`].
-    #[inline(always)]
     pub fn try_pop_at<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(u32, T)>> {
         let [popped, pushed] = tx.read_many(&self.counts, [POPPED, PUSHED])?;
         if pushed == popped {
@@ -166,7 +144,6 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
     ///
     /// # Errors
     /// The errors are those of [`Self::try_pop_at`].
-    #[inline(always)]
     pub fn try_pop<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<T>> {
         Ok(self.try_pop_at(tx)?.map(|(_, value)| value))
     }
@@ -177,7 +154,6 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
     /// The errors are those of [`Self::try_pop_at`], and [`Abort::Retry`].
     ///
     /// [`Abort::Retry`]: crate::Abort::Retry
-    #[inline(always)]
     pub fn pop<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<T> {
         match self.try_pop(tx)? {
             Some(value) => Ok(value),

@@ -192,42 +192,34 @@ macro_rules! __on_gpu {
     };
     (@all $teams:ident $width:ident $kernel:ident $params:ident $name:literal
         $type:ident $entry:ident $variant:literal $origin:ident) => {
-        $crate::__observed! { {
-            $crate::__entry_point!(
-                $kernel<$crate::algorithm::$type>, $crate::internal::observe::Silent, { u32::MAX }, false,
-                [$name, "_", stringify!($entry)], [$name, "/", $variant]
-            );
-        } {
-            $crate::__entry_point!(
-                $kernel<$crate::algorithm::$type>, $crate::internal::observe::Recorder, { u32::MAX }, false,
-                [$name, "_", stringify!($entry), "_recorded"], [$name, "/", $variant, ".recorded"]
-            );
-        } }
+        $crate::__on_gpu!(@both $kernel $name $type $entry $variant false "" "");
         $crate::__on_gpu!(@profile $origin $kernel $name $type $entry $variant);
         $crate::__on_gpu!(@wide $width $kernel $name $type $entry $variant);
     };
     (@profile own $($rest:tt)*) => {};
-    (@profile paper $kernel:ident $name:literal $type:ident $entry:ident $variant:literal) => {
+    (@profile paper $($of:tt)*) => {
         $crate::__observed! { {} {
-            $crate::__entry_point!(
-                $kernel<$crate::algorithm::$type>, $crate::internal::observe::Profiler, { u32::MAX }, false,
-                [$name, "_", stringify!($entry), "_profiled"], [$name, "/", $variant, ".profiled"]
-            );
+            $crate::__on_gpu!(@one $($of)* Profiler false ["_profiled"] [".profiled"]);
         } }
     };
     (@wide wide $kernel:ident $name:literal Fast $entry:ident $variant:literal) => {
-        $crate::__observed! { {
-            $crate::__entry_point!(
-                $kernel<$crate::algorithm::Fast>, $crate::internal::observe::Silent, { u32::MAX }, true,
-                [$name, "_", stringify!($entry), "_wide"], [$name, "/", $variant, "-wide"]
-            );
-        } {
-            $crate::__entry_point!(
-                $kernel<$crate::algorithm::Fast>, $crate::internal::observe::Recorder, { u32::MAX }, true,
-                [$name, "_", stringify!($entry), "_wide_recorded"],
-                [$name, "/", $variant, "-wide.recorded"]
-            );
-        } }
+        $crate::__on_gpu!(@both $kernel $name Fast $entry $variant true "_wide" "-wide");
     };
     (@wide $width:ident $kernel:ident $name:literal $type:ident $entry:ident $variant:literal) => {};
+    (@both $kernel:ident $name:literal $type:ident $entry:ident $variant:literal
+        $wide:literal $suffix:literal $end:literal) => {
+        $crate::__observed! { {
+            $crate::__on_gpu!(@one $kernel $name $type $entry $variant Silent $wide [$suffix] [$end]);
+        } {
+            $crate::__on_gpu!(@one $kernel $name $type $entry $variant
+                Recorder $wide [$suffix, "_recorded"] [$end, ".recorded"]);
+        } }
+    };
+    (@one $kernel:ident $name:literal $type:ident $entry:ident $variant:literal
+        $probe:ident $wide:literal [$($suffix:literal),*] [$($end:literal),*]) => {
+        $crate::__entry_point!(
+            $kernel<$crate::algorithm::$type>, $crate::internal::observe::$probe, { u32::MAX }, $wide,
+            [$name, "_", stringify!($entry), $($suffix),*], [$name, "/", $variant, $($end),*]
+        );
+    };
 }

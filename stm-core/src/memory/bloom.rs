@@ -9,10 +9,10 @@ use stm_machine::WordAddress;
 #[repr(transparent)]
 pub(crate) struct Bloom(u64);
 
+#[stm_core_macros::inlined]
 impl Bloom {
     pub(crate) const EMPTY: Self = Self(0);
 
-    #[inline(always)]
     const fn bit(address: WordAddress) -> u64 {
         // Multiplicative hashing (Knuth 6.4): the top bits depend on all of
         // the low word of the address; bits 0 and 1 carry nothing.
@@ -20,13 +20,11 @@ impl Bloom {
         1 << (word.wrapping_mul(0x9E37_79B1) >> 26)
     }
 
-    #[inline(always)]
     pub(crate) fn insert(&mut self, address: WordAddress) {
         self.0 |= Self::bit(address);
     }
 
     /// Returns whether the address may have been added.
-    #[inline(always)]
     pub(crate) const fn may_contain(self, address: WordAddress) -> bool {
         self.0 & Self::bit(address) != 0
     }

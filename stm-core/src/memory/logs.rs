@@ -76,6 +76,7 @@ pub struct Capacity {
 /// The number of words of a deferred action.
 pub(crate) const ACTION_WORDS: u32 = 3;
 
+#[stm_core_macros::inlined]
 impl Capacity {
     /// 32 entries of each log.
     pub const DEFAULT: Self = Self {
@@ -86,21 +87,18 @@ impl Capacity {
 
     /// Returns the number of entries of the lock log: one for each read and
     /// each write, so that it cannot be full before a set is.
-    #[inline(always)]
     pub const fn locks(self) -> u32 {
         // The host may ask about capacities that no launch accepts.
         self.reads.saturating_add(self.writes)
     }
 
     /// Returns the number of 64-bit words of one warp's region.
-    #[inline(always)]
     pub const fn warp_words(self, warp_width: u32) -> u64 {
         let actions = ACTION_WORDS as u64 * self.actions as u64;
         self.words_before_actions(warp_width) + actions * warp_width as u64
     }
 
     /// Returns the number of words of one warp's region before the actions.
-    #[inline(always)]
     const fn words_before_actions(self, warp_width: u32) -> u64 {
         let lane = 3 * (self.reads as u64 + self.writes as u64);
         // The heads, the flag of an open transaction and the mark are 32 bits each; the last two
@@ -118,13 +116,13 @@ pub(crate) struct Logs {
     capacity: Capacity,
 }
 
+#[stm_core_macros::inlined]
 impl Logs {
     /// Returns the calling lane's logs in the region of the whole launch.
     ///
     /// # Safety
     /// `region` points to `capacity.warp_words(width)` words for every warp of
     /// the launch, which nothing else uses while the kernel runs.
-    #[inline(always)]
     pub(crate) unsafe fn of_lane<L: Lane>(lane: &L, region: *mut u64, capacity: Capacity) -> Self {
         let (base, heads) = Self::of_warp(lane, lane.warp_index(), region, capacity);
         Self {
@@ -135,7 +133,6 @@ impl Logs {
     }
 
     /// Returns where the logs of a warp of the block begin, and where its bucket heads are.
-    #[inline(always)]
     fn of_warp<L: Lane>(
         lane: &L,
         warp_index: u32,
@@ -146,7 +143,6 @@ impl Logs {
     }
 
     /// Does the same for a warp of any block.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn of_warp_of<L: Lane>(
         lane: &L,
         block_index: u32,
@@ -172,7 +168,6 @@ impl Logs {
     /// # Safety
     /// The obligations are those of [`Self::of_lane`], for an algorithm without lock logs; the
     /// threads of the block access the words by 64-bit accesses that are not private.
-    #[inline(always)]
     pub(crate) unsafe fn place_of_block<L: Lane>(
         lane: &L,
         region: *mut u64,
@@ -188,7 +183,6 @@ impl Logs {
 
     /// Notes that the lane is in a transaction, for itself and, by its mark, for
     /// others; returns `false` if it was already.
-    #[inline(always)]
     pub(crate) fn open<L: Lane>(&self, lane: &L) -> bool {
         // SAFETY: the words after the heads, in the lane's own column. Only the
         // lane itself stores its mark; relaxed, as `run/wait.rs` argues.
@@ -205,7 +199,6 @@ impl Logs {
     }
 
     /// Notes that the lane is in a transaction no more.
-    #[inline(always)]
     pub(crate) fn close<L: Lane>(&self, lane: &L) {
         // SAFETY: as for `open`.
         unsafe {
@@ -216,7 +209,6 @@ impl Logs {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn mark<L: Lane>(&self, lane: &L) -> *mut u32 {
         self.head(lane, BUCKETS + 2)
     }
@@ -225,7 +217,6 @@ impl Logs {
     ///
     /// # Safety
     /// The obligations are those of [`Self::of_lane`], and the thread is one of the launch.
-    #[inline(always)]
     pub(crate) unsafe fn mark_of<L: Lane>(
         lane: &L,
         region: *mut u64,
@@ -238,25 +229,21 @@ impl Logs {
 
     /// Returns the word in which the lanes of the warp count themselves as a loop begins
     /// (`run/work.rs`): the first of the idle ones behind the flags of open transactions.
-    #[inline(always)]
     pub(crate) fn gathering<L: Lane>(&self, lane: &L) -> *mut u32 {
         self.head(lane, BUCKETS + 1)
             .wrapping_sub(lane.lane_index() as usize)
     }
 
-    #[inline(always)]
     pub(crate) const fn capacity(&self) -> Capacity {
         self.capacity
     }
 
     /// Returns the address of row `i` of the region, in this lane's column.
-    #[inline(always)]
     fn row<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {
         self.lane_base
             .wrapping_add(i as usize * lane.warp_width() as usize)
     }
 
-    #[inline(always)]
     pub(crate) fn read<L: Lane>(&self, lane: &L, i: u32) -> PairSlot {
         PairSlot {
             address: self.row(lane, i),
@@ -264,7 +251,6 @@ impl Logs {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn write<L: Lane>(&self, lane: &L, i: u32) -> PairSlot {
         let first = 2 * self.capacity.reads;
         PairSlot {
@@ -276,7 +262,6 @@ impl Logs {
     /// Returns the address of field `column` of entry `i` of the versioned
     /// algorithms. Their array takes the place of all three logs: it has as
     /// many entries as the lock log, of three fields each.
-    #[inline(always)]
     pub(crate) fn entry<L: Lane>(&self, lane: &L, column: u32, i: u32) -> *mut u64 {
         self.row(lane, column * self.capacity.locks() + i)
     }
@@ -284,7 +269,6 @@ impl Logs {
     /// Returns two words that the versioned algorithms use as targets without effect. They are
     /// bucket heads of the lock log, which these algorithms do not keep, and are aligned to 16
     /// bytes where a warp has an even number of lanes.
-    #[inline(always)]
     pub(crate) fn idle_pair<L: Lane>(&self, lane: &L) -> *mut u64 {
         const { assert!(BUCKETS as usize >= IDLE_HEADS) }
         // Each lane has four heads, counted from the first lane's first head;
@@ -294,18 +278,15 @@ impl Logs {
             .cast()
     }
 
-    #[inline(always)]
     pub(crate) fn lock<L: Lane>(&self, lane: &L, i: u32) -> *mut u64 {
         self.row(lane, 2 * (self.capacity.reads + self.capacity.writes) + i)
     }
 
-    #[inline(always)]
     pub(crate) fn actions<L: Lane>(&self, lane: &L) -> Actions {
         let before = self.capacity.words_before_actions(lane.warp_width());
         Actions(self.lane_base.wrapping_add(before as usize))
     }
 
-    #[inline(always)]
     pub(crate) fn head<L: Lane>(&self, lane: &L, bucket: u32) -> *mut u32 {
         self.heads
             .wrapping_add(bucket as usize * lane.warp_width() as usize)
@@ -333,12 +314,12 @@ pub(crate) struct PairSlot {
     value: *mut u64,
 }
 
+#[stm_core_macros::inlined]
 impl PairSlot {
     /// Stores a pair.
     ///
     /// # Safety
     /// The slot's index is below its set's capacity.
-    #[inline(always)]
     pub(crate) unsafe fn store<L: Lane>(self, lane: &L, address: WordAddress, value: u64) {
         // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
         unsafe {
@@ -351,7 +332,6 @@ impl PairSlot {
     ///
     /// # Safety
     /// The slot's index is below its set's capacity.
-    #[inline(always)]
     pub(crate) unsafe fn store_value<L: Lane>(self, lane: &L, value: u64) {
         // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
         unsafe { lane.private_store_64(self.value, value) }
@@ -361,7 +341,6 @@ impl PairSlot {
     ///
     /// # Safety
     /// The slot was stored in this attempt.
-    #[inline(always)]
     pub(crate) unsafe fn address<L: Lane>(self, lane: &L) -> WordAddress {
         // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
         WordAddress::from_bits(unsafe { lane.private_load_64(self.address) })
@@ -371,7 +350,6 @@ impl PairSlot {
     ///
     /// # Safety
     /// The slot was stored in this attempt.
-    #[inline(always)]
     pub(crate) unsafe fn value<L: Lane>(self, lane: &L) -> u64 {
         // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
         unsafe { lane.private_load_64(self.value) }

@@ -19,21 +19,19 @@ pub struct Version(pub u64);
 #[repr(transparent)]
 pub(crate) struct LockWord(pub u64);
 
+#[stm_core_macros::inlined]
 impl LockWord {
     pub(crate) const LOCKED: u64 = 1;
 
-    #[inline(always)]
     pub(crate) const fn unlocked(version: Version) -> Self {
         Self(version.0 << 1)
     }
 
-    #[inline(always)]
     pub(crate) const fn is_locked(self) -> bool {
         self.0 & Self::LOCKED != 0
     }
 
     /// Returns the version. The paper's algorithms keep it in a locked word; `fast-table` does not.
-    #[inline(always)]
     pub(crate) const fn version(self) -> Version {
         Version(self.0 >> 1)
     }
@@ -58,36 +56,32 @@ impl LockWord {
 #[repr(transparent)]
 pub(crate) struct CellWord(pub u64);
 
+#[stm_core_macros::inlined]
 impl CellWord {
     pub(crate) const LOCKED: u64 = 1 << 32;
 
     /// Makes an unlocked word of a 32-bit element, with as many bits of the
     /// version as the lane's cells have.
-    #[inline(always)]
     pub(crate) const fn packed(version: Version, bits: u32, value: u32) -> Self {
         Self(version.0 << (64 - bits) | value as u64)
     }
 
     /// Makes the unlocked version word of a 64-bit element.
-    #[inline(always)]
     pub(crate) const fn wide(version: Version) -> Self {
         Self(version.0 << 33 | version.0 >> 31 & 0xFFFF_FFFF)
     }
 
     /// Makes a word that is locked by the thread `owner`, of whose number 31 bits replace the low
     /// bits of the version. The lower half is still the old one.
-    #[inline(always)]
     pub(crate) const fn locked(owner: u32, value: u32) -> Self {
         Self((owner as u64) << 33 | Self::LOCKED | value as u64)
     }
 
-    #[inline(always)]
     pub(crate) const fn is_locked(self) -> bool {
         self.0 & Self::LOCKED != 0
     }
 
     /// Returns the version of an unlocked word of a 64-bit element.
-    #[inline(always)]
     pub(crate) const fn wide_version(self) -> Version {
         Version((self.0 & 0xFFFF_FFFF) << 31 | self.0 >> 33)
     }
@@ -95,13 +89,11 @@ impl CellWord {
     /// Returns by how much the version of an unlocked packed word is newer than
     /// `than`, in a circle and scaled so that the circle has 2^32 places: a
     /// positive result says newer, by less than half of the circle.
-    #[inline(always)]
     pub(crate) const fn newer_by(self, than: Version, bits: u32) -> i32 {
         let than = (than.0 << (64 - bits) >> 32) as u32;
         ((self.0 >> 32) as u32).wrapping_sub(than) as i32
     }
 
-    #[inline(always)]
     pub(crate) const fn value(self) -> u32 {
         self.0 as u32
     }

@@ -12,6 +12,7 @@ pub(crate) struct Turn {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Admission(pub(super) u32);
 
+#[stm_core_macros::inlined]
 impl Admission {
     /// The place is present.
     pub(crate) const TOGETHER: Self = Self(1 << 30);
@@ -25,20 +26,17 @@ impl Admission {
     /// The place's turn has begun just now: it asks again with a new snapshot.
     pub(super) const AGAIN: Self = Self(1);
 
-    #[inline(always)]
     pub(super) const fn of_lane(self, lane: u32) -> Self {
         Self(self.0 | lane)
     }
 
     /// Returns the nanoseconds to wait before the place asks again, if it may not make an
     /// attempt now.
-    #[inline(always)]
     pub(crate) fn wait_ns(self) -> Option<u32> {
         (self.0 < Self::TOGETHER.0).then_some(self.0)
     }
 
     /// Returns the attempt, if the place is at the head.
-    #[inline(always)]
     pub(crate) fn turn(self) -> Option<Turn> {
         (self.0 & Self::TURN != 0).then_some(Turn {
             alone: self.0 & Self::ALONE != 0,

@@ -11,8 +11,8 @@ use stm_machine::lane::{Lane, times};
 /// The number of attempts of a lane between two checks of the stop flag.
 const STOP_POLL_ATTEMPTS: u32 = 16;
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
-    #[inline(always)]
     pub(crate) fn nested<L: Lane>(&self, lane: &L) {
         let record = FaultRecord {
             reason: Abort::Nested as u32 + 1,
@@ -23,7 +23,6 @@ impl<A: Algorithm> StmRef<A> {
         unsafe { globals::fault(lane, self.globals, record) };
     }
 
-    #[inline(always)]
     pub(crate) fn execute<L: Lane, R, F>(tx: &mut Tx<'_, L, A>, body: &mut F) -> TxResult<R>
     where
         F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
@@ -46,7 +45,6 @@ impl<A: Algorithm> StmRef<A> {
     }
 
     /// Counts an attempt and returns what follows from its result.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn conclude<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -121,7 +119,6 @@ impl<A: Algorithm> StmRef<A> {
         outcome
     }
 
-    #[inline(always)]
     fn succeeded<L: Lane>(
         tx: &mut Tx<'_, L, A>,
         conflicts: &mut u32,
@@ -135,7 +132,6 @@ impl<A: Algorithm> StmRef<A> {
     }
 
     /// Counts an attempt that was sure to commit ([`Work::turn`](crate::run::work::Work::turn)).
-    #[inline(always)]
     pub(crate) fn conclude_turn<L: Lane>(
         tx: &mut Tx<'_, L, A>,
         transaction: u64,
@@ -157,7 +153,6 @@ impl<A: Algorithm> StmRef<A> {
     /// Returns how long a lane on its own backs off before its next attempt:
     /// longer with every conflict, and differently for each lane, so that two
     /// lanes that met once do not meet for ever.
-    #[inline(always)]
     pub(crate) fn backoff_ns<L: Lane>(lane: &L, conflicts: u32) -> u32 {
         let spread = (lane.grid_thread() as u32)
             .wrapping_mul(0x9E37_79B1)

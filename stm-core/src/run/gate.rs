@@ -120,6 +120,7 @@ pub(crate) struct Place {
     period: Period,
 }
 
+#[stm_core_macros::inlined]
 impl Place {
     const HELD: u32 = Word::TICKET + 1;
 
@@ -140,7 +141,6 @@ impl Place {
     /// the place's transactions does ([`Gate::starves_at`]); the place has met so many `failures` in
     /// a row, and makes so many `rounds` in a turn. The launch has so many `places`.
     #[allow(clippy::too_many_arguments)]
-    #[inline(always)]
     pub(super) fn admit<L: Lane>(
         &mut self,
         lane: &L,
@@ -208,7 +208,6 @@ impl Place {
     }
 
     /// Waits without a ticket, as `word` does not admit the place.
-    #[inline(always)]
     fn wait(&mut self, word: Word) -> Admission {
         if !self.kept_out {
             (self.kept_out, self.kept_out_at) = (true, word.drawn());
@@ -217,7 +216,6 @@ impl Place {
         Admission(WAIT_NS * self.polls)
     }
 
-    #[inline(always)]
     fn stand<L: Lane>(&mut self, lane: &L, word: Word, rounds: Rounds) -> Admission {
         let before = word.before(self.ticket);
         if before != 0 {
@@ -236,7 +234,6 @@ impl Place {
         Admission::AGAIN
     }
 
-    #[inline(always)]
     fn draw<L: Lane>(&mut self, lane: &L, gate: Gate) -> Admission {
         // ORDER(G2): as in `go`.
         Mutant::NoG2.fence(lane);
@@ -249,7 +246,6 @@ impl Place {
     }
 
     /// Departs, and ends the period that the place has opened.
-    #[inline(always)]
     pub(super) fn go<L: Lane>(&mut self, lane: &L, gate: Gate) {
         self.period.end(lane, gate);
         if core::mem::take(&mut self.present) && !Mutant::PresenceForgotten.on(lane) {
@@ -260,7 +256,6 @@ impl Place {
     }
 
     /// Ends the turn, if the place has one, and serves its ticket.
-    #[inline(always)]
     pub(super) fn leave<L: Lane>(&mut self, lane: &L, gate: Gate) {
         if self.left == 0 {
             return;
@@ -284,7 +279,6 @@ impl Place {
         self.ticket != 0
     }
 
-    #[inline(always)]
     pub(crate) const fn is_present(&self) -> bool {
         self.present
     }

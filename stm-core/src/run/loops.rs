@@ -63,24 +63,18 @@ pub struct KernelStm<'k, L, A, R = (), T = Nothing> {
 }
 
 // By hand, as a derive would require `A: Clone`.
-impl<L, A, R: Copy, T: Copy> Clone for KernelStm<'_, L, A, R, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<L, A, R: Copy, T: Copy> Copy for KernelStm<'_, L, A, R, T> {}
+stm_machine::handle!([L, A, R: Copy, T: Copy] KernelStm<'_, L, A, R, T>);
 
 /// What a loop does with the results of its transactions: nothing, or it keeps them.
+#[stm_core_macros::inlined]
 pub trait Results<R> {
     /// Returns whether there is room for those of `range`; that there is not is a fault.
-    #[inline(always)]
     fn hold<L: Lane, A: Algorithm>(&self, _: &StmRef<A>, _: &L, _: &Range<u64>) -> bool {
         true
     }
 
     fn keep<L: Lane>(&mut self, lane: &L, i: u64, result: R);
 
-    #[inline(always)]
     fn aborted(&mut self, _: u64, _: Abort) {}
 }
 
@@ -89,13 +83,12 @@ impl Results<()> for () {
     fn keep<L: Lane>(&mut self, _: &L, _: u64, (): ()) {}
 }
 
+#[stm_core_macros::inlined]
 impl<R: Element> Results<R> for &Output<R> {
-    #[inline(always)]
     fn hold<L: Lane, A: Algorithm>(&self, stm: &StmRef<A>, lane: &L, range: &Range<u64>) -> bool {
         stm.takes_results(lane, range, self)
     }
 
-    #[inline(always)]
     fn keep<L: Lane>(&mut self, lane: &L, i: u64, result: R) {
         self.set(lane, i, result);
     }
@@ -105,13 +98,12 @@ impl<R: Element> Results<R> for &Output<R> {
 #[derive(Clone, Copy, Debug)]
 pub struct With<G, H>(G, H);
 
+#[stm_core_macros::inlined]
 impl<R, G: FnMut(u64, R), H: FnMut(u64, Abort)> Results<R> for With<G, H> {
-    #[inline(always)]
     fn keep<L: Lane>(&mut self, _: &L, i: u64, result: R) {
         self.0(i, result);
     }
 
-    #[inline(always)]
     fn aborted(&mut self, i: u64, why: Abort) {
         self.1(i, why);
     }
@@ -123,18 +115,16 @@ struct Told<'k, L, K, T> {
     then: T,
 }
 
+#[stm_core_macros::inlined]
 impl<L: Lane, R, K: Results<R>, T: Between> Ends<R> for Told<'_, L, K, T> {
-    #[inline(always)]
     fn committed(&mut self, i: u64, result: R) {
         self.results.keep(self.lane, i, result);
     }
 
-    #[inline(always)]
     fn aborted(&mut self, i: u64, why: Abort) {
         self.results.aborted(i, why);
     }
 
-    #[inline(always)]
     fn ended(&mut self, i: u64) {
         self.then.ended(i);
     }
@@ -161,9 +151,9 @@ impl<F: FnMut(u64)> Between for F {
     }
 }
 
+#[stm_core_macros::inlined]
 impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
     /// Makes it of a lane and the handle among its kernel's parameters.
-    #[inline(always)]
     pub const fn new(lane: &'k L, stm: &'k StmRef<A>) -> Self {
         Self {
             lane,
@@ -175,19 +165,16 @@ impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
     }
 
     /// Returns the lane, for [`Input::get`](crate::Input::get) and what else takes one.
-    #[inline(always)]
     pub const fn lane(self) -> &'k L {
         self.lane
     }
 
     /// Returns the handle, whose loops take the lane as their first argument.
-    #[inline(always)]
     pub const fn handle(self) -> &'k StmRef<A> {
         self.stm
     }
 
     /// Returns what a function for `impl Transact` is called with outside of a transaction.
-    #[inline(always)]
     pub const fn on_lane(self) -> OnLane<'k, L, A> {
         self.stm.on(self.lane)
     }
@@ -196,13 +183,11 @@ impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
     ///
     /// # Errors
     /// Those of [`StmRef::atomically`].
-    #[inline(always)]
     pub fn atomically<R>(self, body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>) -> TxResult<R> {
         self.stm.atomically(self.lane, body)
     }
 
     /// Runs static updates; see [`StmRef::update_each`].
-    #[inline(always)]
     pub fn update_each<V: Element, const N: usize, const W: usize>(
         self,
         range: Range<u64>,
@@ -214,7 +199,6 @@ impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
     }
 
     /// Runs static updates that have nodes of their own; see [`StmRef::update_each_preassigned`].
-    #[inline(always)]
     pub fn update_each_preassigned<V, N, const R: usize, const W: usize, const M: usize>(
         self,
         updates: u64,
@@ -230,7 +214,6 @@ impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
     }
 
     /// Runs transactions that have nodes of their own; see [`StmRef::for_each_preassigned`].
-    #[inline(always)]
     pub fn each_preassigned<N: Record>(
         self,
         transactions: u64,
@@ -242,19 +225,18 @@ impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
 
     /// Makes teams of the warps, each of whose transactions is run by all lanes together.
     #[must_use]
-    #[inline(always)]
     pub const fn team(self) -> KernelTeams<'k, L, A, false> {
         KernelTeams(self)
     }
 
     /// Makes teams of the blocks; see [`StmRef::team_of_block`] for what their threads may do.
     #[must_use]
-    #[inline(always)]
     pub const fn block(self) -> KernelTeams<'k, L, A, true> {
         KernelTeams(self)
     }
 }
 
+#[stm_core_macros::inlined]
 impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// Lets the warps of a block go in step: they begin the attempts of a round together, and then
     /// the commits. Choose it for transactions of many instructions, as those on containers are,
@@ -289,14 +271,12 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// # fn main() {}
     /// ```
     #[must_use]
-    #[inline(always)]
     pub fn in_step(self) -> Self {
         self.in_step_if(true)
     }
 
     /// Does [`Self::in_step`] if `wanted`, which must be the same in all threads of a block.
     #[must_use]
-    #[inline(always)]
     pub fn in_step_if(self, wanted: bool) -> Self {
         Self {
             step: Step::together(wanted),
@@ -308,7 +288,6 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// cancel themselves stay as they are. A range past their end is
     /// [`Abort::OutOfRange`](crate::Abort::OutOfRange), a fault, and no transaction runs.
     #[must_use]
-    #[inline(always)]
     pub fn into<'r, E: Element>(
         self,
         results: &'r Output<E>,
@@ -327,7 +306,6 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// called outside of the transaction, while the lane owns no lock, and after its deferred actions
     /// ([`Tx::at_commit`]). Neither may wait for another transaction, as in [`Self::then`].
     #[must_use]
-    #[inline(always)]
     pub fn with<V, G: FnMut(u64, V), H: FnMut(u64, Abort)>(
         self,
         committed: G,
@@ -346,7 +324,6 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// without effect, and before its next one, while it owns no lock. `then` must not wait for
     /// another transaction: it may be called in a turn in which no other warp may begin one.
     #[must_use]
-    #[inline(always)]
     pub fn then<F: FnMut(u64)>(self, then: F) -> KernelStm<'k, L, A, R, F> {
         KernelStm {
             lane: self.lane,
@@ -363,7 +340,6 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// A transaction that cancels itself, or is given up after `retries_max` conflicts, has no
     /// effect and is counted; the others all commit, unless the launch is stopped by a fault or its
     /// time limit.
-    #[inline(always)]
     pub fn each<E, F>(self, range: Range<u64>, body: F)
     where
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<E>,
@@ -409,10 +385,10 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
 #[derive(Debug)]
 pub struct KernelTeams<'k, L, A, const BLOCKS: bool>(KernelStm<'k, L, A>);
 
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, false> {
     /// Runs a transaction for each number in `range`, spread over all warps of the launch, each by
     /// the lanes of its warp together. Every thread of the launch calls it with the same range.
-    #[inline(always)]
     pub fn each<F>(self, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A, WarpCrew>, u64) -> TxResult<()>,
@@ -421,7 +397,6 @@ impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, false> {
     }
 
     /// Runs a transaction for each number in a range of the calling warp's own.
-    #[inline(always)]
     pub fn each_of_own<F>(self, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A, WarpCrew>, u64) -> TxResult<()>,
@@ -433,7 +408,6 @@ impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, false> {
     ///
     /// # Errors
     /// Those of [`StmRef::atomically`].
-    #[inline(always)]
     pub fn atomically<E, F>(self, body: F) -> TxResult<E>
     where
         F: FnMut(&mut TeamTx<'_, L, A, WarpCrew>) -> TxResult<E>,
@@ -442,9 +416,9 @@ impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, false> {
     }
 }
 
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, true> {
     /// Runs a transaction for each number in `range`, spread over all blocks of the launch.
-    #[inline(always)]
     pub fn each<F>(self, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>, u64) -> TxResult<()>,
@@ -456,7 +430,6 @@ impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, true> {
     ///
     /// # Errors
     /// Those of [`StmRef::atomically`].
-    #[inline(always)]
     pub fn atomically<E, F>(self, body: F) -> TxResult<E>
     where
         F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>) -> TxResult<E>,

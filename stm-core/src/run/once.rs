@@ -14,6 +14,7 @@ use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
 use stm_machine::{Lane, observe::Mutant, observe::Probe};
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction on the calling lane until it commits.
     ///
@@ -25,7 +26,6 @@ impl<A: Algorithm> StmRef<A> {
     /// The reason, if the transaction cancelled itself ([`Abort::User`]), was
     /// given up after `retries_max` conflicts (the last conflict), met a fault
     /// that the host will report, or the launch was told to stop.
-    #[inline(always)]
     pub fn atomically<L: Lane, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
     where
         F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
@@ -96,7 +96,6 @@ impl<A: Algorithm> StmRef<A> {
 
     /// Waits until the lane, or its team, may begin an attempt; returns `false` if it is
     /// told to stop.
-    #[inline(always)]
     pub(crate) fn admit<L: Lane>(tx: &mut Tx<'_, L, A>, place: &mut Place, conflicts: u32) -> bool {
         let (lane, gate) = (tx.lane, tx.stm.gate());
         let starves = conflicts >= gate.starves_at(lane);
@@ -126,7 +125,6 @@ impl<A: Algorithm> StmRef<A> {
 
     /// Waits on its own until a word that the attempt has read may have changed;
     /// returns `false` if the lane is told to stop.
-    #[inline(always)]
     fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>, place: &mut Place) -> bool {
         let lane = tx.lane;
         if A::SCHEDULED {

@@ -55,6 +55,7 @@ pub(crate) struct Counts {
     pub(crate) stopped: bool,
 }
 
+#[stm_core_macros::inlined]
 impl Counts {
     pub(crate) const ZERO: Self = Self {
         attempts: 0,
@@ -66,27 +67,23 @@ impl Counts {
     };
 
     /// Counts the lane as one that was told to stop with work left.
-    #[inline(always)]
     pub(crate) fn unfinished<L: Lane, A>(lane: &L, stm: &StmRef<A>) {
         // SAFETY: the globals are live (StmRef::from_raw).
         unsafe { globals::count(lane, stm.globals, Counter::Unfinished as usize, 1) };
     }
 
     /// Counts a round of `lanes` lanes, which made their attempts one after the other or together.
-    #[inline(always)]
     pub(crate) fn round(&mut self, lanes: u32, in_turn: bool) {
         self.rounds += if in_turn { lanes } else { 1 };
         self.round_lanes += lanes;
     }
 
-    #[inline(always)]
     pub(crate) const fn full(&self) -> bool {
         self.rounds >= FLUSH_ROUNDS
     }
 
     /// Adds the counts to those of the launch and resets them. Every lane of the warp has counted
     /// the rounds, so only the lane that is the `first` adds them.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn flush<L: Lane, A>(&mut self, lane: &L, stm: &StmRef<A>, first: bool) {
         let add = |counter, n: u32| {
             if n != 0 {

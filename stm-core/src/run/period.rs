@@ -69,6 +69,7 @@ pub(crate) struct Period {
     ticks: u32,
 }
 
+#[stm_core_macros::inlined]
 impl Period {
     pub(crate) const NEW: Self = Self {
         tickets: 0,
@@ -82,7 +83,6 @@ impl Period {
 
     /// Looks at the time after so many conflicts in a row, with so many places present, and
     /// notes whether turns would be faster. So many `lanes` make an attempt in a turn of the place.
-    #[inline(always)]
     pub(super) fn look<L: Lane>(
         &mut self,
         lane: &L,
@@ -125,14 +125,12 @@ impl Period {
         }
     }
 
-    #[inline(always)]
     pub(super) const fn is_own(&self) -> bool {
         self.tickets != 0
     }
 
     /// Takes the wish for a period, and opens it unless somebody else has opened one. Returns
     /// whether one is open.
-    #[inline(always)]
     pub(super) fn open<L: Lane>(&mut self, lane: &L, gate: Gate, word: Word) -> bool {
         let wanted = core::mem::take(&mut self.wanted);
         if wanted == 0 || word.is_open() {
@@ -148,7 +146,6 @@ impl Period {
         true
     }
 
-    #[inline(always)]
     pub(super) fn end<L: Lane>(&mut self, lane: &L, gate: Gate) {
         if core::mem::take(&mut self.tickets) != 0 && !Mutant::PeriodUnended.on(lane) {
             // SAFETY: live. Relaxed: the bit orders nothing.
@@ -157,7 +154,6 @@ impl Period {
     }
 
     /// Ends the period at the end of the place's turn, if its tickets were drawn.
-    #[inline(always)]
     pub(super) fn end_if_due<L: Lane>(&mut self, lane: &L, gate: Gate, word: Word) {
         if self.tickets != 0 && word.drawn_since(self.opened_at) >= self.tickets {
             self.end(lane, gate);
@@ -165,7 +161,6 @@ impl Period {
     }
 
     /// Notes when the place was admitted beside others, after so many failures in a row.
-    #[inline(always)]
     pub(super) fn enter<L: Lane>(&mut self, lane: &L, gate: Gate, failures: u32) {
         self.entered = lane.clock() as u32;
         // Who has not failed often begins its wait anew before it looks ([`BEGIN`]), so the clock need
@@ -178,13 +173,11 @@ impl Period {
         (self.since, self.ticks) = (self.entered, ticks);
     }
 
-    #[inline(always)]
     pub(super) fn begin_turn<L: Lane>(&mut self, lane: &L) {
         self.began = lane.clock() as u32;
     }
 
     /// Learns, at the end of a turn alone of so many transactions, how long one takes.
-    #[inline(always)]
     pub(super) fn learn<L: Lane>(&self, lane: &L, gate: Gate, transactions: u32) {
         let each = (lane.clock() as u32).wrapping_sub(self.began) / transactions.max(1);
         let known = gate.transaction_time(lane);

@@ -8,6 +8,7 @@ use crate::tx::crew::{Crew, WarpCrew};
 use crate::{array::record::Record, tx::stm_ref::StmRef};
 use stm_machine::Lane;
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
     /// Does [`Self::for_each`] for the transactions `0..transactions`, each of which gets the
     /// records that belong to its number, for [`Tx::init`] and [`Tx::init_many`].
@@ -15,7 +16,6 @@ impl<A: Algorithm> StmRef<A> {
     /// The records must be unused: a launch that finds them in use by an earlier one, or a second
     /// loop of a launch over the same records, is a fault that the host reports, and stores
     /// nothing. So is a loop with more transactions than have records.
-    #[inline(always)]
     pub fn for_each_preassigned<L, R, F>(
         &self,
         lane: &L,
@@ -39,7 +39,6 @@ impl<A: Algorithm> StmRef<A> {
     }
 
     /// Claims the records of the calling warp's transactions, each of which needs `needed` of them.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn claim<L: Lane, R: Record>(
         &self,
         lane: &L,

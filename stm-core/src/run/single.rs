@@ -36,6 +36,7 @@ use core::{mem::MaybeUninit, ops::Range};
 use stm_machine::lane::{Lane, records, times};
 use stm_machine::{observe::Mutant, observe::Probe};
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
     /// Runs a transaction for each number in `range`, spread over all threads
     /// of the launch. Every thread of the launch calls it with the same range.
@@ -43,7 +44,6 @@ impl<A: Algorithm> StmRef<A> {
     /// A transaction that cancels itself, or is given up after `retries_max`
     /// conflicts, has no effect and is counted; the others all commit, unless
     /// the launch is stopped by a fault or its time limit.
-    #[inline(always)]
     pub fn for_each<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
@@ -52,14 +52,12 @@ impl<A: Algorithm> StmRef<A> {
     }
 
     /// Returns this memory's loops with options ([`KernelStm`]), for the calling lane.
-    #[inline(always)]
     pub const fn loops<'k, L: Lane>(&'k self, lane: &'k L) -> KernelStm<'k, L, A> {
         KernelStm::new(lane, self)
     }
 
     /// Runs the rounds of [`Self::for_each`]. The ends of attempts and of transactions are told
     /// to `ends`.
-    #[inline(always)]
     pub(crate) fn rounds<L, W, E>(
         &self,
         lane: &L,
@@ -121,7 +119,6 @@ impl<A: Algorithm> StmRef<A> {
         rounds.close(opened);
     }
 
-    #[inline(always)]
     pub(crate) fn bed(&self, logs: Logs, whole_warp: bool, asks: bool) -> Bed {
         Bed {
             globals: self.globals,
@@ -174,6 +171,7 @@ struct Rounds<'r, 'l, L: Lane, A: Algorithm, W, E> {
     in_turn: bool,
 }
 
+#[stm_core_macros::inlined]
 impl<L, A, W, E> Rounds<'_, '_, L, A, W, E>
 where
     L: Lane,
@@ -182,7 +180,6 @@ where
     E: Ends<W::Result>,
 {
     /// Opens the lane's logs and comes to the gate. Returns whether they were not open already.
-    #[inline(always)]
     fn open(&mut self, range: &Range<u64>) -> bool {
         let (lane, warp) = (self.lane, self.warp);
         let opened = self.tx.logs.open(lane);
@@ -206,7 +203,6 @@ where
         opened
     }
 
-    #[inline(always)]
     fn close(&mut self, opened: bool) {
         if self.i < self.end {
             Counts::unfinished(self.lane, self.stm);
@@ -219,7 +215,6 @@ where
     }
 
     /// Wakes the lane if its words have changed, and returns who works in this round.
-    #[inline(always)]
     fn wake(&mut self) -> u32 {
         let (lane, warp) = (self.lane, self.warp);
         if self.waits && (self.asleep || self.sleep.is_due()) && A::changed(self.tx) {
@@ -236,14 +231,12 @@ where
         self.working
     }
 
-    #[inline(always)]
     fn has_work(&self) -> bool {
         self.i < self.end && !self.counts.stopped
     }
 
     /// Departs from the gate with a warp of which nobody works in this round, and sleeps if somebody
     /// waits. Returns whether nobody has a transaction any more.
-    #[inline(always)]
     fn rest(&mut self) -> bool {
         let (lane, warp, work) = (self.lane, self.warp, self.has_work());
         if A::SCHEDULED {
@@ -263,7 +256,6 @@ where
 
     /// Loads the gate's word, and returns it and whether the calling lane starves. `go` becomes whether
     /// the warp's width lets the lane make an attempt.
-    #[inline(always)]
     fn look(&mut self) -> (Word, bool) {
         let word = Word(if W::SNAPSHOT {
             A::load_gate_and_snapshot(self.tx)
@@ -283,7 +275,6 @@ where
     /// Runs the rounds: who makes an attempt in each is up to the gate and the warp's width.
     // A round that ends early goes on from where that is known, and not by the result of a function:
     // the path of the others would wait there for the word of the gate that they have asked for.
-    #[inline(always)]
     fn run(&mut self) {
         loop {
             if self.wake() == 0 {
@@ -321,13 +312,11 @@ where
     }
 
     /// Returns whether the warp must ask the gate, whose word this is.
-    #[inline(always)]
     fn must_ask(&self, word: Word, starves: bool) -> bool {
         rarely((self.warp).vote(self.lane, self.asks | starves | word.is_closed()) != 0)
     }
 
     /// Counts the attempts of a turn that all lanes have made, and tells what has ended.
-    #[inline(always)]
     fn settle_turn(&mut self, value: W::Result) {
         self.counts.round(self.working.count_ones(), false);
         if self.awake {
@@ -338,7 +327,6 @@ where
         }
     }
 
-    #[inline(always)]
     fn take(&mut self, turn: Turn) {
         self.in_turn = true;
         self.tx.mode.alone = turn.alone;
@@ -346,7 +334,6 @@ where
             self.lane.lane_index() == turn.lane || self.awake && Mutant::TurnShared.on(self.lane);
     }
 
-    #[inline(always)]
     fn count_going(&mut self) {
         let (lane, warp) = (self.lane, self.warp);
         self.going = warp.vote(lane, self.go);
@@ -357,7 +344,6 @@ where
         }
     }
 
-    #[inline(always)]
     fn ask(&mut self, word: Word, starves: bool) -> Admission {
         let (lane, warp, working) = (self.lane, self.warp, self.working);
         let (gate, failures) = (self.stm.gate(), self.width.failures());
@@ -368,7 +354,6 @@ where
         admission
     }
 
-    #[inline(always)]
     fn pause(&mut self, ns: u32) {
         self.step.commits(self.lane);
         self.counts.stopped = self.stm.asked_to_stop(self.lane);
@@ -379,14 +364,12 @@ where
         }
     }
 
-    #[inline(always)]
     fn next(&mut self) {
         self.ends.ended(self.i);
         self.i = self.i.saturating_add(self.stride);
     }
 
     /// Makes the attempts of a round: all bodies, and then all commits.
-    #[inline(always)]
     fn attempt(&mut self, attempt: &mut Attempt<W::Result>) {
         let (lane, warp) = (self.lane, self.warp);
         let in_turns = A::GRANULE == Granule::LaneInTurn;
@@ -431,14 +414,12 @@ where
         }
     }
 
-    #[inline(always)]
     fn execute(&mut self, attempt: &mut Attempt<W::Result>) {
         let (work, i) = (&mut *self.work, self.i);
         let end = StmRef::execute(self.tx, &mut |tx| work.run(tx, i));
         attempt.end = end.map(|value| attempt.value = Some(value));
     }
 
-    #[inline(always)]
     fn commit(&mut self, attempt: &mut Attempt<W::Result>, together: WarpCrew) {
         if attempt.end.is_ok() {
             self.tx.end_actions_early();
@@ -446,14 +427,12 @@ where
         }
     }
 
-    #[inline(always)]
     fn conclude(&mut self, attempt: &mut Attempt<W::Result>) {
         let (end, conflicts, counts) = (attempt.end, &mut self.conflicts, &mut self.counts);
         attempt.outcome = (self.stm).conclude(self.tx, end, self.i, conflicts, counts);
     }
 
     /// Learns from a round how wide the next one is, and tells what has ended.
-    #[inline(always)]
     fn settle(&mut self, attempt: &mut Attempt<W::Result>) {
         let (lane, outcome) = (self.lane, attempt.outcome);
         if A::SCHEDULED && !self.in_turn {

@@ -35,10 +35,10 @@ const PAUSE_NS: u32 = 500;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Step(bool);
 
+#[stm_core_macros::inlined]
 impl Step {
     /// Each warp at its own pace.
     pub(crate) const FREE: Self = Self(false);
-    #[inline(always)]
     pub(crate) const fn together(wanted: bool) -> Self {
         Self(wanted)
     }
@@ -46,7 +46,6 @@ impl Step {
     /// Returns the step in which a block begins: in step only if each of its lanes
     /// has a transaction of `range`, and on a machine whose warps have several
     /// lanes. `may` is whether the lane may go on at all.
-    #[inline(always)]
     pub(crate) fn begin<L: Lane>(self, lane: &L, range: &Range<u64>, may: bool) -> Self {
         let lanes = (u64::from(lane.block_index()) + 1) * u64::from(lane.block_dim());
         let all_work = range.end.saturating_sub(range.start) >= lanes;
@@ -55,7 +54,6 @@ impl Step {
 
     /// Meets the other warps of the block before the attempts of a round, or leaves
     /// the step if any lane of the block must.
-    #[inline(always)]
     pub(crate) fn round<L: Lane>(&mut self, lane: &L, must_leave: bool) {
         if self.0 {
             // SAFETY: all threads of the block call the loop with the same range (the
@@ -67,13 +65,11 @@ impl Step {
 
     /// Returns how long a warp that the gate does not admit pauses, which would be `ns`: in
     /// step the block of the head waits for the other warps of the block.
-    #[inline(always)]
     pub(crate) fn pause_ns(self, ns: u32) -> u32 {
         if self.0 { ns.min(PAUSE_NS) } else { ns }
     }
 
     /// Meets the other warps of the block between the attempts and the commits of a round.
-    #[inline(always)]
     pub(crate) fn commits<L: Lane>(self, lane: &L) {
         if self.0 {
             // SAFETY: as in `round`; each warp passes here once after it, and its lanes

@@ -50,6 +50,7 @@ fn refuse_team<L: Lane, C: Crew>(lane: &L, globals: *mut Globals, crew: C) {
     unsafe { globals::fault(lane, globals, record) };
 }
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction by the calling warp until it commits. All lanes of the warp call it
     /// together (one that has ended is [`Abort::TeamIncomplete`], a fault) and get the same
@@ -77,7 +78,6 @@ impl<A: Algorithm> StmRef<A> {
     /// # Errors
     /// The errors of `atomically`, for the team as a whole, and [`Abort::TeamOverlap`], a fault, if
     /// two lanes accessed one word and one of them wrote it.
-    #[inline(always)]
     pub fn team<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
         F: FnMut(&mut TeamTx<'_, L, A>) -> TxResult<R>,
@@ -95,7 +95,6 @@ impl<A: Algorithm> StmRef<A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::team`].
-    #[inline(always)]
     pub fn team_of_block<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
         F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>) -> TxResult<R>,
@@ -109,7 +108,6 @@ impl<A: Algorithm> StmRef<A> {
     /// A transaction that cancels itself, or is given up after `retries_max`
     /// conflicts, has no effect and is counted; the others all commit, unless
     /// the launch is stopped by a fault or its time limit.
-    #[inline(always)]
     pub fn for_each_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
@@ -120,7 +118,6 @@ impl<A: Algorithm> StmRef<A> {
     /// Does [`Self::for_each_team`] for numbers of the calling warp's own: it
     /// runs a transaction for each number in `range`, whatever other warps do.
     /// All lanes of the warp call it with the same range.
-    #[inline(always)]
     pub fn for_each_of_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
@@ -130,7 +127,6 @@ impl<A: Algorithm> StmRef<A> {
 
     /// Does [`Self::for_each_team`] with the blocks of the launch as its teams;
     /// see [`Self::team_of_block`].
-    #[inline(always)]
     pub fn for_each_block_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>, u64) -> TxResult<()>,
@@ -138,7 +134,6 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, BlockCrew, F>(lane, range, body);
     }
 
-    #[inline(always)]
     fn once<L: Lane, C: Crew, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
     where
         F: FnMut(&mut TeamTx<'_, L, A, C>) -> TxResult<R>,
@@ -153,7 +148,6 @@ impl<A: Algorithm> StmRef<A> {
         result
     }
 
-    #[inline(always)]
     fn each<L: Lane, C: Crew, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A, C>, u64) -> TxResult<()>,
@@ -163,7 +157,6 @@ impl<A: Algorithm> StmRef<A> {
     }
 
     /// Runs the transactions of a range from its start at every `stride`.
-    #[inline(always)]
     fn each_from<L: Lane, C: Crew, F>(&self, lane: &L, range: Range<u64>, stride: u64, mut body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A, C>, u64) -> TxResult<()>,
@@ -183,8 +176,8 @@ impl<A: Algorithm> StmRef<A> {
     }
 }
 
+#[stm_core_macros::inlined]
 impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn gather(
         lane: &'a L,
         stm: &'a StmRef<A>,
@@ -212,7 +205,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
     }
 
     /// Ends the team's work; some of it may be left undone.
-    #[inline(always)]
     fn part(&mut self, unfinished: bool) {
         let lane = self.tx.lane();
         if self.opened {
@@ -232,7 +224,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
 
     /// Attempts one transaction until it has ended or the launch is to stop; in
     /// the latter case the outcome is `Retry`.
-    #[inline(always)]
     fn run<R, F>(&mut self, transaction: u64, body: &mut F) -> (Outcome, TxResult<R>)
     where
         F: FnMut(&mut TeamTx<'_, L, A, C>) -> TxResult<R>,
@@ -261,7 +252,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
     }
 
     /// Waits until the team may begin an attempt; returns `false` if the launch is to stop.
-    #[inline(always)]
     fn admitted(&mut self) -> bool {
         let mut admitted = true;
         if A::SCHEDULED && self.tx.leads() {
@@ -272,7 +262,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         !self.stopped
     }
 
-    #[inline(always)]
     fn attempt<R, F>(&mut self, body: &mut F) -> TxResult<R>
     where
         F: FnMut(&mut TeamTx<'_, L, A, C>) -> TxResult<R>,
@@ -302,7 +291,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         result
     }
 
-    #[inline(always)]
     fn begin(&mut self) -> TxResult<()> {
         let leads = self.tx.leads();
         let tx = &mut self.tx.tx;
@@ -316,7 +304,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
     }
 
     /// Waits until a word that a lane has read may have changed, or the launch is to stop.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn wait(&mut self) {
         let (lane, crew) = (self.tx.lane(), self.tx.crew);
         if A::SCHEDULED && self.tx.leads() {
@@ -342,7 +329,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         }
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn conclude(&mut self, end: TxResult<()>, transaction: u64) -> Outcome {
         const STOPPED: u32 = 4;
         let lane = self.tx.lane();

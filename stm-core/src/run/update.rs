@@ -13,6 +13,7 @@ use crate::tx::stm_ref::StmRef;
 use core::{marker::PhantomData, ops::Range};
 use stm_machine::{Element, Lane, View, WordAddress};
 
+#[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
     /// Runs a static update for each number in `range`, spread over all threads of the launch: a
     /// transaction whose words are known before the first is read. Where a transaction has this
@@ -84,7 +85,6 @@ impl<A: Algorithm> StmRef<A> {
     /// # Ok(()) }
     /// # #[cfg(not(feature = "host"))] fn main() {}
     /// ```
-    #[inline(always)]
     pub fn update_each<L: Lane, T: Element, const N: usize, const W: usize>(
         &self,
         lane: &L,
@@ -127,7 +127,6 @@ impl<A: Algorithm> StmRef<A> {
     /// }
     /// # fn main() {}
     /// ```
-    #[inline(always)]
     pub fn update_each_preassigned<L, T, R, const N: usize, const W: usize, const M: usize>(
         &self,
         lane: &L,
@@ -178,6 +177,7 @@ trait Make<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
 /// A closure that returns new values.
 struct Alone<F>(F);
 
+#[stm_core_macros::inlined]
 impl<L, A, T, F, const N: usize, const W: usize> Make<L, A, T, N, W> for Alone<F>
 where
     L: Lane,
@@ -186,12 +186,10 @@ where
 {
     type Extra = ();
 
-    #[inline(always)]
     fn make(&mut self, i: u64, old: [T; N]) -> Option<([T; W], ())> {
         self.0(i, old).map(|new| (new, ()))
     }
 
-    #[inline(always)]
     fn init(&mut self, _: &mut Tx<'_, L, A>, _: u64, (): ()) -> TxResult<()> {
         Ok(())
     }
@@ -200,6 +198,7 @@ where
 /// A closure that returns what becomes of the update's nodes as well.
 struct WithNodes<'n, F, A, R>(F, &'n TPreassigned<A, R>);
 
+#[stm_core_macros::inlined]
 impl<L, A, T, R, F, const N: usize, const W: usize, const M: usize> Make<L, A, T, N, W>
     for WithNodes<'_, F, A, R>
 where
@@ -210,12 +209,10 @@ where
 {
     type Extra = [R; M];
 
-    #[inline(always)]
     fn make(&mut self, i: u64, old: [T; N]) -> Option<([T; W], [R; M])> {
         self.0(i, old)
     }
 
-    #[inline(always)]
     fn init(&mut self, tx: &mut Tx<'_, L, A>, i: u64, records: [R; M]) -> TxResult<()> {
         tx.init_many(&self.1.of(i), 0, records, M as u32)
     }
@@ -277,6 +274,7 @@ impl<A, V, T: Element, I, F, const N: usize, const W: usize> Update<A, V, T, I, 
     }
 }
 
+#[stm_core_macros::inlined]
 impl<L, A, T, I, F, const N: usize, const W: usize> Work<L, A>
     for Update<A, A::Array<T>, T, I, F, N, W>
 where
@@ -291,7 +289,6 @@ where
     const TURNS_TOGETHER: bool = A::OWNS;
     const SNAPSHOT: bool = !A::OWNS;
 
-    #[inline(always)]
     fn begin_round(&mut self) {
         self.words = [WordAddress::from_bits(0); N];
         self.owned = Owned::none();
@@ -299,7 +296,6 @@ where
         self.unchanged = false;
     }
 
-    #[inline(always)]
     fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<()> {
         let at = (self.at)(i);
         if !A::OWNS {
@@ -365,7 +361,6 @@ where
         Ok(())
     }
 
-    #[inline(always)]
     fn turn(&mut self, tx: &mut Tx<'_, L, A>, i: u64, awake: bool, warp: WarpCrew) -> Option<()> {
         if !A::OWNS {
             return None;
@@ -394,7 +389,6 @@ where
         Some(())
     }
 
-    #[inline(always)]
     fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
         if !A::OWNS {
             return A::commit(tx, together);

@@ -27,8 +27,8 @@ pub(crate) struct Width {
     alone: u32,
 }
 
+#[stm_core_macros::inlined]
 impl Width {
-    #[inline(always)]
     pub(crate) fn new(max: u32) -> Self {
         Self {
             now: max,
@@ -39,13 +39,11 @@ impl Width {
     }
 
     /// Returns the number of rounds in a row in which one lane made an attempt and aborted.
-    #[inline(always)]
     pub(crate) const fn failures(&self) -> u32 {
         self.alone
     }
 
     /// Returns whether the calling lane is among those of `working` that have their turn.
-    #[inline(always)]
     pub(crate) fn takes<L: Lane>(&self, lane: &L, working: u32) -> bool {
         // This is the mask as seen from the lane whose turn is first.
         let place = lane.lane_index().wrapping_sub(self.turn) % 32;
@@ -60,7 +58,6 @@ impl Width {
     /// and they meet again in every round, as all swaps of a warp are made at the same time. The
     /// other lanes commit, so the width does not shrink. Two lanes differ in this in half of any
     /// 32 rounds in a row, and of three or more some sit while others go; so one commits.
-    #[inline(always)]
     pub(crate) const fn sits(&self, lane_index: u32, conflicts: u32, round: u32) -> bool {
         // Where the width has shrunk, the lanes have their turns anyway.
         let odd = (lane_index & round).count_ones() & 1 != 0;
@@ -69,7 +66,6 @@ impl Width {
 
     /// Adapts the width to a round in which `failed` of `tried` lanes aborted, and
     /// backs off if the width cannot shrink any more.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn learn<L: Lane>(&mut self, lane: &L, tried: u32, failed: u32) {
         // The lanes that had their turn come last in the next round.
         self.turn = (self.turn + self.now) % 32;

@@ -26,6 +26,7 @@ const PATIENCE_MIN: u32 = 128;
 #[derive(Clone, Copy)]
 pub(crate) struct Word(pub(crate) u64);
 
+#[stm_core_macros::inlined]
 impl Word {
     pub(super) const DRAWN: u64 = 1 << 42;
     pub(super) const WAITING: u64 = 1 << 21;
@@ -34,41 +35,34 @@ impl Word {
     pub(crate) const EMPTY: Self = Self(0);
     pub(super) const TICKET: u32 = (1 << 22) - 1;
 
-    #[inline(always)]
     pub(super) const fn waiting(self) -> u32 {
         (self.0 / Self::WAITING) as u32 & (Self::DRAWN / Self::WAITING - 1) as u32
     }
 
-    #[inline(always)]
     pub(super) const fn present(self) -> u32 {
         (self.0 & (Self::OPEN - 1)) as u32
     }
 
-    #[inline(always)]
     pub(crate) const fn is_open(self) -> bool {
         self.0 & Self::OPEN != 0
     }
 
-    #[inline(always)]
     pub(crate) const fn drawn(self) -> u32 {
         (self.0 / Self::DRAWN) as u32
     }
 
     /// Returns the number of tickets drawn after the first `drawn`.
-    #[inline(always)]
     pub(crate) const fn drawn_since(self, drawn: u32) -> u32 {
         self.drawn().wrapping_sub(drawn) & Self::TICKET
     }
 
     /// Returns the number of tickets before `ticket` that are not served.
-    #[inline(always)]
     pub(super) const fn before(self, ticket: u32) -> u32 {
         let served = self.drawn().wrapping_sub(self.waiting());
         ticket.wrapping_sub(served) & Self::TICKET
     }
 
     /// Returns whether those who are present must depart.
-    #[inline(always)]
     pub(crate) const fn is_closed(self) -> bool {
         self.0 & (Self::DRAWN - Self::OPEN) != 0
     }
@@ -96,47 +90,41 @@ pub(crate) struct Gate {
     pub(crate) patience: u32,
 }
 
+#[stm_core_macros::inlined]
 impl Gate {
-    #[inline(always)]
     pub(crate) fn word(self) -> *mut u64 {
         // SAFETY: inside the live globals (StmRef::from_raw).
         unsafe { addr_of_mut!((*self.globals).clock.gate) }
     }
 
-    #[inline(always)]
     pub(super) fn load<L: Lane>(self, lane: &L) -> Word {
         // SAFETY: live. Relaxed: G3 follows where it matters.
         Word(unsafe { lane.load_relaxed_64(self.word()) })
     }
 
-    #[inline(always)]
     pub(super) fn add<L: Lane>(self, lane: &L, n: u64) -> Word {
         // SAFETY: live. Relaxed: a fence precedes or follows where it matters.
         Word(unsafe { lane.fetch_add_relaxed_64(self.word(), n) })
     }
 
     /// Returns the conflicts in a row from which on a transaction of this launch starves.
-    #[inline(always)]
     pub(crate) fn starves_at<L: Lane>(self, lane: &L) -> u32 {
         let cost = TURN_COST.saturating_mul(warps(lane));
         self.patience.min(cost.max(PATIENCE_MIN))
     }
 
-    #[inline(always)]
     pub(super) fn ticks<L: Lane>(self, lane: &L) -> u32 {
         // SAFETY: live. Relaxed: it only counts.
         (unsafe { lane.load_relaxed_64(addr_of_mut!((*self.globals).clock.now)) }) as u32
     }
 
     /// Returns how long a transaction takes in a turn alone, in the lanes' time, or 0.
-    #[inline(always)]
     pub(super) fn transaction_time<L: Lane>(self, lane: &L) -> u32 {
         // SAFETY: live. Relaxed: it is an estimate.
         unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).clock.turn)) }
     }
 
     /// Returns the tickets of the last period, or 0.
-    #[inline(always)]
     pub(super) fn period<L: Lane>(self, lane: &L) -> u32 {
         // SAFETY: live. Relaxed: it is an estimate.
         unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).clock.period)) }

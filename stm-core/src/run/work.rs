@@ -11,11 +11,11 @@ use stm_machine::Lane;
 
 /// What a lane does in an attempt of a loop, in its two parts: all lanes of a warp run the
 /// first, and those that have succeeded commit together.
+#[stm_core_macros::inlined]
 pub(crate) trait Work<L: Lane, A: Algorithm> {
     type Result;
 
     /// Forgets what an earlier round left, so that nothing of it stays in registers.
-    #[inline(always)]
     fn begin_round(&mut self) {}
 
     /// Whether [`Self::turn`] may do something.
@@ -31,7 +31,6 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
     /// Makes the attempts of all lanes of `warp` that are `awake`, in a turn alone (`run/gate.rs`), and
     /// returns what they return. It does nothing and returns `None`, in all lanes, unless all of them
     /// are sure to commit; then one lane makes an attempt.
-    #[inline(always)]
     fn turn(
         &mut self,
         _tx: &mut Tx<'_, L, A>,
@@ -43,7 +42,6 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
     }
 
     /// Commits. The lanes `together` call it together.
-    #[inline(always)]
     fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
         A::commit(tx, together)
     }
@@ -72,14 +70,12 @@ pub(crate) trait Ends<R> {
     fn ended(&mut self, i: u64);
 }
 
+#[stm_core_macros::inlined]
 impl Ends<()> for () {
-    #[inline(always)]
     fn committed(&mut self, _: u64, (): ()) {}
 
-    #[inline(always)]
     fn aborted(&mut self, _: u64, _: Abort) {}
 
-    #[inline(always)]
     fn ended(&mut self, _: u64) {}
 }
 

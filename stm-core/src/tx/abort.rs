@@ -119,6 +119,7 @@ pub enum Abort {
     BadNode = 21,
 }
 
+#[stm_core_macros::inlined]
 impl Abort {
     /// The number of reasons.
     pub const COUNT: usize = 22;
@@ -177,19 +178,16 @@ impl Abort {
     ];
 
     /// Returns the reason's name in tables and JSON.
-    #[inline(always)]
     pub const fn name(self) -> &'static str {
         Self::NAMES[self as usize]
     }
 
     /// Returns whether another attempt may succeed.
-    #[inline(always)]
     pub const fn is_conflict(self) -> bool {
         (self as u32) <= Self::CommitStale as u32 || matches!(self, Self::PoolBusy)
     }
 
     /// Returns whether the reason is an error of the program.
-    #[inline(always)]
     pub const fn is_fault(self) -> bool {
         matches!(
             self,

@@ -114,8 +114,8 @@ pub struct Action {
     element: PhantomData<*mut ()>,
 }
 
+#[stm_core_macros::inlined]
 impl Action {
-    #[inline(always)]
     fn new<T: Element>(array: &TArray<T>, i: u64, op: Op, operand: u64) -> Self {
         let inside = i < array.len();
         Self {
@@ -128,13 +128,11 @@ impl Action {
         }
     }
 
-    #[inline(always)]
     fn head(self, when: When) -> u64 {
         (when as u64) << WHEN_SHIFT | (self.op as u64) << OP_SHIFT | self.address & ADDRESS_MASK
     }
 
     /// Adds `n` to `array[i]`.
-    #[inline(always)]
     pub fn add<T: Summand>(array: &TArray<T>, i: u64, n: T) -> Self {
         let op = match T::ADDED_AS {
             kind if kind == Addend::Wide as u32 => Op::Add64,
@@ -145,7 +143,6 @@ impl Action {
     }
 
     /// Stores `value` to `array[i]`.
-    #[inline(always)]
     pub fn store<T: Element>(array: &TArray<T>, i: u64, value: T) -> Self {
         let op = if T::WIDE { Op::Store64 } else { Op::Store32 };
         Self::new(array, i, op, value.to_bits64())
@@ -153,7 +150,6 @@ impl Action {
 
     /// Clears the taken bit of a node in a word of its pool's bitmap: to give back what the attempt
     /// has allocated, or to free what it must have found taken.
-    #[inline(always)]
     pub(crate) fn clear_node(word: *mut u64, bit: u32, freed: Option<u64>) -> Self {
         Self {
             op: if freed.is_some() {
@@ -170,20 +166,17 @@ impl Action {
     }
 
     /// Sets `bits` in `array[i]`.
-    #[inline(always)]
     pub fn set_bits(array: &TArray<u64>, i: u64, bits: u64) -> Self {
         Self::new(array, i, Op::Or64, bits)
     }
 
     /// Clears `bits` in `array[i]`.
-    #[inline(always)]
     pub fn clear_bits(array: &TArray<u64>, i: u64, bits: u64) -> Self {
         Self::new(array, i, Op::And64, !bits)
     }
 
     /// Clears `bits` in `array[i]`, which must all be set: if one is clear, the launch ends with
     /// [`Error::FreedTwice`](crate::host::Error::FreedTwice), which names `subject`.
-    #[inline(always)]
     pub fn release_bits(array: &TArray<u64>, i: u64, bits: u64, subject: u64) -> Self {
         Self {
             subject,
@@ -275,10 +268,10 @@ fn has_action<L: Lane>(lane: &L, actions: Actions, end: u32, head: u64, operand:
     found
 }
 
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Adds an action to the log. Errors: [`Abort::ActionsFull`] if the log has no room,
     /// [`Abort::OutOfRange`] if the action has no word.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn defer(&mut self, when: When, action: Action) -> TxResult<()> {
         if let Some(abort) = self.fault.reason {
             return Err(abort);
@@ -324,7 +317,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// A full log of actions (`Capacity::actions`), or an index past the end: pass it on with `?`.
-    #[inline(always)]
     pub fn at_commit(&mut self, action: Action) -> TxResult<()> {
         self.defer(When::Commit, action)
     }
@@ -335,13 +327,11 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::at_commit`].
-    #[inline(always)]
     pub fn at_abort(&mut self, action: Action) -> TxResult<()> {
         self.defer(When::Abort, action)
     }
 
     /// Returns whether the attempt has deferred the action of freeing this node already.
-    #[inline(always)]
     pub(crate) fn will_free(&self, action: Action) -> bool {
         let head = action.head(When::Commit);
         let log = self.logs.actions(self.lane);
@@ -350,7 +340,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Executes the actions that belong to the attempt's end.
-    #[inline(always)]
     pub(crate) fn end_actions(&mut self, committed: bool, transaction: u64) {
         let when = if committed { When::Commit } else { When::Abort };
         self.end_actions_from(0, when, transaction);
@@ -358,7 +347,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Implements [`Mutant::ActionBeforeCommit`]: executes the actions of a
     /// commit that is still to come.
-    #[inline(always)]
     pub(crate) fn end_actions_early(&mut self) {
         if Mutant::ActionBeforeCommit.on(self.lane) {
             self.end_actions(true, 0);
@@ -367,7 +355,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Executes the actions from `from` on that belong to `when`, and removes
     /// all of them from the log.
-    #[inline(always)]
     pub(crate) fn end_actions_from(&mut self, from: u32, when: When, transaction: u64) {
         if self.actions.count != from {
             // Most commits that allocate have only actions for an abort.
@@ -381,8 +368,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 }
 
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
-    #[inline(always)]
     fn defer(&mut self, when: When, action: Option<Action>) -> TxResult<()> {
         if let Some(abort) = self.tx.fault.reason {
             return Err(abort);
@@ -402,7 +389,6 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
     ///
     /// # Errors
     /// The error of any lane: a full log of actions, or an index past the end.
-    #[inline(always)]
     pub fn at_commit(&mut self, action: Option<Action>) -> TxResult<()> {
         self.defer(When::Commit, action)
     }
@@ -412,7 +398,6 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
     ///
     /// # Errors
     /// The errors are those of [`Self::at_commit`].
-    #[inline(always)]
     pub fn at_abort(&mut self, action: Option<Action>) -> TxResult<()> {
         self.defer(When::Abort, action)
     }

@@ -19,8 +19,8 @@ use stm_machine::lane::{Lane, records, times};
 use stm_machine::observe::{Mutant, Probe};
 use stm_machine::{Element, View, WordAddress};
 
+#[stm_core_macros::inlined]
 impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn new(
         lane: &'a L,
         stm: &'a StmRef<A>,
@@ -51,7 +51,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Empties the sets and takes a snapshot (Algorithm 3, `TXBegin`).
-    #[inline(always)]
     pub(crate) fn begin(&mut self) -> TxResult<()> {
         // The time before belongs to no attempt, however this one ends.
         if times(self.lane) {
@@ -67,7 +66,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Empties the sets and the state of the attempt. What the lane keeps from one
     /// attempt to the next stays.
-    #[inline(always)]
     pub(crate) fn clear(&mut self) {
         A::clear(&mut self.attempt);
         self.fault = Fault::default();
@@ -78,7 +76,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Marks the end of a phase, for a probe that measures time.
-    #[inline(always)]
     pub(crate) fn spent(&mut self, phase: Phase) {
         self.lane
             .probe()
@@ -86,13 +83,11 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Settles the marked time as that of an aborted attempt or not.
-    #[inline(always)]
     pub(crate) fn settle(&mut self, aborted: bool) {
         let instead = aborted.then_some(Phase::Aborted as usize);
         self.lane.probe().settle(&mut self.probe.cursor, instead);
     }
 
-    #[inline(always)]
     pub(crate) fn observe(&mut self, event: impl FnOnce(&Self) -> Event) {
         if records(self.lane) {
             let event = event(self);
@@ -108,7 +103,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn committed_as(&mut self, version: Version) {
         if records(self.lane) {
             self.probe.version = version;
@@ -116,38 +110,32 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Records the first failure, so that a closure that swallows it does not commit.
-    #[inline(always)]
     pub(crate) fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
         self.fault.reason = Some(abort);
         Err(abort)
     }
 
     /// Does the same, and records the details of a fault.
-    #[inline(always)]
     pub(crate) fn fail_at<T>(&mut self, abort: Abort, details: (u64, u64)) -> TxResult<T> {
         self.fault.details = details;
         self.fail(abort)
     }
 
     /// Records the failure of an operation, if it has failed.
-    #[inline(always)]
     pub(crate) fn checked(&mut self, result: TxResult<()>) -> TxResult<()> {
         result.or_else(|abort| self.fail(abort))
     }
 
     /// Returns the number of polls of a locked word before a read aborts.
-    #[inline(always)]
     pub(crate) fn read_polls(&self) -> u32 {
         self.stm.read_polls_or(A::READ_POLLS)
     }
 
-    #[inline(always)]
     pub(crate) fn team_read_polls(&self) -> u32 {
         self.stm.read_polls_or(A::TEAM_READ_POLLS)
     }
 
     /// Returns the word of element `i`, or an abort that names the index.
-    #[inline(always)]
     pub(crate) fn locate<T: Element>(
         &mut self,
         array: &A::Array<T>,
@@ -160,7 +148,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Returns an error if the attempt has failed, or if `i` is past the end of `len` elements.
-    #[inline(always)]
     pub(crate) fn within(&mut self, i: u64, len: u64) -> TxResult<()> {
         if let Some(abort) = self.fault.reason {
             return Err(abort);
@@ -176,7 +163,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// # Errors
     /// A conflict with another transaction, a full read set, or an index past
     /// the end: pass it on with `?`.
-    #[inline(always)]
     pub fn read<T: Element>(&mut self, array: &A::Array<T>, i: u64) -> TxResult<T> {
         let [v] = self.read_many(array, [i])?;
         Ok(v)
@@ -187,7 +173,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read`].
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -204,7 +189,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// An array inside a `Result` would have no values beside an error, and the
     /// registers meant for them would be kept through the whole loop: compilers
     /// cannot tell that what is read after the merge was written before it.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_elements<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -235,7 +219,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Does [`Self::read_many`] for words that exist.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read_words<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],
@@ -245,7 +228,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(v)
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_words_into<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],
@@ -288,7 +270,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Copies the addresses: an array with a variable index is kept in memory,
     /// and the one that the fast path uses must stay in registers.
-    #[inline(always)]
     fn copied<const N: usize>(words: [WordAddress; N]) -> [u64; N] {
         let mut at = [0; N];
         for k in 0..N {
@@ -299,7 +280,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Returns which of the words that `candidates` names were written, as the
     /// filter over the write set has false positives.
-    #[inline(always)]
     fn written<const N: usize>(&mut self, mut candidates: u32, at: [u64; N]) -> u32 {
         let mut own = 0;
         while candidates != 0 {
@@ -314,7 +294,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Returns the values with the attempt's own writes in place.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn overlay<T: Element, const N: usize>(
         &mut self,
         mut own: u32,
@@ -345,7 +324,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     ///
     /// # Errors
     /// It is always [`Abort::User`], or an earlier error of the attempt.
-    #[inline(always)]
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         if let Some(abort) = self.fault.reason {
             return Err(abort);
@@ -354,7 +332,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Returns the lane that runs the transaction.
-    #[inline(always)]
     pub fn lane(&self) -> &'a L {
         self.lane
     }

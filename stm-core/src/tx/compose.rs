@@ -35,8 +35,8 @@ struct Before<S> {
     accepted: u64,
 }
 
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    #[inline(always)]
     fn begin_alternative(&mut self) -> Before<A::Savepoint> {
         Before {
             sets: A::save(self),
@@ -46,7 +46,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Undoes an alternative that has retried. Of a team, only the leader `reports` it to a probe.
-    #[inline(always)]
     fn undo_alternative(&mut self, before: &Before<A::Savepoint>, reports: bool) {
         self.fault.reason = None;
         self.mode.waits = false;
@@ -86,7 +85,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// # Errors
     /// It is always [`Abort::Retry`], or an earlier error of the attempt, or, if
     /// the attempt has read nothing, [`Abort::RetryWithoutReads`], a fault.
-    #[inline(always)]
     pub fn retry<T>(&mut self) -> TxResult<T> {
         if let Some(abort) = self.fault.reason {
             return Err(abort);
@@ -124,7 +122,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors of the alternative whose result counts.
-    #[inline(always)]
     pub fn or_else<R>(
         &mut self,
         first: impl FnOnce(&mut Self) -> TxResult<R>,

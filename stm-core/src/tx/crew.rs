@@ -106,104 +106,89 @@ pub struct WarpCrew {
     mask: u32,
 }
 
+#[stm_core_macros::inlined]
 impl WarpCrew {
     /// Makes the crew of a mask: a token that lets the lanes vote, broadcast words and synchronise.
     ///
     /// # Safety
     /// The mask names the calling lane, and each lane that it names makes such a token of the same
     /// mask and uses it in the same calls, in the same order.
-    #[inline(always)]
     pub(crate) const unsafe fn of(mask: u32) -> Self {
         Self { mask }
     }
 
-    #[inline(always)]
     pub(crate) const fn mask(self) -> u32 {
         self.mask
     }
 }
 
+#[stm_core_macros::inlined]
 impl Crew for WarpCrew {
     /// The lanes whose predicate held.
     type Votes = u32;
     type Speaker = u32;
 
-    #[inline(always)]
     fn gather<L: Lane, A>(lane: &L, _stm: &StmRef<A>) -> Self {
         // SAFETY: all lanes of the warp call this together (trait), and so they
         // do what follows.
         unsafe { Self::of(lane.warp_mask()) }
     }
 
-    #[inline(always)]
     fn number<L: Lane>(lane: &L) -> u64 {
         let warps = u64::from(lane.block_dim().div_ceil(lane.warp_width()));
         u64::from(lane.block_index()) * warps + u64::from(lane.warp_index())
     }
 
-    #[inline(always)]
     fn count<L: Lane>(lane: &L) -> u64 {
         let warps = u64::from(lane.block_dim().div_ceil(lane.warp_width()));
         u64::from(lane.grid_dim()) * warps
     }
 
-    #[inline(always)]
     fn size<L: Lane>(self, _lane: &L) -> u32 {
         self.mask.count_ones()
     }
 
-    #[inline(always)]
     fn rank<L: Lane>(self, lane: &L) -> u32 {
         lane.lane_index()
     }
 
-    #[inline(always)]
     fn leader<L: Lane>(self, _lane: &L) -> u32 {
         self.mask.trailing_zeros()
     }
 
-    #[inline(always)]
     fn member<L: Lane>(self, _lane: &L, rank: u32) -> u32 {
         rank
     }
 
-    #[inline(always)]
     fn leader_thread<L: Lane>(self, lane: &L) -> u64 {
         lane.grid_thread() - u64::from(lane.lane_index()) + u64::from(self.leader(lane))
     }
 
-    #[inline(always)]
     fn is<L: Lane>(self, lane: &L, one: u32) -> bool {
         lane.lane_index() == one
     }
 
-    #[inline(always)]
     fn vote<L: Lane>(self, lane: &L, predicate: bool) -> u32 {
         // SAFETY: the token (`of`), which all members use together.
         unsafe { lane.ballot(self.mask, predicate) }
     }
 
-    #[inline(always)]
     fn any(votes: u32) -> bool {
         votes != 0
     }
 
-    #[inline(always)]
     fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool {
         self.vote(lane, predicate) == self.mask
     }
 
-    #[inline(always)]
     fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32 {
         self.vote(lane, predicate).count_ones()
     }
 
-    #[inline(always)]
     fn one_of<L: Lane>(self, _lane: &L, votes: u32, _predicate: bool) -> u32 {
         votes.trailing_zeros()
     }
 
-    #[inline(always)]
     fn broadcast<L: Lane, const K: usize>(self, lane: &L, by: u32, v: [u64; K]) -> [u64; K] {
         v.map(|v| {
             let low = self.broadcast_32(lane, by, v as u32);
@@ -212,18 +197,15 @@ impl Crew for WarpCrew {
         })
     }
 
-    #[inline(always)]
     fn broadcast_32<L: Lane>(self, lane: &L, by: u32, v: u32) -> u32 {
         // SAFETY: the token (`of`); a speaker is one of the members.
         unsafe { lane.shuffle_32(self.mask, v, by) }
     }
 
-    #[inline(always)]
     fn broadcast_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32 {
         self.broadcast_32(lane, self.leader(lane), v)
     }
 
-    #[inline(always)]
     fn meet<L: Lane>(self, lane: &L) {
         // SAFETY: the token (`of`).
         unsafe { lane.sync_warp(self.mask) };
@@ -244,13 +226,13 @@ impl BlockCrew {
     }
 }
 
+#[stm_core_macros::inlined]
 impl Crew for BlockCrew {
     /// Says whether any thread's predicate held.
     type Votes = bool;
     /// Says whether the calling thread is the member.
     type Speaker = bool;
 
-    #[inline(always)]
     fn gather<L: Lane, A>(lane: &L, stm: &StmRef<A>) -> Self {
         // SAFETY: the region is live (StmRef::from_raw), and the versioned
         // algorithms, which alone have teams, use no part of it for lock logs.
@@ -263,47 +245,38 @@ impl Crew for BlockCrew {
         Self { place }
     }
 
-    #[inline(always)]
     fn number<L: Lane>(lane: &L) -> u64 {
         u64::from(lane.block_index())
     }
 
-    #[inline(always)]
     fn count<L: Lane>(lane: &L) -> u64 {
         u64::from(lane.grid_dim())
     }
 
-    #[inline(always)]
     fn size<L: Lane>(self, lane: &L) -> u32 {
         lane.block_dim()
     }
 
-    #[inline(always)]
     fn rank<L: Lane>(self, lane: &L) -> u32 {
         lane.thread_index()
     }
 
-    #[inline(always)]
     fn leader<L: Lane>(self, lane: &L) -> bool {
         self.member(lane, 0)
     }
 
-    #[inline(always)]
     fn member<L: Lane>(self, lane: &L, rank: u32) -> bool {
         lane.thread_index() == rank
     }
 
-    #[inline(always)]
     fn leader_thread<L: Lane>(self, lane: &L) -> u64 {
         lane.grid_thread() - u64::from(lane.thread_index())
     }
 
-    #[inline(always)]
     fn is<L: Lane>(self, _lane: &L, one: bool) -> bool {
         one
     }
 
-    #[inline(always)]
     fn vote<L: Lane>(self, lane: &L, predicate: bool) -> bool {
         if Mutant::BlockVotesByWarp.on(lane) {
             // SAFETY: all threads of the block are here (trait).
@@ -316,23 +289,19 @@ impl Crew for BlockCrew {
         unsafe { lane.barrier_any(predicate) }
     }
 
-    #[inline(always)]
     fn any(votes: bool) -> bool {
         votes
     }
 
-    #[inline(always)]
     fn all<L: Lane>(self, lane: &L, predicate: bool) -> bool {
         !self.vote(lane, !predicate)
     }
 
-    #[inline(always)]
     fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32 {
         // SAFETY: all threads of the block that have not ended call it together.
         unsafe { lane.barrier_count(predicate) }
     }
 
-    #[inline(always)]
     fn one_of<L: Lane>(self, lane: &L, _votes: bool, predicate: bool) -> bool {
         // SAFETY: a word of the place. Relaxed: it orders nothing; a vote
         // followed when the claim was freed, and another comes before the next claim.
@@ -346,7 +315,6 @@ impl Crew for BlockCrew {
         }
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn broadcast<L: Lane, const K: usize>(self, lane: &L, by: bool, v: [u64; K]) -> [u64; K] {
         const { assert!((K as u64) < PLACE_WORDS, "as many words as the place has") }
         // SAFETY: words of the place. Relaxed: the barriers order them.
@@ -367,14 +335,12 @@ impl Crew for BlockCrew {
         }
     }
 
-    #[inline(always)]
     fn broadcast_32<L: Lane>(self, lane: &L, by: bool, v: u32) -> u32 {
         let [v] = self.broadcast(lane, by, [u64::from(v)]);
         v as u32
     }
 
     /// It uses votes, which are faster than a round trip to memory.
-    #[inline(always)]
     fn broadcast_bits<L: Lane, const BITS: u32>(self, lane: &L, v: u32) -> u32 {
         let leads = self.leader(lane);
         (0..BITS).fold(0, |bits, k| {
@@ -382,7 +348,6 @@ impl Crew for BlockCrew {
         })
     }
 
-    #[inline(always)]
     fn meet<L: Lane>(self, lane: &L) {
         // SAFETY: all threads of the block call it together (trait).
         unsafe { lane.barrier() };

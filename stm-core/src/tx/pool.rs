@@ -22,6 +22,7 @@ const MISSES_ALONE: u32 = 8;
 /// The pause after an allocation that found no free node, for each one before it.
 const MISS_PAUSE_NS: u32 = 64;
 
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Allocates a node of a pool. The node belongs to this transaction until it
     /// commits; if it does not commit, the node is free again.
@@ -38,7 +39,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///   turns alone for some of them. A pool so small that one
     ///   attempt holds its last nodes for long may be called exhausted too early.
     /// - A full log of actions, a fault.
-    #[inline(always)]
     pub fn alloc(&mut self, pool: &TPool) -> TxResult<Node> {
         let taken = self.take(pool)?;
         Ok(pool.node(taken.index))
@@ -52,7 +52,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::alloc`] and of [`Self::write`].
-    #[inline(always)]
     pub fn alloc_record<R: Record>(&mut self, nodes: &TNodes<A, R>, record: R) -> TxResult<Node> {
         let taken = self.take(&nodes.pool)?;
         self.put_record(&nodes.records, u64::from(taken.index), record, taken.fresh)?;
@@ -60,7 +59,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Takes a node, which is given back if the attempt does not commit.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn take(&mut self, pool: &TPool) -> TxResult<Taken> {
         if let Some(abort) = self.fault.reason {
             return Err(abort);
@@ -87,7 +85,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Counts an allocation that found no free node, and returns what it is.
-    #[inline(always)]
     fn no_node<T>(&mut self, pool: &TPool) -> TxResult<T> {
         self.pool.misses = self.pool.misses.saturating_add(1);
         let alone = self.stm.limits.queue_after.saturating_add(MISSES_ALONE);
@@ -109,7 +106,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// [`Abort::BadNode`], a fault, if the node is of another pool, or was freed by this attempt
     /// already; or a full log of actions, a fault. A node that is free when the transaction has
     /// committed is a fault too, which the host reports.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn free(&mut self, pool: &TPool, node: Node) -> TxResult<()> {
         if let Some(abort) = self.fault.reason {
             return Err(abort);
@@ -133,7 +129,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.defer(When::Commit, action)
     }
 
-    #[inline(always)]
     fn misused<T>(&mut self, pool: &TPool, node: Node) -> TxResult<T> {
         let misuse = if pool.has_tag(node) {
             Misuse::NeverGivenOut
@@ -143,7 +138,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.fail_at(Abort::BadNode, (misuse.of(node), identity(pool)))
     }
 
-    #[inline(always)]
     pub(crate) fn record_of<R: Record>(
         &mut self,
         nodes: &TNodes<A, R>,
@@ -163,7 +157,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// # Errors
     /// The errors are those of [`Self::read`], and [`Abort::BadNode`], a fault,
     /// for a node of another pool or none.
-    #[inline(always)]
     pub fn read_node<R: Record>(&mut self, nodes: &TNodes<A, R>, node: Node) -> TxResult<R> {
         let i = self.record_of(nodes, node)?;
         self.read_record(&nodes.records, i)
@@ -174,7 +167,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// # Errors
     /// The errors are those of [`Self::write`], and [`Abort::BadNode`], a fault,
     /// for a node of another pool or none.
-    #[inline(always)]
     pub fn write_node<R: Record>(
         &mut self,
         nodes: &TNodes<A, R>,
@@ -189,7 +181,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read_node`].
-    #[inline(always)]
     pub fn get<R: Record, T: Element>(
         &mut self,
         nodes: &TNodes<A, R>,
@@ -204,7 +195,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read_node`].
-    #[inline(always)]
     pub fn get_many<R: Record, T: Element, const N: usize>(
         &mut self,
         nodes: &TNodes<A, R>,
@@ -219,7 +209,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::write_node`].
-    #[inline(always)]
     pub fn set<R: Record, T: Element>(
         &mut self,
         nodes: &TNodes<A, R>,
@@ -239,7 +228,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::write`]; the index is `k`.
-    #[inline(always)]
     pub fn init<R: Record>(
         &mut self,
         mine: &Preassigned<'_, A, R>,
@@ -254,7 +242,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::init`]; the index is that of the last record.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn init_many<R: Record, const N: usize>(
         &mut self,
         mine: &Preassigned<'_, A, R>,

@@ -5,12 +5,12 @@ use crate::array::record::{Field, Fields, Record, TRecords};
 use crate::tx::abort::TxResult;
 use stm_machine::{Element, Lane};
 
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Reads the record `records[i]`. The loads of its fields of one width are in flight together.
     ///
     /// # Errors
     /// The errors are those of [`Self::read`].
-    #[inline(always)]
     pub fn read_record<R: Record>(&mut self, records: &TRecords<A, R>, i: u64) -> TxResult<R> {
         self.within(i, records.len())?;
         // SAFETY: words of the record, which exists.
@@ -25,7 +25,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::write`]; some of the fields may then be written.
-    #[inline(always)]
     pub fn write_record<R: Record>(
         &mut self,
         records: &TRecords<A, R>,
@@ -38,7 +37,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Writes all fields of a record that exists. If they are `captured`,
     /// nobody else reaches them before the commit.
-    #[inline(always)]
     pub(crate) fn put_record<R: Record>(
         &mut self,
         records: &TRecords<A, R>,
@@ -57,7 +55,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read`].
-    #[inline(always)]
     pub fn read_field<R: Record, T: Element>(
         &mut self,
         records: &TRecords<A, R>,
@@ -74,7 +71,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read`].
-    #[inline(always)]
     pub fn read_fields<R: Record, T: Element, const N: usize>(
         &mut self,
         records: &TRecords<A, R>,
@@ -91,7 +87,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::write`].
-    #[inline(always)]
     pub fn write_field<R: Record, T: Element>(
         &mut self,
         records: &TRecords<A, R>,

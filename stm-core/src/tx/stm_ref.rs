@@ -103,24 +103,9 @@ pub struct StmRef<A> {
 }
 
 // The implementation is by hand, as a derive would require `A: Clone` without need.
-#[allow(clippy::expl_impl_clone_on_copy)]
-impl<A> Clone for StmRef<A> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A> Copy for StmRef<A> {}
+stm_machine::handle!([A] StmRef<A>: capacity, map, limits; ..);
 
-impl<A> core::fmt::Debug for StmRef<A> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("StmRef")
-            .field("capacity", &self.capacity)
-            .field("map", &self.map)
-            .field("limits", &self.limits)
-            .finish_non_exhaustive()
-    }
-}
-
+#[stm_core_macros::inlined]
 impl<A> StmRef<A> {
     /// Makes a handle on metadata in the memory of the device that will use it.
     ///
@@ -153,7 +138,6 @@ impl<A> StmRef<A> {
 
     /// Returns the number of polls of a locked word before a read aborts: the
     /// configured number, or else `own`, the default of the algorithm.
-    #[inline(always)]
     pub(crate) const fn read_polls_or(&self, own: u32) -> u32 {
         match self.limits.read_polls {
             0 => own,
@@ -161,30 +145,25 @@ impl<A> StmRef<A> {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn logs<L: Lane>(&self, lane: &L) -> Logs {
         // SAFETY: obligation 2 of `from_raw`.
         unsafe { Logs::of_lane(lane, self.region, self.capacity) }
     }
 
-    #[inline(always)]
     pub(crate) fn lock(&self, stripe: Stripe) -> *mut u64 {
         // The map masks, so the stripe is in the table.
         self.locks.wrapping_add(stripe.0 as usize)
     }
 
-    #[inline(always)]
     pub(crate) fn lock_of(&self, address: u64) -> *mut u64 {
         self.lock(self.map.stripe(address))
     }
 
-    #[inline(always)]
     pub(crate) fn clock(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).clock.now) }
     }
 
-    #[inline(always)]
     pub(crate) const fn gate(&self) -> Gate {
         Gate {
             globals: self.globals,
@@ -192,26 +171,22 @@ impl<A> StmRef<A> {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn probe_buffer(&self) -> *const ProbeBuffer {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { &raw const (*self.globals).probe.0 }
     }
 
-    #[inline(always)]
     pub(crate) fn launch_number<L: Lane>(&self, lane: &L) -> u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         // Relaxed: it does not change during a launch.
         unsafe { lane.load_relaxed_64(addr_of_mut!((*self.globals).launch).cast()) }
     }
 
-    #[inline(always)]
     pub(crate) fn sequence(&self) -> *mut u64 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).sequence).cast() }
     }
 
-    #[inline(always)]
     pub(crate) fn coarse_lock(&self) -> *mut u32 {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         unsafe { addr_of_mut!((*self.globals).coarse_lock).cast() }
@@ -220,7 +195,6 @@ impl<A> StmRef<A> {
     /// Returns whether the launch was told to stop, for kernels with loops around their
     /// transactions. If so, the lane is counted as one with work left undone, which makes the
     /// launch a timeout to the host; so ask only while there is work left.
-    #[inline(always)]
     pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
         let stops = self.asked_to_stop(lane);
         if stops {
@@ -232,7 +206,6 @@ impl<A> StmRef<A> {
 
     /// Returns the reason for which an attempt ends whose code returned `abort` although the
     /// attempt has not failed: it comes from another memory, or from another attempt.
-    #[inline(always)]
     pub(crate) fn not_given<L: Lane>(&self, lane: &L, abort: Abort) -> Abort {
         match abort {
             Abort::User => abort,
@@ -241,7 +214,6 @@ impl<A> StmRef<A> {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn asked_to_stop<L: Lane>(&self, lane: &L) -> bool {
         // SAFETY: a field of live globals (obligation 1 of `from_raw`).
         // Relaxed: the flag carries no data, and is seen eventually.

@@ -6,10 +6,10 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::{observe::event::Event, observe::mark::mark};
 use stm_machine::lane::{Lane, records};
 
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Returns the `count` elements from `first` on, or an abort that names the
     /// row or the element that does not exist.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn run_of<T: Summand>(
         &mut self,
         sums: &TSums<T>,
@@ -42,7 +42,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// # Errors
     /// A full write set, an index past the end, or, under the other algorithms,
     /// an error of a read: pass it on with `?`.
-    #[inline(always)]
     pub fn add<T: Summand>(
         &mut self,
         sums: &TSums<T>,
@@ -58,7 +57,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::add`].
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn add_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,
@@ -88,7 +86,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// A conflict with another transaction, a full read set, or an index past
     /// the end: pass it on with `?`.
-    #[inline(always)]
     pub fn read_sum<T: Summand>(&mut self, sums: &TSums<T>, row: u64, column: u32) -> TxResult<T> {
         let [v] = self.read_sum_many(sums, row, column, 1)?;
         Ok(v)
@@ -99,7 +96,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read_sum`].
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn read_sum_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,
@@ -124,7 +120,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Does [`Algorithm::add_many`] by reads and writes of plain words.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn add_by_writes<T: Summand, const N: usize>(
         &mut self,
         run: RowSlice<T>,
@@ -142,7 +137,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn observe_additions<T: Summand, const N: usize>(
         &mut self,
         run: RowSlice<T>,
@@ -165,7 +159,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn observe_sums<T: Summand, const N: usize>(
         &mut self,
         run: RowSlice<T>,

@@ -114,9 +114,9 @@ fn decide<L: Lane, C: Crew>(
     (abort.unwrap_or(Abort::Stopped), (index, len)) // a reason, as one brought it
 }
 
+#[stm_core_macros::inlined]
 impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// Makes an attempt that has not begun, for the crew of the calling lane.
-    #[inline(always)]
     pub(crate) fn new(
         lane: &'a L,
         stm: &'a StmRef<A>,
@@ -130,20 +130,17 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn leads(&self) -> bool {
         self.crew.is(self.tx.lane, self.crew.leader(self.tx.lane))
     }
 
     /// Broadcasts the lowest `BITS` bits of the leader's `v`, which must have no others.
-    #[inline(always)]
     pub(crate) fn of_leader<const BITS: u32>(&self, v: u32) -> u32 {
         self.crew.broadcast_bits::<L, BITS>(self.tx.lane, v)
     }
 
     /// Reports to the probe what each lane did with its words, word by word and then lane by lane,
     /// in the leader's buffer, where the team is one transaction.
-    #[inline(always)]
     fn observe<const N: usize>(
         &mut self,
         words: [WordAddress; N],
@@ -175,7 +172,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
 
     /// Returns which of the indices are present and in range; the first that is
     /// out of range is the lane's error.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn within<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -200,7 +196,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// # Errors
     /// The error of any lane: a conflict with another transaction, a full read
     /// set, or an index past the end. Pass it on with `?`.
-    #[inline(always)]
     pub fn read<T: Element>(&mut self, array: &A::Array<T>, i: Option<u64>) -> TxResult<Option<T>> {
         let [v] = self.read_many(array, [i])?;
         Ok(v)
@@ -211,7 +206,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     ///
     /// # Errors
     /// The errors are those of [`Self::read`].
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -250,7 +244,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     ///
     /// # Errors
     /// The error of any lane: a full write set, or an index past the end. Pass it on with `?`.
-    #[inline(always)]
     pub fn write<T: Element>(
         &mut self,
         array: &A::Array<T>,
@@ -263,7 +256,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     ///
     /// # Errors
     /// The errors are those of [`Self::write`].
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -293,7 +285,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     ///
     /// # Errors
     /// It is always [`Abort::User`], or an earlier error of the attempt.
-    #[inline(always)]
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         if let Some(abort) = self.tx.fault.reason {
             return Err(abort);
@@ -308,7 +299,6 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// # Errors
     /// It is always [`Abort::Retry`], or an earlier error of the attempt. If no lane has read
     /// anything, the attempt ends with [`Abort::RetryWithoutReads`], a fault.
-    #[inline(always)]
     pub fn retry<T>(&mut self) -> TxResult<T> {
         if let Some(abort) = self.tx.fault.reason {
             return Err(abort);
@@ -318,20 +308,17 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     }
 
     /// Returns whether `predicate` holds for any lane of the team. All call it together.
-    #[inline(always)]
     pub fn any(&self, predicate: bool) -> bool {
         C::any(self.crew.vote(self.tx.lane, predicate))
     }
 
     /// Returns whether `predicate` holds for every lane of the team. All call it together.
-    #[inline(always)]
     pub fn all(&self, predicate: bool) -> bool {
         self.crew.all(self.tx.lane, predicate)
     }
 
     /// Broadcasts the value that the lane of rank `rank` passes; the rank is
     /// the same for all lanes, which call this together.
-    #[inline(always)]
     pub fn told_by(&self, rank: u32, v: u64) -> u64 {
         let lane = self.tx.lane;
         let [v] = self.crew.broadcast(lane, self.crew.member(lane, rank), [v]);
@@ -340,40 +327,35 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
 
     /// Waits for all lanes of the team, which call this together. Everything that one wrote before,
     /// other than by the transaction, is visible to all afterwards.
-    #[inline(always)]
     pub fn sync(&self) {
         self.crew.meet(self.tx.lane);
     }
 
     /// Returns the number of lanes of the team. On the CPU a warp has 1.
-    #[inline(always)]
     pub fn size(&self) -> u32 {
         self.crew.size(self.tx.lane)
     }
 
     /// Returns the calling lane's place in the team, 0 to `size() - 1`.
-    #[inline(always)]
     pub fn rank(&self) -> u32 {
         self.crew.rank(self.tx.lane)
     }
 
     /// Returns the calling lane.
-    #[inline(always)]
     pub fn lane(&self) -> &'a L {
         self.tx.lane
     }
 }
 
 /// Operations that only the lanes of a warp have.
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> TeamTx<'_, L, A, WarpCrew> {
     /// Returns the lanes of the team for which `predicate` holds. All lanes call it together.
-    #[inline(always)]
     pub fn ballot(&self, predicate: bool) -> u32 {
         self.crew.vote(self.tx.lane, predicate)
     }
 
     /// Returns the lanes of the team, as a warp's mask.
-    #[inline(always)]
     pub const fn mask(&self) -> u32 {
         self.crew.mask()
     }

@@ -4,12 +4,12 @@ use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::{observe::event::Event, observe::mark::mark, tx::abort::TxResult};
 use stm_machine::{Element, Lane, View, WordAddress};
 
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Writes `array[i]`; the write takes effect when the transaction commits.
     ///
     /// # Errors
     /// A full write set, or an index past the end: pass it on with `?`.
-    #[inline(always)]
     pub fn write<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
         mark!(self, Native);
         if let Some(abort) = self.fault.reason {
@@ -19,7 +19,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.put::<T>(word, value.to_bits64())
     }
 
-    #[inline(always)]
     pub(crate) fn put<T: Element>(&mut self, address: WordAddress, value: u64) -> TxResult<()> {
         let buffered = A::buffer::<L, T>(self, address, value, Inside);
         self.checked(buffered)?;
@@ -33,7 +32,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// The errors are those of [`Self::write`]; some of the elements may then be written.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -98,7 +96,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// # Errors
     /// Those of [`Self::read_many`] and [`Self::write`].
-    #[inline(always)]
     pub fn update_many<T: Element, const N: usize, const W: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -120,7 +117,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Writes the first `count` of several words together, if the algorithm can; `captured` ones
     /// are stored at once. Otherwise it returns `false` and changes nothing.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn put_together<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],
@@ -144,7 +140,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Writes the first `count` of several words that exist. If they are
     /// `captured`, another attempt reaches them only by reading a word that this
     /// one writes, and no two of them are the same.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn put_words<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],

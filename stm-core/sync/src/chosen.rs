@@ -2,7 +2,7 @@
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 use super::{Anderson, FetchAdd, Mcs2, Tas, TasBackoff, TicketHandoff};
-use crate::sealed::Sealed;
+use crate::{choice::choice, sealed::Sealed};
 use stm_machine::Lane;
 
 /// A lock whose kind the host chooses at launch, by name or by what suits the device
@@ -16,28 +16,9 @@ pub struct Chosen;
 /// Lists the kinds to choose from, and makes what depends on the list.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $number:literal: $lock:ty, $fair:literal;)*) => {
-        /// A kind of lock of [`Chosen`].
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-        pub enum Kind {
-            $($(#[$doc])* $kind = $number,)*
-        }
+        choice! { "kind of lock"; $($(#[$doc])* $kind = $number: $lock;)* }
 
         impl Kind {
-            /// All kinds.
-            pub const ALL: &[Self] = &[$(Self::$kind,)*];
-
-            /// Returns the kind's name.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$kind => <$lock>::NAME,)*
-                }
-            }
-
-            /// Returns the kind with this name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|kind| kind.name() == name)
-            }
-
             /// Returns whether the lock is granted first come, first served.
             pub const fn is_fair(self) -> bool {
                 match self {
@@ -62,6 +43,7 @@ macro_rules! kinds {
 
         impl Sealed for Chosen {}
 
+        #[stm_machine::inlined]
         impl LockKind for Chosen {
             const NAME: &'static str = "chosen";
             const CHOSEN: bool = true;
@@ -77,7 +59,6 @@ macro_rules! kinds {
                 words.max().unwrap_or(0)
             }
 
-            #[inline(always)]
             fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
                 match place.kind() {
                     $($number => <$lock>::arrive(lane, place),)*
@@ -85,7 +66,6 @@ macro_rules! kinds {
                 }
             }
 
-            #[inline(always)]
             fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
                 match place.kind() {
                     $($number => <$lock>::poll(lane, place, turn),)*
@@ -93,7 +73,6 @@ macro_rules! kinds {
                 }
             }
 
-            #[inline(always)]
             fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
                 match place.kind() {
                     $($number => <$lock>::leave(lane, place, turn),)*

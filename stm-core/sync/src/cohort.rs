@@ -82,6 +82,7 @@ fn store<L: Lane>(lane: &L, place: &Place, i: u32, v: u32) {
 
 impl<const PASSES: u32> Sealed for Cohort<PASSES> {}
 
+#[stm_machine::inlined]
 impl<const PASSES: u32> LockKind for Cohort<PASSES> {
     const NAME: &'static str = "cohort";
     const HELD_MAX: u32 = u32::MAX;
@@ -89,12 +90,10 @@ impl<const PASSES: u32> LockKind for Cohort<PASSES> {
     const SHARED_WORDS: u32 = SHARED_WORDS;
     const WARP_HANDOFF: bool = true;
 
-    #[inline(always)]
     fn lock_words(_users: u32) -> u32 {
         2
     }
 
-    #[inline(always)]
     fn set_up<L: Lane>(lane: &L, place: &Place) {
         if !is_inside(lane, place) {
             return;
@@ -105,7 +104,6 @@ impl<const PASSES: u32> LockKind for Cohort<PASSES> {
         store(lane, place, MARK, mark(place));
     }
 
-    #[inline(always)]
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         if !is_inside(lane, place) || load(lane, place, MARK) != mark(place) {
             return Err(LockFault::NotSetUp);
@@ -116,7 +114,6 @@ impl<const PASSES: u32> LockKind for Cohort<PASSES> {
         }))
     }
 
-    #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         if turn.step == IN_BLOCK {
             if load(lane, place, OWN_SERVED) != turn.place {
@@ -144,7 +141,6 @@ impl<const PASSES: u32> LockKind for Cohort<PASSES> {
         Poll::Granted
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
         let next = turn.place.wrapping_add(1);
         let passes = turn.step - HOLDS + 1;

@@ -155,26 +155,23 @@ const fn tag(word: u64) -> u32 {
     (word >> 32) as u32
 }
 
+#[stm_machine::inlined]
 impl CombinerSeat {
-    #[inline(always)]
     fn word(&self, i: usize) -> *mut u32 {
         self.words.wrapping_add(i)
     }
 
     /// Returns the address of word `k` of the entry of a request, of which `n`
     /// are words of the request.
-    #[inline(always)]
     fn entry(&self, number: u32, k: usize, n: usize) -> *mut u64 {
         let entry = (number & self.mask) as usize;
         self.entries.wrapping_add(entry * (n + 1) + k)
     }
 
-    #[inline(always)]
     fn response(&self, user: u32) -> *mut u64 {
         self.responses.wrapping_add(user as usize)
     }
 
-    #[inline(always)]
     fn load<const N: usize, L: Lane>(&self, lane: &L, first: u32) -> Batch<N> {
         let mut batch = Batch {
             users: [0; BATCH],
@@ -213,6 +210,7 @@ impl<const N: usize> Batch<N> {
     }
 }
 
+#[stm_machine::inlined]
 impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
     /// Makes a reference to `count` combiners.
     ///
@@ -243,13 +241,11 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
 
     stm_machine::counted!("combiners", u64, count);
 
-    #[inline(always)]
     const fn failure(&self) -> Failure {
         // SAFETY: the header is live (`from_raw`).
         unsafe { Failure::of(self.header) }
     }
 
-    #[inline(always)]
     fn seat<L: Lane>(&self, lane: &L, index: u64) -> Result<CombinerSeat, LockFault> {
         self.failure().check(lane)?;
         let thread = lane.grid_thread();
@@ -283,7 +279,6 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
     /// The index is past the end, or the thread's number in the grid is not below the number of
     /// users. Then nothing was executed; the fault is recorded, and the host reports it. Or a
     /// holder has panicked on the CPU, and whether the request was executed is unknown.
-    #[inline(always)]
     pub fn apply<L: Lane, C: Combined<N>>(
         &self,
         lane: &L,
@@ -322,7 +317,6 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
 
     /// Puts a request into the ring, and returns its number and the number that
     /// its response will have.
-    #[inline(always)]
     fn publish<L: Lane, C: Combined<N>>(
         lane: &L,
         seat: &CombinerSeat,
@@ -350,7 +344,6 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         }
     }
 
-    #[inline(always)]
     fn take<L: Lane>(lane: &L, seat: &CombinerSeat) -> bool {
         // SAFETY: a word of the combiner. The load is relaxed: L1 follows, or
         // nothing.
@@ -361,7 +354,6 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
     }
 
     /// Executes requests as the holder, of which `own` is one, and frees the lock.
-    #[inline(always)]
     fn serve<L: Lane, C: Combined<N>>(lane: &L, seat: &CombinerSeat, combined: &C, own: u32) {
         // SAFETY: a word of the combiner. Relaxed: L1 precedes.
         let mut head = unsafe { lane.load_relaxed_32(seat.word(HEAD)) };
@@ -398,7 +390,6 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
 
     /// Executes the first `ready` requests of a batch, whose first is number
     /// `head`, and stores the responses.
-    #[inline(always)]
     fn execute<L: Lane, C: Combined<N>>(
         lane: &L,
         seat: &CombinerSeat,

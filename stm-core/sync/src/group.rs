@@ -47,8 +47,8 @@ pub(super) const DONE: Told = u32::MAX - 1;
 /// There is nothing to do in this pass.
 pub(super) const WAIT: Told = u32::MAX;
 
+#[stm_machine::inlined]
 impl Group {
-    #[inline(always)]
     pub(super) fn alone<L: Lane>(lane: &L) -> Self {
         Self {
             lanes: lane.lane_bit(),
@@ -60,7 +60,6 @@ impl Group {
 
     /// Makes the group of the lanes that run together here with the same lock, given by
     /// its address.
-    #[inline(always)]
     pub(super) fn of<L: Lane>(lane: &L, lock: u64) -> Self {
         let active = lane.active_mask();
         let by_itself = active == lane.lane_bit();
@@ -80,18 +79,15 @@ impl Group {
         }
     }
 
-    #[inline(always)]
     pub(super) const fn mask(&self) -> u32 {
         self.lanes
     }
 
-    #[inline(always)]
     pub(super) const fn lanes(&self) -> u32 {
         self.lanes.count_ones()
     }
 
     /// Tells all lanes what the first one says. What the others say does not matter.
-    #[inline(always)]
     pub(super) fn tell<L: Lane>(&self, lane: &L, says: Told) -> Told {
         // SAFETY: each lane of the group goes through the same loop, whose
         // course depends only on what is told here.
@@ -99,7 +95,6 @@ impl Group {
     }
 
     /// Runs the sections of all lanes, one after the other, and returns the result of this lane's.
-    #[inline(always)]
     pub(super) fn in_turn<L: Lane, R>(
         &self,
         lane: &L,
@@ -113,7 +108,6 @@ impl Group {
     }
 
     /// Waits until so many lanes of the group have had their sections.
-    #[inline(always)]
     fn pass<L: Lane>(&self, lane: &L, sections: u32) {
         if self.lanes == lane.lane_bit() || Mutant::LockNoHandoff.on(lane) {
             return;

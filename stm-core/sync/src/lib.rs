@@ -130,6 +130,7 @@ extern crate std;
 
 pub mod barrier;
 pub mod channel;
+mod choice;
 pub mod chosen;
 pub mod cohort;
 pub mod combine;

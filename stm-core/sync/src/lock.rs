@@ -80,10 +80,10 @@ pub struct Place {
     kind: u32,
 }
 
+#[stm_machine::inlined]
 impl Place {
     /// Makes the place of user `user` at the lock at `lock`, whose words in shared
     /// memory begin at `shared`. `kind` is for [`Chosen`](super::Chosen) only.
-    #[inline(always)]
     pub(crate) const fn new(
         lock: *mut u32,
         (nodes, users): (*mut u32, u32),
@@ -101,48 +101,41 @@ impl Place {
     }
 
     /// Returns the kind, for [`Chosen`](super::Chosen).
-    #[inline(always)]
     pub(super) const fn kind(&self) -> u32 {
         self.kind
     }
 
     /// Returns the index of the lock's first word in the block's shared memory. It
     /// may be past the end of that.
-    #[inline(always)]
     pub const fn shared_word(&self) -> u32 {
         self.shared
     }
 
     /// Returns the address of word `i` of the lock, which may be accessed if
     /// `i` is below [`LockKind::lock_words`].
-    #[inline(always)]
     pub const fn word(&self, i: u32) -> *mut u32 {
         self.lock.wrapping_add(i as usize)
     }
 
     /// Returns the address of word `i` of the words of user `user`, which may be accessed if `i` is
     /// below [`LockKind::USER_WORDS`] and `user` is below [`Self::users`].
-    #[inline(always)]
     pub const fn user_word<K: LockKind>(&self, user: u32, i: u32) -> *mut u32 {
         let first = user as usize * K::USER_WORDS as usize;
         self.nodes.wrapping_add(first + i as usize)
     }
 
     /// Returns the number of users that the locks were made for.
-    #[inline(always)]
     pub const fn users(&self) -> u32 {
         self.users
     }
 
     /// Returns the number of the asking thread in the grid.
-    #[inline(always)]
     pub const fn thread(&self) -> u64 {
         self.user
     }
 
     /// Returns the number of the asking thread as a user, or
     /// [`LockFault::TooManyUsers`] if the locks were made for fewer.
-    #[inline(always)]
     pub const fn user(&self) -> Result<u32, LockFault> {
         if self.user < self.users as u64 {
             Ok(self.user as u32)

@@ -54,22 +54,9 @@ pub struct TLocks<K> {
     kind: PhantomData<K>,
 }
 
-impl<K> Clone for TLocks<K> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<K> Copy for TLocks<K> {}
+stm_machine::handle!([K] TLocks<K>: count, users; ..);
 
-impl<K> core::fmt::Debug for TLocks<K> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TLocks")
-            .field("count", &self.count)
-            .field("users", &self.users)
-            .finish_non_exhaustive()
-    }
-}
-
+#[stm_machine::inlined]
 impl<K: LockKind> TLocks<K> {
     /// Makes a reference to `count` locks.
     ///
@@ -104,7 +91,6 @@ impl<K: LockKind> TLocks<K> {
 
     stm_machine::counted!("locks", u64, count);
 
-    #[inline(always)]
     pub(super) fn place<L: Lane>(&self, lane: &L, index: u64) -> Result<Place, LockFault> {
         if index >= self.count {
             return Err(self.fault(lane, index, LockFault::OutOfRange));
@@ -137,7 +123,6 @@ impl<K: LockKind> TLocks<K> {
     ///
     /// # Safety
     /// All threads of the block make this call, and nobody else uses these words of shared memory.
-    #[inline(always)]
     pub unsafe fn set_up_block<L: Lane>(&self, lane: &L) {
         if K::SHARED_WORDS == 0 {
             return;
@@ -154,14 +139,12 @@ impl<K: LockKind> TLocks<K> {
     }
 
     /// Returns the flag of sections that have panicked.
-    #[inline(always)]
     pub(super) const fn failure(&self) -> Failure {
         // SAFETY: the header is live (`from_raw`).
         unsafe { Failure::of(self.header) }
     }
 
     /// Records a fault, if it is the first, and returns it.
-    #[inline(always)]
     pub(super) fn fault<L: Lane>(&self, lane: &L, index: u64, fault: LockFault) -> LockFault {
         if UNWINDS && fault == LockFault::HolderFailed {
             // The holder itself has recorded it.
@@ -187,7 +170,6 @@ impl<K: LockKind> TLocks<K> {
     /// # Errors
     /// The index is past the end, or the thread cannot be served; then the
     /// section has not run. The fault is recorded, and the host reports it.
-    #[inline(always)]
     pub fn with<L: Lane, R>(
         &self,
         lane: &L,
@@ -198,7 +180,6 @@ impl<K: LockKind> TLocks<K> {
     }
 
     /// Does [`Self::with`] with a section that is told how many lanes acquire the lock together.
-    #[inline(always)]
     pub(super) fn with_group<L: Lane, R>(
         &self,
         lane: &L,
@@ -279,7 +260,6 @@ impl<K: LockKind> TLocks<K> {
     /// Does [`Self::with`] for a lane that no other of its warp runs with here. It
     /// needs no warp operation and no record of how far it has come, which takes a
     /// third of the time of a section. (See [`super::group`] for why this is safe.)
-    #[inline(always)]
     fn with_by_itself<L: Lane, R>(
         &self,
         lane: &L,
@@ -312,7 +292,6 @@ impl<K: LockKind> TLocks<K> {
     ///
     /// # Errors
     /// Those of [`Self::with`].
-    #[inline(always)]
     pub fn try_with<L: Lane, R>(
         &self,
         lane: &L,

@@ -68,14 +68,13 @@ const FIRST: u32 = 1;
 /// The node behind is still to be linked.
 const UNLINKED: u32 = 2;
 
+#[stm_machine::inlined]
 impl<const HELD: u32> Queue<HELD> {
-    #[inline(always)]
     fn word(place: &Place, node: u32, i: u32) -> *mut u32 {
         place.user_word::<Self>(0, (node - 1) * NODE_WORDS + i)
     }
 
     /// Returns a node of the thread that is not in use, cleared.
-    #[inline(always)]
     fn node<L: Lane>(lane: &L, place: &Place) -> Result<u32, LockFault> {
         let mut node = place.user()? * HELD + 1;
         // SAFETY: words that only this thread uses.
@@ -101,7 +100,6 @@ impl<const HELD: u32> Queue<HELD> {
     }
 
     /// Makes a node free for the next lock of its thread.
-    #[inline(always)]
     fn free<L: Lane>(lane: &L, place: &Place, node: u32) {
         // SAFETY: a word that only this thread uses.
         unsafe { lane.private_store_32(Self::word(place, node, IN_USE), 0) };
@@ -110,18 +108,17 @@ impl<const HELD: u32> Queue<HELD> {
 
 impl<const HELD: u32> Sealed for Queue<HELD> {}
 
+#[stm_machine::inlined]
 impl<const HELD: u32> LockKind for Queue<HELD> {
     const NAME: &'static str = if HELD == 1 { "mcs" } else { "mcs2" };
     const HELD_MAX: u32 = HELD;
     const USER_WORDS: u32 = HELD * NODE_WORDS;
     const WARP_HANDOFF: bool = true;
 
-    #[inline(always)]
     fn lock_words(_users: u32) -> u32 {
         1
     }
 
-    #[inline(always)]
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         let node = Self::node(lane, place)?;
         // ORDER(L1): acquire, for an empty queue; pairs with L2 of the last holder,
@@ -140,7 +137,6 @@ impl<const HELD: u32> LockKind for Queue<HELD> {
         Ok(Turn::at(node))
     }
 
-    #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         // SAFETY: a word of the thread's own node.
         let granted = turn.step == FIRST
@@ -154,7 +150,6 @@ impl<const HELD: u32> LockKind for Queue<HELD> {
         Poll::Granted
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
         let node = turn.place;
         // ORDER(L5): acquire; pairs with L4 of the thread behind.

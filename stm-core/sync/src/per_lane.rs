@@ -14,6 +14,7 @@ pub struct PerLane<K>(PhantomData<K>);
 
 impl<K: LockKind> Sealed for PerLane<K> {}
 
+#[stm_machine::inlined]
 impl<K: LockKind> LockKind for PerLane<K> {
     const NAME: &'static str = K::NAME;
     const HELD_MAX: u32 = K::HELD_MAX;
@@ -28,22 +29,18 @@ impl<K: LockKind> LockKind for PerLane<K> {
         K::lock_words(users)
     }
 
-    #[inline(always)]
     fn set_up<L: Lane>(lane: &L, place: &Place) {
         K::set_up(lane, place);
     }
 
-    #[inline(always)]
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         K::arrive(lane, place)
     }
 
-    #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         K::poll(lane, place, turn)
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
         K::leave(lane, place, turn)
     }

@@ -212,19 +212,18 @@ impl<const PASSES: u32> Reserving<PASSES> {
 
 impl<const PASSES: u32> Sealed for Reserving<PASSES> {}
 
+#[stm_machine::inlined]
 impl<const PASSES: u32> LockKind for Reserving<PASSES> {
     const NAME: &'static str = "reserving";
     const HELD_MAX: u32 = u32::MAX;
     const USER_WORDS: u32 = 0;
     const WARP_HANDOFF: bool = true;
 
-    #[inline(always)]
     fn lock_words(_users: u32) -> u32 {
         const { assert!(PASSES >= 1 && PASSES <= 254) };
         4
     }
 
-    #[inline(always)]
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         // These loads are in flight together with the exchange.
         let turn = holding(lane, place);
@@ -240,7 +239,6 @@ impl<const PASSES: u32> LockKind for Reserving<PASSES> {
         })
     }
 
-    #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         if turn.step != QUEUES {
             return Poll::Granted;
@@ -264,7 +262,6 @@ impl<const PASSES: u32> LockKind for Reserving<PASSES> {
         }
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
         let (waiters, times, distrusted) = (turn.place, turn.step + 1, turn.found);
         let warp = warp(lane);

@@ -45,18 +45,17 @@ impl Anderson {
 
 impl Sealed for Anderson {}
 
+#[stm_machine::inlined]
 impl LockKind for Anderson {
     const NAME: &'static str = "anderson";
     const HELD_MAX: u32 = u32::MAX;
     const USER_WORDS: u32 = 0;
     const WARP_HANDOFF: bool = true;
 
-    #[inline(always)]
     fn lock_words(users: u32) -> u32 {
         SPACING * (1 + slots(users))
     }
 
-    #[inline(always)]
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         // SAFETY: the lock's word. Relaxed: a number, and L1 follows.
         Ok(Turn::at(unsafe {
@@ -65,7 +64,6 @@ impl LockKind for Anderson {
     }
 
     // A slot is zero at first, which is the first number of slot 0 and of no other.
-    #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         // SAFETY: a word of the lock, as `slot` masks.
         if unsafe { load_grant(lane, Self::slot(place, turn.place)) } == turn.place {
@@ -75,7 +73,6 @@ impl LockKind for Anderson {
         }
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
         let next = turn.place.wrapping_add(1);
         // SAFETY: as above; only the holder writes slots.
@@ -149,18 +146,17 @@ impl Ring {
 
 impl Sealed for Ring {}
 
+#[stm_machine::inlined]
 impl LockKind for Ring {
     const NAME: &'static str = "ring";
     const HELD_MAX: u32 = u32::MAX;
     const USER_WORDS: u32 = 0;
     const WARP_HANDOFF: bool = true;
 
-    #[inline(always)]
     fn lock_words(users: u32) -> u32 {
         RING_WORDS + slots(users + 1)
     }
 
-    #[inline(always)]
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         let user = place.user()?;
         // ORDER(L6): what the thread knows of the front before its own position,
@@ -176,7 +172,6 @@ impl LockKind for Ring {
         Ok(Turn::at(position))
     }
 
-    #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         // SAFETY: words of the lock.
         let (front, at_front) = unsafe {
@@ -196,7 +191,6 @@ impl LockKind for Ring {
         Poll::Failed(LockFault::HeldAlready)
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
         // SAFETY: words of the lock, which only the holder writes. The first
         // store is relaxed: L2 follows.

@@ -49,6 +49,7 @@ macro_rules! test_and_set {
     ($kind:ident, $name:literal, |$lane:ident, $place:ident, $turn:ident| $poll:expr) => {
         impl Sealed for $kind {}
 
+        #[stm_machine::inlined]
         impl LockKind for $kind {
             const NAME: &'static str = $name;
             const HELD_MAX: u32 = u32::MAX;
@@ -56,22 +57,18 @@ macro_rules! test_and_set {
             const QUEUES: bool = false;
             const WARP_HANDOFF: bool = true;
 
-            #[inline(always)]
             fn lock_words(_users: u32) -> u32 {
                 1
             }
 
-            #[inline(always)]
             fn arrive<L: Lane>(_lane: &L, _place: &Place) -> Result<Turn, LockFault> {
                 Ok(Turn::at(0))
             }
 
-            #[inline(always)]
             fn poll<L: Lane>($lane: &L, $place: &Place, $turn: &mut Turn) -> Poll {
                 $poll
             }
 
-            #[inline(always)]
             fn leave<L: Lane>(lane: &L, place: &Place, _turn: &mut Turn) -> bool {
                 free(lane, place)
             }

@@ -75,23 +75,21 @@ macro_rules! ticket {
     ($kind:ident, $name:literal, $handoff:literal, |$turn:ident| $pause:expr) => {
         impl Sealed for $kind {}
 
+        #[stm_machine::inlined]
         impl LockKind for $kind {
             const NAME: &'static str = $name;
             const HELD_MAX: u32 = u32::MAX;
             const USER_WORDS: u32 = 0;
             const WARP_HANDOFF: bool = $handoff;
 
-            #[inline(always)]
             fn lock_words(_users: u32) -> u32 {
                 2
             }
 
-            #[inline(always)]
             fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
                 Ok(draw(lane, place))
             }
 
-            #[inline(always)]
             fn poll<L: Lane>(lane: &L, place: &Place, $turn: &mut Turn) -> Poll {
                 if is_served(lane, place, *$turn) {
                     Poll::Granted
@@ -100,7 +98,6 @@ macro_rules! ticket {
                 }
             }
 
-            #[inline(always)]
             fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
                 serve_next(lane, place, *turn)
             }

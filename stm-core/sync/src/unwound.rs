@@ -25,18 +25,17 @@ pub(super) struct Failure {
     header: *mut u32,
 }
 
+#[stm_machine::inlined]
 impl Failure {
     /// Makes the flag in the header at `header`.
     ///
     /// # Safety
     /// The header's words are live as long as the flag is used, and accessed by lanes only.
-    #[inline(always)]
     pub(super) const unsafe fn of(header: *mut u32) -> Self {
         Self { header }
     }
 
     /// Looks at the flag. Errors: [`LockFault::HolderFailed`] if it is raised.
-    #[inline(always)]
     pub(super) fn check<L: Lane>(self, lane: &L) -> Result<(), LockFault> {
         // SAFETY: live (`of`). Relaxed: the flag carries no data, is seen eventually, and
         // who has seen it once sees it again.
@@ -47,7 +46,6 @@ impl Failure {
     }
 
     /// Runs the section of a holder of lock `index`, and raises the flag if it panics.
-    #[inline(always)]
     pub(super) fn watch<L: Lane, R>(self, lane: &L, index: u64, section: impl FnOnce() -> R) -> R {
         let guard = Guard {
             failure: self,

@@ -17,6 +17,7 @@ pub enum Step<R> {
     Done(R),
 }
 
+#[stm_machine::inlined]
 impl<K: LockKind> TLocks<K> {
     /// Walks from lock to lock hand over hand, which is lock coupling.
     ///
@@ -29,7 +30,6 @@ impl<K: LockKind> TLocks<K> {
     ///
     /// # Errors
     /// An index is past the end, or the thread cannot be served. Then no lock is held any more.
-    #[inline(always)]
     pub fn walk<L: Lane, R>(
         &self,
         lane: &L,
@@ -67,7 +67,6 @@ impl<K: LockKind> TLocks<K> {
 
     /// Makes one step of a walk, without waiting. As in [`Self::with`], lanes
     /// that wait and lanes that visit go through one loop.
-    #[inline(always)]
     fn step<L: Lane, R>(
         &self,
         lane: &L,
@@ -147,8 +146,8 @@ struct Held {
     turn: Option<Turn>,
 }
 
+#[stm_machine::inlined]
 impl Held {
-    #[inline(always)]
     const fn new(place: Place, index: u64) -> Self {
         Self {
             place,
@@ -158,7 +157,6 @@ impl Held {
     }
 
     /// Arrives if the thread has not done so, and asks once for the lock.
-    #[inline(always)]
     fn asks<K: LockKind, L: Lane>(&mut self, lane: &L) -> Poll {
         let mut turn = match self.turn {
             Some(turn) => turn,
@@ -174,7 +172,6 @@ impl Held {
     }
 
     /// Makes a step of giving the lock up, and returns whether that is done.
-    #[inline(always)]
     fn leaves<K: LockKind, L: Lane>(&mut self, lane: &L) -> bool {
         match &mut self.turn {
             Some(turn) => K::leave(lane, &self.place, turn),

@@ -28,22 +28,20 @@ const TURN: u32 = 2;
 const CHECKED_WORDS: u32 = 2 + TURN_WORDS as u32;
 const TURN_WORDS: usize = 5;
 
+#[stm_machine::inlined]
 impl<K: LockKind> Checked<K> {
-    #[inline(always)]
     fn word(place: &Place, i: u32) -> *mut u32 {
         place.word(K::lock_words(place.users()) + i)
     }
 
     /// Returns the address of the word in which a user counts the locks that it
     /// holds. These words are behind those of kind `K`.
-    #[inline(always)]
     fn count(place: &Place, user: u32) -> *mut u32 {
         place
             .user_word::<K>(place.users(), 0)
             .wrapping_add(user as usize)
     }
 
-    #[inline(always)]
     fn is_held_by<L: Lane>(lane: &L, place: &Place, user: u32) -> bool {
         // SAFETY: the lock's word. Relaxed: only a thread itself stores its own
         // number or removes it, so it finds its number exactly if it holds the lock.
@@ -51,7 +49,6 @@ impl<K: LockKind> Checked<K> {
     }
 
     /// Refuses a thread that cannot have the lock, and returns its number.
-    #[inline(always)]
     fn admit<L: Lane>(lane: &L, place: &Place) -> Result<(), LockFault> {
         let user = place.user()?;
         if Self::is_held_by(lane, place, user) {
@@ -64,7 +61,6 @@ impl<K: LockKind> Checked<K> {
         Ok(())
     }
 
-    #[inline(always)]
     fn note<L: Lane>(lane: &L, place: &Place, holds: bool) {
         // Users were checked when they arrived.
         let user = place.thread() as u32;
@@ -81,6 +77,7 @@ impl<K: LockKind> Checked<K> {
 
 impl<K> Sealed for Checked<K> {}
 
+#[stm_machine::inlined]
 impl<K: LockKind> LockKind for Checked<K> {
     const NAME: &'static str = K::NAME;
     const CHOSEN: bool = K::CHOSEN;
@@ -91,23 +88,19 @@ impl<K: LockKind> LockKind for Checked<K> {
     const POISONED: bool = K::POISONED;
     const WARP_HANDOFF: bool = false;
 
-    #[inline(always)]
     fn lock_words(users: u32) -> u32 {
         K::lock_words(users) + CHECKED_WORDS
     }
 
-    #[inline(always)]
     fn set_up<L: Lane>(lane: &L, place: &Place) {
         K::set_up(lane, place);
     }
 
-    #[inline(always)]
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         Self::admit(lane, place)?;
         K::arrive(lane, place)
     }
 
-    #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         let poll = K::poll(lane, place, turn);
         if poll == Poll::Granted {
@@ -116,7 +109,6 @@ impl<K: LockKind> LockKind for Checked<K> {
         poll
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
         // Not in later steps of the same leave.
         if Self::is_held_by(lane, place, place.thread() as u32) {
@@ -138,6 +130,7 @@ impl<K: TryLock> TryLock for Checked<K> {
     }
 }
 
+#[stm_machine::inlined]
 impl<K: LockKind> TLocks<Checked<K>> {
     /// Acquires the lock of this index, until the thread calls [`Self::unlock`]. Prefer
     /// [`Self::with`], which cannot forget that, and after which a panic on the CPU does not leave
@@ -147,7 +140,6 @@ impl<K: LockKind> TLocks<Checked<K>> {
     /// # Errors
     /// Those of [`Self::with`]; in particular the thread holds the lock already.
     /// Then it does not hold it once more.
-    #[inline(always)]
     pub fn lock<L: Lane>(&self, lane: &L, index: u64) -> Result<(), LockFault> {
         let place = self.place(lane, index)?;
         let fail = |fault| Err(self.fault(lane, index, fault));
@@ -181,7 +173,6 @@ impl<K: LockKind> TLocks<Checked<K>> {
     /// # Errors
     /// The index is past the end, or the thread does not hold the lock, or it holds it
     /// for a section of [`Self::with`] or of a walk.
-    #[inline(always)]
     pub fn unlock<L: Lane>(&self, lane: &L, index: u64) -> Result<(), LockFault> {
         let place = self.place(lane, index)?;
         let holds = (place.user()).is_ok_and(|user| Checked::<K>::is_held_by(lane, &place, user));
@@ -242,6 +233,7 @@ const TICKS_LOG2: u32 = 8;
 
 impl<K, const TICKS: u64> Sealed for Timeout<K, TICKS> {}
 
+#[stm_machine::inlined]
 impl<K: LockKind, const TICKS: u64> LockKind for Timeout<K, TICKS> {
     const NAME: &'static str = K::NAME;
     const CHOSEN: bool = K::CHOSEN;
@@ -252,24 +244,20 @@ impl<K: LockKind, const TICKS: u64> LockKind for Timeout<K, TICKS> {
     const POISONED: bool = K::QUEUES;
     const WARP_HANDOFF: bool = K::WARP_HANDOFF;
 
-    #[inline(always)]
     fn lock_words(users: u32) -> u32 {
         K::lock_words(users)
     }
 
-    #[inline(always)]
     fn set_up<L: Lane>(lane: &L, place: &Place) {
         K::set_up(lane, place);
     }
 
-    #[inline(always)]
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         let asked = (lane.clock() >> TICKS_LOG2) as u32;
         let turn = K::arrive(lane, place)?;
         Ok(Turn { asked, ..turn })
     }
 
-    #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         const { assert!(TICKS >> TICKS_LOG2 < 1 << 31) };
         let asked = turn.asked;
@@ -284,7 +272,6 @@ impl<K: LockKind, const TICKS: u64> LockKind for Timeout<K, TICKS> {
         poll
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
         K::leave(lane, place, turn)
     }

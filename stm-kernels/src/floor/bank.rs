@@ -54,8 +54,8 @@ struct Books<'a, L> {
     findings: *mut u64,
 }
 
+#[stm_core::inlined]
 impl<'a, L: Lane> Books<'a, L> {
-    #[inline(always)]
     fn open(lane: &'a L, p: &Params) -> Option<Self> {
         Some(Self {
             lane,
@@ -68,7 +68,6 @@ impl<'a, L: Lane> Books<'a, L> {
 
     /// Calls `each` for each transaction of the calling lane, with the addresses of
     /// a transfer's two balances and its amount.
-    #[inline(always)]
     fn for_each(&self, p: &Params, each: impl Fn(Drawn)) {
         let table = |entry| {
             p.tables.get(entry).map_or(0, |entry| {
@@ -92,7 +91,6 @@ impl<'a, L: Lane> Books<'a, L> {
     ///
     /// # Safety
     /// The addresses are those of a transfer ([`Self::for_each`]).
-    #[inline(always)]
     unsafe fn transfer(&self, from: *mut u32, to: *mut u32, amount: u32) {
         let lane = self.lane;
         // SAFETY: balances that the array has.
@@ -103,7 +101,6 @@ impl<'a, L: Lane> Books<'a, L> {
         }
     }
 
-    #[inline(always)]
     fn sum(&self, range: u32) -> u32 {
         let (start, len) = (self.plan.start(range), self.plan.len(range));
         let mut sum = 0u32;
@@ -126,7 +123,6 @@ impl<'a, L: Lane> Books<'a, L> {
         sum
     }
 
-    #[inline(always)]
     fn note(&self, range: u32, sum: u32) {
         let lane = self.lane;
         // SAFETY: the sums have the range, the findings both counters

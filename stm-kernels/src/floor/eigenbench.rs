@@ -52,10 +52,10 @@ struct Work {
 /// The addresses of a batch.
 type Batch = [*mut u32; BATCH];
 
+#[stm_core::inlined]
 impl Work {
     /// Draws the addresses of the batch that begins with access `k`; the last batch
     /// repeats the last word to its end.
-    #[inline(always)]
     fn batch(&self, k: u32) -> Batch {
         let last = self.accesses.words().saturating_sub(1);
         spelled!(J of 8 => at(self.words, self.sequence.word((k + J).min(last), self.len)))
@@ -65,7 +65,6 @@ impl Work {
     ///
     /// # Safety
     /// The array has the words.
-    #[inline(always)]
     unsafe fn load<L: Lane>(lane: &L, at: &Batch) -> [u32; BATCH] {
         // SAFETY: the caller's promise.
         spelled!(J of 8 => unsafe { lane.load_relaxed_32(at[J as usize]) })
@@ -76,7 +75,6 @@ impl Work {
     ///
     /// # Safety
     /// The array has the words.
-    #[inline(always)]
     unsafe fn store<L: Lane>(&self, lane: &L, k: u32, at: &Batch, found: &[u32; BATCH]) -> u32 {
         let mut sum = 0u32;
         let _: [(); BATCH] = spelled!(J of 8 => {
@@ -97,7 +95,6 @@ impl Work {
     ///
     /// # Safety
     /// The array has the words of the sequence, and `k` is below their number.
-    #[inline(always)]
     unsafe fn access_alone<L: Lane>(&self, lane: &L, k: u32) -> u32 {
         let word = at(self.words, self.sequence.word(k, self.len));
         // SAFETY: the caller's promise.
@@ -232,8 +229,8 @@ struct Arrays<'a, L> {
     checksum: *mut u32,
 }
 
+#[stm_core::inlined]
 impl<'a, L: Lane> Arrays<'a, L> {
-    #[inline(always)]
     fn open(lane: &'a L, p: &Params) -> Option<Self> {
         let plan = p.plan;
         let me = lane.grid_thread();
@@ -258,7 +255,6 @@ impl<'a, L: Lane> Arrays<'a, L> {
         })
     }
 
-    #[inline(always)]
     fn hot(&self, transaction: &EigenbenchTransaction) -> Work {
         Work {
             words: self.hot,
@@ -268,7 +264,6 @@ impl<'a, L: Lane> Arrays<'a, L> {
         }
     }
 
-    #[inline(always)]
     fn mild(&self, transaction: &EigenbenchTransaction) -> Work {
         Work {
             words: self.mild,
@@ -279,7 +274,6 @@ impl<'a, L: Lane> Arrays<'a, L> {
     }
 
     /// Does accesses to the lane's part of the cold array.
-    #[inline(always)]
     fn private(&self, sequence: Sequence, accesses: Accesses, nops: u32) -> u32 {
         sequence.private_work(
             accesses,
@@ -293,7 +287,6 @@ impl<'a, L: Lane> Arrays<'a, L> {
     }
 
     /// Does the accesses to the cold array, and adds what a transaction has read to a checksum.
-    #[inline(always)]
     fn end(&self, transaction: &EigenbenchTransaction, before: u32, mild: u32) -> u32 {
         let plan = &self.plan;
         let inside = transaction.cold_inside();
@@ -303,7 +296,6 @@ impl<'a, L: Lane> Arrays<'a, L> {
         checksum(before, mild.wrapping_add(inside), outside)
     }
 
-    #[inline(always)]
     fn finish(&self, sum: u32) {
         // SAFETY: a word of this lane's own.
         unsafe { self.lane.private_store_32(self.checksum, sum) };

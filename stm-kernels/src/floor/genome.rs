@@ -63,20 +63,18 @@ pub struct Links {
 /// The parameters of [`LinkSection`].
 pub type LinkSectionParams = Guarded<Links>;
 
+#[stm_core::inlined]
 impl Params {
-    #[inline(always)]
     fn first_slot<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
         slot_of(self.segments.hash(lane, segment), self.mask())
     }
 
-    #[inline(always)]
     fn mask(&self) -> u64 {
         self.slots.len().wrapping_sub(1)
     }
 
     /// Inserts a segment from the slot `slot` on. `take` gets a free slot and the value to store
     /// there, and returns what the slot held, which is 0 if the claim succeeded.
-    #[inline(always)]
     fn insert<L: Lane>(
         &self,
         lane: &L,

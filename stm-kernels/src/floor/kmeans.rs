@@ -58,8 +58,8 @@ pub struct Params {
     pub dims: u32,
 }
 
+#[stm_core::inlined]
 impl Params {
-    #[inline(always)]
     const fn search(&self) -> Search {
         Search {
             points: self.points,
@@ -72,7 +72,6 @@ impl Params {
 
     /// Finds the centre of point `i`, stores it, and returns it with whether it is
     /// another than before.
-    #[inline(always)]
     fn find<L: Lane>(&self, lane: &L, i: u64) -> (u32, bool) {
         let nearest = self.search().nearest(lane, i);
         let changes = load(lane, &self.members, i) != nearest;
@@ -80,7 +79,6 @@ impl Params {
         (nearest, changes)
     }
 
-    #[inline(always)]
     fn count<L: Lane>(&self, lane: &L, changed: u64) {
         if changed != 0
             && let Some(word) = self.changed.get(0)
@@ -91,7 +89,6 @@ impl Params {
     }
 
     /// Returns the first word of the sums, if all are there, and the words of a row.
-    #[inline(always)]
     fn rows(&self) -> Option<(*mut u32, u32)> {
         let words = self.dims + 1;
         let rows = first(&self.rows, u64::from(self.clusters) * u64::from(words))?;

@@ -35,15 +35,14 @@ struct Sections<'a> {
     grid: &'a TArray<u32>,
 }
 
+#[stm_core::inlined]
 impl<L: Lane> Claims<L> for Sections<'_> {
     const BY_TEAMS: bool = false;
 
-    #[inline(always)]
     fn cells(&self) -> u64 {
         self.grid.len()
     }
 
-    #[inline(always)]
     fn peek(&self, lane: &L, cell: u32) -> Option<u32> {
         let word = self.grid.get(u64::from(cell))?;
         // SAFETY: an element of a live array. Relaxed: any state of the cell will do, as the
@@ -51,12 +50,10 @@ impl<L: Lane> Claims<L> for Sections<'_> {
         Some(unsafe { lane.load_relaxed_32(word) })
     }
 
-    #[inline(always)]
     fn concludes(&self, lane: &L) -> bool {
         lane.thread_index() == 0
     }
 
-    #[inline(always)]
     fn claim(&self, lane: &L, request: u32, (path, cells): (*mut u32, u32)) -> u32 {
         let Some(grid) = first(self.grid, 1) else {
             return STOP;

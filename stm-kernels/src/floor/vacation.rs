@@ -50,9 +50,9 @@ struct Agency<'a, L> {
     lists: OpenChains,
 }
 
+#[stm_core::inlined]
 impl<L: Lane> Agency<'_, L> {
     /// Draws the queries from `k` on; past the last it repeats that one.
-    #[inline(always)]
     fn draw(&self, me: &VacationTransaction, k: u32) -> [Wanted; BATCH] {
         core::array::from_fn(|j| {
             let query = me.query((k + j as u32).min(me.queries.saturating_sub(1)));
@@ -61,7 +61,6 @@ impl<L: Lane> Agency<'_, L> {
         })
     }
 
-    #[inline(always)]
     unsafe fn find(&self, key: u32) -> Found {
         let home = self.tables.home(key);
         // SAFETY: the lock is held.
@@ -69,7 +68,6 @@ impl<L: Lane> Agency<'_, L> {
     }
 
     /// Does a task, whose first queries and whose customer's first slot have been drawn.
-    #[inline(always)]
     unsafe fn run(
         &self,
         i: u64,
@@ -87,7 +85,6 @@ impl<L: Lane> Agency<'_, L> {
     }
 
     /// Keeps the dearest record of each table, adds the customer, and reserves.
-    #[inline(always)]
     unsafe fn reserve(
         &self,
         i: u64,
@@ -160,7 +157,6 @@ impl<L: Lane> Agency<'_, L> {
     }
 
     /// Cancels all reservations of a customer and removes it.
-    #[inline(always)]
     unsafe fn delete(&self, me: &VacationTransaction, (customer, home): (u32, u32)) -> Note {
         let (lane, tables) = (self.lane, &self.tables);
         // SAFETY: the lock is held.
@@ -194,7 +190,6 @@ impl<L: Lane> Agency<'_, L> {
     }
 
     /// Changes records, one after the other, as each may be the same as one before.
-    #[inline(always)]
     unsafe fn update(&self, me: &VacationTransaction) -> Note {
         let (lane, tables) = (self.lane, &self.tables);
         let mut note = Note::NOTHING;

@@ -30,21 +30,19 @@ pub(super) struct Transactions<'a, A: Algorithm, const BY_BLOCK: bool> {
     pub(super) grid: &'a A::Array<u32>,
 }
 
+#[stm_core::inlined]
 impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Claims<L> for Transactions<'_, A, BY_BLOCK> {
     const BY_TEAMS: bool = A::TEAMS;
 
-    #[inline(always)]
     fn cells(&self) -> u64 {
         self.grid.len()
     }
 
-    #[inline(always)]
     fn peek(&self, lane: &L, cell: u32) -> Option<u32> {
         self.grid.peek(lane, u64::from(cell))
     }
 
     /// Thread 0 concludes, the whole first warp, or the whole block.
-    #[inline(always)]
     fn concludes(&self, lane: &L) -> bool {
         if !A::TEAMS {
             lane.thread_index() == 0
@@ -55,7 +53,6 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Claims<L> for Transactions<'_,
         }
     }
 
-    #[inline(always)]
     fn claim(&self, lane: &L, request: u32, (path, cells): (*mut u32, u32)) -> u32 {
         let claimed = if !A::TEAMS {
             self.claim_alone(lane, request, path, cells)
@@ -83,8 +80,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Claims<L> for Transactions<'_,
     }
 }
 
+#[stm_core::inlined]
 impl<A: Algorithm, const BY_BLOCK: bool> Transactions<'_, A, BY_BLOCK> {
-    #[inline(always)]
     fn claim_alone<L: Lane>(
         &self,
         lane: &L,
@@ -127,7 +124,6 @@ impl<A: Algorithm, const BY_BLOCK: bool> Transactions<'_, A, BY_BLOCK> {
     }
 
     /// Claims the path by the lanes of a team; neighbouring lanes have neighbouring cells.
-    #[inline(always)]
     fn claim_as_team<L: Lane, C: Crew>(
         &self,
         lane: &L,

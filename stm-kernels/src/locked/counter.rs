@@ -26,10 +26,10 @@ pub struct Work {
     pub first_only: u32,
 }
 
+#[stm_core::inlined]
 impl Work {
     /// Calls `section` for each section that the calling lane makes, with the number
     /// and the first word of its counter, until that returns `false`.
-    #[inline(always)]
     fn each<L: Lane>(&self, lane: &L, mut section: impl FnMut(u64, *mut u32) -> bool) {
         let (mut i, stride) = if self.first_only == 0 {
             (lane.grid_thread(), lane.grid_threads())
@@ -53,7 +53,6 @@ impl Work {
     ///
     /// # Safety
     /// `word` is that of a counter, and a lock that is held protects it and its sum.
-    #[inline(always)]
     unsafe fn section<L: Lane>(&self, lane: &L, word: *mut u32) {
         // SAFETY: live words. Relaxed: the lock orders the accesses.
         unsafe {
@@ -73,7 +72,6 @@ impl Work {
     ///
     /// # Safety
     /// `word` is that of a counter.
-    #[inline(always)]
     unsafe fn rounds<L: Lane>(&self, lane: &L, word: *mut u32) {
         let mut round = 0;
         while round < self.plan.rounds {
@@ -169,12 +167,12 @@ struct Kept<'a> {
     word: *mut u32,
 }
 
+#[stm_core::inlined]
 impl Combined<1> for Kept<'_> {
     type State = [u32; 2];
     // Nothing but the counter and its sum is protected.
     const ORDERED: bool = false;
 
-    #[inline(always)]
     fn begin<L: Lane>(&self, lane: &L) -> [u32; 2] {
         // SAFETY: live words that the combiner protects. Relaxed: it orders them.
         unsafe {
@@ -185,7 +183,6 @@ impl Combined<1> for Kept<'_> {
         }
     }
 
-    #[inline(always)]
     fn apply<L: Lane>(&self, lane: &L, [count, sum]: &mut [u32; 2], [by]: [u32; 1]) -> u32 {
         *count = count.wrapping_add(by);
         // SAFETY: as in `begin`. What the rounds do to the word cancels out, so it is
@@ -197,7 +194,6 @@ impl Combined<1> for Kept<'_> {
         *count
     }
 
-    #[inline(always)]
     fn end<L: Lane>(&self, lane: &L, [count, sum]: [u32; 2]) {
         // SAFETY: as in `begin`.
         unsafe {

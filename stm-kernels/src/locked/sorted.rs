@@ -45,16 +45,15 @@ pub const fn node_parts(word: u64) -> (u32, u32) {
     ((word >> 32) as u32, word as u32)
 }
 
+#[stm_core::inlined]
 impl SortedList {
     /// Returns the entry point of a key.
-    #[inline(always)]
     pub fn entry_point(&self, key: u32) -> u32 {
         (key >> self.shift).min(self.entry_points - 1)
     }
 
     /// Returns whether there is an entry point, and a node and a value for each entry point
     /// and each key.
-    #[inline(always)]
     pub fn is_whole(&self) -> bool {
         let nodes = u64::from(self.entry_points) + self.transactions;
         self.entry_points != 0 && self.nodes.len() >= nodes && self.values.len() >= nodes
@@ -62,7 +61,6 @@ impl SortedList {
 
     /// Calls `insert` for each key that the calling lane inserts, with the key and its
     /// node, until that returns `false`. Its value is stored before.
-    #[inline(always)]
     fn each<L: Lane>(&self, lane: &L, mut insert: impl FnMut(u32, u32) -> bool) {
         if !self.is_whole() {
             return;
@@ -87,7 +85,6 @@ impl SortedList {
     }
 
     /// Returns the word of a node; `each` has seen that there are so many.
-    #[inline(always)]
     fn word(&self, node: u32) -> *mut u64 {
         let first = self.nodes.get(0).unwrap_or(core::ptr::null_mut());
         first.wrapping_add(node as usize)
@@ -97,7 +94,6 @@ impl SortedList {
     ///
     /// # Safety
     /// The list is that of the launch, and `node` is one of it.
-    #[inline(always)]
     unsafe fn load<L: Lane>(&self, lane: &L, node: u32) -> u64 {
         // SAFETY: the caller's promise. Relaxed: locks order the accesses.
         unsafe { lane.load_relaxed_64(self.word(node)) }
@@ -108,7 +104,6 @@ impl SortedList {
     /// # Safety
     /// That of [`Self::load`], of both nodes; no other thread changes `before`, and
     /// none knows `node`.
-    #[inline(always)]
     unsafe fn link<L: Lane>(&self, lane: &L, (before, word): (u32, u64), key: u32, node: u32) {
         let (key_before, next) = node_parts(word);
         // SAFETY: the caller's promise. Relaxed: as in `load`.
@@ -127,7 +122,6 @@ impl SortedList {
     /// The list is whole: the arrays have as many elements as [`Self::is_whole`] asks for, and
     /// only such calls have changed the nodes. A node that is inserted is one of them, and no
     /// other call has it.
-    #[inline(always)]
     pub unsafe fn insert_coarse<L: Lane, K: LockKind>(
         &self,
         lane: &L,
@@ -165,7 +159,6 @@ impl SortedList {
     /// The list is whole: the arrays have as many elements as [`Self::is_whole`] asks for, and
     /// only such calls have changed the nodes. A node that is inserted is one of them, and no
     /// other call has it.
-    #[inline(always)]
     pub unsafe fn insert_coupled<L: Lane, K: LockKind>(
         &self,
         lane: &L,
@@ -205,7 +198,6 @@ impl SortedList {
     /// The list is whole: the arrays have as many elements as [`Self::is_whole`] asks for, and
     /// only such calls have changed the nodes. A node that is inserted is one of them, and no
     /// other call has it.
-    #[inline(always)]
     pub unsafe fn contains_coupled<L: Lane, K: LockKind>(
         &self,
         lane: &L,

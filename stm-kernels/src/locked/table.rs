@@ -40,9 +40,9 @@ pub struct Insertion {
     next: *mut u32,
 }
 
+#[stm_core::inlined]
 impl Table {
     /// Returns the insertion of key `i`, if there is such a key.
-    #[inline(always)]
     pub fn insertion<L: Lane>(&self, lane: &L, i: u64) -> Option<Insertion> {
         let (key, next) = (self.keys.get(i)?, self.nexts.get(i)?);
         // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the
@@ -58,7 +58,6 @@ impl Table {
     }
 
     /// Calls `insert` for each key that the calling lane inserts, until that returns `false`.
-    #[inline(always)]
     fn each<L: Lane>(&self, lane: &L, mut insert: impl FnMut(Insertion) -> bool) {
         let (mut i, stride) = (lane.grid_thread(), lane.grid_threads());
         while i < self.transactions {
@@ -71,12 +70,12 @@ impl Table {
     }
 }
 
+#[stm_core::inlined]
 impl Insertion {
     /// Inserts while the lock of the bucket is held.
     ///
     /// # Errors
     /// The thread cannot be served; then nothing is inserted.
-    #[inline(always)]
     pub fn locked<L: Lane, K: LockKind>(
         self,
         lane: &L,
@@ -96,7 +95,6 @@ impl Insertion {
     ///
     /// # Errors
     /// Those of [`Self::locked`].
-    #[inline(always)]
     pub fn combined<L: Lane>(self, lane: &L, combiners: &TCombiners<1>) -> Result<(), LockFault> {
         let first = combiners.apply(lane, self.bucket, &Bucket(self.head), [self.link])?;
         // SAFETY: the word of this lane's node. Relaxed: the host reads it after the
@@ -106,7 +104,6 @@ impl Insertion {
     }
 
     /// Inserts by a compare-and-swap of the head.
-    #[inline(always)]
     pub fn lock_free<L: Lane>(self, lane: &L) {
         // SAFETY: live words; the node is this lane's until it is linked. Relaxed: the
         // node has nothing but its link, and the host reads both after the launch.
@@ -164,23 +161,21 @@ pub struct CombinedTableParams {
 /// the link that the node gets, which the thread that asked stores.
 struct Bucket(*mut u32);
 
+#[stm_core::inlined]
 impl Combined<1> for Bucket {
     type State = u32;
     // Nothing but the head is protected: each node is its inserter's.
     const ORDERED: bool = false;
 
-    #[inline(always)]
     fn begin<L: Lane>(&self, lane: &L) -> u32 {
         // SAFETY: a live word that the combiner protects. Relaxed: it orders it.
         unsafe { lane.load_relaxed_32(self.0) }
     }
 
-    #[inline(always)]
     fn apply<L: Lane>(&self, _lane: &L, head: &mut u32, [link]: [u32; 1]) -> u32 {
         core::mem::replace(head, link)
     }
 
-    #[inline(always)]
     fn end<L: Lane>(&self, lane: &L, head: u32) {
         // SAFETY: as in `begin`.
         unsafe { lane.store_relaxed_32(self.0, head) };

@@ -9,7 +9,7 @@
 //! Scores are transformed, padding is above and behind the matrix, and the letter of
 //! padding is [`PADDING`](super::PADDING), as [`super`] explains.
 
-use super::NEVER;
+use super::{NEVER, constant};
 use stm_core::{Lane, TArray};
 
 /// Words that describe a matrix.
@@ -101,10 +101,10 @@ pub(super) struct Tile {
     beside: *mut u32,
 }
 
+#[stm_core::inlined]
 impl Tile {
     /// Returns the tile of the caller's block, if it has one. All threads of the block get
     /// the same result.
-    #[inline(always)]
     pub(super) fn of<L: Lane, const AFFINE: bool>(lane: &L, p: &DiagonalParams) -> Option<Self> {
         let block = lane.block_index();
         let (number, tile) = (block >> p.blocks_log2, block & ((1 << p.blocks_log2) - 1));
@@ -146,36 +146,30 @@ impl Tile {
         })
     }
 
-    #[inline(always)]
     pub(super) fn side(&self) -> u32 {
         1 << self.p.side_log2
     }
 
     /// Returns four letters of its columns, from letter `4 * i` on.
-    #[inline(always)]
     pub(super) fn column_letters<L: Lane>(&self, lane: &L, i: u32) -> u32 {
         let first = self.matrix.columns_at + (self.column << self.p.side_log2);
         constant(lane, &self.p.letters, u64::from((first >> 2) + i))
     }
 
-    #[inline(always)]
     pub(super) fn row_letter<L: Lane>(&self, lane: &L, r: u32) -> u32 {
         let at = self.matrix.rows_at + (self.row << self.p.side_log2) + r;
         constant(lane, &self.p.letters, u64::from(at >> 2)) >> (8 * (at & 3)) & 0xFF
     }
 
-    #[inline(always)]
     pub(super) fn score<L: Lane>(&self, lane: &L, of_row: u32, of_column: u32) -> u32 {
         self.pair(lane, of_row * self.p.alphabet + of_column)
     }
 
     /// Returns the score of pair `i` of letters.
-    #[inline(always)]
     pub(super) fn pair<L: Lane>(&self, lane: &L, i: u32) -> u32 {
         constant(lane, &self.p.scores, u64::from(i))
     }
 
-    #[inline(always)]
     pub(super) fn above<L: Lane>(&self, lane: &L, c: u32) -> i32 {
         if self.row == 0 {
             return self.p.open;
@@ -186,7 +180,6 @@ impl Tile {
     }
 
     /// Returns the best score in a vertical gap above its column `c`.
-    #[inline(always)]
     pub(super) fn gap_above<L: Lane>(&self, lane: &L, c: u32) -> i32 {
         if self.row == 0 {
             return NEVER;
@@ -196,7 +189,6 @@ impl Tile {
     }
 
     /// The best scores in vertical gaps, which follow those of all columns.
-    #[inline(always)]
     fn gaps(&self) -> *mut u32 {
         let columns = self.matrix.tile_columns << self.p.side_log2;
         self.values.wrapping_add(columns as usize)
@@ -204,7 +196,6 @@ impl Tile {
 
     /// Returns the score to the left of the row before its row `r`: that of the corner, if
     /// `r` is 0.
-    #[inline(always)]
     pub(super) fn corner<L: Lane>(&self, lane: &L, r: u32) -> i32 {
         if self.column == 0 {
             let row = (self.row << self.p.side_log2) + r;
@@ -218,13 +209,11 @@ impl Tile {
         unsafe { lane.load_relaxed_32(self.beside.wrapping_add(r as usize)) }.cast_signed()
     }
 
-    #[inline(always)]
     pub(super) fn left<L: Lane>(&self, lane: &L, r: u32) -> i32 {
         self.corner(lane, r + 1)
     }
 
     /// Returns the best score in a horizontal gap to the left of its row `r`.
-    #[inline(always)]
     pub(super) fn gap_left<L: Lane>(&self, lane: &L, r: u32) -> i32 {
         if self.column == 0 {
             return NEVER;
@@ -235,7 +224,6 @@ impl Tile {
     }
 
     /// Hands the score of the last row in column `c` down.
-    #[inline(always)]
     pub(super) fn put_below<L: Lane>(&self, lane: &L, c: u32, score: i32) {
         // SAFETY: in range (`of`); only this block accesses it in this launch.
         // Relaxed: the next launch reads it.
@@ -245,7 +233,6 @@ impl Tile {
     }
 
     /// Hands the best score in a vertical gap of the last row in column `c` down.
-    #[inline(always)]
     pub(super) fn put_gap_below<L: Lane>(&self, lane: &L, c: u32, score: i32) {
         // SAFETY: as above.
         unsafe {
@@ -255,7 +242,6 @@ impl Tile {
 
     /// Hands the score of row `r` in the last column to the right, or with `r` 0 the
     /// score above the last column, where the rows count from 1.
-    #[inline(always)]
     pub(super) fn put_right<L: Lane>(&self, lane: &L, r: u32, score: i32) {
         // SAFETY: as above.
         unsafe {
@@ -265,22 +251,11 @@ impl Tile {
 
     /// Hands the best score in a horizontal gap of row `r` to the right, where the rows
     /// count from 1.
-    #[inline(always)]
     pub(super) fn put_gap_right<L: Lane>(&self, lane: &L, r: u32, score: i32) {
         let at = self.beside.wrapping_add((self.side() + 1 + r) as usize);
         // SAFETY: as above.
         unsafe { lane.store_relaxed_32(at, score.cast_unsigned()) };
     }
-}
-
-/// Loads an element that nobody writes during the launch; 0 past the end, where a right host
-/// has none.
-#[inline(always)]
-fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
-    // SAFETY: in range of a live array that nothing writes.
-    array
-        .get(i)
-        .map_or(0, |at| unsafe { lane.load_constant_32(at) })
 }
 
 /// Returns the address of element `at`, if the array has `len` elements from there on.

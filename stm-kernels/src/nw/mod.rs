@@ -34,7 +34,25 @@ pub mod strips;
 pub mod tiles;
 pub mod transactions;
 
+use stm_core::{Lane, TArray};
+
 /// The letter of cells outside the matrix.
 pub const PADDING: u32 = 0;
 /// A score that no alignment takes, far from overflow.
 pub const NEVER: i32 = -(1 << 29);
+
+/// Loads an element that nobody writes during the launch; 0 past the end, where a right host
+/// has none.
+#[inline(always)]
+fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
+    // SAFETY: in range of a live array that nothing writes.
+    array
+        .get(i)
+        .map_or(0, |at| unsafe { lane.load_constant_32(at) })
+}
+
+/// The mask of a full warp, a constant on a GPU; the host launches no other.
+#[inline(always)]
+fn full_warp<L: Lane>(lane: &L) -> u32 {
+    u32::MAX >> (32 - lane.warp_width())
+}

@@ -51,9 +51,9 @@ struct Cell {
     north_west: Option<i32>,
 }
 
+#[stm_core::inlined]
 impl Cell {
     /// Returns the cell of the caller, which knows the neighbours outside of the tile.
-    #[inline(always)]
     fn of<L: Lane>(lane: &L, p: &DiagonalParams, tile: &Tile) -> Self {
         let me = lane.thread_index();
         let (row, column) = (me >> p.side_log2, me & (tile.side() - 1));
@@ -79,7 +79,6 @@ impl Cell {
     }
 
     /// Returns its score, and whether that is known: whether all neighbours are.
-    #[inline(always)]
     fn fires(&self) -> (i32, bool) {
         let known = self.north.is_some() & self.west.is_some() & self.north_west.is_some();
         let or_zero = |score: Option<i32>| score.unwrap_or(0);
@@ -91,7 +90,6 @@ impl Cell {
 
     /// Hands its score to other tiles, if it is at the border of this one. All cells of
     /// the tile have fired.
-    #[inline(always)]
     fn hand_on<L: Lane>(&self, lane: &L, tile: &Tile, score: i32) {
         let last = tile.side() - 1;
         if self.row == last {

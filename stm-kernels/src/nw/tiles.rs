@@ -17,6 +17,7 @@
 //! | [`Tiles4`], [`AffineTiles4`] | 4 | 128 x 128 |
 
 use super::frame::{DiagonalParams, Tile};
+use super::full_warp;
 use stm_core::{Lane, kernel_alone};
 
 /// A diagonal of tiles, by lanes with `ROWS` rows each: 1, 2 or 4. A launch has blocks of
@@ -57,12 +58,6 @@ const fn phase_steps(width: u32) -> u32 {
     if width >= 16 { 16 } else { 8 }
 }
 
-/// The mask of a full warp, a constant on a GPU; the host launches no other.
-#[inline(always)]
-fn full_warp<L: Lane>(lane: &L) -> u32 {
-    u32::MAX >> (32 - lane.warp_width())
-}
-
 /// What a lane carries from block to block.
 #[derive(Clone, Copy)]
 struct Carried<const ROWS: usize> {
@@ -81,9 +76,9 @@ struct Carried<const ROWS: usize> {
     row_letter: u32,
 }
 
+#[stm_core::inlined]
 impl<const ROWS: usize> Carried<ROWS> {
     /// Takes over, if there was a block, what is carried to the next column.
-    #[inline(always)]
     fn keep_if(&mut self, there_was: bool, next: &Self) {
         let choose = |new: i32, old: i32| if there_was { new } else { old };
         self.left = core::array::from_fn(|r| choose(next.left[r], self.left[r]));
@@ -93,7 +88,6 @@ impl<const ROWS: usize> Carried<ROWS> {
 
     /// Computes a block, given the values above it and the scores of its letters, by
     /// column and row.
-    #[inline(always)]
     fn advance<const AFFINE: bool>(
         &mut self,
         edge: [[i32; 2]; ROWS],
@@ -125,8 +119,8 @@ impl<const ROWS: usize> Carried<ROWS> {
     }
 }
 
+#[stm_core::inlined]
 impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
-    #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &DiagonalParams) {
         let Some(tile) = Tile::of::<L, AFFINE>(lane, p) else {
             return;
@@ -199,7 +193,6 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
 
     /// Fills the shared memory of the block except for the profile, each thread a part of it.
     /// Several loads are in flight together.
-    #[inline(always)]
     fn fill<L: Lane>(lane: &L, p: &DiagonalParams, tile: &Tile, shared: Shared) {
         let (threads, me) = (lane.block_dim(), lane.thread_index());
         let words = tile.side().div_ceil(4);
@@ -246,7 +239,6 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     }
 
     /// Fills the thread's part of the profile, given the letters of its rows.
-    #[inline(always)]
     fn fill_profile<L: Lane>(
         lane: &L,
         p: &DiagonalParams,
@@ -275,7 +267,6 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     /// Returns where the profile has the score of a letter with the first row of a thread, and
     /// how far the next row's is behind it. Four rows are neighbours, for one load; else the
     /// threads of a row are, so that their loads meet different banks.
-    #[inline(always)]
     fn in_profile(shared: Shared, threads: u32, thread: u32, letter: u32) -> (u32, u32) {
         let of_letter = shared.profile + letter * (threads * ROWS as u32);
         if ROWS == 4 {
@@ -285,7 +276,6 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         }
     }
 
-    #[inline(always)]
     fn sweep<L: Lane>(lane: &L, p: &DiagonalParams, shared: Shared, carried: &mut Carried<ROWS>) {
         let (threads, width) = (lane.block_dim(), lane.warp_width());
         let steps = phase_steps(width);
@@ -326,7 +316,6 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
 
     /// Returns the letters of the columns of the lane's block in a step. A lane before its
     /// first block or behind its last one gets the letters of that.
-    #[inline(always)]
     fn letters<L: Lane>(lane: &L, shared: Shared, step: u32) -> u32 {
         let block = step.saturating_sub(lane.lane_index());
         let column = block.min(lane.block_dim() - 1) * ROWS as u32;
@@ -336,7 +325,6 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     }
 
     /// Returns the scores of the lane's rows with some letters, by column and row.
-    #[inline(always)]
     fn scores<L: Lane>(
         lane: &L,
         p: &DiagonalParams,
@@ -366,7 +354,6 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
 
     /// Lets the lanes of a warp compute a block each. A lane that has none in this step
     /// computes something that it does not keep, which takes no branch.
-    #[inline(always)]
     fn step<L: Lane>(
         lane: &L,
         p: &DiagonalParams,
@@ -433,7 +420,6 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     ///
     /// # Safety
     /// The words are of the caller's edge, from a multiple of 4 on where there are four.
-    #[inline(always)]
     unsafe fn store_edge<L: Lane>(lane: &L, to: u32, below: &[[i32; 2]; ROWS], kind: usize) {
         let word = |c: usize| below[c][kind].cast_unsigned();
         // SAFETY: the caller's promise.

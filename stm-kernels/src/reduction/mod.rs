@@ -77,8 +77,8 @@ pub fn spans(times: &[u64], warps: u32) -> std::vec::Vec<u64> {
 /// One block makes the reduction by the scheme `S`, again and again.
 struct Reduction<S>(PhantomData<S>);
 
+#[stm_core::inlined]
 impl<S: Scheme> Reduction<S> {
-    #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &ReductionParams) {
         let Some(at) = Position::of(lane) else {
             return;
@@ -117,7 +117,6 @@ impl<S: Scheme> Reduction<S> {
     ///
     /// # Safety
     /// All lanes of the warp call it together.
-    #[inline(always)]
     unsafe fn round<L: Lane>(
         lane: &L,
         at: Position,
@@ -143,7 +142,6 @@ impl<S: Scheme> Reduction<S> {
         ([start, lane.clock()], value)
     }
 
-    #[inline(always)]
     fn note<L: Lane>(
         lane: &L,
         at: Position,

@@ -20,9 +20,9 @@ pub struct Position {
     threads: u32,
 }
 
+#[stm_core::inlined]
 impl Position {
     /// Returns the position of a thread, or `None`, to all threads, if the last warp is not full.
-    #[inline(always)]
     pub fn of<L: Lane>(lane: &L) -> Option<Self> {
         let (threads, width) = (lane.block_dim(), lane.warp_width());
         let warps = threads / width;
@@ -41,20 +41,17 @@ impl Position {
     }
 
     /// Returns the number of 32-bit words of shared memory of a scheme.
-    #[inline(always)]
     pub const fn words<S: Scheme>(&self) -> u32 {
         let values = (self.threads * S::VALUE_WORDS).next_multiple_of(2);
         values + self.threads * S::SYNC_WORDS_A_LANE + self.warps * S::SYNC_WORDS_A_WARP
     }
 
     /// Returns the first word of synchronisation, where values take one word.
-    #[inline(always)]
     const fn sync(&self) -> u32 {
         self.threads.next_multiple_of(2)
     }
 
     /// Returns the thread of another warp with this one's lane.
-    #[inline(always)]
     fn thread<L: Lane>(&self, lane: &L, warp: u32) -> u32 {
         warp * lane.warp_width() + self.lane
     }
@@ -162,18 +159,17 @@ pub struct AtomLock {
     stop: Stop,
 }
 
+#[stm_core::inlined]
 impl Scheme for AtomLock {
     const NAME: &'static str = "atom-lock";
     const SYNC_WORDS_A_LANE: u32 = 1;
 
-    #[inline(always)]
     unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
         // SAFETY: this thread's word.
         unsafe { set(lane, at.sync() + lane.thread_index(), 1) };
         Some(Self { stop })
     }
 
-    #[inline(always)]
     unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
         // Release: pairs with the fence of the lane that acquires the lock.
         lane.fence_block();
@@ -181,7 +177,6 @@ impl Scheme for AtomLock {
         unsafe { lane.shared_fetch_add_32(at.sync() + lane.thread_index(), u32::MAX) };
     }
 
-    #[inline(always)]
     unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, _round: u32) -> Option<u32> {
         let other = at.thread(lane, warp);
         // SAFETY: that thread's lock and value.
@@ -202,11 +197,11 @@ pub struct ShrdLock {
     stop: Stop,
 }
 
+#[stm_core::inlined]
 impl Scheme for ShrdLock {
     const NAME: &'static str = "shrd-lock";
     const SYNC_WORDS_A_WARP: u32 = 1;
 
-    #[inline(always)]
     unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
         if at.lane == 0 {
             // SAFETY: this warp's word.
@@ -215,7 +210,6 @@ impl Scheme for ShrdLock {
         Some(Self { stop })
     }
 
-    #[inline(always)]
     unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
         // SAFETY: all lanes of the warp come here; its lock, which it holds.
         unsafe {
@@ -228,7 +222,6 @@ impl Scheme for ShrdLock {
         }
     }
 
-    #[inline(always)]
     unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, _round: u32) -> Option<u32> {
         let lock = at.sync() + warp;
         let mut came = true;
@@ -250,22 +243,20 @@ impl Scheme for ShrdLock {
 #[derive(Clone, Copy, Debug)]
 pub struct WarpBarr;
 
+#[stm_core::inlined]
 impl Scheme for WarpBarr {
     const NAME: &'static str = "warp-barr";
     const BARRIERS: u32 = 1;
 
-    #[inline(always)]
     unsafe fn prepare<L: Lane>(_lane: &L, at: Position, _stop: Stop) -> Option<Self> {
         (at.warps <= super::WARPS_MAX).then_some(Self)
     }
 
-    #[inline(always)]
     unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
         // SAFETY: all lanes of the warp come here, and those of the next one.
         unsafe { lane.barrier_named_arrive(1 + at.warp, 2 * lane.warp_width()) };
     }
 
-    #[inline(always)]
     unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, _round: u32) -> Option<u32> {
         // SAFETY: as above; the barrier orders the value.
         unsafe {
@@ -283,11 +274,11 @@ pub struct WarpVote {
     stop: Stop,
 }
 
+#[stm_core::inlined]
 impl Scheme for WarpVote {
     const NAME: &'static str = "warp-vote";
     const SYNC_WORDS_A_WARP: u32 = 1;
 
-    #[inline(always)]
     unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
         if at.lane == 0 {
             // SAFETY: this warp's word.
@@ -296,7 +287,6 @@ impl Scheme for WarpVote {
         Some(Self { stop })
     }
 
-    #[inline(always)]
     unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, round: u32) {
         // SAFETY: all lanes of the warp come here; its word.
         unsafe {
@@ -309,7 +299,6 @@ impl Scheme for WarpVote {
         }
     }
 
-    #[inline(always)]
     unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, round: u32) -> Option<u32> {
         let (tag, mask) = (at.sync() + warp, lane.warp_mask());
         // SAFETY: all lanes of the warp come here and vote together; that warp's word and
@@ -342,11 +331,11 @@ pub struct CountedBarr {
     stop: Stop,
 }
 
+#[stm_core::inlined]
 impl Scheme for CountedBarr {
     const NAME: &'static str = "counted-barr";
     const SYNC_WORDS_A_WARP: u32 = 2;
 
-    #[inline(always)]
     unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
         if at.lane == 0 {
             let i = at.sync() + 2 * at.warp;
@@ -356,13 +345,11 @@ impl Scheme for CountedBarr {
         Some(Self { stop })
     }
 
-    #[inline(always)]
     unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
         // SAFETY: this warp's barrier, at which each lane arrives once a round.
         unsafe { lane.mbarrier_arrive(at.sync() + 2 * at.warp) };
     }
 
-    #[inline(always)]
     unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, round: u32) -> Option<u32> {
         let i = at.sync() + 2 * warp;
         // SAFETY: that warp's barrier and values. Round 1 is phase 0.
@@ -381,27 +368,24 @@ pub struct Tagged {
     channels: TChannels<u32, Shared>,
 }
 
+#[stm_core::inlined]
 impl Scheme for Tagged {
     const NAME: &'static str = "tagged";
     const VALUE_WORDS: u32 = 2;
 
-    #[inline(always)]
     unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
         // SAFETY: the caller's promise.
         let channels = unsafe { TChannels::in_shared(lane, 0, at.threads, stop) };
         channels.map(|channels| Self { channels })
     }
 
-    #[inline(always)]
     unsafe fn store<L: Lane>(&self, lane: &L, _at: Position, round: u32, value: u32) {
         self.channels
             .put(lane, u64::from(lane.thread_index()), round, value);
     }
 
-    #[inline(always)]
     unsafe fn signal<L: Lane>(&self, _lane: &L, _at: Position, _round: u32) {}
 
-    #[inline(always)]
     unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, round: u32) -> Option<u32> {
         let other = u64::from(at.thread(lane, warp));
         self.channels.get(lane, other, round).ok()

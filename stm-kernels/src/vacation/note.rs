@@ -61,6 +61,7 @@ const fn field(word: u64, at: u32, bits: u32) -> u32 {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Note(u64);
 
+#[stm_core::inlined]
 impl Note {
     /// The transaction changed nothing.
     pub const NOTHING: Self = Self(0);
@@ -71,19 +72,16 @@ impl Note {
     pub const DISAGREEMENT: Self = Self(u64::MAX);
 
     /// Returns the note that [`Self::bits`] made a word of.
-    #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
     /// Returns the note as a word.
-    #[inline(always)]
     pub const fn bits(self) -> u64 {
         self.0
     }
 
     /// Adds the reservation of the record of query `query`.
-    #[inline(always)]
     #[must_use]
     pub const fn with_reservation(self, table: u32, query: u32, price: Price) -> Self {
         let bits = (query + 1) as u64 | (price.number() as u64) << QUERY_BITS;
@@ -102,7 +100,6 @@ impl Note {
     }
 
     /// Adds that the customer was added.
-    #[inline(always)]
     #[must_use]
     pub const fn with_customer(self, added: bool) -> Self {
         Self(self.0 | (added as u64) << ADDED)
@@ -114,7 +111,6 @@ impl Note {
     }
 
     /// Makes the note of a deletion that found its customer.
-    #[inline(always)]
     pub const fn deletion(bill: u32, digest: u32) -> Self {
         Self(1 << DELETED | ((digest & DIGEST) as u64) << 32 | bill as u64)
     }
@@ -128,7 +124,6 @@ impl Note {
     }
 
     /// Adds the places by which update `k` changed its record, a number of hundreds.
-    #[inline(always)]
     #[must_use]
     pub const fn with_update(self, k: u32, places: u32) -> Self {
         let hundreds = (places / PLACES_AN_UPDATE) as u64;

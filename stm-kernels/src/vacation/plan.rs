@@ -173,10 +173,10 @@ pub struct Query {
     pub price: Price,
 }
 
+#[stm_core::inlined]
 impl VacationTransaction {
     /// Returns whether the task looks its customer up. A reservation does if it has
     /// `found` something to reserve.
-    #[inline(always)]
     pub(super) const fn has_customer(&self, found: bool) -> bool {
         match self.task {
             Task::Reserve => found,
@@ -186,7 +186,6 @@ impl VacationTransaction {
     }
 
     /// Returns query or update `k`.
-    #[inline(always)]
     pub const fn query(&self, k: u32) -> Query {
         let bits = draw(self.plan.seed, self.number, QUERIES + k);
         let low = bits as u32;

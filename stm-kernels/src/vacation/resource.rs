@@ -24,24 +24,22 @@ pub const PLACES_AN_UPDATE: u32 = 100;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Price(u32);
 
+#[stm_core::inlined]
 impl Price {
     /// The number of different prices.
     pub const DIFFERENT: u32 = 5;
 
     /// Returns the price with this number; the prices are numbered from the cheapest, 0.
-    #[inline(always)]
     pub const fn numbered(number: u32) -> Self {
         Self(number)
     }
 
     /// Returns the number of the price.
-    #[inline(always)]
     pub const fn number(self) -> u32 {
         self.0
     }
 
     /// Returns the amount.
-    #[inline(always)]
     pub const fn amount(self) -> u32 {
         50 + 10 * self.0
     }
@@ -61,51 +59,44 @@ impl Price {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Resource(u32);
 
+#[stm_core::inlined]
 impl Resource {
     /// Makes a record of places that are all free; they are [`PLACES_MAX`] at most.
-    #[inline(always)]
     pub const fn new(places: u32, price: Price) -> Self {
         Self(places | price.0 << (2 * COUNT_BITS))
     }
 
     /// Returns the record that [`Self::bits`] made a word of.
-    #[inline(always)]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
     /// Returns the record as a word.
-    #[inline(always)]
     pub const fn bits(self) -> u32 {
         self.0
     }
 
     /// Returns the number of free places.
-    #[inline(always)]
     pub const fn free(self) -> u32 {
         self.0 & COUNT
     }
 
     /// Returns the number of reserved places.
-    #[inline(always)]
     pub const fn used(self) -> u32 {
         self.0 >> COUNT_BITS & COUNT
     }
 
     /// Returns the number of all places.
-    #[inline(always)]
     pub const fn total(self) -> u32 {
         self.free() + self.used()
     }
 
     /// Returns the price.
-    #[inline(always)]
     pub const fn price(self) -> Price {
         Price(self.0 >> (2 * COUNT_BITS))
     }
 
     /// Returns the record with one more place reserved, if one is free.
-    #[inline(always)]
     pub const fn reserve(self) -> Option<Self> {
         if self.free() == 0 {
             return None;
@@ -114,7 +105,6 @@ impl Resource {
     }
 
     /// Returns the record with one place less reserved, if one is.
-    #[inline(always)]
     pub const fn cancel(self) -> Option<Self> {
         if self.used() == 0 {
             return None;
@@ -124,7 +114,6 @@ impl Resource {
 
     /// Returns the record with [`PLACES_AN_UPDATE`] more places and a new price, if
     /// that is not more than [`PLACES_MAX`].
-    #[inline(always)]
     pub const fn extend(self, price: Price) -> Option<Self> {
         if self.total() + PLACES_AN_UPDATE > PLACES_MAX {
             return None;
@@ -135,7 +124,6 @@ impl Resource {
     }
 
     /// Returns the record with so many places less, if so many are free.
-    #[inline(always)]
     pub const fn reduce(self, places: u32) -> Option<Self> {
         if self.free() < places {
             return None;

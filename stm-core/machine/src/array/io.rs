@@ -29,12 +29,7 @@ use crate::{array::plain::TArray, array::view::View, lane::Lane, memory::word::E
 #[derive(Debug)]
 pub struct Input<T>(TArray<T>);
 
-impl<T> Clone for Input<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Input<T> {}
+crate::handle!([T] Input<T>);
 
 impl<T: Element> Input<T> {
     /// Makes the input of an array that nothing writes during the launch.
@@ -76,12 +71,7 @@ impl<T: Element> Input<T> {
 #[derive(Debug)]
 pub struct Output<T>(TArray<T>);
 
-impl<T> Clone for Output<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for Output<T> {}
+crate::handle!([T] Output<T>);
 
 impl<T: Element> Output<T> {
     /// Makes the output of an array that nothing else accesses during the launch.

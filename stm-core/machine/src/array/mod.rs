@@ -38,3 +38,31 @@ macro_rules! counted {
         }
     };
 }
+
+/// Makes a type `Copy` whatever its parameters are, and with fields behind it `Debug`, which shows
+/// these and with `; ..` that there are others.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! handle {
+    ([$($parameter:tt)*] $type:ident<$($of:tt),*>) => {
+        impl<$($parameter)*> Clone for $type<$($of),*> {
+            #[inline(always)]
+            fn clone(&self) -> Self {
+                *self
+            }
+        }
+        impl<$($parameter)*> Copy for $type<$($of),*> {}
+    };
+    ([$($parameter:tt)*] $type:ident<$($of:tt),*>: $($field:ident),+ $(; $others:tt)?) => {
+        $crate::handle!([$($parameter)*] $type<$($of),*>);
+        impl<$($parameter)*> core::fmt::Debug for $type<$($of),*> {
+            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                let mut shown = f.debug_struct(stringify!($type));
+                $(shown.field(stringify!($field), &self.$field);)+
+                $crate::handle!(@end shown $($others)?)
+            }
+        }
+    };
+    (@end $shown:ident) => { $shown.finish() };
+    (@end $shown:ident ..) => { $shown.finish_non_exhaustive() };
+}

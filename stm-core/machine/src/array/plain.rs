@@ -39,22 +39,9 @@ pub struct TArray<T> {
     element: PhantomData<T>,
 }
 
-impl<T> Clone for TArray<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for TArray<T> {}
+crate::handle!([T] TArray<T>: pointer, len);
 
-impl<T> core::fmt::Debug for TArray<T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TArray")
-            .field("pointer", &self.pointer)
-            .field("len", &self.len)
-            .finish()
-    }
-}
-
+#[stm_core_macros::inlined]
 impl<T: Element> TArray<T> {
     /// Makes a view of `len` elements at `pointer`.
     ///
@@ -75,19 +62,18 @@ impl<T: Element> TArray<T> {
     crate::counted!("elements", u64, len);
 
     /// Returns the address of element `i`, which may be accessed only if `i < len()`.
-    #[inline(always)]
     pub fn at(&self, i: u64) -> *mut T {
         self.pointer.wrapping_add(i as usize)
     }
 
     /// Returns the address of element `i`, if there is one.
-    #[inline(always)]
     pub fn get(&self, i: u64) -> Option<*mut T> {
         (i < self.len).then(|| self.at(i))
     }
 }
 
 // SAFETY: `word` is an element, which is live by the promise of `from_raw`.
+#[stm_core_macros::inlined]
 unsafe impl<T: Element> View<T> for TArray<T> {
     const LAYOUT: Layout = Layout::Plain;
 
@@ -96,18 +82,15 @@ unsafe impl<T: Element> View<T> for TArray<T> {
         unsafe { Self::from_raw(start.cast(), len) }
     }
 
-    #[inline(always)]
     fn len(&self) -> u64 {
         self.len
     }
 
-    #[inline(always)]
     fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T> {
         // SAFETY: in range of a live array.
         (i < self.len).then(|| unsafe { self.word(i).load_relaxed(lane) })
     }
 
-    #[inline(always)]
     fn word(&self, i: u64) -> WordAddress {
         WordAddress::of(self.at(i).cast_const())
     }

@@ -82,37 +82,32 @@ fn shared(i: u32) -> u32 {
     base + i * 4
 }
 
+#[stm_core_macros::inlined]
 impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P, MUTANT, WIDE> {
     type Probe = P;
 
-    #[inline(always)]
     fn probe(&self) -> P {
         P::default()
     }
 
     // SAFETY (the eleven blocks below): special registers and warp intrinsics
     // touch no memory; the trait asks that all lanes of a mask call together.
-    #[inline(always)]
     fn thread_index(&self) -> u32 {
         // SAFETY: reads a special register.
         unsafe { nvptx::_thread_idx_x() as u32 }
     }
-    #[inline(always)]
     fn block_index(&self) -> u32 {
         // SAFETY: reads a special register.
         unsafe { nvptx::_block_idx_x() as u32 }
     }
-    #[inline(always)]
     fn block_dim(&self) -> u32 {
         // SAFETY: reads a special register.
         unsafe { nvptx::_block_dim_x() as u32 }
     }
-    #[inline(always)]
     fn grid_dim(&self) -> u32 {
         // SAFETY: reads a special register.
         unsafe { nvptx::_grid_dim_x() as u32 }
     }
-    #[inline(always)]
     fn warp_width(&self) -> u32 {
         32
     }
@@ -127,69 +122,22 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     store!(store_relaxed_64, u64, reg64, "st.relaxed.gpu.global.b64");
     store!(store_release_32, u32, reg32, "st.release.gpu.global.b32");
     store!(store_release_64, u64, reg64, "st.release.gpu.global.b64");
-    cas!(
-        cas_acquire_32,
-        u32,
-        reg32,
-        "atom.acquire.gpu.global.cas.b32"
-    );
-    cas!(
-        cas_acquire_64,
-        u64,
-        reg64,
-        "atom.acquire.gpu.global.cas.b64"
-    );
-    cas!(
-        cas_relaxed_32,
-        u32,
-        reg32,
-        "atom.relaxed.gpu.global.cas.b32"
-    );
-    cas!(
-        cas_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.cas.b64"
-    );
-    exchange!(
-        exchange_acquire_32,
-        u32,
-        reg32,
-        "atom.acquire.gpu.global.exch.b32"
-    );
-    exchange!(
-        fetch_add_relaxed_32,
-        u32,
-        reg32,
-        "atom.relaxed.gpu.global.add.u32"
-    );
-    exchange!(
-        fetch_add_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.add.u64"
-    );
-    exchange!(
-        fetch_or_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.or.b64"
-    );
-    exchange!(
-        fetch_and_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.and.b64"
-    );
+    cas!(cas_acquire_32, u32, reg32, "acquire", "cas.b32");
+    cas!(cas_acquire_64, u64, reg64, "acquire", "cas.b64");
+    cas!(cas_relaxed_32, u32, reg32, "relaxed", "cas.b32");
+    cas!(cas_relaxed_64, u64, reg64, "relaxed", "cas.b64");
+    exchange!(exchange_acquire_32, u32, reg32, "acquire", "exch.b32");
+    exchange!(fetch_add_relaxed_32, u32, reg32, "relaxed", "add.u32");
+    exchange!(fetch_add_relaxed_64, u64, reg64, "relaxed", "add.u64");
+    exchange!(fetch_or_relaxed_64, u64, reg64, "relaxed", "or.b64");
+    exchange!(fetch_and_relaxed_64, u64, reg64, "relaxed", "and.b64");
     store!(add_relaxed_64, u64, reg64, "red.relaxed.gpu.global.add.u64");
-    #[inline(always)]
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
         // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
         unsafe {
             asm!("red.relaxed.gpu.global.add.f32 [{p}], {v};", v = in(reg32) v, p = in(reg64) global(p), options(nostack));
         }
     }
-    #[inline(always)]
     unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
         let v: u64;
         // SAFETY: the caller gives a valid address if `on` (trait, obligations 1
@@ -202,7 +150,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         }
         v
     }
-    #[inline(always)]
     unsafe fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
         // SAFETY: as above.
         unsafe {
@@ -215,7 +162,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     // A predicate would not do here, as ptxas makes it a branch and waits for
     // the result at the end of it. Neither would a selection in Rust, as LLVM
     // makes it a branch with the operation on both sides.
-    #[inline(always)]
     unsafe fn cas_relaxed_64_if(
         &self,
         on: bool,
@@ -236,7 +182,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         }
         old
     }
-    #[inline(always)]
     unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 {
         let old: u64;
         // SAFETY: as above.
@@ -250,13 +195,11 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         old
     }
 
-    #[inline(always)]
     fn has_wide_atomics(&self) -> bool {
         WIDE
     }
     // Inline assembly cannot name registers of 128 bits, so each block makes
     // its own `.b128` of two halves, or takes it apart.
-    #[inline(always)]
     unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2] {
         let (low, high): (u64, u64);
         // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
@@ -268,7 +211,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         }
         [low, high]
     }
-    #[inline(always)]
     unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]) {
         // SAFETY: as above.
         unsafe {
@@ -278,7 +220,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
                 options(nostack));
         }
     }
-    #[inline(always)]
     unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2] {
         let (low, high): (u64, u64);
         // SAFETY: as above.
@@ -292,7 +233,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         }
         [low, high]
     }
-    #[inline(always)]
     unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
         let (low, high): (u64, u64);
         // SAFETY: the caller gives a valid address if `on`.
@@ -306,7 +246,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         }
         [low, high]
     }
-    #[inline(always)]
     unsafe fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
         // SAFETY: as above.
         unsafe {
@@ -318,7 +257,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         }
     }
     // This works as `cas_relaxed_64_if` does.
-    #[inline(always)]
     unsafe fn cas_relaxed_128_if(
         &self,
         on: bool,
@@ -343,12 +281,10 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         [low, high]
     }
 
-    #[inline(always)]
     fn fence(&self) {
         // SAFETY: a fence has no operands.
         unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) }
     }
-    #[inline(always)]
     fn fence_block(&self) {
         // SAFETY: as above.
         unsafe { asm!("fence.acq_rel.cta;", options(nostack)) }
@@ -361,7 +297,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     load!(load_weak_64, u64, reg64, "ld.global.b64");
     store!(store_weak_64, u64, reg64, "st.global.b64");
 
-    #[inline(always)]
     fn shared_words(&self) -> u32 {
         let bytes: u32;
         // SAFETY: reads a special register.
@@ -375,7 +310,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     shared_load!(shared_load_64, u64, reg64, "ld.relaxed.cta.shared.b64");
     shared_store!(shared_store_64, u64, reg64, "st.relaxed.cta.shared.b64");
     shared_fours!();
-    #[inline(always)]
     unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
         let old: u32;
         // SAFETY: the caller keeps i below shared_words().
@@ -385,7 +319,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         }
         old
     }
-    #[inline(always)]
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
         let old: u32;
         // SAFETY: the caller keeps i below shared_words().
@@ -395,27 +328,22 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         }
         old
     }
-    #[inline(always)]
     unsafe fn barrier(&self) {
         // SAFETY: the trait asks that every thread of the block calls it.
         unsafe { nvptx::_syncthreads() }
     }
-    #[inline(always)]
     unsafe fn barrier_any(&self, predicate: bool) -> bool {
         // SAFETY: the trait asks that every thread of the block calls it.
         unsafe { barrier_red_or(0, predicate) }
     }
-    #[inline(always)]
     unsafe fn barrier_count(&self, predicate: bool) -> u32 {
         // SAFETY: the trait asks that every thread of the block calls it.
         unsafe { barrier_red_popc(0, predicate) }
     }
-    #[inline(always)]
     unsafe fn barrier_named_sync(&self, id: u32, threads: u32) {
         // SAFETY: the trait asks that all lanes of the warp call it.
         unsafe { barrier_sync_count(id, threads) }
     }
-    #[inline(always)]
     unsafe fn barrier_named_arrive(&self, id: u32, threads: u32) {
         // SAFETY: the trait asks that all lanes of the warp call it.
         unsafe { barrier_arrive_count(id, threads) }
@@ -423,38 +351,31 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     mbarrier_methods!();
     cluster_methods!();
 
-    #[inline(always)]
     unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {
         // SAFETY: all lanes of the mask call together (trait).
         unsafe { vote_ballot_sync(mask, predicate) }
     }
-    #[inline(always)]
     unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
         // SAFETY: all lanes of the mask call together (trait).
         unsafe { shfl_sync_idx(mask, v, source, 31) }
     }
-    #[inline(always)]
     unsafe fn match_any_32(&self, mask: u32, v: u32) -> u32 {
         // SAFETY: all lanes of the mask call together (trait).
         unsafe { match_any_sync_32(mask, v) }
     }
-    #[inline(always)]
     unsafe fn match_any_64(&self, mask: u32, v: u64) -> u32 {
         // SAFETY: all lanes of the mask call together (trait).
         unsafe { match_any_sync_64(mask, v) }
     }
-    #[inline(always)]
     unsafe fn sync_warp(&self, mask: u32) {
         // SAFETY: all lanes of the mask call together (trait).
         unsafe { bar_warp_sync(mask) }
     }
-    #[inline(always)]
     fn active_mask(&self) -> u32 {
         // SAFETY: reads which lanes run.
         unsafe { activemask() }
     }
 
-    #[inline(always)]
     fn clock(&self) -> u64 {
         let t: u64;
         // SAFETY: reads a special register.
@@ -462,27 +383,22 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         t
     }
     /// Counts in units of 2^16 cycles, which is at least 32 us.
-    #[inline(always)]
     unsafe fn ticks_bound(&self, _ticks: *const u64) -> u32 {
         (self.clock() >> 16) as u32
     }
     /// Allows 2^23 cycles, which is 4 ms at 2 GHz. The hardware adds at most 42 G times a second to
     /// one word, even if the lanes of a warp add together, which is 2^28 times in that time.
-    #[inline(always)]
     fn ticks_limit(&self) -> u32 {
         1 << 7
     }
-    #[inline(always)]
     fn pause(&self, ns: u32) {
         // SAFETY: only sleeps.
         unsafe { asm!("nanosleep.u32 {ns};", ns = in(reg32) ns, options(nostack)) }
     }
 
-    #[inline(always)]
     fn mutant(&self, mutant: Mutant) -> bool {
         mutant as u32 == MUTANT & !DELAYED
     }
-    #[inline(always)]
     fn delay_at_fence(&self) {
         if MUTANT != u32::MAX && MUTANT & DELAYED != 0 {
             // One warp in four, for up to a microsecond: the others go on.

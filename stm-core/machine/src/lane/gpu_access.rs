@@ -44,14 +44,14 @@ macro_rules! store {
 }
 
 macro_rules! exchange {
-    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
+    ($name:ident, $ty:ty, $reg:ident, $order:literal, $op:literal) => {
         #[inline(always)]
         unsafe fn $name(&self, p: *mut $ty, v: $ty) -> $ty {
             let old: $ty;
             // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
             unsafe {
-                asm!(concat!($op, " {old}, [{p}], {v};"), old = out($reg) old, p = in(reg64) global(p),
-                    v = in($reg) v, options(nostack));
+                asm!(concat!("atom.", $order, ".gpu.global.", $op, " {old}, [{p}], {v};"),
+                    old = out($reg) old, p = in(reg64) global(p), v = in($reg) v, options(nostack));
             }
             old
         }
@@ -59,14 +59,15 @@ macro_rules! exchange {
 }
 
 macro_rules! cas {
-    ($name:ident, $ty:ty, $reg:ident, $op:literal) => {
+    ($name:ident, $ty:ty, $reg:ident, $order:literal, $op:literal) => {
         #[inline(always)]
         unsafe fn $name(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
             let old: $ty;
             // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
             unsafe {
-                asm!(concat!($op, " {old}, [{p}], {e}, {n};"), old = out($reg) old, p = in(reg64) global(p),
-                    e = in($reg) expected, n = in($reg) new, options(nostack));
+                asm!(concat!("atom.", $order, ".gpu.global.", $op, " {old}, [{p}], {e}, {n};"),
+                    old = out($reg) old, p = in(reg64) global(p), e = in($reg) expected,
+                    n = in($reg) new, options(nostack));
             }
             old
         }

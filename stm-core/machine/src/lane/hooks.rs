@@ -6,15 +6,14 @@ use super::{Lane, Probe};
 use crate::observe::mutant::Mutant;
 use crate::observe::probe::{LogRecord, ProbeBuffer};
 
+#[stm_core_macros::inlined]
 impl Mutant {
     /// Returns whether the defect is switched on here.
-    #[inline(always)]
     pub fn on<L: Lane>(self, lane: &L) -> bool {
         lane.mutant(self)
     }
 
     /// Fences, unless the defect that omits this fence is switched on.
-    #[inline(always)]
     pub fn fence<L: Lane>(self, lane: &L) {
         if !self.on(lane) {
             lane.fence();
@@ -23,12 +22,12 @@ impl Mutant {
     }
 }
 
+#[stm_core_macros::inlined]
 impl ProbeBuffer {
     /// Loads the description of the buffer from device memory.
     ///
     /// # Safety
     /// `place` is live, and nobody writes it while the kernel runs.
-    #[inline(always)]
     pub unsafe fn load<L: Lane>(lane: &L, place: *const Self) -> Self {
         // SAFETY: two words of the live structure. Relaxed: the host wrote them
         // before the launch.
@@ -41,7 +40,6 @@ impl ProbeBuffer {
     }
 
     /// Returns the first word of the calling lane's part.
-    #[inline(always)]
     pub fn of_lane<L: Lane>(self, lane: &L) -> *mut u64 {
         self.base
             .wrapping_add((lane.grid_thread() * self.words_per_lane) as usize)
@@ -52,20 +50,16 @@ impl ProbeBuffer {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 
+#[stm_core_macros::inlined]
 impl Probe for Silent {
     const RECORDS: bool = false;
     const TIMES: bool = false;
     type Cursor = ();
 
-    #[inline(always)]
     unsafe fn open<L: Lane>(self, _lane: &L, _place: *const ProbeBuffer) {}
-    #[inline(always)]
     fn record<L: Lane>(self, _lane: &L, _cursor: &mut (), _record: LogRecord) {}
-    #[inline(always)]
     fn spent<L: Lane>(self, _lane: &L, _cursor: &mut (), _phase: usize) {}
-    #[inline(always)]
     fn settle(self, _cursor: &mut (), _instead: Option<usize>) {}
-    #[inline(always)]
     fn close<L: Lane>(self, _lane: &L, _cursor: ()) {}
 }
 

@@ -72,6 +72,7 @@ mod mbarrier;
 /// 7. all lanes of the warp make it together, with the same operands; `threads` is a multiple of the
 ///    warp's width and the same for all who meet at that barrier; and as many threads come each time.
 #[allow(clippy::missing_safety_doc)] // stated once, above
+#[stm_core_macros::inlined]
 pub trait Lane {
     /// How far [`Self::clock`] must go before a launch ends in which all threads inside an operation wait and
     /// others are outside: about a second, except in a simulator.
@@ -94,32 +95,26 @@ pub trait Lane {
     fn warp_width(&self) -> u32;
 
     /// Returns the index of this lane in its warp.
-    #[inline(always)]
     fn lane_index(&self) -> u32 {
         self.thread_index() % self.warp_width()
     }
     /// Returns the index of this warp in its block.
-    #[inline(always)]
     fn warp_index(&self) -> u32 {
         self.thread_index() / self.warp_width()
     }
     /// Returns the index of this thread in the grid.
-    #[inline(always)]
     fn grid_thread(&self) -> u64 {
         u64::from(self.block_index()) * u64::from(self.block_dim()) + u64::from(self.thread_index())
     }
     /// Returns the number of threads in the grid.
-    #[inline(always)]
     fn grid_threads(&self) -> u64 {
         u64::from(self.grid_dim()) * u64::from(self.block_dim())
     }
     /// Returns this lane's bit in a warp mask.
-    #[inline(always)]
     fn lane_bit(&self) -> u32 {
         1 << self.lane_index()
     }
     /// Returns the mask of the lanes that exist in this warp; a block's last warp may be short.
-    #[inline(always)]
     fn warp_mask(&self) -> u32 {
         let width = self.warp_width();
         let lanes = (self.block_dim() - self.warp_index() * width).min(width);
@@ -136,7 +131,6 @@ pub trait Lane {
     unsafe fn load_acquire_64(&self, p: *const u64) -> u64;
     /// Loads two words of 64 bits that lie together at a multiple of 16 bytes: the first by `ld.acquire.gpu`,
     /// the second by `ld.relaxed.gpu`, in any order. On a GPU it is one request.
-    #[inline(always)]
     unsafe fn load_acquire_and_next_64(&self, p: *const u64) -> [u64; 2] {
         let next = p.wrapping_add(1);
         // SAFETY: the caller gives two valid addresses.
@@ -174,7 +168,6 @@ pub trait Lane {
     unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32);
     /// Does [`Self::load_relaxed_64`] if `on`, else returns `otherwise`. On a GPU it is a predicate and no
     /// branch, so that several loads are in flight together.
-    #[inline(always)]
     unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
         if on {
             // SAFETY: the caller upholds the contract of this function.
@@ -184,7 +177,6 @@ pub trait Lane {
         }
     }
     /// Does [`Self::store_relaxed_64`] if `on`, by a predicate and no branch.
-    #[inline(always)]
     unsafe fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
         if on {
             // SAFETY: the caller upholds the contract of this function.
@@ -193,7 +185,6 @@ pub trait Lane {
     }
     /// Does [`Self::cas_relaxed_64`] if `on`; else the result is meaningless. On a GPU there is no branch,
     /// which would wait for the result: if not `on`, the operation is made on `idle`, a word that nobody needs.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn cas_relaxed_64_if(
         &self,
         on: bool,
@@ -210,7 +201,6 @@ pub trait Lane {
         }
     }
     /// Does [`Self::fetch_or_relaxed_64`] if `on`, in the same way as [`Self::cas_relaxed_64_if`].
-    #[inline(always)]
     unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, _idle: *mut u64, v: u64) -> u64 {
         if on {
             // SAFETY: the caller upholds the contract of this function.
@@ -229,7 +219,6 @@ pub trait Lane {
     /// `atom.relaxed.gpu.cas` of 128 bits; returns the words found.
     unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2];
     /// Does [`Self::load_relaxed_128`] if `on`, else returns zeros; it is a predicate and no branch.
-    #[inline(always)]
     unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
         if on {
             // SAFETY: the caller upholds the contract of this function.
@@ -239,7 +228,6 @@ pub trait Lane {
         }
     }
     /// Does [`Self::store_relaxed_128`] if `on`, by a predicate and no branch.
-    #[inline(always)]
     unsafe fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
         if on {
             // SAFETY: the caller upholds the contract of this function.
@@ -247,7 +235,6 @@ pub trait Lane {
         }
     }
     /// Does [`Self::cas_relaxed_128`] if `on`, as [`Self::cas_relaxed_64_if`] does; `idle` has 128 bits.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn cas_relaxed_128_if(
         &self,
         on: bool,
@@ -270,20 +257,17 @@ pub trait Lane {
     }
     /// `ld.global.nc` of 32 bits that nobody writes while the kernel runs: a load that caches close to the
     /// lanes may answer, and that nothing orders.
-    #[inline(always)]
     unsafe fn load_constant_32(&self, p: *const u32) -> u32 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_relaxed_32(p) }
     }
     /// `ld.global` of 64 bits that a cache close to the lanes may answer. No other thread may store the word
     /// between two fences with which this lane synchronises.
-    #[inline(always)]
     unsafe fn load_weak_64(&self, p: *const u64) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_relaxed_64(p) }
     }
     /// `st.global` of 64 bits that no other thread accesses between two such fences.
-    #[inline(always)]
     unsafe fn store_weak_64(&self, p: *mut u64, v: u64) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.store_relaxed_64(p, v) }
@@ -309,7 +293,6 @@ pub trait Lane {
     unsafe fn shared_load_32(&self, i: u32) -> u32;
     /// `ld.relaxed.cta.shared.v4` of the four words from `i` on, a multiple of 4: four loads in one
     /// instruction, each as [`Self::shared_load_32`] does it.
-    #[inline(always)]
     unsafe fn shared_load_32x4(&self, i: u32) -> [u32; 4] {
         // SAFETY: the caller upholds the contract of this function.
         [0, 1, 2, 3].map(|k| unsafe { self.shared_load_32(i + k) })
@@ -318,7 +301,6 @@ pub trait Lane {
     unsafe fn shared_store_32(&self, i: u32, v: u32);
     /// `st.relaxed.cta.shared.v4` to the four words from `i` on, a multiple of 4: four stores in one
     /// instruction, each as [`Self::shared_store_32`] does it.
-    #[inline(always)]
     unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
         for (i, v) in (i..).zip(v) {
             // SAFETY: the caller upholds the contract of this function.
@@ -351,51 +333,43 @@ pub trait Lane {
     /// [`Self::shared_load_64`]) a barrier of `count` arrivals, 1 to 2^20 - 1 (4,095 where the lane has no
     /// atomics of 128 bits), in phase 0. A [`Self::barrier`] stands between this and its first use. The words
     /// are used by no other operation in the same launch.
-    #[inline(always)]
     unsafe fn mbarrier_init(&self, i: u32, count: u32) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::init(self, i, count) }
     }
     /// `mbarrier.arrive.shared::cta.b64`, with release: counts an arrival; the last of a phase begins the next.
-    #[inline(always)]
     unsafe fn mbarrier_arrive(&self, i: u32) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::arrive(self, i) }
     }
     /// `mbarrier.try_wait.parity.shared::cta.b64`, with acquire: returns whether the phase with this parity,
     /// 0 for the first, has ended. It may return only some time later.
-    #[inline(always)]
     unsafe fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::try_wait(self, i, parity) }
     }
     /// `%cluster_nctarank`: the blocks of a cluster, which reach each other's shared memory; 1 without clusters.
-    #[inline(always)]
     fn cluster_size(&self) -> u32 {
         1
     }
     /// `%cluster_ctarank`: returns the number of this block in its cluster.
-    #[inline(always)]
     fn cluster_rank(&self) -> u32 {
         0
     }
     /// `ld.relaxed.cluster.shared::cluster`: [`Self::shared_load_64`] from the shared memory of block `rank`
     /// of the cluster, `rank < cluster_size()`, which has begun and not ended ([`Self::cluster_barrier`]).
     /// What several blocks access is accessed by this and [`Self::cluster_store_64`] only.
-    #[inline(always)]
     unsafe fn cluster_load_64(&self, _rank: u32, i: u32) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.shared_load_64(i) }
     }
     /// `st.relaxed.cluster.shared::cluster`, under the same conditions.
-    #[inline(always)]
     unsafe fn cluster_store_64(&self, _rank: u32, i: u32, v: u64) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.shared_store_64(i, v) };
     }
     /// `barrier.cluster`: does for all threads of the cluster what [`Self::barrier`] does for those of a
     /// block, and with the same obligation for all of them.
-    #[inline(always)]
     unsafe fn cluster_barrier(&self) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.barrier() };
@@ -426,14 +400,12 @@ pub trait Lane {
     /// Loads a counter that only grows for an observer: the result is at least the newest value that this
     /// lane has read or knows of, and no attempt that it goes on with may be affected. A GPU and a CPU have
     /// nothing better than an acquire load, which orders the accesses that follow; a simulator answers from outside the model.
-    #[inline(always)]
     unsafe fn observed_clock(&self, p: *const u64) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_acquire_64(p) }
     }
     /// Returns the number of bits of a version in a cell of 32 bits of value. It is 31 on every machine that
     /// ships; the simulator has fewer, so that versions wrap around in every run.
-    #[inline(always)]
     fn version_bits(&self) -> u32 {
         31
     }
@@ -445,7 +417,6 @@ pub trait Lane {
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32;
     /// Returns the measure for a value loaded from that word after `before` was measured. A machine whose
     /// loads may be far behind, as those of the simulator, measures from the value.
-    #[inline(always)]
     fn ticks_loaded(&self, before: u32, _loaded: u64) -> u32 {
         before
     }
@@ -454,16 +425,15 @@ pub trait Lane {
 
     /// Waits now and then, on a machine that is to make seeded defects show sooner. It is called where fences
     /// are, whether one is left out or not; on a machine that ships it is nothing.
-    #[inline(always)]
     fn delay_at_fence(&self) {}
     /// Returns whether a seeded defect is switched on, which it never is on a machine that ships.
-    #[inline(always)]
     fn mutant(&self, _mutant: Mutant) -> bool {
         false
     }
 }
 
 /// An observer of the code that a lane runs.
+#[stm_core_macros::inlined]
 pub trait Probe: Copy {
     /// Says whether it may want records. Code that exists only for them depends on this constant.
     const RECORDS: bool;
@@ -472,12 +442,10 @@ pub trait Probe: Copy {
     /// The position of a lane in its part of the buffer while the lane runs.
     type Cursor: Copy;
     /// Returns whether it wants records.
-    #[inline(always)]
     fn records(self) -> bool {
         Self::RECORDS
     }
     /// Returns whether it wants marks.
-    #[inline(always)]
     fn times(self) -> bool {
         Self::TIMES
     }

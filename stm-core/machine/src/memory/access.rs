@@ -3,12 +3,12 @@
 use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
 
+#[stm_core_macros::inlined]
 impl WordAddress {
     /// Loads the word, relaxed, with its bits zero-extended.
     ///
     /// # Safety
     /// The address was made from a pointer to a live word.
-    #[inline(always)]
     pub unsafe fn load<L: Lane>(self, lane: &L) -> u64 {
         // SAFETY: live, by the caller; width and alignment come from the type.
         unsafe {
@@ -24,7 +24,6 @@ impl WordAddress {
     ///
     /// # Safety
     /// The address was made from a pointer to a live word.
-    #[inline(always)]
     pub unsafe fn store<L: Lane>(self, lane: &L, v: u64) {
         // SAFETY: live, by the caller; width and alignment come from the type.
         unsafe {
@@ -40,7 +39,6 @@ impl WordAddress {
     ///
     /// # Safety
     /// The address was made from a pointer to a live `T` in device memory.
-    #[inline(always)]
     pub unsafe fn load_relaxed<L: Lane, T: Element>(self, lane: &L) -> T {
         // SAFETY: live, by the caller; T is as wide as the word loaded.
         unsafe {
@@ -56,7 +54,6 @@ impl WordAddress {
     ///
     /// # Safety
     /// The obligations are those of [`Self::load_relaxed`], and nothing else accesses the word.
-    #[inline(always)]
     pub unsafe fn store_relaxed<L: Lane, T: Element>(self, lane: &L, value: T) {
         let word = self.pointer::<T>();
         // SAFETY: live, by the caller; T is as wide as the word stored.
@@ -73,7 +70,6 @@ impl WordAddress {
     ///
     /// # Safety
     /// The obligations are those of [`Self::load_relaxed`].
-    #[inline(always)]
     pub unsafe fn load_acquire<L: Lane, T: Element>(self, lane: &L) -> T {
         // SAFETY: live, by the caller; T is as wide as the word loaded.
         unsafe {

@@ -31,14 +31,13 @@ pub trait Element: Copy + Send + Sync + sealed::Sealed + 'static {
 macro_rules! element {
     ($ty:ty, $wide:literal, |$v:ident| $to:expr, |$b:ident| $from:expr) => {
         impl sealed::Sealed for $ty {}
+        #[stm_core_macros::inlined]
         impl Element for $ty {
             const WIDE: bool = $wide;
-            #[inline(always)]
             fn to_bits64(self) -> u64 {
                 let $v = self;
                 $to
             }
-            #[inline(always)]
             fn from_bits64($b: u64) -> Self {
                 $from
             }
@@ -68,34 +67,30 @@ element!(f64, true, |v| v.to_bits(), |b| f64::from_bits(b));
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WordAddress(pub(crate) u64);
 
+#[stm_core_macros::inlined]
 impl WordAddress {
     /// Makes the address of `*p`, or of the cell at `p` that holds a `T`.
-    #[inline(always)]
     pub fn of<T: Element>(p: *const T) -> Self {
         Self(p as u64 | T::WIDE as u64)
     }
 
     /// Returns the pointer that [`Self::of`] was given, for a word that is
     /// known to be a `T`, so that the compiler knows which bit to clear.
-    #[inline(always)]
     pub const fn pointer<T: Element>(self) -> *mut T {
         (self.0 ^ T::WIDE as u64) as *mut T
     }
 
     /// Makes the address from what [`Self::bits`] returned.
-    #[inline(always)]
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
     /// Returns address and width as one number.
-    #[inline(always)]
     pub const fn bits(self) -> u64 {
         self.0
     }
 
     /// Returns the byte address.
-    #[inline(always)]
     pub const fn address(self) -> u64 {
         self.0 & !1
     }

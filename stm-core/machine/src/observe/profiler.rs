@@ -52,6 +52,7 @@ pub struct Stretches {
     settled: [u64; PHASES],
 }
 
+#[stm_core_macros::inlined]
 impl Stretches {
     pub(crate) const NONE: Self = Self {
         row: core::ptr::null_mut(),
@@ -60,13 +61,11 @@ impl Stretches {
         settled: [0; PHASES],
     };
 
-    #[inline(always)]
     fn load<L: Lane>(&self, lane: &L, i: usize) -> u64 {
         // SAFETY: in this lane's row: `i` is below ROW_WORDS.
         unsafe { lane.private_load_64(self.row.wrapping_add(i)) }
     }
 
-    #[inline(always)]
     fn store<L: Lane>(&self, lane: &L, i: usize, v: u64) {
         // SAFETY: in this lane's row: `i` is below ROW_WORDS.
         unsafe { lane.private_store_64(self.row.wrapping_add(i), v) };
@@ -77,7 +76,6 @@ impl Stretches {
     /// # Safety
     /// The obligations are those of [`Probe::open`], for the buffer itself,
     /// which has rows of [`ROW_WORDS`] words.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn open<L: Lane>(lane: &L, buffer: ProbeBuffer) -> Self {
         let mut cursor = Self {
             row: buffer.of_lane(lane),
@@ -98,7 +96,6 @@ impl Stretches {
         cursor
     }
 
-    #[inline(always)]
     pub(crate) fn spent<L: Lane>(&mut self, lane: &L, phase: usize) {
         let now = lane.clock();
         if let Some(sum) = self.open.get_mut(phase) {
@@ -107,7 +104,6 @@ impl Stretches {
         self.since = now;
     }
 
-    #[inline(always)]
     pub(crate) fn settle(&mut self, instead: Option<usize>) {
         let mut all = 0u64;
         for k in 0..PHASES {
@@ -122,7 +118,6 @@ impl Stretches {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn close<L: Lane>(mut self, lane: &L) {
         self.spent(lane, OUTSIDE);
         self.settle(None);
@@ -133,27 +128,23 @@ impl Stretches {
     }
 }
 
+#[stm_core_macros::inlined]
 impl Probe for Profiler {
     const RECORDS: bool = false;
     const TIMES: bool = true;
     type Cursor = Stretches;
 
-    #[inline(always)]
     unsafe fn open<L: Lane>(self, lane: &L, place: *const ProbeBuffer) -> Stretches {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { Stretches::open(lane, ProbeBuffer::load(lane, place)) }
     }
-    #[inline(always)]
     fn record<L: Lane>(self, _lane: &L, _cursor: &mut Stretches, _record: LogRecord) {}
-    #[inline(always)]
     fn spent<L: Lane>(self, lane: &L, cursor: &mut Stretches, phase: usize) {
         cursor.spent(lane, phase);
     }
-    #[inline(always)]
     fn settle(self, cursor: &mut Stretches, instead: Option<usize>) {
         cursor.settle(instead);
     }
-    #[inline(always)]
     fn close<L: Lane>(self, lane: &L, cursor: Stretches) {
         cursor.close(lane);
     }

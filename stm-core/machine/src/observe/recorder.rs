@@ -26,6 +26,7 @@ pub struct Recording {
     at: u64,
 }
 
+#[stm_core_macros::inlined]
 impl Recording {
     pub(crate) const NONE: Self = Self {
         part: core::ptr::null_mut(),
@@ -37,7 +38,6 @@ impl Recording {
     ///
     /// # Safety
     /// The obligations are those of [`Probe::open`], for the buffer itself.
-    #[inline(always)]
     pub(crate) unsafe fn open<L: Lane>(lane: &L, buffer: ProbeBuffer) -> Self {
         let part = buffer.of_lane(lane);
         Self {
@@ -48,7 +48,6 @@ impl Recording {
         }
     }
 
-    #[inline(always)]
     fn append<L: Lane>(&mut self, lane: &L, words: [u64; 3], n: u64) {
         if self.at + n <= self.words {
             for (k, word) in words.iter().enumerate() {
@@ -62,37 +61,31 @@ impl Recording {
         self.at += n;
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn record<L: Lane>(&mut self, lane: &L, record: LogRecord) {
         self.append(lane, record.words, record.len);
     }
 
-    #[inline(always)]
     pub(crate) fn close<L: Lane>(self, lane: &L) {
         // SAFETY: the first word of this lane's part.
         unsafe { lane.private_store_64(self.part, self.at) };
     }
 }
 
+#[stm_core_macros::inlined]
 impl Probe for Recorder {
     const RECORDS: bool = true;
     const TIMES: bool = false;
     type Cursor = Recording;
 
-    #[inline(always)]
     unsafe fn open<L: Lane>(self, lane: &L, place: *const ProbeBuffer) -> Recording {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { Recording::open(lane, ProbeBuffer::load(lane, place)) }
     }
-    #[inline(always)]
     fn record<L: Lane>(self, lane: &L, cursor: &mut Recording, record: LogRecord) {
         cursor.record(lane, record);
     }
-    #[inline(always)]
     fn spent<L: Lane>(self, _lane: &L, _cursor: &mut Recording, _phase: usize) {}
-    #[inline(always)]
     fn settle(self, _cursor: &mut Recording, _instead: Option<usize>) {}
-    #[inline(always)]
     fn close<L: Lane>(self, lane: &L, cursor: Recording) {
         cursor.close(lane);
     }

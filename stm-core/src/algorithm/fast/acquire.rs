@@ -71,8 +71,8 @@ struct Lost {
     held: bool,
 }
 
+#[stm_core_macros::inlined]
 impl Lost {
-    #[inline(always)]
     const fn reason(self) -> Abort {
         if self.held {
             Abort::CommitLocked
@@ -82,7 +82,6 @@ impl Lost {
     }
 
     /// Combines these failures with those of entries `shift` places further on.
-    #[inline(always)]
     fn and(self, others: Self, shift: u32) -> Self {
         Self {
             which: self.which | others.which << shift,
@@ -92,9 +91,9 @@ impl Lost {
     }
 }
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const B: usize> Swaps<S, B> {
     /// Returns 0 if none has failed, and another value otherwise.
-    #[inline(always)]
     fn differing(&self) -> u64 {
         let mut differing = 0;
         for j in 0..B {
@@ -105,7 +104,6 @@ impl<S: Storage, const B: usize> Swaps<S, B> {
         differing
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn lost<L: Lane>(&self, lane: &L) -> Lost {
         let mut lost = Lost {
             which: 0,
@@ -128,10 +126,10 @@ impl<S: Storage, const B: usize> Swaps<S, B> {
     }
 }
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns the places of the written entries as a bit mask, if they are few
     /// among others and all entries are on the stack; otherwise 0.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn few_written<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u32 {
         let (len, writes) = (tx.attempt.set.len, tx.attempt.set.writes);
         let short = len <= BATCH as u32 / 2 && !tx.attempt.set.has_blind();
@@ -152,7 +150,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Locks the word of every written entry. `few` are their places, or 0 ([`Self::few_written`]).
     /// Errors: [`Abort::CommitLocked`] or [`Abort::CommitStale`]; in both cases nothing is owned.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn acquire<L: Lane>(tx: &mut Tx<'_, L, Self>, few: u32) -> TxResult<()> {
         let (at, map, len) = (Self::entries(tx), S::map(tx.stm), tx.attempt.set.len);
         let blind = tx.attempt.set.has_blind();
@@ -223,7 +220,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Does the same for at most `B` entries, none of them blind.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn acquire_few<L: Lane, const B: usize>(
         at: Entries<'_, L, INLINE, false>,
         map: S::Map,
@@ -245,7 +241,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Err(lost.reason())
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn acquire_groups<L: Lane>(
         whole: Entries<'_, L, INLINE>,
         map: S::Map,
@@ -276,7 +271,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Takes the first entries of a mask out of it.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn group<L: Lane, const B: usize>(
         at: Entries<'_, L, INLINE, false>,
         left: &mut u32,
@@ -302,7 +296,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         group
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn batch<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         len: u32,
@@ -328,7 +321,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Starts the swaps of a group; none of its entries is blind.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn swap<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -352,7 +344,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Does the same as [`Self::swap`] for a group with blind entries, whose words
     /// are locked whatever they hold.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn swap_blind<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -423,7 +414,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Compare-and-swaps the version words of the entries in a mask from the words seen to their
     /// locked form, all in flight together, and returns the words found.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn try_lock<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -465,7 +455,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Self::lock_pairs(at, map, pairs, entries, seen, me, found)
     }
 
-    #[inline(always)]
     pub(crate) fn differing<const B: usize>(found: [u64; B], seen: [u64; B]) -> u32 {
         let mut differing = 0;
         for j in 0..B {

@@ -111,8 +111,8 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
     }
 }
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    #[inline(always)]
     pub(crate) fn ticks_bound<L: Lane>(tx: &Tx<'_, L, Self>) -> u32 {
         if S::WRAPS {
             // SAFETY: the clock is live.
@@ -122,7 +122,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    #[inline(always)]
     fn ticks<'a, L: Lane>(tx: &Tx<'a, L, Self>) -> Clock<'a, L, S> {
         Clock {
             lane: tx.lane,
@@ -133,7 +132,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Returns whether the attempt is so old that a packed word may look older
     /// than it is, or the same as one that was read before.
-    #[inline(always)]
     pub(crate) fn has_outlived<L: Lane>(tx: &mut Tx<'_, L, Self>, ignored: Mutant) -> bool {
         if !S::WRAPS || ignored.on(tx.lane) {
             return false;
@@ -148,7 +146,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Returns the same, given that words were accessed before; an attempt that
     /// has accessed sums alone has no age.
-    #[inline(always)]
     pub(crate) fn has_outlived_words<L: Lane>(tx: &mut Tx<'_, L, Self>, ignored: Mutant) -> bool {
         tx.attempt.set.len != 0 && Self::has_outlived(tx, ignored)
     }
@@ -156,7 +153,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Gives a young version to one of the words in the mask `which` that looks
     /// newer than the snapshot, if that is because it is old; returns whether it
     /// has done so. The words seen are unlocked.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn renew<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],

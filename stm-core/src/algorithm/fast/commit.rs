@@ -21,9 +21,9 @@ struct Written<const B: usize> {
     values: [u64; B],
 }
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Advances the clock once for all members of the crew and returns the new version.
-    #[inline(always)]
     pub(crate) fn advance<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
         let leader = crew.leader(lane);
@@ -37,7 +37,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Validates: returns whether every word read and not written is as it was seen.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         let at = Self::entries(tx);
         let map = S::map(tx.stm);
@@ -73,14 +72,12 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Releases all locks of the transaction with the words as they were seen.
-    #[inline(always)]
     pub(crate) fn give_back<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         Self::restore(Self::entries(tx), S::map(tx.stm), tx.attempt.set.len, 0, 0);
     }
 
     /// Releases the locks of the first `len` entries with the words as they
     /// were seen; those from `first` on whose bits are in `lost` own nothing.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn restore<L: Lane>(
         at: Entries<'_, L, INLINE>,
         map: S::Map,
@@ -105,7 +102,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Releases the locks of those of `B` entries from `i` on that are below
     /// `len` and not in the mask `without`.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn restore_batch<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -152,7 +148,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Writes back: stores the new values, then the version words with the new version. `few` are
     /// the places of the written entries, or 0 ([`Self::few_written`]).
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn publish<L: Lane>(tx: &mut Tx<'_, L, Self>, mut version: Version, few: u32) {
         let lane = tx.lane;
         if Mutant::VersionNotRaised.on(lane) {
@@ -191,7 +186,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn batch_to_publish<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Written<B> {
         let at = Self::entries(tx);
         let len = tx.attempt.set.len;
@@ -214,7 +208,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Takes the first entries of a mask out of it.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn group_to_publish<L: Lane>(tx: &mut Tx<'_, L, Self>, left: &mut u32) -> Written<GROUP> {
         let at = Self::entries(tx);
         let mut group = Written {
@@ -238,7 +231,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Stores the new values of entries, those of packed words and pairs together
     /// with their version, and returns whether there are others.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn publish_batch<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
         version: Version,
@@ -294,7 +286,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Stores the version words that are separate from their values.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn unlock_apart<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
         let lane = at.lane();
         let mut i = 0;

@@ -59,17 +59,11 @@ pub(crate) struct Entries<'a, L, const N: usize, const LONG: bool = true> {
     pub(crate) apart: bool,
 }
 
-impl<L, const N: usize, const LONG: bool> Clone for Entries<'_, L, N, LONG> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<L, const N: usize, const LONG: bool> Copy for Entries<'_, L, N, LONG> {}
+stm_machine::handle!([L, const N: usize, const LONG: bool] Entries<'_, L, N, LONG>);
 
+#[stm_core_macros::inlined]
 impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     /// Returns the entries with `apart` as a constant, for functions that are compiled for both.
-    #[inline(always)]
     pub(crate) const fn known<const APART: bool>(self) -> Self {
         Self {
             apart: APART,
@@ -77,7 +71,6 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    #[inline(always)]
     pub(crate) const fn short(self) -> Entries<'a, L, N, false> {
         Entries {
             lane: self.lane,
@@ -91,7 +84,6 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     ///
     /// `logs` are the lane's, and `inline` is live and used only through the
     /// result while the result is in use.
-    #[inline(always)]
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, inline: *mut Inline<N>, apart: bool) -> Self {
         Self {
             lane,
@@ -102,15 +94,14 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
     }
 }
 
+#[stm_core_macros::inlined]
 impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
-    #[inline(always)]
     pub(crate) const fn lane(self) -> &'a L {
         self.lane
     }
 
     /// Returns a word whose value nobody needs: the place in the logs of the
     /// first entry, which is on the stack instead.
-    #[inline(always)]
     pub(crate) fn idle(self) -> *mut u64 {
         const {
             assert!(
@@ -121,7 +112,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         self.logs.entry(self.lane, 0, 0)
     }
 
-    #[inline(always)]
     pub(crate) const fn capacity(self) -> Capacity {
         self.logs.capacity()
     }
@@ -130,7 +120,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
     ///
     /// # Safety
     /// `i` is at most `N`.
-    #[inline(always)]
     pub(crate) unsafe fn inline(self, column: Column, i: u32) -> *mut u64 {
         // SAFETY: inside the array, or at its end.
         unsafe {
@@ -144,7 +133,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
     ///
     /// # Safety
     /// `i` is below the count.
-    #[inline(always)]
     pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
         // SAFETY: below N in the array, else in the lane's own column; stored in
         // this attempt.
@@ -162,7 +150,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
     ///
     /// # Safety
     /// `i` is below the capacity.
-    #[inline(always)]
     pub(crate) unsafe fn put(self, column: Column, i: u32, v: u64) {
         // SAFETY: as for `get`.
         unsafe {
@@ -179,7 +166,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
     ///
     /// # Safety
     /// `i` is below the capacity.
-    #[inline(always)]
     pub(crate) unsafe fn store(self, i: u32, address: u64, seen: u64, value: u64) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe {
@@ -195,7 +181,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
     /// # Safety
     /// `len` is at least 1 and at most the count; `i` is a multiple of `B`, and
     /// if it is below N, so is all of its batch.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn batch<const B: usize>(self, column: Column, i: u32, len: u32) -> [u64; B] {
         const {
             assert!(

@@ -44,6 +44,7 @@ pub struct EntrySet {
     pub(super) written: Bloom,
 }
 
+#[stm_core_macros::inlined]
 impl EntrySet {
     pub(crate) const EMPTY: Self = Self {
         len: 0,
@@ -54,24 +55,20 @@ impl EntrySet {
         written: Bloom::EMPTY,
     };
 
-    #[inline(always)]
     pub(crate) const fn is_open(&self) -> bool {
         self.hint >= OPEN
     }
 
-    #[inline(always)]
     pub(crate) const fn has_blind(&self) -> bool {
         self.blind != 0
     }
 
     /// Returns whether the word may have been written, without accessing memory.
-    #[inline(always)]
     pub(crate) const fn may_have_written(&self, address: WordAddress) -> bool {
         self.written.may_contain(address)
     }
 
     /// Returns the last written entry of a word, and its first entry of any kind.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn find<L: Lane, const N: usize>(
         &self,
         at: Entries<'_, L, N>,
@@ -89,7 +86,6 @@ impl EntrySet {
         )
     }
 
-    #[inline(always)]
     pub(crate) fn written_value<L: Lane, const N: usize>(
         &self,
         at: Entries<'_, L, N>,
@@ -106,7 +102,6 @@ impl EntrySet {
     /// Adds words read, with the words seen and, if `keep` is set, the values, except those in the
     /// mask `own`. Errors: [`Abort::ReadSetFull`] if there are more distinct words than entries.
     /// [`Abort::ReadStale`] if the set has a word already and the word seen then was another.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
         &mut self,
         at: Entries<'_, L, N>,
@@ -160,13 +155,11 @@ impl EntrySet {
         result
     }
 
-    #[inline(always)]
     fn reads_full<L: Lane, const N: usize>(&self, at: Entries<'_, L, N>) -> bool {
         self.len - self.blind >= at.capacity().reads
     }
 
     /// Returns whether another word may be written, or whether `entry` is written already.
-    #[inline(always)]
     fn takes<L: Lane, const N: usize, const LONG: bool>(
         &self,
         at: Entries<'_, L, N, LONG>,
@@ -210,7 +203,6 @@ impl EntrySet {
 
     /// Buffers a write, into the word's entry if there is one. Errors: [`Abort::WriteSetFull`] if
     /// there are more distinct words than entries.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer<L: Lane, const N: usize>(
         &mut self,
         at: Entries<'_, L, N>,
@@ -244,7 +236,6 @@ impl EntrySet {
     }
 
     /// Buffers a write in the entry that the hint names, if it is that of the word.
-    #[inline(always)]
     fn buffer_at_hint<L: Lane, const N: usize, const LONG: bool>(
         &mut self,
         at: Entries<'_, L, N, LONG>,
@@ -266,7 +257,6 @@ impl EntrySet {
     }
 
     /// Returns the entry of a word that a write goes to, if there is one.
-    #[inline(always)]
     pub(super) fn target<L: Lane, const N: usize>(
         &self,
         at: Entries<'_, L, N>,
@@ -281,7 +271,6 @@ impl EntrySet {
         }
     }
 
-    #[inline(always)]
     fn blind<L: Lane, const N: usize, const LONG: bool>(
         &mut self,
         at: Entries<'_, L, N, LONG>,
@@ -299,7 +288,6 @@ impl EntrySet {
 
     /// Buffers writes of the first `count` of `words`, if they are the entries from the hint on, on
     /// the stack and not written. Otherwise it returns `false` and changes nothing.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_read<L: Lane, const N: usize, const R: usize>(
         &mut self,
         at: Entries<'_, L, N>,
@@ -342,7 +330,6 @@ impl EntrySet {
 
     /// Returns whether an entry is of one of the first `count` of `words`; it
     /// compares all with all.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn has_any<L: Lane, const N: usize, const R: usize>(
         &self,
         at: Entries<'_, L, N>,
@@ -368,7 +355,6 @@ impl EntrySet {
 
     /// Buffers writes of the first `count` of `words`, if there is room on the stack, no entry is
     /// of one of them, and no two are the same. Otherwise it returns `false` and changes nothing.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_new<L: Lane, const N: usize, const R: usize>(
         &mut self,
         at: Entries<'_, L, N>,
@@ -437,7 +423,6 @@ impl EntrySet {
         (self, Ok(()))
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn mark<L: Lane, const N: usize, const LONG: bool>(
         &mut self,
         at: Entries<'_, L, N, LONG>,

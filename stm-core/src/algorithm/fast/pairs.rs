@@ -26,30 +26,27 @@ pub(crate) struct Pairs<const B: usize> {
     pub(super) now: [[u64; 2]; B],
 }
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns whether a word's value is in its version word. `apart` says whether
     /// the attempt has met a word of which that is not so: the compiler knows that a
     /// kernel of packed words alone has not, and leaves out the code for others.
-    #[inline(always)]
     pub(crate) fn is_packed(apart: bool, word: WordAddress) -> bool {
         S::HAS_PACKED && !apart || S::is_packed(word)
     }
 
     /// Returns whether a word has its version word in front of it, and the lane
     /// accesses both at once.
-    #[inline(always)]
     pub(crate) fn is_pair<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
         Self::has_pairs(lane, apart) && !Self::is_packed(apart, word)
     }
 
     /// Returns whether a word may be such a pair.
-    #[inline(always)]
     pub(crate) fn has_pairs<L: Lane>(lane: &L, apart: bool) -> bool {
         S::PAIRS && lane.has_wide_atomics() && apart
     }
 
     /// Returns whether a word's version and value take one access.
-    #[inline(always)]
     pub(crate) fn is_whole<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
         // The order matters: conditions that the compiler can decide come first.
         S::PAIRS && lane.has_wide_atomics() || Self::is_packed(apart, word)
@@ -60,7 +57,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     ///
     /// # Safety
     /// If `on`, the word is of an element in range of a live array.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) unsafe fn version_if<L: Lane>(
         lane: &L,
         (map, apart): (S::Map, bool),
@@ -82,7 +78,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn pairs<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -112,7 +107,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Swaps the pairs of a batch whose version words are as `seen` for their locked form, owned by
     /// `owner`, all in flight together, and returns the version words found. For the other entries
     /// of the batch it returns those of `otherwise`.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn lock_pairs<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -168,7 +162,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// # Safety
     /// The pair is of an element in range of a live array and owned by the
     /// transaction; `i` is below the count.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) unsafe fn put_back<L: Lane, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,

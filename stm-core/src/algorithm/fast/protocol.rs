@@ -63,6 +63,7 @@ pub struct VersionedSets<'s, const INLINE: usize> {
     pub(crate) apart: bool,
 }
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     const VARIANT: Variant = S::VARIANT;
     const USES_LOCK_TABLE: bool = S::MANY_WORDS_PER_VERSION;
@@ -77,7 +78,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     type Attempt<'s> = VersionedSets<'s, INLINE>;
     type Savepoint = (EntrySet, SumSet);
 
-    #[inline(always)]
     fn attempt<'s>(
         scratch: &'s mut Inline<INLINE>,
         sum_scratch: &'s mut SumStack,
@@ -93,7 +93,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         }
     }
 
-    #[inline(always)]
     fn clear(attempt: &mut VersionedSets<'_, INLINE>) {
         attempt.set = EntrySet::EMPTY;
         attempt.sums = SumSet::EMPTY;
@@ -102,14 +101,12 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
 
     /// Scales the clock by 32, because a probe wants the commits in an order and the lanes of
     /// one round share a tick; their versions follow each other.
-    #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the clock is live.
         let clock = unsafe { tx.lane.observed_clock(tx.stm.clock()) };
         Version(clock * 32 + 31)
     }
 
-    #[inline(always)]
     fn load_gate_and_snapshot<L: Lane>(tx: &mut Tx<'_, L, Self>) -> u64 {
         let since = Self::ticks_bound(tx);
         let (now, gate) = Self::clock_and_gate(tx);
@@ -121,19 +118,16 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         gate
     }
 
-    #[inline(always)]
     fn load_gate<L: Lane>(tx: &Tx<'_, L, Self>) -> u64 {
         // SAFETY: live (StmRef::from_raw). Relaxed: it tells the warp to ask (`run/gate.rs`).
         unsafe { tx.lane.load_relaxed_64(tx.stm.gate().word()) }
     }
 
     /// Does nothing: [`Self::load_gate_and_snapshot`] has taken the snapshot.
-    #[inline(always)]
     fn begin<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         Ok(())
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -199,23 +193,19 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Self::apart_from_sums(tx, Abort::ReadSetFull)
     }
 
-    #[inline(always)]
     fn wrote<L: Lane>(tx: &Tx<'_, L, Self>) -> bool {
         tx.attempt.set.writes != 0 || tx.attempt.sums.added != 0
     }
 
-    #[inline(always)]
     fn may_have_written<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> bool {
         tx.attempt.set.may_have_written(address)
     }
 
-    #[inline(always)]
     fn written_value<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress) -> Option<u64> {
         let at = Self::entries(tx);
         tx.attempt.set.written_value(at, address)
     }
 
-    #[inline(always)]
     fn buffer<L: Lane, T: Element>(
         tx: &mut Tx<'_, L, Self>,
         address: WordAddress,
@@ -228,7 +218,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Self::apart_from_sums(tx, Abort::WriteSetFull)
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn buffer_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -248,7 +237,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
             && tx.attempt.set.buffer_new(at, words, values, count)
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn init_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -284,7 +272,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         true
     }
 
-    #[inline(always)]
     fn add_many<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -295,7 +282,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Ok(())
     }
 
-    #[inline(always)]
     fn read_sums<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -305,7 +291,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Ok(values)
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()> {
         let lane = tx.lane;
         let writes = Self::wrote(tx);
@@ -368,7 +353,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
 
     const OWNS: bool = S::LOCK_BIT.is_some();
 
-    #[inline(always)]
     fn own_many<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -377,12 +361,10 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Self::own::<L, T, N, W>(tx, words)
     }
 
-    #[inline(always)]
     fn will_update<L: Lane>(tx: &mut Tx<'_, L, Self>, words: u32, _: Inside) {
         tx.attempt.set.writes = words;
     }
 
-    #[inline(always)]
     fn disown_many<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -393,7 +375,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Self::disown(tx, words, owned, on);
     }
 
-    #[inline(always)]
     fn update_many<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -404,7 +385,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Self::update(tx, words, owned, new, together);
     }
 
-    #[inline(always)]
     fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -415,7 +395,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Self::update_in_turn(tx, words, makers, warp, change);
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
         tx.attempt.snapshot = Self::of_leader(tx, crew, tx.attempt.snapshot);
         // The leader's time, as its load of the clock may have come long before the others arrived.
@@ -432,7 +411,6 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Ok(())
     }
 
-    #[inline(always)]
     fn team_read_many<L: Lane, C: Crew, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         crew: C,
@@ -444,45 +422,37 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Self::read_as_team(tx, crew, words, v, active, mine)
     }
 
-    #[inline(always)]
     fn team_commit<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
         Self::commit_as_team(tx, crew)
     }
 
-    #[inline(always)]
     fn reads_held<L: Lane>(tx: &Tx<'_, L, Self>) -> u32 {
         tx.attempt.set.len
     }
 
-    #[inline(always)]
     fn release_reads<L: Lane>(tx: &mut Tx<'_, L, Self>, from: u32, to: u32, _: Inside) {
         let at = Self::entries(tx);
         tx.attempt.set = tx.attempt.set.release(at, from, to);
     }
 
-    #[inline(always)]
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         Self::any_changed(tx)
     }
 
-    #[inline(always)]
     fn save<L: Lane>(tx: &mut Tx<'_, L, Self>) -> (EntrySet, SumSet) {
         (tx.attempt.set.save(), tx.attempt.sums)
     }
 
-    #[inline(always)]
     fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, _): (EntrySet, SumSet), _: Inside) {
         let at = Self::entries(tx);
         tx.attempt.set = tx.attempt.set.keep(at, set);
     }
 
-    #[inline(always)]
     fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, (set, sums): (EntrySet, SumSet), _: Inside) {
         let (entries, rows) = (Self::entries(tx), Self::sums(tx));
         tx.attempt.set = tx.attempt.set.undo(entries, set);
         tx.attempt.sums = tx.attempt.sums.undo(rows, sums);
     }
 
-    #[inline(always)]
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }

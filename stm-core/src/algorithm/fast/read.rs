@@ -10,9 +10,9 @@ use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::tx::abort::{Abort, TxResult};
 use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Loads the clock, without acquire if the defect `unordered` is switched on.
-    #[inline(always)]
     pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>, unordered: Mutant) -> Version {
         // ORDER(F1): acquire; pairs with F3. Whoever reads c here sees the
         // locks of every commit up to c, or what followed them.
@@ -28,7 +28,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Loads the clock as [`Self::clock`] does, and with it the gate's word, which follows it
     /// (`memory/globals.rs`).
-    #[inline(always)]
     pub(crate) fn clock_and_gate<L: Lane>(tx: &Tx<'_, L, Self>) -> (Version, u64) {
         if Mutant::NoF1Begin.on(tx.lane) {
             return (Self::clock(tx, Mutant::NoF1Begin), Self::load_gate(tx));
@@ -39,7 +38,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         (Version(now), gate)
     }
 
-    #[inline(always)]
     pub(crate) fn entries<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> Entries<'a, L, INLINE> {
         // SAFETY: the logs are the lane's; the stack is reached through the
         // transaction alone.
@@ -53,14 +51,12 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn version_word<L: Lane>(tx: &Tx<'_, L, Self>, word: WordAddress) -> *mut u64 {
         S::version_word(S::map(tx.stm), word)
     }
 
     /// Loads the version words of several words into the result and their values into `v`, all in
     /// flight together. A version word that has changed in the meantime is returned as locked.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn load<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -127,14 +123,12 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Extends the snapshot to the present, if everything read still holds, for a read of `N` words.
-    #[inline(always)]
     pub(crate) fn extend<L: Lane, const N: usize>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let now = Self::clock(tx, Mutant::NoF1Extension);
         Self::extend_to::<L, N>(tx, now)
     }
 
     /// Extends the snapshot to a clock that was loaded, and acquired, before.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn extend_to<L: Lane, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         now: Version,
@@ -162,7 +156,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Returns whether the words that `len` entries have read are as they were seen, or hold the values
     /// read at versions up to `now`.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn unchanged<L: Lane, const LONG: bool, const B: usize>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -192,7 +185,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Loads the present version words of a batch of entries, all in flight together. For entries
     /// past the end and those with a flag of `skip`, it returns the words seen.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn reload<L: Lane, const LONG: bool, const B: usize>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -213,7 +205,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Validates by value the words of a batch whose versions have changed: if they hold the values
     /// read, at versions up to `now`, their entries take these versions.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn unchanged_values<L: Lane, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,

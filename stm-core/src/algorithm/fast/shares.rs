@@ -5,10 +5,10 @@ use crate::algorithm::fast::entries::{BLIND, Column, Entries, SHARES, WRITTEN, w
 use crate::{algorithm::fast::protocol::Versioned, algorithm::fast::storage::Storage};
 use stm_machine::Lane;
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns whether all entries of a batch whose swap has failed are of words that this
     /// transaction owns already; those entries then share the locks.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(super) fn share<L: Lane, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -41,7 +41,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Returns the entry before `end` that owns the lock of an entry's word. It takes its arguments
     /// by value, so that the transaction stays in registers.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn holder<L: Lane, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,

@@ -94,6 +94,7 @@ pub trait Storage: Sealed + Copy + Send + Sync + 'static {
 pub struct Cells;
 
 impl Sealed for Cells {}
+#[stm_core_macros::inlined]
 impl Storage for Cells {
     const VARIANT: Variant = Variant::Fast;
     const MANY_WORDS_PER_VERSION: bool = false;
@@ -105,34 +106,26 @@ impl Storage for Cells {
     type Array<T: Element> = TCells<T>;
     type Map = ();
 
-    #[inline(always)]
     fn packs<T: Element>() -> bool {
         !T::WIDE
     }
-    #[inline(always)]
     fn map<A>(_stm: &StmRef<A>) {}
-    #[inline(always)]
     fn is_packed(word: WordAddress) -> bool {
         word.bits() & 1 == 0
     }
-    #[inline(always)]
     fn version_word((): (), word: WordAddress) -> *mut u64 {
         word.address() as *mut u64
     }
-    #[inline(always)]
     fn value(word: WordAddress) -> WordAddress {
         WordAddress::from_bits(word.bits() + 8)
     }
 
-    #[inline(always)]
     fn version(word: u64) -> Version {
         CellWord(word).wide_version()
     }
-    #[inline(always)]
     fn is_locked(word: u64) -> bool {
         CellWord(word).is_locked()
     }
-    #[inline(always)]
     fn is_newer<T: Element>(word: u64, than: Version, bits: u32) -> bool {
         if T::WIDE {
             Self::version(word) > than
@@ -141,7 +134,6 @@ impl Storage for Cells {
         }
     }
     /// Compares the upper halves of packed words, as 64 bits take two registers on a GPU.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn newest<T: Element, const N: usize>(
         words: [u64; N],
         skip: u32,
@@ -162,19 +154,15 @@ impl Storage for Cells {
         let locked = u64::from(any) << 32 & CellWord::LOCKED != 0;
         (locked, if T::WIDE { newest > than } else { by > 0 })
     }
-    #[inline(always)]
     fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool {
         found == Self::locked(seen, owner)
     }
-    #[inline(always)]
     fn locked(word: u64, owner: u64) -> u64 {
         CellWord::locked(owner as u32, CellWord(word).value()).0
     }
-    #[inline(always)]
     fn packed(version: Version, bits: u32, value: u64) -> u64 {
         CellWord::packed(version, bits, value as u32).0
     }
-    #[inline(always)]
     fn unlocked(version: Version) -> u64 {
         CellWord::wide(version).0
     }
@@ -190,6 +178,7 @@ impl Storage for Cells {
 pub struct Table;
 
 impl Sealed for Table {}
+#[stm_core_macros::inlined]
 impl Storage for Table {
     const VARIANT: Variant = Variant::FastTable;
     const MANY_WORDS_PER_VERSION: bool = true;
@@ -201,53 +190,41 @@ impl Storage for Table {
     type Array<T: Element> = TArray<T>;
     type Map = (*mut u64, StripeMap);
 
-    #[inline(always)]
     fn packs<T: Element>() -> bool {
         false
     }
-    #[inline(always)]
     fn map<A>(stm: &StmRef<A>) -> Self::Map {
         (stm.locks, stm.map)
     }
-    #[inline(always)]
     fn is_packed(_word: WordAddress) -> bool {
         false
     }
-    #[inline(always)]
     fn version_word((locks, map): Self::Map, word: WordAddress) -> *mut u64 {
         // The map masks, so the stripe is in the table.
         locks.wrapping_add(map.stripe(word.address()).0 as usize)
     }
-    #[inline(always)]
     fn value(word: WordAddress) -> WordAddress {
         word
     }
 
-    #[inline(always)]
     fn version(word: u64) -> Version {
         LockWord(word).version()
     }
-    #[inline(always)]
     fn is_locked(word: u64) -> bool {
         LockWord(word).is_locked()
     }
-    #[inline(always)]
     fn may_be_locked_by(found: u64, _seen: u64, owner: u64) -> bool {
         found == Self::locked(found, owner)
     }
-    #[inline(always)]
     fn locked(_word: u64, owner: u64) -> u64 {
         owner << 1 | LockWord::LOCKED
     }
-    #[inline(always)]
     fn is_newer<T: Element>(word: u64, than: Version, _bits: u32) -> bool {
         Self::version(word) > than
     }
-    #[inline(always)]
     fn packed(version: Version, _bits: u32, _value: u64) -> u64 {
         Self::unlocked(version)
     }
-    #[inline(always)]
     fn unlocked(version: Version) -> u64 {
         LockWord::unlocked(version).0
     }

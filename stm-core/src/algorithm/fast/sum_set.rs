@@ -57,13 +57,7 @@ pub(crate) struct SumLogs<'a, L> {
     stack: *mut SumStack,
 }
 
-impl<L> Clone for SumLogs<'_, L> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<L> Copy for SumLogs<'_, L> {}
+stm_machine::handle!([L] SumLogs<'_, L>);
 
 #[derive(Clone, Copy)]
 enum Column {
@@ -72,19 +66,18 @@ enum Column {
     Addition = 2,
 }
 
+#[stm_core_macros::inlined]
 impl<'a, L: Lane> SumLogs<'a, L> {
     /// Returns the places of the calling lane.
     ///
     /// # Safety
     /// `logs` are the lane's, and `stack` is live and used only through the
     /// result while the result is in use.
-    #[inline(always)]
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, stack: *mut SumStack) -> Self {
         Self { lane, logs, stack }
     }
 
     /// Returns the lane.
-    #[inline(always)]
     pub(crate) const fn lane(self) -> &'a L {
         self.lane
     }
@@ -96,7 +89,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
         }
     }
 
-    #[inline(always)]
     fn stacked(self, column: Column, i: u32) -> *mut u64 {
         // The callers keep the index inside the array.
         self.stack
@@ -105,7 +97,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     }
 
     /// Returns the place in the logs of an entry that is not on the stack.
-    #[inline(always)]
     fn spilled(self, column: Column, i: u32) -> *mut u64 {
         let last = self.logs.capacity().locks().wrapping_sub(1);
         let back = i - Self::on_stack(column);
@@ -115,7 +106,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
 
     /// # Safety
     /// `i` is below the count of the column.
-    #[inline(always)]
     unsafe fn get(self, column: Column, i: u32) -> u64 {
         // SAFETY: on the stack, else in the lane's own column of the logs;
         // stored in this attempt.
@@ -130,7 +120,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
 
     /// # Safety
     /// There is room for entry `i` of the column.
-    #[inline(always)]
     unsafe fn put(self, column: Column, i: u32, v: u64) {
         // SAFETY: as for `get`.
         unsafe {
@@ -146,7 +135,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     ///
     /// # Safety
     /// `i` is below the number of rows.
-    #[inline(always)]
     pub(crate) unsafe fn row(self, i: u32) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.get(Column::Row, i) }
@@ -156,7 +144,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     ///
     /// # Safety
     /// `i` is below the number of rows, and the row was read.
-    #[inline(always)]
     pub(crate) unsafe fn seen(self, i: u32) -> u64 {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { self.get(Column::Seen, i) }
@@ -200,6 +187,7 @@ pub struct SumSet {
     last: (*mut u64, u32),
 }
 
+#[stm_core_macros::inlined]
 impl SumSet {
     pub(crate) const EMPTY: Self = Self {
         rows: 0,
@@ -210,7 +198,6 @@ impl SumSet {
     };
 
     /// Returns whether the part in the logs stays clear of `entries` words read and written.
-    #[inline(always)]
     pub(crate) fn fits<L: Lane>(&self, at: SumLogs<'_, L>, entries: u32) -> bool {
         let spilled = self
             .rows
@@ -220,7 +207,6 @@ impl SumSet {
     }
 
     /// Returns the number of a row, which it adds if it is new, or `None` if there is no room.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn row<L: Lane>(&mut self, at: SumLogs<'_, L>, header: *mut u64, entries: u32) -> Option<u32> {
         if self.last.0 == header {
             return Some(self.last.1);
@@ -243,7 +229,6 @@ impl SumSet {
     }
 
     /// Sets a flag of row `i` and returns whether it was not set before.
-    #[inline(always)]
     fn flag<L: Lane>(at: SumLogs<'_, L>, i: u32, flag: u64) -> bool {
         // SAFETY: the index is below the count.
         unsafe {
@@ -254,7 +239,6 @@ impl SumSet {
     }
 
     /// Returns the number of a row that is added to, or `None` if there is no room.
-    #[inline(always)]
     pub(crate) fn add_to<L: Lane>(
         &mut self,
         at: SumLogs<'_, L>,
@@ -271,7 +255,6 @@ impl SumSet {
 
     /// Buffers an addition to a row that [`Self::add_to`] returned, and returns
     /// whether there was room.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn add<L: Lane>(
         &mut self,
         at: SumLogs<'_, L>,
@@ -330,7 +313,6 @@ impl SumSet {
     ///
     /// # Safety
     /// An addition of this attempt begins at word `k`.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn addition<L: Lane>(at: SumLogs<'_, L>, k: u32) -> (Addition, u32) {
         // SAFETY: the caller's; a wide addition has two words.
         unsafe {
@@ -353,7 +335,6 @@ impl SumSet {
 
     /// Records that a row was read with this header. It returns `None` if there is no room, and
     /// `Some(false)` if the row was read before with another header.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read<L: Lane>(
         &mut self,
         at: SumLogs<'_, L>,

@@ -24,8 +24,8 @@ use crate::array::sums::{ANNOUNCED, Addend, ENDED, RowSlice, Summand, is_pending
 use crate::tx::abort::{Abort, TxResult};
 use stm_machine::{Lane, WordAddress, observe::Mutant};
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    #[inline(always)]
     pub(crate) fn sums<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> SumLogs<'a, L> {
         // SAFETY: the logs are the lane's; the stack is reached through the
         // transaction alone.
@@ -34,7 +34,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Returns an error if the entries of words read and written have grown into the part of the
     /// logs that holds the rows; the attempt must then end.
-    #[inline(always)]
     pub(crate) fn apart_from_sums<L: Lane>(tx: &mut Tx<'_, L, Self>, full: Abort) -> TxResult<()> {
         let at = Self::sums(tx);
         if tx.attempt.sums.fits(at, tx.attempt.set.len) {
@@ -44,7 +43,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn buffer_additions<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -76,7 +74,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Reads elements of a row, including the attempt's own additions, and adds
     /// the row to those read.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn load_sums<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -130,32 +127,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(values)
     }
 
-    fn add_own<L: Lane, T: Summand, const N: usize>(
-        at: SumLogs<'_, L>,
-        set: SumSet,
-        run: RowSlice<T>,
-        values: &mut [T; N],
-    ) {
-        let mut k = 0;
-        while k < set.words {
-            // SAFETY: additions follow each other, and the row is one of the
-            // attempt's.
-            let (addition, row) = unsafe {
-                let (addition, next) = SumSet::addition(at, k);
-                k = next;
-                (addition, at.row(addition.row))
-            };
-            let place = addition.column.wrapping_sub(run.first);
-            if header_of(row) == run.header
-                && place < run.count
-                && let Some(value) = values.get_mut(place as usize)
-            {
-                *value = value.plus(T::from_bits64(addition.delta));
-            }
-        }
-    }
-
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn mark_rows<L: Lane>(tx: &mut Tx<'_, L, Self>, more: u64) {
         let at = Self::sums(tx);
         let mut i = 0;
@@ -173,7 +144,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Announces the attempt's additions. F3 follows.
-    #[inline(always)]
     pub(crate) fn announce<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if !Mutant::SumNotAnnounced.on(tx.lane) && !Mutant::SumAnnouncedLate.on(tx.lane) {
             Self::mark_rows(tx, ANNOUNCED);
@@ -181,7 +151,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Implements [`Mutant::SumAnnouncedLate`]: announces after the clock is advanced.
-    #[inline(always)]
     pub(crate) fn announce_late<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if Mutant::SumAnnouncedLate.on(tx.lane) {
             Self::mark_rows(tx, ANNOUNCED);
@@ -191,7 +160,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Withdraws the announcements. Nothing was added, so nothing needs an
     /// order: all other changes of the header are read-modify-writes, and so is
     /// this one, which leaves what they publish in place.
-    #[inline(always)]
     pub(crate) fn withdraw<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if !Mutant::SumNotAnnounced.on(tx.lane) {
             Self::mark_rows(tx, ANNOUNCED.wrapping_neg());
@@ -200,7 +168,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Validates the rows read: returns whether every header is as it was seen. In a commit
     /// (`announced`), the attempt's own announcement is in the headers of the rows that it adds to.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn rows_unchanged<L: Lane>(tx: &mut Tx<'_, L, Self>, announced: bool) -> bool {
         let lane = tx.lane;
         let at = Self::sums(tx);
@@ -231,7 +198,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Writes back the additions. The commit can no longer abort.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn add_values<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if Mutant::SumEndedEarly.on(tx.lane) {
             Self::mark_rows(tx, ENDED);
@@ -262,7 +228,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    #[inline(always)]
     pub(crate) fn end_additions<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if tx.attempt.sums.added == 0 || Mutant::SumEndedEarly.on(tx.lane) {
             return;
@@ -275,5 +240,32 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             ENDED
         };
         Self::mark_rows(tx, more);
+    }
+}
+
+impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
+    fn add_own<L: Lane, T: Summand, const N: usize>(
+        at: SumLogs<'_, L>,
+        set: SumSet,
+        run: RowSlice<T>,
+        values: &mut [T; N],
+    ) {
+        let mut k = 0;
+        while k < set.words {
+            // SAFETY: additions follow each other, and the row is one of the
+            // attempt's.
+            let (addition, row) = unsafe {
+                let (addition, next) = SumSet::addition(at, k);
+                k = next;
+                (addition, at.row(addition.row))
+            };
+            let place = addition.column.wrapping_sub(run.first);
+            if header_of(row) == run.header
+                && place < run.count
+                && let Some(value) = values.get_mut(place as usize)
+            {
+                *value = value.plus(T::from_bits64(addition.delta));
+            }
+        }
     }
 }

@@ -30,8 +30,8 @@ use crate::tx::crew::Crew;
 use crate::tx::team::agree;
 use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    #[inline(always)]
     fn team_clock<L: Lane, C: Crew>(tx: &Tx<'_, L, Self>, crew: C) -> Version {
         let lane = tx.lane;
         let mut now = Version(0);
@@ -42,7 +42,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Returns the leader's snapshot to all lanes.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn of_leader<L: Lane, C: Crew>(
         tx: &Tx<'_, L, Self>,
         crew: C,
@@ -61,7 +60,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Version(now)
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn read_as_team<L: Lane, C: Crew, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         crew: C,
@@ -131,7 +129,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Loads as [`Self::load`] does, but only the words in `active`; the others become 0.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn load_active<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],

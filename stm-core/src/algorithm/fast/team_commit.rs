@@ -20,8 +20,8 @@ struct Looked {
     asks: bool,
 }
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn commit_as_team<L: Lane, C: Crew>(
         tx: &mut Tx<'_, L, Self>,
         crew: C,
@@ -82,7 +82,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Returns the verdict of all lanes on their checks, and whether some lanes
     /// share a lock. `kind` has the flags of the entries to ask about.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn settled<L: Lane, C: Crew>(
         tx: &mut Tx<'_, L, Self>,
         crew: C,
@@ -112,7 +111,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Locks the words that the lane has written, in the name of `owner`. An
     /// entry whose lock the lane does not own is marked `SHARES`.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn acquire_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
         let lane = tx.lane;
         let at = Self::entries(tx);
@@ -186,7 +184,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Loads the present version words of the blind entries of a batch; the
     /// others keep the word seen.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn see_as_team<L: Lane>(
         tx: &mut Tx<'_, L, Self>,
         entries: [u64; BATCH],
@@ -306,7 +303,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Validates: returns whether every word that the lane has read and not written is as it was
     /// seen. An entry whose word the team itself may own is marked `SHARES`.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn validate_as_team<L: Lane>(tx: &mut Tx<'_, L, Self>, owner: u64) -> Looked {
         let at = Self::entries(tx);
         let map = S::map(tx.stm);

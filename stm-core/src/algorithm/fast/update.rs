@@ -27,8 +27,8 @@ use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::each::each;
 use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    #[inline(always)]
     pub(crate) fn own<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -93,7 +93,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Owns cells of version and value by swaps of both, and returns which of them were locked.
-    #[inline(always)]
     fn own_pairs<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -130,7 +129,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         lost
     }
 
-    #[inline(always)]
     pub(crate) fn disown<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -159,7 +157,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Stores new values of the first `W` words at a new version, and gives all words back. An update
     /// that changes nothing advances the clock as well: it may have seen a version that the clock has not
     /// reached yet as far as this lane can see, and its next attempt must not begin before that.
-    #[inline(always)]
     pub(crate) fn update<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -226,11 +223,11 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
 /// Updates in a turn alone (`run/gate.rs`): no word is owned, and none changes but by the lanes of this
 /// warp.
+#[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Makes the updates of the lanes `makers` one after the other, in the order of the lanes, all at
     /// one version. Each loads its words in flight together, computes, and stores. A barrier lies
     /// between the stores of a lane and the loads of the next, so it reads them.
-    #[inline(always)]
     pub(crate) fn update_in_turn<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -267,7 +264,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         tx.committed_as(Version(version.0 * 32 + u64::from(rank)));
     }
 
-    #[inline(always)]
     fn update_one<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],

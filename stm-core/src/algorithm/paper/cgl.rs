@@ -38,9 +38,9 @@ const AWAITED: u32 = 2;
 /// The first and the longest time between two attempts to acquire the lock.
 const BACKOFF_NS: (u32, u32) = (32, 4096);
 
+#[stm_core_macros::inlined]
 impl Cgl {
     /// Releases the lock and leaves `word` in it.
-    #[inline(always)]
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, word: u32) {
         // ORDER(C1): everything in the critical section before the release;
         // pairs with the next holder's acquire.
@@ -54,7 +54,6 @@ impl Cgl {
         }
     }
 
-    #[inline(always)]
     fn clock<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the clock is live. Relaxed: it only wakes, and the lock that
         // the next attempt acquires orders what that reads.
@@ -62,6 +61,7 @@ impl Cgl {
     }
 }
 
+#[stm_core_macros::inlined]
 impl Algorithm for Cgl {
     const VARIANT: Variant = Variant::Cgl;
     const LOGS_READS: bool = false;
@@ -71,13 +71,11 @@ impl Algorithm for Cgl {
     type Array<T: Element> = TArray<T>;
     logged_sets!(|_, _| (), |_, _| ());
 
-    #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the clock is live.
         Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         mark!(tx, Initialisation);
         let mut wait = BACKOFF_NS.0;
@@ -114,7 +112,6 @@ impl Algorithm for Cgl {
         Ok(())
     }
 
-    #[inline(always)]
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -130,7 +127,6 @@ impl Algorithm for Cgl {
         Ok(())
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _together: WarpCrew) -> TxResult<()> {
         // SAFETY: the logs are this lane's; the lock is held.
         unsafe { tx.attempt.writes.write_back(tx.lane, &tx.logs) };
@@ -153,12 +149,10 @@ impl Algorithm for Cgl {
         Ok(())
     }
 
-    #[inline(always)]
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         Self::clock(tx) != tx.attempt.snapshot
     }
 
-    #[inline(always)]
     fn rollback<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) {
         let free = tx.attempt.snapshot.0 as u32;
         if tx.mode.waits {

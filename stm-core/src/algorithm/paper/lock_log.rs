@@ -36,23 +36,20 @@ bitflags::bitflags! {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Entry(u64);
 
+#[stm_core_macros::inlined]
 impl Entry {
-    #[inline(always)]
     const fn new(stripe: Stripe, access: Access, next: u32) -> Self {
         Self((next as u64) << 32 | (stripe.0 as u64) << 2 | access.bits() as u64)
     }
 
-    #[inline(always)]
     pub(crate) const fn stripe(self) -> Stripe {
         Stripe(self.0 as u32 >> 2)
     }
 
-    #[inline(always)]
     pub(crate) const fn access(self) -> Access {
         Access::from_bits_truncate(self.0 as u32)
     }
 
-    #[inline(always)]
     const fn next(self) -> u32 {
         (self.0 >> 32) as u32
     }
@@ -66,6 +63,7 @@ pub(crate) struct LockLog {
     occupied: u32,
 }
 
+#[stm_core_macros::inlined]
 impl LockLog {
     pub(crate) const EMPTY: Self = Self {
         len: 0,
@@ -79,7 +77,6 @@ impl LockLog {
     /// # Safety
     /// `logs` are the calling lane's and hold this log; the log has room, as it
     /// gets at most one entry for each entry of the read and write sets.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn insert<L: Lane, const ORDERED: bool>(
         &mut self,
         lane: &L,
@@ -138,7 +135,6 @@ impl LockLog {
     ///
     /// # Safety
     /// `logs` are the calling lane's, and hold this log.
-    #[inline(always)]
     pub(crate) unsafe fn each<L: Lane>(&self, lane: &L, logs: &Logs, mut f: impl FnMut(Entry)) {
         let mut i = 0;
         while i < self.len {
@@ -156,7 +152,6 @@ impl LockLog {
     }
 
     /// Begins a walk over the log, ascending if `ORDERED`, else in the order of first access.
-    #[inline(always)]
     pub(crate) const fn walk<const ORDERED: bool>(&self) -> Walk<ORDERED> {
         Walk {
             rest: if ORDERED { self.occupied } else { self.len },

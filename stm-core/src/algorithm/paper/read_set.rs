@@ -13,11 +13,11 @@ pub(crate) struct ReadSet {
     len: u32,
 }
 
+#[stm_core_macros::inlined]
 impl ReadSet {
     pub(crate) const EMPTY: Self = Self { len: 0 };
 
     /// Returns the number of entries, repeated reads included.
-    #[inline(always)]
     pub(crate) const fn len(&self) -> u32 {
         self.len
     }
@@ -33,7 +33,6 @@ impl ReadSet {
     ///
     /// # Safety
     /// `logs` are the calling lane's, and hold this set.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn push_many<L: Lane, const N: usize>(
         &mut self,
         lane: &L,
@@ -61,7 +60,6 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`].
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn push_tight<L: Lane, const N: usize>(
         &mut self,
         lane: &L,
@@ -99,7 +97,6 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`].
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn compact<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Result<(), Abort> {
         let mut kept = Self::EMPTY;
         for i in 0..self.len {
@@ -127,7 +124,6 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`].
-    #[inline(always)]
     pub(crate) unsafe fn position<L: Lane>(
         &self,
         lane: &L,
@@ -143,7 +139,6 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`].
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn refresh<L: Lane>(
         &self,
         lane: &L,
@@ -160,7 +155,6 @@ impl ReadSet {
         }
     }
 
-    #[inline(always)]
     pub(crate) const fn without_last(self) -> Self {
         Self {
             len: self.len.saturating_sub(1),
@@ -171,7 +165,6 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`], and `i < len()`.
-    #[inline(always)]
     pub(crate) unsafe fn address<L: Lane>(lane: &L, logs: &Logs, i: u32) -> WordAddress {
         // SAFETY: the entry is below the count, so this attempt stored it.
         unsafe { logs.read(lane, i).address(lane) }
@@ -182,7 +175,6 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`], and `i < len()`.
-    #[inline(always)]
     pub(crate) unsafe fn addresses<L: Lane>(
         &self,
         lane: &L,
@@ -200,7 +192,6 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`], and `i < len()`.
-    #[inline(always)]
     unsafe fn values<L: Lane>(&self, lane: &L, logs: &Logs, i: u32) -> [u64; BATCH] {
         // SAFETY: the entry is below the count, so this attempt stored it.
         core::array::from_fn(|j| unsafe {
@@ -215,7 +206,6 @@ impl ReadSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::push_many`], and the words read are live.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn holds<L: Lane>(&self, lane: &L, logs: &Logs) -> bool {
         let mut i = 0;
         while i < self.len {

@@ -28,9 +28,9 @@ use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
 #[derive(Clone, Copy, Debug)]
 pub struct Vbv;
 
+#[stm_core_macros::inlined]
 impl Vbv {
     /// Waits for an even sequence.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn even<L: Lane>(tx: &Tx<'_, L, Self>) -> TxResult<Version> {
         let mut polls = 0;
         loop {
@@ -56,7 +56,6 @@ impl Vbv {
     }
 
     /// Validates all values read and returns once they hold at an even sequence.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn settle<L: Lane>(tx: &mut Tx<'_, L, Self>) -> TxResult<()> {
         let lane = tx.lane;
         let mut polls = 0;
@@ -82,6 +81,7 @@ impl Vbv {
     }
 }
 
+#[stm_core_macros::inlined]
 impl Algorithm for Vbv {
     const VARIANT: Variant = Variant::Vbv;
     const USES_LOCK_TABLE: bool = false;
@@ -92,20 +92,17 @@ impl Algorithm for Vbv {
 
     /// Two steps of the sequence are one commit; a writer that is still writing
     /// back has not committed.
-    #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the sequence is live.
         Version(unsafe { tx.lane.observed_clock(tx.stm.sequence()) } / 2)
     }
 
-    #[inline(always)]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         tx.attempt.snapshot = Self::even(tx)?;
         mark!(tx, Initialisation);
         Ok(())
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -133,7 +130,6 @@ impl Algorithm for Vbv {
         Ok(())
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, _together: WarpCrew) -> TxResult<()> {
         if tx.attempt.writes.is_empty() {
             return Ok(());
@@ -176,12 +172,10 @@ impl Algorithm for Vbv {
     }
 
     /// Compares the values: a word that has changed and changed back counts as unchanged.
-    #[inline(always)]
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
     }
 
-    #[inline(always)]
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }

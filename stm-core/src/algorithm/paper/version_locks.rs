@@ -68,6 +68,7 @@ enum Acquired {
     Busy,
 }
 
+#[stm_core_macros::inlined]
 impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
     const VARIANT: Variant = variant::<V, Q>();
     const GRANULE: Granule = if Q::BLOCK {
@@ -82,13 +83,11 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         |tx, address| Self::note(tx, address, Access::READ)
     );
 
-    #[inline(always)]
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the clock is live.
         Version(unsafe { tx.lane.observed_clock(tx.stm.clock()) })
     }
 
-    #[inline(always)]
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         // ORDER(E1): pairs with the fence before the clock's increment. A
         // snapshot of c sees every commit up to c written back (line 5).
@@ -104,7 +103,6 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         Ok(())
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -184,7 +182,6 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         Ok(())
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()> {
         let lane = tx.lane;
         // A read-only transaction linearizes at its last read (line 68).
@@ -224,19 +221,17 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
     }
 
     /// Compares the values: a word that has changed and changed back counts as unchanged.
-    #[inline(always)]
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { !tx.attempt.reads.holds(tx.lane, &tx.logs) }
     }
 
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn rollback<L: Lane>(_tx: &mut Tx<'_, L, Self>, _: Inside) {}
 }
 
+#[stm_core_macros::inlined]
 impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     /// Loads the lock words of the stripes of several words, all in flight together.
-    #[inline(always)]
     fn lock_words<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -251,7 +246,6 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
 
     /// Polls the stripe of a word until it is free (lines 27-29) and returns
     /// its version; the number of polls is bounded.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn wait<L: Lane>(tx: &Tx<'_, L, Self>, address: WordAddress) -> TxResult<Version> {
         let mut polls = 0;
         loop {
@@ -270,7 +264,6 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     }
 
     /// Inserts the stripe of a word into the lock log (lines 34 and 38).
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn note<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, access: Access) {
         let stripe = tx.stm.map.stripe(address.address());
         // SAFETY: the logs are this lane's; the word's set had room, so the
@@ -297,7 +290,6 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     }
 
     /// Tries once to commit (lines 70-85); returns `None` if another transaction owned a lock.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn try_commit<L: Lane>(tx: &mut Tx<'_, L, Self>, again: bool) -> Option<TxResult<()>> {
         mark!(tx, Locks);
         let (lane, stm) = (tx.lane, tx.stm);
@@ -358,7 +350,6 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     }
 
     /// Acquires the locks: `GetLocksAndTBV` (lines 43-52). Relaxed accesses do, as E3 follows.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn acquire<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>) -> Acquired {
         let (lane, stm) = (tx.lane, tx.stm);
         let mut verdict = Acquired::Fresh;
@@ -399,7 +390,6 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     }
 
     /// Releases the locks of the first `held` entries: `ReleaseLocks` (lines 53-55).
-    #[inline(always)]
     fn release_first<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>, held: u32) {
         let mut walk = tx.attempt.locks.walk::<ORDERED>();
         for _ in 0..held {
@@ -413,7 +403,6 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
 
     /// Releases all locks: `ReleaseAndUpdateLocks` (lines 56-60), or without a version
     /// `ReleaseLocks`. It goes in the order of first access, which needs no sorting.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
         let release = |entry: Entry| match version {
             Some(version) if entry.access().contains(Access::WRITE) => {
@@ -448,7 +437,6 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     /// Releases a stripe that is owned but not written, with its old version. The bit is set and
     /// only the owner clears it, so subtracting one clears it; attempts of others to set it change
     /// nothing in the meantime (line 55).
-    #[inline(always)]
     fn unlock<L: Lane>(tx: &Tx<'_, L, Self>, stripe: crate::memory::stripe::Stripe) {
         // SAFETY: the lock table is live. Relaxed: nothing was written under
         // the lock that its next holder must see.

@@ -20,6 +20,7 @@ pub struct WriteSet {
     bloom: Bloom,
 }
 
+#[stm_core_macros::inlined]
 impl WriteSet {
     pub(crate) const EMPTY: Self = Self {
         len: 0,
@@ -28,18 +29,15 @@ impl WriteSet {
     };
 
     /// Returns the number of entries, repeated writes included.
-    #[inline(always)]
     pub(crate) const fn len(&self) -> u32 {
         self.len
     }
 
-    #[inline(always)]
     pub(crate) const fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Says whether the word may have been written, without accessing memory.
-    #[inline(always)]
     pub(crate) const fn may_hold(&self, address: WordAddress) -> bool {
         self.bloom.may_contain(address)
     }
@@ -49,7 +47,6 @@ impl WriteSet {
     ///
     /// # Safety
     /// `logs` are the calling lane's, and hold this set.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn get<L: Lane>(
         &self,
         lane: &L,
@@ -70,7 +67,6 @@ impl WriteSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::get`].
-    #[inline(always)]
     unsafe fn last<L: Lane>(&self, lane: &L, logs: &Logs, address: WordAddress) -> Option<u32> {
         let mut i = self.len;
         while i != 0 {
@@ -91,7 +87,6 @@ impl WriteSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::get`].
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn push<L: Lane>(
         &mut self,
         lane: &L,
@@ -123,14 +118,12 @@ impl WriteSet {
         Ok(())
     }
 
-    #[inline(always)]
     pub(crate) const fn save(&mut self) -> Self {
         let saved = *self;
         self.floor = self.len;
         saved
     }
 
-    #[inline(always)]
     pub(crate) const fn keep(&mut self, saved: Self) {
         self.floor = saved.floor;
     }
@@ -139,7 +132,6 @@ impl WriteSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::get`], and the set has more than `i` entries.
-    #[inline(always)]
     pub(crate) unsafe fn address<L: Lane>(lane: &L, logs: &Logs, i: u32) -> WordAddress {
         // SAFETY: the entry is below the count, so this attempt stored it.
         unsafe { logs.write(lane, i).address(lane) }
@@ -149,7 +141,6 @@ impl WriteSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::get`].
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     unsafe fn compact<L: Lane>(&mut self, lane: &L, logs: &Logs) {
         let mut kept = Self { len: 0, ..*self };
         for i in 0..self.len {
@@ -173,7 +164,6 @@ impl WriteSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::get`].
-    #[inline(always)]
     pub(crate) unsafe fn store_at<L: Lane>(&self, lane: &L, logs: &Logs, i: u32, value: u64) {
         if i < self.len {
             // SAFETY: the entry is below the count, so this attempt stored it.
@@ -186,7 +176,6 @@ impl WriteSet {
     ///
     /// # Safety
     /// The obligations are those of [`Self::get`], and the words written are live.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn write_back<L: Lane>(&self, lane: &L, logs: &Logs) {
         let mut i = 0;
         while i < self.len {

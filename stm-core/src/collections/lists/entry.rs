@@ -64,11 +64,11 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> core::fmt::Debug for ListEntry<'
     }
 }
 
+#[stm_core_macros::inlined]
 impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V> {
     /// Returns where the entry is, if the key is there: for
     /// [`TLists::get_at`](super::TLists::get_at) and
     /// [`TLists::set_at`](super::TLists::set_at) in the rest of this attempt.
-    #[inline(always)]
     pub fn place(&self) -> Option<ListPlace<'a, K, V>> {
         // Later walks release their own reads only, so the attempt keeps what it has
         // read of this node.
@@ -79,7 +79,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     }
 
     /// Returns whether the key is there.
-    #[inline(always)]
     pub const fn is_there(&self) -> bool {
         self.there
     }
@@ -153,7 +152,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
         self.link(new.bits())
     }
 
-    #[inline(always)]
     fn link(&mut self, link: u32) -> TxResult<()> {
         if self.before.is_nil() {
             self.tx.write(&self.lists.heads, self.list, link)

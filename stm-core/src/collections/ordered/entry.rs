@@ -58,9 +58,9 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> core::fmt::Debug
     }
 }
 
+#[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V> {
     /// Returns whether the key is there.
-    #[inline(always)]
     pub const fn is_there(&self) -> bool {
         self.there
     }
@@ -70,12 +70,10 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     /// # Errors
     /// It returns none, as the value was read with the key; the signature is that
     /// of [`ListEntry::get`](crate::collections::ListEntry::get).
-    #[inline(always)]
     pub fn get(&mut self) -> TxResult<Option<V>> {
         Ok(self.found())
     }
 
-    #[inline(always)]
     fn found(&self) -> Option<V> {
         self.leaf.filter(|_| self.there).map(|(_, value)| value)
     }

@@ -10,40 +10,35 @@ pub(crate) struct Link(pub(crate) u32);
 /// The bits of a link that name a node.
 const INDEX_BITS: u32 = 27;
 
+#[stm_core_macros::inlined]
 impl Link {
     pub(crate) const NONE: Self = Self(0);
     /// The largest number of leaves, and of branches.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     pub(crate) const NODES_MAX: u64 = (1 << INDEX_BITS) - 1;
 
-    #[inline(always)]
     pub(crate) const fn leaf(index: u32) -> Self {
         Self(index + 1)
     }
 
     /// Makes a link to a branch for the digit that begins at bit `shift`.
-    #[inline(always)]
     pub(crate) const fn branch(index: u32, shift: u32) -> Self {
         Self((shift / DIGIT_BITS + 1) << INDEX_BITS | (index + 1))
     }
 
-    #[inline(always)]
     pub(crate) const fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    #[inline(always)]
     pub(crate) const fn is_branch(self) -> bool {
         self.0 >> INDEX_BITS != 0
     }
 
-    #[inline(always)]
     pub(crate) const fn index(self) -> u32 {
         (self.0 & ((1 << INDEX_BITS) - 1)).wrapping_sub(1)
     }
 
     /// Returns the lowest bit of the branch's digit.
-    #[inline(always)]
     pub(crate) const fn shift(self) -> u32 {
         (self.0 >> INDEX_BITS).wrapping_sub(1) * DIGIT_BITS
     }

@@ -1,7 +1,7 @@
 //! The choice of an algorithm at launch.
 
 use super::{BarrierMemory, Counted, Grouped, Led, Meeting, Tree, TwoStage, XiaoFeng};
-use crate::sealed::Sealed;
+use crate::{choice::choice, sealed::Sealed};
 use stm_machine::Lane;
 
 /// A barrier whose algorithm the host chooses at launch (`GridBarrier::chosen`,
@@ -13,28 +13,9 @@ pub struct Chosen;
 /// Lists the algorithms to choose from, and makes what depends on the list.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $kind:ident = $number:literal: $meeting:ty;)*) => {
-        /// An algorithm of [`Chosen`].
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-        pub enum Kind {
-            $($(#[$doc])* $kind = $number,)*
-        }
+        choice! { "algorithm"; $($(#[$doc])* $kind = $number: $meeting;)* }
 
         impl Kind {
-            /// All algorithms.
-            pub const ALL: &[Self] = &[$(Self::$kind,)*];
-
-            /// Returns the algorithm's name.
-            pub const fn name(self) -> &'static str {
-                match self {
-                    $(Self::$kind => <$meeting>::NAME,)*
-                }
-            }
-
-            /// Returns the algorithm with this name.
-            pub fn from_name(name: &str) -> Option<Self> {
-                Self::ALL.iter().copied().find(|kind| kind.name() == name)
-            }
-
             /// Returns the algorithm's [`Meeting::groups`].
             pub fn groups(self, blocks: u32) -> u32 {
                 match self {
@@ -45,6 +26,7 @@ macro_rules! kinds {
 
         impl Sealed for Chosen {}
 
+        #[stm_machine::inlined]
         impl Meeting for Chosen {
             const NAME: &'static str = "chosen";
             const CHOSEN: bool = true;
@@ -59,7 +41,6 @@ macro_rules! kinds {
                 [$(<$meeting>::lines(blocks, groups),)*].into_iter().max().unwrap_or(0)
             }
 
-            #[inline(always)]
             fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
                 match place.kind() {
                     $($number => <$meeting>::round(lane, place),)*
@@ -67,7 +48,6 @@ macro_rules! kinds {
                 }
             }
 
-            #[inline(always)]
             fn step(place: &BarrierMemory) -> u64 {
                 match place.kind() {
                     $($number => <$meeting>::step(place),)*
@@ -75,7 +55,6 @@ macro_rules! kinds {
                 }
             }
 
-            #[inline(always)]
             fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
                 match place.kind() {
                     $($number => <$meeting>::meet(lane, place, round),)*

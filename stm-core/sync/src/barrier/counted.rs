@@ -28,6 +28,7 @@ const COUNTER: u32 = 1;
 
 impl Sealed for Counted {}
 
+#[stm_machine::inlined]
 impl Meeting for Counted {
     const NAME: &'static str = "counted";
 
@@ -39,14 +40,12 @@ impl Meeting for Counted {
         1
     }
 
-    #[inline(always)]
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         // SAFETY: a live word. Relaxed: the thread left the last round, or the
         // launch began, after the upper bits got this value.
         unsafe { lane.load_relaxed_64(place.word(COUNTER)) >> ROUND_SHIFT }
     }
 
-    #[inline(always)]
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         if lane.thread_index() != 0 {
             return true;

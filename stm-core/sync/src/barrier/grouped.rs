@@ -29,6 +29,7 @@ impl Grouped {
 
 impl Sealed for Grouped {}
 
+#[stm_machine::inlined]
 impl Meeting for Grouped {
     const NAME: &'static str = "grouped";
 
@@ -40,7 +41,6 @@ impl Meeting for Grouped {
         groups + 1
     }
 
-    #[inline(always)]
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         // SAFETY: a live word. Relaxed: the thread left the last round, or the launch
         // began, after the root had counted all groups of it; and of the next one it
@@ -48,7 +48,6 @@ impl Meeting for Grouped {
         unsafe { lane.load_relaxed_64(place.word(Self::root(place))) >> place.groups_log2() }
     }
 
-    #[inline(always)]
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         if lane.thread_index() != 0 {
             return true;

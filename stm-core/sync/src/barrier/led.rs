@@ -55,6 +55,7 @@ impl Led {
 
 impl Sealed for Led {}
 
+#[stm_machine::inlined]
 impl Meeting for Led {
     const NAME: &'static str = "led";
 
@@ -66,7 +67,6 @@ impl Meeting for Led {
         2 * groups
     }
 
-    #[inline(always)]
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         let group = place.group_of(lane.block_index());
         // SAFETY: a live word. Relaxed: the thread left the last round, or the
@@ -74,7 +74,6 @@ impl Meeting for Led {
         unsafe { lane.load_relaxed_64(place.word(1 + place.groups() + group)) }
     }
 
-    #[inline(always)]
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         let (block, thread) = (lane.block_index(), lane.thread_index());
         let (group, next) = (place.group_of(block), round + 1);

@@ -103,12 +103,7 @@ pub struct TBarrier<B> {
     meeting: PhantomData<B>,
 }
 
-impl<B> Clone for TBarrier<B> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<B> Copy for TBarrier<B> {}
+stm_machine::handle!([B] TBarrier<B>);
 
 impl<B> core::fmt::Debug for TBarrier<B> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

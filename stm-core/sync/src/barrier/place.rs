@@ -25,6 +25,7 @@ pub struct BarrierMemory {
     kind: u32,
 }
 
+#[stm_machine::inlined]
 impl BarrierMemory {
     /// The number of bytes of a line.
     pub const LINE_BYTES: usize = 128;
@@ -53,47 +54,39 @@ impl BarrierMemory {
     }
 
     /// Returns the number of blocks of the grid.
-    #[inline(always)]
     pub const fn blocks(&self) -> u32 {
         self.blocks
     }
 
-    #[inline(always)]
     pub(super) const fn groups(&self) -> u32 {
         1 << self.groups_log2
     }
 
-    #[inline(always)]
     pub(super) const fn groups_log2(&self) -> u32 {
         self.groups_log2
     }
 
     /// Returns the algorithm, for [`Chosen`](super::Chosen).
-    #[inline(always)]
     pub(super) const fn kind(&self) -> u32 {
         self.kind
     }
 
     /// Returns the group of a block. Neighbours are in different groups.
-    #[inline(always)]
     pub(super) const fn group_of(&self, block: u32) -> u32 {
         block & (self.groups() - 1)
     }
 
-    #[inline(always)]
     pub(super) const fn members(&self, group: u32) -> u32 {
         (self.blocks - group + self.groups() - 1) >> self.groups_log2
     }
 
     /// Returns the word of 64 bits that is alone in line `line`, 1 or more.
-    #[inline(always)]
     pub(super) const fn word(&self, line: u32) -> *mut u64 {
         self.memory
             .wrapping_add(line as usize * (Self::LINE_BYTES / 8))
     }
 
     /// Returns word `i` of the 32-bit words that begin at line `line`, 1 or more.
-    #[inline(always)]
     pub(super) const fn flag(&self, line: u32, i: u32) -> *mut u32 {
         self.word(line).cast::<u32>().wrapping_add(i as usize)
     }
@@ -104,7 +97,6 @@ impl BarrierMemory {
     }
 
     /// Notes that a launch of another grid used the barrier.
-    #[inline(always)]
     pub(super) fn refuse<L: Lane>(&self, lane: &L) {
         // SAFETY: the first word of live memory. Relaxed: the host reads it after
         // the launch.
@@ -112,7 +104,6 @@ impl BarrierMemory {
     }
 
     /// Polls until `came` returns true, with a pause after each poll, and returns whether it did.
-    #[inline(always)]
     fn poll<L: Lane>(&self, lane: &L, mut came: impl FnMut() -> bool) -> bool {
         until(lane, self.stop, || {
             let came = came();
@@ -126,7 +117,6 @@ impl BarrierMemory {
     /// Polls until the word of 64 bits in line `line` is at least `goal`, and
     /// returns whether it is; else the launch was told to stop. What those who
     /// brought it there had written is visible then.
-    #[inline(always)]
     pub(super) fn until<L: Lane>(&self, lane: &L, line: u32, goal: u64) -> bool {
         let word = self.word(line);
         self.poll(lane, || {
@@ -145,7 +135,6 @@ impl BarrierMemory {
     }
 
     /// Polls until a flag of 32 bits is `goal`, as [`Self::until`] does.
-    #[inline(always)]
     pub(super) fn until_flag<L: Lane>(&self, lane: &L, flag: *mut u32, goal: u32) -> bool {
         self.poll(lane, || {
             // ORDER(B2): as above.

@@ -16,6 +16,7 @@ pub struct Tree;
 
 impl Sealed for Tree {}
 
+#[stm_machine::inlined]
 impl Meeting for Tree {
     const NAME: &'static str = "tree";
 
@@ -27,14 +28,12 @@ impl Meeting for Tree {
         groups + 2
     }
 
-    #[inline(always)]
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         // SAFETY: a live word. Relaxed: the thread left the last round, or the
         // launch began, after the flag got this value.
         unsafe { lane.load_relaxed_64(place.word(place.groups() + 2)) }
     }
 
-    #[inline(always)]
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         if lane.thread_index() != 0 {
             return true;

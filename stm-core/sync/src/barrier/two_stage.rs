@@ -17,6 +17,7 @@ pub struct TwoStage;
 
 impl Sealed for TwoStage {}
 
+#[stm_machine::inlined]
 impl Meeting for TwoStage {
     const NAME: &'static str = "two-stage";
 
@@ -28,19 +29,16 @@ impl Meeting for TwoStage {
         2
     }
 
-    #[inline(always)]
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         // SAFETY: a live word. Relaxed: the thread left the last round, or the
         // launch began, after the counter got this value.
         unsafe { lane.load_relaxed_64(place.word(2)) }
     }
 
-    #[inline(always)]
     fn step(place: &BarrierMemory) -> u64 {
         u64::from(place.blocks())
     }
 
-    #[inline(always)]
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         if lane.thread_index() != 0 {
             return true;

@@ -24,6 +24,7 @@ impl XiaoFeng {
 
 impl Sealed for XiaoFeng {}
 
+#[stm_machine::inlined]
 impl Meeting for XiaoFeng {
     const NAME: &'static str = "xiao-feng";
 
@@ -35,7 +36,6 @@ impl Meeting for XiaoFeng {
         2 * blocks.div_ceil(LINE_WORDS)
     }
 
-    #[inline(always)]
     fn round<L: Lane>(lane: &L, place: &BarrierMemory) -> u64 {
         let flag = place.flag(Self::departures(place), lane.block_index());
         // SAFETY: a live word, as blocks of a grid that does not fit have no
@@ -44,7 +44,6 @@ impl Meeting for XiaoFeng {
         u64::from(unsafe { lane.load_relaxed_32(flag) })
     }
 
-    #[inline(always)]
     fn meet<L: Lane>(lane: &L, place: &BarrierMemory, round: u64) -> bool {
         let (block, thread) = (lane.block_index(), lane.thread_index());
         let next = (round as u32).wrapping_add(1);

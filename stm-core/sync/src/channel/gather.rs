@@ -23,8 +23,8 @@ impl<T: Element, S: Space> TRings<T, S> {
     }
 }
 
+#[stm_machine::inlined]
 impl<'l, L: Lane, T: Element, S: Space> Gather<'l, L, T, S> {
-    #[inline(always)]
     pub(super) const fn new(lane: &'l L, rings: TRings<T, S>) -> Self {
         Self {
             lane,
@@ -34,7 +34,6 @@ impl<'l, L: Lane, T: Element, S: Space> Gather<'l, L, T, S> {
     }
 
     /// Takes the next value of producer `ring`, if it has come.
-    #[inline(always)]
     pub fn try_take_from(&mut self, ring: u32) -> Option<T> {
         let ring = self.rings.get(ring)?;
         // This thread alone stores the number, so it finds what it stored last.
@@ -47,7 +46,6 @@ impl<'l, L: Lane, T: Element, S: Space> Gather<'l, L, T, S> {
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before, or at once if there is no such ring.
     /// The kernel should return.
-    #[inline(always)]
     pub fn take_from(&mut self, ring: u32) -> Result<T, Stopped> {
         let ring = self.rings.get(ring).ok_or(Stopped)?;
         let next = ring.taken(self.lane, 0);
@@ -62,7 +60,6 @@ impl<'l, L: Lane, T: Element, S: Space> Gather<'l, L, T, S> {
     /// Takes a value that has come, of any producer, with the number of the ring. It asks each
     /// ring once, from the one behind the last that had a value on, so that none is
     /// passed over twice for another.
-    #[inline(always)]
     pub fn try_take_any(&mut self) -> Option<(u32, T)> {
         let mut asked = 0;
         while asked < self.rings.len() {
@@ -83,7 +80,6 @@ impl<'l, L: Lane, T: Element, S: Space> Gather<'l, L, T, S> {
     ///
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before. The kernel should return.
-    #[inline(always)]
     pub fn take_any(&mut self) -> Result<(u32, T), Stopped> {
         let (lane, stop) = (self.lane, self.rings.stop());
         let mut found = None;

@@ -46,6 +46,7 @@ pub struct RingShape {
     pub copies: Copies,
 }
 
+#[stm_machine::inlined]
 impl RingShape {
     /// Makes the shape of `rings` rings between one producer and one consumer each.
     pub const fn one_to_one(rings: u32, depth_log2: u32) -> Self {
@@ -57,12 +58,10 @@ impl RingShape {
         }
     }
 
-    #[inline(always)]
     const fn is_right(self) -> bool {
         self.depth_log2 <= DEPTH_LOG2_MAX && self.consumers != 0 && self.consumers <= 1 << 20
     }
 
-    #[inline(always)]
     const fn copies(self) -> u64 {
         match self.copies {
             Copies::One => 1,
@@ -70,12 +69,10 @@ impl RingShape {
         }
     }
 
-    #[inline(always)]
     const fn copy_words<T: Element, S: Space>(self) -> u64 {
         (words_of::<T>() << self.depth_log2).next_multiple_of(S::LINE_WORDS)
     }
 
-    #[inline(always)]
     const fn ring_words<T: Element, S: Space>(self) -> u64 {
         self.copies() * self.copy_words::<T, S>() + self.consumers as u64 * S::LINE_WORDS
     }
@@ -118,6 +115,7 @@ impl<T, S: core::fmt::Debug> core::fmt::Debug for TRings<T, S> {
     }
 }
 
+#[stm_machine::inlined]
 impl<T: Element, S: Space> TRings<T, S> {
     /// Makes rings at the beginning of a space.
     ///
@@ -125,7 +123,6 @@ impl<T: Element, S: Space> TRings<T, S> {
     /// The space has [`RingShape::words`] words, which is not `None`. They are zero at first
     /// and used by these rings only, while a kernel runs that has them, by one producer and
     /// one thread for each consumer of a ring at a time; the flag of `stop` is live as long.
-    #[inline(always)]
     pub const unsafe fn from_raw(space: S, shape: RingShape, stop: Stop) -> Self {
         Self {
             space,
@@ -138,12 +135,10 @@ impl<T: Element, S: Space> TRings<T, S> {
     stm_machine::counted!("rings", u32, shape.rings);
 
     /// Returns ring `i`, if there is one.
-    #[inline(always)]
     pub fn get(&self, i: u32) -> Option<Ring<T, S>> {
         (i < self.shape.rings).then(|| self.at(i))
     }
 
-    #[inline(always)]
     pub(super) fn at(&self, i: u32) -> Ring<T, S> {
         let words = self.shape.ring_words::<T, S>();
         Ring {
@@ -154,7 +149,6 @@ impl<T: Element, S: Space> TRings<T, S> {
         }
     }
 
-    #[inline(always)]
     pub(super) const fn stop(&self) -> Stop {
         self.stop
     }
@@ -217,10 +211,10 @@ pub struct Ring<T, S> {
     value: PhantomData<T>,
 }
 
+#[stm_machine::inlined]
 impl<T: Element, S: Space> Ring<T, S> {
     /// Begins to produce. The calling thread is the only producer of the ring in this launch,
     /// or until another one has been told that it ends; it costs one load.
-    #[inline(always)]
     pub fn sender<'l, L: Lane>(&self, lane: &'l L) -> Sender<'l, L, T, S> {
         let next = self.taken(lane, 0);
         Sender {
@@ -232,7 +226,6 @@ impl<T: Element, S: Space> Ring<T, S> {
     }
 
     /// Begins to consume as consumer `consumer`, if there is such a one, under the same conditions.
-    #[inline(always)]
     pub fn receiver<'l, L: Lane>(
         &self,
         lane: &'l L,
@@ -246,38 +239,32 @@ impl<T: Element, S: Space> Ring<T, S> {
         })
     }
 
-    #[inline(always)]
     const fn depth(&self) -> u32 {
         1 << self.shape.depth_log2
     }
 
     /// Returns the channels of a copy.
-    #[inline(always)]
     fn copy(&self, copy: u64) -> S {
         self.space.after(copy * self.shape.copy_words::<T, S>())
     }
 
     /// Returns the channel of value `n` in its copy.
-    #[inline(always)]
     const fn channel(&self, n: u32) -> u64 {
         (n & (self.depth() - 1)) as u64
     }
 
     /// Returns the word in which a consumer says how many values it has taken.
-    #[inline(always)]
     const fn number(&self, consumer: u32) -> u64 {
         self.shape.copies() * self.shape.copy_words::<T, S>() + consumer as u64 * S::LINE_WORDS
     }
 
     /// Returns how many values a consumer has taken, modulo 2^32.
-    #[inline(always)]
     pub(super) fn taken<L: Lane>(&self, lane: &L, consumer: u32) -> u32 {
         // SAFETY: a word of the ring (`from_raw`). Relaxed: `ORDERING.md`, "Channels".
         unsafe { self.space.load(lane, self.number(consumer)) as u32 }
     }
 
     /// Takes value `n` as a consumer, if it has come.
-    #[inline(always)]
     pub(super) fn try_take<L: Lane>(&self, lane: &L, consumer: u32, n: u32) -> Option<T> {
         let copy = match self.shape.copies {
             Copies::One => 0,
@@ -295,7 +282,6 @@ impl<T: Element, S: Space> Ring<T, S> {
         }
     }
 
-    #[inline(always)]
     fn put<L: Lane>(&self, lane: &L, n: u32, value: T) {
         let mut copy = 0;
         while copy < self.shape.copies() {
@@ -318,9 +304,9 @@ pub struct Sender<'l, L, T, S> {
     taken: u32,
 }
 
+#[stm_machine::inlined]
 impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
     /// Returns whether fewer than `limit` values are under way.
-    #[inline(always)]
     fn is_below(&mut self, limit: u32) -> bool {
         if self.next.wrapping_sub(self.taken) < limit {
             return true;
@@ -337,7 +323,6 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
 
     /// Puts a value if there is room, and returns whether there was. There is room if some
     /// consumer has not taken fewer than the ring's depth of the values before.
-    #[inline(always)]
     pub fn try_send(&mut self, value: T) -> bool {
         let room = self.is_below(self.ring.depth()) || Mutant::ChannelReusedEarly.on(self.lane);
         if room {
@@ -351,7 +336,6 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
     ///
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before. The kernel should return.
-    #[inline(always)]
     pub fn send(&mut self, value: T) -> Result<(), Stopped> {
         let (lane, stop) = (self.lane, self.ring.stop);
         let sent = until_after(lane, stop, S::POLLS, || self.try_send(value));
@@ -359,7 +343,6 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
     }
 
     /// Returns whether every consumer has taken all values.
-    #[inline(always)]
     pub fn is_drained(&mut self) -> bool {
         self.is_below(1)
     }
@@ -368,7 +351,6 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
     ///
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before. The kernel should return.
-    #[inline(always)]
     pub fn drain(&mut self) -> Result<(), Stopped> {
         let (lane, stop) = (self.lane, self.ring.stop);
         let drained = until_after(lane, stop, S::POLLS, || self.is_drained());
@@ -386,9 +368,9 @@ pub struct Receiver<'l, L, T, S> {
     next: u32,
 }
 
+#[stm_machine::inlined]
 impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
     /// Takes the next value, if it has come.
-    #[inline(always)]
     pub fn try_take(&mut self) -> Option<T> {
         let value = self.ring.try_take(self.lane, self.consumer, self.next)?;
         self.next = self.next.wrapping_add(1);
@@ -399,7 +381,6 @@ impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
     ///
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before. The kernel should return.
-    #[inline(always)]
     pub fn take(&mut self) -> Result<T, Stopped> {
         let mut value = None;
         until_after(self.lane, self.ring.stop, S::POLLS, || {

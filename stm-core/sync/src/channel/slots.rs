@@ -39,13 +39,13 @@ impl<T, S: core::fmt::Debug> core::fmt::Debug for TChannels<T, S> {
     }
 }
 
+#[stm_machine::inlined]
 impl<T: Element, S: Space> TChannels<T, S> {
     /// Makes `len` channels at the beginning of a space.
     ///
     /// # Safety
     /// The space has `len` times [`words_of`] words, which are zero at first and used by these
     /// channels only, while a kernel runs that has them; the flag of `stop` is live as long.
-    #[inline(always)]
     pub const unsafe fn from_raw(space: S, len: u64, stop: Stop) -> Self {
         Self {
             space,
@@ -59,7 +59,6 @@ impl<T: Element, S: Space> TChannels<T, S> {
 
     /// Puts a value into channel `i` with a tag, and returns whether there is such a
     /// channel. It does not wait.
-    #[inline(always)]
     pub fn put<L: Lane>(&self, lane: &L, i: u64, tag: u32, value: T) -> bool {
         let exists = i < self.len;
         if exists {
@@ -70,7 +69,6 @@ impl<T: Element, S: Space> TChannels<T, S> {
     }
 
     /// Returns the value of channel `i` if it was put with this tag, and has arrived.
-    #[inline(always)]
     pub fn try_get<L: Lane>(&self, lane: &L, i: u64, tag: u32) -> Option<T> {
         if i >= self.len {
             return None;
@@ -82,7 +80,6 @@ impl<T: Element, S: Space> TChannels<T, S> {
     /// Loads channel `i`, whatever is in it, or finds nothing if there is no such channel. What
     /// it found can be asked for a value later, so that a thread has loads in flight for
     /// values that it will need.
-    #[inline(always)]
     pub fn look<L: Lane>(&self, lane: &L, i: u64) -> Found<T> {
         if i >= self.len {
             return Found::NOTHING;
@@ -103,7 +100,6 @@ impl<T: Element, S: Space> TChannels<T, S> {
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before, or at once if there is no such
     /// channel. The kernel should return.
-    #[inline(always)]
     pub fn get<L: Lane>(&self, lane: &L, i: u64, tag: u32) -> Result<T, Stopped> {
         if i >= self.len {
             return Err(Stopped);

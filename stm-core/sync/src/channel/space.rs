@@ -4,6 +4,7 @@ use crate::sealed::Sealed;
 use stm_machine::Lane;
 
 /// A place for channels: words of 64 bits, counted from a first one.
+#[stm_machine::inlined]
 pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
     /// The number of words that begin at a multiple of it, so that what different threads
     /// store is apart.
@@ -33,7 +34,6 @@ pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
     ///
     /// # Safety
     /// The obligations are those of [`Self::load`], for both, and they are accessed only as a pair.
-    #[inline(always)]
     unsafe fn load_pair<L: Lane>(self, lane: &L, i: u64) -> [u64; 2] {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { [self.load(lane, i), self.load(lane, i + 1)] }
@@ -43,7 +43,6 @@ pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
     ///
     /// # Safety
     /// The obligations are those of [`Self::load_pair`].
-    #[inline(always)]
     unsafe fn store_pair<L: Lane>(self, lane: &L, i: u64, v: [u64; 2]) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe {
@@ -76,25 +75,22 @@ impl Global {
 
 impl Sealed for Global {}
 
+#[stm_machine::inlined]
 impl Space for Global {
     const LINE_WORDS: u64 = 16;
     const POLLS: u32 = 16;
 
-    #[inline(always)]
     fn after(self, words: u64) -> Self {
         Self(self.word(words))
     }
-    #[inline(always)]
     unsafe fn load<L: Lane>(self, lane: &L, i: u64) -> u64 {
         // SAFETY: a live word (the caller's promise).
         unsafe { lane.load_relaxed_64(self.word(i)) }
     }
-    #[inline(always)]
     unsafe fn store<L: Lane>(self, lane: &L, i: u64, v: u64) {
         // SAFETY: as above.
         unsafe { lane.store_relaxed_64(self.word(i), v) };
     }
-    #[inline(always)]
     unsafe fn load_pair<L: Lane>(self, lane: &L, i: u64) -> [u64; 2] {
         // SAFETY: as above; an even word is aligned to 16 bytes.
         unsafe {
@@ -104,7 +100,6 @@ impl Space for Global {
             [self.load(lane, i), self.load(lane, i + 1)]
         }
     }
-    #[inline(always)]
     unsafe fn store_pair<L: Lane>(self, lane: &L, i: u64, v: [u64; 2]) {
         // SAFETY: as above.
         unsafe {
@@ -125,21 +120,19 @@ pub struct Shared {
     first: u32,
 }
 
+#[stm_machine::inlined]
 impl Shared {
     /// Makes the space that begins at 32-bit word `first` of the dynamic shared memory,
     /// an even number.
-    #[inline(always)]
     pub(super) const fn at(first: u32) -> Self {
         Self { first }
     }
 
-    #[inline(always)]
     const fn index(self, i: u64) -> u32 {
         self.first + 2 * i as u32
     }
 
     /// Returns whether a block has `words` words from 32-bit word `first` on, an even one.
-    #[inline(always)]
     fn has<L: Lane>(lane: &L, first: u32, words: u64) -> bool {
         let all = u64::from(lane.shared_words());
         first & 1 == 0 && words <= all && u64::from(first) + 2 * words <= all
@@ -152,7 +145,6 @@ impl Shared {
     /// # Safety
     /// Every thread of the block calls it with the same values ([`Lane`], obligation 6), and
     /// nothing else accesses the words in this launch.
-    #[inline(always)]
     pub(super) unsafe fn cleared<L: Lane>(lane: &L, first: u32, words: u64) -> Option<Self> {
         if !Self::has(lane, first, words) {
             return None;
@@ -225,23 +217,21 @@ unsafe fn clear<L: Lane, S: Space>(lane: &L, space: S, words: u64) {
 
 impl Sealed for Cluster {}
 
+#[stm_machine::inlined]
 impl Space for Cluster {
     const LINE_WORDS: u64 = 2;
     const POLLS: u32 = 64;
 
-    #[inline(always)]
     fn after(self, words: u64) -> Self {
         Self {
             first: self.first + 2 * words as u32,
             ..self
         }
     }
-    #[inline(always)]
     unsafe fn load<L: Lane>(self, lane: &L, i: u64) -> u64 {
         // SAFETY: in range, and the block has not ended (the caller's promise).
         unsafe { lane.cluster_load_64(self.rank, self.first + 2 * i as u32) }
     }
-    #[inline(always)]
     unsafe fn store<L: Lane>(self, lane: &L, i: u64, v: u64) {
         // SAFETY: as above.
         unsafe { lane.cluster_store_64(self.rank, self.first + 2 * i as u32, v) };
@@ -250,20 +240,18 @@ impl Space for Cluster {
 
 impl Sealed for Shared {}
 
+#[stm_machine::inlined]
 impl Space for Shared {
     const LINE_WORDS: u64 = 2;
     const POLLS: u32 = 256;
 
-    #[inline(always)]
     fn after(self, words: u64) -> Self {
         Self::at(self.index(words))
     }
-    #[inline(always)]
     unsafe fn load<L: Lane>(self, lane: &L, i: u64) -> u64 {
         // SAFETY: in range (the caller's promise).
         unsafe { lane.shared_load_64(self.index(i)) }
     }
-    #[inline(always)]
     unsafe fn store<L: Lane>(self, lane: &L, i: u64, v: u64) {
         // SAFETY: as above.
         unsafe { lane.shared_store_64(self.index(i), v) };

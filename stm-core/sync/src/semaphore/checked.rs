@@ -22,6 +22,7 @@ pub(crate) const MISUSE: usize = 9;
 
 impl<S> Sealed for Checked<S> {}
 
+#[stm_machine::inlined]
 impl<S: Waiting> Waiting for Checked<S> {
     const NAME: &'static str = S::NAME;
     const CHOSEN: bool = S::CHOSEN;
@@ -31,12 +32,10 @@ impl<S: Waiting> Waiting for Checked<S> {
         S::first_word(kind, count)
     }
 
-    #[inline(always)]
     fn begin() -> S::State {
         S::begin()
     }
 
-    #[inline(always)]
     fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut S::State) -> bool {
         let inside = S::enter(lane, gate, state);
         if inside {
@@ -47,12 +46,10 @@ impl<S: Waiting> Waiting for Checked<S> {
         inside
     }
 
-    #[inline(always)]
     fn pause<L: Lane>(lane: &L, gate: Gate, state: &mut S::State) {
         S::pause(lane, gate, state);
     }
 
-    #[inline(always)]
     fn may_leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         // SAFETY: live words. Relaxed: the count alone matters, and the host reads the
         // record after the launch.
@@ -74,7 +71,6 @@ impl<S: Waiting> Waiting for Checked<S> {
         }
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         S::leave(lane, gate)
     }

@@ -1,7 +1,7 @@
 //! The choice of an algorithm at launch.
 
 use super::{Gate, Sleeping, Spin, SpinBackoff, Tickets, Waiting};
-use crate::sealed::Sealed;
+use crate::{choice::choice, sealed::Sealed};
 use stm_machine::Lane;
 
 /// Semaphores whose algorithm the host chooses at launch (`Semaphores::chosen`,
@@ -17,41 +17,21 @@ pub struct State {
     wide_ticket: Option<u64>,
 }
 
-/// An algorithm of [`Chosen`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum Kind {
+choice! {
+    "algorithm";
     /// [`Spin`].
-    Spin = 0,
+    Spin = 0: Spin;
     /// [`SpinBackoff`].
-    SpinBackoff = 1,
+    SpinBackoff = 1: SpinBackoff;
     /// [`Sleeping`].
-    Sleeping = 2,
+    Sleeping = 2: Sleeping;
     /// [`Tickets`].
-    Tickets = 3,
-}
-
-impl Kind {
-    /// All algorithms.
-    pub const ALL: &[Self] = &[Self::Spin, Self::SpinBackoff, Self::Sleeping, Self::Tickets];
-
-    /// Returns the algorithm's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Spin => Spin::NAME,
-            Self::SpinBackoff => SpinBackoff::NAME,
-            Self::Sleeping => Sleeping::NAME,
-            Self::Tickets => Tickets::NAME,
-        }
-    }
-
-    /// Returns the algorithm with this name.
-    pub fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.name() == name)
-    }
+    Tickets = 3: Tickets;
 }
 
 impl Sealed for Chosen {}
 
+#[stm_machine::inlined]
 impl Waiting for Chosen {
     const NAME: &'static str = "chosen";
     const CHOSEN: bool = true;
@@ -66,7 +46,6 @@ impl Waiting for Chosen {
         }
     }
 
-    #[inline(always)]
     fn begin() -> State {
         State {
             pause: SpinBackoff::begin(),
@@ -75,7 +54,6 @@ impl Waiting for Chosen {
         }
     }
 
-    #[inline(always)]
     fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut State) -> bool {
         match gate.kind {
             0 => Spin::enter(lane, gate, &mut ()),
@@ -85,14 +63,12 @@ impl Waiting for Chosen {
         }
     }
 
-    #[inline(always)]
     fn pause<L: Lane>(lane: &L, gate: Gate, state: &mut State) {
         if gate.kind == 1 {
             SpinBackoff::pause(lane, gate, &mut state.pause);
         }
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         match gate.kind {
             0 | 1 => Spin::leave(lane, gate),

@@ -57,26 +57,25 @@ pub struct Gate {
     kind: u32,
 }
 
+#[stm_machine::inlined]
 impl Gate {
-    #[inline(always)]
     const fn word(self, i: usize) -> *mut u32 {
         self.words.cast::<u32>().wrapping_add(i)
     }
 
     /// Returns words `i` and `i + 1` as one of 64 bits; `i` is even.
-    #[inline(always)]
     const fn wide_word(self, i: usize) -> *mut u64 {
         self.words.wrapping_add(i / 2)
     }
 
     /// Returns how many may be inside.
-    #[inline(always)]
     fn room<L: Lane>(self, lane: &L) -> u32 {
         self.count + u32::from(Mutant::SemaphoreOneMore.on(lane))
     }
 }
 
 /// An algorithm for a semaphore.
+#[stm_machine::inlined]
 pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the algorithm: `sleeping`.
     const NAME: &'static str;
@@ -98,11 +97,9 @@ pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut Self::State) -> bool;
 
     /// Is called after each try that failed, before the next one.
-    #[inline(always)]
     fn pause<L: Lane>(_lane: &L, _gate: Gate, _state: &mut Self::State) {}
 
     /// Is called once before a thread leaves, and returns whether it may.
-    #[inline(always)]
     fn may_leave<L: Lane>(_lane: &L, _gate: Gate) -> bool {
         true
     }
@@ -123,22 +120,7 @@ pub struct TSemaphores<S> {
     waiting: PhantomData<S>,
 }
 
-impl<S> Clone for TSemaphores<S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<S> Copy for TSemaphores<S> {}
-
-impl<S> core::fmt::Debug for TSemaphores<S> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TSemaphores")
-            .field("words", &self.words)
-            .field("len", &self.len)
-            .field("count", &self.count)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([S] TSemaphores<S>: words, len, count; ..);
 
 impl<S: Waiting> TSemaphores<S> {
     /// Makes `len` semaphores of [`SEMAPHORE_WORDS`] words of 32 bits each at `words`.
@@ -195,9 +177,9 @@ pub struct TSemaphore<S> {
 /// How many tries follow each other before a thread looks at the stop flag.
 const TRIES: u32 = 16;
 
+#[stm_machine::inlined]
 impl<S: Waiting> TSemaphore<S> {
     /// Returns how many threads may be inside at a time.
-    #[inline(always)]
     pub const fn count(&self) -> u32 {
         self.gate.count
     }
@@ -214,7 +196,6 @@ impl<S: Waiting> TSemaphore<S> {
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before there was room. `f` has not
     /// run, and the kernel should return.
-    #[inline(always)]
     pub fn with<L: Lane, R>(&self, lane: &L, f: impl FnOnce() -> R) -> Result<R, Stopped> {
         let group = Group::of(lane, self.gate.words as u64);
         if group.by_itself {
@@ -273,7 +254,6 @@ impl<S: Waiting> TSemaphore<S> {
     /// # Errors
     /// [`Stopped`] if the launch was told to stop before. The thread is outside, though
     /// it may still be counted as waiting, and the kernel should return.
-    #[inline(always)]
     pub fn wait<L: Lane>(&self, lane: &L) -> Result<(), Stopped> {
         let mut state = S::begin();
         let inside = until(lane, self.stop, || {
@@ -288,7 +268,6 @@ impl<S: Waiting> TSemaphore<S> {
 
     /// Leaves, and so makes room for one thread. It never waits for a thread that is
     /// inside. There is one post for each wait.
-    #[inline(always)]
     pub fn post<L: Lane>(&self, lane: &L) {
         if !S::may_leave(lane, self.gate) {
             return;

@@ -15,6 +15,7 @@ pub struct Sleeping;
 
 impl Sealed for Sleeping {}
 
+#[stm_machine::inlined]
 impl Waiting for Sleeping {
     const NAME: &'static str = "sleeping";
     /// The ticket, if the thread has one.
@@ -24,12 +25,10 @@ impl Waiting for Sleeping {
         0
     }
 
-    #[inline(always)]
     fn begin() -> Option<u32> {
         None
     }
 
-    #[inline(always)]
     fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut Option<u32>) -> bool {
         if let Some(ticket) = *state {
             // ORDER(P1): acquire; pairs with V1 of the posts that let it in.
@@ -53,7 +52,6 @@ impl Waiting for Sleeping {
         false
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         // ORDER(V1): release; pairs with P1, through the count or through the turn.
         Mutant::SemaphoreNoRelease.fence(lane);

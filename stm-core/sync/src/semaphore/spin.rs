@@ -15,8 +15,8 @@ pub struct Spin;
 /// What the word of [`Spin`] is while a thread has it.
 const TAKEN: u32 = 0;
 
+#[stm_machine::inlined]
 impl Spin {
-    #[inline(always)]
     fn put<L: Lane>(lane: &L, gate: Gate, value: u32) {
         // ORDER(V1): release; pairs with P1 of whoever takes the word next. It is one
         // even if nobody came or left, so that P1 acquires all posts before.
@@ -30,7 +30,6 @@ impl Spin {
         }
     }
 
-    #[inline(always)]
     fn take<L: Lane>(lane: &L, gate: Gate) -> u32 {
         // ORDER(P1): acquire; pairs with V1.
         // SAFETY: a live word.
@@ -40,6 +39,7 @@ impl Spin {
 
 impl Sealed for Spin {}
 
+#[stm_machine::inlined]
 impl Waiting for Spin {
     const NAME: &'static str = "spin";
     type State = ();
@@ -48,10 +48,8 @@ impl Waiting for Spin {
         count + 1
     }
 
-    #[inline(always)]
     fn begin() {}
 
-    #[inline(always)]
     fn enter<L: Lane>(lane: &L, gate: Gate, _state: &mut ()) -> bool {
         let found = Self::take(lane, gate);
         if found == TAKEN {
@@ -62,7 +60,6 @@ impl Waiting for Spin {
         !full
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         // The word is taken for two operations of its holder only.
         let found = Self::take(lane, gate);
@@ -88,6 +85,7 @@ const PAUSES: (u32, u32) = (1, 16);
 
 impl Sealed for SpinBackoff {}
 
+#[stm_machine::inlined]
 impl Waiting for SpinBackoff {
     const NAME: &'static str = "spin-backoff";
     /// The next pause in units.
@@ -97,17 +95,14 @@ impl Waiting for SpinBackoff {
         Spin::first_word(kind, count)
     }
 
-    #[inline(always)]
     fn begin() -> u32 {
         PAUSES.0
     }
 
-    #[inline(always)]
     fn enter<L: Lane>(lane: &L, gate: Gate, _state: &mut u32) -> bool {
         Spin::enter(lane, gate, &mut ())
     }
 
-    #[inline(always)]
     fn pause<L: Lane>(lane: &L, _gate: Gate, state: &mut u32) {
         lane.pause(*state * UNIT_NS);
         *state = if *state == PAUSES.1 {
@@ -117,7 +112,6 @@ impl Waiting for SpinBackoff {
         };
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         Spin::leave(lane, gate)
     }

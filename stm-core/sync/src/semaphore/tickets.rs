@@ -22,6 +22,7 @@ pub struct Tickets;
 
 impl Sealed for Tickets {}
 
+#[stm_machine::inlined]
 impl Waiting for Tickets {
     const NAME: &'static str = "tickets";
     /// The ticket, if the thread has drawn it.
@@ -31,12 +32,10 @@ impl Waiting for Tickets {
         0
     }
 
-    #[inline(always)]
     fn begin() -> Option<u64> {
         None
     }
 
-    #[inline(always)]
     fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut Option<u64>) -> bool {
         // ORDER(P1): acquire; pairs with V1 of all posts that are counted.
         // SAFETY: live words.
@@ -54,7 +53,6 @@ impl Waiting for Tickets {
         true
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
         if Mutant::SemaphorePostLost.on(lane) {
             return true;

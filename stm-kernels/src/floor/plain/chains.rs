@@ -44,12 +44,12 @@ pub(crate) struct Window {
     pub(crate) is_there: bool,
 }
 
+#[stm_core::inlined]
 impl OpenChains {
     /// Finds the window of a key in chain `chain`.
     ///
     /// # Safety
     /// The lock is held, and there is such a chain.
-    #[inline(always)]
     pub(crate) unsafe fn find<L: Lane>(&self, lane: &L, chain: u32, key: u32) -> Window {
         // SAFETY: the caller's promise; a link leads to a node. Relaxed, here and below: the
         // lock orders it.
@@ -76,7 +76,6 @@ impl OpenChains {
     }
 
     /// Links `node` where the link to `window.node` is.
-    #[inline(always)]
     unsafe fn link<L: Lane>(&self, lane: &L, chain: u32, window: &Window, node: u32) {
         // SAFETY: those of `find`.
         unsafe {
@@ -92,7 +91,6 @@ impl OpenChains {
     ///
     /// # Safety
     /// The lock is held, and has been since the window of this key was found.
-    #[inline(always)]
     pub(crate) unsafe fn insert<L: Lane>(
         &self,
         lane: &L,
@@ -117,7 +115,6 @@ impl OpenChains {
     ///
     /// # Safety
     /// The obligations are those of [`Self::insert`].
-    #[inline(always)]
     unsafe fn remove<L: Lane>(&self, lane: &L, chain: u32, window: &Window) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -126,7 +123,6 @@ impl OpenChains {
         }
     }
 
-    #[inline(always)]
     unsafe fn value<L: Lane>(&self, lane: &L, node: u32) -> u32 {
         // SAFETY: the values are as many as the nodes (`open`).
         unsafe { lane.load_relaxed_32(at(self.values, node)) }
@@ -136,7 +132,6 @@ impl OpenChains {
     ///
     /// # Safety
     /// The lock is held, and there is such a chain.
-    #[inline(always)]
     pub(crate) unsafe fn drain<L: Lane>(
         &self,
         lane: &L,
@@ -160,11 +155,11 @@ impl OpenChains {
     }
 }
 
+#[stm_core::inlined]
 impl Structure for Chains {
     type Open = OpenChains;
     type Drawn = u32;
 
-    #[inline(always)]
     fn open(&self) -> Option<OpenChains> {
         Some(OpenChains {
             heads: first(&self.heads, 1)?,
@@ -173,12 +168,10 @@ impl Structure for Chains {
         })
     }
 
-    #[inline(always)]
     fn draw(_: &OpenChains, key: u32) -> u32 {
         key
     }
 
-    #[inline(always)]
     unsafe fn apply<L: Lane>(
         open: &OpenChains,
         lane: &L,

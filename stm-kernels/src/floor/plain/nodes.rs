@@ -45,12 +45,12 @@ impl Nodes {
     }
 }
 
+#[stm_core::inlined]
 impl OpenNodes {
     /// Loads both halves of a node's word.
     ///
     /// # Safety
     /// The node is one of these, and the lock is held.
-    #[inline(always)]
     pub(super) unsafe fn load<L: Lane>(&self, lane: &L, node: u32) -> (u32, u32) {
         // SAFETY: the caller's promise. Relaxed, here and below: the lock orders it.
         halves(unsafe { lane.load_relaxed_64(at(self.words, node)) })
@@ -60,7 +60,6 @@ impl OpenNodes {
     ///
     /// # Safety
     /// The obligations are those of [`Self::load`].
-    #[inline(always)]
     pub(super) unsafe fn store<L: Lane>(&self, lane: &L, node: u32, (upper, lower): (u32, u32)) {
         // SAFETY: the caller's promise.
         unsafe { lane.store_relaxed_64(at(self.words, node), word_of(upper, lower)) }
@@ -70,7 +69,6 @@ impl OpenNodes {
     ///
     /// # Safety
     /// The lock is held.
-    #[inline(always)]
     pub(crate) unsafe fn take<L: Lane>(&self, lane: &L) -> u32 {
         let (free, used) = (at(self.free, FREE), at(self.free, USED));
         // SAFETY: both words are there (`open`), and a free node is one of these.
@@ -92,7 +90,6 @@ impl OpenNodes {
     ///
     /// # Safety
     /// The lock is held, the node was taken, and nothing links to it any more.
-    #[inline(always)]
     pub(super) unsafe fn give<L: Lane>(&self, lane: &L, node: u32) {
         let free = at(self.free, FREE);
         // SAFETY: the word is there (`open`), and the node is one of these.
@@ -107,7 +104,6 @@ impl OpenNodes {
     ///
     /// # Safety
     /// The obligations are those of [`Self::give`].
-    #[inline(always)]
     pub(crate) unsafe fn exchange<L: Lane>(&self, lane: &L, back: u32) -> u32 {
         let (free, used) = (at(self.free, FREE), at(self.free, USED));
         // SAFETY: as in `take` and `give`.

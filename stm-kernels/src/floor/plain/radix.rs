@@ -97,14 +97,13 @@ struct Walk {
     link: u32,
 }
 
+#[stm_core::inlined]
 impl OpenRadix {
-    #[inline(always)]
     fn link(&self, branch: u32, digit: u32) -> *mut u32 {
         at(self.links, node_of(branch) * WAYS + digit)
     }
 
     /// Follows the digits of a key to a leaf or to nothing.
-    #[inline(always)]
     unsafe fn walk<L: Lane>(&self, lane: &L, key: u32) -> Walk {
         // SAFETY: a link leads to a node, and there are 16 links for each branch (`open`).
         // Relaxed, here and below: the lock orders it.
@@ -130,7 +129,6 @@ impl OpenRadix {
 
     /// Inserts a key, which is absent; `other` is the key of the leaf at the end of its walk.
     /// It returns whether there were nodes.
-    #[inline(always)]
     unsafe fn insert<L: Lane>(
         &self,
         lane: &L,
@@ -190,7 +188,6 @@ impl OpenRadix {
         }
     }
 
-    #[inline(always)]
     unsafe fn remove<L: Lane>(&self, lane: &L, walk: &Walk, key: u32) {
         // SAFETY: as in `walk`.
         unsafe {
@@ -215,11 +212,11 @@ impl OpenRadix {
     }
 }
 
+#[stm_core::inlined]
 impl Structure for Radix {
     type Open = OpenRadix;
     type Drawn = u32;
 
-    #[inline(always)]
     fn open(&self) -> Option<OpenRadix> {
         Some(OpenRadix {
             root: first(&self.root, 1)?,
@@ -229,12 +226,10 @@ impl Structure for Radix {
         })
     }
 
-    #[inline(always)]
     fn draw(_: &OpenRadix, key: u32) -> u32 {
         key
     }
 
-    #[inline(always)]
     unsafe fn apply<L: Lane>(
         open: &OpenRadix,
         lane: &L,

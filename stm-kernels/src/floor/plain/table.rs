@@ -44,9 +44,9 @@ pub const fn home(key: u32, mask: u32) -> u32 {
     mix(key) & mask
 }
 
+#[stm_core::inlined]
 impl OpenTable {
     /// Returns the slot where the search for a key begins.
-    #[inline(always)]
     pub(crate) const fn home(&self, key: u32) -> u32 {
         home(key, self.mask)
     }
@@ -55,7 +55,6 @@ impl OpenTable {
     ///
     /// # Safety
     /// The lock is held.
-    #[inline(always)]
     pub(crate) unsafe fn probe<L: Lane>(&self, lane: &L, slot: u32) -> [u64; PROBES] {
         core::array::from_fn(|j| {
             let slot = slot.wrapping_add(j as u32) & self.mask;
@@ -69,7 +68,6 @@ impl OpenTable {
     ///
     /// # Safety
     /// The lock is held.
-    #[inline(always)]
     pub(crate) unsafe fn set<L: Lane>(&self, lane: &L, slot: u32, key: u32, value: u32) {
         // SAFETY: the mask keeps slots in the array.
         unsafe { lane.store_relaxed_64(at(self.slots, slot & self.mask), word_of(key, value)) }
@@ -80,7 +78,6 @@ impl OpenTable {
     ///
     /// # Safety
     /// The lock is held.
-    #[inline(always)]
     pub(crate) unsafe fn find<L: Lane>(
         &self,
         lane: &L,
@@ -114,7 +111,6 @@ impl OpenTable {
     ///
     /// # Safety
     /// The lock is held.
-    #[inline(always)]
     pub(crate) unsafe fn remove<L: Lane>(&self, lane: &L, slot: u32) {
         let (mut hole, mut here) = (slot, slot.wrapping_add(1) & self.mask);
         let mut probed = 0;
@@ -140,11 +136,11 @@ impl OpenTable {
     }
 }
 
+#[stm_core::inlined]
 impl Structure for Table {
     type Open = OpenTable;
     type Drawn = (u32, u32);
 
-    #[inline(always)]
     fn open(&self) -> Option<OpenTable> {
         let len = self.slots.len();
         if !len.is_power_of_two() || len > 1 << 31 {
@@ -156,12 +152,10 @@ impl Structure for Table {
         })
     }
 
-    #[inline(always)]
     fn draw(open: &OpenTable, key: u32) -> (u32, u32) {
         (key, open.home(key))
     }
 
-    #[inline(always)]
     unsafe fn apply<L: Lane>(
         open: &OpenTable,
         lane: &L,

@@ -55,10 +55,10 @@ pub(super) struct Letters<'l, L> {
     ahead: u32,
 }
 
+#[stm_core::inlined]
 impl<'l, L: Lane> Letters<'l, L> {
     /// Makes that of a strip, whose words begin at an address, with stages from a word of
     /// shared memory on.
-    #[inline(always)]
     pub(super) fn new(lane: &'l L, words: *const u32, stage: u32) -> Self {
         Self {
             lane,
@@ -70,7 +70,6 @@ impl<'l, L: Lane> Letters<'l, L> {
 
     /// Loads the words of the stage that begins with a step, so that they are on the way while
     /// the warp computes.
-    #[inline(always)]
     pub(super) fn look_ahead(&mut self, step: u32) {
         let steps = stage_steps(self.lane.warp_width());
         let mine = step + 1 + self.lane.lane_index() % steps;
@@ -83,7 +82,6 @@ impl<'l, L: Lane> Letters<'l, L> {
     }
 
     /// Brings the words of the next stage into shared memory.
-    #[inline(always)]
     pub(super) fn take(&self) {
         let me = self.lane.lane_index();
         if me < stage_steps(self.lane.warp_width()) {
@@ -106,8 +104,8 @@ pub(super) struct Above<'l, L, const AFFINE: bool> {
     ahead: [[Found; 2]; COLUMNS as usize],
 }
 
+#[stm_core::inlined]
 impl<'l, L: Lane, const AFFINE: bool> Above<'l, L, AFFINE> {
-    #[inline(always)]
     pub(super) fn new(lane: &'l L, row: Row, tag: u32, stage: u32) -> Self {
         Self {
             lane,
@@ -121,7 +119,6 @@ impl<'l, L: Lane, const AFFINE: bool> Above<'l, L, AFFINE> {
 
     /// Looks at the channels of the next stage, so that its values are on the way while the
     /// warp computes.
-    #[inline(always)]
     pub(super) fn look_ahead(&mut self) {
         let (lane, row, first) = (self.lane, self.row, self.first);
         let ahead = &mut self.ahead;
@@ -137,7 +134,6 @@ impl<'l, L: Lane, const AFFINE: bool> Above<'l, L, AFFINE> {
 
     /// Brings the values of the next stage into shared memory, and waits for those that are
     /// not there yet. It returns false to all lanes if the launch was told to stop.
-    #[inline(always)]
     pub(super) fn take(&mut self) -> bool {
         let (lane, row, first, tag) = (self.lane, self.row, self.first, self.tag);
         let (stage, width) = (self.stage, self.lane.warp_width());
@@ -175,8 +171,8 @@ pub(super) struct Below<'l, L, const AFFINE: bool> {
     first: u32,
 }
 
+#[stm_core::inlined]
 impl<'l, L: Lane, const AFFINE: bool> Below<'l, L, AFFINE> {
-    #[inline(always)]
     pub(super) const fn new(lane: &'l L, row: Row, tag: u32, stage: u32) -> Self {
         Self {
             lane,
@@ -189,7 +185,6 @@ impl<'l, L: Lane, const AFFINE: bool> Below<'l, L, AFFINE> {
 
     /// Puts the values of the stage that ends with the step `step` of lane 0, if the last
     /// lane has begun by then.
-    #[inline(always)]
     pub(super) fn put(&mut self, step: u32) {
         let width = self.lane.warp_width();
         if step + 2 >= width + stage_steps(width) {
@@ -198,14 +193,12 @@ impl<'l, L: Lane, const AFFINE: bool> Below<'l, L, AFFINE> {
     }
 
     /// Puts the values of the last stage, if it did not come to its end.
-    #[inline(always)]
     pub(super) fn put_rest(&mut self) {
         if self.first < self.row.columns {
             self.put_stage();
         }
     }
 
-    #[inline(always)]
     fn put_stage(&mut self) {
         let (lane, row, first) = (self.lane, self.row, self.first);
         let (stage, width, tag) = (self.stage, self.lane.warp_width(), self.tag);

@@ -57,7 +57,7 @@ mod edges;
 pub mod layout;
 mod sweep;
 
-use super::NEVER;
+use super::{NEVER, constant, full_warp};
 use edges::{Above, Below, Letters, Row};
 use stm_core::{Lane, TArray, kernel_alone};
 use stm_sync::channel::TChannels;
@@ -165,12 +165,6 @@ const fn stage_steps(width: u32) -> u32 {
     if width > COLUMNS { width / COLUMNS } else { 1 }
 }
 
-/// The mask of a full warp, a constant on a GPU; the host launches no other.
-#[inline(always)]
-fn full_warp<L: Lane>(lane: &L) -> u32 {
-    u32::MAX >> (32 - lane.warp_width())
-}
-
 /// The score of alignments with linear gaps.
 #[derive(Clone, Copy, Debug)]
 pub struct LinearStrips;
@@ -269,16 +263,6 @@ fn fill_scores<L: Lane>(lane: &L, p: &StripsParams) {
         }
         first += 4 * width;
     }
-}
-
-/// Loads an element that nobody writes during the launch; 0 past the end, where a
-/// right host has none.
-#[inline(always)]
-fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
-    // SAFETY: in range of a live array.
-    array
-        .get(i)
-        .map_or(0, |at| unsafe { lane.load_constant_32(at) })
 }
 
 /// Fills the lane's part of the profile, which begins at a word of shared memory, from
