@@ -329,11 +329,8 @@ impl<'s, 'a> Bench<'s, 'a> {
             Err(why) => return Ok(Err(why)),
         };
         let accesses = self.accesses()?;
-        let shared_words = self
-            .search
-            .runner
-            .workload()
-            .shared_words(spec.transactions);
+        let workload = self.search.runner.workload();
+        let shared_words = workload.shared_words(spec.transactions);
         let row = |workload: &str, commits, aborts| Characteristics {
             workload: workload.into(),
             variant: DESCRIBED.name().into(),
