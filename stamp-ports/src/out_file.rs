@@ -98,10 +98,10 @@ fn probe(path: &Path) -> io::Result<()> {
 }
 
 fn folder_of(path: &Path) -> &Path {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    folder.unwrap_or(Path::new("."))
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// A new file beside the path, with the permissions that new files have here.

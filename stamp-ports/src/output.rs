@@ -31,10 +31,8 @@ pub fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<String> 
 
 /// A reason in two letters: `rl` for `read_locked`.
 fn initials(reason: &str) -> String {
-    reason
-        .split('_')
-        .filter_map(|word| word.chars().next())
-        .collect()
+    let words = reason.split('_');
+    words.filter_map(|word| word.chars().next()).collect()
 }
 
 /// The reasons of aborts and how many each has, in short.
@@ -49,9 +47,8 @@ pub(crate) fn aborts(report: &RunReport) -> String {
 
 /// Transactions a second over those of `cgl` with the same workload, if it ran.
 pub fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
-    let mut cgl = all
-        .iter()
-        .filter(|r| r.variant == "cgl" && r.tx_per_s > 0.0);
+    let is_cgl = |r: &&RunReport| r.variant == "cgl" && r.tx_per_s > 0.0;
+    let mut cgl = all.iter().filter(is_cgl);
     let cgl = cgl.find(|r| r.workload == report.workload)?;
     (report.tx_per_s > 0.0).then(|| report.tx_per_s / cgl.tx_per_s)
 }
@@ -97,9 +94,8 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
         let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.told());
     }
     text += &remarks(reports);
-    let chosen = reports
-        .iter()
-        .filter(|r| r.variant == AskedVariant::Optimized.name());
+    let optimized = AskedVariant::Optimized.name();
+    let chosen = reports.iter().filter(|r| r.variant == optimized);
     let resolved = chosen.map(|r| format!("{} for {}", r.resolved, r.workload));
     let resolved: Vec<String> = resolved.collect();
     if !resolved.is_empty() {

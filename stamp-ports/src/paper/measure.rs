@@ -329,12 +329,8 @@ impl<'s, 'a> Bench<'s, 'a> {
             Err(why) => return Ok(Err(why)),
         };
         let accesses = self.accesses()?;
-        let shared_words = self
-            .search
-            .runner
-            .workload()
-            .facts(spec.transactions)
-            .shared_words;
+        let workload = self.search.runner.workload();
+        let shared_words = workload.facts(spec.transactions).shared_words;
         let row = |workload: &str, commits, aborts| Characteristics {
             workload: workload.into(),
             variant: DESCRIBED.name().into(),

@@ -56,14 +56,12 @@ impl Paper {
     /// Whether the document has something, and all units of every workload that it has anything of.
     fn is_whole(&self) -> bool {
         let units = self.pieces.iter().flat_map(|piece| &piece.units);
-        let names: Vec<&str> = units
-            .filter_map(|unit| Some(unit.split_once(' ')?.1))
-            .collect();
+        let names = units.filter_map(|unit| Some(unit.split_once(' ')?.1));
+        let names: Vec<&str> = names.collect();
         let is_whole = |workload: &&str| {
             let units = Section::ALL.map(|section| Unit::new(section, workload));
-            units
-                .into_iter()
-                .all(|unit| !unit.is_there() || self.has(unit))
+            let mut units = units.into_iter();
+            units.all(|unit| !unit.is_there() || self.has(unit))
         };
         !names.is_empty() && names.iter().all(is_whole)
     }

@@ -77,10 +77,8 @@ pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Stor
             store.document.forget(unit);
         }
     }
-    store
-        .document
-        .pieces
-        .retain(|piece| !piece.units.is_empty());
+    let pieces = &mut store.document.pieces;
+    pieces.retain(|piece| !piece.units.is_empty());
     store.document.head.complete = false;
     measure(device, &asked, (spec, piece), &mut store)?;
     let document = &mut store.document;
@@ -147,10 +145,8 @@ fn measure(
         }
     }
     // A piece without a unit is none.
-    store
-        .document
-        .pieces
-        .retain(|piece| !piece.units.is_empty());
+    let pieces = &mut store.document.pieces;
+    pieces.retain(|piece| !piece.units.is_empty());
     Ok(())
 }
 

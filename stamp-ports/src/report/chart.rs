@@ -124,10 +124,8 @@ fn panel(texts: &Texts<'_>, height: i32, draw: impl FnOnce(&Area<'_>) -> String)
         hits
     };
     // The figure has the outer element, with the texts read aloud in it.
-    let inside = svg
-        .split_once('>')
-        .and_then(|(_, rest)| rest.rsplit_once("</svg>"));
-    let (inside, _) = inside.unwrap_or_default();
+    let (_, inside) = svg.split_once('>').unwrap_or_default();
+    let (inside, _) = inside.rsplit_once("</svg>").unwrap_or_default();
     Panel {
         title: texts.title.to_owned(),
         about: texts.about.to_owned(),

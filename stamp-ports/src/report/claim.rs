@@ -262,10 +262,8 @@ fn figures(
 /// Judges a row by what a document answers to the formulas of its parts.
 pub(crate) fn judge(row: &Row, source: &Sets) -> Claim {
     let of = |part: &Part| {
-        part.cases
-            .iter()
-            .flat_map(|cases| cases.found(source))
-            .collect()
+        let cases = part.cases.iter();
+        cases.flat_map(|cases| cases.found(source)).collect()
     };
     judged(row, row.parts.iter().map(of).collect())
 }

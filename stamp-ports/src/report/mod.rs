@@ -120,9 +120,8 @@ fn made(folder: &Path, title: Option<&str>) -> Result<Vec<(String, String)>> {
         return Err(nothing_in(folder));
     }
     let floors = floors.iter().map(|floor| (cost::FILE_NAME, &floor.head));
-    let heads = names
-        .into_iter()
-        .zip(reports.iter().map(|report| &report.head));
+    let heads = reports.iter().map(|report| &report.head);
+    let heads = names.into_iter().zip(heads);
     let sealed = all.iter().map(|head| (SEALS, head));
     one_measurement(folder, sealed.chain(floors).chain(heads).collect())?;
     page::files(all.as_ref(), &reports, title)
@@ -358,10 +357,8 @@ mod tests {
                 lists.map(of).collect()
             };
             let of_all = facts(all("header").next().unwrap());
-            let mut again = all("article")
-                .flat_map(facts)
-                .filter(|fact| of_all.contains(fact));
-            assert_eq!(again.next(), None);
+            let mut of_each = all("article").flat_map(facts);
+            assert_eq!(of_each.find(|fact| of_all.contains(fact)), None);
             assert!(of_all.iter().any(|fact| fact.starts_with("Machine")) || reports.len() > 1);
         });
     }

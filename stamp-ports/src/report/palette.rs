@@ -165,10 +165,8 @@ pub(crate) fn implementation(name: &str, apart: bool) -> (Hue, usize) {
 
 /// Returns the name of the lock alone: `tas` of `coarse:tas/lane`.
 pub(crate) fn plain(name: &str) -> &str {
-    let lock = name
-        .strip_prefix("coupled:")
-        .or_else(|| name.strip_prefix("coarse:"));
-    let lock = lock.unwrap_or(name);
+    let lock = name.strip_prefix("coupled:").unwrap_or(name);
+    let lock = lock.strip_prefix("coarse:").unwrap_or(lock);
     lock.strip_suffix("/lane").unwrap_or(lock)
 }
 

@@ -145,9 +145,8 @@ impl Page {
         warnings: Vec<String>,
     ) -> Report {
         let of = |targets| {
-            let all = judged
-                .iter()
-                .filter(|(id, _)| id.ends_with("targets") == targets);
+            let all = judged.iter();
+            let all = all.filter(|(id, _)| id.ends_with("targets") == targets);
             all.flat_map(|(_, claims)| claims.clone()).collect()
         };
         let footer = self.footer.iter();
@@ -281,10 +280,8 @@ mod tests {
         ] {
             let table: Table = serde_json::from_str(json).unwrap();
             let made = table.made(&asked, &[]);
-            let cells: String = made
-                .iter()
-                .map(|table| table.0.replace("</t", " </t"))
-                .collect();
+            let cells = made.iter().map(|table| table.0.replace("</t", " </t"));
+            let cells: String = cells.collect();
             has(&cells, parts);
             assert!(!cells.contains("Gone"));
         }

@@ -49,9 +49,8 @@ fn log(text: &str) -> Value {
         let (_, rest): (_, &str) = text.split_once(words)?;
         rest.split(|c: char| !c.is_ascii_hexdigit()).next()
     };
-    let violations = text
-        .lines()
-        .find_map(|line| line.strip_suffix(" violations"));
+    let mut lines = text.lines();
+    let violations = lines.find_map(|line| line.strip_suffix(" violations"));
     let mut log = json!({
         "command": command, "rows": log_rows(text), "violations": violations,
         "commit": hexadecimal_after("at commit "), "ptx": hexadecimal_after("PTX "),
@@ -69,9 +68,8 @@ fn log_rows(text: &str) -> Vec<Value> {
     let mut rows = Vec::new();
     let mut columns: Vec<String> = Vec::new();
     for line in text.lines() {
-        let header = format!("{line} ")
-            .replace("killed by", "killed_by")
-            .replace(" s ", "_s ");
+        let header = format!("{line} ").replace("killed by", "killed_by");
+        let header = header.replace(" s ", "_s ");
         let begins = |words: [&str; 3]| words.into_iter().any(|word| header.starts_with(word));
         if begins(["variant ", "defect ", "mutant "]) {
             columns = header.split_whitespace().map(str::to_owned).collect();
@@ -82,9 +80,8 @@ fn log_rows(text: &str) -> Vec<Value> {
             continue;
         }
         // A variant's form is part of its name: `fast, static`.
-        let line = line
-            .replace(", static", ",static")
-            .replace(", 64-bit", ",64-bit");
+        let line = line.replace(", static", ",static");
+        let line = line.replace(", 64-bit", ",64-bit");
         let cells: Vec<&str> = line.split_whitespace().collect();
         let is_number = |cell: &&str| cell.parse::<f64>().is_ok();
         if line.starts_with(['$', '#', '='])

@@ -153,9 +153,8 @@ fn caption<'s>(sources: impl Iterator<Item = &'s File>, data: &Sets) -> Result<S
             None => groups.push((origin, vec![file])),
         }
     }
-    let groups = groups
-        .iter()
-        .map(|(origin, files)| format!("{origin}: {}", files.join(", ")));
+    let of = |(origin, files): &(String, Vec<String>)| format!("{origin}: {}", files.join(", "));
+    let groups = groups.iter().map(of);
     Ok(format!("*{}.*", groups.collect::<Vec<_>>().join("; ")))
 }
 

@@ -212,10 +212,8 @@ fn the_documents_of_this_repository_show_every_table_as_the_data_say() {
     let mut documents: Vec<PathBuf> = documents.map(|entry| entry.unwrap().path()).collect();
     documents.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
     assert!(tables(&results, &documents, true).unwrap());
-    let texts = documents
-        .iter()
-        .map(|path| std::fs::read_to_string(path).unwrap());
-    let texts: String = texts.collect();
+    let read = |path| std::fs::read_to_string(path).unwrap();
+    let texts: String = documents.iter().map(read).collect();
     for table in Definitions::parse(DEFINITIONS).unwrap().tables {
         let marker = super::open(&table.name);
         assert!(texts.contains(&marker), "no document has {marker}");

@@ -63,11 +63,8 @@ impl Shown<'_> {
     pub(super) fn bars(&self, sets: &Sets, all: &[Shown<'_>]) -> Panel {
         let beside = self.stated.beside;
         let value = |bar: &Series<'_>| self.ends(bar).map(|[value, ..]| value);
-        let base = self
-            .series
-            .iter()
-            .find(|bar| bar.name == beside)
-            .and_then(value);
+        let base = self.series.iter().find(|bar| bar.name == beside);
+        let base = base.and_then(value);
         let bar = |bar: &Series<'_>| {
             let filled = |template| sets.filled(template, point(bar), &self.variables);
             let label = match self.stated.label {
@@ -108,21 +105,17 @@ impl Shown<'_> {
     fn sentence_of_bars(&self, bars: &[Bar]) -> String {
         let timed = |bar: &&Bar| bar.value.is_some();
         let open = |bar: &&Bar| OPEN.contains(&bar.name.as_str());
-        let (open, locks): (Vec<&Bar>, Vec<&Bar>) = bars.iter().filter(timed).partition(open);
-        let by_time =
-            |a: &&&Bar, b: &&&Bar| a.value.partial_cmp(&b.value).unwrap_or(Ordering::Equal);
-        let first = locks.iter().min_by(by_time);
+        let (open, mut locks): (Vec<&Bar>, Vec<&Bar>) = bars.iter().filter(timed).partition(open);
+        locks.sort_by(|a, b| a.value.partial_cmp(&b.value).unwrap_or(Ordering::Equal));
         let mut clauses = Vec::new();
-        if let Some((first, last)) = first.zip(locks.iter().max_by(by_time)) {
+        if let Some((first, last)) = locks.first().zip(locks.last()) {
             let (first, last) = (&first.tooltip, &last.tooltip);
             clauses.push(format!(
                 "the shortest time is that of {first}, the longest that of {last}"
             ));
         }
-        clauses.extend(
-            open.iter()
-                .map(|bar| format!("without a lock {}", bar.tooltip)),
-        );
+        let open = open.iter();
+        clauses.extend(open.map(|bar| format!("without a lock {}", bar.tooltip)));
         format!("{}: {}.", self.title, clauses.join("; "))
     }
 

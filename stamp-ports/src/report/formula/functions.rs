@@ -185,10 +185,8 @@ impl<'a> Scope<'a> {
         });
         let mut known: Vec<(f64, &Value)> = known.collect();
         known.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Ok(known
-            .into_iter()
-            .map(|(_, value)| Item::Node(value))
-            .collect())
+        let fields = known.into_iter().map(|(_, field)| Item::Node(field));
+        Ok(fields.collect())
     }
 
     /// Returns the numbers that are there for each choice of all alternatives.

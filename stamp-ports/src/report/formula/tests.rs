@@ -87,11 +87,8 @@ fn formulas_mean_what_the_module_says() {
         let found = cases.found(&lengths);
         let rounded = |x: f64| (x * 1e12).round();
         let expected = one("", is.parse().ok().map(rounded));
-        let found: Numbers = found
-            .into_iter()
-            .map(|(name, x)| (name, x.map(rounded)))
-            .collect();
-        assert_eq!(found, expected, "{row}");
+        let found = found.into_iter().map(|(name, x)| (name, x.map(rounded)));
+        assert_eq!(found.collect::<Numbers>(), expected, "{row}");
     }
 }
 

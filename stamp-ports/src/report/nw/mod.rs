@@ -134,8 +134,9 @@ pub(super) mod tests {
     /// The verdicts on the rows: `H` holds, `P` in part, `F` does not hold, `?` cannot be judged.
     fn verdicts(bench: &Bench, rows: &'static str) -> String {
         let judged = judged(bench, &sets(bench), rows).into_iter();
+        let letters = ["H", "P", "F", "?", "?"];
         judged
-            .map(|claim| ["H", "P", "F", "?", "?"][claim.verdict as usize])
+            .map(|claim| letters[claim.verdict as usize])
             .collect()
     }
 

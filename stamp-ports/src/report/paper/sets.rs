@@ -356,9 +356,8 @@ fn table_1(paper: &Paper) -> Vec<Record> {
         let own = measured.filter(|c| c.workload == workload);
         let mut rows: Vec<Record> = own.map(|c| row(paper, c)).collect();
         let theirs = cells(workload).iter().enumerate();
-        let theirs: Map<String, Value> = theirs
-            .map(|(i, cell)| (format!("theirs{i}"), json!(cell)))
-            .collect();
+        let theirs = theirs.map(|(i, cell)| (format!("theirs{i}"), json!(cell)));
+        let theirs: Map<String, Value> = theirs.collect();
         if !theirs.is_empty() {
             let named = named(json!({"variant": "in the paper"}), workload, theirs.into());
             rows.push(named);

@@ -122,10 +122,8 @@ pub(super) fn apart(paper: &Paper) -> Paper {
 
 /// A result's kernels as results of their own; the result itself if it has not several.
 fn parts(run: &Speedup) -> Vec<Speedup> {
-    let kernels = run.kernels.iter();
-    let kernels: Vec<&KernelPart> = kernels
-        .filter(|k| k.commits > 0 && k.time_ms > 0.0)
-        .collect();
+    let mut kernels: Vec<&KernelPart> = run.kernels.iter().collect();
+    kernels.retain(|k| k.commits > 0 && k.time_ms > 0.0);
     if kernels.len() < 2 {
         return vec![run.clone()];
     }

@@ -100,11 +100,8 @@ impl Table {
                 sets.filled(column.cell, Some(about), &variables)
             };
             let cells = columns.iter().map(cell);
-            rows.push(
-                cells
-                    .map(|cell| cell.unwrap_or_else(|| NONE.into()))
-                    .collect(),
-            );
+            let cells = cells.map(|cell| cell.unwrap_or_else(|| NONE.into()));
+            rows.push(cells.collect());
         }
         let is_filled = |i: &usize| {
             let may_lack = self.if_filled.contains(&columns[*i].head.as_str());

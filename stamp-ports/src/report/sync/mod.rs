@@ -150,10 +150,8 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
     let grids = || bench.machine.iter().flat_map(|machine| &machine.grids);
     let ratios = grids().filter_map(|grid| Abstraction::of(&grid.times_ns));
     let own = if of_paper {
-        let mut theirs = grids().filter(|grid| grid.times_ns.blocks == 128);
-        theirs
-            .next()
-            .and_then(|grid| Abstraction::of(&grid.times_ns))
+        let theirs = grids().find(|grid| grid.times_ns.blocks == 128);
+        theirs.and_then(|grid| Abstraction::of(&grid.times_ns))
     } else {
         bench.machine.as_ref().and_then(Measurement::abstraction)
     };
@@ -306,11 +304,8 @@ pub(super) mod tests {
         unknown(&bench, "", "");
         let [claims, targets] = [all(&bench), all_targets(&bench)];
         assert!(claims.iter().all(|claim| !claim.figures.contains('\u{d7}')));
-        assert!(
-            targets
-                .iter()
-                .all(|target| target.verdict == Verdict::Unknown)
-        );
+        let mut targets = targets.iter().map(|target| target.verdict);
+        assert!(targets.all(|verdict| verdict == Verdict::Unknown));
         assert!(report(&bench).figures.is_empty());
         let page = page_of(&bench);
         has(&page, "Not measured: Grote\u{2019}s figures 5.1 to 5.4");

@@ -139,9 +139,8 @@ struct Axis(Vec<u64>);
 
 impl Axis {
     fn of(points: Interval, reads: &[ReadEvidence]) -> Self {
-        let held = reads
-            .iter()
-            .flat_map(|read| read.holds.iter().chain(&read.elsewhere));
+        let held = reads.iter();
+        let held = held.flat_map(|read| read.holds.iter().chain(&read.elsewhere));
         let intervals = held.map(|held| held.points).chain([points]);
         let bounds = intervals.flat_map(|interval| {
             let end = interval.to.map(|to| to.saturating_add(1));
@@ -160,9 +159,8 @@ impl Axis {
     fn style(&self, interval: Interval) -> String {
         let at = |clock: u64| self.0.partition_point(|&bound| bound < clock);
         let last = self.0.len() - 1;
-        let to = interval
-            .to
-            .map_or(last, |to| at(to.saturating_add(1)).min(last));
+        let end = interval.to.map(|to| at(to.saturating_add(1)));
+        let to = end.map_or(last, |end| end.min(last));
         let [left, right] = [at(interval.from), to].map(|n| 100.0 * n as f64 / last as f64);
         format!("left: {left:.2}%; width: {:.2}%", right - left)
     }
