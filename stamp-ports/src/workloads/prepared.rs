@@ -83,11 +83,8 @@ pub struct OtherKernel<D: Device, W: Workload> {
     /// Compiles it.
     pub compile: fn(&D, Observation) -> Result<Duration>,
     /// Launches it for so many transactions.
-    pub launch: LaunchOf<D, W, W::Data<D>>,
+    pub launch: fn(&W, &W::Data<D>, &mut Launcher<'_, D>, u64) -> Result<()>,
 }
-
-/// Launches a kernel on data of a workload for so many transactions.
-pub type LaunchOf<D, W, T> = fn(&W, &T, &mut Launcher<'_, D>, u64) -> Result<()>;
 
 /// The workload, and its data.
 struct OnDevice<'a, D: Device, W: Workload> {
@@ -163,12 +160,11 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     }
 
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict {
-        match self.of.commits_expected(&self.data, transactions)? {
-            Some(expected) if commits != expected => Ok(Some(format!(
-                "{commits} of {expected} transactions committed"
-            ))),
-            _ => self.of.verify(&mut self.data, transactions),
+        let expected = self.of.commits_expected(&self.data, transactions)?;
+        wrong! {
+            commits != expected => "{commits} of {expected} transactions committed";
         }
+        self.of.verify(&mut self.data, transactions)
     }
 
     fn observed(&self) -> Observed {
