@@ -83,8 +83,11 @@ pub struct OtherKernel<D: Device, W: Workload> {
     /// Compiles it.
     pub compile: fn(&D, Observation) -> Result<Duration>,
     /// Launches it for so many transactions.
-    pub launch: fn(&W, &W::Data<D>, &mut Launcher<'_, D>, u64) -> Result<()>,
+    pub launch: LaunchOf<D, W, W::Data<D>>,
 }
+
+/// Launches a kernel on data of a workload for so many transactions.
+pub type LaunchOf<D, W, T> = fn(&W, &T, &mut Launcher<'_, D>, u64) -> Result<()>;
 
 /// The workload, and its data.
 struct OnDevice<'a, D: Device, W: Workload> {
