@@ -85,26 +85,15 @@ pub fn totals<T: PartialEq + std::fmt::Display>(found: &T, expected: &T) -> Stri
 }
 
 /// What a run of a number of transactions must leave. It is computed once and kept for the repeats.
-#[derive(Clone, Debug)]
-pub struct Expectation<T> {
-    kept: Option<(u64, T)>,
-}
+pub type Expectation<T> = Option<(u64, T)>;
 
-impl<T> Default for Expectation<T> {
-    fn default() -> Self {
-        Self { kept: None }
+/// Returns the expectation after `transactions`, by `replay` if another or none is kept. The kept one
+/// is dropped first: both may not fit the memory.
+pub fn expected<T>(kept: &mut Expectation<T>, transactions: u64, replay: impl FnOnce() -> T) -> &T {
+    if kept.as_ref().is_some_and(|(n, _)| *n != transactions) {
+        *kept = None;
     }
-}
-
-impl<T> Expectation<T> {
-    /// Returns the expectation after `transactions`, by `replay` if another or
-    /// none is kept. The kept one is dropped first: both may not fit the memory.
-    pub fn after(&mut self, transactions: u64, replay: impl FnOnce() -> T) -> &T {
-        if self.kept.as_ref().is_some_and(|(n, _)| *n != transactions) {
-            self.kept = None;
-        }
-        &self.kept.get_or_insert_with(|| (transactions, replay())).1
-    }
+    &kept.get_or_insert_with(|| (transactions, replay())).1
 }
 
 /// The least transactions whose replay is worth a thread.
@@ -155,10 +144,10 @@ mod tests {
 
     #[test]
     fn an_expectation_is_computed_once_for_each_number_of_transactions() {
-        let mut expectation = Expectation::default();
-        assert_eq!(*expectation.after(5, || "five"), "five");
-        assert_eq!(*expectation.after(5, || unreachable!()), "five");
-        assert_eq!(*expectation.after(6, || "six"), "six");
+        let mut kept = None;
+        assert_eq!(*expected(&mut kept, 5, || "five"), "five");
+        assert_eq!(*expected(&mut kept, 5, || unreachable!()), "five");
+        assert_eq!(*expected(&mut kept, 6, || "six"), "six");
     }
 
     #[test]

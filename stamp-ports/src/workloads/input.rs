@@ -279,7 +279,7 @@ macro_rules! sizes {
 pub(super) use sizes;
 
 /// A workload's input.
-pub trait Input: Clone + Debug + Default + 'static {
+pub trait Input: Clone + Debug + 'static {
     /// What is made from it.
     type Workload;
 
@@ -293,11 +293,8 @@ pub trait Input: Clone + Debug + Default + 'static {
     const BY_BLOCKS: bool = false;
 
     /// Returns the input for an occasion, where the caller says nothing else.
-    /// [`Default`] is the one of a measurement.
     #[must_use]
-    fn sized(_occasion: Occasion) -> Self {
-        Self::default()
-    }
+    fn sized(occasion: Occasion) -> Self;
 
     /// Returns the input with what the options say in place of its values.
     fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self>;

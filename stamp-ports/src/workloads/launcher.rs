@@ -64,7 +64,7 @@ impl Launched {
 }
 
 /// What the launches of one kernel did in a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct KernelTime {
     /// The kernel's entry point.
     pub kernel: &'static str,
@@ -155,18 +155,19 @@ impl<'a, D: Device> Launcher<'a, D> {
     /// launches before it did as well.
     pub(super) fn judged<T>(&mut self, launched: Result<T, host::Error>) -> Result<T, host::Error> {
         self.stm.set_time_limit(self.limit);
-        launched.map_err(|error| match (error, self.limit) {
-            (
-                host::Error::Timeout {
-                    committed, aborted, ..
-                },
-                Some(limit),
-            ) => host::Error::Timeout {
+        let done = &self.done.statistics;
+        launched.map_err(|mut error| {
+            if let host::Error::Timeout {
                 limit,
-                committed: committed + self.done.statistics.commits,
-                aborted: aborted + self.done.statistics.aborted(),
-            },
-            (other, _) => other,
+                committed,
+                aborted,
+            } = &mut error
+            {
+                *limit = self.limit.unwrap_or(*limit);
+                *committed += done.commits;
+                *aborted += done.aborted();
+            }
+            error
         })
     }
 
@@ -214,10 +215,7 @@ impl<'a, D: Device> Launcher<'a, D> {
         let at = at.unwrap_or_else(|| {
             kernels.push(KernelTime {
                 kernel,
-                launches: 0,
-                time_ms: 0.0,
-                commits: 0,
-                aborts: 0,
+                ..KernelTime::default()
             });
             kernels.len() - 1
         });

@@ -8,19 +8,6 @@
 //! | `floor.rs`, or in `mod.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
 //!
 //! `map`, `ordered` and `list` are one workload with three containers, in `container`.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | [`input`] | what an input is, and the options that several share |
-//! | [`form`] | the dynamic and the static form of transactions, and the memory that they access |
-//! | [`workload`] | what a workload is |
-//! | [`prepared`] | any workload with its data on a device |
-//! | [`launcher`] | one run: its launches, their times and statistics summed; and series of launches that the host enqueues without waiting for each |
-//! | [`contender`] | kernels without transactions that do a workload's work |
-//! | [`plain`] | the structures without versions that critical sections work on |
-//! | [`exclusion`] | work under locks, by combining, in critical sections and without synchronisation |
-//! | [`options`] | the options of all workloads |
-//! | [`compare`], `prelude` | what drivers share |
 
 /// The list. Everything that is said of every workload comes from here: names and sentences, the
 /// enums below and what is made of them, and the options at the command line. A line has the name,
@@ -101,7 +88,7 @@ pub mod workload;
 mod prelude {
     //! What the files of a workload have in common.
 
-    pub(super) use super::compare::{Difference, Expectation};
+    pub(super) use super::compare::{Difference, Expectation, expected};
     pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
     pub(super) use super::contender::{Contender, ONE_EACH};
     pub(super) use super::exclusion::{UNSYNCHRONISED, Uses};

@@ -82,7 +82,8 @@ fn given(add: fn(Command) -> Command, matches: &ArgMatches) -> Vec<(String, Stri
         if arg.get_action().takes_values() {
             let values = matches.get_raw(field).into_iter().flatten();
             let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
-            written += &format!(" {}", values.join(","));
+            written.push(' ');
+            written.push_str(&values.join(","));
         }
         Some((field.to_owned(), written))
     });

@@ -163,12 +163,11 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     }
 
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict {
-        match self.of.commits_expected(&self.data, transactions)? {
-            Some(expected) if commits != expected => Ok(Some(format!(
-                "{commits} of {expected} transactions committed"
-            ))),
-            _ => self.of.verify(&mut self.data, transactions),
+        let expected = self.of.commits_expected(&self.data, transactions)?;
+        wrong! {
+            commits != expected => "{commits} of {expected} transactions committed";
         }
+        self.of.verify(&mut self.data, transactions)
     }
 
     fn observed(&self) -> Observed {

@@ -250,14 +250,9 @@ pub trait Workload: Sizes + Sized {
     /// Puts the data into its state before a launch.
     fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()>;
 
-    /// How many transactions commit in a right run of so many, once it has
-    /// run; `None` if [`verify`](Self::verify) has to tell.
-    fn commits_expected<D: Device>(
-        &self,
-        _data: &Self::Data<D>,
-        transactions: u64,
-    ) -> Result<Option<u64>> {
-        Ok(Some(transactions))
+    /// How many transactions commit in a right run of so many, once it has run.
+    fn commits_expected<D: Device>(&self, _: &Self::Data<D>, transactions: u64) -> Result<u64> {
+        Ok(transactions)
     }
 
     /// Checks what a launch of so many transactions left: `None` if it is

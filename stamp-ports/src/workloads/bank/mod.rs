@@ -42,9 +42,8 @@ impl Bank {
     ) -> Result<(Found, &'d Outcome)> {
         let found = data.accounts.download()?;
         let (plan, tables, initial) = (&data.plan, &data.tables_host, self.initial(data.seed));
-        let expected = data.expected.after(transactions, || {
-            Self::replay(plan, tables, initial, transactions)
-        });
+        let replay = || Self::replay(plan, tables, initial, transactions);
+        let expected = expected(&mut data.expected, transactions, replay);
         Ok((found, expected))
     }
 }
@@ -113,7 +112,7 @@ impl Workload for Bank {
             tables: Buffer::from_slice(device, &tables_host, "the Zipf tables of bank")?,
             findings: Buffer::zeroed(device, FINDINGS, "the findings of bank")?,
             tables_host,
-            expected: Expectation::default(),
+            expected: None,
         })
     }
 

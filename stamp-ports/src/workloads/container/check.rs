@@ -17,10 +17,11 @@ pub(super) const RESULTS: &str = "each value that was inserted was removed once 
 use serde::Serialize;
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
 
-pub(super) struct Left<'a> {
+/// What a launch left: what each operation noted, and the entries that are there with their values.
+pub(super) struct Left {
     pub(super) plan: ChainPlan,
-    pub(super) results: &'a [u32],
-    pub(super) entries: &'a [(u32, u32)],
+    pub(super) results: Vec<u32>,
+    pub(super) entries: Vec<(u32, u32)>,
 }
 
 /// How many operations changed the container, and how many entries are there.
@@ -51,7 +52,7 @@ impl Marks {
     }
 }
 
-impl Left<'_> {
+impl Left {
     /// Returns the counts, or what is wrong, on one line.
     pub(super) fn check(&self) -> Result<Found, String> {
         let mut gone = Marks::new(self.results.len());
@@ -62,9 +63,9 @@ impl Left<'_> {
             }
             let (operation, key) = self.plan.operation(i as u64);
             match operation {
-                Operation::Insert if result == INSERTED => found.inserted += 1,
                 Operation::Insert => {
-                    return Err(format!("operation {i}, an insertion, noted {result}"));
+                    wrong! { result != INSERTED => "operation {i}, an insertion, noted {result}"; }
+                    found.inserted += 1;
                 }
                 Operation::Lookup => {
                     self.inserted_by(result, key, &format!("operation {i} found"))?;
@@ -81,21 +82,18 @@ impl Left<'_> {
             }
         }
         found.there = self.account(&mut gone)?;
-        if found.inserted == found.removed + found.there {
-            return Ok(found);
-        }
-        // Every value is accounted for once, so one is missing.
-        let lost = (0..self.results.len()).find(|&i| {
+        // Every value is accounted for once, so one may be missing.
+        let is_lost = |&i: &usize| {
             let insertion = self.plan.operation(i as u64).0 == Operation::Insert;
             insertion && self.results[i] != 0 && !gone.has(i)
-        });
-        Err(format!(
-            "{} keys were inserted, {} removed, and {} are there: that of operation {} is lost",
-            found.inserted,
-            found.removed,
-            found.there,
-            lost.unwrap_or(0)
-        ))
+        };
+        wrong! {
+            found.inserted != found.removed + found.there =>
+                "{} keys were inserted, {} removed, and {} are there: that of operation {} is lost",
+                found.inserted, found.removed, found.there,
+                (0..self.results.len()).find(is_lost).unwrap_or(0);
+        }
+        Ok(found)
     }
 
     /// Returns the operation that inserted a value, which must have inserted this key.
@@ -104,18 +102,16 @@ impl Left<'_> {
         let inserted = by < self.results.len()
             && self.results[by] == INSERTED
             && self.plan.operation(by as u64) == (Operation::Insert, key);
-        if inserted {
-            return Ok(by);
+        wrong! {
+            !inserted => "{who} the value {value} of key {key}, which nobody inserted";
         }
-        Err(format!(
-            "{who} the value {value} of key {key}, which nobody inserted"
-        ))
+        Ok(by)
     }
 
     /// Marks the values that are there as gone, and returns how many there are.
     fn account(&self, gone: &mut Marks) -> Result<u64, String> {
         let mut keys = Marks::new(self.plan.keys as usize);
-        for &(key, value) in self.entries {
+        for &(key, value) in &self.entries {
             let by = self.inserted_by(value, key, "an entry has")?;
             wrong! {
                 keys.set(key as usize) => "key {key} is there twice";
@@ -134,14 +130,8 @@ mod tests {
 
     const KEYS: u32 = 12;
 
-    /// What operations one after the other leave.
-    struct Run {
-        plan: ChainPlan,
-        results: Vec<u32>,
-        entries: Vec<(u32, u32)>,
-    }
-
-    impl Run {
+    impl Left {
+        /// What operations one after the other leave.
         fn of(operations: u64) -> Self {
             let plan = ChainPlan {
                 seed: 5,
@@ -150,10 +140,9 @@ mod tests {
                 alike: 1,
             };
             let mut there = BTreeMap::new();
-            let mut results = Vec::new();
-            for i in 0..operations {
+            let result = |i| {
                 let (operation, key) = plan.operation(i);
-                results.push(match operation {
+                match operation {
                     Operation::Insert if there.contains_key(&key) => 0,
                     Operation::Insert => {
                         there.insert(key, ChainPlan::value(i));
@@ -161,22 +150,14 @@ mod tests {
                     }
                     Operation::Remove => there.remove(&key).unwrap_or(0),
                     Operation::Lookup => there.get(&key).copied().unwrap_or(0),
-                });
-            }
+                }
+            };
+            let results = (0..operations).map(result).collect();
             Self {
                 plan,
                 results,
                 entries: there.into_iter().collect(),
             }
-        }
-
-        fn check(&self) -> Result<Found, String> {
-            Left {
-                plan: self.plan,
-                results: &self.results,
-                entries: &self.entries,
-            }
-            .check()
         }
 
         /// The number of an operation that got something done.
@@ -189,14 +170,14 @@ mod tests {
     #[test]
     fn right_runs_are_accepted() {
         for operations in [0, 1, 30, 400] {
-            let run = Run::of(operations);
+            let run = Left::of(operations);
             let found = run.check().unwrap();
             assert_eq!(found.there, run.entries.len() as u64);
             assert!(operations < 400 || found.removed > 20);
         }
     }
 
-    const SPOILS: Spoils<Run, 8> = [
+    const SPOILS: Spoils<Left, 8> = [
         (
             |run| {
                 let removal = run.done(Operation::Remove);
@@ -238,6 +219,6 @@ mod tests {
 
     #[test]
     fn what_was_lost_or_came_twice_or_from_nowhere_is_refused() {
-        refused(SPOILS, || Run::of(400), |run| run.check().err());
+        refused(SPOILS, || Left::of(400), |run| run.check().err());
     }
 }

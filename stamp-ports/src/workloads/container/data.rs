@@ -100,12 +100,13 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
 
     /// Returns what is wrong after so many operations, if anything.
     pub(super) fn verify(&mut self, operations: u64) -> Verdict {
-        let results = self.results.download()?;
+        let mut results = self.results.download()?;
+        results.truncate(operations as usize);
         let checked = self.entries.entries()?.and_then(|entries| {
             let left = Left {
                 plan: self.plan,
-                results: &results[..operations as usize],
-                entries: &entries,
+                results,
+                entries,
             };
             left.check()
                 .map_err(|what| format!("{}: {what}", self.what))

@@ -69,7 +69,7 @@ impl Workload for Eigenbench {
             mild: zeros(device, 0, "nothing yet")?,
             cold: none()?,
             checksums: none()?,
-            expected: Expectation::default(),
+            expected: None,
         })
     }
 
@@ -79,12 +79,12 @@ impl Workload for Eigenbench {
         }
         // Given back before the next are made: memory.
         data.lanes = 0;
-        data.expected = Expectation::default();
+        data.expected = None;
         data.mild = zeros(device, 0, "nothing yet")?;
         for part in [&mut data.cold, &mut data.checksums] {
             *part = Buffer::zeroed(device, 0, "nothing yet")?;
         }
-        let (mild, cold) = (mild_words(&data.plan), cold_words(&data.plan));
+        let (mild, cold) = own_words(&data.plan);
         let bytes = lanes.saturating_mul((mild + cold + 1) * 4);
         check_memory(
             device,
@@ -121,9 +121,8 @@ impl Workload for Eigenbench {
             return Ok(Some("no lane has run any of the transactions".into()));
         }
         let (plan, lanes) = (data.plan, data.lanes);
-        let expected = data
-            .expected
-            .after(transactions, || Arrays::replay(&plan, lanes, transactions));
+        let replay = || Arrays::replay(&plan, lanes, transactions);
+        let expected = expected(&mut data.expected, transactions, replay);
         let found = Arrays {
             hot: data.hot.download()?,
             mild: data.mild.download()?,
@@ -163,22 +162,17 @@ pub(super) struct Arrays {
     pub(super) checksums: Vec<u32>,
 }
 
-/// Words of a lane's parts that transactions and the code around them access.
-pub(super) fn mild_words(plan: &EigenbenchPlan) -> u64 {
-    if plan.mild.is_empty() {
-        0
-    } else {
-        plan.mild_words.into()
-    }
-}
-
-/// Words of a lane's cold part that transactions and the code around them access.
-pub(super) fn cold_words(plan: &EigenbenchPlan) -> u64 {
-    if plan.cold_inside.is_empty() && plan.cold_outside.is_empty() {
-        0
-    } else {
-        plan.cold_words.into()
-    }
+/// Words of a lane's mild and cold part that transactions and the code around them access.
+fn own_words(plan: &EigenbenchPlan) -> (u64, u64) {
+    let some = |of: &[Accesses], words: u32| {
+        let none = of.iter().all(|accesses| accesses.is_empty());
+        if none { 0 } else { words.into() }
+    };
+    let mild = some(&[plan.mild], plan.mild_words);
+    (
+        mild,
+        some(&[plan.cold_inside, plan.cold_outside], plan.cold_words),
+    )
 }
 
 /// `n` words, each drawn: so a store to a wrong word shows. `stream` tells the arrays apart.
@@ -189,11 +183,11 @@ fn drawn(seed: u64, n: u64, stream: u32) -> Vec<u32> {
 impl Arrays {
     /// The arrays before a launch on so many lanes.
     pub(super) fn initial(plan: &EigenbenchPlan, lanes: u64) -> Self {
-        let seed = plan.seed;
+        let (seed, (mild, cold)) = (plan.seed, own_words(plan));
         Self {
             hot: drawn(seed, plan.hot_words.into(), u32::MAX),
-            mild: drawn(seed, lanes * mild_words(plan), u32::MAX - 1),
-            cold: drawn(seed, lanes * cold_words(plan), u32::MAX - 2),
+            mild: drawn(seed, lanes * mild, u32::MAX - 1),
+            cold: drawn(seed, lanes * cold, u32::MAX - 2),
             checksums: vec![0; lanes as usize],
         }
     }
@@ -222,7 +216,8 @@ impl Arrays {
         let transaction = plan.transaction(i);
         let mut found = 0u32;
         let mild = transaction.mild();
-        let first = lane * mild_words(plan) as usize;
+        let (mild_words, cold_words) = own_words(plan);
+        let first = lane * mild_words as usize;
         for k in 0..plan.mild.words() {
             let word = &mut self.mild[first + mild.word(k, plan.mild_words) as usize];
             found = found.wrapping_add(*word);
@@ -230,7 +225,7 @@ impl Arrays {
                 *word = word.wrapping_add(mild.amount(k));
             }
         }
-        let words = cold_words(plan) as usize;
+        let words = cold_words as usize;
         let part = &mut self.cold[lane * words..][..words];
         let part = Cell::from_mut(part).as_slice_of_cells();
         let cold = |sequence: stm_kernels::eigenbench::Sequence, accesses, nops| {
@@ -258,42 +253,37 @@ impl Arrays {
 
     pub(super) fn difference(&self, expected: &Self) -> Option<String> {
         let lanes = self.checksums.len().max(1);
-        let of_lane = |words: &[u32]| (words.len() / lanes).max(1);
-        differing("hot word", &self.hot, &expected.hot, usize::MAX)
-            .or_else(|| differing("mild word", &self.mild, &expected.mild, of_lane(&self.mild)))
-            .or_else(|| differing("cold word", &self.cold, &expected.cold, of_lane(&self.cold)))
-            .or_else(|| {
-                let what = "the checksum of what was read by lane";
-                differing(what, &self.checksums, &expected.checksums, usize::MAX)
-            })
+        let part = |words: &[u32]| Some((words.len() / lanes).max(1));
+        let what = "the checksum of what was read by lane";
+        differing("hot word", &self.hot, &expected.hot, None)
+            .or_else(|| differing("mild word", &self.mild, &expected.mild, part(&self.mild)))
+            .or_else(|| differing("cold word", &self.cold, &expected.cold, part(&self.cold)))
+            .or_else(|| differing(what, &self.checksums, &expected.checksums, None))
     }
 }
 
 /// The first difference, how many more, and what became of the sum. Lanes have
 /// parts of so many words.
-fn differing(what: &str, found: &[u32], expected: &[u32], part: usize) -> Option<String> {
-    if found.len() != expected.len() {
-        let (n, right) = (found.len(), expected.len());
-        return Some(format!("{what}s are {n}, not {right}"));
+fn differing(what: &str, found: &[u32], expected: &[u32], part: Option<usize>) -> Option<String> {
+    let (n, right) = (found.len(), expected.len());
+    wrong! {
+        n != right => "{what}s are {n}, not {right}";
     }
     let wrong = Difference::first(found, expected)?;
-    let place = if part == usize::MAX {
-        wrong.at.to_string()
-    } else {
-        format!("{} of lane {}", wrong.at % part, wrong.at / part)
-    };
-    let lost = found
-        .iter()
-        .zip(expected)
-        .fold(0u32, |sum, (f, e)| sum.wrapping_add(e.wrapping_sub(*f)));
-    let sums = match lost as i32 {
+    let Difference { at, more, .. } = wrong;
+    let (is, right) = (wrong.found, wrong.expected);
+    let place = part.map_or_else(
+        || at.to_string(),
+        |part| format!("{} of lane {}", at % part, at / part),
+    );
+    let sum = |words: &[u32]| words.iter().fold(0u32, |sum, word| sum.wrapping_add(*word));
+    let sums = match sum(expected).wrapping_sub(sum(found)) as i32 {
         0 => "the sum is right".to_owned(),
         lost if lost > 0 => format!("the sum lacks {lost}"),
         more => format!("the sum has {} too much", more.unsigned_abs()),
     };
     Some(format!(
-        "{what} {place} is {}, not {}, and {} more differ; {sums}",
-        wrong.found, wrong.expected, wrong.more
+        "{what} {place} is {is}, not {right}, and {more} more differ; {sums}"
     ))
 }
 

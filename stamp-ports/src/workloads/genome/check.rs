@@ -7,53 +7,50 @@
 use super::input::{Gene, letters};
 use stm_kernels::genome::{BASES_A_WORD, link_of, words_of};
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Left<'a> {
+/// What the kernels left.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
     /// The set: a segment's number plus one, or 0.
-    pub(super) slots: &'a [u32],
+    pub(super) slots: Vec<u32>,
     /// The successor of each entry, as the kernels write it.
-    pub(super) nexts: &'a [u64],
+    pub(super) nexts: Vec<u64>,
     /// The predecessor of each entry, plus one, or 0.
-    pub(super) prevs: &'a [u32],
+    pub(super) prevs: Vec<u32>,
 }
 
 /// What is wrong with the set, if anything.
 pub(super) fn wrong_set(gene: &Gene, slots: &[u32]) -> Option<String> {
+    check_set(gene, slots).err()
+}
+
+fn check_set(gene: &Gene, slots: &[u32]) -> Result<(), String> {
     let mut seen = vec![None; gene.bases.len()];
     let mut found = 0;
-    for (slot, &word) in slots.iter().enumerate() {
-        let Some(segment) = (word as usize).checked_sub(1) else {
-            continue;
-        };
-        let Some(&start) = gene.starts.get(segment) else {
-            return Some(format!(
-                "slot {slot} has segment {segment}, and there are {}",
-                gene.starts.len()
-            ));
-        };
+    for (slot, &word) in slots.iter().enumerate().filter(|(_, word)| **word != 0) {
+        let segment = word as usize - 1;
+        let &start = gene.starts.get(segment).ok_or_else(|| {
+            let n = gene.starts.len();
+            format!("slot {slot} has segment {segment}, and there are {n}")
+        })?;
         if let Some(other) = seen[start as usize].replace(slot) {
-            return Some(format!(
+            return Err(format!(
                 "slots {other} and {slot} both have the segment that begins at base {start}"
             ));
         }
         found += 1;
     }
-    (found != gene.distinct).then(|| {
-        let lost = gene
-            .starts
-            .iter()
-            .find(|&&start| seen[start as usize].is_none());
-        format!(
+    let is_lost = |start: &&u32| seen[**start as usize].is_none();
+    wrong! {
+        found != gene.distinct =>
             "{found} of {} different segments are in the set; the one at base {} is not",
-            gene.distinct,
-            lost.copied().unwrap_or_default()
-        )
-    })
+            gene.distinct, gene.starts.iter().find(is_lost).copied().unwrap_or_default();
+    }
+    Ok(())
 }
 
 /// Appends the bases of a segment after the first `from`; says where the first
 /// ones differ from what is there.
-fn append(built: &mut Vec<u8>, segment: &[u64], bases: u32, from: u32) -> Option<String> {
+fn append(built: &mut Vec<u8>, segment: &[u64], bases: u32, from: u32) -> Result<(), String> {
     let shift = |i: u32| 2 * (i % BASES_A_WORD);
     let base = |i: u32| (segment[(i / BASES_A_WORD) as usize] >> shift(i) & 3) as u8;
     let start = built.len() - from as usize;
@@ -64,29 +61,24 @@ fn append(built: &mut Vec<u8>, segment: &[u64], bases: u32, from: u32) -> Option
         }
     }
     built.extend((from..bases).map(base));
-    None
+    Ok(())
 }
 
 /// Puts the segments together along the links.
-fn rebuild(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Result<Vec<u8>, String> {
+fn rebuild(gene: &Gene, packed: &[u64], left: &Left) -> Result<Vec<u8>, String> {
     let is_entry = |entry: usize| left.slots.get(entry).is_some_and(|&slot| slot != 0);
     let entries = || (0..left.slots.len()).filter(|&entry| is_entry(entry));
     let firsts: Vec<usize> = entries().filter(|&e| left.prevs[e] == 0).collect();
-    let [first] = firsts[..] else {
-        return Err(format!(
-            "{} chains, and all segments should make one",
-            firsts.len()
-        ));
-    };
+    wrong! {
+        firsts.len() != 1 => "{} chains, and all segments should make one", firsts.len();
+    }
     let words = words_of(gene.segment) as usize;
     let mut built = Vec::with_capacity(gene.bases.len());
-    let (mut entry, mut overlap, mut visited) = (first, 0, 0u32);
+    let (mut entry, mut overlap, mut visited) = (firsts[0], 0, 0u32);
     loop {
         visited += 1;
         let segment = &packed[(left.slots[entry] as usize - 1) * words..][..words];
-        if let Some(what) = append(&mut built, segment, gene.segment, overlap) {
-            return Err(what);
-        }
+        append(&mut built, segment, gene.segment, overlap)?;
         let Some((next_overlap, next)) = link_of(left.nexts[entry]) else {
             break;
         };
@@ -109,27 +101,22 @@ fn rebuild(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Result<Vec<u8>, Stri
     Ok(built)
 }
 
-pub(super) fn wrong(gene: &Gene, packed: &[u64], left: &Left<'_>) -> Option<String> {
-    if let Some(what) = wrong_set(gene, left.slots) {
-        return Some(what);
-    }
-    let built = match rebuild(gene, packed, left) {
-        Ok(built) => built,
-        Err(what) => return Some(what),
-    };
-    if built == gene.bases {
-        return None;
-    }
+pub(super) fn wrong(gene: &Gene, packed: &[u64], left: &Left) -> Option<String> {
+    check(gene, packed, left).err()
+}
+
+fn check(gene: &Gene, packed: &[u64], left: &Left) -> Result<(), String> {
+    check_set(gene, &left.slots)?;
+    let built = rebuild(gene, packed, left)?;
     let same = built.iter().zip(&gene.bases).take_while(|(a, b)| a == b);
     let at = same.count();
     let part = |bases: &[u8]| letters(&bases[at.min(bases.len())..bases.len().min(at + 16)]);
-    Some(format!(
-        "the rebuilt gene has {} bases, the generated one {}; from base {at} on {:?}, not {:?}",
-        built.len(),
-        gene.bases.len(),
-        part(&built),
-        part(&gene.bases)
-    ))
+    wrong! {
+        built != gene.bases =>
+            "the rebuilt gene has {} bases, the generated one {}; from base {at} on {:?}, not {:?}",
+            built.len(), gene.bases.len(), part(&built), part(&gene.bases);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -140,9 +127,7 @@ mod tests {
     struct Assembly {
         gene: Gene,
         packed: Vec<u64>,
-        slots: Vec<u32>,
-        nexts: Vec<u64>,
-        prevs: Vec<u32>,
+        left: Left,
     }
 
     impl Assembly {
@@ -156,13 +141,15 @@ mod tests {
             let slots_len = 2 * order.len();
             let mut assembly = Self {
                 packed: gene.packed(),
-                slots: vec![0; slots_len],
-                nexts: vec![0; slots_len],
-                prevs: vec![0; slots_len],
+                left: Left {
+                    slots: vec![0; slots_len],
+                    nexts: vec![0; slots_len],
+                    prevs: vec![0; slots_len],
+                },
                 gene,
             };
             for (i, &segment) in order.iter().enumerate() {
-                assembly.slots[2 * i] = segment as u32 + 1;
+                assembly.left.slots[2 * i] = segment as u32 + 1;
                 if i + 1 < order.len() {
                     let starts = &assembly.gene.starts;
                     let step = starts[order[i + 1]] - starts[segment];
@@ -173,17 +160,12 @@ mod tests {
         }
 
         fn link(&mut self, a: usize, b: usize, overlap: u32) {
-            self.nexts[a] = u64::from(overlap) << 32 | (b as u64 + 1);
-            self.prevs[b] = a as u32 + 1;
+            self.left.nexts[a] = u64::from(overlap) << 32 | (b as u64 + 1);
+            self.left.prevs[b] = a as u32 + 1;
         }
 
         fn wrong(&self) -> Option<String> {
-            let left = Left {
-                slots: &self.slots,
-                nexts: &self.nexts,
-                prevs: &self.prevs,
-            };
-            wrong(&self.gene, &self.packed, &left)
+            wrong(&self.gene, &self.packed, &self.left)
         }
     }
 
@@ -196,20 +178,23 @@ mod tests {
 
     /// What kernels may have left, and what is said of it.
     const SPOILS: Spoils<Assembly, 9> = [
-        (|a| a.slots[4] = 0, "different segments are in the set"),
-        (|a| a.slots[1] = a.slots[6], "slots 1 and 6 both have"),
-        (|a| a.slots[1] = u32::MAX, "slot 1 has segment"),
-        (|a| (a.nexts[8], a.prevs[10]) = (0, 0), "2 chains"),
+        (|a| a.left.slots[4] = 0, "different segments are in the set"),
+        (
+            |a| a.left.slots[1] = a.left.slots[6],
+            "slots 1 and 6 both have",
+        ),
+        (|a| a.left.slots[1] = u32::MAX, "slot 1 has segment"),
+        (|a| (a.left.nexts[8], a.left.prevs[10]) = (0, 0), "2 chains"),
         // A link of one way.
         (
-            |a| a.prevs[10] = 3,
+            |a| a.left.prevs[10] = 3,
             "entry 8 is linked to 10, whose predecessor is entry 2",
         ),
-        (|a| a.nexts[8] = 0, "the chain from the start has 5 of"),
+        (|a| a.left.nexts[8] = 0, "the chain from the start has 5 of"),
         // Three entries are cut out and closed to a ring beside the chain.
         (
             |a| {
-                let overlap = link_of(a.nexts[6]).unwrap().0;
+                let overlap = link_of(a.left.nexts[6]).unwrap().0;
                 a.link(6, 14, overlap);
                 a.link(12, 8, overlap);
             },
@@ -220,7 +205,7 @@ mod tests {
         (|a| a.gene.bases[60] ^= 1, "from base 60 on"),
         (
             |a| {
-                let segment = a.slots[8] as usize - 1;
+                let segment = a.left.slots[8] as usize - 1;
                 a.packed[segment] ^= 3;
             },
             "does not agree",
@@ -235,9 +220,9 @@ mod tests {
     #[test]
     fn every_wrong_overlap_and_wrong_successor_is_refused() {
         let right = Assembly::right();
-        let last = right.slots.len() - 2;
+        let last = right.left.slots.len() - 2;
         for entry in (0..last).step_by(2) {
-            let (overlap, next) = link_of(right.nexts[entry]).unwrap();
+            let (overlap, next) = link_of(right.left.nexts[entry]).unwrap();
             for other in 0..=right.gene.segment {
                 if other != overlap {
                     let mut wrong = Assembly::right();
@@ -248,7 +233,7 @@ mod tests {
             // The neighbour skipped: it begins a chain of its own.
             if entry + 4 <= last {
                 let mut skipped = Assembly::right();
-                skipped.prevs[entry + 2] = 0;
+                skipped.left.prevs[entry + 2] = 0;
                 skipped.link(entry, entry + 4, overlap);
                 assert!(skipped.wrong().is_some(), "{entry}");
             }

@@ -103,13 +103,9 @@ impl Workload for Genome {
 
     /// All segments, those that fill holes too, and a link to each but the
     /// first of the different ones.
-    fn commits_expected<D: Device>(
-        &self,
-        data: &Data<D>,
-        _transactions: u64,
-    ) -> Result<Option<u64>> {
+    fn commits_expected<D: Device>(&self, data: &Data<D>, _: u64) -> Result<u64> {
         let links = u64::from(data.gene.distinct) - 1;
-        Ok(Some(data.gene.starts.len() as u64 + links))
+        Ok(data.gene.starts.len() as u64 + links)
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
@@ -153,9 +149,9 @@ impl Workload for Genome {
 
     fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         let left = Left {
-            slots: &data.slots.download()?,
-            nexts: &data.nexts.download()?,
-            prevs: &data.prevs.download()?,
+            slots: data.slots.download()?,
+            nexts: data.nexts.download()?,
+            prevs: data.prevs.download()?,
         };
         Ok(check::wrong(&data.gene, &data.packed, &left))
     }
@@ -241,7 +237,7 @@ mod tests {
         let done = ran::<HvSorting, _>(&GENOME, &cpu, &mut data, ((2, 3), 60));
         let commits = done.statistics.commits;
         let expected = GENOME.commits_expected(&data, 60).unwrap();
-        assert_eq!(Some(commits), expected);
+        assert_eq!(commits, expected);
         assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
         data
     }

@@ -127,6 +127,8 @@ mod tests {
     /// Heads, nexts and keys.
     type Table = (Vec<u32>, Vec<u32>, Vec<u32>);
 
+    type Spoil<'a> = &'a dyn Fn(&mut Table);
+
     /// A right table of `nodes` nodes.
     fn table(nodes: u32) -> Table {
         let keys = keys(5, nodes.into());
@@ -183,7 +185,7 @@ mod tests {
         let other = (bucket + 1) % BUCKETS as usize;
         let first = right.0[bucket];
         let (lost, second) = (first - 1, right.1[first as usize - 1]);
-        let spoils: [(&dyn Fn(&mut Table), String); 4] = [
+        let spoils: [(Spoil<'_>, String); 4] = [
             (
                 &|t| t.0[bucket] = second,
                 format!(

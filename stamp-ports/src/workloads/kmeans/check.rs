@@ -152,7 +152,8 @@ pub(super) struct Follower {
     centres: Centres,
     /// The most by which a device's centre may be off, one after the other.
     bounds: Vec<f64>,
-    ties: u64,
+    /// Points, over all passes, for which the device took another centre that is equally near.
+    pub(super) ties: u64,
 }
 
 impl Follower {
@@ -162,11 +163,6 @@ impl Follower {
             bounds: vec![0.0; chosen.len() * points.dims()],
             ties: 0,
         }
-    }
-
-    /// Points, over all passes, for which the device took another centre that is equally near.
-    pub(super) const fn ties(&self) -> u64 {
-        self.ties
     }
 
     /// How far each of the device's centres is from the exact one, or the first that is too far.

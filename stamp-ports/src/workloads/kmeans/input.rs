@@ -78,12 +78,6 @@ pub struct KmeansInput {
     pub adds: bool,
 }
 
-impl Default for KmeansInput {
-    fn default() -> Self {
-        Self::sized(Occasion::Measurement)
-    }
-}
-
 /// The options of `kmeans`.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]

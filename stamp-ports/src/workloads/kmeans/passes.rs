@@ -149,7 +149,7 @@ impl Kmeans {
             data.found.wrong = (ended.err())
                 .map(|wrong| format!("{clusters} clusters, pass {}: {wrong}", now.passes));
             data.found.passes.push(now.passes);
-            data.found.ties += now.follower.ties();
+            data.found.ties += now.follower.ties;
             if data.found.wrong.is_some() {
                 break;
             }

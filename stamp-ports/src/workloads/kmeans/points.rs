@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn normalised_coordinates_have_mean_0_and_deviation_1() {
+    fn normalised_coordinates_have_mean_0_and_deviation_1_or_are_0_if_they_never_differ() {
         let mut points = Points::generate(1, 1000, 5, 7);
         points.normalise();
         for column in points.by_coordinate().chunks_exact(1000) {
@@ -268,10 +268,6 @@ mod tests {
                 "{mean} {square}"
             );
         }
-    }
-
-    #[test]
-    fn a_coordinate_that_never_differs_becomes_0() {
         let mut points = Points::new(2, vec![0.1, 1.0, 0.1, 2.0, 0.1, 4.0]);
         points.normalise();
         let columns = points.by_coordinate();
@@ -305,12 +301,6 @@ mod tests {
         let place = format!("points.txt, line {line}: ");
         assert!(text.contains(&place), "{text} lacks {place}");
         has(&text, parts);
-    }
-
-    #[test]
-    fn what_is_written_is_read_again_bit_for_bit() {
-        let points = Points::generate(3, 300, 7, 5);
-        assert_eq!(of(text(&points).as_bytes()).unwrap(), points);
     }
 
     #[test]
@@ -350,8 +340,10 @@ mod tests {
     }
 
     #[test]
-    fn every_truncation_of_a_file_is_refused_unless_whole_lines_are_left() {
-        let whole = text(&Points::generate(3, 4, 3, 2));
+    fn a_file_is_read_again_bit_for_bit_and_cut_off_refused_unless_whole_lines_are_left() {
+        let points = Points::generate(3, 4, 3, 2);
+        let whole = text(&points);
+        assert_eq!(of(whole.as_bytes()).unwrap(), points);
         for len in 0..whole.len() {
             let part = &whole.as_bytes()[..len];
             let lines = part.last() == Some(&b'\n');

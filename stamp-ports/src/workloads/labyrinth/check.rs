@@ -12,11 +12,13 @@ use serde::Serialize;
 use std::collections::VecDeque;
 use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path};
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Left<'a> {
-    pub(super) grid: &'a [u32],
-    pub(super) results: &'a [u32],
-    pub(super) paths: &'a [u32],
+/// What a kernel left.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
+    pub(super) grid: Vec<u32>,
+    pub(super) results: Vec<u32>,
+    /// The paths, `room` words for each request.
+    pub(super) paths: Vec<u32>,
     pub(super) room: usize,
 }
 
@@ -153,7 +155,7 @@ fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> 
         && (adjacent(from, to) || around(from).any(|area| around(to).any(|other| other == area)))
 }
 
-pub(super) fn check(maze: &Maze, left: &Left<'_>) -> Result<Counts, String> {
+pub(super) fn check(maze: &Maze, left: &Left) -> Result<Counts, String> {
     let mut expected = initial_grid(maze);
     let mut routed = Counts::default();
     let name = |k: usize| format!("request {k}, {}", maze.requests[k]);
@@ -180,10 +182,10 @@ pub(super) fn check(maze: &Maze, left: &Left<'_>) -> Result<Counts, String> {
         }
     }
     if routed.unrouted != 0 {
-        let areas = areas(maze.size, left.grid);
+        let areas = areas(maze.size, &left.grid);
         for (k, &result) in left.results.iter().enumerate() {
             wrong! {
-                result == UNROUTED && could_be_routed(maze, k, left.grid, &areas) =>
+                result == UNROUTED && could_be_routed(maze, k, &left.grid, &areas) =>
                     "{}, is said to have no path, and has one in the final grid", name(k);
             }
         }
@@ -224,22 +226,16 @@ mod tests {
         }
     }
 
-    #[derive(Clone)]
-    struct Routing {
-        grid: Vec<u32>,
-        results: Vec<u32>,
-        paths: Vec<u32>,
-    }
-
     const ROOM: usize = 8;
 
-    impl Routing {
+    impl Left {
         /// The paths given; the requests without are unrouted.
         fn of(paths: &[&[Coordinate]]) -> Self {
             let mut routing = Self {
                 grid: initial_grid(&maze()),
                 results: Vec::new(),
                 paths: vec![u32::MAX; paths.len() * ROOM],
+                room: ROOM,
             };
             for (k, path) in paths.iter().enumerate() {
                 for (i, p) in path.iter().enumerate() {
@@ -248,26 +244,18 @@ mod tests {
                     routing.grid[c as usize] = cell_of_path(k as u32);
                 }
                 let cells = path.len() as u32;
-                routing
-                    .results
-                    .push(if cells == 0 { UNROUTED } else { cells });
+                let result = if cells == 0 { UNROUTED } else { cells };
+                routing.results.push(result);
             }
             routing
         }
 
         fn check(&self) -> Result<Counts, String> {
-            let left = Left {
-                grid: &self.grid,
-                results: &self.results,
-                paths: &self.paths,
-                room: ROOM,
-            };
-            check(&maze(), &left)
+            check(&maze(), self)
         }
 
         fn refused(&self, parts: &str) {
-            let what = self.check().unwrap_err();
-            has(&what, parts);
+            has(&self.check().unwrap_err(), parts);
         }
     }
 
@@ -281,7 +269,7 @@ mod tests {
 
     #[test]
     fn a_right_routing_is_accepted_and_counted() {
-        let routed = Routing::of(&[&row(0), &row(2), &third()]).check();
+        let routed = Left::of(&[&row(0), &row(2), &third()]).check();
         let expected = Counts {
             routed: 3,
             unrouted: 0,
@@ -296,12 +284,11 @@ mod tests {
         // The first path's detour through the middle row leaves the third none.
         let mut detour = row(0);
         detour.splice(2..2, [at(1, 1, 0), at(2, 1, 0)]);
-        let shut = Routing::of(&[&detour, &row(2), &[]]).check().unwrap();
+        let shut = Left::of(&[&detour, &row(2), &[]]).check().unwrap();
         assert_eq!((shut.routed, shut.unrouted), (2, 1));
-        let none = Routing::of(&[&row(0), &row(2), &[]]);
-        none.refused("request 2 | has one in the final grid");
-        let none = Routing::of(&[&row(0), &[], &third()]);
-        none.refused("request 1 | (0, 2, 0) to (3, 2, 0) | has one");
+        Left::of(&[&row(0), &row(2), &[]]).refused("request 2 | has one in the final grid");
+        let said = "request 1 | (0, 2, 0) to (3, 2, 0) | has one";
+        Left::of(&[&row(0), &[], &third()]).refused(said);
     }
 
     #[test]
@@ -337,11 +324,11 @@ mod tests {
                 "(0, 2, 1), which is a wall",
             ),
         ] {
-            Routing::of(&[&paths[0], &paths[1], &third()]).refused(said);
+            Left::of(&[&paths[0], &paths[1], &third()]).refused(said);
         }
         // From the last cell of a row to the first of the next is one on in
         // memory, but for the wall between them.
-        let mut routing = Routing::of(&[&row(0), &row(2), &third()]);
+        let mut routing = Left::of(&[&row(0), &row(2), &third()]);
         for outside in [cell(SIZE, at(3, 0, 0)) + 1, u32::MAX] {
             routing.paths[1] = outside;
             routing.refused("which is not in the grid");
@@ -350,7 +337,7 @@ mod tests {
 
     #[test]
     fn every_change_of_a_single_cell_or_of_a_result_is_refused() {
-        let right = Routing::of(&[&row(0), &row(2), &third()]);
+        let right = Left::of(&[&row(0), &row(2), &third()]);
         for at in 0..right.grid.len() {
             for word in [FREE, WALL, RESERVED, 1, 2, 3] {
                 if word != right.grid[at] {

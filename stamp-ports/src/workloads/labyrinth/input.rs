@@ -86,12 +86,6 @@ impl Drawn {
     }
 }
 
-impl Default for LabyrinthInput {
-    fn default() -> Self {
-        Self::sized(Occasion::Measurement)
-    }
-}
-
 /// The options of `labyrinth`.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]

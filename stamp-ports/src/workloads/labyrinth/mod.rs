@@ -98,22 +98,23 @@ impl<D: Device> Data<D> {
     }
 
     fn fit(&mut self, device: &D, blocks: u32, path_cells_max: u32) -> Result<()> {
-        let cells = self.grid.len() as u64;
-        let routers = cells * 2 * u64::from(blocks);
+        let routers = self.grid.len() as u64 * 2 * u64::from(blocks);
         let paths = self.results.len() as u64 * u64::from(path_cells_max);
+        let (of_routers, of_paths) = ("the routers of labyrinth", "the paths of labyrinth");
+        // What there is is given back before more is made: memory.
         if self.routers.len() as u64 != routers {
-            self.routers = Buffer::zeroed(device, 0, "the routers of labyrinth")?;
+            self.routers = Buffer::zeroed(device, 0, of_routers)?;
             let fix = "use fewer --blocks";
             check_memory(device, "labyrinth's routers", routers * 4, 0, fix)?;
-            self.routers = Buffer::zeroed(device, routers as usize, "the routers of labyrinth")?;
+            self.routers = Buffer::zeroed(device, routers as usize, of_routers)?;
             let clocks = CLOCK_WORDS as usize * blocks as usize;
             self.clocks = Buffer::zeroed(device, clocks, "the clocks of labyrinth")?;
         }
         if self.path_cells_max != path_cells_max {
-            self.paths = Buffer::zeroed(device, 0, "the paths of labyrinth")?;
+            self.paths = Buffer::zeroed(device, 0, of_paths)?;
             let fix = "use a smaller --read-capacity";
             check_memory(device, "labyrinth's paths", paths * 4, paths * 4, fix)?;
-            self.paths = Buffer::zeroed(device, paths as usize, "the paths of labyrinth")?;
+            self.paths = Buffer::zeroed(device, paths as usize, of_paths)?;
             self.path_cells_max = path_cells_max;
         }
         Ok(())
@@ -193,14 +194,10 @@ impl Workload for Labyrinth {
     }
 
     /// Each path is one commit; [`verify`](Workload::verify) checks the paths.
-    fn commits_expected<D: Device>(
-        &self,
-        data: &Data<D>,
-        _transactions: u64,
-    ) -> Result<Option<u64>> {
+    fn commits_expected<D: Device>(&self, data: &Data<D>, _: u64) -> Result<u64> {
         let results = data.results.download()?;
         let routed = |&&result: &&u32| result != UNROUTED && result != UNSETTLED;
-        Ok(Some(results.iter().filter(routed).count() as u64))
+        Ok(results.iter().filter(routed).count() as u64)
     }
 
     fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<Data<D>> {
@@ -208,13 +205,10 @@ impl Workload for Labyrinth {
         let fix = "use a smaller grid";
         check_memory(device, "labyrinth", bytes, 4 * bytes, fix)?;
         let initial = initial_grid(&self.maze);
-        let ends: Vec<u32> = self
-            .maze
-            .requests
-            .iter()
-            .flat_map(|r| [r.source, r.destination])
-            .map(|end| cell(self.maze.size, end))
-            .collect();
+        let requests = self.maze.requests.iter();
+        let ends =
+            requests.flat_map(|r| [r.source, r.destination].map(|end| cell(self.maze.size, end)));
+        let ends: Vec<u32> = ends.collect();
         let buffer = |len, what| Buffer::zeroed(device, len, what);
         Ok(Data {
             grid: zeros(device, initial.len() as u64, "the grid of labyrinth")?,
@@ -246,9 +240,9 @@ impl Workload for Labyrinth {
 
     fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         let left = Left {
-            grid: &data.grid.download()?,
-            results: &data.results.download()?,
-            paths: &data.paths.download()?,
+            grid: data.grid.download()?,
+            results: data.results.download()?,
+            paths: data.paths.download()?,
             room: data.path_cells_max as usize,
         };
         match check(&self.maze, &left) {
@@ -320,7 +314,7 @@ mod tests {
         let done = ran::<HvSorting, _>(&labyrinth, &cpu, &mut data, ((2, 3), 8));
         let commits = done.statistics.commits;
         let expected = labyrinth.commits_expected(&data, 8).unwrap();
-        assert_eq!(Some(commits), expected);
+        assert_eq!(commits, expected);
         assert_eq!(labyrinth.verify(&mut data, 8).unwrap(), None);
         assert!(data.routed.routed > 4, "{:?}", data.routed);
         (labyrinth, data)

@@ -14,26 +14,28 @@
 
 use stm_kernels::queue::{APPENDED, QueuePlan, TAKEN};
 
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Left<'a> {
+/// What a launch left.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
     pub(super) plan: QueuePlan,
     /// Lanes of the launch that ran transactions: number `n` ran operations `n`,
     /// `n + lanes` and so on.
     pub(super) lanes: u64,
-    pub(super) results: &'a [u64],
+    /// What each operation noted.
+    pub(super) results: Vec<u64>,
     /// How many values were taken, and appended.
     pub(super) counts: [u32; 2],
-    pub(super) ring: &'a [u32],
+    pub(super) ring: Vec<u32>,
 }
 
 /// No value: values are transactions' numbers plus 1.
 const NONE: u32 = 0;
 
-pub(super) fn difference(left: &Left<'_>) -> Option<String> {
+pub(super) fn difference(left: &Left) -> Option<String> {
     check(left).err()
 }
 
-fn check(left: &Left<'_>) -> Result<(), String> {
+fn check(left: &Left) -> Result<(), String> {
     let [taken, appended] = [TAKEN, APPENDED].map(|k| left.counts[k as usize]);
     let waiting = appended.checked_sub(taken);
     wrong! {
@@ -50,17 +52,15 @@ fn check(left: &Left<'_>) -> Result<(), String> {
         wrong! {
             value != expected => "operation {i} appended {value}, and its value is {expected}";
         }
-        let Some(place) = queue.get_mut(position as usize) else {
-            return Err(format!(
+        let place = queue.get_mut(position as usize).ok_or_else(|| {
+            format!(
                 "operation {i} appended at position {position}, and {appended} values were \
                  appended"
-            ));
-        };
-        if *place != NONE {
-            let other = *place - 1;
-            return Err(format!(
-                "operations {other} and {i} both appended at position {position}"
-            ));
+            )
+        })?;
+        wrong! {
+            *place != NONE =>
+                "operations {} and {i} both appended at position {position}", *place - 1;
         }
         *place = value;
         noted += 1;
@@ -83,14 +83,12 @@ fn check(left: &Left<'_>) -> Result<(), String> {
 }
 
 /// Checks what was taken, of a queue that had these values.
-fn take(left: &Left<'_>, taken: u32, queue: &[u32]) -> Result<(), String> {
+fn take(left: &Left, taken: u32, queue: &[u32]) -> Result<(), String> {
     let mut by = vec![None; taken as usize];
     for (i, position, value) in done(left, false) {
-        let Some(place) = by.get_mut(position as usize) else {
-            return Err(format!(
-                "operation {i} took from position {position}, and {taken} values were taken"
-            ));
-        };
+        let place = by.get_mut(position as usize).ok_or_else(|| {
+            format!("operation {i} took from position {position}, and {taken} values were taken")
+        })?;
         if let Some(other) = place.replace(i) {
             return Err(format!(
                 "operations {other} and {i} both took the value at position {position}"
@@ -103,16 +101,16 @@ fn take(left: &Left<'_>, taken: u32, queue: &[u32]) -> Result<(), String> {
                  appended";
         }
     }
-    match by.iter().position(Option::is_none) {
-        Some(position) => Err(format!(
-            "the value at position {position} is gone, and no operation took it"
-        )),
-        None => Ok(()),
+    for (position, taker) in by.iter().enumerate() {
+        wrong! {
+            taker.is_none() => "the value at position {position} is gone, and no operation took it";
+        }
     }
+    Ok(())
 }
 
 /// Checks that the positions of each lane rise: of what it appended, or took.
-fn in_order(left: &Left<'_>, producers: bool) -> Result<(), String> {
+fn in_order(left: &Left, producers: bool) -> Result<(), String> {
     let lanes = left.lanes.max(1).min(left.results.len().max(1) as u64);
     let mut last = vec![None; lanes as usize];
     for (i, position, _) in done(left, producers) {
@@ -120,11 +118,7 @@ fn in_order(left: &Left<'_>, producers: bool) -> Result<(), String> {
         if let Some((before, earlier)) = of_lane.replace((i, position))
             && earlier >= position
         {
-            let what = if producers {
-                "appended at"
-            } else {
-                "took from"
-            };
+            let what = ["took from", "appended at"][usize::from(producers)];
             return Err(format!(
                 "operation {i} {what} position {position}, and operation {before} of the same \
                  lane, before it, at {earlier}"
@@ -135,10 +129,10 @@ fn in_order(left: &Left<'_>, producers: bool) -> Result<(), String> {
 }
 
 /// The operations of a role that got something done: number, position and value.
-fn done<'a>(left: &Left<'a>, producers: bool) -> impl Iterator<Item = (u64, u32, u32)> + 'a {
+fn done(left: &Left, producers: bool) -> impl Iterator<Item = (u64, u32, u32)> {
     let plan = left.plan;
     (0..)
-        .zip(left.results)
+        .zip(&left.results)
         .filter(move |&(i, &result)| result != 0 && plan.is_producer(i) == producers)
         .map(|(i, &result)| (i, (result >> 32) as u32, result as u32))
 }
@@ -152,15 +146,8 @@ mod tests {
     const PLACES: usize = 4;
     const LANES: u64 = 3;
 
-    /// What operations one after the other leave.
-    struct Queue {
-        plan: QueuePlan,
-        results: Vec<u64>,
-        counts: [u32; 2],
-        ring: Vec<u32>,
-    }
-
-    impl Queue {
+    impl Left {
+        /// What operations one after the other leave.
         fn after(operations: u64) -> Self {
             let mut queue = Self {
                 plan: QueuePlan {
@@ -169,59 +156,48 @@ mod tests {
                     roles: Roles::Drawn,
                     producers_percent: 60,
                 },
+                lanes: LANES,
                 results: Vec::new(),
                 counts: [0; 2],
                 ring: vec![0; PLACES],
             };
             for i in 0..operations {
                 let [taken, appended] = queue.counts;
-                let result = if queue.plan.is_producer(i) {
-                    if (appended - taken) as usize == PLACES {
-                        0
-                    } else {
+                let produces = queue.plan.is_producer(i);
+                let waiting = (appended - taken) as usize;
+                queue.results.push(match (produces, waiting) {
+                    (true, PLACES) | (false, 0) => 0,
+                    (true, _) => {
                         queue.ring[appended as usize % PLACES] = QueuePlan::value(i);
                         queue.counts[1] += 1;
                         noted(appended, QueuePlan::value(i))
                     }
-                } else if appended == taken {
-                    0
-                } else {
-                    queue.counts[0] += 1;
-                    noted(taken, queue.ring[taken as usize % PLACES])
-                };
-                queue.results.push(result);
+                    (false, _) => {
+                        queue.counts[0] += 1;
+                        noted(taken, queue.ring[taken as usize % PLACES])
+                    }
+                });
             }
             queue
         }
 
         /// The numbers of the operations of a role that got something done.
         fn done(&self, producers: bool) -> Vec<usize> {
-            let left = self.left();
-            done(&left, producers).map(|(i, ..)| i as usize).collect()
-        }
-
-        fn left(&self) -> Left<'_> {
-            Left {
-                plan: self.plan,
-                lanes: LANES,
-                results: &self.results,
-                counts: self.counts,
-                ring: &self.ring,
-            }
+            done(self, producers).map(|(i, ..)| i as usize).collect()
         }
     }
 
     #[test]
     fn a_right_queue_is_accepted_also_one_that_is_full_or_empty() {
         for operations in [0, 1, 50, 500] {
-            let queue = Queue::after(operations);
-            assert_eq!(difference(&queue.left()), None);
+            let queue = Left::after(operations);
+            assert_eq!(difference(&queue), None);
             assert!(operations < 500 || queue.results.contains(&0), "never full");
         }
     }
 
     /// What operations may have done wrong, and what is said of it.
-    const SPOILS: Spoils<Queue, 6> = [
+    const SPOILS: Spoils<Left, 6> = [
         (
             |queue| {
                 let gone = queue.done(false)[7];
@@ -269,29 +245,23 @@ mod tests {
     #[test]
     fn what_was_lost_came_twice_or_in_the_wrong_order_is_refused() {
         // One with values that nobody took.
-        let waits = |queue: &Queue| queue.counts[0] != queue.counts[1];
-        let right = || (200..300).map(Queue::after).find(waits).unwrap();
-        refused(SPOILS, right, |queue| difference(&queue.left()));
+        let waits = |queue: &Left| queue.counts[0] != queue.counts[1];
+        let right = || (200..300).map(Left::after).find(waits).unwrap();
+        refused(SPOILS, right, |queue| difference(&queue));
     }
 
     #[test]
     fn values_of_one_lane_out_of_their_order_are_refused() {
         // Two producers of one lane change places in the queue.
-        let plan = QueuePlan {
-            seed: 9,
-            transactions: 0,
-            roles: Roles::Drawn,
-            producers_percent: 100,
-        };
         let value = |i: u64| QueuePlan::value(i);
-        let results = [noted(1, value(0)), noted(0, value(1))];
         let mut left = Left {
-            plan,
             lanes: 1,
-            results: &results,
+            results: vec![noted(1, value(0)), noted(0, value(1))],
             counts: [0, 2],
-            ring: &[value(1), value(0)],
+            ring: vec![value(1), value(0)],
+            ..Left::after(0)
         };
+        left.plan.producers_percent = 100;
         assert!(difference(&left).unwrap().contains("of the same lane"));
         left.lanes = 2;
         assert_eq!(difference(&left), None);

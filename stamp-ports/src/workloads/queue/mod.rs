@@ -156,14 +156,15 @@ impl Workload for Queue {
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
-        let results = data.results.download()?;
+        let mut results = data.results.download()?;
+        results.truncate(transactions as usize);
         let counts = data.counts.download()?;
         let left = Left {
             plan: data.plan,
             lanes: data.lanes,
-            results: &results[..transactions as usize],
+            results,
             counts: [counts[0], counts[1]],
-            ring: &data.ring.download()?,
+            ring: data.ring.download()?,
         };
         data.refused = Some(left.results.iter().filter(|&&r| r == 0).count() as u64);
         Ok(difference(&left))

@@ -171,7 +171,7 @@ impl Workload for Ra {
                 &self.initial(seed),
                 "the array of ra",
             )?,
-            expected: Expectation::default(),
+            expected: None,
         })
     }
 
@@ -229,17 +229,14 @@ impl Ra {
         transactions: u64,
     ) -> Result<(Option<String>, Option<usize>)> {
         let (seed, (found, halves)) = (data.seed, data.array.download()?);
-        let expected = (data.expected).after(transactions, || self.replay(seed, transactions));
+        let replay = || self.replay(seed, transactions);
+        let expected = expected(&mut data.expected, transactions, replay);
         let sum = |words: &[u32]| words.iter().fold(0u32, |sum, w| sum.wrapping_add(*w));
         let wrong = Difference::first(&found, expected).map(|wrong| {
-            format!(
-                "word {} is {}, not {}, and {} more words differ; {}",
-                wrong.at,
-                wrong.found,
-                wrong.expected,
-                wrong.more,
-                totals(&sum(&found), &sum(expected))
-            )
+            let Difference { at, more, .. } = wrong;
+            let (is, right) = (wrong.found, wrong.expected);
+            let totals = totals(&sum(&found), &sum(expected));
+            format!("word {at} is {is}, not {right}, and {more} more words differ; {totals}")
         });
         Ok((wrong, halves))
     }

@@ -58,24 +58,23 @@ impl Sorted {
     fn wrong(keys: &[u32], found: impl IntoIterator<Item = (u32, u32)>) -> Option<String> {
         let mut right: Vec<(u32, u32)> = keys.iter().copied().zip((0..).map(value)).collect();
         right.sort_unstable();
-        let mut found = found.into_iter();
-        for (i, expected) in right.iter().enumerate() {
-            match found.next() {
-                None => {
-                    return Some(format!("the list has {i} entries and not {}", right.len()));
-                }
-                Some(there) if there != *expected => {
-                    return Some(format!(
-                        "entry {i} is key {} with value {}, not key {} with value {}",
-                        there.0, there.1, expected.0, expected.1
-                    ));
-                }
-                Some(_) => {}
+        let found: Vec<(u32, u32)> = found.into_iter().collect();
+        let differs = Difference::first(&found, &right).map(|wrong| {
+            let ((key, value), (right_key, right_value)) = (wrong.found, wrong.expected);
+            format!(
+                "entry {} is key {key} with value {value}, not key {right_key} with value \
+                 {right_value}",
+                wrong.at
+            )
+        });
+        let (n, right) = (found.len(), right.len());
+        differs.or_else(|| {
+            wrong! {
+                n < right => "the list has {n} entries and not {right}";
+                n > right => "the list has more than {right} entries";
             }
-        }
-        found
-            .next()
-            .map(|_| format!("the list has more than {} entries", right.len()))
+            None
+        })
     }
 }
 

@@ -243,10 +243,7 @@ impl Left {
     /// Returns whether task `i` added a customer.
     fn adds(&self, i: u32, customer: u32) -> bool {
         let me = self.plan.transaction(i.into());
-        let note = self
-            .notes
-            .get(i as usize)
-            .map(|&bits| Note::from_bits(bits));
+        let note = self.notes.get(i as usize).copied().map(Note::from_bits);
         me.task == Task::Reserve
             && me.customer == customer
             && note.is_some_and(Note::customer_added)

@@ -36,27 +36,20 @@ const CHAINS: u64 = 2;
 /// finds a free one soon: one in so many.
 const SPARE: u64 = 4;
 
-/// The tables, customers included, and the lists of the customers.
-struct Agency<D: Device> {
-    tables: Map<D, u32, u32>,
-    lists: Lists<D, u32, u32>,
-}
-
 /// The agency, and what the tasks noted.
 pub struct Data<D: Device> {
     device: D,
     plan: VacationPlan,
     notes: Buffer<D, u64>,
-    agency: Agency<D>,
-    /// The layout of the agency, if it has nodes enough for the lanes.
+    /// The tables, customers included.
+    tables: Map<D, u32, u32>,
+    lists: Lists<D, u32, u32>,
+    /// The layout of both, if they have nodes enough for the lanes.
     layout: Option<Layout>,
-    /// The nodes of the tables, and of the lists, without those that attempts hold.
-    table_nodes: u64,
+    /// The nodes of the lists, without those that attempts hold.
     list_nodes: u64,
     /// The lanes that there are nodes for.
     lanes: u64,
-    /// The most nodes of the tables that a lane holds beside those of the data.
-    nodes_a_lane: u64,
     /// What the last run left.
     found: Option<Found>,
 }
@@ -69,42 +62,52 @@ fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
     records.chain(ids().map(|id| (record_key(CUSTOMERS, id), 0)))
 }
 
-impl<D: Device> Agency<D> {
-    /// Makes empty tables and lists, with so many nodes of both.
-    fn new(
-        device: &D,
-        layout: Layout,
-        relations: u32,
-        (table_nodes, list_nodes): (u64, u64),
-    ) -> Result<Self> {
-        let chains = (CHAINS * ALL_TABLES * u64::from(relations)) as usize;
-        let tables = "the tables of vacation";
-        let lists = "the reservations of vacation";
-        Ok(Self {
-            tables: Map::with_buckets(device, layout, table_nodes, chains, tables)?,
-            lists: Lists::new(device, layout, relations as usize, list_nodes, lists)?,
-        })
-    }
-
-    fn fill(&mut self, plan: &VacationPlan) -> Result<()> {
-        self.tables.upload(initial(plan))?;
-        Ok(self.lists.clear()?)
-    }
-}
-
 impl<D: Device> Data<D> {
     /// Copies what the tasks left to the host. The copies check that the containers
     /// are whole and that no node has leaked.
     fn left(&self, transactions: u64) -> Result<Whole<Left>> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
-        let Agency { tables, lists } = &self.agency;
-        let copied = whole(
-            tables
-                .entries()
-                .and_then(|all| Ok((all, lists.download()?))),
-        )?;
-        Ok(copied.map(|(records, lists)| Left::new(self.plan, records, lists, notes)))
+        let (records, lists) = (whole(self.tables.entries())?, whole(self.lists.download())?);
+        Ok(records.and_then(|records| Ok(Left::new(self.plan, records, lists?, notes))))
+    }
+}
+
+impl Vacation {
+    /// Records of all tables, customers included.
+    fn records(&self) -> u64 {
+        ALL_TABLES * u64::from(self.relations)
+    }
+
+    /// Nodes of the tables, without those that attempts hold.
+    fn table_nodes(&self) -> u64 {
+        self.records() + self.records() / SPARE
+    }
+
+    /// Makes empty tables.
+    fn tables<D: Device>(
+        &self,
+        device: &D,
+        layout: Layout,
+        spare: u64,
+    ) -> Result<Map<D, u32, u32>> {
+        let (nodes, chains) = (
+            self.table_nodes() + spare,
+            (CHAINS * self.records()) as usize,
+        );
+        let tables = Map::with_buckets(device, layout, nodes, chains, "the tables of vacation");
+        Ok(tables?)
+    }
+
+    /// Makes empty lists.
+    fn lists<D: Device>(
+        &self,
+        device: &D,
+        layout: Layout,
+        nodes: u64,
+    ) -> Result<Lists<D, u32, u32>> {
+        let (lists, what) = (self.relations as usize, "the reservations of vacation");
+        Ok(Lists::new(device, layout, lists, nodes, what)?)
     }
 }
 
@@ -118,10 +121,8 @@ impl Workload for Vacation {
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, transactions_max: u64) -> Result<Data<D>> {
         let list_nodes = self.list_nodes(transactions_max);
-        let relations = u64::from(self.relations);
-        let records = ALL_TABLES * relations;
-        let table_nodes = records + records / SPARE;
-        let bytes = table_nodes * NODE_BYTES
+        let (relations, records) = (u64::from(self.relations), self.records());
+        let bytes = self.table_nodes() * NODE_BYTES
             + records * 4 * CHAINS
             + list_nodes * NODE_BYTES
             + relations * 4
@@ -131,17 +132,15 @@ impl Workload for Vacation {
         let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
-        let nodes = (table_nodes, list_nodes);
         Ok(Data {
             device: device.clone(),
             plan: self.plan(seed),
             notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
-            agency: Agency::new(device, Layout::Plain, self.relations, nodes)?,
+            tables: self.tables(device, Layout::Plain, 0)?,
+            lists: self.lists(device, Layout::Plain, list_nodes)?,
             layout: None,
-            table_nodes,
             list_nodes,
             lanes: 0,
-            nodes_a_lane: 2 * u64::from(self.queries),
             found: None,
         })
     }
@@ -161,20 +160,19 @@ impl Workload for Vacation {
         if data.layout == Some(layout) {
             return Ok(());
         }
-        let nodes = (
-            data.table_nodes + data.nodes_a_lane * data.lanes,
-            // Every reservation has a node of its own.
-            data.list_nodes + u64::from(TABLES) * data.lanes,
-        );
-        data.agency = Agency::new(&data.device, layout, data.plan.relations(), nodes)?;
+        // An update of each query takes and frees a node; every reservation has one of its own.
+        let held = [2 * self.queries, TABLES].map(|nodes| u64::from(nodes) * data.lanes);
+        data.tables = self.tables(&data.device, layout, held[0])?;
+        data.lists = self.lists(&data.device, layout, data.list_nodes + held[1])?;
         data.layout = Some(layout);
         Ok(())
     }
 
-    accessed!(data => vec![&mut data.agency.lists, &mut data.agency.tables]);
+    accessed!(data => vec![&mut data.lists, &mut data.tables]);
 
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        data.agency.fill(&data.plan)?;
+        data.tables.upload(initial(&data.plan))?;
+        data.lists.clear()?;
         Ok(data.notes.clear()?)
     }
 
@@ -191,8 +189,8 @@ impl Workload for Vacation {
     fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> VacationParams<A> {
         VacationParams {
             stm: run.stm,
-            tables: data.agency.tables.view::<A>(),
-            lists: data.agency.lists.view::<A>(),
+            tables: data.tables.view::<A>(),
+            lists: data.lists.view::<A>(),
             notes: data.notes.tarray(),
             transactions: run.transactions,
             plan: data.plan,
@@ -212,7 +210,7 @@ struct Sections<D: Device> {
 impl<D: Device> Sections<D> {
     fn prepare(of: &Vacation, device: &D, seed: u64, transactions: u64) -> Result<Self> {
         let relations = u64::from(of.relations);
-        let records = (u64::from(TABLES) + 1) * relations;
+        let records = of.records();
         let list_nodes = of.list_nodes(transactions);
         let bytes = records * <PlainTable<D> as Entries<D>>::KEY_BYTES[0]
             + list_nodes * <PlainChains<D> as Entries<D>>::KEY_BYTES[0]
@@ -304,14 +302,8 @@ mod tests {
         let cpu = Cpu::new();
         let vacation = model::agency(30, 3, 50, TRANSACTIONS);
         let mut data = alone(&cpu, &vacation);
-        assert!(
-            data.agency
-                .lists
-                .download()
-                .unwrap()
-                .iter()
-                .any(|l| !l.is_empty())
-        );
+        let lists = data.lists.download().unwrap();
+        assert!(lists.iter().any(|list| !list.is_empty()));
         vacation.clear(&mut data).unwrap();
         let left = data.left(0).unwrap().unwrap();
         let fresh = model::run(vacation.plan(7), 0);

@@ -58,12 +58,15 @@ impl Left {
         }
     }
 
-    fn launch(&mut self, seed: u64) {
-        self.before.clone_from(&self.members);
-        let members: Vec<u32> = self.points.iter().map(|x| self.nearest(x)).collect();
-        self.members = members;
+    fn count_changes(&mut self) {
         let pairs = self.before.iter().zip(&self.members);
         self.changed = pairs.filter(|(a, b)| a != b).count() as u64;
+    }
+
+    fn launch(&mut self, seed: u64) {
+        self.before.clone_from(&self.members);
+        self.members = self.points.iter().map(|x| self.nearest(x)).collect();
+        self.count_changes();
         self.rows.fill(0);
         let mut order: Vec<usize> = (0..self.points.len()).collect();
         order.sort_by_key(|&i| draw(seed, i as u64, 0));
@@ -87,50 +90,49 @@ impl Left {
 
 const CLUSTERS: u32 = 8;
 
-fn points() -> Points {
+/// What right launches leave, and what follows them.
+fn start(seed: u64) -> (Left, Follower) {
     let mut points = Points::generate(4, 3000, 5, 6);
     points.normalise();
-    points
+    let chosen = points.choose(4, CLUSTERS);
+    let left = Left::new(&points, &points.choose(seed, CLUSTERS));
+    (left, Follower::new(&points, &chosen))
+}
+
+/// Follows a right launch, and moves the centres.
+fn follow(left: &mut Left, follower: &mut Follower) {
+    assert_eq!(left.pass().wrong_sums(), None);
+    assert_eq!(follower.differs(&left.pass()), None);
+    let dims = left.points.dims();
+    move_centres(&mut left.centres, &left.rows, dims);
+    assert_eq!(follower.differs_at_end(&left.centres, dims), None);
 }
 
 /// After three right launches, each followed, and before the fourth is.
 fn some_passes() -> (Left, Follower) {
-    let points = points();
-    let chosen = points.choose(4, CLUSTERS);
-    let mut left = Left::new(&points, &chosen);
-    let mut follower = Follower::new(&points, &chosen);
-    for pass in 0..4 {
+    let (mut left, mut follower) = start(4);
+    for pass in 0..3 {
         left.launch(pass);
-        assert_eq!(left.pass().wrong_sums(), None);
-        if pass < 3 {
-            assert_eq!(follower.differs(&left.pass()), None);
-            move_centres(&mut left.centres, &left.rows, 5);
-            assert_eq!(follower.differs_at_end(&left.centres, 5), None);
-        }
+        follow(&mut left, &mut follower);
     }
+    left.launch(3);
     (left, follower)
 }
 
 #[test]
 fn a_whole_run_in_any_order_is_accepted_and_ends_like_the_free_sequential_one() {
-    let points = points();
-    let chosen = points.choose(4, CLUSTERS);
-    let mut left = Left::new(&points, &chosen);
-    let mut follower = Follower::new(&points, &chosen);
+    let (mut left, mut follower) = start(4);
     let mut passes = 0;
     loop {
         left.launch(passes.into());
-        assert_eq!(left.pass().wrong_sums(), None);
-        assert_eq!(follower.differs(&left.pass()), None);
-        move_centres(&mut left.centres, &left.rows, 5);
+        follow(&mut left, &mut follower);
         passes += 1;
-        if !goes_on(left.changed, points.len(), 0.0) {
+        if !goes_on(left.changed, left.points.len(), 0.0) {
             break;
         }
     }
-    assert_eq!(follower.differs_at_end(&left.centres, 5), None);
-    assert_eq!(follower.ties(), 0);
-    let free = run(&points, &chosen, 0.0, 500);
+    assert_eq!(follower.ties, 0);
+    let free = run(&left.points, &left.points.choose(4, CLUSTERS), 0.0, 500);
     assert_eq!(free, (left.members, follower.centres, passes));
 }
 
@@ -216,10 +218,7 @@ fn a_point_with_another_centre_than_its_nearest_is_refused() {
     let mut wrong = left.clone();
     wrong.rows.fill(0);
     wrong.members[42] = (wrong.members[42] + 1) % CLUSTERS;
-    wrong.changed = {
-        let pairs = wrong.before.iter().zip(&wrong.members);
-        pairs.filter(|(a, b)| a != b).count() as u64
-    };
+    wrong.count_changes();
     for i in 0..3000 {
         wrong.add(i);
     }
@@ -246,10 +245,8 @@ fn centres_that_rounding_does_not_explain_are_refused() {
 
 #[test]
 fn a_run_from_other_first_centres_is_refused() {
-    let points = points();
-    let mut left = Left::new(&points, &points.choose(5, CLUSTERS));
+    let (mut left, mut follower) = start(5);
     left.launch(0);
-    let mut follower = Follower::new(&points, &points.choose(4, CLUSTERS));
     assert!(follower.differs(&left.pass()).is_some());
 }
 
@@ -264,11 +261,8 @@ fn a_tie_may_fall_either_way_and_is_counted_and_the_runs_stay_together() {
     left.launch(0);
     // In f32 all are as near to the first; in double precision to the second.
     assert_eq!(left.members[2..], [0; 10]);
-    assert_eq!(left.pass().wrong_sums(), None);
-    assert_eq!(follower.differs(&left.pass()), None);
-    assert_eq!(follower.ties(), 10);
-    move_centres(&mut left.centres, &left.rows, 1);
-    assert_eq!(follower.differs_at_end(&left.centres, 1), None);
+    follow(&mut left, &mut follower);
+    assert_eq!(follower.ties, 10);
     left.launch(1);
-    assert_eq!(follower.differs(&left.pass()), None);
+    follow(&mut left, &mut follower);
 }
