@@ -50,13 +50,15 @@ fn path(of: &Value) -> &Path {
     Path::new(of.as_str().unwrap_or(""))
 }
 
-/// Returns the package's edition, and what its kernels depend on: the name, and the line of the
-/// manifest.
+/// The name of a dependency, and the line of the manifest.
+type Dependency<'k> = (&'k str, String);
+
+/// Returns the package's edition, and what its kernels depend on.
 fn dependencies<'k>(
     kernels: &'k Kernels,
     root: &Path,
     metadata: &Value,
-) -> Result<(String, Vec<(&'k str, String)>), Error> {
+) -> Result<(String, Vec<Dependency<'k>>), Error> {
     let wrong = |what: &str| wrong(root, what.to_owned());
     let packages = &metadata["packages"];
     let manifest = root.join("Cargo.toml");

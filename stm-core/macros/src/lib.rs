@@ -95,13 +95,9 @@ pub fn ptx_of(name: TokenStream) -> TokenStream {
     or_error(syn::parse(name).map(|name: syn::LitStr| {
         let folder = std::env::var_os("STM_PTX_DIR").map(PathBuf::from);
         let block = folder.map(|folder| folder.join(name.value() + ".block"));
-        match block.filter(|block| block.is_file()) {
-            Some(block) => {
-                let block = block.display().to_string();
-                quote!(include_bytes!(#block))
-            }
-            None => quote!(&[]),
-        }
+        let block = block.filter(|block| block.is_file());
+        let block = block.map(|block| block.display().to_string());
+        block.map_or_else(|| quote!(&[]), |block| quote!(include_bytes!(#block)))
     }))
 }
 

@@ -123,7 +123,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
         let data = self.download()?;
         if self.layout != layout {
             let memory = Self::allocated(&self.device, layout, self.len, self.what)?;
-            self.memory.replace(memory);
+            self.memory.replace(&memory);
             self.layout = layout;
         }
         self.upload(&data)

@@ -147,7 +147,7 @@ impl<M: Memory> Allocation<M> {
     }
 
     /// Puts the memory of another in the place of this one; who watches this watches it then.
-    pub(crate) fn replace(&mut self, other: Self) {
+    pub(crate) fn replace(&mut self, other: &Self) {
         core::mem::swap(&mut *self.inner_mut(), &mut *other.inner_mut());
     }
 

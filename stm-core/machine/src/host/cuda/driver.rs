@@ -219,8 +219,8 @@ fn load_module(text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
         let library = written(|library| unsafe {
             sys::cuLibraryLoadData(library, text, none, no_values, 0, null_mut(), null_mut(), 0)
         });
-        // SAFETY: no other thread has the library.
         let loaded = library.and_then(|library| {
+            // SAFETY: no other thread has the library.
             written(|module| unsafe { sys::cuLibraryGetModule(module, library) })
         });
         match loaded {
