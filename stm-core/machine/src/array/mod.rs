@@ -45,6 +45,8 @@ macro_rules! counted {
 #[macro_export]
 macro_rules! handle {
     ([$($parameter:tt)*] $type:ident<$($of:tt),*>) => {
+        // A derive would ask the same of the parameters.
+        #[allow(clippy::expl_impl_clone_on_copy)]
         impl<$($parameter)*> Clone for $type<$($of),*> {
             #[inline(always)]
             fn clone(&self) -> Self {
