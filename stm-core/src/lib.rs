@@ -159,7 +159,7 @@ pub mod internal {
     pub use crate::memory::WordAddress;
     pub use crate::tx::compose::OnLane;
     pub use crate::tx::crew::{BlockCrew, Crew, WarpCrew};
-    pub use stm_machine::lane;
+    pub use stm_machine::{inlined, lane};
 
     /// What the algorithms are made of.
     pub mod algorithm {

@@ -72,6 +72,7 @@ impl Failure {
     }
 
     /// Returns what makes a failure of this kind of an error.
+    #[cfg(feature = "cli")]
     pub(crate) fn of<E: fmt::Display>(kind: FailureKind) -> impl Fn(E) -> Self {
         move |error| Self::new(kind, error)
     }

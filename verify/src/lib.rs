@@ -86,6 +86,8 @@ pub mod program;
 pub mod recording;
 pub mod rng;
 pub mod sim;
+#[cfg(feature = "cli")]
+mod values;
 
 pub use check::Check;
 pub use stm_history::{error, history, named, opacity, page};

@@ -389,7 +389,7 @@ macro_rules! record {
                 }
 
                 // SAFETY: the names, the widths and the counts are of the same fields.
-                #[$crate::inlined]
+                #[$crate::internal::inlined]
                 unsafe impl $crate::internal::array::record::Record for $name {
                     const FIELDS: &'static [(&'static str, bool)] = &[$((
                         stringify!($field),
