@@ -9,7 +9,7 @@
 //!
 //! The text between them is a caption, which names the machine, the date and the commit of each
 //! file that the table was made from, and the table. Tables are rows of `tables.json`
-//! ([`data`]); their cells are templates ([`formula`](crate::report::formula)) of the values in the files.
+//! (`data.rs`); their cells are templates (`report/formula.rs`) of the values in the files.
 
 use crate::error::{Error, Result};
 use crate::out_file::write_whole;

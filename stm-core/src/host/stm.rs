@@ -22,9 +22,9 @@ use core::mem::{MaybeUninit, offset_of};
 use core::ops::AddAssign;
 use core::slice;
 use std::prelude::v1::*;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
 use std::time::Duration;
-use stm_machine::host::{Device, Error, Launch, Memory, Pod, StopAt};
+use stm_machine::host::{Device, Error, Launch, Memory, Pod, StopAt, locked};
 use stm_machine::observe::{HostProbe, Observation, ProbeBuffer};
 use stm_machine::{Kernel, Stop};
 
@@ -448,8 +448,10 @@ impl<D: Device> Stm<D> {
 
 /// Returns the number of the next launch of the program, from 1.
 fn next_launch() -> u64 {
-    static LAUNCHES: AtomicU64 = AtomicU64::new(1);
-    LAUNCHES.fetch_add(1, Ordering::Relaxed)
+    static LAUNCHES: Mutex<u64> = Mutex::new(0);
+    let mut launches = locked(&LAUNCHES);
+    *launches += 1;
+    *launches
 }
 
 // SAFETY: numbers without padding between them.
