@@ -1,6 +1,6 @@
 //! Channels, named barriers and locks on the CPU, with real threads. `stm-kernels/tests/reduction.rs`
-//! has what threads hand over by barriers; `verify/tests/locks` has misuse, walks and combining, and
-//! all of it under every schedule.
+//! has what threads hand over by barriers; `verify/tests/locks` has misuse, walks and combining,
+//! `verify/tests/meeting` every form of a channel, and all of it under every schedule.
 
 #![cfg(feature = "host")]
 
@@ -12,8 +12,8 @@ use std::time::Duration;
 use stm_machine::Lane;
 use stm_machine::host::{Buffer, Cpu, Error, Launch, Watchdog};
 use stm_machine::lane::cpu::CpuLane;
-use stm_sync::channel::{Cluster, Copies, Receiver, RingShape, Shared, TRings};
-use stm_sync::host::{Channels, Locks, Rings};
+use stm_sync::channel::{Cluster, RingShape, TRings};
+use stm_sync::host::{Channels, Locks};
 use stm_sync::{
     Checked, Cohort, LockKind, Mcs, Reserving, Stopped, TLocks, Tas, Ticket, Timeout, TryLock,
     for_each_lock,
@@ -27,63 +27,6 @@ stay!(
     stm_sync::channel::TChannels<u32>,
     TRings<u32>,
 );
-
-const VALUES: u32 = 20_000;
-
-/// Value `n`, whose halves tell a torn one.
-fn value(n: u32) -> u64 {
-    u64::from(n) << 32 | u64::from(!n)
-}
-
-/// Thread 0 sends, and all others take all values, through global memory; and at the same
-/// time through shared memory, in the other direction for the second thread.
-#[test]
-fn all_consumers_take_all_values_from_real_threads() {
-    let cpu = Cpu::new();
-    for copies in [Copies::One, Copies::Each] {
-        let limit = Some(Duration::from_mins(1));
-        let mut watchdog = Watchdog::new(&cpu, limit).unwrap();
-        let shape = RingShape {
-            rings: 1,
-            depth_log2: 4,
-            consumers: 3,
-            copies,
-        };
-        let rings = Rings::<_, u64>::new(&cpu, shape, watchdog.stop()).unwrap();
-        assert_eq!(rings.shape(), shape);
-        let (view, stop) = (rings.view(), watchdog.stop());
-        let mut launch = Launch::new(1, 4);
-        launch.shared_bytes = 256;
-        // A second launch goes on with the same rings.
-        for _ in 0..2 {
-            let launched = watched(&mut watchdog, &launch, |lane| {
-                let shape = RingShape::one_to_one(1, 2);
-                // SAFETY: every thread of the only block comes here.
-                let within = unsafe { TRings::<u32, Shared>::in_shared(lane, 0, shape, stop) };
-                let (within, ring) = (within.unwrap().get(0).unwrap(), view.get(0).unwrap());
-                let me = lane.thread_index();
-                if me == 0 {
-                    let mut sender = ring.sender(lane);
-                    let mut back = within.receiver(lane, 0);
-                    for n in 0..VALUES {
-                        sender.send(value(n)).unwrap();
-                        assert_eq!(back.as_mut().map(Receiver::take), Some(Ok(n)));
-                    }
-                } else {
-                    let mut receiver = ring.receiver(lane, me - 1).unwrap();
-                    let mut back = (me == 1).then(|| within.sender(lane));
-                    for n in 0..VALUES {
-                        assert_eq!(receiver.take(), Ok(value(n)));
-                        if let Some(back) = &mut back {
-                            back.send(n).unwrap();
-                        }
-                    }
-                }
-            });
-            launched.unwrap();
-        }
-    }
-}
 
 #[test]
 fn a_launch_that_waits_for_what_nobody_puts_ends_with_an_error() {

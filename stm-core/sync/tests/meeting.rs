@@ -1,5 +1,5 @@
-//! Barriers across blocks and semaphores on the CPU, with real threads: waits that end early, and
-//! what the host refuses. `stm-kernels/tests/reduction.rs` has the stress of every kind.
+//! Barriers across blocks on the CPU, with real threads: waits that end early, and what the host
+//! refuses. `stm-kernels/tests/reduction.rs` has the stress of every kind, of semaphores too.
 //!
 //! A panic in a section on the CPU ends the launch, and not with the others waiting.
 
@@ -7,13 +7,12 @@
 
 mod common;
 
-use common::{Counter, Word, launch, meeting, resident_blocks, together, watched};
+use common::{launch, meeting, resident_blocks, together};
 use std::time::Duration;
 use stm_machine::Lane;
-use stm_machine::host::{Buffer, Cpu, Error, Launch, Watchdog};
+use stm_machine::host::{Cpu, Error, Launch, Watchdog};
 use stm_sync::barrier::Led;
-use stm_sync::host::{Combiners, GridBarrier, Locks, Semaphores};
-use stm_sync::semaphore::Sleeping;
+use stm_sync::host::{GridBarrier, Locks};
 use stm_sync::{Checked, LockFault, LockKind, Mcs, Ticket, Timeout, for_each_lock};
 
 /// Each thread waits again and again; this one panics in the second round, if there is one of
@@ -56,6 +55,7 @@ fn a_grid_that_gets_too_few_threads_is_refused_with_the_number_of_blocks_that_fi
     let shape = Launch::new(5, 1_000);
     let mut barrier = GridBarrier::new(&Cpu::new(), shape, watchdog.stop()).unwrap();
     assert_eq!(resident_blocks(&barrier.shape()), Ok(4));
+    assert_eq!(resident_blocks(&Launch::new(1, 64)), Ok(64));
     let (what, asked, limit) = ("blocks at the same time", 5, 4);
     let refused = waits(&mut barrier, &mut watchdog, u64::MAX).unwrap_err();
     assert_eq!(refused, Error::LaunchTooLarge { what, asked, limit });
@@ -63,25 +63,6 @@ fn a_grid_that_gets_too_few_threads_is_refused_with_the_number_of_blocks_that_fi
         let shape = Launch::new(blocks, threads);
         assert!(GridBarrier::<_, Led>::new(&Cpu::new(), shape, watchdog.stop()).is_err());
     }
-}
-
-#[test]
-fn a_wait_for_a_post_that_does_not_come_ends_at_the_time_limit() {
-    let cpu = Cpu::new();
-    let limit = Duration::from_millis(30);
-    let mut watchdog = Watchdog::new(&cpu, Some(limit)).unwrap();
-    let mut semaphores = Semaphores::<_, Sleeping>::new(&cpu, 1, 3, watchdog.stop()).unwrap();
-    let handle = semaphores.view();
-    // Each waits once and never posts.
-    let mut launch = |blocks| {
-        watched(&mut watchdog, &together(blocks, 1, 0), |lane| {
-            let _inside = handle.get(0).map(|semaphore| semaphore.wait(lane));
-        })
-    };
-    assert_eq!(launch(4).unwrap_err(), Error::StillWaiting { limit });
-    semaphores.reset().unwrap();
-    launch(3).unwrap();
-    assert_eq!(resident_blocks(&Launch::new(1, 64)), Ok(64));
 }
 
 const THREADS: u32 = 4;
@@ -133,23 +114,4 @@ fn a_panic_in_a_section_ends_the_waits_of_the_others_with_every_kind() {
     for_each_lock!(ends());
     ends::<Checked<Mcs>>();
     ends::<Timeout<Ticket, { 1 << 38 }>>();
-}
-
-/// Each thread asks until it is refused. Whoever holds the combiner panics.
-#[test]
-fn a_panic_in_a_combined_operation_ends_the_waits_of_the_others() {
-    let combiners = Combiners::<_, 1>::new(&Cpu::new(), 1, THREADS.into(), "combiner").unwrap();
-    let sum = Buffer::<_, u32>::zeroed(&Cpu::new(), 1, "sum").unwrap();
-    let (view, counter) = (combiners.view(), Counter(Word::of(&sum, 0), 30));
-    let launched = launch(&together(THREADS / 2, 2, 0), |lane| {
-        let refused = loop {
-            if let Err(fault) = view.apply(lane, 0, &counter, [1]) {
-                break fault;
-            }
-        };
-        assert_eq!(refused, LockFault::HolderFailed);
-    });
-    assert_eq!(message(launched), "an operation fails");
-    let error = combiners.check().unwrap_err().to_string();
-    assert!(error.contains("panicked in a section"), "{error}");
 }

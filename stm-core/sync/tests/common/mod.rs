@@ -10,7 +10,6 @@ use std::time::Duration;
 use stm_machine::Lane;
 use stm_machine::host::{Buffer, Cpu, Device, Error, Launch, Watchdog};
 use stm_machine::lane::cpu::CpuLane;
-use stm_sync::Combined;
 use stm_sync::barrier::Meeting;
 use stm_sync::host::GridBarrier;
 
@@ -83,27 +82,5 @@ impl Word {
 
     pub(crate) fn increment<L: Lane>(self, lane: &L) {
         self.store(lane, self.load(lane) + 1);
-    }
-}
-
-/// A counter that a combiner protects, below a limit; a request adds a number and gets the sum
-/// before.
-#[derive(Clone, Copy)]
-pub(crate) struct Counter(pub(crate) Word, pub(crate) u32);
-
-impl Combined<1> for Counter {
-    type State = u32;
-    const ORDERED: bool = false;
-
-    fn begin<L: Lane>(&self, lane: &L) -> u32 {
-        self.0.load(lane)
-    }
-    fn apply<L: Lane>(&self, _lane: &L, sum: &mut u32, [number]: [u32; 1]) -> u32 {
-        let before = std::mem::replace(sum, *sum + number);
-        assert!(*sum < self.1, "an operation fails");
-        before
-    }
-    fn end<L: Lane>(&self, lane: &L, sum: u32) {
-        self.0.store(lane, sum);
     }
 }
