@@ -68,7 +68,7 @@ fn is_of(mutant: Mutant, kinds: &[&str]) -> bool {
 fn the_programs_made_for_each_mutant_exist() {
     for &mutant in Mutant::ALL {
         let (_, names) = target(mutant);
-        // `tests/collections` catches these, and `pool.rs` the last.
+        // `tests/collections` catches the first two, and `pool.rs` the others.
         let of_containers = [
             Mutant::WitnessReleased,
             Mutant::RemovalUnmarked,

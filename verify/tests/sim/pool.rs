@@ -1,17 +1,38 @@
-//! A node of a pool that is used again while somebody still reads it: recorded and judged. That nodes
-//! are neither lost nor shared, the containers that are made of them show, which also find the other
-//! seeded defects of pools (`tests/collections`).
+//! A node of a pool that is used again while somebody still reads it, recorded and judged, and nodes of
+//! a transaction that gives up. That nodes are neither lost nor shared, the containers that are made of
+//! them show (`tests/collections`).
 //!
 //! And captured words: preassigned nodes that a transaction fills with `Tx::init` and then
 //! publishes, beside transactions that walk the list; recorded and judged. And with the fence
 //! before the clock left out, walkers meet nodes that are not filled.
 
 use crate::prelude::*;
-use crate::recorded::{configs, recorded, small};
+use crate::recorded::{configs, launched, recorded, small};
 use stm_core::algorithm::{Cgl, Egpgv, Vbv};
-use stm_core::host::{Nodes, PreassignedNodes};
+use stm_core::host::{Nodes, Pool, PreassignedNodes};
 use stm_core::{Node, Preassigned, TPreassigned, record};
 use verify::history::{InitialMemory, Rest};
+
+#[test]
+fn a_transaction_that_gives_up_frees_no_node_and_keeps_none_but_for_a_defect() {
+    for mutant in [
+        None,
+        Some(Mutant::PoolFreeAtOnce),
+        Some(Mutant::PoolNotUndone),
+    ] {
+        let sim = Sim::new(SimConfig::default().with_mutant(mutant));
+        let mut pool = Pool::new(&sim, 4, "pool").unwrap();
+        let (node, view) = (pool.take(1).unwrap()[0], pool.view());
+        launched::<Fast>(&sim, Launch::new(1, 1), small(8, 8), |lane, stm| {
+            stm.for_each(lane, 0..1, |tx, _| {
+                tx.free(&view, node)?;
+                tx.alloc(&view)?;
+                tx.cancel()
+            });
+        });
+        assert_eq!(pool.check(1).is_ok(), mutant.is_none(), "{mutant:?}");
+    }
+}
 
 /// Waits for a flag, but not for ever.
 fn wait(lane: &SimLane<'_>, flag: &Cell<bool>) {
