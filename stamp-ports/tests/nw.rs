@@ -191,7 +191,7 @@ fn one_of_the_files_may_be_standard_input() {
 fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
     let good = ">a\nACGT\n";
     // Both files, of which an empty one is good, and what is said.
-    let rows = r#"
+    let rows = r"
         NONE | => a.fa | no record
         | >b => b.fa | the sequence b is empty
         | >bee,AC,XA => b.fa | letter 3 of bee | 'X' | --matrix
@@ -200,7 +200,7 @@ fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
         // The matrix in use is not recommended.
         >x,GAJ | => --matrix nuc.4.4 => 'J' | no built-in matrix | FILE
         >x,GAJ | => --matrix blosum62 => 'J' | no built-in matrix | FILE
-    "#;
+    ";
     for (files, row) in rows.lines().filter_map(|row| row.split_once(" => ")) {
         let (a, b) = files.trim_start().split_once('|').expect(row);
         let [a, b] = [a, b].map(|text| match text.trim() {
