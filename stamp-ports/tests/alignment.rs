@@ -1,12 +1,11 @@
-//! The kernels of Needleman-Wunsch by diagonals of tiles: the same tables as the host's, on
-//! the CPU and under every schedule of the simulator.
+//! The kernels of Needleman-Wunsch by diagonals of tiles: the same tables as the host's, under every
+//! schedule of the simulator. `nw.rs` has them on the CPU.
 
 use stm_align::Pass;
 use stm_align::dataflow::Dataflow;
 use stm_align::diagonals::{Cut, Diagonals, TileKernel};
 use stm_align::matrix::{Gap, Matrix, Scoring};
 use stm_align::scorer::{Host, Scorer};
-use stm_core::host::Cpu;
 use stm_kernels::draw::{below, draw};
 use verify::sim::{Schedule, Sim, SimConfig};
 
@@ -70,8 +69,6 @@ fn scoring(gap: Gap) -> Scoring {
     Scoring { matrix, gap }
 }
 
-const LENGTHS: [(u64, u64); 6] = [(1, 1), (7, 30), (33, 9), (0, 5), (4, 0), (32, 16)];
-
 const GAPS: [Gap; 3] = [
     Gap { open: 0, extend: 3 },
     Gap { open: 6, extend: 1 },
@@ -81,31 +78,6 @@ const GAPS: [Gap; 3] = [
 fn diagonals<D>(device: D, (kernel, side): (TileKernel, u32)) -> Diagonals<D> {
     let cut = Cut { kernel, side };
     Diagonals { device, cut }
-}
-
-#[test]
-fn the_cpu_fills_the_same_tables_with_every_kernel_and_side() {
-    let on_cpu = |of, gap| {
-        let what = format!("{of:?}");
-        same_as_host(&mut diagonals(Cpu::new(), of), &LENGTHS, gap, &what);
-    };
-    let mut dataflow = Dataflow { device: Cpu::new() };
-    for gap in GAPS {
-        for (rows, side) in [1, 2, 4]
-            .into_iter()
-            .flat_map(|rows| [4, 8, 32].map(|s| (rows, s)))
-        {
-            on_cpu((TileKernel::Tiles(rows), side), gap);
-        }
-        // Strips of many and of few columns.
-        for lengths in [&LENGTHS[..], &[(150, 3), (2, 170), (99, 101)]] {
-            same_as_host(&mut dataflow, lengths, gap, "dataflow");
-        }
-    }
-    for side in [4, 8] {
-        on_cpu((TileKernel::Locks, side), GAPS[0]);
-        on_cpu((TileKernel::Cells, side), GAPS[0]);
-    }
 }
 
 const SCHEDULES: &str = "lockstep stack its64 starve64 random";
@@ -159,7 +131,7 @@ fn dataflow_is_right_under_every_schedule_with_warps_of_every_width() {
 fn tiles_are_right_under_every_schedule_with_one_warp_and_several() {
     let tiles = [(1, 8), (2, 16), (4, 32)].map(|(rows, side)| (TileKernel::Tiles(rows), side));
     for width in [1, 2, 4, 8] {
-        simulated(width, &tiles, &[(5, 11), (17, 8)]);
+        simulated(width, &tiles, &[(5, 11), (17, 8), (0, 5), (4, 0), (1, 1)]);
     }
     // Threads that wait for one another in a warp are not stuck.
     for width in [1, 4, 16] {

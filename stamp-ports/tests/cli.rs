@@ -121,9 +121,10 @@ fn every_option_of_eigenbench_is_one_parameter() {
 }
 
 #[test]
-fn tune_measures_bank_and_eigenbench_on_launches_of_every_shape() {
+fn tune_measures_bank_eigenbench_and_labyrinth_on_launches_of_every_shape() {
     let private = "--mild-writes 2 --cold-reads-outside 2";
-    for (base, more) in [(TINY_BANK, ""), (TINY_EIGENBENCH, private)] {
+    let labyrinth = "run labyrinth --device cpu -x 20 -y 10 -z 2 -n 12";
+    for (base, more) in [(TINY_BANK, ""), (TINY_EIGENBENCH, private), (labyrinth, "")] {
         let tune = base.replacen("run", "tune", 1);
         let out = right(&format!(
             "{tune} --variant egpgv,hv-sorting --repeat 1 --locks 1K {more}"

@@ -9,18 +9,14 @@ mod common;
 
 use common::{
     Memory, Shape, TINY_BANK, TINY_RA, aborted, additions_do_not_conflict, holds, json, list,
-    refused_rows, right, verified, workload,
+    on_all_cores, refused_rows, right, verified, workload,
 };
 use stamp_ports::measure::run_report::RunReport;
 use stamp_ports::variants::AskedVariant;
 use stm_core::algorithm::Variant;
 
-/// Lock tables and stripes, each with launches below and above the cores.
-const MEMORIES: [Memory; 6] = [(1, 4), (2, 4), (16, 4), (1, 16), (2, 16), (16, 16)];
+/// Few blocks of several threads, and more blocks.
 const SHAPES: [Shape; 2] = [(2, 8), (5, 3)];
-
-/// Few locks.
-const MEMORY: [Memory; 1] = [(16, 4)];
 
 /// Runs a workload with every variant in each of these shapes and memories.
 fn all_variants(
@@ -32,128 +28,91 @@ fn all_variants(
     common::all_variants(workload(line, 11), 11, shapes, memories, transactions)
 }
 
-#[test]
-fn random_arrays_of_few_words_keep_every_increment() {
-    let of = |words, reads, writes| format!("ra --words {words} --reads {reads} --writes {writes}");
-    all_variants(&of(32, 4, 4), &SHAPES, &MEMORIES, 600);
-    let memories = [(2, 4), (16, 16), (1 << 10, 4)];
-    all_variants(&of(32, 8, 3), &SHAPES[..1], &memories, 600);
-    // Transactions that only read, and more reads than go to memory together.
-    all_variants(&of(32, 4, 0), &SHAPES[..1], &MEMORY, 600);
-    all_variants(&of(64, 37, 37), &[(2, 4)], &MEMORY, 200);
-}
-
-#[test]
-fn hash_tables_of_few_buckets_keep_every_key_once() {
-    for buckets in [1, 8] {
-        for nodes in ["preassigned", "pool"] {
-            let of = format!("ht --keys-per-tx 4 --buckets {buckets} --nodes {nodes}");
-            all_variants(&of, &SHAPES[..1], &MEMORIES, 400);
-        }
-    }
-    all_variants(
-        "ht --buckets 32 --keys-per-tx 1",
-        &SHAPES[1..],
-        &MEMORY,
-        1000,
-    );
-}
-
-#[test]
-fn containers_lose_no_key_and_leak_no_node() {
-    for (of, transactions) in [
-        ("map --keys 1 --chains 1", 400),
-        ("map --keys 40 --chains 5", 400),
-        ("list --keys 1", 200),
-        ("list --keys 40", 200),
-        ("ordered --keys 1", 400),
-        ("ordered --keys 40", 400),
-    ] {
-        all_variants(of, &SHAPES[..1], &MEMORIES, transactions);
-    }
-    all_variants("pool", &SHAPES, &MEMORY, 2_000);
-}
-
-#[test]
-fn vacation_accounts_for_every_place_and_reservation() {
-    // One of everything; as many tasks of each kind; many queries; STAMP's mixes.
-    for options in [
-        "-r 1 -n 1 -q 100 -u 50",
-        "-r 8 -n 3 -q 100 -u 34",
-        "-r 30 -n 10 -q 90 -u 90",
-        "-r 60 -n 2 -q 90 -u 98",
-        "-r 60 -n 4 -q 60 -u 90",
-        "-r 60 -n 4 -q 60 -u 0",
-        "-r 60 -n 4 -q 60 -u 100",
-    ] {
-        let of = format!("vacation --transactions 600 {options}");
-        all_variants(&of, &SHAPES, &MEMORY, 600);
-    }
-    let of = "vacation --transactions 400 -r 10 -n 4 -q 100 -u 60";
-    all_variants(of, &SHAPES[..1], &MEMORIES, 400);
-}
-
-#[test]
-fn bank_keeps_every_account_and_shows_audits_no_wrong_sum() {
-    for accounts in [
-        "2 --audit-range 2",
-        "37 --audit-range 5",
-        "64 --audit-range 64",
-    ] {
-        for zipf in ["0", "1.2"] {
-            let of = format!("bank --accounts {accounts} --audit-share 30 --zipf {zipf}");
-            all_variants(&of, &SHAPES[..1], &MEMORIES, 600);
-        }
-    }
-    // Transfers alone, and audits alone.
-    for share in [0, 100] {
-        let of = format!("bank --accounts 40 --audit-range 20 --audit-share {share}");
-        all_variants(&of, &SHAPES[1..], &MEMORY, 1000);
-    }
-}
-
-#[test]
-fn bank_whose_transfers_only_add_keeps_every_account_and_shows_audits_no_wrong_sum() {
-    // Rows of one, rows that ranges cut, and a row for all; a last row that is not full.
-    for options in [
-        "--accounts 2 --audit-range 2 --row 1",
-        "--accounts 37 --audit-range 5 --row 4",
-        "--accounts 64 --audit-range 64 --row 32",
-        "--accounts 61 --audit-range 20 --row 64",
-    ] {
-        let of = format!("bank --adds --zipf 0.9 {options} --audit-share");
-        all_variants(&format!("{of} 30"), &SHAPES[..1], &MEMORIES, 600);
-        let transfers = all_variants(&format!("{of} 0"), &SHAPES[..1], &MEMORIES, 600);
-        additions_do_not_conflict(&transfers);
-    }
-}
-
 /// `EigenBench` on few words, with all that it can do.
 const EIGENBENCH: &str = "eigenbench --hot-words 32 --hot-reads 6 --hot-writes 4 \
     --mild-words 8 --mild-reads 3 --mild-writes 2 --cold-words 8 --cold-reads 3 --cold-writes 2 \
     --cold-reads-outside 2 --cold-writes-outside 3 --nops 2 --nops-outside 3 --locality 30";
 
+/// Transactions, the shapes of the launch, lock tables and stripes (`every`, or `few` locks), and the
+/// workload; of one that only `adds`, no attempt of the algorithms that can add without a read aborts.
+const ROWS: &str = "
+    600 2x8,5x3 every : ra --words 32 --reads 4 --writes 4
+    600 2x8 few : ra --words 32 --reads 8 --writes 3
+    // Transactions that only read, and more reads than go to memory together.
+    600 2x8 few : ra --words 32 --reads 4 --writes 0
+    200 2x8 few : ra --words 64 --reads 37 --writes 37
+    400 2x8 every : ht --keys-per-tx 4 --buckets 1
+    400 2x8 every : ht --keys-per-tx 4 --buckets 8
+    400 2x8 every : ht --keys-per-tx 4 --buckets 1 --nodes pool
+    400 2x8 every : ht --keys-per-tx 4 --buckets 8 --nodes pool
+    1000 5x3 few : ht --buckets 32 --keys-per-tx 1
+    400 2x8 every : map --keys 1 --chains 1
+    400 2x8 every : map --keys 40 --chains 5
+    200 2x8 every : list --keys 1
+    200 2x8 every : list --keys 40
+    400 2x8 every : ordered --keys 1
+    400 2x8 every : ordered --keys 40
+    2000 2x8,5x3 few : pool
+    // One of everything; as many tasks of each kind; many queries; STAMP's mixes.
+    600 2x8,5x3 few : vacation --transactions 600 -r 1 -n 1 -q 100 -u 50
+    600 2x8,5x3 few : vacation --transactions 600 -r 8 -n 3 -q 100 -u 34
+    600 2x8,5x3 few : vacation --transactions 600 -r 30 -n 10 -q 90 -u 90
+    600 2x8,5x3 few : vacation --transactions 600 -r 60 -n 2 -q 90 -u 98
+    600 2x8,5x3 few : vacation --transactions 600 -r 60 -n 4 -q 60 -u 90
+    600 2x8,5x3 few : vacation --transactions 600 -r 60 -n 4 -q 60 -u 0
+    600 2x8,5x3 few : vacation --transactions 600 -r 60 -n 4 -q 60 -u 100
+    400 2x8 every : vacation --transactions 400 -r 10 -n 4 -q 100 -u 60
+    600 2x8 every : bank --accounts 2 --audit-range 2 --audit-share 30 --zipf 0
+    600 2x8 every : bank --accounts 2 --audit-range 2 --audit-share 30 --zipf 1.2
+    600 2x8 every : bank --accounts 37 --audit-range 5 --audit-share 30 --zipf 0
+    600 2x8 every : bank --accounts 37 --audit-range 5 --audit-share 30 --zipf 1.2
+    600 2x8 every : bank --accounts 64 --audit-range 64 --audit-share 30 --zipf 0
+    600 2x8 every : bank --accounts 64 --audit-range 64 --audit-share 30 --zipf 1.2
+    // Transfers alone, and audits alone.
+    1000 5x3 few : bank --accounts 40 --audit-range 20 --audit-share 0
+    1000 5x3 few : bank --accounts 40 --audit-range 20 --audit-share 100
+    // Rows of one, rows that ranges cut, and a row for all; a last row that is not full.
+    600 2x8 every : bank --adds --zipf 0.9 --accounts 2 --audit-range 2 --row 1 --audit-share 30
+    600 2x8 every : bank --adds --zipf 0.9 --accounts 37 --audit-range 5 --row 4 --audit-share 30
+    600 2x8 every : bank --adds --zipf 0.9 --accounts 64 --audit-range 64 --row 32 --audit-share 30
+    600 2x8 every : bank --adds --zipf 0.9 --accounts 61 --audit-range 20 --row 64 --audit-share 30
+    600 2x8 adds : bank --adds --zipf 0.9 --accounts 2 --audit-range 2 --row 1 --audit-share 0
+    600 2x8 adds : bank --adds --zipf 0.9 --accounts 37 --audit-range 5 --row 4 --audit-share 0
+    600 2x8 adds : bank --adds --zipf 0.9 --accounts 64 --audit-range 64 --row 32 --audit-share 0
+    600 2x8 adds : bank --adds --zipf 0.9 --accounts 61 --audit-range 20 --row 64 --audit-share 0
+    600 2x8,5x3 every : EIGENBENCH
+    // More writes than reads, and the other way about.
+    400 2x8 few : EIGENBENCH --hot-reads 1 --hot-writes 13 --mild-reads 0 --mild-writes 9
+    400 2x8 few : EIGENBENCH --hot-reads 17 --hot-writes 0 --mild-reads 9 --mild-writes 1
+    // All accesses to one word, and all distinct words one.
+    400 2x8 few : EIGENBENCH --locality 100
+    400 2x8 few : EIGENBENCH --hot-words 1 --mild-words 1 --cold-words 1
+    400 2x8 few : EIGENBENCH --locality 0 --mild-reads 0 --mild-writes 0 --cold-reads 0 --cold-writes 0 --cold-reads-outside 0 --cold-writes-outside 0
+    400 2x8 few : EIGENBENCH --hot-reads 0 --hot-writes 0 --hot-words 0
+";
+
 #[test]
-fn eigenbench_keeps_every_addition_and_every_word_of_a_lane() {
-    all_variants(EIGENBENCH, &SHAPES, &MEMORIES, 600);
-    for instead in [
-        // More writes than reads, and the other way about.
-        "--hot-reads 1 --hot-writes 13 --mild-reads 0 --mild-writes 9",
-        "--hot-reads 17 --hot-writes 0 --mild-reads 9 --mild-writes 1",
-        // All accesses to one word, and all distinct words one.
-        "--locality 100",
-        "--hot-words 1 --mild-words 1 --cold-words 1",
-        "--locality 0 --mild-reads 0 --mild-writes 0 --cold-reads 0 --cold-writes 0 \
-         --cold-reads-outside 0 --cold-writes-outside 0",
-        "--hot-reads 0 --hot-writes 0 --hot-words 0",
-    ] {
-        all_variants(
-            &format!("{EIGENBENCH} {instead}"),
-            &SHAPES[..1],
-            &MEMORY,
-            400,
-        );
-    }
+fn workloads_lose_nothing_and_show_no_wrong_sum_where_everything_collides() {
+    let rows = ROWS.lines().map(str::trim);
+    let rows: Vec<&str> = rows.filter(|row| row.contains(" : ")).collect();
+    on_all_cores(&rows, |row| {
+        let (head, line) = row.split_once(" : ").expect(row);
+        let [transactions, shapes, memories] = head.split(' ').collect::<Vec<_>>()[..] else {
+            panic!("{row}")
+        };
+        let shapes = shapes.split(',').map(|shape| {
+            let (blocks, threads) = shape.split_once('x').expect(row);
+            (blocks.parse().expect(row), threads.parse().expect(row))
+        });
+        let all = [(16, 4), (1, 4), (2, 4), (1, 16), (2, 16), (16, 16)];
+        let all = if memories == "few" { &all[..1] } else { &all };
+        let line = line.replace("EIGENBENCH", EIGENBENCH);
+        let (shapes, number) = (shapes.collect::<Vec<_>>(), transactions.parse().expect(row));
+        let reports = all_variants(&line, &shapes, all, number);
+        if memories == "adds" {
+            additions_do_not_conflict(&reports);
+        }
+    });
 }
 
 /// That the operating system interrupts an attempt in a transaction is a matter of luck.
@@ -161,7 +120,7 @@ fn eigenbench_keeps_every_addition_and_every_word_of_a_lane() {
 fn these_runs_do_collide() {
     let bank = "bank --accounts 37 --audit-share 30 --audit-range 5 --zipf 1.2";
     for of in ["ra --words 32 --reads 4 --writes 4", bank, EIGENBENCH] {
-        let runs = || all_variants(of, &SHAPES[..1], &MEMORY, 20_000);
+        let runs = || all_variants(of, &SHAPES[..1], &[(16, 4)], 20_000);
         let collided = (0..20).any(|_| aborted(&runs()) > 0);
         assert!(collided, "no attempt aborted: this tests nothing");
     }
@@ -185,7 +144,7 @@ fn few_words_keep_every_static_update() {
     ] {
         let of = workload(&format!("{of} --static"), 11);
         for shape in SHAPES {
-            verified(&of, &[Variant::Fast.into()], 11, (shape, MEMORY[0]), 3000);
+            verified(&of, &[Variant::Fast.into()], 11, (shape, (16, 4)), 3000);
         }
     }
 }

@@ -8,7 +8,7 @@ use common::{
     all_variants, contains, ended, has, help, holds, of_lines, refused, refused_rows, right, text,
     workload,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::fs::{self, File};
 use std::process::Command;
 use stm_align::align::score;
@@ -98,38 +98,28 @@ fn batches_pair_records_in_order_and_cigars_have_their_scores() {
     assert_eq!(files.json("--match 1 --mismatch -1 --gap 1"), found);
 }
 
+/// Two sequences, options, and what is found.
+const PAIRS: &str = r#"
+    // Letters of A alone are insertions.
+    AAAACCCC CCCC => {"cigar": "4I4=", "score": 6}
+    AAAA AAAACC --match 1 --mismatch 1 --gap 1 => {"cigar": "4=2D"}
+    AAAACCGT CCGA --gap 0 => {"score": 15}
+    // A U is a T where letters are nucleotides.
+    GAUUACA GATTACA --match 1 --mismatch 1 --gap 1 => {"cigar": "7=", "score": 7}
+    GAUNACA GATTACA --matrix nuc.4.4 => {"matrix": "nuc.4.4", "score": 28}
+    GAUNACA GATTACA --matrix EDNAFULL => {"matrix": "nuc.4.4", "score": 28}
+    MKWVW MKVW* --matrix BLOSUM62 --gap-open 11 --gap-extend 1 => {"matrix": "blosum62", "gap_open": 11}
+"#;
+
 #[test]
 fn pairs_have_these_alignments_and_scores() {
-    let nucleotides = json!({"matrix": "nuc.4.4", "score": 28});
-    let blosum = "--matrix BLOSUM62 --gap-open 11 --gap-extend 1";
-    for (a, b, options, found) in [
-        // Letters of A alone are insertions.
-        ("AAAACCCC", "CCCC", "", json!({"cigar": "4I4=", "score": 6})),
-        ("AAAA", "AAAACC", LINEAR, json!({"cigar": "4=2D"})),
-        ("AAAACCGT", "CCGA", "--gap 0", json!({"score": 15})),
-        // A U is a T where letters are nucleotides.
-        (
-            "GAUUACA",
-            "GATTACA",
-            LINEAR,
-            json!({"cigar": "7=", "score": 7}),
-        ),
-        (
-            "GAUNACA",
-            "GATTACA",
-            "--matrix nuc.4.4",
-            nucleotides.clone(),
-        ),
-        ("GAUNACA", "GATTACA", "--matrix EDNAFULL", nucleotides),
-        (
-            "MKWVW",
-            "MKVW*",
-            blosum,
-            json!({"matrix": "blosum62", "gap_open": 11}),
-        ),
-    ] {
+    for (line, found) in PAIRS.lines().filter_map(|row| row.split_once(" => ")) {
+        let mut words = line.split_whitespace();
+        let [a, b] = [(); 2].map(|()| words.next().expect("a sequence"));
         let files = Files::new(format!(">x\n{a}\n"), format!(">y\n{b}\n"));
-        contains(&files.json(options)[0], &found);
+        let options: Vec<&str> = words.collect();
+        let found = serde_json::from_str(found).expect("JSON");
+        contains(&files.json(&options.join(" "))[0], &found);
     }
 }
 
@@ -200,34 +190,30 @@ fn one_of_the_files_may_be_standard_input() {
 #[test]
 fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
     let good = ">a\nACGT\n";
-    let other = "no built-in matrix | FILE";
-    for (a, b, rows) in [
-        ("", good, "=> a.fa | no record"),
-        (good, ">b\n", "=> b.fa | the sequence b is empty"),
-        (
-            good,
-            ">bee\nAC\nXA\n",
-            "=> b.fa | letter 3 of bee | 'X' | --matrix",
-        ),
-        (
-            good,
-            ">b\nA\n>c\nA\n",
-            "=> a.fa has 1 sequence and | b.fa has 2 sequences",
-        ),
-        (">x\nGAUNACA\n", good, "=> 'N' | --matrix nuc.4.4"),
+    // Both files, of which an empty one is good, and what is said.
+    let rows = r"
+        NONE | => a.fa | no record
+        | >b => b.fa | the sequence b is empty
+        | >bee,AC,XA => b.fa | letter 3 of bee | 'X' | --matrix
+        | >b,A,>c,A => a.fa has 1 sequence and | b.fa has 2 sequences
+        >x,GAUNACA | => 'N' | --matrix nuc.4.4
         // The matrix in use is not recommended.
-        (
-            ">x\nGAJ\n",
-            good,
-            &format!("--matrix nuc.4.4 => 'J' | {other}"),
-        ),
-        (
-            ">x\nGAJ\n",
-            good,
-            &format!("--matrix blosum62 => 'J' | {other}"),
-        ),
-    ] {
-        Files::new(a, b).refused(rows);
+        >x,GAJ | => --matrix nuc.4.4 => 'J' | no built-in matrix | FILE
+        >x,GAJ | => --matrix blosum62 => 'J' | no built-in matrix | FILE
+    ";
+    for (files, row) in rows.lines().filter_map(|row| row.split_once(" => ")) {
+        let (a, b) = files.trim_start().split_once('|').expect(row);
+        let [a, b] = [a, b].map(|text| match text.trim() {
+            "" => good.to_owned(),
+            "NONE" => String::new(),
+            lines => lines.replace(',', "\n") + "\n",
+        });
+        let row = if row.contains(" => ") {
+            row
+        } else {
+            &format!("=> {row}")
+        };
+        Files::new(a, b).refused(row);
     }
     let files = Files::new(good, good);
     files.refused(

@@ -1,21 +1,47 @@
 //! Tests of pools on the CPU, under every algorithm: what the host sees, and misuse, which is an
 //! error that names the pool. That nodes are neither lost nor given out twice, and that an attempt
-//! that aborts gives its nodes back, `verify/tests/sim/pool.rs` shows with the same kernel.
+//! that aborts gives its nodes back, `verify/tests/collections` shows by containers.
 #![cfg(feature = "host")]
 
 mod common;
-#[path = "kernels/pool.rs"]
-mod kernels;
 
 use common::prelude::*;
 use core::marker::PhantomData;
-use kernels::{Item, Views};
+use std::collections::BTreeSet;
+use stm_core::TNodes;
+
+record! {
+    /// What a slot links to.
+    pub(crate) struct Item {
+        key: u32,
+        value: u64,
+    }
+}
+
+struct Views<A: Algorithm> {
+    nodes: TNodes<A, Item>,
+    pool: TPool,
+    other: TPool,
+    slots: A::Array<u32>,
+}
+
+impl<A: Algorithm> Views<A> {
+    /// Puts a new node into slot `i`.
+    fn publish(&self, tx: &mut CpuTx<'_, '_, A>, i: u64) -> TxResult<()> {
+        let (key, value) = (i as u32, !i);
+        let new = tx.alloc_record(&self.nodes, Item { key, value })?;
+        tx.write(&self.slots, i, new.bits())
+    }
+}
 
 type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()>;
 
+/// Slots that link to nodes of a pool, and another pool.
 struct World<A: Algorithm> {
     stm: Stm<Cpu>,
-    on: kernels::World<Cpu>,
+    nodes: Nodes<Cpu, Item>,
+    other: Pool<Cpu>,
+    slots: TxArray<Cpu, u32>,
     of: PhantomData<A>,
 }
 
@@ -24,13 +50,21 @@ impl<A: Algorithm> World<A> {
         let cpu = Cpu::new();
         Self {
             stm: Stm::new(&cpu, Launch::new(shape.0, shape.1), StmConfig::default()).unwrap(),
-            on: kernels::World::new::<A>(&cpu, nodes, slots),
+            nodes: Nodes::new(&cpu, layout::<A>(), nodes, "the items").unwrap(),
+            other: Pool::new(&cpu, 100, "the others").unwrap(),
+            slots: TxArray::zeroed(&cpu, layout::<A>(), slots, "slots").unwrap(),
             of: PhantomData,
         }
     }
 
     fn launch(&mut self, transactions: u64, body: &Body<A>) -> Result<(), Error> {
-        let (stm, views) = (self.stm.handle::<A>(), self.on.views());
+        let (stm, nodes) = (self.stm.handle::<A>(), self.nodes.view::<A>());
+        let views = Views {
+            pool: *nodes.pool(),
+            nodes,
+            other: self.other.view(),
+            slots: self.slots.view::<A>(),
+        };
         launch(&mut self.stm, |lane| {
             stm.for_each(lane, 0..transactions, |tx, i| body(tx, &views, i));
         })
@@ -40,7 +74,16 @@ impl<A: Algorithm> World<A> {
     /// Returns the whole records that the slots link to, which are all that are taken.
     #[track_caller]
     fn linked(&self) -> Vec<Item> {
-        self.on.linked().unwrap()
+        let (pool, records) = (self.nodes.pool(), self.nodes.records().download().unwrap());
+        let links = self.slots.download().unwrap().into_iter();
+        let links: Vec<u32> = links.filter(|&link| link != 0).collect();
+        let taken: BTreeSet<u32> = pool.taken().unwrap().into_iter().map(Node::bits).collect();
+        assert_eq!(taken, links.iter().copied().collect());
+        pool.check(links.len() as u64).unwrap();
+        let index = |link| pool.view().index(Node::from_bits(link)).unwrap() as usize;
+        let items: Vec<Item> = links.into_iter().map(|link| records[index(link)]).collect();
+        assert!(items.iter().all(|item| item.value == !u64::from(item.key)));
+        items
     }
 }
 
@@ -53,13 +96,13 @@ fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
         assert_exhausted(world.launch(1, &|tx, v, i| v.publish(tx, i)), "the items", 64);
         assert_eq!(world.linked().len(), 64);
         // Attempts that take more than there is give back what they took.
-        world.on.nodes.clear().unwrap();
-        world.on.slots.clear().unwrap();
+        world.nodes.clear().unwrap();
+        world.slots.clear().unwrap();
         let hoard: &Body<A> =
             &|tx, v, _| (0..=v.pool.nodes()).try_for_each(|_| tx.alloc(&v.pool).map(|_| ()));
         let error = world.launch(3, hoard).unwrap_err().to_string();
         assert!(error.contains("the items") || error.contains("action log"), "{error}");
-        world.on.nodes.pool().check(0).unwrap();
+        world.nodes.pool().check(0).unwrap();
     });
 }
 
@@ -95,18 +138,18 @@ fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
             (free_forged, "never given out", true),
         ] {
             let mut world = World::<A>::new(100, 4, (1, 1));
-            world.launch(4, &|tx, v, i| v.replace(tx, i, i + 1)).unwrap();
+            world.launch(4, &|tx, v, i| v.publish(tx, i)).unwrap();
             let before = world.linked();
             let error = world.launch(1, job).unwrap_err();
             assert_ends!(error, Error::BadNode { .. });
             assert_says(error, &[text, "the items"]);
             if allocates {
                 // Its commit was right in all but this.
-                assert_eq!(world.on.nodes.pool().taken().unwrap().len(), 5);
+                assert_eq!(world.nodes.pool().taken().unwrap().len(), 5);
             } else {
                 assert_eq!(world.linked(), before, "{text}");
             }
-            world.on.other.check(0).unwrap();
+            world.other.check(0).unwrap();
         }
     });
 }
@@ -122,10 +165,10 @@ fn a_node_that_an_earlier_transaction_freed_is_not_freed_again() {
             tx.free(&v.pool, node)
         };
         world.launch(1, free_slot).unwrap();
-        world.on.nodes.pool().check(0).unwrap();
+        world.nodes.pool().check(0).unwrap();
         assert_says(world.launch(1, free_slot).unwrap_err(), &["was free already"]);
-        world.on.nodes.pool().check(0).unwrap();
-        world.on.nodes.pool_mut().refresh().unwrap();
+        world.nodes.pool().check(0).unwrap();
+        world.nodes.pool_mut().refresh().unwrap();
         assert_says(world.launch(1, free_slot).unwrap_err(), &["never given out"]);
     });
 }

@@ -1,14 +1,11 @@
 //! Transactions of teams of real threads: of a block, whose threads are OS threads on the CPU, and
-//! of a warp, which is one lane there. `verify/tests/sim/teams.rs` has warps of several lanes.
+//! of a warp, which is one lane there. `verify/tests/sim/teams.rs` has warps of several lanes, and teams
+//! of both kinds beside single lanes.
 #![cfg(feature = "host")]
 
 mod common;
-#[path = "kernels/teams.rs"]
-mod kernels;
 
 use common::prelude::*;
-use kernels::{audit, transfer, transfers};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn go<A: Algorithm>(
@@ -23,42 +20,6 @@ fn go<A: Algorithm>(
     world.words.upload(&[1000; WORDS as usize]).unwrap();
     let statistics = world.launch(kernel)?;
     Ok((statistics, world.words()))
-}
-
-/// The first block audits, the second moves money by its threads in pairs, and the others by
-/// single lanes; thread 0 of those also audits as a warp.
-fn audits_agree<A: Algorithm>(threads: u32) {
-    const AUDITS: u64 = 100;
-    const TRANSFERS: u64 = 300;
-    let sums = Mutex::new(Vec::new());
-    let found = |sum: Result<u32, Abort>| sums.lock().unwrap().push(sum.unwrap());
-    let launched = go::<A>((3, threads), None, |lane, v| match lane.block_index() {
-        0 => (0..AUDITS).for_each(|_| {
-            found((v.stm).team_of_block(lane, |tx| audit(tx, &v.words)));
-        }),
-        1 => (v.stm).for_each_block_team(lane, 0..2 * TRANSFERS, |tx, k| transfer(tx, &v.words, k)),
-        _ if lane.thread_index() == 0 => (0..AUDITS).for_each(|_| {
-            found(v.stm.team(lane, |tx| audit(tx, &v.words)));
-        }),
-        _ => transfers(lane, &v.stm, &v.words, TRANSFERS),
-    });
-    let (statistics, left) = launched.unwrap();
-    let total = 1000 * WORDS as u32;
-    assert_eq!(left.iter().sum::<u32>(), total);
-    let audits = AUDITS * u64::from(threads + 1);
-    assert_eq!(sums.into_inner().unwrap(), vec![total; audits as usize]);
-    // Every team of the launch has a part of the range: block 1 every third number, from 1 on.
-    let moves = (2 * TRANSFERS).div_ceil(3);
-    let singles = u64::from(threads - 1) * TRANSFERS;
-    assert_eq!(statistics.commits, 2 * AUDITS + moves + singles);
-}
-
-#[test]
-fn audits_by_teams_beside_transfers_see_the_total() {
-    for threads in [1, 2, 3] {
-        audits_agree::<Fast>(threads);
-        audits_agree::<FastTable>(threads);
-    }
 }
 
 #[test]

@@ -1,62 +1,12 @@
 //! Transactions that wait for a change, alternatives and deferred actions, by real threads of the
-//! CPU and under every algorithm. `verify/tests/sim/waiting.rs` has the same queues under every
-//! schedule, and its random programs have alternatives.
+//! CPU and under every algorithm. `verify/tests/sim/waiting.rs` has bounded queues under every schedule,
+//! and its random programs have alternatives.
 #![cfg(feature = "host")]
 
 mod common;
-#[path = "kernels/queues.rs"]
-mod queues;
 
 use common::prelude::*;
 use stm_core::Action;
-
-/// The items that go through a queue, and its places.
-const ITEMS: u64 = 400;
-const PLACES: u64 = 3;
-
-type Queues<A> = queues::Queues<A>;
-
-/// Launches a kernel with empty queues; returns the statistics, the ends of the queues and the sum
-/// of what was taken.
-fn go<A: Algorithm>(
-    shape: Launch,
-    kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Queues<A>),
-) -> Result<(Statistics, Vec<u32>, u64), Error> {
-    let cpu = Cpu::new();
-    let config = config(|c| (c.locks, c.time_limit) = (64, Some(Duration::from_mins(2))));
-    let mut stm = Stm::new(&cpu, shape, config)?;
-    let world = queues::World::new::<A>(&cpu, PLACES);
-    let (handle, queues) = (stm.handle::<A>(), world.queues::<A>());
-    let statistics = launch(&mut stm, |lane| kernel(lane, &handle, &queues))?;
-    let taken = world.tally.download()?[0];
-    Ok((statistics, world.ends.download()?, taken))
-}
-
-fn the_queue_passes_all<A: Algorithm>(
-    kernel: impl Fn(&CpuLane<'_>, &StmRef<A>, &Queues<A>) + Copy,
-) {
-    for (blocks, threads) in [(2, 1), (2, 2), (4, 3)] {
-        let (statistics, ends, taken) = go::<A>(together(blocks, threads), kernel)
-            .unwrap_or_else(|error| panic!("{blocks}x{threads}: {error}"));
-        assert_eq!([ends[0], ends[2]], [ends[1], ends[3]]);
-        assert_eq!(u64::from(ends[0] + ends[2]), ITEMS);
-        assert_eq!(taken, ITEMS * (ITEMS + 1) / 2);
-        assert_eq!(statistics.commits, 2 * ITEMS);
-        assert_eq!(statistics.attempts, 2 * ITEMS + statistics.aborted());
-        assert!(statistics.waits() != 0);
-    }
-}
-
-#[test]
-fn everything_goes_through_a_bounded_queue_by_lanes_and_by_teams() {
-    under_all!(A => {
-        the_queue_passes_all::<A>(|lane, stm, queue| queue.rounds(lane, stm, ITEMS, false));
-        the_queue_passes_all::<A>(|lane, stm, queue| queue.alone(lane, stm, ITEMS));
-        if A::TEAMS {
-            the_queue_passes_all::<A>(|lane, stm, queue| queue.teams(lane, stm, ITEMS));
-        }
-    });
-}
 
 /// Asserts that a launch ended as everybody waits, so many of its threads in a loop.
 #[track_caller]
@@ -66,32 +16,45 @@ fn assert_waits<T>(ended: Result<T, Error>, threads: u64, waiting: u64) {
     assert_eq!(ended.err(), Some(expected));
 }
 
-/// Everybody takes from the empty queue.
+/// Makes a memory whose launches are of threads that all run at the same time.
+fn world<A: Algorithm>(blocks: u32, threads: u32) -> World<A> {
+    let config = config(|c| {
+        (c.capacity.actions, c.time_limit) = (8, Some(Duration::from_mins(2)));
+    });
+    World::new(together(blocks, threads), config)
+}
+
+/// Takes from an empty queue, whose head and tail are words 0 and 1.
+fn take<A: Algorithm>(tx: &mut CpuTx<'_, '_, A>, v: &Views<A>) -> TxResult<()> {
+    let head = tx.read(&v.words, 0)?;
+    tx.write(&v.words, 0, head + 1)?;
+    if tx.read(&v.words, 1)? == head {
+        return tx.retry();
+    }
+    Ok(())
+}
+
 #[test]
 fn a_launch_in_which_all_threads_wait_ends_and_counts_them() {
     under_all!(A => {
         for (blocks, threads) in [(1, 1), (3, 2)] {
-            let ended = go::<A>(together(blocks, threads), |lane, stm, queue| {
-                stm.for_each(lane, 0..lane.grid_threads(), |tx, _| queue.take(tx, 0).map(|_| ()));
-            });
             // Those that run transactions in a loop.
             let all = blocks * threads;
             let of_block = A::GRANULE == Granule::Block;
+            let ended = world::<A>(blocks, threads).each(all.into(), |tx, v, _| take(tx, v));
             assert_waits(ended, all.into(), if of_block { blocks } else { all }.into());
         }
-        let ended = go::<A>(together(2, 2), |lane, stm, queue| {
-            let _ = stm.atomically(lane, |tx| queue.take(tx, 0));
+        let ended = world::<A>(2, 2).launch(|lane, v| {
+            let _ = v.stm.atomically(lane, |tx| take(tx, v));
         });
         assert_waits(ended, 4, 4);
         if A::TEAMS {
-            let ended = go::<A>(together(4, 1), |lane, stm, queue| {
-                stm.for_each_team(lane, 0..4, |tx, _| {
-                    let leads = tx.rank() == 0;
-                    tx.read_many(&queue.ends, [leads.then_some(0), leads.then_some(1)])?;
-                    // One lane is enough, as no call on the transaction follows.
-                    if leads { tx.retry() } else { Ok(()) }
-                });
-            });
+            let ended = world::<A>(4, 1).launch(|lane, v| v.stm.for_each_team(lane, 0..4, |tx, _| {
+                let leads = tx.rank() == 0;
+                tx.read_many(&v.words, [leads.then_some(0), leads.then_some(1)])?;
+                // One lane is enough, as no call on the transaction follows.
+                if leads { tx.retry() } else { Ok(()) }
+            }));
             assert_waits(ended, 4, 4);
         }
     });
@@ -101,25 +64,13 @@ fn a_launch_in_which_all_threads_wait_ends_and_counts_them() {
 #[test]
 fn producers_that_are_never_resident_are_named() {
     let blocks = 4 * std::thread::available_parallelism().map_or(1, usize::from) as u32;
-    let ended = go::<Fast>(Launch::new(blocks, 1), |lane, stm, queue| {
-        let threads = lane.grid_threads();
-        let _ = stm.atomically(lane, |tx| {
-            if lane.grid_thread() + 1 == threads {
-                tx.write(&queue.ends, 1, threads as u32)
-            } else {
-                queue.take(tx, 0).map(|_| ())
-            }
-        });
+    let mut world = World::<Fast>::new(Launch::new(blocks, 1), config(|_| ()));
+    let ended = world.launch(|lane, v| {
+        let last = lane.grid_thread() + 1 == lane.grid_threads();
+        let put = |tx: &mut CpuTx<'_, '_, Fast>| tx.write(&v.words, 1, blocks);
+        let _ = (v.stm).atomically(lane, |tx| if last { put(tx) } else { take(tx, v) });
     });
     assert_waits(ended, blocks.into(), u64::from(blocks / 4));
-}
-
-/// Makes a memory whose launches are of threads that all run at the same time.
-fn world<A: Algorithm>(blocks: u32, threads: u32) -> World<A> {
-    let config = config(|c| {
-        (c.capacity.actions, c.time_limit) = (8, Some(Duration::from_mins(2)));
-    });
-    World::new(together(blocks, threads), config)
 }
 
 /// The first transaction waits until the other one has changed what either of its alternatives has

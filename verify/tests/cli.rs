@@ -36,19 +36,28 @@ fn bad_input_gives_one_line_and_status_2() {
     let foreign = dir.path().join("foreign");
     std::fs::write(&foreign, "no history").unwrap();
     let foreign = foreign.to_str().unwrap();
-    for (arguments, part) in [
-        (&["check", foreign][..], "offset 0"),
-        (&["check", "no-such-file"], "no-such-file"),
-        (&["fuzz"], "--minutes"),
-        (&["fuzz", "--mutant", "x"], "\"x\""),
-        (&["replay", "x"], "VARIANT"),
-        (&["record", "--workload", "ra"], "stamp record"),
-        (&["isolation", "results"], "stamp isolation"),
-        (&["frob"], "frob"),
-        (&[], "no command"),
+    for (line, part) in [
+        (&format!("check {foreign}")[..], "offset 0"),
+        ("check no-such-file", "no-such-file"),
+        ("check", "FILE"),
+        ("chek", "chek"),
+        ("fuzz", "--minutes"),
+        ("fuzz --variant hv", "\"hv\""),
+        ("fuzz --minutes -1", "-1"),
+        ("fuzz --minutes 0", "\"0\""),
+        ("fuzz --mutant x", "\"x\""),
+        ("fuzz --threads 0", "\"0\""),
+        ("fuzz --version-bits 2..8", "\"2..8\""),
+        ("fuzz --version-bits 8..3", "\"8..3\""),
+        ("replay x", "VARIANT"),
+        ("record --workload ra", "stamp record"),
+        ("isolation results", "stamp isolation"),
+        ("frob", "frob"),
+        ("", "no command"),
     ] {
-        let error = ends(2, arguments);
-        assert!(error.contains(part), "{arguments:?}: {error}");
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let error = ends(2, &arguments);
+        assert!(error.contains(part), "{line}: {error}");
         assert_eq!(error.trim_end().lines().count(), 1, "{error}");
     }
 }

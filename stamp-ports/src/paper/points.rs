@@ -4,6 +4,7 @@
 use super::Unit;
 use super::document::{Breakdown, Paper};
 use super::plan::{FIG4_VARIANTS, Plan, Room, Section};
+use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::variants::AskedVariant;
 use crate::workloads::contender::ContenderKind;
@@ -81,7 +82,7 @@ impl Asked<'_> {
                 // Whatever the sizes are.
                 let small = AnyInput::sized(name, Occasion::Quick);
                 let small = small.map(|input| input.make(seed)).transpose()?;
-                let contenders = small.iter().flat_map(AnyWorkload::contenders);
+                let contenders = small.iter().flat_map(AnyWorkload::contenders::<AnyDevice>);
                 let has = { contenders }.any(|c| c.kind == ContenderKind::CriticalSection);
                 points.extend(has.then_some(Point::CriticalSections));
             }

@@ -27,7 +27,7 @@ use crate::variants::AskedVariant;
 use crate::workloads::form::Form;
 use crate::workloads::input::{Occasion, SEED};
 use crate::workloads::options::WorkloadArgs;
-use crate::workloads::prepared::{OtherKernel, prepare, prepare_for};
+use crate::workloads::prepared::{OtherKernel, prepare_for};
 use crate::workloads::ra::Ra;
 use crate::workloads::workload::Workload;
 use crate::workloads::{AnyInput, AnyWorkload};
@@ -49,8 +49,8 @@ mod session;
 /// # Errors
 /// Those of the input, the device or a launch; [`stm_history::error::Error::BufferFull`] if the records
 /// of a launch do not fit [`Settings::buffer_bytes`]; whatever `sink` returns.
-pub fn record(
-    device: &AnyDevice,
+pub fn record<D: Device>(
+    device: &D,
     variant: Variant,
     input: &AnyInput,
     settings: &Settings,
@@ -79,22 +79,6 @@ pub(crate) fn record_judged(
     let opaque = (violations > 0).then(|| format!("{violations} attempts are not opaque"));
     let wrong = row.wrong_state.clone().or(opaque);
     Ok((row, wrong))
-}
-
-/// Records as [`record`] does, from a workload that `make` makes from a seed for each run.
-pub fn record_made<D: Device, W: Workload>(
-    device: &D,
-    variant: Variant,
-    make: impl Fn(u64) -> Result<W, Error>,
-    settings: &Settings,
-    mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
-) -> Result<Row, Error> {
-    let mut session = Session::new(device, variant, settings);
-    session.until_enough(|session, seed| {
-        let workload = make(seed)?;
-        let data = |transactions| prepare(&workload, device, seed, transactions);
-        session.run(&workload, seed, &data, &mut sink)
-    })
 }
 
 type Kernel = OtherKernel<AnyDevice, Ra>;

@@ -121,6 +121,7 @@ use input::{Input, Occasion};
 use prepared::{Prepared, prepare};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
+use stm_core::host::Device;
 use stm_core::internal::observe::Observation;
 use stm_core::with_algorithm;
 use workload::{Named, Sizes, Workload};
@@ -212,12 +213,12 @@ impl AnyWorkload {
 
     /// Allocates its data on a device, for up to `transactions_max`
     /// transactions. The parameters have been checked.
-    pub fn prepare<'a>(
+    pub fn prepare<'a, D: Device>(
         &'a self,
-        device: &'a AnyDevice,
+        device: &'a D,
         seed: u64,
         transactions_max: u64,
-    ) -> Result<Box<dyn Prepared<AnyDevice> + 'a>> {
+    ) -> Result<Box<dyn Prepared<D> + 'a>> {
         on_workload!(self, w => prepare(w, device, seed, transactions_max))
     }
 
@@ -234,7 +235,7 @@ impl AnyWorkload {
     }
 
     /// Does what [`Workload::contenders`] does.
-    pub fn contenders(&self) -> Vec<Contender<'_>> {
+    pub fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         on_workload!(self, w => w.contenders())
     }
 }

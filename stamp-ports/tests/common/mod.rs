@@ -8,14 +8,14 @@ use stamp_ports::devices::AnyDevice;
 use stamp_ports::measure::run_report::{RunReport, RunSpec};
 use stamp_ports::measure::runner::Runner;
 use stamp_ports::variants::AskedVariant;
-use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::input::Occasion;
 use stamp_ports::workloads::options::WorkloadArgs;
+use stamp_ports::workloads::{AnyInput, AnyWorkload};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
-use std::slice;
 use std::time::Duration;
+use std::{slice, thread};
 use stm_core::host::StmConfig;
 use tempfile::TempDir;
 
@@ -28,14 +28,18 @@ pub(crate) type Shape = (u32, u32);
 /// Locks, and the bytes of a stripe.
 pub(crate) type Memory = (u64, u64);
 
-/// The workload that options describe as those of `stamp run` do, the last of each: `ra --words 32`.
-pub(crate) fn workload(line: &str, seed: u64) -> AnyWorkload {
+/// The input that options describe as those of `stamp run` do, the last of each: `ra --words 32`.
+pub(crate) fn input(line: &str) -> AnyInput {
     let command = WorkloadArgs::augment_args(clap::Command::new("run")).args_override_self(true);
     let matches = command.try_get_matches_from(words(line)).expect("options");
     let args = WorkloadArgs::from_arg_matches(&matches).expect("values");
     let name = words(line).next().expect("a name");
-    let input = args.input(name, Occasion::Measurement).expect("an input");
-    input.make(seed).expect("a workload")
+    args.input(name, Occasion::Measurement).expect("an input")
+}
+
+/// The workload of an input ([`input()`]).
+pub(crate) fn workload(line: &str, seed: u64) -> AnyWorkload {
+    input(line).make(seed).expect("a workload")
 }
 
 /// A single run of a workload; so many transactions where the input does not say.
@@ -102,6 +106,17 @@ pub(crate) fn verified(
         report
     };
     variants.iter().map(run).collect()
+}
+
+/// Checks each of these, by one thread for each core.
+pub(crate) fn on_all_cores<T: Sync>(all: &[T], check: impl Fn(&T) + Sync) {
+    let cores = thread::available_parallelism().map_or(2, usize::from);
+    let (all, check) = (|first| all.iter().skip(first).step_by(cores), &check);
+    thread::scope(|scope| {
+        for first in 0..cores {
+            scope.spawn(move || all(first).for_each(check));
+        }
+    });
 }
 
 /// The attempts that aborted.

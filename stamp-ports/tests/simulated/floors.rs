@@ -4,21 +4,11 @@
 //! without synchronisation is wrong in some, and so are the critical sections under a lock with a
 //! seeded defect.
 
-use stamp_ports::workloads::bank::Bank;
-use stamp_ports::workloads::container::{List, Map, Ordered};
-use stamp_ports::workloads::contender::ContenderKind;
-use stamp_ports::workloads::eigenbench::Eigenbench;
-use stamp_ports::workloads::genome::Genome;
-use stamp_ports::workloads::ht::Ht;
-use stamp_ports::workloads::kmeans::Kmeans;
-use stamp_ports::workloads::labyrinth::{Claim, Labyrinth, Maze};
-use stamp_ports::workloads::pool::Pool;
-use stamp_ports::workloads::queue::Queue;
-use stamp_ports::workloads::ra::Ra;
-use stamp_ports::workloads::vacation::Vacation;
-use stamp_ports::workloads::workload::Workload;
+use crate::common::{on_all_cores, workload};
+use stamp_ports::workloads::contender::ContenderKind::{
+    self, CriticalSection, SpecialPurpose, Unsynchronised,
+};
 use stm_core::internal::observe::Mutant;
-use stm_kernels::labyrinth::GridSize;
 use verify::sim::{Schedule, Sim, SimConfig};
 
 /// Transactions of a run.
@@ -46,10 +36,11 @@ struct Left {
 }
 
 /// Runs the contenders of some kinds in each schedule and shape, with several seeds.
-fn left<W: Workload>(of: &W, kinds: &[ContenderKind], defect: Option<Mutant>) -> Vec<Left> {
+fn left(line: &str, kinds: &[ContenderKind], defect: Option<Mutant>) -> Vec<Left> {
     let schedules = Schedule::named("lockstep its32 starve32 random pct3x500").repeat(2);
+    let workload = workload(line, 5);
     let mut all = Vec::new();
-    for contender in of.contenders::<Sim>() {
+    for contender in workload.contenders::<Sim>() {
         if !kinds.contains(&contender.kind) {
             continue;
         }
@@ -90,54 +81,64 @@ fn left<W: Workload>(of: &W, kinds: &[ContenderKind], defect: Option<Mutant>) ->
 }
 
 /// Asserts that all contenders that synchronise are right; and returns what they left.
-fn synchronised<W: Workload>(of: &W) -> Vec<Left> {
-    let kinds = [
-        ContenderKind::CriticalSection,
-        ContenderKind::SpecialPurpose,
-    ];
-    let all = left(of, &kinds, None);
+fn synchronised(line: &str) -> Vec<Left> {
+    let all = left(line, &[CriticalSection, SpecialPurpose], None);
     for of_one in &all {
-        assert_eq!(of_one.first, None, "{}", of_one.name);
+        assert_eq!(of_one.first, None, "{line}: {}", of_one.name);
     }
-    assert!(all.iter().any(|left| left.kind == kinds[0]));
+    assert!(all.iter().any(|left| left.kind == CriticalSection));
     all
 }
 
-/// Asserts that they are, and that others are wrong: without synchronisation, where there is such a
-/// contender, in more runs than so many, which are not 0, and critical sections in some under a
-/// lock without its fences.
-fn right_and_wrong<W: Workload>(of: &W, more_than: u32) {
-    synchronised(of);
-    let open = left(of, &[ContenderKind::Unsynchronised], None);
-    assert_eq!(open.is_empty(), more_than == 0, "{}", of.name());
-    for open in open {
-        assert!(open.wrong > more_than, "{}: {}", open.name, open.wrong);
-    }
-    for defect in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
-        let sections = left(of, &[ContenderKind::CriticalSection], Some(defect));
-        let wrong: u32 = sections.iter().map(|section| section.wrong).sum();
-        assert_ne!(wrong, 0, "{}: {}", of.name(), defect.name());
-    }
-}
-
-#[test]
-fn ra_is_right_under_the_lock_and_wrong_without() {
+/// Workloads, each with the number of wrong runs that its contender without synchronisation exceeds;
+/// 0 where there is none. Few words, keys and records, so that operations meet.
+const WORKLOADS: [(&str, u32); 13] = [
     // More words than a batch.
-    right_and_wrong(&Ra::of(40, 18, 17), 10);
-}
-
-#[test]
-fn ht_is_right_under_the_lock_and_wrong_without() {
+    ("ra --words 40 --reads 18 --writes 17", 10),
     // Six keys are more than a batch, and some share a bucket.
-    right_and_wrong(&Ht::of(3, 6), 10);
+    ("ht --buckets 3 --keys-per-tx 6", 10),
+    (BANK, 3),
+    ("eigenbench --hot-words 20", 10),
+    ("queue --places 3 --producers 55 --operations 40", 0),
+    (KMEANS, 10),
+    // More digits than one of the radix tree.
+    ("map --keys 20 --chains 3", 0),
+    ("list --keys 20", 0),
+    ("ordered --keys 20", 0),
+    ("pool", 0),
+    ("vacation -r 6 -n 5 -q 100 -u 60 --transactions 40", 0),
+    ("labyrinth -x 10 -y 10 -z 1 -n 24", 0),
+    ("genome -g 60 -s 12 -n 90", 10),
+];
+const BANK: &str = "bank --accounts 12 --audit-share 40 --audit-range 4";
+const KMEANS: &str = "kmeans --points 37 --dims 1 --centres 2 -t 0";
+
+#[test]
+fn workloads_are_right_under_the_lock_and_wrong_without_it_or_its_fences() {
+    on_all_cores(&WORKLOADS, |&(line, more_than)| {
+        synchronised(line);
+        let open = left(line, &[Unsynchronised], None);
+        assert_eq!(open.is_empty(), more_than == 0, "{line}");
+        for open in open {
+            assert!(
+                open.wrong > more_than,
+                "{line}: {}: {}",
+                open.name,
+                open.wrong
+            );
+        }
+        for defect in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
+            let sections = left(line, &[CriticalSection], Some(defect));
+            let wrong: u32 = sections.iter().map(|section| section.wrong).sum();
+            assert_ne!(wrong, 0, "{line}: {}", defect.name());
+        }
+    });
 }
 
 #[test]
-fn audits_of_the_bank_see_right_sums_under_the_lock_and_wrong_ones_beside_additions() {
-    let bank = Bank::of(12, 40, 4);
-    right_and_wrong(&bank, 3);
-    for of_one in synchronised(&bank) {
-        let additions = of_one.kind == ContenderKind::SpecialPurpose;
+fn audits_see_right_sums_under_the_lock_and_wrong_ones_beside_additions() {
+    for of_one in synchronised(BANK) {
+        let additions = of_one.kind == SpecialPurpose;
         let saw_wrong = |note: &&String| !note.starts_with("0 of");
         let wrong = of_one.notes.iter().filter(saw_wrong).count();
         assert_eq!(wrong > 3, additions, "{}: {wrong}", of_one.name);
@@ -145,82 +146,12 @@ fn audits_of_the_bank_see_right_sums_under_the_lock_and_wrong_ones_beside_additi
 }
 
 #[test]
-fn eigenbench_is_right_under_the_lock_with_words_that_come_twice_and_without() {
+fn eigenbench_is_right_with_words_that_come_twice_and_without_and_kmeans_by_every_rival() {
     // Together, with a word twice, not of whole batches, and more than are drawn before.
-    for (accesses, hot_words) in [(8, 1 << 12), (32, 1 << 14), (16, 20), (13, 64), (40, 100)] {
-        let mut eigenbench = Eigenbench::of_hot_words(hot_words);
-        (eigenbench.plan.hot.reads, eigenbench.plan.hot.writes) = (accesses, accesses);
-        synchronised(&eigenbench);
+    for (accesses, words) in [(8, 1 << 12), (32, 1 << 14), (16, 20), (13, 64), (40, 100)] {
+        let hot = format!("--hot-reads {accesses} --hot-writes {accesses}");
+        synchronised(&format!("eigenbench --hot-words {words} {hot}"));
     }
-    right_and_wrong(&Eigenbench::of_hot_words(20), 10);
-}
-
-#[test]
-fn the_queue_gives_values_in_the_order_of_their_positions() {
-    let queue = Queue {
-        places: 3,
-        producers_percent: 55,
-        operations: TRANSACTIONS as u32,
-        ..Queue::default()
-    };
-    right_and_wrong(&queue, 0);
-}
-
-#[test]
-fn kmeans_adds_every_point_once_by_every_rival() {
-    let kmeans = Kmeans::drawn(2, (37, 1), 2);
-    right_and_wrong(&kmeans, 10);
-    let all = synchronised(&kmeans).into_iter();
-    let rivals = all.filter(|left| left.kind == ContenderKind::SpecialPurpose);
-    assert_eq!(rivals.count(), 3);
-}
-
-#[test]
-fn containers_and_the_pool_are_right_under_the_lock_and_wrong_without_its_fences() {
-    // Few keys, so that operations meet, and more digits than one of the radix tree.
-    let (mut map, mut list, mut ordered) = (Map::default(), List::default(), Ordered::default());
-    (map.keys, map.chains, list.keys, ordered.keys) = (20, 3, 20, 20);
-    (
-        map.lookups_percent,
-        list.lookups_percent,
-        ordered.lookups_percent,
-    ) = (20, 20, 20);
-    right_and_wrong(&map, 0);
-    right_and_wrong(&list, 0);
-    right_and_wrong(&ordered, 0);
-    right_and_wrong(&Pool {}, 0);
-}
-
-#[test]
-fn no_place_of_the_agency_is_made_or_lost() {
-    // Few records, so that tasks meet, and many updates and deletions.
-    let vacation = Vacation {
-        relations: 6,
-        queries: 5,
-        range_percent: 100,
-        users_percent: 60,
-        transactions_max: TRANSACTIONS,
-    };
-    right_and_wrong(&vacation, 0);
-}
-
-#[test]
-fn paths_claimed_under_the_lock_have_cells_of_their_own() {
-    let size = GridSize { x: 10, y: 10, z: 1 };
-    let labyrinth = Labyrinth {
-        maze: Maze::generate(5, size, 24, 0).expect("a maze"),
-        file: None,
-        claim: Claim::Warp,
-    };
-    right_and_wrong(&labyrinth, 0);
-}
-
-#[test]
-fn segments_are_inserted_once_and_linked_once() {
-    let genome = Genome {
-        bases: 60,
-        segment: 12,
-        segments: 90,
-    };
-    right_and_wrong(&genome, 10);
+    let rivals = synchronised(KMEANS).into_iter();
+    assert_eq!(rivals.filter(|left| left.kind == SpecialPurpose).count(), 3);
 }

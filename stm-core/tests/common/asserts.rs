@@ -41,9 +41,14 @@ macro_rules! assert_is {
     };
 }
 
-/// Calls a generic function for each of several types: `of_each!(runs(3): Mcs, Ticket)`. What it
-/// prints last is the type with which a test has failed.
+/// Calls a generic function for each of several types, `of_each!(runs(3): Mcs, Ticket)`, or runs a
+/// block with each, `of_each!(K: LockKind in Mcs, Ticket => { … })`. What it prints last is the type
+/// with which a test has failed.
 macro_rules! of_each {
+    ($kind:ident: $bound:ident in $($type:ty),+ => $body:block) => {{
+        fn of<$kind: $bound>() $body
+        $crate::asserts::of_each!(of(): $($type),+);
+    }};
     ($function:ident $arguments:tt: $($kind:ty),* $(,)?) => {
         $(
             println!("{}:", std::any::type_name::<$kind>());

@@ -158,24 +158,22 @@ fn longest<K: LockKind>(schedule: Schedule, seed: u64, in_a_row: u32) -> (usize,
 
 /// With a kind that is first come, first served, whoever has made its sections in a row
 /// is behind those who wait.
-fn keeps_the_bound<K: LockKind>() {
-    for in_a_row in [1, 3, 5] {
-        let mut full = 0;
-        for schedule in ITS {
-            for seed in 0..10 {
-                let (longest, runs) = longest::<K>(schedule, seed, in_a_row);
-                let name = (K::NAME, schedule, seed, in_a_row);
-                assert_eq!(longest, in_a_row as usize, "{name:?}");
-                full += runs;
-            }
-        }
-        assert!(full > 100, "{full} runs of full length of {}", K::NAME);
-    }
-}
-
 #[test]
 fn nobody_has_more_sections_in_a_row_than_the_bound_while_another_waits() {
-    of_each!(keeps_the_bound(): Ticket, FetchAdd, Anderson, Ring, Mcs);
+    of_each!(K: LockKind in Ticket, FetchAdd, Anderson, Ring, Mcs => {
+        for in_a_row in [1, 3, 5] {
+            let mut full = 0;
+            for schedule in ITS {
+                for seed in 0..10 {
+                    let (longest, runs) = longest::<K>(schedule, seed, in_a_row);
+                    let name = (K::NAME, schedule, seed, in_a_row);
+                    assert_eq!(longest, in_a_row as usize, "{name:?}");
+                    full += runs;
+                }
+            }
+            assert!(full > 100, "{full} runs of full length of {}", K::NAME);
+        }
+    });
 }
 
 /// The measure finds something where there is something to be found: a lock that is not
@@ -208,14 +206,12 @@ fn lanes_of_a_warp_share_the_bound() {
 }
 
 /// The last section in a row is before the first of the next holder.
-fn needs_its_fences<K: LockKind>() {
-    let mutants = [Mutant::LockNoAcquire, Mutant::LockNoRelease];
-    show(K::NAME, &mutants, Schedule::Random, 1, |config| {
-        sections::<K>(config, &Launch::new(3, 1), (Form::Many(2), 4, 1)).is_ok()
-    });
-}
-
 #[test]
 fn a_missing_acquire_or_release_is_caught_around_sections_in_a_row() {
-    of_each!(needs_its_fences(): Ticket, Mcs);
+    of_each!(K: LockKind in Ticket, Mcs => {
+        let mutants = [Mutant::LockNoAcquire, Mutant::LockNoRelease];
+        show(K::NAME, &mutants, Schedule::Random, 1, |config| {
+            sections::<K>(config, &Launch::new(3, 1), (Form::Many(2), 4, 1)).is_ok()
+        });
+    });
 }

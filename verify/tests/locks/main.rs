@@ -18,8 +18,12 @@ mod prelude;
 #[cfg(feature = "cli")]
 mod structures;
 
-/// Calls a generic function for each kind of lock.
+/// Calls a generic function for each kind of lock, or runs a block with each.
 macro_rules! each_kind {
+    ($kind:ident => $body:block) => {{
+        fn of<$kind: LockKind>() $body
+        $crate::each_kind!(of());
+    }};
     ($function:ident($($argument:expr),* $(,)?)) => {
         stm_sync::for_each_lock!($function($($argument),*));
         $function::<stm_sync::Checked<stm_sync::Mcs>>($($argument),*);

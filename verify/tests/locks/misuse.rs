@@ -24,46 +24,44 @@ fn holds<K: LockKind>(lane: &SimLane<'_>, view: &TLocks<K>, lock: u64, flag: &Fl
     assert_eq!(held, Ok(()));
 }
 
-fn refuses_misuse<K: TryLock>() {
-    for config in fair(1, 4) {
-        let mut world = World::<Checked<K>>::new(config, &Launch::new(2, 1), 2);
-        // A thread asks for a lock that it holds, in three ways.
-        world.ends(|lane, view| {
-            let again = view.with(lane, 0, || {
-                [
-                    view.with(lane, 0, || ()),
-                    view.try_with(lane, 0, || ()).map(|_| ()),
-                    view.lock(lane, 0),
-                ]
-            });
-            assert_eq!(again, Ok([Err(LockFault::HeldAlready); 3]));
-        });
-        reported(&world, "that it held already (lock 0 of locks)");
-        world.locks.reset().unwrap();
-        // A thread gives up what nobody holds, then what another one holds.
-        let flag = Flag::new(&world.sim);
-        world.ends(|lane, view| {
-            assert_eq!(view.unlock(lane, 1), Err(LockFault::NotHeld));
-            if lane.block_index() == 0 {
-                view.lock(lane, 1).unwrap();
-                flag.set(lane, 1);
-                flag.wait_for(lane, 2);
-                view.unlock(lane, 1).unwrap();
-            } else {
-                flag.wait_for(lane, 1);
-                assert_eq!(view.unlock(lane, 1), Err(LockFault::NotHeld));
-                flag.set(lane, 2);
-                // It is given up in the end.
-                assert_eq!(view.with(lane, 1, || 7), Ok(7));
-            }
-        });
-        reported(&world, "that it did not hold (lock 1 of locks)");
-    }
-}
-
 #[test]
 fn a_checked_lock_refuses_reentry_and_an_unlock_of_what_is_not_held() {
-    of_each!(refuses_misuse(): Tas, Ticket, Mcs, Mcs2, Reserving<3>);
+    of_each!(K: TryLock in Tas, Ticket, Mcs, Mcs2, Reserving<3> => {
+        for config in fair(1, 4) {
+            let mut world = World::<Checked<K>>::new(config, &Launch::new(2, 1), 2);
+            // A thread asks for a lock that it holds, in three ways.
+            world.ends(|lane, view| {
+                let again = view.with(lane, 0, || {
+                    [
+                        view.with(lane, 0, || ()),
+                        view.try_with(lane, 0, || ()).map(|_| ()),
+                        view.lock(lane, 0),
+                    ]
+                });
+                assert_eq!(again, Ok([Err(LockFault::HeldAlready); 3]));
+            });
+            reported(&world, "that it held already (lock 0 of locks)");
+            world.locks.reset().unwrap();
+            // A thread gives up what nobody holds, then what another one holds.
+            let flag = Flag::new(&world.sim);
+            world.ends(|lane, view| {
+                assert_eq!(view.unlock(lane, 1), Err(LockFault::NotHeld));
+                if lane.block_index() == 0 {
+                    view.lock(lane, 1).unwrap();
+                    flag.set(lane, 1);
+                    flag.wait_for(lane, 2);
+                    view.unlock(lane, 1).unwrap();
+                } else {
+                    flag.wait_for(lane, 1);
+                    assert_eq!(view.unlock(lane, 1), Err(LockFault::NotHeld));
+                    flag.set(lane, 2);
+                    // It is given up in the end.
+                    assert_eq!(view.with(lane, 1, || 7), Ok(7));
+                }
+            });
+            reported(&world, "that it did not hold (lock 1 of locks)");
+        }
+    });
 }
 
 #[test]
@@ -85,126 +83,116 @@ fn a_ring_refuses_reentry_and_whoever_is_behind_it() {
 }
 
 /// A section cannot give up its own lock, also after its thread had it by a call.
-fn keeps_a_section<K: TryLock>() {
-    for config in fair(1, 10) {
-        let world = World::<Checked<K>>::new(config, &Launch::new(3, 1), 1);
-        world.ends(|lane, view| {
-            view.lock(lane, 0).unwrap();
-            view.unlock(lane, 0).unwrap();
-            for _ in 0..3 {
-                let inside = view.with(lane, 0, || {
-                    let refused = view.unlock(lane, 0);
-                    world.section(lane, &[0]);
-                    refused
-                });
-                assert_eq!(inside, Ok(Err(LockFault::NotHeld)));
-            }
-            let walked = view.walk(lane, 0, |_, _| Step::Done(view.unlock(lane, 0)));
-            assert_eq!(walked, Ok(Err(LockFault::NotHeld)));
-        });
-        assert_eq!(world.counted(), Ok(vec![9]), "{}", K::NAME);
-    }
-}
-
 #[test]
 fn an_unlock_inside_of_a_section_is_refused() {
-    of_each!(keeps_a_section(): Tas, Ticket, Mcs2, Reserving<3>);
+    of_each!(K: TryLock in Tas, Ticket, Mcs2, Reserving<3> => {
+        for config in fair(1, 10) {
+            let world = World::<Checked<K>>::new(config, &Launch::new(3, 1), 1);
+            world.ends(|lane, view| {
+                view.lock(lane, 0).unwrap();
+                view.unlock(lane, 0).unwrap();
+                for _ in 0..3 {
+                    let inside = view.with(lane, 0, || {
+                        let refused = view.unlock(lane, 0);
+                        world.section(lane, &[0]);
+                        refused
+                    });
+                    assert_eq!(inside, Ok(Err(LockFault::NotHeld)));
+                }
+                let walked = view.walk(lane, 0, |_, _| Step::Done(view.unlock(lane, 0)));
+                assert_eq!(walked, Ok(Err(LockFault::NotHeld)));
+            });
+            assert_eq!(world.counted(), Ok(vec![9]), "{}", K::NAME);
+        }
+    });
 }
 
 /// Whoever has given up a wait in a queue gets no other lock of the array, as its
 /// place in the queue stays.
-fn refuses_after_a_timeout<K: LockKind>() {
-    for seed in 0..10 {
-        let config = config(1, Schedule::Random, seed);
-        let mut world = World::<K>::new(config, &Launch::new(2, 1), 2);
-        let flag = Flag::new(&world.sim);
-        world.ends(|lane, view| {
-            let timed_out = Err(LockFault::TimedOut);
-            if lane.block_index() == 0 {
-                holds(lane, view, 0, &flag);
-                assert_eq!(view.with(lane, 1, || ()), timed_out);
-            } else {
-                flag.wait_for(lane, 1);
-                assert_eq!(view.with(lane, 0, || ()), timed_out);
-                assert_eq!(view.with(lane, 1, || ()), timed_out);
-                flag.set(lane, 2);
-            }
-        });
-        world.is_reset_after(&["lock 0 of locks"]);
-    }
-}
-
 #[test]
 fn after_a_timeout_in_a_queue_all_locks_of_the_array_refuse() {
-    of_each!(
-        refuses_after_a_timeout():
-        Timeout<Mcs, 4_000>, Timeout<Ring, 4_000>, Timeout<Ticket, 4_000>,
-        Checked<Timeout<Mcs2, 4_000>>
-    );
+    of_each!(K: LockKind in
+        Timeout<Mcs, 4_000>, Timeout<Ring, 4_000>, Timeout<Ticket, 4_000>, Checked<Timeout<Mcs2, 4_000>> => {
+        for seed in 0..10 {
+            let config = config(1, Schedule::Random, seed);
+            let mut world = World::<K>::new(config, &Launch::new(2, 1), 2);
+            let flag = Flag::new(&world.sim);
+            world.ends(|lane, view| {
+                let timed_out = Err(LockFault::TimedOut);
+                if lane.block_index() == 0 {
+                    holds(lane, view, 0, &flag);
+                    assert_eq!(view.with(lane, 1, || ()), timed_out);
+                } else {
+                    flag.wait_for(lane, 1);
+                    assert_eq!(view.with(lane, 0, || ()), timed_out);
+                    assert_eq!(view.with(lane, 1, || ()), timed_out);
+                    flag.set(lane, 2);
+                }
+            });
+            world.is_reset_after(&["lock 0 of locks"]);
+        }
+    });
 }
 
 /// A thread holds lock 0, and asks for lock 1 of the same array while others wait for
 /// lock 0 behind its node.
-fn refuses_a_second_lock<K: LockKind>() {
-    for config in fair(1, 5) {
-        let world = World::<K>::new(config, &Launch::new(4, 1), 2);
-        world.ends(|lane, view| {
-            for _ in 0..3 {
-                let nested = view.with(lane, 0, || {
-                    let refused = view.with(lane, 1, || ());
-                    world.section(lane, &[0]);
-                    refused
-                });
-                assert_eq!(nested, Ok(Err(LockFault::TooManyHeld)));
-                assert_eq!(view.with(lane, 1, || ()), Ok(()));
-            }
-        });
-        reported(&world, "more locks at a time");
-        assert_eq!(world.counted(), Ok(vec![12, 0]), "{} {config}", K::NAME);
-    }
+#[test]
+fn an_mcs_lock_refuses_a_second_one() {
+    of_each!(K: LockKind in Mcs, Checked<Mcs> => {
+        for config in fair(1, 5) {
+            let world = World::<K>::new(config, &Launch::new(4, 1), 2);
+            world.ends(|lane, view| {
+                for _ in 0..3 {
+                    let nested = view.with(lane, 0, || {
+                        let refused = view.with(lane, 1, || ());
+                        world.section(lane, &[0]);
+                        refused
+                    });
+                    assert_eq!(nested, Ok(Err(LockFault::TooManyHeld)));
+                    assert_eq!(view.with(lane, 1, || ()), Ok(()));
+                }
+            });
+            reported(&world, "more locks at a time");
+            assert_eq!(world.counted(), Ok(vec![12, 0]), "{} {config}", K::NAME);
+        }
+    });
 }
 
 /// A thread that asks for a third MCS2 lock gets an error, and so does the host.
-fn refuses_a_third_lock<K: LockKind>() {
-    let config = config(1, Schedule::Random, 1);
-    let mut world = World::<K>::new(config, &Launch::new(2, 1), 3);
-    let run = |world: &World<K>| {
-        world.ends(|lane, view| {
-            let done = view.with(lane, 0, || view.with(lane, 1, || view.with(lane, 2, || ())));
-            assert_eq!(done, Ok(Ok(Err(LockFault::TooManyHeld))));
-        });
-    };
-    run(&world);
-    reported(&world, "more locks at a time");
-    // The two locks were given up, so the same goes on.
-    run(&world);
-    world.locks.reset().unwrap();
-    world.locks.check().unwrap();
-}
-
 #[test]
-fn an_mcs_lock_refuses_a_second_one_and_mcs2_a_third() {
-    refuses_a_second_lock::<Mcs>();
-    refuses_a_second_lock::<Checked<Mcs>>();
-    of_each!(refuses_a_third_lock(): Mcs2, Checked<Mcs2>);
+fn an_mcs2_lock_refuses_a_third_one() {
+    of_each!(K: LockKind in Mcs2, Checked<Mcs2> => {
+        let config = config(1, Schedule::Random, 1);
+        let mut world = World::<K>::new(config, &Launch::new(2, 1), 3);
+        let run = |world: &World<K>| {
+            world.ends(|lane, view| {
+                let done = view.with(lane, 0, || view.with(lane, 1, || view.with(lane, 2, || ())));
+                assert_eq!(done, Ok(Ok(Err(LockFault::TooManyHeld))));
+            });
+        };
+        run(&world);
+        reported(&world, "more locks at a time");
+        // The two locks were given up, so the same goes on.
+        run(&world);
+        world.locks.reset().unwrap();
+        world.locks.check().unwrap();
+    });
 }
 
 /// Checked locks have a number for each user, whatever the kind.
-fn refuses_more_users<K: LockKind>() {
-    let config = config(1, Schedule::Random, 3);
-    let world = World::<K>::of(config, &Launch::new(4, 1), 1, |sim| {
-        Locks::new(sim, 1, 2, "locks").unwrap()
-    });
-    world.ends(|lane, view| {
-        let refused = view.with(lane, 0, || ()) == Err(LockFault::TooManyUsers);
-        assert_eq!(refused, lane.grid_thread() >= 2);
-    });
-    reported(&world, "is not below the number of users");
-}
-
 #[test]
 fn more_users_than_nodes_or_slots_are_refused() {
-    of_each!(refuses_more_users(): Mcs, Ring, Checked<Anderson>, Checked<Ticket>);
+    of_each!(K: LockKind in Mcs, Ring, Checked<Anderson>, Checked<Ticket> => {
+        let config = config(1, Schedule::Random, 3);
+        let world = World::<K>::of(config, &Launch::new(4, 1), 1, |sim| {
+            Locks::new(sim, 1, 2, "locks").unwrap()
+        });
+        world.ends(|lane, view| {
+            let refused = view.with(lane, 0, || ()) == Err(LockFault::TooManyUsers);
+            assert_eq!(refused, lane.grid_thread() >= 2);
+        });
+        reported(&world, "is not below the number of users");
+    });
 }
 
 /// Anderson's lock itself stays correct: users take turns at a slot.
@@ -226,31 +214,26 @@ fn more_users_than_slots_of_an_anderson_lock_still_exclude_each_other() {
 
 /// Two threads take two locks in opposite orders, and each holds its first one
 /// when it asks for the second.
-fn ends_a_deadlock<K: LockKind>() {
-    for config in fair(1, 5) {
-        let world = World::<K>::new(config, &Launch::new(2, 1), 2);
-        let here = Flag::new(&world.sim);
-        world.ends(|lane, view| {
-            let own = lane.grid_thread();
-            let done = view.with(lane, own, || {
-                here.count(lane);
-                here.wait_for(lane, 2);
-                view.with(lane, 1 - own, || ())
-            });
-            assert!(matches!(done, Ok(Ok(()) | Err(LockFault::TimedOut))));
-        });
-        let error = world.locks.check().unwrap_err();
-        assert_is!(error, Error::LockTimeout { what: "locks", .. });
-    }
-}
-
 #[test]
 fn a_watchdog_ends_a_deadlock() {
-    of_each!(
-        ends_a_deadlock():
-        Timeout<Tas, 4_000>, Timeout<Ticket, 4_000>, Timeout<Mcs2, 4_000>,
-        Timeout<Anderson, 4_000>, Timeout<Reserving<4>, 4_000>, Checked<Timeout<Mcs2, 4_000>>
-    );
+    of_each!(K: LockKind in
+        Timeout<Tas, 4_000>, Timeout<Ticket, 4_000>, Timeout<Mcs2, 4_000>, Timeout<Anderson, 4_000>, Timeout<Reserving<4>, 4_000>, Checked<Timeout<Mcs2, 4_000>> => {
+        for config in fair(1, 5) {
+            let world = World::<K>::new(config, &Launch::new(2, 1), 2);
+            let here = Flag::new(&world.sim);
+            world.ends(|lane, view| {
+                let own = lane.grid_thread();
+                let done = view.with(lane, own, || {
+                    here.count(lane);
+                    here.wait_for(lane, 2);
+                    view.with(lane, 1 - own, || ())
+                });
+                assert!(matches!(done, Ok(Ok(()) | Err(LockFault::TimedOut))));
+            });
+            let error = world.locks.check().unwrap_err();
+            assert_is!(error, Error::LockTimeout { what: "locks", .. });
+        }
+    });
 }
 
 /// A holder that never ends keeps its warp waiting no longer than the bound, and
@@ -347,45 +330,6 @@ fn caught<R>(run: impl FnOnce() -> R) {
 
 const FAILED: LockFault = LockFault::HolderFailed;
 
-/// The second section of thread 1 panics. The others go on until they are refused, and
-/// nobody enters after the half-done section.
-fn ends<K: LockKind>() {
-    let refused = Cell::new(0);
-    for config in fair(1, 4) {
-        let mut world = World::<K>::new(config, &Launch::new(4, 1), 2);
-        let counter = |i| word(&world.counters, i);
-        world.ends(|lane, view| {
-            let section = |panics_now: bool| {
-                increment(lane, counter(0));
-                if panics_now {
-                    panics::<()>();
-                }
-                increment(lane, counter(1));
-            };
-            if lane.grid_thread() == 1 {
-                assert_eq!(view.with(lane, 0, || section(false)), Ok(()));
-                caught(|| view.with(lane, 0, || section(true)));
-                // The other locks of the array refuse it, too.
-                assert_eq!(view.with(lane, 1, || ()), Err(FAILED));
-                return;
-            }
-            // Not for ever, as a lock may be unfair, and so a schedule.
-            for _ in 0..100 {
-                lane.pause(1);
-                if view.with(lane, 0, || section(false)) == Err(FAILED) {
-                    assert_eq!(view.with(lane, 1, || ()), Err(FAILED));
-                    refused.set(refused.get() + 1);
-                    return;
-                }
-            }
-        });
-        let counted = world.counted().unwrap();
-        assert_eq!(counted[0], counted[1] + 1, "{} {config}", K::NAME);
-        world.is_reset_after(&["thread 1 panicked in a section", "lock 0 of locks"]);
-    }
-    assert!(refused.get() > 30, "{} of 60 of {}", refused.get(), K::NAME);
-}
-
 impl<K: LockKind> World<K> {
     /// Asserts that the host reports what says all of this, and that the locks can be used again
     /// after a reset.
@@ -398,9 +342,46 @@ impl<K: LockKind> World<K> {
     }
 }
 
+/// The second section of thread 1 panics. The others go on until they are refused, and
+/// nobody enters after the half-done section.
 #[test]
 fn who_waits_for_a_section_that_has_panicked_is_refused() {
-    each_kind!(ends());
+    each_kind!(K => {
+        let refused = Cell::new(0);
+        for config in fair(1, 4) {
+            let mut world = World::<K>::new(config, &Launch::new(4, 1), 2);
+            let counter = |i| word(&world.counters, i);
+            world.ends(|lane, view| {
+                let section = |panics_now: bool| {
+                    increment(lane, counter(0));
+                    if panics_now {
+                        panics::<()>();
+                    }
+                    increment(lane, counter(1));
+                };
+                if lane.grid_thread() == 1 {
+                    assert_eq!(view.with(lane, 0, || section(false)), Ok(()));
+                    caught(|| view.with(lane, 0, || section(true)));
+                    // The other locks of the array refuse it, too.
+                    assert_eq!(view.with(lane, 1, || ()), Err(FAILED));
+                    return;
+                }
+                // Not for ever, as a lock may be unfair, and so a schedule.
+                for _ in 0..100 {
+                    lane.pause(1);
+                    if view.with(lane, 0, || section(false)) == Err(FAILED) {
+                        assert_eq!(view.with(lane, 1, || ()), Err(FAILED));
+                        refused.set(refused.get() + 1);
+                        return;
+                    }
+                }
+            });
+            let counted = world.counted().unwrap();
+            assert_eq!(counted[0], counted[1] + 1, "{} {config}", K::NAME);
+            world.is_reset_after(&["thread 1 panicked in a section", "lock 0 of locks"]);
+        }
+        assert!(refused.get() > 30, "{} of 60 of {}", refused.get(), K::NAME);
+    });
 }
 
 #[test]

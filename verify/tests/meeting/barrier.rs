@@ -1,14 +1,11 @@
 //! Barriers: nobody leaves before all have come, what was written before is seen
-//! after, and nothing has to be reset.
+//! after, and nothing has to be reset. `kernels.rs` has those whose kind is chosen at launch.
 
 use crate::prelude::*;
 use crate::{are_right, config};
 use std::time::Duration;
 use stm_core::internal::host::Watchdog;
-use stm_sync::Stop;
-use stm_sync::barrier::{
-    Chosen, Counted, Grouped, Kind, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng,
-};
+use stm_sync::barrier::{Counted, Grouped, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng};
 use stm_sync::host::GridBarrier;
 use verify::sim::Closure;
 
@@ -62,25 +59,16 @@ struct World<B> {
 }
 
 impl<B: Meeting> World<B> {
-    fn of(
-        config: SimConfig,
-        limit: Option<Duration>,
-        shape: (u32, u32),
-        make: impl Fn(&Sim, Launch, Stop) -> Result<GridBarrier<Sim, B>, Error>,
-    ) -> Self {
+    fn new(config: SimConfig, limit: Option<Duration>, (blocks, threads): (u32, u32)) -> Self {
         let sim = Sim::new(config);
         let watchdog = Watchdog::new(&sim, limit).unwrap();
-        let shape = Launch::new(shape.0, shape.1);
+        let shape = Launch::new(blocks, threads);
         Self {
-            barrier: make(&sim, shape, watchdog.stop()).unwrap(),
+            barrier: GridBarrier::new(&sim, shape, watchdog.stop()).unwrap(),
             words: Buffer::zeroed(&sim, 140, "words").unwrap(),
             watchdog,
             sim,
         }
-    }
-
-    fn new(config: SimConfig, limit: Option<Duration>, shape: (u32, u32)) -> Self {
-        Self::of(config, limit, shape, GridBarrier::new)
     }
 
     /// Launches [`phases`] with the grid of the barrier.
@@ -119,39 +107,21 @@ fn run<B: Meeting>(mut world: World<B>) -> Result<(), String> {
     Ok(())
 }
 
-fn is_right<B: Meeting>(runs: u64) {
-    for shape in SHAPES {
-        let what = format!("{}: {shape:?}", B::NAME);
-        are_right(&what, runs, |k| {
-            run(World::<B>::new(config(k), None, shape))
-        });
-    }
-}
-
-/// The runs of each algorithm and shape: all schedules, widths and memories.
-const RUNS: u64 = 84;
-
 #[test]
 fn every_algorithm_keeps_rounds_apart() {
-    of_each!(is_right(RUNS): TwoStage, XiaoFeng, Tree, Counted, Grouped, Led);
-}
-
-#[test]
-fn a_chosen_algorithm_does_what_its_type_does() {
-    for (k, &kind) in (0..).zip(Kind::ALL) {
-        for k in [k, k + 7, k + 30] {
-            for shape in [(5, 8), (70, 2)] {
-                let make = |sim: &_, shape, stop| GridBarrier::chosen(sim, kind, shape, stop);
-                if let Err(wrong) = run::<Chosen>(World::of(config(k), None, shape, make)) {
-                    panic!("{}: {}: {shape:?}: {wrong}", kind.name(), config(k));
-                }
-            }
+    of_each!(B: Meeting in TwoStage, XiaoFeng, Tree, Counted, Grouped, Led => {
+        // All schedules, widths and memories.
+        for shape in SHAPES {
+            let what = format!("{}: {shape:?}", B::NAME);
+            are_right(&what, 84, |k| {
+                run(World::<B>::new(config(k), None, shape))
+            });
         }
-    }
+    });
 }
 
 /// Every missing fence makes a thread see a word of another round; a round that is not
-/// counted does that, or keeps a thread waiting. `is_right` has the same runs without.
+/// counted does that, or keeps a thread waiting. The test above has the same runs without.
 fn all_are_found<B: Meeting>(has_a_middle: bool) {
     use Mutant::{BarrierNoAcquire, BarrierNoRelease, BarrierNotPassedOn, BarrierRoundKept};
     let other: &[&str] = &["another round"];
@@ -215,26 +185,21 @@ fn transactions_before_a_wait_are_seen_after_it() {
     }
 }
 
-fn a_block_that_does_not_come_ends_the_launch<B: Meeting>() {
-    for k in 0..21 {
-        let limit = Duration::from_micros(400);
-        let config = config(k).with_idle(2_000_000);
-        let mut world = World::<B>::new(config, Some(limit), (6, 3));
-        for absent in [0, 3] {
-            let ended = world.launch((1, Some(absent)));
-            assert_eq!(ended, Err(Error::StillWaiting { limit }), "{config}");
-            // It has been reset.
-            world.launch(FIRST).unwrap();
-        }
-    }
-}
-
 #[test]
 fn a_wait_for_a_block_that_has_ended_is_asked_to_stop() {
-    of_each!(
-        a_block_that_does_not_come_ends_the_launch():
-        TwoStage, XiaoFeng, Tree, Counted, Grouped, Led
-    );
+    of_each!(B: Meeting in TwoStage, XiaoFeng, Tree, Counted, Grouped, Led => {
+        for k in 0..21 {
+            let limit = Duration::from_micros(400);
+            let config = config(k).with_idle(2_000_000);
+            let mut world = World::<B>::new(config, Some(limit), (6, 3));
+            for absent in [0, 3] {
+                let ended = world.launch((1, Some(absent)));
+                assert_eq!(ended, Err(Error::StillWaiting { limit }), "{config}");
+                // It has been reset.
+                world.launch(FIRST).unwrap();
+            }
+        }
+    });
 }
 
 #[test]

@@ -209,6 +209,7 @@ fn a_ring_holds_as_many_values_as_it_is_deep() {
         let (sim, watchdog) = simulator(config(4));
         let shape = RingShape::one_to_one(2, depth_log2);
         let rings = Rings::<_, u32>::new(&sim, shape, watchdog.stop()).unwrap();
+        assert_eq!(rings.shape(), shape);
         let view = rings.view();
         sim.run(&Launch::new(1, 1), |lane| {
             let ring = view.get(1).unwrap();

@@ -82,9 +82,10 @@ const TIMES: u32 = 6;
 #[test]
 fn a_checked_loop_finds_a_barrier_without_a_fence_and_else_nothing() {
     for &kind in barrier::Kind::ALL {
+        assert_eq!(barrier::Kind::from_name(kind.name()), Some(kind));
         let wrong = |k, mutant| {
             let sim = Sim::new(config(k).with_mutant(mutant));
-            let shape = [(5, 8), (9, 2), (2, 1), (1, 5)][(k % 4) as usize];
+            let shape = [(5, 8), (70, 2), (2, 1), (1, 5)][(k % 4) as usize];
             runs_of_kernels::meetings(&sim, None, kind, shape, TIMES)
         };
         for mutant in [Mutant::BarrierNoRelease, Mutant::BarrierNoAcquire] {
@@ -106,6 +107,7 @@ fn entries(config: SimConfig, kind: semaphore::Kind, count: u32) -> Result<[u32;
 fn a_checked_loop_finds_one_too_many_in_a_semaphore_and_else_nothing() {
     let mut found = BTreeSet::new();
     for &kind in semaphore::Kind::ALL {
+        assert_eq!(semaphore::Kind::from_name(kind.name()), Some(kind));
         for k in 0..84 {
             for count in [1, 2, 100] {
                 let right = entries(config(k), kind, count);

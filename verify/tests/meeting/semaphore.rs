@@ -1,14 +1,13 @@
 //! Semaphores: never more than the count inside, everybody comes in, and a count of
-//! one is mutual exclusion.
+//! one is mutual exclusion. `kernels.rs` has those whose kind is chosen at launch.
 
 use crate::prelude::*;
 use crate::{are_right, config, simulator};
 use std::time::Duration;
 use stm_core::internal::host::Watchdog;
-use stm_sync::Stop;
 use stm_sync::host::Semaphores;
 use stm_sync::semaphore::{
-    COUNT_MAX, Checked, Chosen, Kind, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
+    COUNT_MAX, Checked, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
 };
 use verify::sim::Closure;
 
@@ -98,24 +97,12 @@ impl<S: Waiting> Sections<S> {
 
 fn run<S: Waiting>(
     config: SimConfig,
-    shape: (u32, u32),
+    (blocks, threads): (u32, u32),
     count: u32,
     form: Form,
 ) -> Result<(), String> {
-    run_of::<S>(config, shape, form, |sim, stop| {
-        Semaphores::new(sim, 1, count, stop)
-    })
-}
-
-fn run_of<S: Waiting>(
-    config: SimConfig,
-    (blocks, threads): (u32, u32),
-    form: Form,
-    make: impl Fn(&Sim, Stop) -> Result<Semaphores<Sim, S>, Error>,
-) -> Result<(), String> {
     let (sim, mut watchdog) = simulator(config);
-    let semaphores = make(&sim, watchdog.stop()).unwrap();
-    let count = semaphores.count();
+    let semaphores = Semaphores::<_, S>::new(&sim, 1, count, watchdog.stop()).unwrap();
     let sections = Sections::new(&sim, &semaphores, form);
     for _ in 0..2 {
         let launched = sections.launch(&sim, &mut watchdog, Launch::new(blocks, threads));
@@ -134,41 +121,16 @@ fn run_of<S: Waiting>(
 
 const SHAPES: [(u32, u32); 4] = [(1, 1), (1, 9), (3, 4), (2, 33)];
 
-fn is_right<S: Waiting>() {
-    for count in [1, 2, 5, 100] {
-        are_right(&format!("{}: {count}", S::NAME), 84, |k| {
-            let shape = SHAPES[((k + u64::from(count)) % 4) as usize];
-            run::<S>(config(k), shape, count, Form::With)
-        });
-    }
-}
-
 #[test]
 fn every_algorithm_lets_in_the_count_and_everybody_under_every_schedule() {
-    of_each!(is_right(): Spin, SpinBackoff, Sleeping, Tickets);
-}
-
-#[test]
-fn a_checked_semaphore_does_what_its_algorithm_does() {
-    is_right::<Checked<Tickets>>();
-    waits_and_posts_are_right::<Checked<Spin>>();
-    waits_and_posts_are_right::<Checked<Sleeping>>();
-}
-
-#[test]
-fn a_chosen_algorithm_does_what_its_type_does() {
-    for (i, &kind) in (0..).zip(Kind::ALL) {
-        assert_eq!(Kind::from_name(kind.name()), Some(kind));
-        for k in [i, i + 7, i + 30, i + 45] {
-            for count in [1, 3] {
-                let make = |sim: &Sim, stop| Semaphores::chosen(sim, kind, 1, count, stop);
-                let run = run_of::<Chosen>(config(k), (3, 4), Form::With, make);
-                if let Err(wrong) = run {
-                    panic!("{}: {}: {count}: {wrong}", kind.name(), config(k));
-                }
-            }
+    of_each!(S: Waiting in Spin, SpinBackoff, Sleeping, Tickets, Checked<Tickets> => {
+        for count in [1, 2, 5, 100] {
+            are_right(&format!("{}: {count}", S::NAME), 84, |k| {
+                let shape = SHAPES[((k + u64::from(count)) % 4) as usize];
+                run::<S>(config(k), shape, count, Form::With)
+            });
         }
-    }
+    });
 }
 
 /// Whether waits in one place and posts in another come to an end: where lanes of a
@@ -177,19 +139,18 @@ fn runs_apart(config: SimConfig) -> bool {
     config.warp_width == 1 || !matches!(config.schedule, Schedule::Lockstep | Schedule::Stack)
 }
 
-fn waits_and_posts_are_right<S: Waiting>() {
-    for k in (0..84).filter(|&k| runs_apart(config(k))) {
-        for (count, shape) in [(1, (4, 2)), (3, (2, 9))] {
-            if let Err(wrong) = run::<S>(config(k), shape, count, Form::WaitAndPost) {
-                panic!("{}: {}: {shape:?}, {count}: {wrong}", S::NAME, config(k));
-            }
-        }
-    }
-}
-
 #[test]
 fn a_wait_and_a_post_do_what_the_closure_does() {
-    of_each!(waits_and_posts_are_right(): Spin, SpinBackoff, Sleeping, Tickets);
+    of_each!(S: Waiting in
+        Spin, SpinBackoff, Sleeping, Tickets, Checked<Spin>, Checked<Sleeping> => {
+        for k in (0..84).filter(|&k| runs_apart(config(k))) {
+            for (count, shape) in [(1, (4, 2)), (3, (2, 9))] {
+                if let Err(wrong) = run::<S>(config(k), shape, count, Form::WaitAndPost) {
+                    panic!("{}: {}: {shape:?}, {count}: {wrong}", S::NAME, config(k));
+                }
+            }
+        }
+    });
 }
 
 fn is_found<S: Waiting>(mutant: Mutant, how: &str) {
@@ -200,36 +161,32 @@ fn is_found<S: Waiting>(mutant: Mutant, how: &str) {
     });
 }
 
-fn those_of_all_are_found<S: Waiting>() {
-    is_found::<S>(Mutant::SemaphoreNoRelease, "the word is");
-    is_found::<S>(Mutant::SemaphorePostLost, "livelock");
-    is_found::<S>(Mutant::SemaphoreOneMore, "one too many inside");
-}
-
 #[test]
 fn a_missing_fence_a_lost_post_and_one_too_many_are_found() {
-    of_each!(those_of_all_are_found(): Spin, SpinBackoff, Sleeping, Tickets);
+    of_each!(S: Waiting in Spin, SpinBackoff, Sleeping, Tickets => {
+        is_found::<S>(Mutant::SemaphoreNoRelease, "the word is");
+        is_found::<S>(Mutant::SemaphorePostLost, "livelock");
+        is_found::<S>(Mutant::SemaphoreOneMore, "one too many inside");
+    });
     is_found::<Sleeping>(Mutant::SemaphoreNoAcquire, "the word is");
     is_found::<Tickets>(Mutant::SemaphoreNoAcquire, "the word is");
 }
 
-fn a_wait_without_a_post_ends<S: Waiting>() {
-    let sim = Sim::new(config(2).with_idle(2_000_000));
-    let limit = Duration::from_micros(100);
-    let mut watchdog = Watchdog::new(&sim, Some(limit)).unwrap();
-    let mut semaphores = Semaphores::<_, S>::new(&sim, 1, 4, watchdog.stop()).unwrap();
-    for (form, ends) in [(Form::WaitAlone, false), (Form::With, true)] {
-        let sections = Sections::new(&sim, &semaphores, form);
-        let launched = sections.launch(&sim, &mut watchdog, Launch::new(5, 2));
-        let stopped = (!ends).then_some(Error::StillWaiting { limit });
-        assert_eq!(launched.err(), stopped);
-        semaphores.reset().unwrap();
-    }
-}
-
 #[test]
 fn a_wait_for_a_post_that_does_not_come_is_asked_to_stop() {
-    of_each!(a_wait_without_a_post_ends(): Spin, SpinBackoff, Sleeping, Tickets);
+    of_each!(S: Waiting in Spin, SpinBackoff, Sleeping, Tickets => {
+        let sim = Sim::new(config(2).with_idle(2_000_000));
+        let limit = Duration::from_micros(100);
+        let mut watchdog = Watchdog::new(&sim, Some(limit)).unwrap();
+        let mut semaphores = Semaphores::<_, S>::new(&sim, 1, 4, watchdog.stop()).unwrap();
+        for (form, ends) in [(Form::WaitAlone, false), (Form::With, true)] {
+            let sections = Sections::new(&sim, &semaphores, form);
+            let launched = sections.launch(&sim, &mut watchdog, Launch::new(5, 2));
+            let stopped = (!ends).then_some(Error::StillWaiting { limit });
+            assert_eq!(launched.err(), stopped);
+            semaphores.reset().unwrap();
+        }
+    });
 }
 
 #[test]
@@ -278,87 +235,81 @@ fn a_post_too_many<S: Waiting>(k: u64, culprit: Option<u64>) -> Result<(), Error
     found
 }
 
-fn finds_a_post_without_a_wait<S: Waiting>() {
-    for k in (0..84).filter(|&k| runs_apart(config(k))) {
-        assert_eq!(a_post_too_many::<S>(k, None), Ok(()), "{}", S::NAME);
-        let found = a_post_too_many::<S>(k, Some(4));
-        let (thread, semaphore) = (4, 1);
-        let expected = Error::PostWithoutWait { thread, semaphore };
-        assert_eq!(found, Err(expected), "{}: {}", S::NAME, config(k));
-    }
-}
-
 #[test]
 fn a_checked_semaphore_finds_a_post_without_a_wait() {
-    of_each!(finds_a_post_without_a_wait(): Spin, SpinBackoff, Sleeping, Tickets);
+    of_each!(S: Waiting in Spin, SpinBackoff, Sleeping, Tickets => {
+        for k in (0..84).filter(|&k| runs_apart(config(k))) {
+            assert_eq!(a_post_too_many::<S>(k, None), Ok(()), "{}", S::NAME);
+            let found = a_post_too_many::<S>(k, Some(4));
+            let (thread, semaphore) = (4, 1);
+            let expected = Error::PostWithoutWait { thread, semaphore };
+            assert_eq!(found, Err(expected), "{}: {}", S::NAME, config(k));
+        }
+    });
 }
 
 /// A post without a wait makes no room: the next threads still exclude each other.
-fn makes_no_room<S: Waiting>() {
-    let (sim, watchdog) = simulator(config(2));
-    let semaphores = Semaphores::<_, Checked<S>>::new(&sim, 1, 1, watchdog.stop()).unwrap();
-    let words = Buffer::<_, u32>::zeroed(&sim, 1, "the word").unwrap();
-    let view = semaphores.view();
-    sim.run(&Launch::new(1, 1), |lane| {
-        let semaphore = view.get(0).unwrap();
-        (0..3).for_each(|_| semaphore.post(lane));
-    })
-    .unwrap();
-    sim.run(&Launch::new(8, 1), |lane| {
-        for _ in 0..5 {
-            let add = || increment(lane, word(&words, 0));
-            assert_eq!(view.get(0).unwrap().with(lane, add), Ok(()));
-        }
-    })
-    .unwrap();
-    assert_eq!(words.download().unwrap(), [40], "{}", S::NAME);
-}
-
 #[test]
 fn a_post_without_a_wait_at_a_checked_semaphore_makes_no_room() {
-    of_each!(makes_no_room(): Spin, SpinBackoff, Sleeping, Tickets);
+    of_each!(S: Waiting in Spin, SpinBackoff, Sleeping, Tickets => {
+        let (sim, watchdog) = simulator(config(2));
+        let semaphores = Semaphores::<_, Checked<S>>::new(&sim, 1, 1, watchdog.stop()).unwrap();
+        let words = Buffer::<_, u32>::zeroed(&sim, 1, "the word").unwrap();
+        let view = semaphores.view();
+        sim.run(&Launch::new(1, 1), |lane| {
+            let semaphore = view.get(0).unwrap();
+            (0..3).for_each(|_| semaphore.post(lane));
+        })
+        .unwrap();
+        sim.run(&Launch::new(8, 1), |lane| {
+            for _ in 0..5 {
+                let add = || increment(lane, word(&words, 0));
+                assert_eq!(view.get(0).unwrap().with(lane, add), Ok(()));
+            }
+        })
+        .unwrap();
+        assert_eq!(words.download().unwrap(), [40], "{}", S::NAME);
+    });
 }
 
 /// Lanes 0 and 1 of a warp come together, for two semaphores. Another block holds the
 /// second until lane 0 has done with the first, and says so after it.
-fn does_not_wait_for_other_semaphores<S: Waiting>() {
-    // Lanes of a warp come together in lockstep; independently they come one by one.
-    let schedules = Schedule::named("lockstep its64 starve16 random");
-    for (k, &schedule) in (0..30).zip(schedules.iter().cycle()) {
-        let config = SimConfig {
-            schedule,
-            ..config(k).with_width(4)
-        };
-        let (sim, watchdog) = simulator(config);
-        let semaphores = Semaphores::<_, S>::new(&sim, 2, 1, watchdog.stop()).unwrap();
-        let (held, done) = (Flag::new(&sim), Flag::new(&sim));
-        let view = semaphores.view();
-        sim.run(&Launch::new(2, 2), |lane| {
-            let second = view.get(1).unwrap();
-            if lane.block_index() == 1 {
-                if lane.thread_index() == 0 {
-                    let ended = second.with(lane, || {
-                        held.set(lane, 1);
-                        done.wait_for(lane, 1);
-                    });
-                    assert_eq!(ended, Ok(()));
-                }
-                return;
-            }
-            held.wait_for(lane, 1);
-            // SAFETY: both lanes come here.
-            unsafe { lane.sync_warp(0b11) };
-            let mine = view.get(u64::from(lane.thread_index())).unwrap();
-            assert_eq!(mine.with(lane, || ()), Ok(()));
-            if lane.thread_index() == 0 {
-                done.set(lane, 1);
-            }
-        })
-        .unwrap_or_else(|error| panic!("{}: {config}: {error}", S::NAME));
-    }
-}
-
 #[test]
 fn lanes_of_a_warp_do_not_wait_for_those_at_other_semaphores() {
-    of_each!(does_not_wait_for_other_semaphores(): Spin, SpinBackoff, Sleeping, Tickets);
+    of_each!(S: Waiting in Spin, SpinBackoff, Sleeping, Tickets => {
+        // Lanes of a warp come together in lockstep; independently they come one by one.
+        let schedules = Schedule::named("lockstep its64 starve16 random");
+        for (k, &schedule) in (0..30).zip(schedules.iter().cycle()) {
+            let config = SimConfig {
+                schedule,
+                ..config(k).with_width(4)
+            };
+            let (sim, watchdog) = simulator(config);
+            let semaphores = Semaphores::<_, S>::new(&sim, 2, 1, watchdog.stop()).unwrap();
+            let (held, done) = (Flag::new(&sim), Flag::new(&sim));
+            let view = semaphores.view();
+            sim.run(&Launch::new(2, 2), |lane| {
+                let second = view.get(1).unwrap();
+                if lane.block_index() == 1 {
+                    if lane.thread_index() == 0 {
+                        let ended = second.with(lane, || {
+                            held.set(lane, 1);
+                            done.wait_for(lane, 1);
+                        });
+                        assert_eq!(ended, Ok(()));
+                    }
+                    return;
+                }
+                held.wait_for(lane, 1);
+                // SAFETY: both lanes come here.
+                unsafe { lane.sync_warp(0b11) };
+                let mine = view.get(u64::from(lane.thread_index())).unwrap();
+                assert_eq!(mine.with(lane, || ()), Ok(()));
+                if lane.thread_index() == 0 {
+                    done.set(lane, 1);
+                }
+            })
+            .unwrap_or_else(|error| panic!("{}: {config}: {error}", S::NAME));
+        }
+    });
 }

@@ -8,7 +8,7 @@
 use crate::common::{
     Rng, Values, aborted, header, random_history, read, read_only, update, word, write,
 };
-use verify::history::{Attempt, Event, History, InitialMemory, Rest};
+use verify::history::{Attempt, Event, History, InitialMemory, Outcome, Rest};
 use verify::opacity::brute::{self, Orders};
 use verify::opacity::check;
 
@@ -96,34 +96,64 @@ fn shapes(events: &[Event], version: Option<u64>, last: u64) -> Vec<Attempt> {
     shapes
 }
 
+/// What an attempt can be.
+type Choices<'e> = Vec<(Attempt, &'e [Event])>;
+
+/// Calls a function with each history of an attempt of each of these.
+fn histories<'e>(
+    choices: &[Choices<'e>],
+    chosen: &mut Choices<'e>,
+    history: &mut History,
+    tally: &mut Tally,
+) {
+    let Some((first, rest)) = choices.split_first() else {
+        history.clear();
+        for &(attempt, events) in &*chosen {
+            history.push(attempt, events).unwrap();
+        }
+        return tally.compare(history);
+    };
+    for &(attempt, events) in first {
+        let lane = chosen.len() as u32;
+        chosen.push((Attempt { lane, ..attempt }, events));
+        histories(rest, chosen, history, tally);
+        chosen.pop();
+    }
+}
+
+/// Compares all histories of attempts, each with events from a list, of which the first `updates`
+/// are updates with versions in that order.
+fn all(
+    lists: &[&[Vec<Event>]],
+    updates: usize,
+    tally: &mut Tally,
+    is_of: impl Fn(&Attempt, Option<u64>) -> bool,
+) {
+    let last = updates as u64;
+    let choices = (1..).zip(lists).map(|(version, list)| {
+        let version = (version <= last).then_some(version);
+        let of = |events| {
+            shapes(events, version, last)
+                .into_iter()
+                .map(move |a| (a, events))
+        };
+        let all = list.iter().flat_map(|events| of(&events[..]));
+        all.filter(|(attempt, _)| is_of(attempt, version)).collect()
+    });
+    let choices: Vec<Choices<'_>> = choices.collect();
+    let mut history = History::new(header(), InitialMemory::ZERO);
+    histories(&choices, &mut Vec::new(), &mut history, tally);
+}
+
 #[test]
 fn agrees_with_brute_force_on_all_short_transactions_and_all_pairs_of_them() {
-    let lists = event_lists(2);
-    let mut history = History::new(header(), InitialMemory::ZERO);
+    let (lists, longer) = (event_lists(2), event_lists(3));
     let mut tally = Tally::default();
-    // Which of the two are updates, and so the clock at the end.
-    for versions in [[Some(1), Some(2)], [Some(1), None], [None, None]] {
-        let last = versions.iter().flatten().count() as u64;
-        for a_events in &lists {
-            for b_events in &lists {
-                for a in shapes(a_events, versions[0], last) {
-                    for b in shapes(b_events, versions[1], last) {
-                        history.clear();
-                        history.push(a, a_events).unwrap();
-                        history.push(Attempt { lane: 1, ..b }, b_events).unwrap();
-                        tally.compare(&history);
-                    }
-                }
-            }
-        }
+    for updates in 0..=2 {
+        all(&[&lists, &lists], updates, &mut tally, |_, _| true);
     }
-    // And all single transactions of up to three events.
-    for events in &event_lists(3) {
-        for version in [None, Some(1)] {
-            for attempt in shapes(events, version, 1) {
-                tally.compare(&crate::common::history(&[(attempt, events)]));
-            }
-        }
+    for updates in 0..=1 {
+        all(&[&longer], updates, &mut tally, |_, _| true);
     }
     tally.finish("pairs", 30_000);
 }
@@ -144,51 +174,28 @@ fn read_write_lists(write_sets: &[&[(u32, u64)]]) -> Vec<Vec<Event>> {
     lists
 }
 
-/// All triples of an attempt from each list, the first `updates` of them
-/// updates with versions in that order.
-fn triples(lists: [&[Vec<Event>]; 3], updates: usize, tally: &mut Tally) {
-    let last = updates as u64;
-    let mut history = History::new(header(), InitialMemory::ZERO);
-    // An update's point is fixed: only how much real time orders it varies.
-    let samples = |i: usize| -> Vec<Attempt> {
-        let (lane, version) = (i as u32, i as u64 + 1);
-        if i < updates {
-            return vec![
-                update(lane, version - 1, version, version),
-                update(lane, 0, version, last),
-            ];
-        }
-        (0..=last)
-            .flat_map(|begin| (begin..=last).map(move |end| aborted(lane, begin, end)))
-            .collect()
-    };
-    // What each of the three attempts can be.
-    let [first, second, third] = [0, 1, 2].map(|i| {
-        let of = |events| samples(i).into_iter().map(move |attempt| (attempt, events));
-        lists[i].iter().flat_map(of).collect::<Vec<_>>()
-    });
-    for &(a, a_events) in &first {
-        for &(b, b_events) in &second {
-            for &(c, c_events) in &third {
-                history.clear();
-                history.push(a, a_events).unwrap();
-                history.push(b, b_events).unwrap();
-                history.push(c, c_events).unwrap();
-                tally.compare(&history);
-            }
-        }
-    }
-}
-
 #[test]
 fn agrees_with_brute_force_on_all_triples_with_values_0_and_1() {
     let sets: [&[(u32, u64)]; 4] = [&[(0, 0)], &[(0, 1)], &[(1, 1)], &[(0, 1), (1, 1)]];
     let update = read_write_lists(&sets);
     let other = read_write_lists(&[&[]]);
     let mut tally = Tally::default();
-    triples([&update, &update, &update], 3, &mut tally);
-    triples([&update, &update, &other], 2, &mut tally);
-    triples([&update, &other, &other], 1, &mut tally);
+    for (lists, updates) in [
+        ([&update[..], &update, &update], 3),
+        ([&update, &update, &other], 2),
+        ([&update, &other, &other], 1),
+    ] {
+        // An update's point is fixed: only how much real time orders it varies.
+        all(&lists, updates, &mut tally, |attempt, version| {
+            let samples = [attempt.begin, attempt.end];
+            match version {
+                Some(version) => {
+                    samples == [version - 1, version] || samples == [0, updates as u64]
+                }
+                None => matches!(attempt.outcome, Outcome::Aborted { .. }),
+            }
+        });
+    }
     tally.finish("triples", 300_000);
 }
 

@@ -16,18 +16,13 @@ mod litmus;
 mod mutants;
 mod plain_accesses;
 mod pool;
-#[path = "../../../stm-core/tests/kernels/pool.rs"]
-mod pool_kernels;
 #[path = "../common/prelude.rs"]
 mod prelude;
 mod programs;
-#[path = "../../../stm-core/tests/kernels/queues.rs"]
 mod queues;
 #[path = "../common/recorded.rs"]
 mod recorded;
 mod schedules;
-#[path = "../../../stm-core/tests/kernels/teams.rs"]
-mod team_kernels;
 mod teams;
 mod updates;
 mod waiting;

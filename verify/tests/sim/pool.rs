@@ -1,149 +1,36 @@
-//! Pools on the simulator: slots whose nodes are allocated, published, removed and
-//! freed, recorded and judged, under every algorithm, in narrow and wide warps and
-//! with weak memory. And each seeded defect of the pool is found by them. Lists of
-//! nodes are tested as containers (`tests/collections`).
+//! A node of a pool that is used again while somebody still reads it, recorded and judged, and nodes of
+//! a transaction that gives up. That nodes are neither lost nor shared, the containers that are made of
+//! them show (`tests/collections`).
 //!
 //! And captured words: preassigned nodes that a transaction fills with `Tx::init` and then
 //! publishes, beside transactions that walk the list; recorded and judged. And with the fence
 //! before the clock left out, walkers meet nodes that are not filled.
 
-use crate::pool_kernels::{Item, Views, World};
 use crate::prelude::*;
-use crate::recorded::{configs, recorded, small};
-use stm_core::algorithm::{Cgl, Egpgv, HvBackoff, TbvSorting, Vbv};
-use stm_core::host::{Nodes, PreassignedNodes};
+use crate::recorded::{configs, launched, recorded, small};
+use stm_core::algorithm::{Cgl, Egpgv, Vbv};
+use stm_core::host::{Nodes, Pool, PreassignedNodes};
 use stm_core::{Node, Preassigned, TPreassigned, record};
-use stm_kernels::draw::{below, draw};
 use verify::history::{InitialMemory, Rest};
 
-/// The seeded defects that kernels of this file find, and no program.
-pub(crate) const CAUGHT: [Mutant; 3] = [
-    Mutant::PoolFreeAtOnce,
-    Mutant::PoolNotUndone,
-    Mutant::PoolReusedPrivate,
-];
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Job {
-    /// Puts a new node into slot `i`, as the program does that fills a node of
-    /// a free list and then links to it.
-    Publish,
-    /// Puts a new node into one of a few slots and frees the old one; every
-    /// third transaction cancels itself in the end.
-    Replace,
-    /// Reads all slots, then the nodes of all, and every second time puts a new
-    /// node into one of the slots and frees the old one.
-    Look,
-}
-
-const TRANSACTIONS: u64 = 40;
-
-fn work<A: Algorithm>(
-    lane: &SimLane<'_>,
-    stm: &StmRef<A>,
-    views: &Views<A>,
-    (job, seed): (Job, u64),
-) {
-    stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
-        if job == Job::Publish {
-            return views.publish(tx, i);
-        }
-        if job == Job::Look {
-            let links = tx.read_many(&views.slots, [0, 1])?;
-            for node in links.map(Node::from_bits) {
-                if !node.is_nil() {
-                    tx.read_node(&views.nodes, node)?;
-                }
-            }
-            if i % 2 == 0 {
-                return Ok(());
-            }
-        }
-        views.replace(tx, below(draw(seed, i, 1), 0x1_0000).into(), i + 1)?;
-        if job == Job::Replace && i % 3 == 2 {
-            return tx.cancel();
-        }
-        Ok(())
-    });
-}
-
-struct Outcome {
-    aborted: usize,
-    wrong: Option<String>,
-}
-
-fn run<A: Algorithm>(job: Job, config: SimConfig) -> Outcome {
-    let sim = Sim::new(config);
-    let launch = match job {
-        Job::Look => Launch::new(4, 1),
-        _ => Launch::new(2, config.warp_width.max(4)),
-    };
-    let lanes = u64::from(launch.blocks * launch.threads).min(TRANSACTIONS);
-    // Few nodes more than are needed, so that they are used again soon.
-    let (slots, nodes) = match job {
-        Job::Publish => (TRANSACTIONS as usize, TRANSACTIONS + lanes),
-        Job::Replace => (3, 5 + lanes),
-        Job::Look => (2, 5 + lanes),
-    };
-    let world = World::new::<A>(&sim, nodes, slots);
-    let views = world.views::<A>();
-    let mut settings = small(40, 8);
-    (settings.stripe_bytes, settings.capacity.actions) = (4, 2);
-    let run = recorded::<A>(&sim, launch, settings, InitialMemory::ZERO, |lane, stm| {
-        work(lane, stm, &views, (job, config.seed));
-    });
-    let wrong = if run.verdict.is_opaque() {
-        world.linked().err()
-    } else {
-        Some("not opaque".into())
-    };
-    Outcome {
-        aborted: run.history.len() - run.statistics.commits as usize,
-        wrong,
-    }
-}
-
-/// Asserts that nothing is wrong in so many runs, and that they are contended if they are to be.
-fn all<A: Algorithm>(
-    runs: usize,
-    contended: bool,
-    what: impl std::fmt::Debug,
-    run: impl Fn(SimConfig) -> Outcome,
-) {
-    let mut aborted = 0;
-    for config in configs(None).take(runs) {
-        let run = run(config);
-        assert_eq!(run.wrong, None, "{} {what:?}: {config}", A::NAME);
-        aborted += run.aborted;
-    }
-    let enough = aborted > runs || A::NAME == "cgl" || !contended;
-    assert!(enough, "{what:?}: {aborted} aborts: not contended");
-}
-
-fn slots<A: Algorithm>(runs: usize) {
-    for job in [Job::Publish, Job::Replace, Job::Look] {
-        all::<A>(runs, job == Job::Replace, job, |config| {
-            run::<A>(job, config)
-        });
-    }
-}
-
 #[test]
-fn nodes_are_never_lost_or_shared_under_any_algorithm() {
-    of_each!(slots(96): Fast, FastTable);
-    of_each!(slots(32): Versioned<Cells, 0>, Versioned<Table, 0>);
-    of_each!(slots(16): Cgl, Egpgv, Vbv, TbvSorting, HvSorting, HvBackoff);
-}
-
-#[test]
-fn every_defect_of_a_pool_is_found() {
-    for mutant in [Mutant::PoolFreeAtOnce, Mutant::PoolNotUndone] {
-        // An error of the launch is a panic, and a finding as well.
-        let found = configs(Some(mutant)).take(500).any(|config| {
-            std::panic::catch_unwind(|| run::<Fast>(Job::Replace, config))
-                .map_or(true, |outcome| outcome.wrong.is_some())
+fn a_transaction_that_gives_up_frees_no_node_and_keeps_none_but_for_a_defect() {
+    for mutant in [
+        None,
+        Some(Mutant::PoolFreeAtOnce),
+        Some(Mutant::PoolNotUndone),
+    ] {
+        let sim = Sim::new(SimConfig::default().with_mutant(mutant));
+        let mut pool = Pool::new(&sim, 4, "pool").unwrap();
+        let (node, view) = (pool.take(1).unwrap()[0], pool.view());
+        launched::<Fast>(&sim, Launch::new(1, 1), small(8, 8), |lane, stm| {
+            stm.for_each(lane, 0..1, |tx, _| {
+                tx.free(&view, node)?;
+                tx.alloc(&view)?;
+                tx.cancel()
+            });
         });
-        assert!(found, "{} survives", mutant.name());
+        assert_eq!(pool.check(1).is_ok(), mutant.is_none(), "{mutant:?}");
     }
 }
 
@@ -164,8 +51,7 @@ fn reuse(config: SimConfig) -> bool {
     let sim = Sim::new(config);
     let mut nodes = Nodes::new(&sim, layout::<Fast>(), 1, "nodes").unwrap();
     let node = nodes.pool_mut().take(1).unwrap()[0];
-    let (key, value, next) = (1, 2, 3);
-    let before = Item { key, value, next };
+    let before = Link { next: 3, value: 2 };
     nodes.records_mut().upload(&[before]).unwrap();
     let heads = array::<Fast, u32, _>(&sim, &[node.bits(), 0], "heads");
     let words = nodes.records().words().unwrap().into_iter();
@@ -207,8 +93,7 @@ fn reuse(config: SimConfig) -> bool {
                     allocation_begun.set(true);
                     wait(lane, &freed);
                 }
-                let (key, value, next) = (7, 77, 0);
-                let node = tx.alloc_record(&view, Item { key, value, next })?;
+                let node = tx.alloc_record(&view, Link { next: 7, value: 77 })?;
                 allocated.set(true);
                 tx.write(&slots, 1, node.bits())
             });
@@ -284,8 +169,9 @@ fn walk<L: Lane, A: Algorithm>(
     Ok(empty)
 }
 
-/// Runs transactions of which every second pushes two nodes, and the others walk.
-fn run_captured<A: Algorithm>(config: SimConfig) -> Outcome {
+/// Runs transactions of which every second pushes two nodes, and the others walk; returns how many
+/// attempts aborted, or what went wrong.
+fn run_captured<A: Algorithm>(config: SimConfig) -> Result<usize, String> {
     let sim = Sim::new(config);
     let head = array::<A, u32, _>(&sim, &[0], "head");
     let nodes = PreassignedNodes::<_, Link>::new(&sim, layout::<A>(), 2, NODES, "nodes").unwrap();
@@ -315,19 +201,21 @@ fn run_captured<A: Algorithm>(config: SimConfig) -> Outcome {
     }
     assert_eq!(seen, NODES, "{}: {config}: nodes are lost", A::NAME);
 
-    let wrong = match empty.get() {
-        _ if !run.verdict.is_opaque() => Some("not opaque".into()),
-        0 => None,
-        empty => Some(format!("{empty} empty nodes")),
-    };
-    Outcome {
-        aborted: run.history.len() - NODES as usize,
-        wrong,
+    let aborted = run.history.len() - NODES as usize;
+    match empty.get() {
+        _ if !run.verdict.is_opaque() => Err("not opaque".into()),
+        0 => Ok(aborted),
+        empty => Err(format!("{empty} empty nodes")),
     }
 }
 
 fn captured<A: Algorithm>(runs: usize) {
-    all::<A>(runs, true, "captured", run_captured::<A>);
+    let of = |config| run_captured::<A>(config).unwrap_or_else(|wrong| panic!("{config}: {wrong}"));
+    let aborted: usize = configs(None).take(runs).map(of).sum();
+    assert!(
+        aborted > runs || A::NAME == "cgl",
+        "{aborted} aborts: not contended"
+    );
 }
 
 #[test]
@@ -340,6 +228,6 @@ fn lists_of_captured_nodes_are_opaque_and_where_nothing_is_captured_they_are_wri
 #[test]
 fn without_the_fence_before_the_clock_walkers_meet_empty_nodes() {
     let mut broken = configs(Some(Mutant::NoF3)).take(4_000);
-    let found = broken.any(|config| run_captured::<Fast>(config).wrong.is_some());
+    let found = broken.any(|config| run_captured::<Fast>(config).is_err());
     assert!(found, "none went wrong");
 }

@@ -1,9 +1,9 @@
-//! Schedules: what each lets happen and what it promises, and that a line replays a run.
+//! Schedules: what each lets happen and what it promises, and that a line replays a run. Another
+//! process does so by the lines that `tests/cli.rs` and `tests/check` give it.
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 use crate::prelude::*;
-use std::process::Command;
 use std::time::Duration;
 use stm_core::internal::host::StopAt;
 use verify::sim::{MemoryModel, Op, RunReport, SimError, SimErrorKind};
@@ -229,15 +229,18 @@ fn active_mask_is_the_warp_in_lockstep_and_one_lane_otherwise() {
 fn mixture(config: SimConfig) -> RunReport {
     let sim = Sim::new(config);
     let words = Buffer::<_, u32>::zeroed(&sim, 8, "words").unwrap();
-    let p = words.as_mut_ptr();
+    let wide = Buffer::<_, u64>::zeroed(&sim, 1, "a wide word").unwrap();
+    let (p, wide) = (words.as_mut_ptr(), wide.as_mut_ptr());
     let launch = shared(Launch::new(2, 12), 64);
     sim.run(&launch, |lane| {
         let mut at = lane.grid_thread();
         for _ in 0..20 {
             at = at.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(23);
             let word = p.wrapping_add(at as usize % 8);
-            // SAFETY: one of eight live words, used with 32 bits only.
+            // SAFETY: one of eight live words, used with 32 bits only, and one with 64.
             unsafe {
+                lane.store_relaxed_64(wide, at);
+                at ^= lane.load_weak_64(wide);
                 at ^= u64::from(lane.load_relaxed_32(word));
                 lane.store_relaxed_32(word, at as u32 & 3);
                 lane.fetch_add_relaxed_32(word, 1);
@@ -266,33 +269,6 @@ fn a_line_replays_its_run_and_another_seed_does_not() {
             assert_eq!(run.count(Op::Barrier), 24);
             assert!(run.switches <= run.steps + 24);
         }
-    }
-}
-
-const CHILD: &str = "VERIFY_SIM_TRACE_OF";
-
-/// Not a test of its own: prints the trace for the one below.
-#[test]
-fn a_trace_is_printed_for_another_process() {
-    if let Ok(line) = std::env::var(CHILD) {
-        println!("trace {:#x}", mixture(line.parse().unwrap()).trace);
-    }
-}
-
-#[test]
-fn a_line_replays_its_run_in_another_process() {
-    for schedule in Schedule::named(ALL) {
-        let config = config(4, schedule, 5);
-        // Memory lies elsewhere there.
-        let test = "schedules::a_trace_is_printed_for_another_process";
-        let output = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", test, "--nocapture"])
-            .env(CHILD, config.to_string())
-            .output()
-            .unwrap();
-        let text = String::from_utf8(output.stdout).unwrap();
-        let trace = format!("trace {:#x}", mixture(config).trace);
-        assert!(text.contains(&trace), "{config}: {trace} is not in {text}");
     }
 }
 

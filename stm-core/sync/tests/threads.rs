@@ -1,23 +1,58 @@
-//! Channels, named barriers and locks on the CPU, with real threads. `stm-kernels/tests/reduction.rs`
-//! has what threads hand over by barriers; `verify/tests/locks` has misuse, walks and combining, and
-//! all of it under every schedule.
+//! Channels, named barriers, locks and barriers across blocks on the CPU, with real threads: waits that
+//! end early, and what the host refuses. `stm-kernels/tests/reduction.rs` has what threads hand over by
+//! barriers, and the stress of every kind of barrier and semaphore; `verify/tests/locks` misuse, walks
+//! and combining, `verify/tests/meeting` every form of a channel, and all of it under every schedule.
+//!
+//! A panic in a section on the CPU ends the launch, and not with the others waiting.
 
 #![cfg(feature = "host")]
 
-mod common;
+#[path = "../../tests/kernels/closure.rs"]
+mod closure;
 
-use common::{Word, launch, stay, together, watched};
+use closure::{Closure, stay};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::Duration;
 use stm_machine::Lane;
-use stm_machine::host::{Buffer, Cpu, Error, Launch, Watchdog};
+use stm_machine::host::{Buffer, Cpu, Device, Error, Launch, Watchdog};
 use stm_machine::lane::cpu::CpuLane;
-use stm_sync::channel::{Cluster, Copies, Receiver, RingShape, Shared, TRings};
-use stm_sync::host::{Channels, Locks, Rings};
+use stm_sync::barrier::Led;
+use stm_sync::channel::{Cluster, RingShape, TRings};
+use stm_sync::host::{Channels, GridBarrier, Locks};
 use stm_sync::{
-    Checked, Cohort, LockKind, Mcs, Reserving, Stopped, TLocks, Tas, Ticket, Timeout, TryLock,
-    for_each_lock,
+    Checked, Cohort, LockFault, LockKind, Mcs, Reserving, Stopped, TLocks, Tas, Ticket, Timeout,
+    TryLock, for_each_lock,
 };
+
+const THREADS: u32 = 4;
+
+/// Launches a closure, as `Device::launch` does with a kernel.
+fn launch(shape: &Launch, kernel: impl Fn(&CpuLane<'_>)) -> Result<Duration, Error> {
+    // SAFETY: the closure lives until the launch has ended.
+    closure::with(kernel, |given| unsafe {
+        Cpu::new().launch::<Closure>(shape, given)
+    })
+}
+
+fn watched(
+    watchdog: &mut Watchdog<Cpu>,
+    shape: &Launch,
+    kernel: impl Fn(&CpuLane<'_>),
+) -> Result<Duration, Error> {
+    // SAFETY: as above.
+    closure::with(kernel, |given| unsafe {
+        watchdog.launch::<Closure>(&Cpu::new(), shape, given)
+    })
+}
+
+/// All blocks at the same time, on threads of their own.
+fn together(blocks: u32, threads: u32, shared_bytes: u64) -> Launch {
+    Launch {
+        cooperative: true,
+        shared_bytes: shared_bytes as u32,
+        ..Launch::new(blocks, threads)
+    }
+}
 
 stay!(
     TLocks<Ticket>,
@@ -27,63 +62,6 @@ stay!(
     stm_sync::channel::TChannels<u32>,
     TRings<u32>,
 );
-
-const VALUES: u32 = 20_000;
-
-/// Value `n`, whose halves tell a torn one.
-fn value(n: u32) -> u64 {
-    u64::from(n) << 32 | u64::from(!n)
-}
-
-/// Thread 0 sends, and all others take all values, through global memory; and at the same
-/// time through shared memory, in the other direction for the second thread.
-#[test]
-fn all_consumers_take_all_values_from_real_threads() {
-    let cpu = Cpu::new();
-    for copies in [Copies::One, Copies::Each] {
-        let limit = Some(Duration::from_mins(1));
-        let mut watchdog = Watchdog::new(&cpu, limit).unwrap();
-        let shape = RingShape {
-            rings: 1,
-            depth_log2: 4,
-            consumers: 3,
-            copies,
-        };
-        let rings = Rings::<_, u64>::new(&cpu, shape, watchdog.stop()).unwrap();
-        assert_eq!(rings.shape(), shape);
-        let (view, stop) = (rings.view(), watchdog.stop());
-        let mut launch = Launch::new(1, 4);
-        launch.shared_bytes = 256;
-        // A second launch goes on with the same rings.
-        for _ in 0..2 {
-            let launched = watched(&mut watchdog, &launch, |lane| {
-                let shape = RingShape::one_to_one(1, 2);
-                // SAFETY: every thread of the only block comes here.
-                let within = unsafe { TRings::<u32, Shared>::in_shared(lane, 0, shape, stop) };
-                let (within, ring) = (within.unwrap().get(0).unwrap(), view.get(0).unwrap());
-                let me = lane.thread_index();
-                if me == 0 {
-                    let mut sender = ring.sender(lane);
-                    let mut back = within.receiver(lane, 0);
-                    for n in 0..VALUES {
-                        sender.send(value(n)).unwrap();
-                        assert_eq!(back.as_mut().map(Receiver::take), Some(Ok(n)));
-                    }
-                } else {
-                    let mut receiver = ring.receiver(lane, me - 1).unwrap();
-                    let mut back = (me == 1).then(|| within.sender(lane));
-                    for n in 0..VALUES {
-                        assert_eq!(receiver.take(), Ok(value(n)));
-                        if let Some(back) = &mut back {
-                            back.send(n).unwrap();
-                        }
-                    }
-                }
-            });
-            launched.unwrap();
-        }
-    }
-}
 
 #[test]
 fn a_launch_that_waits_for_what_nobody_puts_ends_with_an_error() {
@@ -181,7 +159,6 @@ fn threads_at_a_named_barrier_do_not_wait_for_one_that_panicked() {
     assert!(message.contains("thread 1 gives up"), "{message}");
 }
 
-const THREADS: u32 = 4;
 const TIMES: u32 = 2_000;
 
 /// Takes one of two locks by `take`, so often in turn.
@@ -192,7 +169,6 @@ fn storm_of<K: LockKind>(
     let device = Cpu::new();
     let locks = Locks::<_, K>::new(&device, 2, THREADS.into(), "locks").unwrap();
     let counters = Buffer::<_, u32>::zeroed(&device, 2, "counters").unwrap();
-    let words = [0, 1].map(|i| Word::of(&counters, i));
     // How many threads are in a section of each lock.
     let inside = [AtomicU32::new(0), AtomicU32::new(0)];
     let view = locks.view();
@@ -206,7 +182,9 @@ fn storm_of<K: LockKind>(
             let section = || {
                 let others = inside[lock].fetch_add(1, Ordering::Relaxed);
                 assert_eq!(others, 0, "two threads inside");
-                words[lock].increment(lane);
+                let word = counters.as_mut_ptr().wrapping_add(lock);
+                // SAFETY: a live word of 32 bits, which the lock protects.
+                unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
                 inside[lock].fetch_sub(1, Ordering::Relaxed);
             };
             if take(&view, lane, lock as u64, &section) {
@@ -261,4 +239,113 @@ fn locks_without_locks_or_without_users_are_refused() {
         let error = Locks::<_, Tas>::new(&device, count, users, "locks").unwrap_err();
         assert!(matches!(error, Error::BadConfig { .. }), "{error}");
     }
+}
+
+/// Each thread waits again and again; this one panics in the second round, if there is one of
+/// this number.
+fn waits(
+    barrier: &mut GridBarrier<Cpu, Led>,
+    watchdog: &mut Watchdog<Cpu>,
+    panics: u64,
+) -> Result<Duration, Error> {
+    let view = barrier.view();
+    let kernel = |lane: &CpuLane<'_>| {
+        let mut grid = view.enter(lane);
+        for round in 0..200 {
+            let me = lane.grid_thread();
+            assert!(round != 1 || me != panics, "thread {me} gives up");
+            // SAFETY: every thread of a block makes the same waits.
+            if unsafe { grid.wait() }.is_err() {
+                return;
+            }
+        }
+    };
+    // SAFETY: the closure lives until the launch has ended.
+    closure::with(kernel, |given| unsafe {
+        barrier.launch::<Closure>(watchdog, given)
+    })
+}
+
+fn watchdog() -> Watchdog<Cpu> {
+    Watchdog::new(&Cpu::new(), Some(Duration::from_mins(1))).unwrap()
+}
+
+#[test]
+fn a_panic_in_one_block_ends_the_waits_of_the_others() {
+    let mut watchdog = watchdog();
+    let shape = Launch::new(4, 2);
+    let mut barrier = GridBarrier::new(&Cpu::new(), shape, watchdog.stop()).unwrap();
+    let launched = waits(&mut barrier, &mut watchdog, 5);
+    assert_eq!(message(launched), "thread 5 gives up");
+}
+
+#[test]
+fn a_grid_that_gets_too_few_threads_is_refused_with_the_number_of_blocks_that_fit() {
+    let mut watchdog = watchdog();
+    let shape = Launch::new(5, 1_000);
+    let mut barrier = GridBarrier::new(&Cpu::new(), shape, watchdog.stop()).unwrap();
+    assert_eq!(
+        Cpu::new().resident_blocks::<Closure>(&barrier.shape()),
+        Ok(4)
+    );
+    assert_eq!(
+        Cpu::new().resident_blocks::<Closure>(&Launch::new(1, 64)),
+        Ok(64)
+    );
+    let (what, asked, limit) = ("blocks at the same time", 5, 4);
+    let refused = waits(&mut barrier, &mut watchdog, u64::MAX).unwrap_err();
+    assert_eq!(refused, Error::LaunchTooLarge { what, asked, limit });
+    for (blocks, threads) in [(0, 1), (1, 0), (1, 1025), (1 << 17, 1)] {
+        let shape = Launch::new(blocks, threads);
+        assert!(GridBarrier::<_, Led>::new(&Cpu::new(), shape, watchdog.stop()).is_err());
+    }
+}
+
+fn message(launched: Result<std::time::Duration, Error>) -> String {
+    match launched {
+        Err(Error::Panicked { message, .. }) => message,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Thread 2 panics in its tenth section; the others make sections until they are refused.
+fn ends<K: LockKind>() {
+    let mut locks = Locks::<_, K>::new(&Cpu::new(), 1, THREADS.into(), "locks").unwrap();
+    for _ in 0..3 {
+        let view = locks.view();
+        let launched = launch(&together(THREADS / 2, 2, locks.shared_bytes()), |lane| {
+            // SAFETY: all threads of the block call it.
+            unsafe { view.set_up_block(lane) };
+            if lane.grid_thread() == 2 {
+                let mut left = 10;
+                let done = view.with_many(lane, 0, 3, || {
+                    left -= 1;
+                    assert!(left != 0, "a section fails");
+                    true
+                });
+                unreachable!("{done:?}");
+            }
+            let refused = loop {
+                if let Err(fault) = view.with(lane, 0, || ()) {
+                    break fault;
+                }
+            };
+            assert_eq!(refused, LockFault::HolderFailed);
+        });
+        assert_eq!(message(launched), "a section fails", "{}", K::NAME);
+        let error = locks.check().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "thread 2 panicked in a section, so that the lock is never given up (lock 0 of locks)"
+        );
+        locks.reset().unwrap();
+        locks.check().unwrap();
+    }
+}
+
+#[test]
+fn a_panic_in_a_section_ends_the_waits_of_the_others_with_every_kind() {
+    for_each_lock!(ends());
+    ends::<Checked<Mcs>>();
+    ends::<Timeout<Ticket, { 1 << 38 }>>();
 }

@@ -1,25 +1,24 @@
-//! Bounded queues between transactions that wait, for tests on the CPU and on the simulator.
+//! Bounded queues between transactions that wait.
 
-use stm_core::algorithm::Algorithm;
-use stm_core::host::{Buffer, Device, TxArray};
+use crate::prelude::*;
+use stm_core::host::TxArray;
 use stm_core::internal::Crew;
-use stm_core::{Action, Lane, StmRef, TArray, TeamTx, Tx, TxResult, View};
+use stm_core::{Action, TArray, TeamTx};
 
 /// The memory of two queues.
-pub(crate) struct World<D: Device> {
-    pub(crate) ends: TxArray<D, u32>,
-    items: TxArray<D, u64>,
-    pub(crate) tally: Buffer<D, u64>,
+pub(crate) struct World {
+    pub(crate) ends: TxArray<Sim, u32>,
+    items: TxArray<Sim, u64>,
+    pub(crate) tally: Buffer<Sim, u64>,
     places: u64,
 }
 
-impl<D: Device> World<D> {
-    pub(crate) fn new<A: Algorithm>(device: &D, places: u64) -> Self {
-        let layout = <A::Array<u32> as View<u32>>::LAYOUT;
+impl World {
+    pub(crate) fn new<A: Algorithm>(sim: &Sim, places: u64) -> Self {
         Self {
-            ends: TxArray::zeroed(device, layout, 4, "ends").unwrap(),
-            items: TxArray::zeroed(device, layout, 2 * places as usize, "items").unwrap(),
-            tally: Buffer::zeroed(device, 2, "tally").unwrap(),
+            ends: array::<A, u32, _>(sim, &[0; 4], "ends"),
+            items: array::<A, u64, _>(sim, &vec![0; 2 * places as usize], "items"),
+            tally: Buffer::zeroed(sim, 2, "tally").unwrap(),
             places,
         }
     }
