@@ -2,8 +2,9 @@
 //! may run. Shared memory has words of 32 bits, two of which make one of 64.
 
 use super::config::SimConfig;
-use super::error::{Op, SimErrorKind};
+use super::error::SimErrorKind;
 use super::machine::{Act, Machine, Over, Whole};
+use super::operations::Op;
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
@@ -134,8 +135,9 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn load<const BITS: u32>(&self, op: Op, at: u64, acquire: Acquire) -> u128 {
-        self.access::<BITS>(op, at, |machine, lane, found| {
+    pub(super) fn load<const BITS: u32>(&self, op: Op, p: *const impl Sized) -> u128 {
+        let acquire = op.acquire();
+        self.access::<BITS>(op, p as u64, |machine, lane, found| {
             let value = match *machine.space.beside(found) {
                 history if history != 0 && machine.weak => {
                     let views = &mut machine.views;
@@ -150,8 +152,8 @@ impl<'a> SimLane<'a> {
 
     /// Loads a word plainly, which a first-level cache may answer (`views/old.rs`).
     #[inline(never)]
-    pub(super) fn load_weak(&self, at: u64) -> u64 {
-        self.access::<64>(Op::LoadWeak64, at, |machine, lane, found| {
+    pub(super) fn load_weak(&self, op: Op, p: *const u64) -> u128 {
+        self.access::<64>(op, p as u64, |machine, lane, found| {
             if !machine.weak {
                 return machine.space.load::<64>(found);
             }
@@ -159,7 +161,7 @@ impl<'a> SimLane<'a> {
             let views = &mut machine.views;
             let history = views.history_of::<64>(&mut machine.space, found);
             views.load_weak(history, lane, &mut machine.rng)
-        }) as u64
+        })
     }
 
     /// Returns the oldest value of a word that a load by this lane may return
@@ -183,9 +185,15 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn store<const BITS: u32>(&self, op: Op, at: u64, value: u128, order: Order) {
-        self.access::<BITS>(op, at, |machine, lane, found| {
-            machine.store::<BITS>(lane, found, value, order);
+    pub(super) fn store<const BITS: u32>(
+        &self,
+        op: Op,
+        p: *const impl Sized,
+        value: impl Into<u128>,
+    ) {
+        self.access::<BITS>(op, p as u64, |machine, lane, found| {
+            let value = value.into();
+            machine.store::<BITS>(lane, found, value, op.order());
             value
         });
     }
@@ -195,11 +203,11 @@ impl<'a> SimLane<'a> {
     pub(super) fn modify<const BITS: u32>(
         &self,
         op: Op,
-        at: u64,
-        acquire: Acquire,
+        p: *const impl Sized,
         new: impl FnOnce(u128) -> Option<u128>,
     ) -> u128 {
-        self.access::<BITS>(op, at, |machine, lane, found| {
+        let acquire = op.acquire();
+        self.access::<BITS>(op, p as u64, |machine, lane, found| {
             let old = machine.space.load::<BITS>(found);
             if let Some(new) = new(old) {
                 if machine.weak {
@@ -224,20 +232,23 @@ impl<'a> SimLane<'a> {
     pub(super) fn cas<const BITS: u32>(
         &self,
         op: Op,
-        at: u64,
-        acquire: Acquire,
-        expected: u128,
-        new: u128,
+        p: *const impl Sized,
+        expected: impl Into<u128>,
+        new: impl Into<u128>,
     ) -> u128 {
-        self.modify::<BITS>(op, at, acquire, |old| (old == expected).then_some(new))
+        let (expected, new) = (expected.into(), new.into());
+        self.modify::<BITS>(op, p, |old| (old == expected).then_some(new))
     }
 
     #[inline(never)]
-    pub(super) fn add<const BITS: u32>(&self, op: Op, at: u64, acquire: Acquire, v: u64) -> u64 {
-        self.modify::<BITS>(op, at, acquire, |old| {
-            let sum = (old as u64).wrapping_add(v);
-            Some(u128::from(if BITS == 64 { sum } else { sum & 0xFFFF_FFFF }))
-        }) as u64
+    pub(super) fn add<const BITS: u32>(
+        &self,
+        op: Op,
+        p: *const impl Sized,
+        v: impl Into<u128>,
+    ) -> u128 {
+        let v = v.into();
+        self.modify::<BITS>(op, p, |old| Some((old + v) & (u128::MAX >> (128 - BITS))))
     }
 
     /// Returns the lane's private word at an address, or `None` if the fibre is being unwound.
@@ -251,14 +262,19 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn private_load<const BITS: u32>(&self, op: Op, at: u64) -> u64 {
-        let found = self.private_word::<BITS>(op, at);
-        found.map_or(0, |found| self.machine().space.load::<BITS>(found) as u64)
+    pub(super) fn private_load<const BITS: u32>(&self, op: Op, p: *const impl Sized) -> u128 {
+        let found = self.private_word::<BITS>(op, p as u64);
+        found.map_or(0, |found| self.machine().space.load::<BITS>(found))
     }
 
     #[inline(never)]
-    pub(super) fn private_store<const BITS: u32>(&self, op: Op, at: u64, v: u64) {
-        if let Some(found) = self.private_word::<BITS>(op, at) {
+    pub(super) fn private_store<const BITS: u32>(
+        &self,
+        op: Op,
+        p: *const impl Sized,
+        v: impl Into<u128>,
+    ) {
+        if let Some(found) = self.private_word::<BITS>(op, p as u64) {
             self.machine().space.store::<BITS>(found, v.into());
         }
     }
@@ -392,6 +408,30 @@ impl Machine {
                 );
                 self.fail(SimErrorKind::SharedOutOfBounds, text)
             }
+        }
+    }
+}
+
+impl Op {
+    /// Returns what a load or read-modify-write does with the view that it finds.
+    const fn acquire(self) -> Acquire {
+        match self {
+            Self::LoadAcquire32
+            | Self::LoadAcquire64
+            | Self::CasAcquire32
+            | Self::CasAcquire64
+            | Self::ExchangeAcquire32 => Acquire::Yes,
+            Self::AddRelaxed64 | Self::AddRelaxedF32 => Acquire::Never,
+            _ => Acquire::No,
+        }
+    }
+
+    /// Returns what a store releases.
+    const fn order(self) -> Order {
+        match self {
+            Self::StoreRelease32 | Self::StoreRelease64 => Order::Release,
+            Self::StoreWeak64 => Order::Weak,
+            _ => Order::Relaxed,
         }
     }
 }

@@ -13,7 +13,8 @@
 //! may put it to sleep, and then step 2 follows.
 
 use super::config::{MemoryModel, Schedule, SimConfig};
-use super::error::{Op, SimError, SimErrorKind};
+use super::error::{SimError, SimErrorKind};
+use super::operations::Op;
 use super::rounds::Rounds;
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
 use super::shape::{Barrier, Named, Shape, Warp};

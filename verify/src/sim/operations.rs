@@ -1,13 +1,150 @@
-//! The operations of [`Lane`], each by what [`SimLane`] does at a point at which
-//! another lane may run.
+//! The operations of [`Lane`], in one table: the number and the method of each, and what
+//! [`SimLane`] does at a point at which another lane may run.
 
-use super::error::{Op, SimErrorKind};
+use super::error::SimErrorKind;
 use super::lane::SimLane;
 use super::machine::Whole;
 use super::rounds::{bits, mask_of};
-use super::views::{Acquire, Order};
+use std::fmt;
 use stm_core::Lane;
 use stm_core::internal::observe::{HostProbe, Mutant};
+
+/// Hands the table of operations to a macro. A method without a body here is written out below;
+/// a result `as` a type is cast to it.
+macro_rules! operations {
+    ($to:ident) => {
+        $to! { self, op;
+            // Not an operation: the lane has not begun.
+            Start start;
+            LoadRelaxed32 load_relaxed_32(p: *const u32) as u32 { self.load::<32>(op, p) };
+            LoadRelaxed64 load_relaxed_64(p: *const u64) as u64 { self.load::<64>(op, p) };
+            LoadAcquire32 load_acquire_32(p: *const u32) as u32 { self.load::<32>(op, p) };
+            LoadAcquire64 load_acquire_64(p: *const u64) as u64 { self.load::<64>(op, p) };
+            StoreRelaxed32 store_relaxed_32(p: *mut u32, v: u32) { self.store::<32>(op, p, v) };
+            StoreRelaxed64 store_relaxed_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
+            StoreRelease32 store_release_32(p: *mut u32, v: u32) { self.store::<32>(op, p, v) };
+            StoreRelease64 store_release_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
+            CasAcquire32 cas_acquire_32(p: *mut u32, old: u32, v: u32) as u32 { self.cas::<32>(op, p, old, v) };
+            CasAcquire64 cas_acquire_64(p: *mut u64, old: u64, v: u64) as u64 { self.cas::<64>(op, p, old, v) };
+            CasRelaxed32 cas_relaxed_32(p: *mut u32, old: u32, v: u32) as u32 { self.cas::<32>(op, p, old, v) };
+            CasRelaxed64 cas_relaxed_64(p: *mut u64, old: u64, v: u64) as u64 { self.cas::<64>(op, p, old, v) };
+            ExchangeAcquire32 exchange_acquire_32(p: *mut u32, v: u32) as u32 {
+                self.modify::<32>(op, p, |_| Some(v.into()))
+            };
+            FetchAddRelaxed32 fetch_add_relaxed_32(p: *mut u32, v: u32) as u32 { self.add::<32>(op, p, v) };
+            FetchAddRelaxed64 fetch_add_relaxed_64(p: *mut u64, v: u64) as u64 { self.add::<64>(op, p, v) };
+            FetchOrRelaxed64 fetch_or_relaxed_64(p: *mut u64, v: u64) as u64 {
+                self.modify::<64>(op, p, |old| Some(old | u128::from(v)))
+            };
+            FetchAndRelaxed64 fetch_and_relaxed_64(p: *mut u64, v: u64) as u64 {
+                self.modify::<64>(op, p, |old| Some(old & u128::from(v)))
+            };
+            AddRelaxed64 add_relaxed_64(p: *mut u64, v: u64) { self.add::<64>(op, p, v); };
+            AddRelaxedF32 add_relaxed_f32(p: *mut u32, v: f32) {
+                let sum = |old: u128| (f32::from_bits(old as u32) + v).to_bits();
+                self.modify::<32>(op, p, |old| Some(sum(old).into()));
+            };
+            LoadRelaxed128 load_relaxed_128(p: *const u64) -> [u64; 2] { parted(self.load::<128>(op, p)) };
+            StoreRelaxed128 store_relaxed_128(p: *mut u64, v: [u64; 2]) { self.store::<128>(op, p, joined(v)) };
+            CasRelaxed128 cas_relaxed_128(p: *mut u64, old: [u64; 2], v: [u64; 2]) -> [u64; 2] {
+                parted(self.cas::<128>(op, p, joined(old), joined(v)))
+            };
+            Fence fence;
+            PrivateLoad32 private_load_32(p: *const u32) as u32 { self.private_load::<32>(op, p) };
+            PrivateLoad64 private_load_64(p: *const u64) as u64 { self.private_load::<64>(op, p) };
+            PrivateStore32 private_store_32(p: *mut u32, v: u32) { self.private_store::<32>(op, p, v) };
+            PrivateStore64 private_store_64(p: *mut u64, v: u64) { self.private_store::<64>(op, p, v) };
+            SharedLoad32 shared_load_32(i: u32) as u32 { self.shared_32(op, i, |_| None) };
+            SharedStore32 shared_store_32(i: u32, v: u32) { self.shared_32(op, i, |_| Some(v)); };
+            SharedFetchAdd32 shared_fetch_add_32(i: u32, v: u32) as u32 {
+                self.shared_32(op, i, |old| Some(old.wrapping_add(v)))
+            };
+            SharedCas32 shared_cas_32(i: u32, expected: u32, v: u32) as u32 {
+                self.shared_32(op, i, |old| (old == expected).then_some(v))
+            };
+            Barrier barrier() { self.meet_whole(Whole::Block, op, false); };
+            BarrierAny barrier_any(p: bool) -> bool { self.meet_whole(Whole::Block, op, p) != 0 };
+            BarrierCount barrier_count(p: bool) as u32 { self.meet_whole(Whole::Block, op, p) };
+            Ballot ballot(mask: u32, predicate: bool) as u32 { self.meet(op, mask, predicate.into()) };
+            Shuffle32 shuffle_32;
+            MatchAny32 match_any_32(mask: u32, v: u32) as u32 { self.meet(op, mask, v.into()) };
+            MatchAny64 match_any_64(mask: u32, v: u64) as u32 { self.meet(op, mask, v) };
+            SyncWarp sync_warp(mask: u32) { self.meet(op, mask, 0); };
+            ActiveMask active_mask;
+            Clock clock;
+            Pause pause;
+            FenceBlock fence_block;
+            SharedLoad64 shared_load_64(i: u32) as u64 { self.shared::<64>(op, self.block, i, |_| None) };
+            SharedStore64 shared_store_64(i: u32, v: u64) {
+                self.shared::<64>(op, self.block, i, |_| Some(v));
+            };
+            BarrierNamedSync barrier_named_sync(id: u32, threads: u32) { self.meet_named(op, id, threads) };
+            BarrierNamedArrive barrier_named_arrive(id: u32, threads: u32) {
+                self.meet_named(op, id, threads)
+            };
+            ClusterLoad64 cluster_load_64(rank: u32, i: u32) as u64 {
+                self.shared::<64>(op, self.member(op, rank), i, |_| None)
+            };
+            ClusterStore64 cluster_store_64(rank: u32, i: u32, v: u64) {
+                self.shared::<64>(op, self.member(op, rank), i, |_| Some(v));
+            };
+            ClusterBarrier cluster_barrier() { self.meet_whole(Whole::Cluster, op, false); };
+            LoadWeak64 load_weak_64(p: *const u64) as u64 { self.load_weak(op, p) };
+            StoreWeak64 store_weak_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
+        }
+    };
+}
+
+macro_rules! numbered {
+    ($me:ident, $op:ident; $($variant:ident $method:ident $(
+        ($($arg:ident: $ty:ty),*) $(-> $gives:ty)? $(as $is:ty)? $body:block
+    )?;)*) => {
+        /// An operation of [`Lane`], named as its method; `Start` is none: the lane has not begun.
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+        #[repr(u8)]
+        pub enum Op {
+            $(#[doc = concat!("`", stringify!($method), "`.")] $variant,)*
+        }
+
+        impl Op {
+            /// Every operation, in the order of its number.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// Returns the method's name.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => stringify!($method),)*
+                }
+            }
+        }
+    };
+}
+
+macro_rules! methods {
+    ($me:ident, $op:ident; $($variant:ident $method:ident $(
+        ($($arg:ident: $ty:ty),*) $(-> $gives:ty)? $(as $is:ty)? $body:block
+    )?;)*) => {
+        $($(
+            unsafe fn $method(&$me, $($arg: $ty),*) $(-> $gives)? $(-> $is)? {
+                let $op = Op::$variant;
+                ($body) $(as $is)?
+            }
+        )?)*
+    };
+}
+
+operations!(numbered);
+
+impl Op {
+    /// How many operations there are.
+    pub const COUNT: usize = Self::ALL.len();
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
 
 /// Joins two words of 64 bits into one of 128.
 const fn joined([low, high]: [u64; 2]) -> u128 {
@@ -19,47 +156,8 @@ const fn parted(word: u128) -> [u64; 2] {
     [word as u64, (word >> 64) as u64]
 }
 
-/// The memory operations of one width.
-macro_rules! width {
-    ($ty:ty, $bits:literal, $load_relaxed:ident $load_relaxed_op:ident, $load_acquire:ident $load_acquire_op:ident,
-     $store_relaxed:ident $store_relaxed_op:ident, $store_release:ident $store_release_op:ident,
-     $cas_acquire:ident $cas_acquire_op:ident, $cas_relaxed:ident $cas_relaxed_op:ident,
-     $fetch_add:ident $fetch_add_op:ident,
-     $private_load:ident $private_load_op:ident, $private_store:ident $private_store_op:ident) => {
-        unsafe fn $load_relaxed(&self, p: *const $ty) -> $ty {
-            self.load::<$bits>(Op::$load_relaxed_op, p as u64, Acquire::No) as $ty
-        }
-        unsafe fn $load_acquire(&self, p: *const $ty) -> $ty {
-            self.load::<$bits>(Op::$load_acquire_op, p as u64, Acquire::Yes) as $ty
-        }
-        unsafe fn $store_relaxed(&self, p: *mut $ty, v: $ty) {
-            self.store::<$bits>(Op::$store_relaxed_op, p as u64, v.into(), Order::Relaxed);
-        }
-        unsafe fn $store_release(&self, p: *mut $ty, v: $ty) {
-            self.store::<$bits>(Op::$store_release_op, p as u64, v.into(), Order::Release);
-        }
-        unsafe fn $cas_acquire(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            let (expected, new) = (expected.into(), new.into());
-            self.cas::<$bits>(Op::$cas_acquire_op, p as u64, Acquire::Yes, expected, new) as $ty
-        }
-        unsafe fn $cas_relaxed(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            let (expected, new) = (expected.into(), new.into());
-            self.cas::<$bits>(Op::$cas_relaxed_op, p as u64, Acquire::No, expected, new) as $ty
-        }
-        unsafe fn $fetch_add(&self, p: *mut $ty, v: $ty) -> $ty {
-            self.add::<$bits>(Op::$fetch_add_op, p as u64, Acquire::No, u64::from(v)) as $ty
-        }
-        unsafe fn $private_load(&self, p: *const $ty) -> $ty {
-            self.private_load::<$bits>(Op::$private_load_op, p as u64) as $ty
-        }
-        unsafe fn $private_store(&self, p: *mut $ty, v: $ty) {
-            self.private_store::<$bits>(Op::$private_store_op, p as u64, u64::from(v));
-        }
-    };
-}
-
-// One expansion serves both widths, and one of its conversions is always idle.
-#[allow(clippy::useless_conversion, clippy::unnecessary_cast)]
+// Every result is cast to its type in the table, also one that has it.
+#[allow(clippy::unnecessary_cast)]
 impl Lane for SimLane<'_> {
     /// Operations of the whole launch.
     const PATIENCE: u64 = 10_000;
@@ -87,60 +185,10 @@ impl Lane for SimLane<'_> {
         self.machine().shape.width
     }
 
-    width!(
-        u32, 32, load_relaxed_32 LoadRelaxed32, load_acquire_32 LoadAcquire32,
-        store_relaxed_32 StoreRelaxed32, store_release_32 StoreRelease32,
-        cas_acquire_32 CasAcquire32, cas_relaxed_32 CasRelaxed32, fetch_add_relaxed_32 FetchAddRelaxed32,
-        private_load_32 PrivateLoad32, private_store_32 PrivateStore32
-    );
-    width!(
-        u64, 64, load_relaxed_64 LoadRelaxed64, load_acquire_64 LoadAcquire64,
-        store_relaxed_64 StoreRelaxed64, store_release_64 StoreRelease64,
-        cas_acquire_64 CasAcquire64, cas_relaxed_64 CasRelaxed64, fetch_add_relaxed_64 FetchAddRelaxed64,
-        private_load_64 PrivateLoad64, private_store_64 PrivateStore64
-    );
+    operations!(methods);
 
-    unsafe fn exchange_acquire_32(&self, p: *mut u32, v: u32) -> u32 {
-        self.modify::<32>(Op::ExchangeAcquire32, p as u64, Acquire::Yes, |_| {
-            Some(v.into())
-        }) as u32
-    }
-    unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
-        self.modify::<64>(Op::FetchOrRelaxed64, p as u64, Acquire::No, |old| {
-            Some(old | u128::from(v))
-        }) as u64
-    }
-    unsafe fn fetch_and_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
-        self.modify::<64>(Op::FetchAndRelaxed64, p as u64, Acquire::No, |old| {
-            Some(old & u128::from(v))
-        }) as u64
-    }
-    unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
-        self.add::<64>(Op::AddRelaxed64, p as u64, Acquire::Never, v);
-    }
-    unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
-        self.modify::<32>(Op::AddRelaxedF32, p as u64, Acquire::Never, |old| {
-            Some((f32::from_bits(old as u32) + v).to_bits().into())
-        });
-    }
     fn has_wide_atomics(&self) -> bool {
         self.machine().config.wide_atomics
-    }
-    unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2] {
-        parted(self.load::<128>(Op::LoadRelaxed128, p as u64, Acquire::No))
-    }
-    unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]) {
-        self.store::<128>(Op::StoreRelaxed128, p as u64, joined(v), Order::Relaxed);
-    }
-    unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2] {
-        let (expected, new) = (joined(expected), joined(new));
-        parted(self.cas::<128>(Op::CasRelaxed128, p as u64, Acquire::No, expected, new))
-    }
-    unsafe fn load_weak_64(&self, p: *const u64) -> u64 {
-        self.load_weak(p as u64)
-    }
-    unsafe fn store_weak_64(&self, p: *mut u64, v: u64) {
-        self.store::<64>(Op::StoreWeak64, p as u64, v.into(), Order::Weak);
     }
     fn fence(&self) {
         self.fence_of(Op::Fence);
@@ -152,59 +200,11 @@ impl Lane for SimLane<'_> {
     fn shared_words(&self) -> u32 {
         self.machine().shared_words
     }
-    unsafe fn shared_load_32(&self, i: u32) -> u32 {
-        self.shared_32(Op::SharedLoad32, i, |_| None)
-    }
-    unsafe fn shared_store_32(&self, i: u32, v: u32) {
-        self.shared_32(Op::SharedStore32, i, |_| Some(v));
-    }
-    unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
-        self.shared_32(Op::SharedFetchAdd32, i, |old| Some(old.wrapping_add(v)))
-    }
-    unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
-        self.shared_32(Op::SharedCas32, i, |old| (old == expected).then_some(new))
-    }
-    unsafe fn shared_load_64(&self, i: u32) -> u64 {
-        self.shared::<64>(Op::SharedLoad64, self.block, i, |_| None)
-    }
-    unsafe fn shared_store_64(&self, i: u32, v: u64) {
-        self.shared::<64>(Op::SharedStore64, self.block, i, |_| Some(v));
-    }
-    unsafe fn barrier(&self) {
-        self.meet_whole(Whole::Block, Op::Barrier, false);
-    }
-    unsafe fn barrier_any(&self, predicate: bool) -> bool {
-        self.meet_whole(Whole::Block, Op::BarrierAny, predicate) != 0
-    }
-    unsafe fn barrier_count(&self, predicate: bool) -> u32 {
-        self.meet_whole(Whole::Block, Op::BarrierCount, predicate)
-    }
-    unsafe fn barrier_named_sync(&self, id: u32, threads: u32) {
-        self.meet_named(Op::BarrierNamedSync, id, threads);
-    }
-    unsafe fn barrier_named_arrive(&self, id: u32, threads: u32) {
-        self.meet_named(Op::BarrierNamedArrive, id, threads);
-    }
     fn cluster_size(&self) -> u32 {
         self.machine().cluster
     }
     fn cluster_rank(&self) -> u32 {
         self.block % self.machine().cluster
-    }
-    unsafe fn cluster_load_64(&self, rank: u32, i: u32) -> u64 {
-        let block = self.member(Op::ClusterLoad64, rank);
-        self.shared::<64>(Op::ClusterLoad64, block, i, |_| None)
-    }
-    unsafe fn cluster_store_64(&self, rank: u32, i: u32, v: u64) {
-        let block = self.member(Op::ClusterStore64, rank);
-        self.shared::<64>(Op::ClusterStore64, block, i, |_| Some(v));
-    }
-    unsafe fn cluster_barrier(&self) {
-        self.meet_whole(Whole::Cluster, Op::ClusterBarrier, false);
-    }
-
-    unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {
-        self.meet(Op::Ballot, mask, u64::from(predicate)) as u32
     }
     unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
         let machine = self.machine();
@@ -216,15 +216,6 @@ impl Lane for SimLane<'_> {
             return self.or_leave(machine.fail(SimErrorKind::BadSource, text));
         }
         self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
-    }
-    unsafe fn match_any_32(&self, mask: u32, v: u32) -> u32 {
-        self.meet(Op::MatchAny32, mask, u64::from(v)) as u32
-    }
-    unsafe fn match_any_64(&self, mask: u32, v: u64) -> u32 {
-        self.meet(Op::MatchAny64, mask, v) as u32
-    }
-    unsafe fn sync_warp(&self, mask: u32) {
-        self.meet(Op::SyncWarp, mask, 0);
     }
     fn active_mask(&self) -> u32 {
         if !self.turn(Op::ActiveMask, 0) {

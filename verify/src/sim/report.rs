@@ -1,7 +1,8 @@
 //! Naming what happened: from lane numbers and addresses to errors and reports.
 
-use super::error::{Op, SimErrorKind};
+use super::error::SimErrorKind;
 use super::machine::{Act, Machine, Over, State};
+use super::operations::Op;
 use super::space::{Found, Use};
 
 /// The most lanes that a message lists.
