@@ -34,14 +34,12 @@ impl fmt::Display for Head {
     }
 }
 
-/// Returns the error of a part of a line.
 pub(crate) fn bad(part: &str, expected: &str) -> Error {
     Error::Usage(format!(
         "`{part}` in the line of a case: expected {expected}"
     ))
 }
 
-/// Reads the simulation of a line.
 pub(crate) fn simulation(text: &str) -> Result<SimConfig, Error> {
     let sim = text.trim().parse();
     sim.map_err(|error: crate::sim::ConfigError| Error::Usage(error.to_string()))

@@ -15,7 +15,6 @@ use crate::program::{Case, Failure, generate, run};
 use crate::rng::draw;
 use serde::Serialize;
 use std::fmt;
-use std::sync::LazyLock;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
 
@@ -33,38 +32,21 @@ const DIRECTED_FIRST: u64 = 10_000;
 /// mutants. There are none for a mutant that programs cannot show; the gate leaves it out,
 /// and kernels of their own catch it: programs have no containers, locks, barriers,
 /// semaphores or channels (`tests/collections`, `tests/locks`, `tests/meeting`).
-pub fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
-    static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(targets);
-    let made = |target: &&Target| target.mutants.contains(&mutant.name());
-    let found = TARGETS.iter().find(made);
-    found.map_or((Variant::Fast, &[]), |target| {
-        (target.variant, &target.programs)
-    })
-}
-
-struct Target {
-    variant: Variant,
-    programs: Vec<&'static str>,
-    mutants: Vec<&'static str>,
-}
-
-fn targets() -> Vec<Target> {
-    let mut targets: Vec<Target> = Vec::new();
+pub fn target(mutant: Mutant) -> (Variant, Vec<&'static str>) {
+    let mut of = ("", "");
     for line in include_str!("mutants/targets.txt").lines() {
-        if let (Some(mutants), Some(row)) = (line.strip_prefix("  "), targets.last_mut()) {
-            row.mutants.extend(mutants.split(' '));
-        } else if let Some((name, programs)) = line.split_once(' ') {
-            targets.push(Target {
-                variant: Variant::from_name(name).unwrap_or_else(|| unreachable!("{name}")),
-                programs: programs.split(',').collect(),
-                mutants: Vec::new(),
-            });
+        match line.strip_prefix("  ") {
+            None => of = line.split_once(' ').unwrap_or_default(),
+            Some(mutants) if mutants.split(' ').any(|name| name == mutant.name()) => {
+                let variant = Variant::from_name(of.0).unwrap_or_else(|| unreachable!("{line}"));
+                return (variant, of.1.split(',').collect());
+            }
+            Some(_) => {}
         }
     }
-    targets
+    (Variant::Fast, Vec::new())
 }
 
-/// Where a case comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(untagged)]
 pub enum Source {
@@ -103,7 +85,6 @@ pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Source, Case) {
     }
 }
 
-/// What caught a mutant.
 #[derive(Clone, Debug)]
 pub struct Kill {
     pub source: Source,
@@ -111,15 +92,6 @@ pub struct Kill {
     pub case: Case,
     /// Cases run, the last one included.
     pub schedules: u64,
-}
-
-/// What random programs did to a mutant.
-#[derive(Clone, Debug)]
-pub struct RandomKill {
-    /// The cases that were to be run at most.
-    pub budget: u64,
-    /// What caught it first; `None` if nothing did.
-    pub killed: Option<Kill>,
 }
 
 #[derive(Clone, Debug)]
@@ -131,8 +103,8 @@ pub struct Row {
     pub unmutated: u64,
     /// A case that the unmutated code failed, which is a bug in the core or in the checks.
     pub unmutated_failure: Option<(Box<Case>, Failure)>,
-    /// What random programs did to it, if any were to be run.
-    pub random: Option<RandomKill>,
+    /// The most random programs, if any were to be run, and which of them caught it first.
+    pub random: Option<(u64, Option<Kill>)>,
 }
 
 impl Row {
@@ -156,9 +128,9 @@ impl Row {
             "finding": killed["finding"],
             "schedules": killed["schedules"],
             "replay": killed["replay"],
-            "random": self.random.as_ref().map(|random| {
-                let mut killed = of(random.killed.as_ref());
-                killed["budget"] = random.budget.into();
+            "random": self.random.as_ref().map(|(budget, killed)| {
+                let mut killed = of(killed.as_ref());
+                killed["budget"] = (*budget).into();
                 killed
             }),
             "unmutated_schedules": self.unmutated,
@@ -168,7 +140,6 @@ impl Row {
     }
 }
 
-/// Runs up to `budget` cases of a stream until one fails.
 fn kill(budget: u64, stream: impl Fn(u64) -> (Source, Case)) -> Option<Kill> {
     (0..budget).find_map(|k| {
         let (source, case) = stream(k);
@@ -181,14 +152,12 @@ fn kill(budget: u64, stream: impl Fn(u64) -> (Source, Case)) -> Option<Kill> {
     })
 }
 
-/// Runs random programs with a mutant until one catches it.
-pub fn try_at_random(mutant: Mutant, budget: u64) -> RandomKill {
-    let killed = kill(budget, |k| {
+pub fn try_at_random(mutant: Mutant, budget: u64) -> Option<Kill> {
+    kill(budget, |k| {
         let random = draw(k, mutant as u64, 10);
         let case = random_case(target(mutant).0, Some(mutant), random);
         (Source::Random { random }, case)
-    });
-    RandomKill { budget, killed }
+    })
 }
 
 /// Tries a mutant: on at most `budget` cases of its own stream and `random` random programs.
@@ -204,7 +173,7 @@ pub fn try_mutant(mutant: Mutant, budget: u64, random: u64) -> Row {
         killed,
         unmutated,
         unmutated_failure,
-        random: (random != 0).then(|| try_at_random(mutant, random)),
+        random: (random != 0).then(|| (random, try_at_random(mutant, random))),
     }
 }
 
@@ -248,9 +217,9 @@ pub fn table(rows: &[Row]) -> String {
             killed.map_or("-".into(), schedules),
             unmutated,
         ];
-        line.extend(row.random.as_ref().map(|random| {
-            let kill = random.killed.as_ref();
-            kill.map_or_else(|| format!("> {}", random.budget), schedules)
+        line.extend(row.random.as_ref().map(|(budget, kill)| {
+            let kill = kill.as_ref();
+            kill.map_or_else(|| format!("> {budget}"), schedules)
         }));
         cells.push(line);
     }
@@ -259,9 +228,9 @@ pub fn table(rows: &[Row]) -> String {
 
 /// Returns a line about what random programs caught, if any were run.
 pub fn random_summary(rows: &[Row]) -> Option<String> {
-    let random: Vec<&RandomKill> = rows.iter().filter_map(|row| row.random.as_ref()).collect();
-    let budget = random.first()?.budget;
-    let kills = || random.iter().filter_map(|r| r.killed.as_ref());
+    let random: Vec<_> = rows.iter().filter_map(|row| row.random.as_ref()).collect();
+    let (budget, _) = random.first()?;
+    let kills = || random.iter().filter_map(|(_, kill)| kill.as_ref());
     let mut schedules: Vec<u64> = kills().map(|kill| kill.schedules).collect();
     schedules.sort_unstable();
     let median = schedules.get(schedules.len() / 2).copied().unwrap_or(0);

@@ -74,7 +74,6 @@ pub trait Named {
     fn describe(&self) -> Result<NamedArray, host::Error>;
 }
 
-/// Returns a word of `T` that holds these bits.
 fn word(bits: u64, value: u64, wide: bool, layout: Layout) -> NamedWord {
     // The cell of a word of 64 bits begins with its version.
     let before = 8 * u64::from(wide && layout == Layout::Cells);

@@ -129,12 +129,10 @@ impl Run {
     }
 }
 
-/// An invariant that does not hold.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Broken(String);
 
-/// What has happened so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
     names: Names,
@@ -148,11 +146,9 @@ pub(super) struct State {
     pub(super) report: Report,
 }
 
-/// Attends the launches of one run.
 #[derive(Debug)]
 pub(super) struct Recorder {
     case: Case,
-    /// What the history calls the run.
     name: String,
     words_per_lane: u64,
     state: RefCell<State>,
@@ -264,7 +260,6 @@ fn of_simulator(error: &SimError) -> Failure {
     Failure::trimmed(kind, error)
 }
 
-/// Judges the history of a launch, and the memory that it left.
 fn judge(sim: &Sim, judged: &mut Launched) -> Result<(), Failure> {
     let (history, names) = (&judged.history, &judged.names);
     let verdict = opacity::check(history)

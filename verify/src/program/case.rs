@@ -51,13 +51,10 @@ impl Words {
     }
 }
 
-/// One operation of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// Reads words together.
     Read(Words),
     Write(u8, Value),
-    /// Adds to a sum.
     Add(u8, Value),
     /// Reads sums, together if they follow each other in one row.
     ReadSums(Words),
@@ -74,7 +71,6 @@ pub enum Op {
     End,
 }
 
-/// What a silent program does to a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
     /// Inserts a node into the list of [`Invariant::Sorted`].
@@ -105,7 +101,6 @@ impl Act {
 }
 
 impl Op {
-    /// Returns the words that it touches, or the sums.
     pub fn words(&self) -> &[u8] {
         match self {
             Self::Read(words) | Self::ReadSums(words) => words.as_slice(),
@@ -122,7 +117,6 @@ impl Op {
     }
 }
 
-/// How many bits the words of a program have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Widths {
     /// All have 32.
@@ -169,7 +163,6 @@ pub struct Program {
     pub blocks: u32,
     pub threads: u32,
     pub calls: Loop,
-    /// Launches, 1 or more.
     pub launches: u32,
     /// The invariant that the transactions themselves check, in a run that is
     /// not recorded. If there is none, the run is recorded.

@@ -296,7 +296,6 @@ impl Program {
 }
 
 impl Program {
-    /// Checks what a silent program needs.
     fn check_silent(&self) -> Result<(), Error> {
         let any = |is: fn(Act) -> bool| {
             let mut ops = self.transactions.iter().flatten();

@@ -6,7 +6,10 @@ use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
 use crate::failure::{Failure, FailureKind};
 use crate::sim::{self, Schedule, Sim, SimErrorKind, with_sim};
+use serde::Serialize;
+use std::cell::RefCell;
 use std::fmt::Display;
+use std::ops::AddAssign;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{self, Capacity, Launch, Nodes, RetryLimits, Stm, StmConfig, Sums, TxArray};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
@@ -16,31 +19,40 @@ use stm_history::history::records::Records;
 use stm_history::history::{Header, History, InitialMemory, Rest};
 use stm_history::named::{Named, NamedWord, Names};
 
-/// What a run that found nothing did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Done {
-    /// Transactions committed.
+    pub schedules: u64,
     pub transactions: u64,
+    /// Attempts made, all of them checked.
     pub attempts: u64,
     /// Turns in which a warp, a team or a lane worked alone.
+    #[serde(skip)]
     pub turns: u64,
-    pub steps: u64,
-    /// Whether the run was given up because its schedule, which is not fair, starved a lane.
-    pub unfair: bool,
+    pub operations: u64,
+    /// Runs given up because an unfair schedule starved a lane; nothing that they did is counted.
+    pub unfair: u64,
+}
+
+impl AddAssign for Done {
+    fn add_assign(&mut self, more: Self) {
+        self.schedules += more.schedules;
+        self.transactions += more.transactions;
+        self.attempts += more.attempts;
+        self.turns += more.turns;
+        self.operations += more.operations;
+        self.unfair += more.unfair;
+    }
 }
 
 /// The words of each lane's recording buffer in the first attempt at a run.
 const RECORD_WORDS: u64 = 256;
 
-/// The history of a run, and the names of its words.
 pub type Shown = (History, Names);
 
-/// Runs a case and judges it.
 pub fn run(case: &Case) -> Result<Done, Failure> {
     run_with(case, None)
 }
 
-/// Does the same, and returns the history as well, if the case ended and is not a silent one.
 pub fn run_shown(case: &Case) -> (Result<Done, Failure>, Option<Shown>) {
     let mut shown = None;
     let result = run_with(case, Some(&mut shown));
@@ -64,7 +76,8 @@ fn run_with(case: &Case, mut shown: Option<&mut Option<Shown>>) -> Result<Done, 
             Ok(done) => Ok(done),
             Err(Stop::Found(failure)) => Err(failure),
             Err(Stop::Unfair) => Ok(Done {
-                unfair: true,
+                schedules: 1,
+                unfair: 1,
                 ..Done::default()
             }),
             // Recording is no scheduling point: the same run, with more room.
@@ -146,7 +159,7 @@ impl Data {
         })
     }
 
-    /// Returns the names of all words and sums.
+    /// Returns the names of all words and sums, narrow before wide.
     fn names(&self) -> Result<Names, host::Error> {
         let mut names = Names::default();
         let arrays: [&dyn Named; 4] =
@@ -159,23 +172,11 @@ impl Data {
 
     /// Returns all words, and after them all sums.
     fn words(&self, program: &Program) -> Result<Vec<NamedWord>, Failure> {
-        let of = |array: &dyn Named| array.describe().map_err(Failure::of(FailureKind::Corrupt));
-        let (narrow, wide) = (of(&self.narrow)?.words, of(&self.wide)?.words);
-        let sums = if program.sums_are_wide() {
-            of(&self.wide_sums)?.words
-        } else {
-            of(&self.narrow_sums)?.words
-        };
-        let of_width = |i: usize| {
-            if program.is_wide(i as u8) {
-                &wide
-            } else {
-                &narrow
-            }
-        };
-        let words = (0..program.initial.len()).map(|i| of_width(i)[i]);
-        let sums = sums.into_iter().take(program.sums.len());
-        Ok(words.chain(sums).collect())
+        let names = self.names().map_err(Failure::of(FailureKind::Corrupt))?;
+        let array = |first: usize, wide: bool| &names.arrays()[first + usize::from(wide)].words;
+        let words = (0..program.initial.len()).map(|i| array(0, program.is_wide(i as u8))[i]);
+        let sums = array(2, program.sums_are_wide()).iter().copied();
+        Ok(words.chain(sums.take(program.sums.len())).collect())
     }
 
     fn memory(&self, program: &Program) -> Result<Vec<u64>, Failure> {
@@ -193,7 +194,7 @@ impl Data {
         named.sort_unstable();
         if taken != named {
             let text = format!("the words name the nodes {named:x?}, and {taken:x?} are not free");
-            return Err(Failure::new(FailureKind::Invariant, text));
+            return invariant(Some(text));
         }
         if refresh {
             pool.refresh().map_err(Failure::of(FailureKind::Corrupt))?;
@@ -202,12 +203,17 @@ impl Data {
     }
 }
 
+fn invariant(broken: Option<String>) -> Result<(), Failure> {
+    let failure = broken.map(|text| Failure::new(FailureKind::Invariant, text));
+    failure.map_or(Ok(()), Err)
+}
+
 fn parameters<'a, A: Algorithm>(
     case: &'a Case,
     k: u32,
     stm: StmRef<A>,
     data: &Data,
-    watch: Option<&'a Watch>,
+    watch: Option<&'a RefCell<Watch>>,
 ) -> Params<'a, A> {
     let program = &case.program;
     let launch = program.launch(k);
@@ -228,7 +234,6 @@ fn parameters<'a, A: Algorithm>(
     }
 }
 
-/// Makes the launches of a case, and judges what they did.
 fn launches<A: Algorithm>(
     case: &Case,
     sim: &Sim,
@@ -240,7 +245,7 @@ fn launches<A: Algorithm>(
     let mut data = Data::new::<A>(program, sim).map_err(&setup)?;
     let shape = Launch::new(program.blocks, program.threads);
     let mut stm = Stm::new(sim, shape, sizes(program)).map_err(&setup)?;
-    let watch = Watch::new(program);
+    let watch = Watch::new(program).map(RefCell::new);
     let records = (watch.is_none()).then(|| Records::new(sim, &stm.shape(), words_per_lane));
     let records = records
         .transpose()
@@ -248,15 +253,18 @@ fn launches<A: Algorithm>(
     if let Some(records) = &records {
         stm.observe(records.probe());
     }
-    let mut done = Done::default();
+    let mut done = Done {
+        schedules: 1,
+        ..Done::default()
+    };
     let mut complete = true;
     for k in 0..program.launches {
         let params = parameters::<A>(case, k, stm.handle::<A>(), &data, watch.as_ref());
         let ended = sim::launch(&mut stm, |lane| interpret(lane, &params));
-        done.steps += sim.last_run().map_or(0, |(run, _)| run.steps);
+        done.operations += sim.last_run().map_or(0, |(run, _)| run.steps);
         if let (Err(host::Error::EverybodyWaits { .. }), Some(watch)) = (&ended, &watch) {
             // A program may have put what nobody takes.
-            watch.judge_waiting(&data.memory(program)?)?;
+            invariant(watch.borrow().judge_waiting(&data.memory(program)?))?;
             complete = false;
             break;
         }
@@ -270,7 +278,7 @@ fn launches<A: Algorithm>(
         }
         if let Some(watch) = &watch {
             let memory = data.memory(program)?;
-            watch.judge(&memory, program.launch(k).end)?;
+            invariant(watch.borrow().judge(&memory, program.launch(k).end))?;
             if program.silent == Some(Invariant::Nodes) {
                 data.check_nodes(&memory, case.sim.seed & 1 != 0)?;
             }
@@ -302,15 +310,15 @@ fn how_it_ended(
     ended: Result<(), &host::Error>,
 ) -> Result<bool, Stop> {
     let width = case.sim.warp_width;
-    let overflows = case.program.launch_overflows(case.variant, width, k);
+    let (may_overflow, must) = case.program.launch_overflows(case.variant, width, k);
     let found = |kind, what: &dyn Display| Err(Failure::new(kind, what).into());
     match ended {
-        Ok(()) if case.program.launch_must_overflow(case.variant, width, k) => {
+        Ok(()) if must => {
             let text = "a set is too small for a transaction, and no CapacityExceeded was reported";
             found(FailureKind::Fault, &text)
         }
         Ok(()) => Ok(true),
-        Err(host::Error::CapacityExceeded { .. }) if overflows => Ok(false),
+        Err(host::Error::CapacityExceeded { .. }) if may_overflow => Ok(false),
         Err(error @ host::Error::Corrupt { .. }) => found(FailureKind::Corrupt, error),
         Err(host::Error::DeviceLost { .. }) => Err(simulator_error(case, sim)),
         Err(other) => found(FailureKind::Fault, other),

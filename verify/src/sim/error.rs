@@ -58,7 +58,6 @@ pub struct SimError {
 }
 
 impl SimError {
-    /// Returns the error of a launch that cannot be.
     pub(super) fn launch(why: impl fmt::Display) -> Self {
         Self::new(SimErrorKind::Launch, why.to_string())
     }

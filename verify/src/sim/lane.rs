@@ -3,7 +3,7 @@
 
 use super::config::SimConfig;
 use super::error::SimErrorKind;
-use super::machine::{Act, Machine, Over, Whole};
+use super::machine::{Act, Machine, Over};
 use super::operations::Op;
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order};
@@ -81,7 +81,6 @@ impl<'a> SimLane<'a> {
         }
     }
 
-    /// Returns the value, or leaves the fibre if the launch is over.
     #[inline]
     pub(super) fn or_leave<T>(&self, result: Result<T, Over>) -> T {
         result.unwrap_or_else(|Over| self.leave())
@@ -333,7 +332,6 @@ impl<'a> SimLane<'a> {
         self.or_leave(found)
     }
 
-    /// Executes one of 32 bits on the lane's block.
     #[inline]
     pub(super) fn shared_32(&self, op: Op, i: u32, new: impl FnOnce(u32) -> Option<u32>) -> u32 {
         let new = |old: u64| new(old as u32).map(u64::from);
@@ -362,7 +360,6 @@ impl<'a> SimLane<'a> {
         result
     }
 
-    /// Arrives at a named barrier, and waits there if the operation does.
     #[inline(never)]
     pub(super) fn meet_named(&self, op: Op, id: u32, threads: u32) {
         self.arrive(op, id.into(), |m| m.meet_named(self.lane, threads));
@@ -370,11 +367,10 @@ impl<'a> SimLane<'a> {
 
     /// Meets the threads of the block or cluster, and returns how many have a predicate that holds.
     #[inline(never)]
-    pub(super) fn meet_whole(&self, whole: Whole, op: Op, predicate: bool) -> u32 {
-        self.arrive(op, 0, |m| m.meet_whole(self.lane, whole, predicate)) as u32
+    pub(super) fn meet_whole(&self, which: u32, op: Op, predicate: bool) -> u32 {
+        self.arrive(op, 0, |m| m.meet_whole(self.lane, which, predicate)) as u32
     }
 
-    /// Meets the lanes of a mask, and returns the result of the operation for this lane.
     #[inline(never)]
     pub(super) fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         self.arrive(op, mask.into(), |m| m.meet(self.lane, value))
@@ -382,7 +378,6 @@ impl<'a> SimLane<'a> {
 }
 
 impl Machine {
-    /// Finds a block's word `i` for an access of so many bits by a lane, and checks its use.
     fn shared_word<const BITS: u32>(
         &mut self,
         lane: u32,
@@ -426,7 +421,6 @@ impl Op {
         }
     }
 
-    /// Returns what a store releases.
     const fn order(self) -> Order {
         match self {
             Self::StoreRelease32 | Self::StoreRelease64 => Order::Release,

@@ -3,8 +3,8 @@
 
 use super::error::SimErrorKind;
 use super::lane::SimLane;
-use super::machine::Whole;
 use super::rounds::{bits, mask_of};
+use super::shape::{BLOCK, CLUSTER};
 use std::fmt;
 use stm_core::Lane;
 use stm_core::internal::observe::{HostProbe, Mutant};
@@ -62,9 +62,9 @@ macro_rules! operations {
             SharedCas32 shared_cas_32(i: u32, expected: u32, v: u32) as u32 {
                 self.shared_32(op, i, |old| (old == expected).then_some(v))
             };
-            Barrier barrier() { self.meet_whole(Whole::Block, op, false); };
-            BarrierAny barrier_any(p: bool) -> bool { self.meet_whole(Whole::Block, op, p) != 0 };
-            BarrierCount barrier_count(p: bool) as u32 { self.meet_whole(Whole::Block, op, p) };
+            Barrier barrier() { self.meet_whole(BLOCK, op, false); };
+            BarrierAny barrier_any(p: bool) -> bool { self.meet_whole(BLOCK, op, p) != 0 };
+            BarrierCount barrier_count(p: bool) as u32 { self.meet_whole(BLOCK, op, p) };
             Ballot ballot(mask: u32, predicate: bool) as u32 { self.meet(op, mask, predicate.into()) };
             Shuffle32 shuffle_32;
             MatchAny32 match_any_32(mask: u32, v: u32) as u32 { self.meet(op, mask, v.into()) };
@@ -88,7 +88,7 @@ macro_rules! operations {
             ClusterStore64 cluster_store_64(rank: u32, i: u32, v: u64) {
                 self.shared::<64>(op, self.member(op, rank), i, |_| Some(v));
             };
-            ClusterBarrier cluster_barrier() { self.meet_whole(Whole::Cluster, op, false); };
+            ClusterBarrier cluster_barrier() { self.meet_whole(CLUSTER, op, false); };
             LoadWeak64 load_weak_64(p: *const u64) as u64 { self.load_weak(op, p) };
             StoreWeak64 store_weak_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
         }
@@ -151,7 +151,6 @@ const fn joined([low, high]: [u64; 2]) -> u128 {
     (high as u128) << 64 | low as u128
 }
 
-/// Parts what [`joined`] has joined.
 const fn parted(word: u128) -> [u64; 2] {
     [word as u64, (word >> 64) as u64]
 }

@@ -5,12 +5,10 @@ use super::reads::{MemoryRead, Splitter};
 use super::report::{AttemptRef, CommitRef, Finding, Held, Interval, ReadEvidence, Violation};
 use crate::history::{Event, History, Outcome};
 
-/// Intervals shown for one read.
 const HELD_MAX: usize = 4;
 /// Distinct reads up to which the smallest conflict of two is looked for.
 const PAIRS_MAX: usize = 256;
 
-/// An attempt in violation, and the states that it may see.
 struct Wrong<'a> {
     history: &'a History,
     timeline: &'a Timeline,
@@ -19,7 +17,6 @@ struct Wrong<'a> {
     high: u32,
 }
 
-/// Explains the violation of attempt `i`.
 pub(crate) fn explain(history: &History, timeline: &Timeline, i: usize) -> Violation {
     let attempt = history.attempt(i);
     let (low, high) = window(history, &timeline.commits, i);

@@ -26,9 +26,7 @@ const LINEAR_MAX: usize = 32;
 
 /// The commits and, by word, what they wrote.
 pub(crate) struct Commits {
-    /// Versions by rank.
     versions: Vec<u64>,
-    /// Attempts by rank.
     attempts: Vec<u32>,
     /// Where each word's entries start, and the number of all.
     first: Vec<usize>,
@@ -94,17 +92,14 @@ impl Commits {
         self.unknown.get(word as usize) == Some(&true)
     }
 
-    /// Returns the number of commits.
     pub(crate) fn len(&self) -> u32 {
         self.versions.len() as u32
     }
 
-    /// Returns the version of commit `rank`.
     pub(crate) fn version(&self, rank: u32) -> u64 {
         self.versions[rank as usize]
     }
 
-    /// Returns the attempt that was commit `rank`.
     pub(crate) fn attempt(&self, rank: u32) -> usize {
         self.attempts[rank as usize] as usize
     }
@@ -118,7 +113,6 @@ impl Commits {
         }
     }
 
-    /// Returns the commits that wrote a word.
     pub(crate) fn entries(&self, word: u32) -> Entries<'_> {
         let range = self.first[word as usize]..self.first[word as usize + 1];
         Entries {
@@ -245,6 +239,16 @@ impl Timeline {
     /// Returns whether a word may have held `value` at first.
     fn may_be_initial(&self, word: u32, value: u64) -> bool {
         self.initial[word as usize].is_none_or(|known| known == value)
+    }
+
+    /// Returns what a word holds in a state, if that is known.
+    pub(crate) fn value(&self, word: u32, state: u32) -> Option<u64> {
+        let entries = self.commits.entries(word);
+        let before = entries.ranks.partition_point(|&rank| rank < state);
+        match before.checked_sub(1) {
+            Some(newest) => Some(entries.values[newest]),
+            None => self.initial[word as usize],
+        }
     }
 
     /// Returns the first state, from `state` on, in which a word holds `value`.

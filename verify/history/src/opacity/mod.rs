@@ -90,6 +90,12 @@ pub const EXPLAINED_MAX: usize = 16;
 /// # Errors
 /// [`Error::Impossible`], if no run of any transactional memory can have made the records.
 pub fn check(history: &History) -> Result<Verdict, Error> {
+    check_with_states(history).map(|(verdict, _)| verdict)
+}
+
+/// Does the same, and returns the states that the attempts saw.
+#[doc(hidden)]
+pub fn check_with_states(history: &History) -> Result<(Verdict, States<'_>), Error> {
     judge(history).map_err(|what| Error::Impossible {
         file: None,
         what: Box::new(what),
@@ -101,13 +107,37 @@ pub fn check(history: &History) -> Result<Verdict, Error> {
 /// # Errors
 /// Whatever [`History::load`] returns; [`Error::Impossible`] with the file.
 pub fn check_file(path: &Path) -> Result<Verdict, Error> {
-    judge(&History::load(path)?).map_err(|what| Error::Impossible {
+    let history = History::load(path)?;
+    let judged = judge(&history).map_err(|what| Error::Impossible {
         file: Some(path.to_owned()),
         what: Box::new(what),
-    })
+    });
+    judged.map(|(verdict, _)| verdict)
 }
 
-fn judge(history: &History) -> Result<Verdict, ImpossibleHistory> {
+/// The states of memory that the attempts of a history saw.
+#[doc(hidden)]
+pub struct States<'h> {
+    history: &'h History,
+    timeline: Timeline,
+}
+
+impl States<'_> {
+    /// Returns what words held at a point of attempt `i`, as far as the history says it: one at
+    /// which all of its reads hold, or, if there is none, its first.
+    pub fn seen_by(&self, i: usize) -> impl Fn(u64) -> Option<u64> + '_ {
+        let mut splitter = Splitter::default();
+        splitter.split(self.history, i);
+        let (low, high) = window(self.history, &self.timeline.commits, i);
+        let state = point(&self.timeline, &splitter.memory, low, high).unwrap_or(low);
+        move |word| {
+            let word = self.history.words().number(word)?;
+            self.timeline.value(word, state)
+        }
+    }
+}
+
+fn judge(history: &History) -> Result<(Verdict, States<'_>), ImpossibleHistory> {
     let order = version_order(history)?;
     let commits = index::Commits::new(history, order);
     let (initial, initial_use) = index::resolve(history, &commits);
@@ -117,13 +147,14 @@ fn judge(history: &History) -> Result<Verdict, ImpossibleHistory> {
         .iter()
         .map(|&i| explain::explain(history, &timeline, i));
     let violations = explained.collect();
-    Ok(Verdict {
+    let verdict = Verdict {
         history: history.header.clone(),
         counts: counts(history),
         initial: initial_use,
         violations_total,
         violations,
-    })
+    };
+    Ok((verdict, States { history, timeline }))
 }
 
 fn counts(history: &History) -> Counts {
@@ -199,7 +230,6 @@ fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory
     Ok(order)
 }
 
-/// Checks what one attempt's record must satisfy by itself.
 fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
     let (begin, end) = (attempt.begin, attempt.end);
     if end < begin {

@@ -7,7 +7,6 @@ use crate::history::{History, NumberMap, kind, sum};
 /// A read that went to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoryRead {
-    /// The word's number.
     pub(crate) word: u32,
     pub(crate) value: u64,
     /// Index among the attempt's events.
