@@ -216,7 +216,6 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
     Ok(right)
 }
 
-/// Runs a case once more and writes a page of its history.
 fn page_of_case(file: &Path, case: &Case) -> Result<(), Error> {
     let (result, shown) = run_shown(case);
     let Some((history, names)) = shown else {

@@ -73,7 +73,6 @@ fn sum<'a>(all: impl IntoIterator<Item = &'a Done>) -> Done {
     sum
 }
 
-/// A violation, shrunk.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The case as it was found.

@@ -13,8 +13,7 @@ use crate::fuzz::{lines, on_all_cores, random_case};
 use crate::program::directed::Directed;
 use crate::program::{Case, Failure, generate, run};
 use crate::rng::draw;
-use serde::Serialize;
-use std::fmt;
+use serde_json::{Value, json};
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
 
@@ -47,26 +46,8 @@ pub fn target(mutant: Mutant) -> (Variant, Vec<&'static str>) {
     (Variant::Fast, Vec::new())
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(untagged)]
-pub enum Source {
-    /// A directed program of this name.
-    Directed(&'static str),
-    Random {
-        random: u64,
-    },
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Directed(name) => f.write_str(name),
-            Self::Random { .. } => f.write_str("a random program"),
-        }
-    }
-}
-
-pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Source, Case) {
+/// Returns case `k` of the stream of a mutant, and where it comes from.
+pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Value, Case) {
     let (variant, names) = target(mutant);
     let seed = draw(k, mutant as u64, 9);
     let switched_on = defect.then_some(mutant);
@@ -75,11 +56,11 @@ pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Source, Case) {
         .flatten();
     match directed {
         Some(directed) => (
-            Source::Directed(directed.name),
+            directed.name.into(),
             directed.case(variant, switched_on, seed),
         ),
         None => (
-            Source::Random { random: seed },
+            json!({ "random": seed }),
             generate::case(variant, switched_on, seed),
         ),
     }
@@ -87,7 +68,8 @@ pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Source, Case) {
 
 #[derive(Clone, Debug)]
 pub struct Kill {
-    pub source: Source,
+    /// The name of a directed program, or the seed of a random one.
+    pub source: Value,
     pub failure: Failure,
     pub case: Case,
     /// Cases run, the last one included.
@@ -112,19 +94,19 @@ impl Row {
         self.killed.is_some() && self.unmutated_failure.is_none()
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> Value {
         let of = |killed: Option<&Kill>| {
-            serde_json::json!({
+            json!({
                 "finding": killed.map(|k| k.failure.kind.name()),
                 "schedules": killed.map(|k| k.schedules),
                 "replay": killed.map(|k| k.case.to_string()),
             })
         };
         let killed = of(self.killed.as_ref());
-        serde_json::json!({
+        json!({
             "mutant": self.mutant.name(),
             "variant": target(self.mutant).0.name(),
-            "killed_by": self.killed.as_ref().map(|k| k.source),
+            "killed_by": self.killed.as_ref().map(|k| &k.source),
             "finding": killed["finding"],
             "schedules": killed["schedules"],
             "replay": killed["replay"],
@@ -140,7 +122,7 @@ impl Row {
     }
 }
 
-fn kill(budget: u64, stream: impl Fn(u64) -> (Source, Case)) -> Option<Kill> {
+fn kill(budget: u64, stream: impl Fn(u64) -> (Value, Case)) -> Option<Kill> {
     (0..budget).find_map(|k| {
         let (source, case) = stream(k);
         run(&case).err().map(|failure| Kill {
@@ -156,7 +138,7 @@ pub fn try_at_random(mutant: Mutant, budget: u64) -> Option<Kill> {
     kill(budget, |k| {
         let random = draw(k, mutant as u64, 10);
         let case = random_case(target(mutant).0, Some(mutant), random);
-        (Source::Random { random }, case)
+        (json!({ "random": random }), case)
     })
 }
 
@@ -204,6 +186,12 @@ pub fn table(rows: &[Row]) -> String {
     let mut cells = vec![header.map(String::from)[..columns].to_vec()];
     for row in rows {
         let schedules = |kill: &Kill| kill.schedules.to_string();
+        let killed_by = |kill: &Kill| {
+            kill.source
+                .as_str()
+                .unwrap_or("a random program")
+                .to_owned()
+        };
         let killed = row.killed.as_ref();
         let unmutated = match &row.unmutated_failure {
             None => format!("{} passed", row.unmutated),
@@ -212,7 +200,7 @@ pub fn table(rows: &[Row]) -> String {
         let mut line = vec![
             row.mutant.name().to_string(),
             target(row.mutant).0.name().to_string(),
-            killed.map_or("SURVIVED".into(), |kill| kill.source.to_string()),
+            killed.map_or("SURVIVED".into(), killed_by),
             killed.map_or("-", |kill| kill.failure.kind.name()).into(),
             killed.map_or("-".into(), schedules),
             unmutated,

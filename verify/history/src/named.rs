@@ -50,7 +50,6 @@ pub struct NamedArray {
 }
 
 impl NamedArray {
-    /// Returns an array that transactions alone write.
     fn of(name: &str, shape: Shape, words: impl Iterator<Item = NamedWord>) -> Self {
         Self {
             name: name.to_owned(),

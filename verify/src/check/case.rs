@@ -4,7 +4,7 @@
 //! blocks, warps of one lane, a random schedule, sequentially consistent memory
 //! and versions that do not wrap around.
 
-use crate::line::{self, Head};
+use crate::line;
 use crate::rng::Rng;
 use crate::sim::config::number;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
@@ -133,13 +133,9 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head = Head {
-            algorithm: self.algorithm,
-            defect: self.defect,
-            blocks: self.blocks,
-            threads: self.threads,
-        };
-        write!(f, "{head} n={}", self.transactions)?;
+        let head = (self.algorithm, self.defect, self.blocks, self.threads);
+        line::write_head(f, head)?;
+        write!(f, " n={}", self.transactions)?;
         if self.input != 0 {
             write!(f, " input={:#x}", self.input)?;
         }
@@ -167,10 +163,10 @@ impl FromStr for Case {
             let whole = "a whole line is `fast 2x3 n=8 : sim:w2,random,weak25,seed=0x7`";
             line::bad(text, &format!("` : ` and a simulation; {whole}"))
         })?;
-        let (head, words) = line::head(before)?;
+        let ((algorithm, defect, blocks, threads), words) = line::head(before)?;
         let mut case = Self {
-            defect: head.defect,
-            ..Self::new(head.algorithm, head.blocks, head.threads, 0)
+            defect,
+            ..Self::new(algorithm, blocks, threads, 0)
         };
         for word in words {
             let keys = "n, input, locks, stripe, polls, tries or queue";

@@ -325,32 +325,3 @@ pub(super) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
     QUIET.set(nested);
     result.map_err(|_| LAST.take())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::{Named as _, Sim, catch};
-    use crate::sim::SimConfig;
-    use stm_core::Layout;
-    use stm_core::host::TxArray;
-
-    #[test]
-    fn a_panic_is_caught_with_its_message_and_its_place() {
-        assert_eq!(catch(|| 3), Ok(3));
-        let text = catch(|| panic!("no {}", 7)).unwrap_err();
-        assert!(text.contains("no 7") && text.contains("run.rs"), "{text}");
-    }
-
-    #[test]
-    fn the_value_of_a_word_is_where_its_layout_says() {
-        let sim = Sim::new(SimConfig::default());
-        for layout in [Layout::Plain, Layout::Cells] {
-            let narrow = TxArray::from_slice(&sim, layout, &[3_u32, 4], "narrow").unwrap();
-            let wide = TxArray::from_slice(&sim, layout, &[5_u64, u64::MAX], "wide").unwrap();
-            for array in [narrow.describe().unwrap(), wide.describe().unwrap()] {
-                for word in array.words {
-                    assert_eq!(sim.newest(word.value_at, word.wide), Some(word.value));
-                }
-            }
-        }
-    }
-}

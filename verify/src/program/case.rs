@@ -152,6 +152,13 @@ impl Loop {
     }
 }
 
+/// Returns whether these sums are read, or added to, together.
+pub(super) fn together(row: u32, sums: &[u8]) -> bool {
+    let row_of = |sum: &u8| u32::from(*sum) / row;
+    sums.windows(2)
+        .all(|pair| pair[0] + 1 == pair[1] && row_of(&pair[0]) == row_of(&pair[1]))
+}
+
 /// Transactions, the words they share, and the launch that runs them.
 ///
 /// The transactions are divided among `launches` launches on the same memory.
@@ -215,6 +222,18 @@ impl Program {
 
     pub const fn lanes(&self) -> u32 {
         self.blocks * self.threads
+    }
+
+    /// Splits operations, if there are any, into those that are done first, which are two if these
+    /// are done together, and the others.
+    pub(super) fn split<'o>(&self, ops: &'o [Op]) -> Option<(&'o [Op], &'o [Op])> {
+        let two = match *ops {
+            [] => return None,
+            [Op::Write(a, _), Op::Write(b, _), ..] => a < b && self.is_wide(a) == self.is_wide(b),
+            [Op::Add(a, _), Op::Add(b, _), ..] => together(self.row, &[a, b]),
+            _ => false,
+        };
+        Some(ops.split_at(1 + usize::from(two)))
     }
 
     /// Returns the team that runs transaction `i` of a launch, if the program has

@@ -5,8 +5,7 @@
 //! records one write and stores another, or that loses a transaction.
 
 use super::alternatives::parts;
-use super::case::{Case, Op, Program, Value, Words};
-use super::kernel::together;
+use super::case::{Case, Op, Program, Words};
 use crate::failure::{Failure, FailureKind};
 use stm_history::history::left::Left;
 use stm_history::history::{Event, History, Outcome, sum};
@@ -22,16 +21,30 @@ pub(super) fn judge(
     complete: bool,
 ) -> Result<(), Failure> {
     let judged = opacity::check_with_states(history);
-    let (verdict, states) = judged.map_err(Failure::of(FailureKind::Impossible))?;
+    let (verdict, mut states) = judged.map_err(Failure::of(FailureKind::Impossible))?;
     if let Some(violation) = verdict.violations.first() {
         return Err(Failure::new(FailureKind::NotOpaque, violation));
     }
-    follows_program(case, history, &states, words, complete)
+    follows_program(case, history, &mut states, words, complete)
         .map_err(Failure::of(FailureKind::NotFollowed))?;
     memory_is_replay(history, words)
 }
 
 struct Retried;
+
+/// What a word holds in that state, and what the transaction has written to it or added.
+#[derive(Clone)]
+struct Word {
+    held: u64,
+    own: Option<u64>,
+    added: u64,
+}
+
+impl Word {
+    fn of_memory(&self, word: u64) -> u64 {
+        sum(word, self.held, self.added)
+    }
+}
 
 /// A transaction that runs on the state that an attempt saw, and what it leaves in a record.
 struct Model<'a> {
@@ -40,11 +53,7 @@ struct Model<'a> {
     words: &'a [NamedWord],
     /// Whether an addition is an event of its own, not a read and a write.
     adds: bool,
-    /// What each word holds in that state.
-    held: Vec<u64>,
-    /// What the transaction has written, and what it has added.
-    own: Vec<Option<u64>>,
-    added: Vec<u64>,
+    values: Vec<Word>,
     /// The value last read, and the bits of all of these.
     last: u64,
     any: u64,
@@ -65,31 +74,12 @@ impl Model<'_> {
     }
 
     fn block(&mut self, mut ops: &[Op]) -> Result<(), Retried> {
-        while let [op, rest @ ..] = ops {
+        while let Some((now, rest)) = self.program.split(ops) {
             ops = rest;
-            match *op {
+            match now[0] {
                 Op::Read(words) => self.read_all(words, 0),
                 Op::ReadSums(words) => self.read_all(words, self.first_sum()),
-                Op::Write(word, value) => {
-                    let value = value.after(self.last, self.any);
-                    self.write(word.into(), value & self.program.mask(word.into()));
-                }
-                Op::Add(first, value) => {
-                    let mut additions = vec![(first, value)];
-                    if let Some(Op::Add(next, value)) = rest.first()
-                        && together(self.program.row, &[first, *next])
-                    {
-                        additions.push((*next, *value));
-                        ops = &rest[1..];
-                    }
-                    let of_sum = |&(to, value): &(u8, Value)| {
-                        let at = self.first_sum() + usize::from(to);
-                        let delta = value.after(self.last, self.any);
-                        (at, delta & self.program.mask(at))
-                    };
-                    let additions: Vec<_> = additions.iter().map(of_sum).collect();
-                    self.add(&additions);
-                }
+                Op::Write(..) | Op::Add(..) => self.update(now),
                 Op::RetryIf(word, odd) => {
                     if self.read(word.into()) & 1 == u64::from(odd) {
                         return Err(Retried);
@@ -100,7 +90,7 @@ impl Model<'_> {
                     ops = after;
                     self.alternatives(first, second)?;
                 }
-                Op::Act(..) | Op::OrElse | Op::End => {
+                op @ (Op::Act(..) | Op::OrElse | Op::End) => {
                     unreachable!("{op} is not recorded, or belongs to others (`Program::check`)")
                 }
             }
@@ -117,50 +107,66 @@ impl Model<'_> {
 
     /// Reads a word; one that the transaction has written leaves no record.
     fn read(&mut self, at: usize) -> u64 {
-        self.own[at].unwrap_or_else(|| {
+        self.values[at].own.unwrap_or_else(|| {
             let word = self.words[at].word;
-            let value = sum(word, self.held[at], self.added[at]);
+            let value = self.values[at].of_memory(word);
             self.record([Event::Read { word, value }]);
             value
         })
     }
 
-    fn write(&mut self, at: usize, value: u64) {
-        let word = self.words[at].word;
-        self.own[at] = Some(value);
-        self.record([Event::Write { word, value }]);
-    }
-
-    /// Makes additions together. Where each is a read and a write, all are read first.
-    fn add(&mut self, additions: &[(usize, u64)]) {
-        if self.adds {
-            for &(at, delta) in additions {
-                let word = self.words[at].word;
-                self.added[at] = sum(word, self.added[at], delta);
+    /// Makes writes or additions together. Where an addition is a read and a write, all are read
+    /// first.
+    fn update(&mut self, ops: &[Op]) {
+        let adds = ops[0].is_of_sums();
+        let first = if adds { self.first_sum() } else { 0 };
+        let of = |op: &Op| match *op {
+            Op::Write(to, value) | Op::Add(to, value) => {
+                let at = first + usize::from(to);
+                let value = value.after(self.last, self.any);
+                Some((at, self.words[at].word, value & self.program.mask(at)))
+            }
+            _ => None,
+        };
+        let values: Vec<_> = ops.iter().filter_map(of).collect();
+        if adds && self.adds {
+            for (at, word, delta) in values {
+                let added = &mut self.values[at].added;
+                *added = sum(word, *added, delta);
                 self.record([Event::Add { word, delta }]);
             }
+            return;
+        }
+        let before: Vec<u64> = if adds {
+            values.iter().map(|&(at, ..)| self.read(at)).collect()
         } else {
-            let found: Vec<u64> = additions.iter().map(|&(at, _)| self.read(at)).collect();
-            for (&(at, delta), found) in additions.iter().zip(found) {
-                self.write(at, sum(self.words[at].word, found, delta));
-            }
+            vec![0; values.len()]
+        };
+        for ((at, word, value), before) in values.into_iter().zip(before) {
+            let value = if adds {
+                sum(word, before, value)
+            } else {
+                value
+            };
+            self.values[at].own = Some(value);
+            self.record([Event::Write { word, value }]);
         }
     }
 
     /// Runs the first of two alternatives, or the second if it retries. Then the first one has
     /// read what it has read, without what it had added, and left nothing else.
     fn alternatives(&mut self, first: &[Op], second: &[Op]) -> Result<(), Retried> {
-        let (own, added, begin) = (self.own.clone(), self.added.clone(), self.events.len());
+        let (values, begin) = (self.values.clone(), self.events.len());
         if self.block(first).is_ok() {
             return Ok(());
         }
-        (self.own, self.added) = (own, added);
+        self.values = values;
         let undone = self.events.split_off(begin);
         let reads = undone.iter().filter(|event| !event.is_update());
         let without = |read: &Event| {
             let word = read.word();
             let at = self.words.iter().position(|w| w.word == word)?;
-            let value = sum(word, self.held[at], self.added[at]);
+            let value = self.values[at].of_memory(word);
             Some(Event::Read { word, value })
         };
         let reads: Vec<Event> = reads.filter_map(without).collect();
@@ -172,7 +178,7 @@ impl Model<'_> {
 fn follows_program(
     case: &Case,
     history: &History,
-    states: &States<'_>,
+    states: &mut States<'_>,
     words: &[NamedWord],
     complete: bool,
 ) -> Result<(), String> {
@@ -198,19 +204,22 @@ fn follows_program(
         };
         let recorded: Vec<Event> = history.events(at).collect();
         let state = states.seen_by(at);
-        let held = words.iter().zip(program.memory());
+        let values = words
+            .iter()
+            .zip(program.memory())
+            .map(|(word, first)| Word {
+                held: state(word.word).unwrap_or(first),
+                own: None,
+                added: 0,
+            });
         let mut model = Model {
             program,
             words,
             adds: case.variant.has_sums(),
-            held: held
-                .map(|(word, first)| state(word.word).unwrap_or(first))
-                .collect(),
-            own: vec![None; words.len()],
-            added: vec![0; words.len()],
+            values: values.collect(),
             last: 0,
             any: 0,
-            events: Vec::new(),
+            events: Vec::with_capacity(recorded.len() + 1),
             recorded: &recorded,
             met: recorded.is_empty(),
         };

@@ -25,7 +25,6 @@ pub(super) struct Params<'a, A: Algorithm> {
     pub(super) watch: Option<&'a RefCell<Watch>>,
     /// The transactions of the launch: the first one, and how many.
     pub(super) launch: (usize, usize),
-    /// How many of them are static updates.
     pub(super) updates: usize,
     pub(super) in_step: bool,
 }
@@ -40,13 +39,6 @@ impl Value {
             Self::Claim => (any == 0) as u64,
         }
     }
-}
-
-/// Returns whether these sums are read, or added to, together.
-pub(super) fn together(row: u32, sums: &[u8]) -> bool {
-    let row_of = |sum: &u8| u32::from(*sum) / row;
-    sums.windows(2)
-        .all(|pair| pair[0] + 1 == pair[1] && row_of(&pair[0]) == row_of(&pair[1]))
 }
 
 /// The transaction of a lane alone, or that of a team as one of its lanes has it. Each lane
@@ -85,10 +77,9 @@ trait Access<A: Algorithm>: Sized {
         value
     }
 
-    /// Does an operation of lanes alone; `true` if it has done the next one with it. Teams have
-    /// none (`Program::check`).
-    fn alone(_: &mut Part<'_, '_, Self, A>, _op: &Op, _next: Option<&Op>) -> TxResult<bool> {
-        Ok(false)
+    /// Does an operation of lanes alone, or two together. Teams have none (`Program::check`).
+    fn alone(_: &mut Part<'_, '_, Self, A>, _ops: &[Op]) -> TxResult<()> {
+        Ok(())
     }
 }
 
@@ -114,17 +105,16 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
     /// Does operations one after the other, those of a first alternative or others.
     #[inline(never)]
     fn block(&mut self, mut ops: &[Op], first: bool) -> TxResult<()> {
-        while let [op, rest @ ..] = ops {
+        while let Some((now, rest)) = self.params.program.split(ops) {
             ops = rest;
-            match op {
+            match &now[0] {
                 Op::Read(list) => {
                     self.last = self.read(*list)?;
                     self.any |= self.last;
                 }
-                Op::Write(word, value) => {
-                    if self.write_with_next(*word, *value, rest.first())? {
-                        ops = &rest[1..];
-                    }
+                Op::Write(..) => {
+                    let (values, count) = self.values(now);
+                    self.write(&values[..count])?;
                 }
                 Op::RetryIf(word, odd) => {
                     let found = self.read(Words::new(&[*word]))?;
@@ -139,11 +129,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
                     self.alternatives(first, second)?;
                     ops = after;
                 }
-                op => {
-                    if X::alone(self, op, rest.first())? {
-                        ops = &rest[1..];
-                    }
-                }
+                _ => X::alone(self, now)?,
             }
         }
         Ok(())
@@ -198,20 +184,15 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
         Ok(())
     }
 
-    /// Writes a word; `true` if it has written that of the next operation, a later one, with it.
-    fn write_with_next(&mut self, word: u8, value: Value, next: Option<&Op>) -> TxResult<bool> {
-        let program = self.params.program;
-        let value = value.after(self.last, self.any);
-        if let Some(Op::Write(next, after)) = next
-            && word < *next
-            && program.is_wide(word) == program.is_wide(*next)
-        {
-            let after = after.after(self.last, self.any);
-            self.write(&[(word, value), (*next, after)])?;
-            return Ok(true);
+    /// Returns what one or two operations write or add together, and to what, and how many they are.
+    fn values(&self, ops: &[Op]) -> ([(u8, u64); 2], usize) {
+        let mut values = [(0, 0); 2];
+        for (to, op) in values.iter_mut().zip(ops) {
+            if let Op::Write(word, value) | Op::Add(word, value) = op {
+                *to = (*word, value.after(self.last, self.any));
+            }
         }
-        self.write(&[(word, value)])?;
-        Ok(false)
+        (values, ops.len())
     }
 
     /// Writes one word, or two of the same width.

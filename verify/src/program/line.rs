@@ -20,7 +20,7 @@
 //! Then the simulation.
 
 use super::case::{Act, Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
-use crate::line::{self, Head, bad};
+use crate::line::{self, bad};
 use clap::ValueEnum;
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
@@ -112,15 +112,10 @@ fn joined<T: ToString>(items: &[T], separator: &str) -> String {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let p = &self.program;
-        let head = Head {
-            algorithm: self.variant,
-            defect: self.mutant,
-            blocks: p.blocks,
-            threads: p.threads,
-        };
+        line::write_head(f, (self.variant, self.mutant, p.blocks, p.threads))?;
         let (calls, widths) = (word_of(&p.calls), word_of(&p.widths));
         let ((reads, writes), (polls, tries)) = (p.sets, p.retry_limits);
-        write!(f, "{head} {calls} {widths} stripe={}", p.stripe_words)?;
+        write!(f, " {calls} {widths} stripe={}", p.stripe_words)?;
         write!(f, " locks={} sets={reads}/{writes}", p.locks)?;
         write!(f, " retry_limits={polls}/{tries}")?;
         write!(f, " init={}", joined(&p.initial, ","))?;
@@ -210,7 +205,6 @@ pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
 }
 
 impl Program {
-    /// Sets what one part of a line names.
     pub(super) fn set(&mut self, part: &str) -> Result<(), Error> {
         if let Some(calls) = named(part) {
             self.calls = calls;
@@ -244,7 +238,6 @@ impl Program {
         Ok(())
     }
 
-    /// Checks whether a run of the program makes sense.
     pub fn check(&self) -> Result<(), Error> {
         let words = self.initial.len();
         let is_size = |n: u64, max: u64| n.is_power_of_two() && n <= max;
@@ -343,25 +336,25 @@ impl FromStr for Case {
                 "`VARIANT PARTS : TRANSACTIONS : sim:...`, as a failure prints it",
             ));
         };
-        let (head, mut parts) = line::head(head)?;
+        let ((variant, mutant, blocks, threads), mut parts) = line::head(head)?;
         let mut program = Program {
-            blocks: head.blocks,
-            threads: head.threads,
+            blocks,
+            threads,
             transactions: transactions(body)?,
             ..Program::default()
         };
         parts.try_for_each(|part| program.set(part))?;
         program.check()?;
         let of_teams = program.calls.is_of_teams();
-        if of_teams && !head.algorithm.has_teams() {
+        if of_teams && !variant.has_teams() {
             return Err(bad("team or block", "fast or fast-table, which have teams"));
         }
         if of_teams && !program.sums.is_empty() {
             return Err(bad("team or block", "each or own: teams do not add"));
         }
         Ok(Self {
-            variant: head.algorithm,
-            mutant: head.defect,
+            variant,
+            mutant,
             program,
             sim: line::simulation(sim)?,
         })

@@ -50,17 +50,11 @@ const RECORD_WORDS: u64 = 256;
 pub type Shown = (History, Names);
 
 pub fn run(case: &Case) -> Result<Done, Failure> {
-    run_with(case, None)
+    run_shown(case).0
 }
 
+/// Does the same, and returns the history as well, if the case ended and is not a silent one.
 pub fn run_shown(case: &Case) -> (Result<Done, Failure>, Option<Shown>) {
-    let mut shown = None;
-    let result = run_with(case, Some(&mut shown));
-    (result, shown)
-}
-
-/// Runs a case and leaves its history in `shown`, if that is wanted.
-fn run_with(case: &Case, mut shown: Option<&mut Option<Shown>>) -> Result<Done, Failure> {
     // In half of the cases the sets of the versioned algorithms have no
     // part on the stack, as the end of those of long transactions.
     let launches = match case.variant {
@@ -68,11 +62,13 @@ fn run_with(case: &Case, mut shown: Option<&mut Option<Shown>>) -> Result<Done, 
         Variant::FastTable if case.sim.seed & 1 != 0 => launches::<Versioned<Table, 0>>,
         variant => with_algorithm!(variant, A => launches::<A>),
     };
-    let mut words_per_lane = RECORD_WORDS;
+    let config = case.sim.with_mutant(case.mutant);
+    let (mut words_per_lane, mut shown) = (RECORD_WORDS, None);
     loop {
-        let config = case.sim.with_mutant(case.mutant);
-        let shown = shown.as_deref_mut();
-        return match with_sim(config, |sim| launches(case, sim, words_per_lane, shown)) {
+        let result = with_sim(config, |sim| {
+            launches(case, sim, words_per_lane, &mut shown)
+        });
+        let result = match result {
             Ok(done) => Ok(done),
             Err(Stop::Found(failure)) => Err(failure),
             Err(Stop::Unfair) => Ok(Done {
@@ -86,6 +82,7 @@ fn run_with(case: &Case, mut shown: Option<&mut Option<Shown>>) -> Result<Done, 
                 continue;
             }
         };
+        return (result, shown);
     }
 }
 
@@ -170,18 +167,19 @@ impl Data {
         Ok(names)
     }
 
-    /// Returns all words, and after them all sums.
-    fn words(&self, program: &Program) -> Result<Vec<NamedWord>, Failure> {
+    /// Returns all words, and after them all sums, with the names of all.
+    fn words(&self, program: &Program) -> Result<(Vec<NamedWord>, Names), Failure> {
         let names = self.names().map_err(Failure::of(FailureKind::Corrupt))?;
         let array = |first: usize, wide: bool| &names.arrays()[first + usize::from(wide)].words;
         let words = (0..program.initial.len()).map(|i| array(0, program.is_wide(i as u8))[i]);
         let sums = array(2, program.sums_are_wide()).iter().copied();
-        Ok(words.chain(sums.take(program.sums.len())).collect())
+        let words = words.chain(sums.take(program.sums.len())).collect();
+        Ok((words, names))
     }
 
     fn memory(&self, program: &Program) -> Result<Vec<u64>, Failure> {
-        let words = self.words(program)?.into_iter();
-        Ok(words.map(|word| word.value).collect())
+        let (words, _) = self.words(program)?;
+        Ok(words.iter().map(|word| word.value).collect())
     }
 
     /// Checks that the words name all nodes that are not free, and may refresh the pool.
@@ -238,7 +236,7 @@ fn launches<A: Algorithm>(
     case: &Case,
     sim: &Sim,
     words_per_lane: u64,
-    shown: Option<&mut Option<Shown>>,
+    shown: &mut Option<Shown>,
 ) -> Result<Done, Stop> {
     let program = &case.program;
     let setup = Failure::of(FailureKind::Simulator);
@@ -247,9 +245,8 @@ fn launches<A: Algorithm>(
     let mut stm = Stm::new(sim, shape, sizes(program)).map_err(&setup)?;
     let watch = Watch::new(program).map(RefCell::new);
     let records = (watch.is_none()).then(|| Records::new(sim, &stm.shape(), words_per_lane));
-    let records = records
-        .transpose()
-        .map_err(Failure::of(FailureKind::Simulator))?;
+    let records = records.transpose();
+    let records = records.map_err(Failure::of(FailureKind::Simulator))?;
     if let Some(records) = &records {
         stm.observe(records.probe());
     }
@@ -285,14 +282,12 @@ fn launches<A: Algorithm>(
         }
     }
     if let Some(records) = &records {
-        let words = data.words(program)?;
+        let (words, names) = data.words(program)?;
         let history = history(case, records, &words)?;
         done.attempts = history.len() as u64;
-        if let Some(shown) = shown {
-            *shown =
-                (!history.is_empty()).then_some((history.clone(), data.names().map_err(setup)?));
-        }
-        judge(case, &history, &words, complete)?;
+        let judged = judge(case, &history, &words, complete);
+        *shown = (!history.is_empty()).then_some((history, names));
+        judged?;
     }
     let (commits, all) = (done.transactions, program.transactions.len());
     if complete && commits != all as u64 {

@@ -206,9 +206,8 @@ impl SimConfig {
         self
     }
 
-    /// Draws a simulation with warps of this width for a launch of so many lanes. Lanes that are not
-    /// `apart` may wait for each other in one warp. A load is stale as often as one of the numbers
-    /// says, in a hundred.
+    /// Draws a simulation for so many lanes in warps of this width, one that masks lanes off only if
+    /// they keep `apart`; loads are stale as often, in a hundred, as one of the numbers says.
     pub(crate) fn drawn(
         rng: &mut Rng,
         warp_width: u32,

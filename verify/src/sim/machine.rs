@@ -194,9 +194,10 @@ impl Machine {
     #[inline]
     pub(super) fn announce(&mut self, lane: u32, op: Op, at: u64) -> Result<(), Over> {
         self.lanes[lane as usize].next = Act { op, at };
-        let space = &self.space;
-        self.schedule
-            .announce(lane, &|| op as u32 | space.allocation_at(at) << 8);
+        if self.config.schedule == Schedule::Stack {
+            let site = op as u32 | self.space.allocation_at(at) << 8;
+            self.schedule.announce(lane, site);
+        }
         self.report.ops[op as usize] += 1;
         self.report.steps += 1;
         if self.report.steps >= self.inspect_at {
@@ -327,7 +328,7 @@ impl Machine {
         Ok(found)
     }
 
-    #[inline]
+    #[inline(always)]
     fn own(&mut self, lane: u32, at: u64, half: Found) -> Result<(), Over> {
         let owner = self.space.beside(half);
         if *owner == 0 {
@@ -339,7 +340,6 @@ impl Machine {
         }
     }
 
-    /// Stores to a word that `word` found.
     #[inline]
     pub(super) fn store<const BITS: u32>(
         &mut self,

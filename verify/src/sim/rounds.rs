@@ -146,10 +146,8 @@ impl Scheduler for Rounds {
         }
     }
 
-    fn announce(&mut self, lane: u32, site: &dyn Fn() -> u32) {
-        if self.stack {
-            self.site[lane as usize] = site();
-        }
+    fn announce(&mut self, lane: u32, site: u32) {
+        self.site[lane as usize] = site;
     }
 
     fn pick(&mut self, _steps: u64, _last_change: u64, rng: &mut Rng) -> Option<u32> {

@@ -38,8 +38,9 @@ pub(super) trait Scheduler {
         0
     }
 
-    /// Notes what the lane is about to do: lanes of a warp with the same `site` can do it together.
-    fn announce(&mut self, _lane: u32, _site: &dyn Fn() -> u32) {}
+    /// Notes, for [`Schedule::Stack`](super::Schedule), what the lane is about to do: lanes of a warp
+    /// with the same `site` can do it together.
+    fn announce(&mut self, _lane: u32, _site: u32) {}
 }
 
 /// What a schedule by chance promises.

@@ -77,7 +77,7 @@ pub mod report;
 
 use crate::error::{Error, ImpossibleHistory};
 use crate::history::{Attempt, Event, History, NumberMap, Outcome};
-use index::{Timeline, window};
+use index::Timeline;
 use reads::{MemoryRead, Splitter};
 use report::{Counts, Verdict};
 use std::path::Path;
@@ -120,16 +120,16 @@ pub fn check_file(path: &Path) -> Result<Verdict, Error> {
 pub struct States<'h> {
     history: &'h History,
     timeline: Timeline,
+    splitter: Splitter,
 }
 
 impl States<'_> {
     /// Returns what words held at a point of attempt `i`, as far as the history says it: one at
     /// which all of its reads hold, or, if there is none, its first.
-    pub fn seen_by(&self, i: usize) -> impl Fn(u64) -> Option<u64> + '_ {
-        let mut splitter = Splitter::default();
-        splitter.split(self.history, i);
-        let (low, high) = window(self.history, &self.timeline.commits, i);
-        let state = point(&self.timeline, &splitter.memory, low, high).unwrap_or(low);
+    pub fn seen_by(&mut self, i: usize) -> impl Fn(u64) -> Option<u64> + '_ {
+        self.splitter.split(self.history, i);
+        let (low, high) = self.timeline.window(self.history, i);
+        let state = point(&self.timeline, &self.splitter.memory, low, high).unwrap_or(low);
         move |word| {
             let word = self.history.words().number(word)?;
             self.timeline.value(word, state)
@@ -139,10 +139,9 @@ impl States<'_> {
 
 fn judge(history: &History) -> Result<(Verdict, States<'_>), ImpossibleHistory> {
     let order = version_order(history)?;
-    let commits = index::Commits::new(history, order);
-    let (initial, initial_use) = index::resolve(history, &commits);
-    let timeline = Timeline { commits, initial };
-    let (violations_total, first) = violations(history, &timeline);
+    let (timeline, initial_use) = Timeline::new(history, order);
+    let mut splitter = Splitter::default();
+    let (violations_total, first) = violations(history, &timeline, &mut splitter);
     let explained = first
         .iter()
         .map(|&i| explain::explain(history, &timeline, i));
@@ -154,7 +153,12 @@ fn judge(history: &History) -> Result<(Verdict, States<'_>), ImpossibleHistory> 
         violations_total,
         violations,
     };
-    Ok((verdict, States { history, timeline }))
+    let states = States {
+        history,
+        timeline,
+        splitter,
+    };
+    Ok((verdict, states))
 }
 
 fn counts(history: &History) -> Counts {
@@ -259,12 +263,15 @@ fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
 }
 
 /// Judges every attempt; returns how many are in violation, and the first of them.
-fn violations(history: &History, timeline: &Timeline) -> (u64, Vec<usize>) {
-    let mut splitter = Splitter::default();
+fn violations(
+    history: &History,
+    timeline: &Timeline,
+    splitter: &mut Splitter,
+) -> (u64, Vec<usize>) {
     let (mut total, mut first) = (0, Vec::new());
     for i in 0..history.len() {
         let lost = splitter.split(history, i);
-        let (low, high) = window(history, &timeline.commits, i);
+        let (low, high) = timeline.window(history, i);
         if lost.is_some() || point(timeline, &splitter.memory, low, high).is_none() {
             total += 1;
             if first.len() < EXPLAINED_MAX {

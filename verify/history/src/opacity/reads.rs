@@ -13,7 +13,6 @@ pub(crate) struct MemoryRead {
     pub(crate) event: u32,
 }
 
-/// What an attempt has made of a word.
 #[derive(Clone, Copy)]
 enum Own {
     /// Its value is this.

@@ -1,8 +1,8 @@
 //! What the transactions of a lane alone and of a team do: accesses of both; sums, lists, words that
 //! take turns, and nodes of a pool, each of which a word names, of lanes alone.
 
-use super::{Access, Params, Part, together, transaction};
-use crate::program::case::{Act, Op, Words};
+use super::{Access, Params, Part, transaction};
+use crate::program::case::{Act, Op, Words, together};
 use crate::program::silent::Watch;
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
@@ -56,6 +56,10 @@ fn add<L: Lane, A: Algorithm, T: Summand>(
 ) -> TxResult<()> {
     let (row, column) = place(sums, sum);
     let deltas = deltas.map(T::from_bits64);
+    // No more than there are: the read of a plain word is an event.
+    if count == 1 {
+        return tx.add(sums, row, column, deltas[0]);
+    }
     tx.add_many(sums, row, column, deltas, count)
 }
 
@@ -101,18 +105,17 @@ impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
 
     composed!();
 
-    fn alone(part: &mut Single<'_, '_, '_, L, A>, op: &Op, next: Option<&Op>) -> TxResult<bool> {
-        part.operation(op, next)
+    fn alone(part: &mut Single<'_, '_, '_, L, A>, ops: &[Op]) -> TxResult<()> {
+        part.operation(ops)
     }
 }
 
 pub(super) type Single<'p, 'a, 't, L, A> = Part<'p, 'a, Tx<'t, L, A>, A>;
 
 impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
-    /// Does an operation, and the next one with it if it can; then it returns `true`.
-    fn operation(&mut self, op: &Op, next: Option<&Op>) -> TxResult<bool> {
+    fn operation(&mut self, ops: &[Op]) -> TxResult<()> {
         let program = self.params.program;
-        match op {
+        match &ops[0] {
             Op::ReadSums(list) => {
                 let (tx, list) = (&mut *self.tx, list.as_slice());
                 let found = if program.sums_are_wide() {
@@ -127,25 +130,18 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
                 }
                 self.any |= self.last;
             }
-            Op::Add(sum, value) => {
-                let mut deltas = [value.after(self.last, self.any), 0];
-                let mut count = 1;
-                if let Some(Op::Add(next, after)) = next
-                    && together(program.row, &[*sum, *next])
-                {
-                    deltas[1] = after.after(self.last, self.any);
-                    count = 2;
-                }
+            Op::Add(..) => {
+                let ([(sum, first), (_, second)], count) = self.values(ops);
+                let (deltas, tx) = ([first, second], &mut *self.tx);
                 if program.sums_are_wide() {
-                    add(self.tx, &self.params.wide_sums, *sum, deltas, count)?;
+                    add(tx, &self.params.wide_sums, sum, deltas, count as u32)?;
                 } else {
-                    add(self.tx, &self.params.narrow_sums, *sum, deltas, count)?;
+                    add(tx, &self.params.narrow_sums, sum, deltas, count as u32)?;
                 }
-                let first = program.initial.len() + usize::from(*sum);
-                for at in first..first + count as usize {
+                let first = program.initial.len() + usize::from(sum);
+                for at in first..first + count {
                     self.tell(|watch, leader| watch.wrote(leader, at));
                 }
-                return Ok(count == 2);
             }
             Op::Act(act @ (Act::Insert | Act::Remove), node) => {
                 self.relink(*node, *act == Act::Insert)?;
@@ -155,7 +151,7 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             // `Part::block` has them.
             Op::Read(_) | Op::Write(..) | Op::RetryIf(..) | Op::Either | Op::OrElse | Op::End => {}
         }
-        Ok(false)
+        Ok(())
     }
 
     fn next_of(&mut self, node: u8) -> TxResult<u8> {
