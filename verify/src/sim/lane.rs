@@ -2,9 +2,8 @@
 //! may run. Shared memory has words of 32 bits, two of which make one of 64.
 
 use super::config::SimConfig;
-use super::error::SimErrorKind;
+use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine, Over};
-use super::operations::Op;
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;

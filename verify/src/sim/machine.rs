@@ -13,8 +13,7 @@
 //! may put it to sleep, and then step 2 follows.
 
 use super::config::{MemoryModel, Schedule, SimConfig};
-use super::error::{SimError, SimErrorKind};
-use super::operations::Op;
+use super::error::{Op, SimError, SimErrorKind};
 use super::rounds::Rounds;
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
 use super::shape::{Barrier, Place, Shape, Warp};

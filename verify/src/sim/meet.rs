@@ -7,10 +7,9 @@
 //! independent lanes may; but two lanes that name each other and are at different ones would wait
 //! for ever, and are reported at once. So is a lane that waits for one that has ended.
 
-use super::error::SimErrorKind;
+use super::error::{Op, SimErrorKind};
 use super::lane::SimLane;
 use super::machine::{Act, Machine, Over, State};
-use super::operations::Op;
 use super::rounds::{bits, mask_of};
 use super::shape::{BLOCK, CLUSTER, Meeting, Place};
 

@@ -48,10 +48,9 @@ pub use config::{MemoryModel, Schedule, SimConfig};
 pub(crate) use device::Attendant;
 use device::Body;
 pub use device::{Sim, SimMemory};
-pub use error::{ConfigError, SimError, SimErrorKind};
+pub use error::{ConfigError, Op, SimError, SimErrorKind};
 pub use lane::SimLane;
 pub use machine::RunReport;
-pub use operations::Op;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use stm_core::host::{Error, Statistics, Stm};
@@ -59,6 +58,7 @@ use stm_core::{Kernel, Lane};
 
 pub(crate) mod config;
 mod device;
+#[macro_use]
 mod error;
 mod lane;
 mod machine;

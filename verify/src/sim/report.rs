@@ -1,8 +1,7 @@
 //! Naming what happened: from lane numbers and addresses to errors and reports.
 
-use super::error::SimErrorKind;
+use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine, Over, State};
-use super::operations::Op;
 use super::space::{Found, Use};
 
 const LISTED_MAX: usize = 32;

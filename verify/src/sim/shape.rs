@@ -1,6 +1,6 @@
 //! The shape of a launch, sets of its lanes, and who has arrived where lanes wait for each other.
 
-use super::operations::Op;
+use super::error::Op;
 use crate::rng::Rng;
 
 /// A set of small numbers: constant-time insertion, removal and choice.
