@@ -30,10 +30,12 @@ fn parsed<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error
     text.parse().map_err(|_| bad(part, expected))
 }
 
-/// Returns the error of the first part of a line for which what it needs does not hold.
-fn check(rules: &[(bool, &str, &str)]) -> Result<(), Error> {
-    let wrong = rules.iter().find(|(holds, ..)| !holds);
-    wrong.map_or(Ok(()), |(_, part, expected)| Err(bad(part, expected)))
+fn ensure(holds: bool, part: &str, expected: &str) -> Result<(), Error> {
+    if holds {
+        Ok(())
+    } else {
+        Err(bad(part, expected))
+    }
 }
 
 impl Op {
@@ -244,33 +246,19 @@ impl Program {
         let narrow = self.memory().enumerate().all(|(i, v)| v <= self.mask(i));
         let one_array = self.calls != Loop::Update || self.widths != Widths::Mixed;
         let most = usize::from(WORDS_MAX);
-        check(&[
-            ((1..=most).contains(&words), "init=", "one to 36 values"),
-            (
-                is_size(self.stripe_words.into(), 64),
-                "stripe=",
-                "a power of two up to 64",
-            ),
-            (
-                is_size(self.locks, 1 << 20),
-                "locks=",
-                "a power of two up to 2^20",
-            ),
-            (
-                (1..=1024).contains(&self.lanes()),
-                "BxT",
-                "1 to 1024 lanes in all",
-            ),
-            (self.sums.len() <= most, "sums=", "up to 36 values"),
-            (
-                (1..=most as u32).contains(&self.row),
-                "row=",
-                "1 to 36 sums of a row",
-            ),
-            (narrow, "init= or sums=", "values of 32 bits"),
-            ((1..=16).contains(&self.launches), "launches=", "1 to 16"),
-            (one_array, "update", "u32 or u64: an update is of one array"),
-        ])?;
+        let stripe = is_size(self.stripe_words.into(), 64);
+        let locks = is_size(self.locks, 1 << 20);
+        let lanes = (1..=1024).contains(&self.lanes());
+        let row = (1..=most as u32).contains(&self.row);
+        ensure((1..=most).contains(&words), "init=", "one to 36 values")?;
+        ensure(stripe, "stripe=", "a power of two up to 64")?;
+        ensure(locks, "locks=", "a power of two up to 2^20")?;
+        ensure(lanes, "BxT", "1 to 1024 lanes in all")?;
+        ensure(self.sums.len() <= most, "sums=", "up to 36 values")?;
+        ensure(row, "row=", "1 to 36 sums of a row")?;
+        ensure(narrow, "init= or sums=", "values of 32 bits")?;
+        ensure((1..=16).contains(&self.launches), "launches=", "1 to 16")?;
+        ensure(one_array, "update", "u32 or u64: an update is of one array")?;
         self.check_silent()?;
         self.check_alternatives()?;
         for op in self.transactions.iter().flatten() {
@@ -286,9 +274,7 @@ impl Program {
         }
         Ok(())
     }
-}
 
-impl Program {
     fn check_silent(&self) -> Result<(), Error> {
         let any = |is: fn(Act) -> bool| {
             let mut ops = self.transactions.iter().flatten();
@@ -304,16 +290,14 @@ impl Program {
         let sorted = keeps(Invariant::Sorted);
         let turns = keeps(Invariant::Turns);
         let pool = "silent=nodes, each or own, and words that are 0";
-        check(&[
-            (!of_list || sorted, "i or d", "silent=sorted, each or own"),
-            (
-                !of_list || room,
-                "sets=",
-                "two entries for each node of a list",
-            ),
-            (!of_pool || nodes, "n, m, u or v", pool),
-            (!waits || turns, "p or t", "silent=turns, each or own"),
-        ])?;
+        ensure(!of_list || sorted, "i or d", "silent=sorted, each or own")?;
+        ensure(
+            !of_list || room,
+            "sets=",
+            "two entries for each node of a list",
+        )?;
+        ensure(!of_pool || nodes, "n, m, u or v", pool)?;
+        ensure(!waits || turns, "p or t", "silent=turns, each or own")?;
         let memory: Vec<Option<u64>> = self.memory().map(Some).collect();
         let broken = |invariant: Invariant| invariant.broken_by(self, &memory);
         self.silent.and_then(broken).map_or(Ok(()), |what| {
@@ -327,14 +311,10 @@ impl FromStr for Case {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut sections = text.trim().splitn(3, " : ");
-        let (Some(head), Some(body), Some(sim)) =
-            (sections.next(), sections.next(), sections.next())
-        else {
-            return Err(bad(
-                text,
-                "`VARIANT PARTS : TRANSACTIONS : sim:...`, as a failure prints it",
-            ));
+        let sections: Vec<&str> = text.trim().splitn(3, " : ").collect();
+        let [head, body, sim] = sections[..] else {
+            let whole = "`VARIANT PARTS : TRANSACTIONS : sim:...`, as a failure prints it";
+            return Err(bad(text, whole));
         };
         let ((variant, mutant, blocks, threads), mut parts) = line::head(head)?;
         let mut program = Program {
@@ -346,12 +326,13 @@ impl FromStr for Case {
         parts.try_for_each(|part| program.set(part))?;
         program.check()?;
         let of_teams = program.calls.is_of_teams();
-        if of_teams && !variant.has_teams() {
-            return Err(bad("team or block", "fast or fast-table, which have teams"));
-        }
-        if of_teams && !program.sums.is_empty() {
-            return Err(bad("team or block", "each or own: teams do not add"));
-        }
+        let (part, variants) = ("team or block", "fast or fast-table, which have teams");
+        ensure(!of_teams || variant.has_teams(), part, variants)?;
+        ensure(
+            !of_teams || program.sums.is_empty(),
+            part,
+            "each or own: teams do not add",
+        )?;
         Ok(Self {
             variant,
             mutant,

@@ -122,10 +122,14 @@ macro_rules! operations {
                 parted(self.cas::<128>(op, p, joined(old), joined(v)))
             };
             Fence fence;
-            PrivateLoad32 private_load_32(p: *const u32) as u32 { self.private_load::<32>(op, p) };
-            PrivateLoad64 private_load_64(p: *const u64) as u64 { self.private_load::<64>(op, p) };
-            PrivateStore32 private_store_32(p: *mut u32, v: u32) { self.private_store::<32>(op, p, v) };
-            PrivateStore64 private_store_64(p: *mut u64, v: u64) { self.private_store::<64>(op, p, v) };
+            PrivateLoad32 private_load_32(p: *const u32) as u32 { self.private::<32>(op, p, None) };
+            PrivateLoad64 private_load_64(p: *const u64) as u64 { self.private::<64>(op, p, None) };
+            PrivateStore32 private_store_32(p: *mut u32, v: u32) {
+                self.private::<32>(op, p, Some(v.into()));
+            };
+            PrivateStore64 private_store_64(p: *mut u64, v: u64) {
+                self.private::<64>(op, p, Some(v.into()));
+            };
             SharedLoad32 shared_load_32(i: u32) as u32 { self.shared_32(op, i, |_| None) };
             SharedStore32 shared_store_32(i: u32, v: u32) { self.shared_32(op, i, |_| Some(v)); };
             SharedFetchAdd32 shared_fetch_add_32(i: u32, v: u32) as u32 {

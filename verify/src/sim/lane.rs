@@ -249,31 +249,22 @@ impl<'a> SimLane<'a> {
         self.modify::<BITS>(op, p, |old| Some((old + v) & (u128::MAX >> (128 - BITS))))
     }
 
-    /// Returns the lane's private word at an address, or `None` if the fibre is being unwound.
-    fn private_word<const BITS: u32>(&self, op: Op, at: u64) -> Option<Found> {
-        let machine = self.machine();
-        if machine.ending {
-            return None;
-        }
-        let found = machine.private_word::<BITS>(self.lane, op, at);
-        Some(self.or_leave(found))
-    }
-
+    /// Stores to a private word, which is no point at which another lane may run, or loads it.
     #[inline(never)]
-    pub(super) fn private_load<const BITS: u32>(&self, op: Op, p: *const impl Sized) -> u128 {
-        let found = self.private_word::<BITS>(op, p as u64);
-        found.map_or(0, |found| self.machine().space.load::<BITS>(found))
-    }
-
-    #[inline(never)]
-    pub(super) fn private_store<const BITS: u32>(
+    pub(super) fn private<const BITS: u32>(
         &self,
         op: Op,
         p: *const impl Sized,
-        v: impl Into<u128>,
-    ) {
-        if let Some(found) = self.private_word::<BITS>(op, p as u64) {
-            self.machine().space.store::<BITS>(found, v.into());
+        new: Option<u128>,
+    ) -> u128 {
+        if self.machine().ending {
+            return 0;
+        }
+        let found = (self.machine()).private_word::<BITS>(self.lane, op, p as u64);
+        let (found, space) = (self.or_leave(found), &mut self.machine().space);
+        match new {
+            Some(new) => space.store::<BITS>(found, new).into(),
+            None => space.load::<BITS>(found),
         }
     }
 

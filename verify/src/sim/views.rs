@@ -332,9 +332,9 @@ impl Views {
             (None, own) => own,
             (Some(before), Some(own)) if Rc::ptr_eq(before, &own) => Some(own),
             (Some(before), Some(own)) => {
-                let mut view = before.to_vec();
-                join(&mut view, &own);
-                Some(view.into())
+                let mut view = before.clone();
+                join(Rc::make_mut(&mut view), &own);
+                Some(view)
             }
         };
         if value == newest.value && view.as_ref().map(Rc::as_ptr) == before.as_ref().map(Rc::as_ptr)
