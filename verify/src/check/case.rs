@@ -112,7 +112,6 @@ impl Case {
         ]
     }
 
-    /// Sets what one word of the line names, or returns `None`.
     fn set(&mut self, word: &str) -> Option<()> {
         let (key, value) = word.split_once('=')?;
         let value = number(value)?;

@@ -269,7 +269,6 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         }
     }
 
-    /// Makes one run with so much room for the records of each lane.
     fn attempt(&self, case: &Case, words: u64) -> (State, Result<Checked, String>) {
         let config = case.sim.with_mutant(case.defect);
         let name = test_name().unwrap_or_default();

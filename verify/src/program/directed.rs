@@ -28,7 +28,6 @@ use stm_core::internal::observe::Mutant;
 
 const WORDS: [&str; 5] = ["lockstep", "team", "block", "warp", "circle"];
 
-/// A program with a purpose.
 #[derive(Clone, Debug, Default)]
 pub struct Directed {
     pub name: &'static str,

@@ -96,7 +96,6 @@ struct Part<'p, 'a, X, A: Algorithm> {
 }
 
 impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
-    /// Returns the word, if it belongs to the calling lane.
     fn own(&self, word: u8) -> Option<u64> {
         let (lanes, place) = self.tx.lanes();
         (u32::from(word) % lanes == place).then_some(u64::from(word))

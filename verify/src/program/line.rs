@@ -97,7 +97,6 @@ impl fmt::Display for Value {
     }
 }
 
-/// Returns the word of a value, and the value of a word.
 fn word_of(value: &impl ValueEnum) -> String {
     let name = value.to_possible_value();
     name.map_or_else(String::new, |name| name.get_name().to_owned())

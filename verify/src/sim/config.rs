@@ -361,7 +361,6 @@ fn schedule(part: &str) -> Option<Schedule> {
 }
 
 impl SimConfig {
-    /// Sets what one comma-separated part of the line names, or returns `None` if it names nothing.
     fn set(&mut self, part: &str) -> Option<()> {
         if let Some((key, value)) = part.split_once('=') {
             match key {

@@ -118,7 +118,6 @@ impl Machine {
         Self::launched(config, Space::default(), Views::default(), 0, &none)
     }
 
-    /// Sets everything up for launch number `number`; all lanes can run.
     pub(super) fn begin_launch(&mut self, number: u64, launch: &Launch) {
         let (space, views) = (take(&mut self.space), take(&mut self.views));
         *self = Self::launched(self.config, space, views, number, launch);

@@ -84,7 +84,6 @@ impl Machine {
         format!("thread {thread} of block {block} (warp {warp}, lane {lane})")
     }
 
-    /// Describes an operation and its operand, with names.
     pub(super) fn access(&self, act: Act) -> String {
         let Act { op, at } = act;
         let name = op.name();

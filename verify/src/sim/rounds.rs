@@ -195,7 +195,6 @@ impl Scheduler for Rounds {
     }
 }
 
-/// Returns the numbers of the bits set, ascending.
 pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = u32> + Clone {
     std::iter::from_fn(move || {
         let bit = (mask != 0).then(|| mask.trailing_zeros());

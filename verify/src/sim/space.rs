@@ -294,7 +294,6 @@ impl Found {
         }
     }
 
-    /// Returns the other half of the word's granule.
     pub(super) const fn other_half(self) -> Self {
         Self {
             half: self.half ^ 1,

@@ -205,7 +205,6 @@ pub(crate) struct Span {
 }
 
 impl Timeline {
-    /// Returns whether a word may have held `value` at first.
     fn may_be_initial(&self, word: u32, value: u64) -> bool {
         self.initial[word as usize].is_none_or(|known| known == value)
     }
