@@ -19,7 +19,6 @@ use stm_history::named::Names;
 use stm_history::opacity::report::Verdict;
 use stm_history::page::Page;
 
-/// Runs the program with these arguments, the first of which is its name.
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Cli::try_parse_from(arguments) {
         Ok(cli) => execute(&cli.command),
@@ -209,15 +208,14 @@ fn replay(args: &ReplayArgs) -> Result<bool, Error> {
             "nothing found: {} transactions in {} attempts and {} operations{}",
             done.transactions,
             done.attempts,
-            done.steps,
-            ["", "; given up, as its schedule starved a lane"][usize::from(done.unfair)]
+            done.operations,
+            ["", "; given up, as its schedule starved a lane"][usize::from(done.unfair != 0)]
         )),
         Err(failure) => say(format_args!("{failure}\n{}", case.command())),
     }
     Ok(right)
 }
 
-/// Runs a case once more and writes a page of its history.
 fn page_of_case(file: &Path, case: &Case) -> Result<(), Error> {
     let (result, shown) = run_shown(case);
     let Some((history, names)) = shown else {

@@ -77,7 +77,6 @@ impl Failure {
         move |error| Self::new(kind, error)
     }
 
-    /// Returns a failure whose details end without a line break.
     pub(crate) fn trimmed(kind: FailureKind, text: impl fmt::Display) -> Self {
         Self::new(kind, text.to_string().trim_end())
     }

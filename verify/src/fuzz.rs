@@ -10,10 +10,8 @@ use crate::rng::draw;
 use crate::values;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
-use serde::Serialize;
 use std::fmt;
-use std::ops::{AddAssign, RangeInclusive};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
@@ -56,7 +54,6 @@ fn cores() -> usize {
 }
 
 impl Config {
-    /// Returns a configuration with these variants and this seed, one thread and no end.
     pub fn new(variants: &[Variant], seed: u64) -> Self {
         Self {
             variants: variants.to_vec(),
@@ -70,61 +67,25 @@ impl Config {
     }
 }
 
-/// The sums of some runs.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Totals {
-    pub schedules: u64,
-    pub transactions: u64,
-    /// Attempts made, all of them checked.
-    pub attempts: u64,
-    pub operations: u64,
-    /// Runs given up because an unfair schedule starved a lane; their transactions are not counted.
-    pub unfair: u64,
-}
-
-impl From<Done> for Totals {
-    fn from(done: Done) -> Self {
-        Self {
-            schedules: 1,
-            transactions: done.transactions,
-            attempts: done.attempts,
-            operations: done.steps,
-            unfair: done.unfair.into(),
-        }
-    }
-}
-
-impl AddAssign for Totals {
-    fn add_assign(&mut self, more: Self) {
-        self.schedules += more.schedules;
-        self.transactions += more.transactions;
-        self.attempts += more.attempts;
-        self.operations += more.operations;
-        self.unfair += more.unfair;
-    }
-}
-
-fn sum<'a>(all: impl IntoIterator<Item = &'a Totals>) -> Totals {
-    let mut sum = Totals::default();
-    all.into_iter().for_each(|totals| sum += *totals);
+fn sum<'a>(all: impl IntoIterator<Item = &'a Done>) -> Done {
+    let mut sum = Done::default();
+    all.into_iter().for_each(|done| sum += *done);
     sum
 }
 
-/// A violation, shrunk.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// The case as it was found.
     pub first: Case,
     /// The smallest case that fails.
     pub case: Case,
-    /// What the smallest case finds.
     pub failure: Failure,
 }
 
 #[derive(Clone, Debug)]
 pub struct Report {
     /// The sums for each variant, in the order of the configuration.
-    pub variants: Vec<(Variant, Totals)>,
+    pub variants: Vec<(Variant, Done)>,
     pub time: Duration,
     pub threads: usize,
     pub seed: u64,
@@ -133,14 +94,14 @@ pub struct Report {
 }
 
 impl Report {
-    pub fn total(&self) -> Totals {
-        sum(self.variants.iter().map(|(_, totals)| totals))
+    pub fn total(&self) -> Done {
+        sum(self.variants.iter().map(|(_, done)| done))
     }
 
     pub fn json(&self) -> serde_json::Value {
         let seconds = self.time.as_secs_f64();
         let total = self.total();
-        let of = |(variant, totals): &(Variant, Totals)| serde_json::json!({"variant": variant.name(), "totals": totals});
+        let of = |(variant, done): &(Variant, Done)| serde_json::json!({"variant": variant.name(), "totals": done});
         serde_json::json!({
             "seed": self.seed,
             "threads": self.threads,
@@ -218,71 +179,71 @@ pub fn random_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
     }
 }
 
-/// Runs that a worker takes at a time.
 const BATCH: u64 = 64;
 
-/// What all workers use.
-struct Common<'a> {
-    config: &'a Config,
-    next: AtomicU64,
-    stop: AtomicBool,
-    /// The sums for each variant, and the first case that failed.
-    results: Mutex<Results>,
+struct Shared {
+    next: u64,
+    stop: bool,
+    done: Vec<Done>,
+    found: Option<(Case, Failure)>,
 }
 
-type Results = (Vec<Totals>, Option<(Case, Failure)>);
-
-impl Common<'_> {
-    fn results(&self) -> MutexGuard<'_, Results> {
-        self.results.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn work(&self) {
-        let variants = self.config.variants.len();
-        // Relaxed throughout: the flag and the counter carry no data.
-        while !self.stop.load(Ordering::Relaxed) {
-            let first = self.next.fetch_add(BATCH, Ordering::Relaxed);
-            let mut totals = vec![Totals::default(); variants];
-            for k in first..first + BATCH {
-                let case = case(self.config, k);
-                match run(&case) {
-                    Ok(done) => totals[(k % variants as u64) as usize] += done.into(),
-                    Err(failure) => {
-                        self.stop.store(true, Ordering::Relaxed);
-                        self.results().1.get_or_insert((case, failure));
-                        return;
-                    }
+fn work(config: &Config, shared: &Mutex<Shared>) {
+    let variants = config.variants.len();
+    let mut of_batch = vec![Done::default(); variants];
+    loop {
+        let mut all = locked(shared);
+        let new = std::mem::replace(&mut of_batch, vec![Done::default(); variants]);
+        all.done
+            .iter_mut()
+            .zip(new)
+            .for_each(|(sum, new)| *sum += new);
+        if all.stop {
+            return;
+        }
+        let batch = all.next..all.next + BATCH;
+        all.next = batch.end;
+        drop(all);
+        for k in batch {
+            let case = case(config, k);
+            match run(&case) {
+                Ok(done) => of_batch[(k % variants as u64) as usize] += done,
+                Err(failure) => {
+                    let mut all = locked(shared);
+                    all.stop = true;
+                    all.found.get_or_insert((case, failure));
+                    return;
                 }
-            }
-            for (sum, new) in self.results().0.iter_mut().zip(totals) {
-                *sum += new;
             }
         }
     }
 }
 
+fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs to the end of the configuration or a failure; calls `progress` about every second.
-pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Report {
+pub fn fuzz(config: &Config, mut progress: impl FnMut(Done, Duration)) -> Report {
     let start = Instant::now();
-    let common = Common {
-        config,
-        next: AtomicU64::new(0),
-        stop: AtomicBool::new(false),
-        results: Mutex::new((vec![Totals::default(); config.variants.len()], None)),
-    };
+    let shared = Mutex::new(Shared {
+        next: 0,
+        stop: false,
+        done: vec![Done::default(); config.variants.len()],
+        found: None,
+    });
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..config.threads)
-            .map(|_| scope.spawn(|| common.work()))
+            .map(|_| scope.spawn(|| work(config, &shared)))
             .collect();
         let mut reported = start;
         while !workers.iter().all(ScopedJoinHandle::is_finished) {
             std::thread::sleep(Duration::from_millis(5));
-            let total = sum(&common.results().0);
-            if config.transactions.is_some_and(|n| total.transactions >= n)
-                || config.time.is_some_and(|time| start.elapsed() >= time)
-            {
-                common.stop.store(true, Ordering::Relaxed);
-            }
+            let mut all = locked(&shared);
+            let total = sum(&all.done);
+            all.stop |= config.transactions.is_some_and(|n| total.transactions >= n)
+                || config.time.is_some_and(|time| start.elapsed() >= time);
+            drop(all);
             if reported.elapsed() >= Duration::from_secs(1) {
                 reported = Instant::now();
                 progress(total, start.elapsed());
@@ -290,7 +251,7 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Repo
         }
     });
     let time = start.elapsed();
-    let (totals, found) = std::mem::take(&mut *common.results());
+    let Shared { done, found, .. } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
     let found = found.map(|(first, failure)| {
         let (case, failure) = shrink(&first, failure);
         Found {
@@ -300,7 +261,7 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Repo
         }
     });
     Report {
-        variants: config.variants.iter().copied().zip(totals).collect(),
+        variants: config.variants.iter().copied().zip(done).collect(),
         time,
         threads: config.threads,
         seed: config.seed,
@@ -310,12 +271,10 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Totals, Duration)) -> Repo
 
 /// Does something with each item, on all cores; returns the results in the order of the items.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let next = AtomicU64::new(0);
-    // Relaxed: the number only hands out work.
-    let take = || next.fetch_add(1, Ordering::Relaxed) as usize;
+    let rest = Mutex::new(items.iter().enumerate());
     let work = || -> Vec<(usize, R)> {
-        let mine = std::iter::from_fn(|| Some(take()).filter(|&i| i < items.len()));
-        mine.map(|i| (i, run(&items[i]))).collect()
+        let mine = std::iter::from_fn(|| locked(&rest).next());
+        mine.map(|(i, item)| (i, run(item))).collect()
     };
     let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..cores()).map(|_| scope.spawn(work)).collect();

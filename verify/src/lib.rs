@@ -86,6 +86,7 @@ pub mod program;
 pub mod recording;
 pub mod rng;
 pub mod sim;
+mod smaller;
 #[cfg(feature = "cli")]
 mod values;
 

@@ -15,33 +15,24 @@ use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
 use stm_history::error::Error;
 
-/// What the line of every case begins with.
-#[derive(Clone, Copy)]
-pub(crate) struct Head {
-    pub(crate) algorithm: Variant,
-    pub(crate) defect: Option<Mutant>,
-    pub(crate) blocks: u32,
-    pub(crate) threads: u32,
-}
+/// What the line of every case begins with: the algorithm, the defect, blocks and threads.
+pub(crate) type Head = (Variant, Option<Mutant>, u32, u32);
 
-impl fmt::Display for Head {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.algorithm)?;
-        if let Some(defect) = self.defect {
-            write!(f, "!{}", defect.name())?;
-        }
-        write!(f, " {}x{}", self.blocks, self.threads)
+pub(crate) fn write_head(f: &mut fmt::Formatter<'_>, head: Head) -> fmt::Result {
+    let (algorithm, defect, blocks, threads) = head;
+    write!(f, "{algorithm}")?;
+    if let Some(defect) = defect {
+        write!(f, "!{}", defect.name())?;
     }
+    write!(f, " {blocks}x{threads}")
 }
 
-/// Returns the error of a part of a line.
 pub(crate) fn bad(part: &str, expected: &str) -> Error {
     Error::Usage(format!(
         "`{part}` in the line of a case: expected {expected}"
     ))
 }
 
-/// Reads the simulation of a line.
 pub(crate) fn simulation(text: &str) -> Result<SimConfig, Error> {
     let sim = text.trim().parse();
     sim.map_err(|error: crate::sim::ConfigError| Error::Usage(error.to_string()))
@@ -70,11 +61,5 @@ pub(crate) fn head(text: &str) -> Result<(Head, impl Iterator<Item = &str>), Err
     });
     let expected = "BxT, blocks and threads, as in `2x3`";
     let (blocks, threads) = sizes.ok_or_else(|| bad(shape, expected))?;
-    let head = Head {
-        algorithm,
-        defect,
-        blocks,
-        threads,
-    };
-    Ok((head, words))
+    Ok(((algorithm, defect, blocks, threads), words))
 }

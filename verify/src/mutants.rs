@@ -13,9 +13,7 @@ use crate::fuzz::{lines, on_all_cores, random_case};
 use crate::program::directed::Directed;
 use crate::program::{Case, Failure, generate, run};
 use crate::rng::draw;
-use serde::Serialize;
-use std::fmt;
-use std::sync::LazyLock;
+use serde_json::{Value, json};
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
 
@@ -33,58 +31,23 @@ const DIRECTED_FIRST: u64 = 10_000;
 /// mutants. There are none for a mutant that programs cannot show; the gate leaves it out,
 /// and kernels of their own catch it: programs have no containers, locks, barriers,
 /// semaphores or channels (`tests/collections`, `tests/locks`, `tests/meeting`).
-pub fn target(mutant: Mutant) -> (Variant, &'static [&'static str]) {
-    static TARGETS: LazyLock<Vec<Target>> = LazyLock::new(targets);
-    let made = |target: &&Target| target.mutants.contains(&mutant.name());
-    let found = TARGETS.iter().find(made);
-    found.map_or((Variant::Fast, &[]), |target| {
-        (target.variant, &target.programs)
-    })
-}
-
-struct Target {
-    variant: Variant,
-    programs: Vec<&'static str>,
-    mutants: Vec<&'static str>,
-}
-
-fn targets() -> Vec<Target> {
-    let mut targets: Vec<Target> = Vec::new();
+pub fn target(mutant: Mutant) -> (Variant, Vec<&'static str>) {
+    let mut of = ("", "");
     for line in include_str!("mutants/targets.txt").lines() {
-        if let (Some(mutants), Some(row)) = (line.strip_prefix("  "), targets.last_mut()) {
-            row.mutants.extend(mutants.split(' '));
-        } else if let Some((name, programs)) = line.split_once(' ') {
-            targets.push(Target {
-                variant: Variant::from_name(name).unwrap_or_else(|| unreachable!("{name}")),
-                programs: programs.split(',').collect(),
-                mutants: Vec::new(),
-            });
+        match line.strip_prefix("  ") {
+            None => of = line.split_once(' ').unwrap_or_default(),
+            Some(mutants) if mutants.split(' ').any(|name| name == mutant.name()) => {
+                let variant = Variant::from_name(of.0).unwrap_or_else(|| unreachable!("{line}"));
+                return (variant, of.1.split(',').collect());
+            }
+            Some(_) => {}
         }
     }
-    targets
+    (Variant::Fast, Vec::new())
 }
 
-/// Where a case comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(untagged)]
-pub enum Source {
-    /// A directed program of this name.
-    Directed(&'static str),
-    Random {
-        random: u64,
-    },
-}
-
-impl fmt::Display for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Directed(name) => f.write_str(name),
-            Self::Random { .. } => f.write_str("a random program"),
-        }
-    }
-}
-
-pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Source, Case) {
+/// Returns case `k` of the stream of a mutant, and where it comes from.
+pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Value, Case) {
     let (variant, names) = target(mutant);
     let seed = draw(k, mutant as u64, 9);
     let switched_on = defect.then_some(mutant);
@@ -93,33 +56,24 @@ pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Source, Case) {
         .flatten();
     match directed {
         Some(directed) => (
-            Source::Directed(directed.name),
+            directed.name.into(),
             directed.case(variant, switched_on, seed),
         ),
         None => (
-            Source::Random { random: seed },
+            json!({ "random": seed }),
             generate::case(variant, switched_on, seed),
         ),
     }
 }
 
-/// What caught a mutant.
 #[derive(Clone, Debug)]
 pub struct Kill {
-    pub source: Source,
+    /// The name of a directed program, or the seed of a random one.
+    pub source: Value,
     pub failure: Failure,
     pub case: Case,
     /// Cases run, the last one included.
     pub schedules: u64,
-}
-
-/// What random programs did to a mutant.
-#[derive(Clone, Debug)]
-pub struct RandomKill {
-    /// The cases that were to be run at most.
-    pub budget: u64,
-    /// What caught it first; `None` if nothing did.
-    pub killed: Option<Kill>,
 }
 
 #[derive(Clone, Debug)]
@@ -131,8 +85,8 @@ pub struct Row {
     pub unmutated: u64,
     /// A case that the unmutated code failed, which is a bug in the core or in the checks.
     pub unmutated_failure: Option<(Box<Case>, Failure)>,
-    /// What random programs did to it, if any were to be run.
-    pub random: Option<RandomKill>,
+    /// The most random programs, if any were to be run, and which of them caught it first.
+    pub random: Option<(u64, Option<Kill>)>,
 }
 
 impl Row {
@@ -140,25 +94,25 @@ impl Row {
         self.killed.is_some() && self.unmutated_failure.is_none()
     }
 
-    pub fn json(&self) -> serde_json::Value {
+    pub fn json(&self) -> Value {
         let of = |killed: Option<&Kill>| {
-            serde_json::json!({
+            json!({
                 "finding": killed.map(|k| k.failure.kind.name()),
                 "schedules": killed.map(|k| k.schedules),
                 "replay": killed.map(|k| k.case.to_string()),
             })
         };
         let killed = of(self.killed.as_ref());
-        serde_json::json!({
+        json!({
             "mutant": self.mutant.name(),
             "variant": target(self.mutant).0.name(),
-            "killed_by": self.killed.as_ref().map(|k| k.source),
+            "killed_by": self.killed.as_ref().map(|k| &k.source),
             "finding": killed["finding"],
             "schedules": killed["schedules"],
             "replay": killed["replay"],
-            "random": self.random.as_ref().map(|random| {
-                let mut killed = of(random.killed.as_ref());
-                killed["budget"] = random.budget.into();
+            "random": self.random.as_ref().map(|(budget, killed)| {
+                let mut killed = of(killed.as_ref());
+                killed["budget"] = (*budget).into();
                 killed
             }),
             "unmutated_schedules": self.unmutated,
@@ -168,8 +122,7 @@ impl Row {
     }
 }
 
-/// Runs up to `budget` cases of a stream until one fails.
-fn kill(budget: u64, stream: impl Fn(u64) -> (Source, Case)) -> Option<Kill> {
+fn kill(budget: u64, stream: impl Fn(u64) -> (Value, Case)) -> Option<Kill> {
     (0..budget).find_map(|k| {
         let (source, case) = stream(k);
         run(&case).err().map(|failure| Kill {
@@ -181,14 +134,12 @@ fn kill(budget: u64, stream: impl Fn(u64) -> (Source, Case)) -> Option<Kill> {
     })
 }
 
-/// Runs random programs with a mutant until one catches it.
-pub fn try_at_random(mutant: Mutant, budget: u64) -> RandomKill {
-    let killed = kill(budget, |k| {
+pub fn try_at_random(mutant: Mutant, budget: u64) -> Option<Kill> {
+    kill(budget, |k| {
         let random = draw(k, mutant as u64, 10);
         let case = random_case(target(mutant).0, Some(mutant), random);
-        (Source::Random { random }, case)
-    });
-    RandomKill { budget, killed }
+        (json!({ "random": random }), case)
+    })
 }
 
 /// Tries a mutant: on at most `budget` cases of its own stream and `random` random programs.
@@ -204,7 +155,7 @@ pub fn try_mutant(mutant: Mutant, budget: u64, random: u64) -> Row {
         killed,
         unmutated,
         unmutated_failure,
-        random: (random != 0).then(|| try_at_random(mutant, random)),
+        random: (random != 0).then(|| (random, try_at_random(mutant, random))),
     }
 }
 
@@ -235,6 +186,12 @@ pub fn table(rows: &[Row]) -> String {
     let mut cells = vec![header.map(String::from)[..columns].to_vec()];
     for row in rows {
         let schedules = |kill: &Kill| kill.schedules.to_string();
+        let killed_by = |kill: &Kill| {
+            kill.source
+                .as_str()
+                .unwrap_or("a random program")
+                .to_owned()
+        };
         let killed = row.killed.as_ref();
         let unmutated = match &row.unmutated_failure {
             None => format!("{} passed", row.unmutated),
@@ -243,14 +200,14 @@ pub fn table(rows: &[Row]) -> String {
         let mut line = vec![
             row.mutant.name().to_string(),
             target(row.mutant).0.name().to_string(),
-            killed.map_or("SURVIVED".into(), |kill| kill.source.to_string()),
+            killed.map_or("SURVIVED".into(), killed_by),
             killed.map_or("-", |kill| kill.failure.kind.name()).into(),
             killed.map_or("-".into(), schedules),
             unmutated,
         ];
-        line.extend(row.random.as_ref().map(|random| {
-            let kill = random.killed.as_ref();
-            kill.map_or_else(|| format!("> {}", random.budget), schedules)
+        line.extend(row.random.as_ref().map(|(budget, kill)| {
+            let kill = kill.as_ref();
+            kill.map_or_else(|| format!("> {budget}"), schedules)
         }));
         cells.push(line);
     }
@@ -259,9 +216,9 @@ pub fn table(rows: &[Row]) -> String {
 
 /// Returns a line about what random programs caught, if any were run.
 pub fn random_summary(rows: &[Row]) -> Option<String> {
-    let random: Vec<&RandomKill> = rows.iter().filter_map(|row| row.random.as_ref()).collect();
-    let budget = random.first()?.budget;
-    let kills = || random.iter().filter_map(|r| r.killed.as_ref());
+    let random: Vec<_> = rows.iter().filter_map(|row| row.random.as_ref()).collect();
+    let (budget, _) = random.first()?;
+    let kills = || random.iter().filter_map(|(_, kill)| kill.as_ref());
     let mut schedules: Vec<u64> = kills().map(|kill| kill.schedules).collect();
     schedules.sort_unstable();
     let median = schedules.get(schedules.len() / 2).copied().unwrap_or(0);

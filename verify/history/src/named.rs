@@ -50,7 +50,6 @@ pub struct NamedArray {
 }
 
 impl NamedArray {
-    /// Returns an array that transactions alone write.
     fn of(name: &str, shape: Shape, words: impl Iterator<Item = NamedWord>) -> Self {
         Self {
             name: name.to_owned(),
@@ -74,7 +73,6 @@ pub trait Named {
     fn describe(&self) -> Result<NamedArray, host::Error>;
 }
 
-/// Returns a word of `T` that holds these bits.
 fn word(bits: u64, value: u64, wide: bool, layout: Layout) -> NamedWord {
     // The cell of a word of 64 bits begins with its version.
     let before = 8 * u64::from(wide && layout == Layout::Cells);

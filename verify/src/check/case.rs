@@ -1,14 +1,13 @@
 //! A case: everything that decides one run of a checked kernel, as one line.
 //!
-//! The strategies that draw cases. They shrink to simple ones: few transactions,
-//! threads and blocks, warps of one lane, a random schedule, sequentially
-//! consistent memory and versions that do not wrap around.
+//! Cases are drawn from ranges, and made simpler: few transactions, threads and
+//! blocks, warps of one lane, a random schedule, sequentially consistent memory
+//! and versions that do not wrap around.
 
-use crate::line::{self, Head};
+use crate::line;
+use crate::rng::Rng;
 use crate::sim::config::number;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
-use proptest::prelude::*;
-use proptest::sample::select;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
@@ -113,7 +112,6 @@ impl Case {
         ]
     }
 
-    /// Sets what one word of the line names, or returns `None`.
     fn set(&mut self, word: &str) -> Option<()> {
         let (key, value) = word.split_once('=')?;
         let value = number(value)?;
@@ -134,13 +132,9 @@ impl Case {
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let head = Head {
-            algorithm: self.algorithm,
-            defect: self.defect,
-            blocks: self.blocks,
-            threads: self.threads,
-        };
-        write!(f, "{head} n={}", self.transactions)?;
+        let head = (self.algorithm, self.defect, self.blocks, self.threads);
+        line::write_head(f, head)?;
+        write!(f, " n={}", self.transactions)?;
         if self.input != 0 {
             write!(f, " input={:#x}", self.input)?;
         }
@@ -168,10 +162,10 @@ impl FromStr for Case {
             let whole = "a whole line is `fast 2x3 n=8 : sim:w2,random,weak25,seed=0x7`";
             line::bad(text, &format!("` : ` and a simulation; {whole}"))
         })?;
-        let (head, words) = line::head(before)?;
+        let ((algorithm, defect, blocks, threads), words) = line::head(before)?;
         let mut case = Self {
-            defect: head.defect,
-            ..Self::new(head.algorithm, head.blocks, head.threads, 0)
+            defect,
+            ..Self::new(algorithm, blocks, threads, 0)
         };
         for word in words {
             let keys = "n, input, locks, stripe, polls, tries or queue";
@@ -186,7 +180,6 @@ impl FromStr for Case {
     }
 }
 
-/// What cases are drawn from.
 #[derive(Clone, Debug)]
 pub(super) struct Ranges {
     pub(super) algorithms: Vec<Variant>,
@@ -199,7 +192,6 @@ pub(super) struct Ranges {
     pub(super) steps_max: u64,
 }
 
-/// What a check draws from if nothing else is said.
 impl Default for Ranges {
     fn default() -> Self {
         Self {
@@ -215,95 +207,86 @@ impl Default for Ranges {
     }
 }
 
-/// A schedule without the length of PCT, which is given for each lane.
-fn schedules() -> impl Strategy<Value = Schedule> {
-    let bounds = select(vec![64, 16, 4, 256]);
-    let its = (bounds, any::<bool>()).prop_map(|(bound, starve)| Schedule::Its { bound, starve });
-    let lengths = select(vec![60, 30, 120, 400]);
-    let pct = (2..=5_u32, lengths).prop_map(|(depth, length)| Schedule::Pct { depth, length });
-    prop_oneof![
-        3 => Just(Schedule::Random),
-        3 => its,
-        3 => pct,
-        1 => Just(Schedule::Lockstep),
-        1 => Just(Schedule::Stack),
-    ]
-}
-
-fn memories(stale_percents: Vec<u32>) -> impl Strategy<Value = MemoryModel> {
-    let weak = select(stale_percents).prop_map(|stale_percent| MemoryModel::Weak { stale_percent });
-    prop_oneof![
-        1 => Just(MemoryModel::Sequential),
-        9 => weak,
-    ]
-}
-
-prop_compose! {
-    /// Draws simulations, all but the steps and with the length of PCT for each lane.
-    fn simulations(ranges: &Ranges)(
-        warp_width in select(ranges.warp_widths.clone()),
-        memory in memories(ranges.stale_percents.clone()),
-        schedule in schedules(),
-        version_bits in prop_oneof![1 => Just(31), 1 => 3..=8_u32],
-        relaxed in any::<bool>(),
-        wide_atomics in any::<bool>(),
-        seed in any::<u64>().no_shrink(),
-    ) -> SimConfig {
-        SimConfig {
-            warp_width,
-            schedule,
-            memory,
-            votes_order: !relaxed,
-            wide_atomics,
-            version_bits,
-            seed,
-            ..SimConfig::default()
-        }
-    }
-}
-
-prop_compose! {
-    /// Draws cases.
-    pub(super) fn cases(ranges: &Ranges)(
-        transactions in ranges.transactions.clone(),
-        blocks in ranges.blocks.clone(),
-        threads in ranges.threads.clone(),
-        algorithm in select(ranges.algorithms.clone()),
-        locks in select(vec![Case::LOCKS, 4, 1]),
-        stripe_bytes in select(vec![Case::STRIPE_BYTES, 8, 16]),
-        (read_polls, acquire_tries, queue_after) in (
-            select(vec![0, 2]),
-            select(vec![8, 1]),
-            select(vec![RetryLimits::DEFAULT.queue_after, 8, 2]),
-        ),
-        mut sim in simulations(ranges),
-        input in any::<u64>().no_shrink(),
-        defect in Just(ranges.defect),
-        steps_max in Just(ranges.steps_max),
-    ) -> Case {
-        (sim.steps_max, sim.idle_max) = (steps_max, steps_max.max(2) / 2);
-        if let Schedule::Pct { length, .. } = &mut sim.schedule {
-            *length *= blocks * threads;
-        }
+impl Ranges {
+    pub(super) fn draw(&self, rng: &mut Rng) -> Case {
+        let algorithm = rng.pick(&self.algorithms);
+        let [blocks, threads] = [&self.blocks, &self.threads].map(|range| {
+            assert!(!range.is_empty(), "no number is in {range:?}");
+            rng.within(*range.start(), *range.end())
+        });
+        let (least, most) = (*self.transactions.start(), *self.transactions.end());
+        assert!(least <= most, "no number is in {least}..={most}");
+        let transactions = least + rng.bits() % (most - least).saturating_add(1);
+        let width = rng.pick(&self.warp_widths);
+        let sim = SimConfig::drawn(rng, width, blocks * threads, true, &self.stale_percents);
         Case {
-            defect,
-            input,
-            locks,
-            stripe_bytes,
-            read_polls,
-            acquire_tries,
-            queue_after,
-            sim,
+            defect: self.defect,
+            input: rng.bits(),
+            locks: rng.pick(&[Case::LOCKS, 4, 1]),
+            stripe_bytes: rng.pick(&[Case::STRIPE_BYTES, 8, 16]),
+            read_polls: rng.pick(&[0, 2]),
+            acquire_tries: rng.pick(&[8, 1]),
+            queue_after: rng.pick(&[RetryLimits::DEFAULT.queue_after, 8, 2]),
+            sim: sim.with_limits(self.steps_max, self.steps_max.max(2) / 2),
             ..Case::new(algorithm, blocks, threads, transactions)
         }
     }
+
+    /// Returns simpler cases than one, the boldest cuts first.
+    pub(super) fn simpler(&self, case: &Case) -> Vec<Case> {
+        let lanes = case.blocks * case.threads;
+        let mut all = Vec::new();
+        let mut with = |change: &dyn Fn(&mut Case)| {
+            let mut simpler = case.clone();
+            change(&mut simpler);
+            if let Schedule::Pct { length, .. } = &mut simpler.sim.schedule {
+                *length = *length / lanes * simpler.blocks * simpler.threads;
+            }
+            if simpler != *case {
+                all.push(simpler);
+            }
+        };
+        let default = Case::new(self.algorithms[0], 1, 1, 1);
+        for n in below(*self.transactions.start(), case.transactions) {
+            with(&|c| c.transactions = n);
+        }
+        for n in below((*self.blocks.start()).into(), case.blocks.into()) {
+            with(&|c| c.blocks = n as u32);
+        }
+        for n in below((*self.threads.start()).into(), case.threads.into()) {
+            with(&|c| c.threads = n as u32);
+        }
+        let simpler_widths = self.warp_widths.iter();
+        for &width in simpler_widths.take_while(|&&width| width != case.sim.warp_width) {
+            with(&|c| c.sim.warp_width = width);
+        }
+        let simplest: [&dyn Fn(&mut Case); 11] = [
+            &|c| c.algorithm = default.algorithm,
+            &|c| c.locks = default.locks,
+            &|c| c.stripe_bytes = default.stripe_bytes,
+            &|c| c.read_polls = default.read_polls,
+            &|c| c.acquire_tries = default.acquire_tries,
+            &|c| c.queue_after = default.queue_after,
+            &|c| c.sim.schedule = Schedule::Random,
+            &|c| c.sim.memory = MemoryModel::Sequential,
+            &|c| c.sim.version_bits = default.sim.version_bits,
+            &|c| c.sim.votes_order = true,
+            &|c| c.sim.wide_atomics = false,
+        ];
+        simplest.into_iter().for_each(with);
+        all
+    }
+}
+
+/// Returns the least of some numbers, and others below `n`.
+fn below(least: u64, n: u64) -> impl Iterator<Item = u64> {
+    let some = [least, n.midpoint(least), n.saturating_sub(1)];
+    some.into_iter().filter(move |&m| least <= m && m < n)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proptest::strategy::ValueTree;
-    use proptest::test_runner::TestRunner;
 
     #[test]
     fn a_bad_line_is_refused_with_the_bad_word() {
@@ -336,37 +319,36 @@ mod tests {
         }
     }
 
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-        #[test]
-        fn a_printed_case_parses_to_the_same_case(case in cases(&ranges())) {
-            prop_assert_eq!(case.to_string().parse::<Case>().unwrap(), case);
+    #[test]
+    fn a_printed_case_parses_to_the_same_case() {
+        for seed in 0..256 {
+            let case = ranges().draw(&mut Rng::of_stream(seed, 1));
+            assert_eq!(case.to_string().parse::<Case>().unwrap(), case);
         }
     }
 
     #[test]
-    fn cases_shrink_to_the_simplest() {
-        let mut runner = TestRunner::deterministic();
-        for _ in 0..20 {
-            let mut tree = cases(&ranges()).new_tree(&mut runner).unwrap();
-            while tree.simplify() {}
-            let Case { sim, .. } = tree.current();
+    fn the_simplest_of_all_cases_is_found_from_any() {
+        for seed in 0..20 {
+            let mut case = ranges().draw(&mut Rng::of_stream(seed, 1));
+            while let Some(simpler) = ranges().simpler(&case).pop() {
+                case = simpler;
+            }
             let simplest = Case {
                 defect: Some(Mutant::NoF4),
-                input: tree.current().input,
+                input: case.input,
                 sim: SimConfig {
                     warp_width: 1,
                     schedule: Schedule::Random,
                     memory: MemoryModel::Sequential,
-                    seed: sim.seed,
+                    seed: case.sim.seed,
                     steps_max: Case::STEPS_MAX,
                     idle_max: Case::IDLE_MAX,
                     ..SimConfig::default()
                 },
                 ..Case::new(Variant::Cgl, 1, 1, 2)
             };
-            assert_eq!(tree.current(), simplest);
+            assert_eq!(case, simplest);
         }
     }
 }

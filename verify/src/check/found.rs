@@ -40,7 +40,6 @@ impl Report {
         self.unfair += other.unfair;
     }
 
-    /// Returns whether the cases say nothing about the kernel.
     pub(super) const fn says_nothing(&self) -> bool {
         self.cases > 0 && (self.attempts == 0 || self.unfair == self.cases)
     }

@@ -2,7 +2,7 @@
 //! checker behind one builder, for a `#[test]`.
 //!
 //! [`Check::new`] takes a closure that makes arrays on the simulator, launches a kernel and says
-//! what must hold afterwards. [`Check::run`] runs it in many cases, drawn by [`proptest`]:
+//! what must hold afterwards. [`Check::run`] runs it in many cases, drawn at random:
 //! algorithms, shapes of the launch, warp widths, schedules, memory models, bits of versions, sizes
 //! of the table of locks, and whatever the closure draws for its input. In each of them
 //!
@@ -29,13 +29,11 @@ pub use run::Run;
 
 use crate::rng::Rng;
 use crate::sim::{Sim, with_sim};
+use crate::smaller::smallest;
 use case::Ranges;
 use found::{Failed, test_name};
-use proptest::test_runner::{
-    Config, RngSeed, TestCaseError, TestCaseResult, TestError, TestRunner,
-};
 use run::{Broken, Recorder, State};
-use std::cell::{Cell, RefCell};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -55,10 +53,7 @@ pub const PAGE: &str = "STM_PAGE";
 
 /// Words of each lane's recording buffer in the first attempt at a case.
 const RECORD_WORDS: u64 = 512;
-/// Simulations that each smaller case is tried with.
 const TRIES: u64 = 40;
-/// The most smaller cases, and the most time for them.
-const SHRINKS_MAX: u32 = 600;
 const SHRINK_TIME_MAX: Duration = Duration::from_secs(20);
 
 /// A check of a kernel: see the [module](self).
@@ -212,38 +207,47 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
             text.parse()
                 .unwrap_or_else(|_| panic!("{CASES}={text}: expected a number of cases"))
         });
-        let mut runner = TestRunner::new(Config {
-            cases,
-            failure_persistence: None,
-            max_shrink_iters: SHRINKS_MAX,
-            rng_seed: self.seed.map_or(RngSeed::Random, RngSeed::Fixed),
-            ..Config::default()
-        });
-        let hunt = Hunt {
-            check: self,
-            report: RefCell::default(),
-            found: RefCell::default(),
-            since: Cell::default(),
+        let other = || RandomState::new().build_hasher().finish();
+        let mut rng = Rng::of_stream(self.seed.unwrap_or_else(other), 1);
+        let mut report = Report::default();
+        for n in 1..=u64::from(cases) {
+            let case = self.ranges.draw(&mut rng);
+            match self.once(&case) {
+                Ok(done) => report.add(&done),
+                Err(failed) => return Err(self.shown(self.smaller(case, failed, n))),
+            }
+        }
+        if report.says_nothing() {
+            let case = Case::new(self.ranges.algorithms[0], 1, 1, 1);
+            let text = format!("no transaction was judged in {report}");
+            let failure = Failure::trimmed(FailureKind::NothingLaunched, text);
+            return Err(Box::new(Found::of(case, (failure, None), 0)));
+        }
+        Ok(report)
+    }
+
+    /// Makes a case that fails smaller: only a failure of the same kind counts. In the end its input
+    /// is left out, if the run makes nothing of it.
+    fn smaller(&self, case: Case, failed: Failed, after: u64) -> Found {
+        let (kind, since) = (failed.0.kind, Instant::now());
+        let fails = |case: &Case| {
+            let in_time = since.elapsed() < SHRINK_TIME_MAX;
+            let failed = in_time.then(|| self.once(case).err()).flatten()?;
+            (failed.0.kind == kind).then_some(failed)
         };
-        let result = runner.run(&case::cases(&self.ranges), |case| hunt.try_case(&case));
-        let report = *hunt.report.borrow();
-        hunt.without_input();
-        match (result, hunt.found.into_inner()) {
-            (_, Some(found)) => Err(self.shown(found)),
-            (Ok(()), None) if report.says_nothing() => {
-                let case = Case::new(self.ranges.algorithms[0], 1, 1, 1);
-                let text = format!("no transaction was judged in {report}");
-                let failure = Failure::trimmed(FailureKind::NothingLaunched, text);
-                Err(Box::new(Found::of(case, (failure, None), 0)))
-            }
-            (Ok(()), None) => Ok(report),
-            (Err(TestError::Abort(why) | TestError::Fail(why, _)), None) => {
-                panic!("the check itself failed: {why}")
-            }
+        let simpler = |case: &Case| self.ranges.simpler(case);
+        let first = (case, failed);
+        let (case, failed) = smallest(first, TRIES, simpler, |c| &mut c.sim.seed, fails);
+        let without = Case {
+            input: 0,
+            ..case.clone()
+        };
+        match self.once(&without) {
+            Err(same) if same.0 == failed.0 => Found::of(without, same, after),
+            _ => Found::of(case, failed, after),
         }
     }
 
-    /// Writes the page of a failure, if it is asked for.
     fn shown(&self, mut found: Found) -> Box<Found> {
         let file = std::env::var_os(PAGE).map(PathBuf::from);
         if let Some(file) = file.or_else(|| self.page.clone()) {
@@ -253,7 +257,6 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         Box::new(found)
     }
 
-    /// Makes one run.
     fn once(&self, case: &Case) -> Result<Report, Failed> {
         let mut words = RECORD_WORDS;
         loop {
@@ -266,7 +269,6 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         }
     }
 
-    /// Makes one run with so much room for the records of each lane.
     fn attempt(&self, case: &Case, words: u64) -> (State, Result<Checked, String>) {
         let config = case.sim.with_mutant(case.defect);
         let name = test_name().unwrap_or_default();
@@ -283,7 +285,6 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
     }
 }
 
-/// Returns what a run comes to.
 fn conclude(state: State, ended: Result<Checked, String>) -> Result<Report, Failed> {
     let report = Report {
         cases: 1,
@@ -309,69 +310,4 @@ fn conclude(state: State, ended: Result<Checked, String>) -> Result<Report, Fail
         (None, Ok(Ok(()))) => return Ok(report),
     };
     Err((failure, state.judged.map(Box::new)))
-}
-
-/// A check in progress.
-struct Hunt<'a, F> {
-    check: &'a Check<F>,
-    report: RefCell<Report>,
-    /// The smallest case so far that fails.
-    found: RefCell<Option<Found>>,
-    /// When the search for a smaller one began.
-    since: Cell<Option<Instant>>,
-}
-
-impl<F: Fn(&Sim, &mut Run) -> Checked> Hunt<'_, F> {
-    /// Runs a new case, or a smaller one than the case that failed. Fewer threads run another
-    /// schedule under the same seed, so a smaller one is tried with several; only a failure of the
-    /// same kind counts.
-    fn try_case(&self, case: &Case) -> TestCaseResult {
-        let kind = self.found.borrow().as_ref().map(|found| found.failure.kind);
-        let Some(kind) = kind else {
-            return match self.check.once(case) {
-                Ok(done) => {
-                    self.report.borrow_mut().add(&done);
-                    Ok(())
-                }
-                Err(failed) => Err(self.keep(case.clone(), failed)),
-            };
-        };
-        let mut rng = Rng::of_stream(case.sim.seed, 3);
-        let since = self.since.get().unwrap_or_else(Instant::now);
-        self.since.set(Some(since));
-        for k in 0..TRIES {
-            if since.elapsed() > SHRINK_TIME_MAX {
-                break;
-            }
-            let mut case = case.clone();
-            if k != 0 {
-                case.sim.seed = rng.bits();
-            }
-            match self.check.once(&case) {
-                Err(failed) if failed.0.kind == kind => return Err(self.keep(case, failed)),
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    /// Leaves the input out of the case that was found, if the run makes nothing of it.
-    fn without_input(&self) {
-        let Some(Found { case, failure, .. }) = self.found.borrow().clone() else {
-            return;
-        };
-        let case = Case { input: 0, ..case };
-        match self.check.once(&case) {
-            Err(failed) if failed.0 == failure => {
-                let _kept = self.keep(case, failed);
-            }
-            _ => {}
-        }
-    }
-
-    fn keep(&self, case: Case, failed: Failed) -> TestCaseError {
-        let found = Found::of(case, failed, self.report.borrow().cases + 1);
-        self.found.replace(Some(found));
-        TestCaseError::fail("a check failed")
-    }
 }

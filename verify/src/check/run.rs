@@ -129,12 +129,10 @@ impl Run {
     }
 }
 
-/// An invariant that does not hold.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Broken(String);
 
-/// What has happened so far.
 #[derive(Debug, Default)]
 pub(super) struct State {
     names: Names,
@@ -148,11 +146,9 @@ pub(super) struct State {
     pub(super) report: Report,
 }
 
-/// Attends the launches of one run.
 #[derive(Debug)]
 pub(super) struct Recorder {
     case: Case,
-    /// What the history calls the run.
     name: String,
     words_per_lane: u64,
     state: RefCell<State>,
@@ -264,7 +260,6 @@ fn of_simulator(error: &SimError) -> Failure {
     Failure::trimmed(kind, error)
 }
 
-/// Judges the history of a launch, and the memory that it left.
 fn judge(sim: &Sim, judged: &mut Launched) -> Result<(), Failure> {
     let (history, names) = (&judged.history, &judged.names);
     let verdict = opacity::check(history)
@@ -329,33 +324,4 @@ pub(super) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
     let result = panic::catch_unwind(AssertUnwindSafe(body));
     QUIET.set(nested);
     result.map_err(|_| LAST.take())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Named as _, Sim, catch};
-    use crate::sim::SimConfig;
-    use stm_core::Layout;
-    use stm_core::host::TxArray;
-
-    #[test]
-    fn a_panic_is_caught_with_its_message_and_its_place() {
-        assert_eq!(catch(|| 3), Ok(3));
-        let text = catch(|| panic!("no {}", 7)).unwrap_err();
-        assert!(text.contains("no 7") && text.contains("run.rs"), "{text}");
-    }
-
-    #[test]
-    fn the_value_of_a_word_is_where_its_layout_says() {
-        let sim = Sim::new(SimConfig::default());
-        for layout in [Layout::Plain, Layout::Cells] {
-            let narrow = TxArray::from_slice(&sim, layout, &[3_u32, 4], "narrow").unwrap();
-            let wide = TxArray::from_slice(&sim, layout, &[5_u64, u64::MAX], "wide").unwrap();
-            for array in [narrow.describe().unwrap(), wide.describe().unwrap()] {
-                for word in array.words {
-                    assert_eq!(sim.newest(word.value_at, word.wide), Some(word.value));
-                }
-            }
-        }
-    }
 }

@@ -32,7 +32,6 @@ pub(super) const fn is_bracket(op: &Op) -> bool {
     matches!(op, Op::Either | Op::OrElse | Op::End)
 }
 
-/// Returns whether a transaction has alternatives.
 pub(super) fn any(ops: &[Op]) -> bool {
     ops.iter().any(is_bracket)
 }
@@ -83,7 +82,6 @@ fn complete(ops: &[Op]) -> Result<(), &'static str> {
 }
 
 impl Program {
-    /// Checks that alternatives are complete, read before they retry, and have room enough.
     pub(super) fn check_alternatives(&self) -> Result<(), Error> {
         for ops in &self.transactions {
             let room = room(ops, self.initial.len());
@@ -104,7 +102,6 @@ impl Program {
     }
 }
 
-/// Returns whether the first access of a transaction, if it has one, is a read.
 pub(super) fn begins_with_read(ops: &[Op]) -> bool {
     let first = ops.iter().find(|op| !is_bracket(op));
     !matches!(first, Some(Op::Write(..) | Op::Add(..)))
@@ -142,36 +139,28 @@ fn without_retries(mut ops: Vec<Op>) -> Vec<Op> {
 
 impl Program {
     /// Returns whether a transaction of launch `k` reads or writes more distinct words than its
-    /// sets hold, those of a lane of the team that runs it; the launch then fails with
-    /// `CapacityExceeded`. Where additions are no writes, sums are taken to fit. A transaction with
+    /// sets hold, those of a lane of the team that runs it, so that the launch may fail with
+    /// `CapacityExceeded`; and whether it does so in every run, also where a lane whose attempt runs
+    /// alone logs no reads. Where additions are no writes, sums are taken to fit. A transaction with
     /// alternatives always fits (`Program::check`).
-    pub fn launch_overflows(&self, variant: Variant, width: u32, k: u32) -> bool {
-        let logs_reads = stm_core::with_algorithm!(variant, A => A::LOGS_READS);
-        self.launch_overflows_if(variant, width, k, logs_reads)
-    }
-
-    /// Returns whether it does so in every run: a lane whose attempt runs alone logs no reads.
-    pub fn launch_must_overflow(&self, variant: Variant, width: u32, k: u32) -> bool {
-        let alone = stm_core::with_algorithm!(variant, A => A::SCHEDULED);
-        let alone = alone && !self.calls.is_of_teams();
-        let logs_reads = stm_core::with_algorithm!(variant, A => A::LOGS_READS);
-        self.launch_overflows_if(variant, width, k, logs_reads && !alone)
-    }
-
-    fn launch_overflows_if(&self, variant: Variant, width: u32, k: u32, logs_reads: bool) -> bool {
-        let transactions = self.transactions[self.launch(k)].iter().enumerate();
-        let mut fixed = transactions.filter(|(_, ops)| !any(ops));
-        fixed.any(|(i, ops)| {
-            let lanes = if self.calls.is_of_teams() {
-                self.team(width, i).1
-            } else {
-                1
-            };
-            (0..lanes).any(|lane| {
-                let own = |word: u8| u32::from(word) % lanes == lane;
-                self.transaction_overflows(variant, ops, logs_reads, own)
+    pub fn launch_overflows(&self, variant: Variant, width: u32, k: u32) -> (bool, bool) {
+        let (logs_reads, scheduled) =
+            stm_core::with_algorithm!(variant, A => (A::LOGS_READS, A::SCHEDULED));
+        let of_teams = self.calls.is_of_teams();
+        let overflows = |logs_reads| {
+            let transactions = self.transactions[self.launch(k)].iter().enumerate();
+            let mut fixed = transactions.filter(|(_, ops)| !any(ops));
+            fixed.any(|(i, ops)| {
+                let lanes = if of_teams { self.team(width, i).1 } else { 1 };
+                (0..lanes).any(|lane| {
+                    let own = |word: u8| u32::from(word) % lanes == lane;
+                    self.transaction_overflows(variant, ops, logs_reads, own)
+                })
             })
-        })
+        };
+        let may = overflows(logs_reads);
+        let alone = logs_reads && scheduled && !of_teams;
+        (may, if alone { overflows(false) } else { may })
     }
 
     fn transaction_overflows(

@@ -51,13 +51,10 @@ impl Words {
     }
 }
 
-/// One operation of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Op {
-    /// Reads words together.
     Read(Words),
     Write(u8, Value),
-    /// Adds to a sum.
     Add(u8, Value),
     /// Reads sums, together if they follow each other in one row.
     ReadSums(Words),
@@ -74,7 +71,6 @@ pub enum Op {
     End,
 }
 
-/// What a silent program does to a word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Act {
     /// Inserts a node into the list of [`Invariant::Sorted`].
@@ -105,7 +101,6 @@ impl Act {
 }
 
 impl Op {
-    /// Returns the words that it touches, or the sums.
     pub fn words(&self) -> &[u8] {
         match self {
             Self::Read(words) | Self::ReadSums(words) => words.as_slice(),
@@ -122,7 +117,6 @@ impl Op {
     }
 }
 
-/// How many bits the words of a program have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Widths {
     /// All have 32.
@@ -158,6 +152,13 @@ impl Loop {
     }
 }
 
+/// Returns whether these sums are read, or added to, together.
+pub(super) fn together(row: u32, sums: &[u8]) -> bool {
+    let row_of = |sum: &u8| u32::from(*sum) / row;
+    sums.windows(2)
+        .all(|pair| pair[0] + 1 == pair[1] && row_of(&pair[0]) == row_of(&pair[1]))
+}
+
 /// Transactions, the words they share, and the launch that runs them.
 ///
 /// The transactions are divided among `launches` launches on the same memory.
@@ -169,7 +170,6 @@ pub struct Program {
     pub blocks: u32,
     pub threads: u32,
     pub calls: Loop,
-    /// Launches, 1 or more.
     pub launches: u32,
     /// The invariant that the transactions themselves check, in a run that is
     /// not recorded. If there is none, the run is recorded.
@@ -222,6 +222,18 @@ impl Program {
 
     pub const fn lanes(&self) -> u32 {
         self.blocks * self.threads
+    }
+
+    /// Splits operations, if there are any, into those that are done first, which are two if these
+    /// are done together, and the others.
+    pub(super) fn split<'o>(&self, ops: &'o [Op]) -> Option<(&'o [Op], &'o [Op])> {
+        let two = match *ops {
+            [] => return None,
+            [Op::Write(a, _), Op::Write(b, _), ..] => a < b && self.is_wide(a) == self.is_wide(b),
+            [Op::Add(a, _), Op::Add(b, _), ..] => together(self.row, &[a, b]),
+            _ => false,
+        };
+        Some(ops.split_at(1 + usize::from(two)))
     }
 
     /// Returns the team that runs transaction `i` of a launch, if the program has

@@ -21,24 +21,22 @@ use super::generate::simulation;
 use super::line;
 use crate::rng::Rng;
 use crate::sim::Schedule;
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::internal::observe::Mutant;
 
-/// A program with a purpose.
+const WORDS: [&str; 5] = ["lockstep", "team", "block", "warp", "circle"];
+
 #[derive(Clone, Debug, Default)]
 pub struct Directed {
     pub name: &'static str,
-    /// What it can show.
     pub about: String,
     lanes: Vec<Vec<Vec<Op>>>,
     /// What does not follow from the seed.
     program: Program,
-    lockstep: bool,
-    team: u32,
-    block: u32,
-    warp: u32,
-    circle: u32,
+    /// The words of the table above that it has, with their numbers.
+    words: BTreeMap<&'static str, u32>,
 }
 
 /// All programs: those that are recorded, and then the silent ones.
@@ -61,19 +59,11 @@ impl Directed {
             ..Self::default()
         };
         for part in parts.split(' ') {
-            let (key, number) = part.split_once('=').unwrap_or((part, ""));
-            let number = number.parse().unwrap_or(0);
-            match key {
-                "lockstep" => directed.lockstep = true,
-                "team" => directed.team = number,
-                "block" => directed.block = number,
-                "warp" => directed.warp = number,
-                "circle" => directed.circle = number,
-                _ => {
-                    if let Err(error) = directed.program.set(part) {
-                        unreachable!("{name}: {error}");
-                    }
-                }
+            let (key, number) = part.split_once('=').unwrap_or((part, "1"));
+            if WORDS.contains(&key) {
+                directed.words.insert(key, number.parse().unwrap_or(0));
+            } else if let Err(error) = directed.program.set(part) {
+                unreachable!("{name}: {error}");
             }
         }
         let (lanes, about): (Vec<_>, Vec<_>) = rest.lines().partition(|l| l.starts_with("- "));
@@ -106,16 +96,18 @@ impl Directed {
     pub fn case(&self, variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
         let mut rng = Rng::of_stream(seed, 2);
         let lanes = self.lanes.len() as u32;
-        let lockstep = self.lockstep && stm_core::with_algorithm!(variant, A => A::SCHEDULED);
-        let teams = (self.team, self.block) != (0, 0) && variant.has_teams();
+        let words = WORDS.map(|word| self.words.get(word).copied().unwrap_or(0));
+        let [lockstep, team, block, warp, circle] = words;
+        let lockstep = lockstep != 0 && stm_core::with_algorithm!(variant, A => A::SCHEDULED);
+        let teams = (team, block) != (0, 0) && variant.has_teams();
         let (blocks, threads, width) = match rng.below(8) {
             _ if lockstep => (1, lanes, lanes),
             // One warp, several, or the last of them short.
-            _ if teams && self.block != 0 => (lanes, self.block, rng.pick(&[1, 2, 4])),
-            _ if teams => (lanes, self.team, self.team),
+            _ if teams && block != 0 => (lanes, block, rng.pick(&[1, 2, 4])),
+            _ if teams => (lanes, team, team),
             // One transaction a block: each lane needs its own.
             _ if variant == Variant::Egpgv => (lanes, 1, 1),
-            _ if self.warp != 0 => (lanes / self.warp, self.warp, self.warp),
+            _ if warp != 0 => (lanes / warp, warp, warp),
             0 => (1, lanes, lanes),
             1 => (1, lanes, 1),
             _ => (lanes, 1, 1),
@@ -130,13 +122,13 @@ impl Directed {
             threads,
             calls: match self.program.calls {
                 Loop::Update => Loop::Update,
-                _ if teams && self.block != 0 => Loop::Block,
+                _ if teams && block != 0 => Loop::Block,
                 _ if teams => Loop::Team,
-                _ if self.warp != 0 || rng.chance(50) && !lockstep => Loop::Each,
+                _ if warp != 0 || rng.chance(50) && !lockstep => Loop::Each,
                 _ => Loop::Own,
             },
             widths: match rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed]) {
-                _ if self.circle != 0 => Widths::Narrow,
+                _ if circle != 0 => Widths::Narrow,
                 Widths::Mixed if updates => Widths::Wide,
                 widths => widths,
             },
@@ -144,7 +136,7 @@ impl Directed {
                 rng.pick(&[2, 8, 32]),
                 // Where a circle of versions matters, one attempt lasts for many commits of
                 // others, who must not wait for its lane at the gate.
-                rng.pick(match (self.warp, self.circle) {
+                rng.pick(match (warp, circle) {
                     (1.., _) => &[1, 2, 8],
                     (0, 1..) => &[64, 64, 64],
                     (0, 0) => &[2, 8, 64],
@@ -157,8 +149,8 @@ impl Directed {
         if lockstep {
             sim.schedule = Schedule::Lockstep;
         }
-        if self.circle != 0 {
-            sim.version_bits = self.circle;
+        if circle != 0 {
+            sim.version_bits = circle;
         }
         Case {
             variant,

@@ -12,7 +12,7 @@
 use super::alternatives::{any, begins_with_read, room};
 use super::case::{Case, Invariant, Loop, Op, Program, Value, Widths, Words, update};
 use crate::rng::Rng;
-use crate::sim::{MemoryModel, Schedule, SimConfig};
+use crate::sim::SimConfig;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
 
@@ -28,38 +28,16 @@ const IDLE_MAX: u64 = 300_000;
 /// By how much more a program may need that waits, which is found out by ever rarer questions.
 const WAITING: u64 = 10;
 
-/// Returns a simulation for a program with warps of `width`.
 pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
-    let lanes = program.lanes();
     // Lanes of one warp that each loop on their own: a lane that waits for one that the stack masks
     // off waits for ever, as before Volta; and in lockstep two may meet for ever, as the
     // simulator's pauses have no length, which is what draws them apart on hardware.
     let apart = program.calls != Loop::Own || width == 1;
-    let schedule = match rng.below(10) {
-        0 if apart => Schedule::Lockstep,
-        1 if apart => Schedule::Stack,
-        1..=3 => Schedule::Its {
-            bound: rng.pick(&[4, 16, 64, 256]),
-            starve: rng.chance(50),
-        },
-        4..=6 => Schedule::Pct {
-            depth: rng.within(2, 5),
-            length: rng.pick(&[30, 60, 120]) * lanes,
-        },
-        _ => Schedule::Random,
-    };
     // That everybody waits is found out by questions that become rarer, and each
     // must see the marks of all threads as they are. A loaded value is never so
     // old on hardware; here it may be, at every question.
     let waits = program.silent == Some(Invariant::Turns);
-    let memory = if rng.chance(10) {
-        MemoryModel::Sequential
-    } else {
-        let stale_percent = rng.pick(&[10, 30, 50, 70]);
-        MemoryModel::Weak {
-            stale_percent: if waits { 10 } else { stale_percent },
-        }
-    };
+    let stale = if waits { [10; 4] } else { [10, 30, 50, 70] };
     // Each lane of a team makes all steps of its transactions, and before each
     // of them a schedule may let the others wait so long.
     let lanes_together = match program.calls {
@@ -68,26 +46,8 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
         Loop::Each | Loop::Own | Loop::Update => 1,
     };
     let length = lanes_together * if waits { WAITING } else { 1 };
-    let votes_order = rng.chance(50);
-    let seed = rng.bits();
-    SimConfig {
-        warp_width: width,
-        schedule,
-        memory,
-        votes_order,
-        // Half of them; bit 0 says where the sets are (`run`).
-        wide_atomics: seed & 2 != 0,
-        // Half of them have versions that wrap around.
-        version_bits: if seed & 4 != 0 {
-            31
-        } else {
-            3 + (seed >> 3) as u32 % 6
-        },
-        seed,
-        steps_max: length * STEPS_MAX,
-        idle_max: length * IDLE_MAX,
-        mutant: None,
-    }
+    SimConfig::drawn(rng, width, program.lanes(), apart, &stale)
+        .with_limits(length * STEPS_MAX, length * IDLE_MAX)
 }
 
 struct Values {
@@ -137,7 +97,6 @@ fn launches(rng: &mut Rng) -> u32 {
     rng.pick(&[1, 1, 1, 2, 3])
 }
 
-/// Returns a random program, and the width of its warps.
 pub fn program(rng: &mut Rng) -> (Program, u32) {
     let toggling = rng.chance(50);
     let long = !toggling && rng.chance(15);
@@ -198,7 +157,6 @@ fn changed(rng: &mut Rng, own: u64) -> Value {
     rng.pick(&[Value::Const(own), Value::LastPlus(own), Value::Flip])
 }
 
-/// Gives a program sums, and its transactions operations on them.
 fn with_sums(rng: &mut Rng, program: &mut Program) {
     let sums = rng.within(1, 4);
     program.sums = (0..sums).map(|_| u64::from(rng.below(3))).collect();
@@ -244,7 +202,6 @@ fn in_teams(rng: &mut Rng, program: &mut Program) -> u32 {
     width
 }
 
-/// Makes some of a program's transactions static updates, and moves them to the front.
 fn with_updates(rng: &mut Rng, program: &mut Program) {
     program.calls = Loop::Update;
     if program.widths == Widths::Mixed {
@@ -342,7 +299,6 @@ fn finish(program: &mut Program) {
     }
 }
 
-/// Gives some transactions of a recorded program alternatives.
 fn with_alternatives(rng: &mut Rng, program: &mut Program) {
     let words = program.initial.len() as u32;
     for ops in &mut program.transactions {

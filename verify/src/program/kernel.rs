@@ -7,16 +7,14 @@ pub(super) use access::Item;
 use super::alternatives::parts;
 use super::case::{Loop, Op, Program, Value, Words, update};
 use super::silent::Watch;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use stm_core::algorithm::Algorithm;
 use stm_core::{Element, Lane, StmRef, TNodes, TSums, TxResult};
 
 #[derive(Clone, Copy)]
 pub(super) struct Params<'a, A: Algorithm> {
     pub(super) stm: StmRef<A>,
-    /// The words of 32 bits, each at its number.
     pub(super) narrow: A::Array<u32>,
-    /// The words of 64 bits, each at its number.
     pub(super) wide: A::Array<u64>,
     pub(super) narrow_sums: TSums<u32>,
     pub(super) wide_sums: TSums<u64>,
@@ -24,12 +22,10 @@ pub(super) struct Params<'a, A: Algorithm> {
     /// The program, which lanes that run on the host can read without an operation that the
     /// simulator would schedule, and the watch over a silent one.
     pub(super) program: &'a Program,
-    pub(super) watch: Option<&'a Watch>,
+    pub(super) watch: Option<&'a RefCell<Watch>>,
     /// The transactions of the launch: the first one, and how many.
     pub(super) launch: (usize, usize),
-    /// How many of them are static updates.
     pub(super) updates: usize,
-    /// Whether the warps of a block go in step.
     pub(super) in_step: bool,
 }
 
@@ -45,30 +41,21 @@ impl Value {
     }
 }
 
-/// Returns whether these sums are read, or added to, together.
-pub(super) fn together(row: u32, sums: &[u8]) -> bool {
-    let row_of = |sum: &u8| u32::from(*sum) / row;
-    sums.windows(2)
-        .all(|pair| pair[0] + 1 == pair[1] && row_of(&pair[0]) == row_of(&pair[1]))
-}
-
 /// The transaction of a lane alone, or that of a team as one of its lanes has it. Each lane
 /// accesses the words that belong to it, and all lanes learn the value last read.
 trait Access<A: Algorithm>: Sized {
-    /// Reads up to three words of one width together, those that are the lane's.
-    fn read_words<T: Element>(
+    /// Reads words of one width together, those that are the lane's.
+    fn read_words<T: Element, const N: usize>(
         &mut self,
         words: &A::Array<T>,
-        at: &[Option<u64>],
-        found: &mut [Option<u64>],
-    ) -> TxResult<()>;
+        at: [Option<u64>; N],
+    ) -> TxResult<[Option<T>; N]>;
 
-    /// Writes one word, or two in ascending order together.
-    fn write_words<T: Element>(
+    /// Writes words of one width together, in ascending order.
+    fn write_words<T: Element, const N: usize>(
         &mut self,
         words: &A::Array<T>,
-        writes: [Option<(u64, u64)>; 2],
-        count: u32,
+        writes: [Option<(u64, T)>; N],
     ) -> TxResult<()>;
 
     /// Runs the first of two alternatives, or the second if it retries.
@@ -90,10 +77,9 @@ trait Access<A: Algorithm>: Sized {
         value
     }
 
-    /// Does an operation of lanes alone; `true` if it has done the next one with it. Teams have
-    /// none (`Program::check`).
-    fn alone(_: &mut Part<'_, '_, Self, A>, _op: &Op, _next: Option<&Op>) -> TxResult<bool> {
-        Ok(false)
+    /// Does an operation of lanes alone, or two together. Teams have none (`Program::check`).
+    fn alone(_: &mut Part<'_, '_, Self, A>, _ops: &[Op]) -> TxResult<()> {
+        Ok(())
     }
 }
 
@@ -110,7 +96,6 @@ struct Part<'p, 'a, X, A: Algorithm> {
 }
 
 impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
-    /// Returns the word, if it belongs to the calling lane.
     fn own(&self, word: u8) -> Option<u64> {
         let (lanes, place) = self.tx.lanes();
         (u32::from(word) % lanes == place).then_some(u64::from(word))
@@ -119,17 +104,16 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
     /// Does operations one after the other, those of a first alternative or others.
     #[inline(never)]
     fn block(&mut self, mut ops: &[Op], first: bool) -> TxResult<()> {
-        while let [op, rest @ ..] = ops {
+        while let Some((now, rest)) = self.params.program.split(ops) {
             ops = rest;
-            match op {
+            match &now[0] {
                 Op::Read(list) => {
                     self.last = self.read(*list)?;
                     self.any |= self.last;
                 }
-                Op::Write(word, value) => {
-                    if self.write_with_next(*word, *value, rest.first())? {
-                        ops = &rest[1..];
-                    }
+                Op::Write(..) => {
+                    let (values, count) = self.values(now);
+                    self.write(&values[..count])?;
                 }
                 Op::RetryIf(word, odd) => {
                     let found = self.read(Words::new(&[*word]))?;
@@ -144,11 +128,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
                     self.alternatives(first, second)?;
                     ops = after;
                 }
-                op => {
-                    if X::alone(self, op, rest.first())? {
-                        ops = &rest[1..];
-                    }
-                }
+                _ => X::alone(self, now)?,
             }
         }
         Ok(())
@@ -168,63 +148,87 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
             from = range.end;
             let (at, found) = (&at[range.clone()], &mut found[range]);
             if program.is_wide(part[0]) {
-                self.tx.read_words(&params.wide, at, found)?;
+                self.read_array(&params.wide, at, found)?;
             } else {
-                self.tx.read_words(&params.narrow, at, found)?;
+                self.read_array(&params.narrow, at, found)?;
             }
         }
         for (&word, value) in list.iter().zip(found) {
             if let Some(value) = value {
-                self.saw(word.into(), value);
+                self.tell(|watch, leader| watch.read(leader, word.into(), value));
             }
         }
         let newest = list.last().map_or(0, |&w| u32::from(w) % self.tx.lanes().0);
         Ok((self.tx).held_by(newest, found[list.len() - 1].unwrap_or(0)))
     }
 
-    /// Writes a word; `true` if it has written that of the next operation, a later one, with it.
-    fn write_with_next(&mut self, word: u8, value: Value, next: Option<&Op>) -> TxResult<bool> {
-        let program = self.params.program;
-        let value = value.after(self.last, self.any);
-        if let Some(Op::Write(next, after)) = next
-            && word < *next
-            && program.is_wide(word) == program.is_wide(*next)
-        {
-            let after = after.after(self.last, self.any);
-            self.write(&[(word, value), (*next, after)])?;
-            return Ok(true);
-        }
-        self.write(&[(word, value)])?;
-        Ok(false)
-    }
-
-    /// Writes one word, or two of the same width.
-    fn write(&mut self, values: &[(u8, u64)]) -> TxResult<()> {
-        let mut writes = [None; 2];
-        for (write, &(word, value)) in writes.iter_mut().zip(values) {
-            *write = self.own(word).map(|at| (at, value));
-        }
-        let count = values.len() as u32;
-        if self.params.program.is_wide(values[0].0) {
-            self.tx.write_words(&self.params.wide, writes, count)?;
-        } else {
-            self.tx.write_words(&self.params.narrow, writes, count)?;
-        }
-        for (at, _) in writes.into_iter().flatten() {
-            self.wrote(at as usize);
+    #[inline(never)]
+    fn read_array<T: Element>(
+        &mut self,
+        words: &A::Array<T>,
+        at: &[Option<u64>],
+        found: &mut [Option<u64>],
+    ) -> TxResult<()> {
+        let mut put = |values: &[Option<T>]| {
+            for (to, value) in found.iter_mut().zip(values) {
+                *to = value.map(Element::to_bits64);
+            }
+        };
+        match *at {
+            [a] => put(&self.tx.read_words(words, [a])?),
+            [a, b] => put(&self.tx.read_words(words, [a, b])?),
+            [a, b, c] => put(&self.tx.read_words(words, [a, b, c])?),
+            _ => {}
         }
         Ok(())
     }
 
-    fn saw(&self, at: usize, value: u64) {
-        if let Some(watch) = self.params.watch {
-            watch.read(self.leader, at, value);
+    /// Returns what one or two operations write or add together, and to what, and how many they are.
+    fn values(&self, ops: &[Op]) -> ([(u8, u64); 2], usize) {
+        let mut values = [(0, 0); 2];
+        for (to, op) in values.iter_mut().zip(ops) {
+            if let Op::Write(word, value) | Op::Add(word, value) = op {
+                *to = (*word, value.after(self.last, self.any));
+            }
+        }
+        (values, ops.len())
+    }
+
+    /// Writes one word, or two of the same width.
+    fn write(&mut self, values: &[(u8, u64)]) -> TxResult<()> {
+        if self.params.program.is_wide(values[0].0) {
+            self.write_array(&self.params.wide, values)?;
+        } else {
+            self.write_array(&self.params.narrow, values)?;
+        }
+        for &(word, _) in values {
+            if self.own(word).is_some() {
+                self.tell(|watch, leader| watch.wrote(leader, word.into()));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn write_array<T: Element>(
+        &mut self,
+        words: &A::Array<T>,
+        values: &[(u8, u64)],
+    ) -> TxResult<()> {
+        let own = |&(word, value)| Some((self.own(word)?, T::from_bits64(value)));
+        if let [first, second] = values {
+            let writes = [own(first), own(second)];
+            self.tx.write_words(words, writes)
+        } else {
+            let write = own(&values[0]);
+            self.tx.write_words(words, [write])
         }
     }
 
-    fn wrote(&self, at: usize) {
+    /// Tells whoever watches a silent program, with the lane that leads.
+    fn tell(&self, what: impl FnOnce(&mut Watch, u64)) {
         if let Some(watch) = self.params.watch {
-            watch.wrote(self.leader, at);
+            what(&mut watch.borrow_mut(), self.leader);
         }
     }
 
@@ -233,7 +237,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
     fn alternatives(&mut self, first: &[Op], second: &[Op]) -> TxResult<()> {
         let (params, number, leader) = (self.params, self.number, self.leader);
         let watch = params.watch;
-        let before = watch.map(|watch| (watch, watch.save(leader, number)));
+        let before = watch.map(|watch| (watch, watch.borrow().save(leader, number)));
         let values = Cell::new((self.last, self.any));
         let run = |tx: &mut X, ops: &[Op], first: bool| {
             let (last, any) = values.get();
@@ -254,7 +258,8 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
             |tx| run(tx, first, true),
             |tx| {
                 if let Some((watch, before)) = &before {
-                    watch.undo(leader, number, before, |at| at as u32 % lanes == place);
+                    let mine = |at| at as u32 % lanes == place;
+                    watch.borrow_mut().undo(leader, number, before, mine);
                 }
                 run(tx, second, false)
             },
@@ -264,7 +269,6 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
     }
 }
 
-/// Runs one transaction of a lane, in a team that `leader` leads or alone.
 #[inline(never)]
 fn transaction<A: Algorithm, X: Access<A>>(
     tx: &mut X,
@@ -273,7 +277,7 @@ fn transaction<A: Algorithm, X: Access<A>>(
     (lane, leader): (u64, u64),
 ) -> TxResult<()> {
     if let Some(watch) = params.watch {
-        watch.begin(lane, leader, number);
+        watch.borrow_mut().begin(lane, leader, number);
     }
     let mut part = Part {
         tx,
@@ -286,7 +290,6 @@ fn transaction<A: Algorithm, X: Access<A>>(
     part.block(&params.program.transactions[number], false)
 }
 
-/// Runs the static updates of a launch.
 fn updated<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
     params: &Params<'_, A>,
@@ -304,7 +307,6 @@ fn updated<L: Lane, A: Algorithm, T: Element>(
     params.stm.update_each(lane, 0..updates, array, at, change);
 }
 
-/// Runs the transactions of a launch as one of its lanes.
 pub(super) fn interpret<L: Lane, A: Algorithm>(lane: &L, params: &Params<'_, A>) {
     let (first, len) = params.launch;
     let range = 0..len as u64;

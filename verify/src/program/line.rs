@@ -20,7 +20,7 @@
 //! Then the simulation.
 
 use super::case::{Act, Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
-use crate::line::{self, Head, bad};
+use crate::line::{self, bad};
 use clap::ValueEnum;
 use std::fmt::{self, Write as _};
 use std::str::FromStr;
@@ -30,10 +30,12 @@ fn parsed<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error
     text.parse().map_err(|_| bad(part, expected))
 }
 
-/// Returns the error of the first part of a line for which what it needs does not hold.
-fn check(rules: &[(bool, &str, &str)]) -> Result<(), Error> {
-    let wrong = rules.iter().find(|(holds, ..)| !holds);
-    wrong.map_or(Ok(()), |(_, part, expected)| Err(bad(part, expected)))
+fn ensure(holds: bool, part: &str, expected: &str) -> Result<(), Error> {
+    if holds {
+        Ok(())
+    } else {
+        Err(bad(part, expected))
+    }
 }
 
 impl Op {
@@ -95,7 +97,6 @@ impl fmt::Display for Value {
     }
 }
 
-/// Returns the word of a value, and the value of a word.
 fn word_of(value: &impl ValueEnum) -> String {
     let name = value.to_possible_value();
     name.map_or_else(String::new, |name| name.get_name().to_owned())
@@ -112,15 +113,10 @@ fn joined<T: ToString>(items: &[T], separator: &str) -> String {
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let p = &self.program;
-        let head = Head {
-            algorithm: self.variant,
-            defect: self.mutant,
-            blocks: p.blocks,
-            threads: p.threads,
-        };
+        line::write_head(f, (self.variant, self.mutant, p.blocks, p.threads))?;
         let (calls, widths) = (word_of(&p.calls), word_of(&p.widths));
         let ((reads, writes), (polls, tries)) = (p.sets, p.retry_limits);
-        write!(f, "{head} {calls} {widths} stripe={}", p.stripe_words)?;
+        write!(f, " {calls} {widths} stripe={}", p.stripe_words)?;
         write!(f, " locks={} sets={reads}/{writes}", p.locks)?;
         write!(f, " retry_limits={polls}/{tries}")?;
         write!(f, " init={}", joined(&p.initial, ","))?;
@@ -210,7 +206,6 @@ pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
 }
 
 impl Program {
-    /// Sets what one part of a line names.
     pub(super) fn set(&mut self, part: &str) -> Result<(), Error> {
         if let Some(calls) = named(part) {
             self.calls = calls;
@@ -244,40 +239,25 @@ impl Program {
         Ok(())
     }
 
-    /// Checks whether a run of the program makes sense.
     pub fn check(&self) -> Result<(), Error> {
         let words = self.initial.len();
         let is_size = |n: u64, max: u64| n.is_power_of_two() && n <= max;
         let narrow = self.memory().enumerate().all(|(i, v)| v <= self.mask(i));
         let one_array = self.calls != Loop::Update || self.widths != Widths::Mixed;
         let most = usize::from(WORDS_MAX);
-        check(&[
-            ((1..=most).contains(&words), "init=", "one to 36 values"),
-            (
-                is_size(self.stripe_words.into(), 64),
-                "stripe=",
-                "a power of two up to 64",
-            ),
-            (
-                is_size(self.locks, 1 << 20),
-                "locks=",
-                "a power of two up to 2^20",
-            ),
-            (
-                (1..=1024).contains(&self.lanes()),
-                "BxT",
-                "1 to 1024 lanes in all",
-            ),
-            (self.sums.len() <= most, "sums=", "up to 36 values"),
-            (
-                (1..=most as u32).contains(&self.row),
-                "row=",
-                "1 to 36 sums of a row",
-            ),
-            (narrow, "init= or sums=", "values of 32 bits"),
-            ((1..=16).contains(&self.launches), "launches=", "1 to 16"),
-            (one_array, "update", "u32 or u64: an update is of one array"),
-        ])?;
+        let stripe = is_size(self.stripe_words.into(), 64);
+        let locks = is_size(self.locks, 1 << 20);
+        let lanes = (1..=1024).contains(&self.lanes());
+        let row = (1..=most as u32).contains(&self.row);
+        ensure((1..=most).contains(&words), "init=", "one to 36 values")?;
+        ensure(stripe, "stripe=", "a power of two up to 64")?;
+        ensure(locks, "locks=", "a power of two up to 2^20")?;
+        ensure(lanes, "BxT", "1 to 1024 lanes in all")?;
+        ensure(self.sums.len() <= most, "sums=", "up to 36 values")?;
+        ensure(row, "row=", "1 to 36 sums of a row")?;
+        ensure(narrow, "init= or sums=", "values of 32 bits")?;
+        ensure((1..=16).contains(&self.launches), "launches=", "1 to 16")?;
+        ensure(one_array, "update", "u32 or u64: an update is of one array")?;
         self.check_silent()?;
         self.check_alternatives()?;
         for op in self.transactions.iter().flatten() {
@@ -293,10 +273,7 @@ impl Program {
         }
         Ok(())
     }
-}
 
-impl Program {
-    /// Checks what a silent program needs.
     fn check_silent(&self) -> Result<(), Error> {
         let any = |is: fn(Act) -> bool| {
             let mut ops = self.transactions.iter().flatten();
@@ -312,16 +289,14 @@ impl Program {
         let sorted = keeps(Invariant::Sorted);
         let turns = keeps(Invariant::Turns);
         let pool = "silent=nodes, each or own, and words that are 0";
-        check(&[
-            (!of_list || sorted, "i or d", "silent=sorted, each or own"),
-            (
-                !of_list || room,
-                "sets=",
-                "two entries for each node of a list",
-            ),
-            (!of_pool || nodes, "n, m, u or v", pool),
-            (!waits || turns, "p or t", "silent=turns, each or own"),
-        ])?;
+        ensure(!of_list || sorted, "i or d", "silent=sorted, each or own")?;
+        ensure(
+            !of_list || room,
+            "sets=",
+            "two entries for each node of a list",
+        )?;
+        ensure(!of_pool || nodes, "n, m, u or v", pool)?;
+        ensure(!waits || turns, "p or t", "silent=turns, each or own")?;
         let memory: Vec<Option<u64>> = self.memory().map(Some).collect();
         let broken = |invariant: Invariant| invariant.broken_by(self, &memory);
         self.silent.and_then(broken).map_or(Ok(()), |what| {
@@ -335,34 +310,31 @@ impl FromStr for Case {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let mut sections = text.trim().splitn(3, " : ");
-        let (Some(head), Some(body), Some(sim)) =
-            (sections.next(), sections.next(), sections.next())
-        else {
-            return Err(bad(
-                text,
-                "`VARIANT PARTS : TRANSACTIONS : sim:...`, as a failure prints it",
-            ));
+        let sections: Vec<&str> = text.trim().splitn(3, " : ").collect();
+        let [head, body, sim] = sections[..] else {
+            let whole = "`VARIANT PARTS : TRANSACTIONS : sim:...`, as a failure prints it";
+            return Err(bad(text, whole));
         };
-        let (head, mut parts) = line::head(head)?;
+        let ((variant, mutant, blocks, threads), mut parts) = line::head(head)?;
         let mut program = Program {
-            blocks: head.blocks,
-            threads: head.threads,
+            blocks,
+            threads,
             transactions: transactions(body)?,
             ..Program::default()
         };
         parts.try_for_each(|part| program.set(part))?;
         program.check()?;
         let of_teams = program.calls.is_of_teams();
-        if of_teams && !head.algorithm.has_teams() {
-            return Err(bad("team or block", "fast or fast-table, which have teams"));
-        }
-        if of_teams && !program.sums.is_empty() {
-            return Err(bad("team or block", "each or own: teams do not add"));
-        }
+        let (part, variants) = ("team or block", "fast or fast-table, which have teams");
+        ensure(!of_teams || variant.has_teams(), part, variants)?;
+        ensure(
+            !of_teams || program.sums.is_empty(),
+            part,
+            "each or own: teams do not add",
+        )?;
         Ok(Self {
-            variant: head.algorithm,
-            mutant: head.defect,
+            variant,
+            mutant,
             program,
             sim: line::simulation(sim)?,
         })

@@ -6,7 +6,10 @@ use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
 use crate::failure::{Failure, FailureKind};
 use crate::sim::{self, Schedule, Sim, SimErrorKind, with_sim};
+use serde::Serialize;
+use std::cell::RefCell;
 use std::fmt::Display;
+use std::ops::AddAssign;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{self, Capacity, Launch, Nodes, RetryLimits, Stm, StmConfig, Sums, TxArray};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
@@ -16,39 +19,42 @@ use stm_history::history::records::Records;
 use stm_history::history::{Header, History, InitialMemory, Rest};
 use stm_history::named::{Named, NamedWord, Names};
 
-/// What a run that found nothing did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Done {
-    /// Transactions committed.
+    pub schedules: u64,
     pub transactions: u64,
+    /// Attempts made, all of them checked.
     pub attempts: u64,
     /// Turns in which a warp, a team or a lane worked alone.
+    #[serde(skip)]
     pub turns: u64,
-    pub steps: u64,
-    /// Whether the run was given up because its schedule, which is not fair, starved a lane.
-    pub unfair: bool,
+    pub operations: u64,
+    /// Runs given up because an unfair schedule starved a lane; nothing that they did is counted.
+    pub unfair: u64,
+}
+
+impl AddAssign for Done {
+    fn add_assign(&mut self, more: Self) {
+        self.schedules += more.schedules;
+        self.transactions += more.transactions;
+        self.attempts += more.attempts;
+        self.turns += more.turns;
+        self.operations += more.operations;
+        self.unfair += more.unfair;
+    }
 }
 
 /// The words of each lane's recording buffer in the first attempt at a run.
 const RECORD_WORDS: u64 = 256;
 
-/// The history of a run, and the names of its words.
 pub type Shown = (History, Names);
 
-/// Runs a case and judges it.
 pub fn run(case: &Case) -> Result<Done, Failure> {
-    run_with(case, None)
+    run_shown(case).0
 }
 
 /// Does the same, and returns the history as well, if the case ended and is not a silent one.
 pub fn run_shown(case: &Case) -> (Result<Done, Failure>, Option<Shown>) {
-    let mut shown = None;
-    let result = run_with(case, Some(&mut shown));
-    (result, shown)
-}
-
-/// Runs a case and leaves its history in `shown`, if that is wanted.
-fn run_with(case: &Case, mut shown: Option<&mut Option<Shown>>) -> Result<Done, Failure> {
     // In half of the cases the sets of the versioned algorithms have no
     // part on the stack, as the end of those of long transactions.
     let launches = match case.variant {
@@ -56,15 +62,18 @@ fn run_with(case: &Case, mut shown: Option<&mut Option<Shown>>) -> Result<Done, 
         Variant::FastTable if case.sim.seed & 1 != 0 => launches::<Versioned<Table, 0>>,
         variant => with_algorithm!(variant, A => launches::<A>),
     };
-    let mut words_per_lane = RECORD_WORDS;
+    let config = case.sim.with_mutant(case.mutant);
+    let (mut words_per_lane, mut shown) = (RECORD_WORDS, None);
     loop {
-        let config = case.sim.with_mutant(case.mutant);
-        let shown = shown.as_deref_mut();
-        return match with_sim(config, |sim| launches(case, sim, words_per_lane, shown)) {
+        let result = with_sim(config, |sim| {
+            launches(case, sim, words_per_lane, &mut shown)
+        });
+        let result = match result {
             Ok(done) => Ok(done),
             Err(Stop::Found(failure)) => Err(failure),
             Err(Stop::Unfair) => Ok(Done {
-                unfair: true,
+                schedules: 1,
+                unfair: 1,
                 ..Done::default()
             }),
             // Recording is no scheduling point: the same run, with more room.
@@ -73,6 +82,7 @@ fn run_with(case: &Case, mut shown: Option<&mut Option<Shown>>) -> Result<Done, 
                 continue;
             }
         };
+        return (result, shown);
     }
 }
 
@@ -146,7 +156,7 @@ impl Data {
         })
     }
 
-    /// Returns the names of all words and sums.
+    /// Returns the names of all words and sums, narrow before wide.
     fn names(&self) -> Result<Names, host::Error> {
         let mut names = Names::default();
         let arrays: [&dyn Named; 4] =
@@ -157,30 +167,19 @@ impl Data {
         Ok(names)
     }
 
-    /// Returns all words, and after them all sums.
-    fn words(&self, program: &Program) -> Result<Vec<NamedWord>, Failure> {
-        let of = |array: &dyn Named| array.describe().map_err(Failure::of(FailureKind::Corrupt));
-        let (narrow, wide) = (of(&self.narrow)?.words, of(&self.wide)?.words);
-        let sums = if program.sums_are_wide() {
-            of(&self.wide_sums)?.words
-        } else {
-            of(&self.narrow_sums)?.words
-        };
-        let of_width = |i: usize| {
-            if program.is_wide(i as u8) {
-                &wide
-            } else {
-                &narrow
-            }
-        };
-        let words = (0..program.initial.len()).map(|i| of_width(i)[i]);
-        let sums = sums.into_iter().take(program.sums.len());
-        Ok(words.chain(sums).collect())
+    /// Returns all words, and after them all sums, with the names of all.
+    fn words(&self, program: &Program) -> Result<(Vec<NamedWord>, Names), Failure> {
+        let names = self.names().map_err(Failure::of(FailureKind::Corrupt))?;
+        let array = |first: usize, wide: bool| &names.arrays()[first + usize::from(wide)].words;
+        let words = (0..program.initial.len()).map(|i| array(0, program.is_wide(i as u8))[i]);
+        let sums = array(2, program.sums_are_wide()).iter().copied();
+        let words = words.chain(sums.take(program.sums.len())).collect();
+        Ok((words, names))
     }
 
     fn memory(&self, program: &Program) -> Result<Vec<u64>, Failure> {
-        let words = self.words(program)?.into_iter();
-        Ok(words.map(|word| word.value).collect())
+        let (words, _) = self.words(program)?;
+        Ok(words.iter().map(|word| word.value).collect())
     }
 
     /// Checks that the words name all nodes that are not free, and may refresh the pool.
@@ -193,7 +192,7 @@ impl Data {
         named.sort_unstable();
         if taken != named {
             let text = format!("the words name the nodes {named:x?}, and {taken:x?} are not free");
-            return Err(Failure::new(FailureKind::Invariant, text));
+            return invariant(Some(text));
         }
         if refresh {
             pool.refresh().map_err(Failure::of(FailureKind::Corrupt))?;
@@ -202,12 +201,17 @@ impl Data {
     }
 }
 
+fn invariant(broken: Option<String>) -> Result<(), Failure> {
+    let failure = broken.map(|text| Failure::new(FailureKind::Invariant, text));
+    failure.map_or(Ok(()), Err)
+}
+
 fn parameters<'a, A: Algorithm>(
     case: &'a Case,
     k: u32,
     stm: StmRef<A>,
     data: &Data,
-    watch: Option<&'a Watch>,
+    watch: Option<&'a RefCell<Watch>>,
 ) -> Params<'a, A> {
     let program = &case.program;
     let launch = program.launch(k);
@@ -228,35 +232,36 @@ fn parameters<'a, A: Algorithm>(
     }
 }
 
-/// Makes the launches of a case, and judges what they did.
 fn launches<A: Algorithm>(
     case: &Case,
     sim: &Sim,
     words_per_lane: u64,
-    shown: Option<&mut Option<Shown>>,
+    shown: &mut Option<Shown>,
 ) -> Result<Done, Stop> {
     let program = &case.program;
     let setup = Failure::of(FailureKind::Simulator);
     let mut data = Data::new::<A>(program, sim).map_err(&setup)?;
     let shape = Launch::new(program.blocks, program.threads);
     let mut stm = Stm::new(sim, shape, sizes(program)).map_err(&setup)?;
-    let watch = Watch::new(program);
+    let watch = Watch::new(program).map(RefCell::new);
     let records = (watch.is_none()).then(|| Records::new(sim, &stm.shape(), words_per_lane));
-    let records = records
-        .transpose()
-        .map_err(Failure::of(FailureKind::Simulator))?;
+    let records = records.transpose();
+    let records = records.map_err(Failure::of(FailureKind::Simulator))?;
     if let Some(records) = &records {
         stm.observe(records.probe());
     }
-    let mut done = Done::default();
+    let mut done = Done {
+        schedules: 1,
+        ..Done::default()
+    };
     let mut complete = true;
     for k in 0..program.launches {
         let params = parameters::<A>(case, k, stm.handle::<A>(), &data, watch.as_ref());
         let ended = sim::launch(&mut stm, |lane| interpret(lane, &params));
-        done.steps += sim.last_run().map_or(0, |(run, _)| run.steps);
+        done.operations += sim.last_run().map_or(0, |(run, _)| run.steps);
         if let (Err(host::Error::EverybodyWaits { .. }), Some(watch)) = (&ended, &watch) {
             // A program may have put what nobody takes.
-            watch.judge_waiting(&data.memory(program)?)?;
+            invariant(watch.borrow().judge_waiting(&data.memory(program)?))?;
             complete = false;
             break;
         }
@@ -270,21 +275,19 @@ fn launches<A: Algorithm>(
         }
         if let Some(watch) = &watch {
             let memory = data.memory(program)?;
-            watch.judge(&memory, program.launch(k).end)?;
+            invariant(watch.borrow().judge(&memory, program.launch(k).end))?;
             if program.silent == Some(Invariant::Nodes) {
                 data.check_nodes(&memory, case.sim.seed & 1 != 0)?;
             }
         }
     }
     if let Some(records) = &records {
-        let words = data.words(program)?;
+        let (words, names) = data.words(program)?;
         let history = history(case, records, &words)?;
         done.attempts = history.len() as u64;
-        if let Some(shown) = shown {
-            *shown =
-                (!history.is_empty()).then_some((history.clone(), data.names().map_err(setup)?));
-        }
-        judge(case, &history, &words, complete)?;
+        let judged = judge(case, &history, &words, complete);
+        *shown = (!history.is_empty()).then_some((history, names));
+        judged?;
     }
     let (commits, all) = (done.transactions, program.transactions.len());
     if complete && commits != all as u64 {
@@ -302,15 +305,15 @@ fn how_it_ended(
     ended: Result<(), &host::Error>,
 ) -> Result<bool, Stop> {
     let width = case.sim.warp_width;
-    let overflows = case.program.launch_overflows(case.variant, width, k);
+    let (may_overflow, must) = case.program.launch_overflows(case.variant, width, k);
     let found = |kind, what: &dyn Display| Err(Failure::new(kind, what).into());
     match ended {
-        Ok(()) if case.program.launch_must_overflow(case.variant, width, k) => {
+        Ok(()) if must => {
             let text = "a set is too small for a transaction, and no CapacityExceeded was reported";
             found(FailureKind::Fault, &text)
         }
         Ok(()) => Ok(true),
-        Err(host::Error::CapacityExceeded { .. }) if overflows => Ok(false),
+        Err(host::Error::CapacityExceeded { .. }) if may_overflow => Ok(false),
         Err(error @ host::Error::Corrupt { .. }) => found(FailureKind::Corrupt, error),
         Err(host::Error::DeviceLost { .. }) => Err(simulator_error(case, sim)),
         Err(other) => found(FailureKind::Fault, other),

@@ -1,15 +1,11 @@
 //! Smaller cases that fail as well.
-//!
-//! A smaller program runs another schedule under the same seed, so each candidate is tried with a
-//! number of simulations; the first that fails becomes the new case. That is why `proptest`, which
-//! changes one value at a time and runs once, only draws the cases here.
 
 use super::alternatives::resolved;
 use super::case::{Case, Loop, Op, Widths, Words};
 use super::failure::Failure;
 use super::run::run;
-use crate::rng::Rng;
 use crate::sim::{MemoryModel, Schedule};
+use crate::smaller::smallest;
 
 /// Simulations that each candidate is tried with.
 const TRIES: u64 = 150;
@@ -18,39 +14,14 @@ const TRIES: u64 = 150;
 const RUNS_MAX: u64 = 30_000;
 
 pub fn shrink(case: &Case, failure: Failure) -> (Case, Failure) {
-    let mut best = (case.clone(), failure);
     let mut runs = 0;
-    loop {
-        let smaller = candidates(&best.0)
-            .into_iter()
-            .filter(|candidate| candidate.program.check().is_ok())
-            .find_map(|candidate| fails(&candidate, &mut runs));
-        match smaller {
-            Some(found) if runs < RUNS_MAX => best = found,
-            Some(found) => return found,
-            None => return best,
-        }
-    }
-}
-
-fn fails(candidate: &Case, runs: &mut u64) -> Option<(Case, Failure)> {
-    let mut rng = Rng::of_stream(candidate.sim.seed, 3);
-    for attempt in 0..TRIES {
-        if *runs >= RUNS_MAX {
-            return None;
-        }
-        *runs += 1;
-        let mut case = candidate.clone();
-        if attempt != 0 {
-            case.sim.seed = rng.bits();
-        }
-        if let Err(failure) = run(&case)
-            && !fails_anyway(&case)
-        {
-            return Some((case, failure));
-        }
-    }
-    None
+    let fails = |case: &Case| {
+        runs += 1;
+        let failure = (runs <= RUNS_MAX).then(|| run(case).err()).flatten()?;
+        (!fails_anyway(case)).then_some(failure)
+    };
+    let first = (case.clone(), failure);
+    smallest(first, TRIES, candidates, |c| &mut c.sim.seed, fails)
 }
 
 /// Returns whether a case fails without its seeded defect too: it has lost what it is judged by.
@@ -62,7 +33,6 @@ fn fails_anyway(case: &Case) -> bool {
     case.mutant.is_some() && run(&right).is_err()
 }
 
-/// Returns smaller cases, the boldest cuts first.
 fn candidates(case: &Case) -> Vec<Case> {
     let mut all = Vec::new();
     let mut with = |change: &dyn Fn(&mut Case)| {
@@ -131,5 +101,6 @@ fn candidates(case: &Case) -> Vec<Case> {
     for change in &simpler {
         with(change);
     }
+    all.retain(|candidate| candidate.program.check().is_ok());
     all
 }

@@ -11,8 +11,6 @@
 //! from memory and belongs to one state, whatever the attempt has buffered.
 
 use super::case::{Invariant, Program};
-use crate::failure::{Failure, FailureKind};
-use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 impl Invariant {
@@ -69,7 +67,6 @@ fn total(program: &Program, words: &[Option<u64>]) -> Option<String> {
     (found != expected).then(|| format!("{words:?} have the total {found} and not {expected}"))
 }
 
-/// What an attempt has read.
 #[derive(Clone, Default)]
 struct Seen {
     /// The number of the attempt, by the lane that leads.
@@ -77,11 +74,16 @@ struct Seen {
     known: Vec<Option<u64>>,
     /// The words that the attempt has written, and what each held if the attempt had read it.
     written: BTreeMap<usize, Option<u64>>,
-    /// Whether the attempt ended by waiting.
     waits: bool,
 }
 
-struct State {
+/// What an attempt had written when an alternative began, and the number of its changes.
+pub(super) type Saved = (BTreeMap<usize, Option<u64>>, usize);
+
+/// The values that the transactions of a run report, in the host's memory.
+pub(super) struct Watch {
+    program: Program,
+    invariant: Invariant,
     /// The attempts that each lane has begun.
     attempts: Vec<u64>,
     /// What the present attempt of each lane, or of its team, has read; by the lane that leads.
@@ -92,38 +94,24 @@ struct State {
     broken: Option<String>,
 }
 
-/// What an attempt had written when an alternative began, and the number of its changes.
-pub(super) type Saved = (BTreeMap<usize, Option<u64>>, usize);
-
-/// The values that the transactions of a run report, in the host's memory.
-pub(super) struct Watch {
-    program: Program,
-    invariant: Invariant,
-    state: RefCell<State>,
-}
-
 impl Watch {
-    /// Begins to watch a program, if it is a silent one.
     pub(super) fn new(program: &Program) -> Option<Self> {
         let lanes = program.lanes() as usize;
         Some(Self {
             invariant: program.silent?,
             program: program.clone(),
-            state: RefCell::new(State {
-                attempts: vec![0; lanes],
-                seen: vec![Seen::default(); lanes],
-                changes: vec![Vec::new(); program.transactions.len()],
-                broken: None,
-            }),
+            attempts: vec![0; lanes],
+            seen: vec![Seen::default(); lanes],
+            changes: vec![Vec::new(); program.transactions.len()],
+            broken: None,
         })
     }
 
     /// Notes that a lane begins an attempt, in a team that `leader` leads or alone.
-    pub(super) fn begin(&self, lane: u64, leader: u64, transaction: usize) {
-        let state = &mut *self.state.borrow_mut();
-        let attempt = &mut state.attempts[lane as usize];
+    pub(super) fn begin(&mut self, lane: u64, leader: u64, transaction: usize) {
+        let attempt = &mut self.attempts[lane as usize];
         *attempt += 1;
-        let seen = &mut state.seen[leader as usize];
+        let seen = &mut self.seen[leader as usize];
         // The lanes of a team end an attempt together, so the first one to
         // begin the next one comes after all have ended the last.
         if *attempt > seen.attempt {
@@ -133,14 +121,13 @@ impl Watch {
                 known: vec![None; len],
                 ..Seen::default()
             };
-            state.changes[transaction].clear();
+            self.changes[transaction].clear();
         }
     }
 
     /// Notes that an attempt has read a word, or a sum, whose number comes after the words'.
-    pub(super) fn read(&self, leader: u64, at: usize, value: u64) {
-        let state = &mut *self.state.borrow_mut();
-        let seen = &mut state.seen[leader as usize];
+    pub(super) fn read(&mut self, leader: u64, at: usize, value: u64) {
+        let seen = &mut self.seen[leader as usize];
         if !seen.written.contains_key(&at) {
             let before = seen.known[at].replace(value);
             let broken = match before {
@@ -149,67 +136,57 @@ impl Watch {
                 )),
                 _ => self.invariant.broken_by(&self.program, &seen.known),
             };
-            state.broken = state.broken.take().or(broken);
+            self.broken = self.broken.take().or(broken);
         }
     }
 
     /// Notes that an attempt gives up until something that it has read has changed.
-    pub(super) fn waits(&self, leader: u64) {
-        self.state.borrow_mut().seen[leader as usize].waits = true;
+    pub(super) fn waits(&mut self, leader: u64) {
+        self.seen[leader as usize].waits = true;
     }
 
-    /// Judges a launch in which everybody waits: whoever does has read what is still there.
-    pub(super) fn judge_waiting(&self, memory: &[u64]) -> Result<(), Failure> {
-        let state = self.state.borrow();
-        for (lane, seen) in state.seen.iter().enumerate().filter(|(_, seen)| seen.waits) {
-            let mut memory = memory.iter().enumerate();
-            let changed = memory.find_map(|(word, &is)| {
+    /// Returns what is wrong where everybody waits: whoever does has read what is still there.
+    pub(super) fn judge_waiting(&self, memory: &[u64]) -> Option<String> {
+        let mut waiting = self.seen.iter().enumerate().filter(|(_, seen)| seen.waits);
+        waiting.find_map(|(lane, seen)| {
+            memory.iter().enumerate().find_map(|(word, &is)| {
                 let written = || seen.written.get(&word).copied().flatten();
                 let was = seen.known[word].or_else(written)?;
-                (was != is).then(|| {
-                    format!(
-                        "lane {lane} waits for a change of word {word} from {was}, and it is {is}"
-                    )
-                })
-            });
-            if let Some(text) = changed {
-                return Err(Failure::new(FailureKind::Invariant, text));
-            }
-        }
-        Ok(())
+                let text = format!(
+                    "lane {lane} waits for a change of word {word} from {was}, and it is {is}"
+                );
+                (was != is).then_some(text)
+            })
+        })
     }
 
-    /// Notes what is wrong with something else that an attempt has read.
-    pub(super) fn broken(&self, what: String) {
-        self.state.borrow_mut().broken.get_or_insert(what);
+    pub(super) fn broken(&mut self, what: String) {
+        self.broken.get_or_insert(what);
     }
 
     /// Notes that an attempt has written a word, or added to a sum.
-    pub(super) fn wrote(&self, leader: u64, at: usize) {
-        let state = &mut *self.state.borrow_mut();
-        let seen = &mut state.seen[leader as usize];
+    pub(super) fn wrote(&mut self, leader: u64, at: usize) {
+        let seen = &mut self.seen[leader as usize];
         let held = seen.written.entry(at).or_default();
         *held = seen.known[at].take().or(*held);
     }
 
     /// Returns what an attempt has written, when an alternative begins.
     pub(super) fn save(&self, leader: u64, transaction: usize) -> Saved {
-        let state = self.state.borrow();
-        let written = state.seen[leader as usize].written.clone();
-        (written, state.changes[transaction].len())
+        let written = self.seen[leader as usize].written.clone();
+        (written, self.changes[transaction].len())
     }
 
     /// Notes that an alternative has retried, and is undone: it has read what it has read, and
     /// written nothing. Of a team, each lane notes this about the words that are `mine`.
     pub(super) fn undo(
-        &self,
+        &mut self,
         leader: u64,
         transaction: usize,
         (before, changes): &Saved,
         mine: impl Fn(usize) -> bool,
     ) {
-        let state = &mut *self.state.borrow_mut();
-        let seen = &mut state.seen[leader as usize];
+        let seen = &mut self.seen[leader as usize];
         seen.waits = false;
         let known = &mut seen.known;
         seen.written.retain(|at, held| {
@@ -219,27 +196,18 @@ impl Watch {
             }
             stays
         });
-        state.changes[transaction].truncate(*changes);
+        self.changes[transaction].truncate(*changes);
     }
 
     /// Notes that an attempt has inserted a node, or removed one, or has put a word or taken it.
-    pub(super) fn changed(&self, transaction: usize, node: u8, inserted: bool) {
-        let state = &mut *self.state.borrow_mut();
-        state.changes[transaction].push((node, inserted));
+    pub(super) fn changed(&mut self, transaction: usize, node: u8, inserted: bool) {
+        self.changes[transaction].push((node, inserted));
     }
 
-    /// Judges a launch by what its attempts have read and by the memory that it
+    /// Returns what is wrong with a launch, by what its attempts have read and by the memory that it
     /// left, after the transactions before `done` have committed.
-    pub(super) fn judge(&self, memory: &[u64], done: usize) -> Result<(), Failure> {
-        let wrong = self.what_is_wrong(memory, done);
-        wrong.map_or(Ok(()), |text| {
-            Err(Failure::new(FailureKind::Invariant, text))
-        })
-    }
-
-    fn what_is_wrong(&self, memory: &[u64], done: usize) -> Option<String> {
-        let state = self.state.borrow();
-        if let Some(what) = &state.broken {
+    pub(super) fn judge(&self, memory: &[u64], done: usize) -> Option<String> {
+        if let Some(what) = &self.broken {
             return Some(format!("a transaction saw that {what}"));
         }
         let values: Vec<Option<u64>> = memory.iter().copied().map(Some).collect();
@@ -249,7 +217,7 @@ impl Watch {
         // How much more often the transactions before `done` inserted or put it
         // than they removed or took it.
         let balance = |of: usize| {
-            let changes = state.changes[..done].iter().flatten();
+            let changes = self.changes[..done].iter().flatten();
             let of = changes.filter(|(n, _)| usize::from(*n) == of);
             of.map(|(_, inserted)| if *inserted { 1 } else { -1 })
                 .sum::<i64>()
@@ -280,7 +248,6 @@ impl Watch {
     }
 }
 
-/// Returns how often a sorted list has each node.
 fn members(links: &[u64]) -> Vec<i64> {
     let mut members = vec![0; links.len()];
     let mut at = links[0] as usize;

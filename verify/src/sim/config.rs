@@ -17,6 +17,7 @@
 //! | `mutant=7` | a deliberate bug | none |
 
 use super::error::ConfigError;
+use crate::rng::Rng;
 use std::fmt;
 use std::str::FromStr;
 use stm_core::internal::observe::Mutant;
@@ -205,7 +206,54 @@ impl SimConfig {
         self
     }
 
-    /// Returns what is out of its range, if anything.
+    /// Draws a simulation for so many lanes in warps of this width, one that masks lanes off only if
+    /// they keep `apart`; loads are stale as often, in a hundred, as one of the numbers says.
+    pub(crate) fn drawn(
+        rng: &mut Rng,
+        warp_width: u32,
+        lanes: u32,
+        apart: bool,
+        stale_percents: &[u32],
+    ) -> Self {
+        let schedule = match rng.below(10) {
+            0 if apart => Schedule::Lockstep,
+            1 if apart => Schedule::Stack,
+            1..=3 => Schedule::Its {
+                bound: rng.pick(&[4, 16, 64, 256]),
+                starve: rng.chance(50),
+            },
+            4..=6 => Schedule::Pct {
+                depth: rng.within(2, 5),
+                length: rng.pick(&[30, 60, 120]) * lanes,
+            },
+            _ => Schedule::Random,
+        };
+        let memory = if rng.chance(10) {
+            MemoryModel::Sequential
+        } else {
+            let stale_percent = rng.pick(stale_percents);
+            MemoryModel::Weak { stale_percent }
+        };
+        let votes_order = rng.chance(50);
+        let seed = rng.bits();
+        Self {
+            warp_width,
+            schedule,
+            memory,
+            votes_order,
+            // Half of them; bit 0 says where the sets of programs are (`program/run.rs`).
+            wide_atomics: seed & 2 != 0,
+            // Half of them have versions that wrap around.
+            version_bits: if seed & 4 != 0 {
+                31
+            } else {
+                3 + (seed >> 3) as u32 % 6
+            },
+            seed,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn check(&self) -> Result<(), &'static str> {
         match self.schedule {
             _ if !(1..=32).contains(&self.warp_width) => return Err("a warp width from w1 to w32"),
@@ -313,7 +361,6 @@ fn schedule(part: &str) -> Option<Schedule> {
 }
 
 impl SimConfig {
-    /// Sets what one comma-separated part of the line names, or returns `None` if it names nothing.
     fn set(&mut self, part: &str) -> Option<()> {
         if let Some((key, value)) = part.split_once('=') {
             match key {

@@ -50,7 +50,6 @@ pub(super) struct Inner {
 pub(super) type Body<'a> = dyn Fn(&SimLane<'_>) + 'a;
 
 impl Inner {
-    /// Returns the machine, for the host's side.
     fn with<R>(&self, f: impl FnOnce(&mut Machine) -> R) -> R {
         assert!(
             !self.running.get(),
@@ -122,7 +121,6 @@ impl Sim {
             .with(|machine| machine.space.available() == BYTES_MAX)
     }
 
-    /// Returns the newest value of a word, or `None` if there is none at that address.
     pub(crate) fn newest(&self, address: u64, wide: bool) -> Option<u64> {
         self.0.with(|machine| machine.space.newest(address, wide))
     }
@@ -187,7 +185,6 @@ impl Sim {
     }
 }
 
-/// Runs the launch that the machine is set up for, to its end or its error.
 fn run_fibres<'a>(
     machine: *mut Machine,
     stacks: &'a mut [DefaultStack],

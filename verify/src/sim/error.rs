@@ -1,4 +1,5 @@
-//! What can go wrong in a simulated launch. Every message names the lanes.
+//! What can go wrong in a simulated launch, with messages that name the lanes; and the operations that
+//! lanes execute.
 
 use std::fmt;
 
@@ -58,7 +59,6 @@ pub struct SimError {
 }
 
 impl SimError {
-    /// Returns the error of a launch that cannot be.
     pub(super) fn launch(why: impl fmt::Display) -> Self {
         Self::new(SimErrorKind::Launch, why.to_string())
     }
@@ -80,13 +80,106 @@ pub struct ConfigError {
     pub expected: &'static str,
 }
 
-macro_rules! ops {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal,)*) => {
-        /// An operation of [`Lane`](stm_core::Lane), named as its method.
+/// Hands the table of operations to a macro. Each has its number, its method, and what
+/// a [`SimLane`](super::SimLane) does at a point at which another lane may run; a result `as` a type
+/// is cast to it. A method without a body here is written out in `operations.rs`.
+macro_rules! operations {
+    ($to:ident) => {
+        $to! { self, op;
+            // Not an operation: the lane has not begun.
+            Start start;
+            LoadRelaxed32 load_relaxed_32(p: *const u32) as u32 { self.load::<32>(op, p) };
+            LoadRelaxed64 load_relaxed_64(p: *const u64) as u64 { self.load::<64>(op, p) };
+            LoadAcquire32 load_acquire_32(p: *const u32) as u32 { self.load::<32>(op, p) };
+            LoadAcquire64 load_acquire_64(p: *const u64) as u64 { self.load::<64>(op, p) };
+            StoreRelaxed32 store_relaxed_32(p: *mut u32, v: u32) { self.store::<32>(op, p, v) };
+            StoreRelaxed64 store_relaxed_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
+            StoreRelease32 store_release_32(p: *mut u32, v: u32) { self.store::<32>(op, p, v) };
+            StoreRelease64 store_release_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
+            CasAcquire32 cas_acquire_32(p: *mut u32, old: u32, v: u32) as u32 { self.cas::<32>(op, p, old, v) };
+            CasAcquire64 cas_acquire_64(p: *mut u64, old: u64, v: u64) as u64 { self.cas::<64>(op, p, old, v) };
+            CasRelaxed32 cas_relaxed_32(p: *mut u32, old: u32, v: u32) as u32 { self.cas::<32>(op, p, old, v) };
+            CasRelaxed64 cas_relaxed_64(p: *mut u64, old: u64, v: u64) as u64 { self.cas::<64>(op, p, old, v) };
+            ExchangeAcquire32 exchange_acquire_32(p: *mut u32, v: u32) as u32 {
+                self.modify::<32>(op, p, |_| Some(v.into()))
+            };
+            FetchAddRelaxed32 fetch_add_relaxed_32(p: *mut u32, v: u32) as u32 { self.add::<32>(op, p, v) };
+            FetchAddRelaxed64 fetch_add_relaxed_64(p: *mut u64, v: u64) as u64 { self.add::<64>(op, p, v) };
+            FetchOrRelaxed64 fetch_or_relaxed_64(p: *mut u64, v: u64) as u64 {
+                self.modify::<64>(op, p, |old| Some(old | u128::from(v)))
+            };
+            FetchAndRelaxed64 fetch_and_relaxed_64(p: *mut u64, v: u64) as u64 {
+                self.modify::<64>(op, p, |old| Some(old & u128::from(v)))
+            };
+            AddRelaxed64 add_relaxed_64(p: *mut u64, v: u64) { self.add::<64>(op, p, v); };
+            AddRelaxedF32 add_relaxed_f32(p: *mut u32, v: f32) {
+                let sum = |old: u128| (f32::from_bits(old as u32) + v).to_bits();
+                self.modify::<32>(op, p, |old| Some(sum(old).into()));
+            };
+            LoadRelaxed128 load_relaxed_128(p: *const u64) -> [u64; 2] { parted(self.load::<128>(op, p)) };
+            StoreRelaxed128 store_relaxed_128(p: *mut u64, v: [u64; 2]) { self.store::<128>(op, p, joined(v)) };
+            CasRelaxed128 cas_relaxed_128(p: *mut u64, old: [u64; 2], v: [u64; 2]) -> [u64; 2] {
+                parted(self.cas::<128>(op, p, joined(old), joined(v)))
+            };
+            Fence fence;
+            PrivateLoad32 private_load_32(p: *const u32) as u32 { self.private::<32>(op, p, None) };
+            PrivateLoad64 private_load_64(p: *const u64) as u64 { self.private::<64>(op, p, None) };
+            PrivateStore32 private_store_32(p: *mut u32, v: u32) {
+                self.private::<32>(op, p, Some(v.into()));
+            };
+            PrivateStore64 private_store_64(p: *mut u64, v: u64) {
+                self.private::<64>(op, p, Some(v.into()));
+            };
+            SharedLoad32 shared_load_32(i: u32) as u32 { self.shared_32(op, i, |_| None) };
+            SharedStore32 shared_store_32(i: u32, v: u32) { self.shared_32(op, i, |_| Some(v)); };
+            SharedFetchAdd32 shared_fetch_add_32(i: u32, v: u32) as u32 {
+                self.shared_32(op, i, |old| Some(old.wrapping_add(v)))
+            };
+            SharedCas32 shared_cas_32(i: u32, expected: u32, v: u32) as u32 {
+                self.shared_32(op, i, |old| (old == expected).then_some(v))
+            };
+            Barrier barrier() { self.meet_whole(BLOCK, op, false); };
+            BarrierAny barrier_any(p: bool) -> bool { self.meet_whole(BLOCK, op, p) != 0 };
+            BarrierCount barrier_count(p: bool) as u32 { self.meet_whole(BLOCK, op, p) };
+            Ballot ballot(mask: u32, predicate: bool) as u32 { self.meet(op, mask, predicate.into()) };
+            Shuffle32 shuffle_32;
+            MatchAny32 match_any_32(mask: u32, v: u32) as u32 { self.meet(op, mask, v.into()) };
+            MatchAny64 match_any_64(mask: u32, v: u64) as u32 { self.meet(op, mask, v) };
+            SyncWarp sync_warp(mask: u32) { self.meet(op, mask, 0); };
+            ActiveMask active_mask;
+            Clock clock;
+            Pause pause;
+            FenceBlock fence_block;
+            SharedLoad64 shared_load_64(i: u32) as u64 { self.shared::<64>(op, self.block, i, |_| None) };
+            SharedStore64 shared_store_64(i: u32, v: u64) {
+                self.shared::<64>(op, self.block, i, |_| Some(v));
+            };
+            BarrierNamedSync barrier_named_sync(id: u32, threads: u32) { self.meet_named(op, id, threads) };
+            BarrierNamedArrive barrier_named_arrive(id: u32, threads: u32) {
+                self.meet_named(op, id, threads)
+            };
+            ClusterLoad64 cluster_load_64(rank: u32, i: u32) as u64 {
+                self.shared::<64>(op, self.member(op, rank), i, |_| None)
+            };
+            ClusterStore64 cluster_store_64(rank: u32, i: u32, v: u64) {
+                self.shared::<64>(op, self.member(op, rank), i, |_| Some(v));
+            };
+            ClusterBarrier cluster_barrier() { self.meet_whole(CLUSTER, op, false); };
+            LoadWeak64 load_weak_64(p: *const u64) as u64 { self.load_weak(op, p) };
+            StoreWeak64 store_weak_64(p: *mut u64, v: u64) { self.store::<64>(op, p, v) };
+        }
+    };
+}
+
+macro_rules! numbered {
+    ($me:ident, $op:ident; $($variant:ident $method:ident $(
+        ($($arg:ident: $ty:ty),*) $(-> $gives:ty)? $(as $is:ty)? $body:block
+    )?;)*) => {
+        /// An operation of [`Lane`](stm_core::Lane), named as its method; `Start` is none: the lane has not begun.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
         #[repr(u8)]
         pub enum Op {
-            $(#[doc = concat!("`", $name, "`.")] $(#[$doc])* $variant,)*
+            $(#[doc = concat!("`", stringify!($method), "`.")] $variant,)*
         }
 
         impl Op {
@@ -96,69 +189,14 @@ macro_rules! ops {
             /// Returns the method's name.
             pub const fn name(self) -> &'static str {
                 match self {
-                    $(Self::$variant => $name,)*
+                    $(Self::$variant => stringify!($method),)*
                 }
             }
         }
     };
 }
 
-ops! {
-    /// Not an operation: the lane has not begun.
-    Start = "start",
-    LoadRelaxed32 = "load_relaxed_32",
-    LoadRelaxed64 = "load_relaxed_64",
-    LoadAcquire32 = "load_acquire_32",
-    LoadAcquire64 = "load_acquire_64",
-    StoreRelaxed32 = "store_relaxed_32",
-    StoreRelaxed64 = "store_relaxed_64",
-    StoreRelease32 = "store_release_32",
-    StoreRelease64 = "store_release_64",
-    CasAcquire32 = "cas_acquire_32",
-    CasAcquire64 = "cas_acquire_64",
-    CasRelaxed32 = "cas_relaxed_32",
-    CasRelaxed64 = "cas_relaxed_64",
-    ExchangeAcquire32 = "exchange_acquire_32",
-    FetchAddRelaxed32 = "fetch_add_relaxed_32",
-    FetchAddRelaxed64 = "fetch_add_relaxed_64",
-    FetchOrRelaxed64 = "fetch_or_relaxed_64",
-    FetchAndRelaxed64 = "fetch_and_relaxed_64",
-    AddRelaxed64 = "add_relaxed_64",
-    AddRelaxedF32 = "add_relaxed_f32",
-    LoadRelaxed128 = "load_relaxed_128",
-    StoreRelaxed128 = "store_relaxed_128",
-    CasRelaxed128 = "cas_relaxed_128",
-    Fence = "fence",
-    PrivateLoad32 = "private_load_32",
-    PrivateLoad64 = "private_load_64",
-    PrivateStore32 = "private_store_32",
-    PrivateStore64 = "private_store_64",
-    SharedLoad32 = "shared_load_32",
-    SharedStore32 = "shared_store_32",
-    SharedFetchAdd32 = "shared_fetch_add_32",
-    SharedCas32 = "shared_cas_32",
-    Barrier = "barrier",
-    BarrierAny = "barrier_any",
-    BarrierCount = "barrier_count",
-    Ballot = "ballot",
-    Shuffle32 = "shuffle_32",
-    MatchAny32 = "match_any_32",
-    MatchAny64 = "match_any_64",
-    SyncWarp = "sync_warp",
-    ActiveMask = "active_mask",
-    Clock = "clock",
-    Pause = "pause",
-    FenceBlock = "fence_block",
-    SharedLoad64 = "shared_load_64",
-    SharedStore64 = "shared_store_64",
-    BarrierNamedSync = "barrier_named_sync",
-    BarrierNamedArrive = "barrier_named_arrive",
-    ClusterLoad64 = "cluster_load_64",
-    ClusterStore64 = "cluster_store_64",
-    ClusterBarrier = "cluster_barrier",
-    LoadWeak64 = "load_weak_64",
-    StoreWeak64 = "store_weak_64",
-}
+operations!(numbered);
 
 impl Op {
     /// How many operations there are.

@@ -3,7 +3,7 @@
 
 use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};
-use super::machine::{Act, Machine, Over, Whole};
+use super::machine::{Act, Machine, Over};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
@@ -80,7 +80,6 @@ impl<'a> SimLane<'a> {
         }
     }
 
-    /// Returns the value, or leaves the fibre if the launch is over.
     #[inline]
     pub(super) fn or_leave<T>(&self, result: Result<T, Over>) -> T {
         result.unwrap_or_else(|Over| self.leave())
@@ -134,8 +133,9 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn load<const BITS: u32>(&self, op: Op, at: u64, acquire: Acquire) -> u128 {
-        self.access::<BITS>(op, at, |machine, lane, found| {
+    pub(super) fn load<const BITS: u32>(&self, op: Op, p: *const impl Sized) -> u128 {
+        let acquire = op.acquire();
+        self.access::<BITS>(op, p as u64, |machine, lane, found| {
             let value = match *machine.space.beside(found) {
                 history if history != 0 && machine.weak => {
                     let views = &mut machine.views;
@@ -150,8 +150,8 @@ impl<'a> SimLane<'a> {
 
     /// Loads a word plainly, which a first-level cache may answer (`views/old.rs`).
     #[inline(never)]
-    pub(super) fn load_weak(&self, at: u64) -> u64 {
-        self.access::<64>(Op::LoadWeak64, at, |machine, lane, found| {
+    pub(super) fn load_weak(&self, op: Op, p: *const u64) -> u128 {
+        self.access::<64>(op, p as u64, |machine, lane, found| {
             if !machine.weak {
                 return machine.space.load::<64>(found);
             }
@@ -159,7 +159,7 @@ impl<'a> SimLane<'a> {
             let views = &mut machine.views;
             let history = views.history_of::<64>(&mut machine.space, found);
             views.load_weak(history, lane, &mut machine.rng)
-        }) as u64
+        })
     }
 
     /// Returns the oldest value of a word that a load by this lane may return
@@ -183,9 +183,15 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn store<const BITS: u32>(&self, op: Op, at: u64, value: u128, order: Order) {
-        self.access::<BITS>(op, at, |machine, lane, found| {
-            machine.store::<BITS>(lane, found, value, order);
+    pub(super) fn store<const BITS: u32>(
+        &self,
+        op: Op,
+        p: *const impl Sized,
+        value: impl Into<u128>,
+    ) {
+        self.access::<BITS>(op, p as u64, |machine, lane, found| {
+            let value = value.into();
+            machine.store::<BITS>(lane, found, value, op.order());
             value
         });
     }
@@ -195,11 +201,11 @@ impl<'a> SimLane<'a> {
     pub(super) fn modify<const BITS: u32>(
         &self,
         op: Op,
-        at: u64,
-        acquire: Acquire,
+        p: *const impl Sized,
         new: impl FnOnce(u128) -> Option<u128>,
     ) -> u128 {
-        self.access::<BITS>(op, at, |machine, lane, found| {
+        let acquire = op.acquire();
+        self.access::<BITS>(op, p as u64, |machine, lane, found| {
             let old = machine.space.load::<BITS>(found);
             if let Some(new) = new(old) {
                 if machine.weak {
@@ -224,42 +230,41 @@ impl<'a> SimLane<'a> {
     pub(super) fn cas<const BITS: u32>(
         &self,
         op: Op,
-        at: u64,
-        acquire: Acquire,
-        expected: u128,
-        new: u128,
+        p: *const impl Sized,
+        expected: impl Into<u128>,
+        new: impl Into<u128>,
     ) -> u128 {
-        self.modify::<BITS>(op, at, acquire, |old| (old == expected).then_some(new))
+        let (expected, new) = (expected.into(), new.into());
+        self.modify::<BITS>(op, p, |old| (old == expected).then_some(new))
     }
 
     #[inline(never)]
-    pub(super) fn add<const BITS: u32>(&self, op: Op, at: u64, acquire: Acquire, v: u64) -> u64 {
-        self.modify::<BITS>(op, at, acquire, |old| {
-            let sum = (old as u64).wrapping_add(v);
-            Some(u128::from(if BITS == 64 { sum } else { sum & 0xFFFF_FFFF }))
-        }) as u64
+    pub(super) fn add<const BITS: u32>(
+        &self,
+        op: Op,
+        p: *const impl Sized,
+        v: impl Into<u128>,
+    ) -> u128 {
+        let v = v.into();
+        self.modify::<BITS>(op, p, |old| Some((old + v) & (u128::MAX >> (128 - BITS))))
     }
 
-    /// Returns the lane's private word at an address, or `None` if the fibre is being unwound.
-    fn private_word<const BITS: u32>(&self, op: Op, at: u64) -> Option<Found> {
-        let machine = self.machine();
-        if machine.ending {
-            return None;
+    /// Stores to a private word, which is no point at which another lane may run, or loads it.
+    #[inline(never)]
+    pub(super) fn private<const BITS: u32>(
+        &self,
+        op: Op,
+        p: *const impl Sized,
+        new: Option<u128>,
+    ) -> u128 {
+        if self.machine().ending {
+            return 0;
         }
-        let found = machine.private_word::<BITS>(self.lane, op, at);
-        Some(self.or_leave(found))
-    }
-
-    #[inline(never)]
-    pub(super) fn private_load<const BITS: u32>(&self, op: Op, at: u64) -> u64 {
-        let found = self.private_word::<BITS>(op, at);
-        found.map_or(0, |found| self.machine().space.load::<BITS>(found) as u64)
-    }
-
-    #[inline(never)]
-    pub(super) fn private_store<const BITS: u32>(&self, op: Op, at: u64, v: u64) {
-        if let Some(found) = self.private_word::<BITS>(op, at) {
-            self.machine().space.store::<BITS>(found, v.into());
+        let found = (self.machine()).private_word::<BITS>(self.lane, op, p as u64);
+        let (found, space) = (self.or_leave(found), &mut self.machine().space);
+        match new {
+            Some(new) => space.store::<BITS>(found, new).into(),
+            None => space.load::<BITS>(found),
         }
     }
 
@@ -317,7 +322,6 @@ impl<'a> SimLane<'a> {
         self.or_leave(found)
     }
 
-    /// Executes one of 32 bits on the lane's block.
     #[inline]
     pub(super) fn shared_32(&self, op: Op, i: u32, new: impl FnOnce(u32) -> Option<u32>) -> u32 {
         let new = |old: u64| new(old as u32).map(u64::from);
@@ -346,7 +350,6 @@ impl<'a> SimLane<'a> {
         result
     }
 
-    /// Arrives at a named barrier, and waits there if the operation does.
     #[inline(never)]
     pub(super) fn meet_named(&self, op: Op, id: u32, threads: u32) {
         self.arrive(op, id.into(), |m| m.meet_named(self.lane, threads));
@@ -354,11 +357,10 @@ impl<'a> SimLane<'a> {
 
     /// Meets the threads of the block or cluster, and returns how many have a predicate that holds.
     #[inline(never)]
-    pub(super) fn meet_whole(&self, whole: Whole, op: Op, predicate: bool) -> u32 {
-        self.arrive(op, 0, |m| m.meet_whole(self.lane, whole, predicate)) as u32
+    pub(super) fn meet_whole(&self, which: u32, op: Op, predicate: bool) -> u32 {
+        self.arrive(op, 0, |m| m.meet_whole(self.lane, which, predicate)) as u32
     }
 
-    /// Meets the lanes of a mask, and returns the result of the operation for this lane.
     #[inline(never)]
     pub(super) fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         self.arrive(op, mask.into(), |m| m.meet(self.lane, value))
@@ -366,7 +368,6 @@ impl<'a> SimLane<'a> {
 }
 
 impl Machine {
-    /// Finds a block's word `i` for an access of so many bits by a lane, and checks its use.
     fn shared_word<const BITS: u32>(
         &mut self,
         lane: u32,
@@ -392,6 +393,29 @@ impl Machine {
                 );
                 self.fail(SimErrorKind::SharedOutOfBounds, text)
             }
+        }
+    }
+}
+
+impl Op {
+    /// Returns what a load or read-modify-write does with the view that it finds.
+    const fn acquire(self) -> Acquire {
+        match self {
+            Self::LoadAcquire32
+            | Self::LoadAcquire64
+            | Self::CasAcquire32
+            | Self::CasAcquire64
+            | Self::ExchangeAcquire32 => Acquire::Yes,
+            Self::AddRelaxed64 | Self::AddRelaxedF32 => Acquire::Never,
+            _ => Acquire::No,
+        }
+    }
+
+    const fn order(self) -> Order {
+        match self {
+            Self::StoreRelease32 | Self::StoreRelease64 => Order::Release,
+            Self::StoreWeak64 => Order::Weak,
+            _ => Order::Relaxed,
         }
     }
 }

@@ -16,34 +16,21 @@ use super::config::{MemoryModel, Schedule, SimConfig};
 use super::error::{Op, SimError, SimErrorKind};
 use super::rounds::Rounds;
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
-use super::shape::{Barrier, Named, Shape, Warp};
+use super::shape::{Barrier, Place, Shape, Warp};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views};
 use crate::rng::Rng;
-use std::collections::HashMap;
 use std::mem::take;
 use stm_core::host::Launch;
 use stm_core::internal::host::StopAt;
+use stm_history::history::NumberMap;
 
-/// All threads of a block, or of a cluster, by the index of their barriers in the machine.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Whole {
-    Block = 0,
-    Cluster = 1,
-}
-
-/// What a lane is doing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
-    /// It can run.
     Ready,
     /// It waits at a warp operation with this mask.
     Warp(u32),
-    /// It waits at the barrier of its block, or of its cluster.
-    Barrier(Whole),
-    /// It waits at the named barrier of this number.
-    Named(u32),
-    /// It has ended.
+    Barrier(Place),
     Ended,
 }
 
@@ -92,7 +79,6 @@ impl RunReport {
     }
 }
 
-/// The memory, and the running launch.
 pub(super) struct Machine {
     pub(super) config: SimConfig,
     pub(super) shape: Shape,
@@ -103,17 +89,13 @@ pub(super) struct Machine {
     pub(super) schedule: Box<dyn Scheduler>,
     pub(super) lanes: Vec<LaneState>,
     pub(super) warps: Vec<Warp>,
-    /// The barriers of all blocks, and of all clusters.
-    pub(super) barriers: [Vec<Barrier>; 2],
-    /// The named barriers that are in use, by block and number.
-    pub(super) named: HashMap<(u32, u32), Named>,
-    /// The number of blocks of a cluster.
+    /// The barriers at which somebody has been.
+    pub(super) barriers: NumberMap<Place, Barrier>,
     pub(super) cluster: u32,
     /// Shared memory of all blocks, whose words have 32 bits, and the words of each.
     pub(super) shared: Space,
     pub(super) shared_words: u32,
     pub(super) report: RunReport,
-    /// The lane whose fibre is to run.
     pub(super) current: u32,
     pub(super) live: u32,
     pub(super) error: Option<SimError>,
@@ -136,7 +118,6 @@ impl Machine {
         Self::launched(config, Space::default(), Views::default(), 0, &none)
     }
 
-    /// Sets everything up for launch number `number`; all lanes can run.
     pub(super) fn begin_launch(&mut self, number: u64, launch: &Launch) {
         let (space, views) = (take(&mut self.space), take(&mut self.views));
         *self = Self::launched(self.config, space, views, number, launch);
@@ -172,7 +153,6 @@ impl Machine {
             last: None,
             result: 0,
         };
-        let barriers = |blocks| vec![Barrier::default(); (shape.blocks / blocks) as usize];
         let shared_words = launch.shared_bytes / 4;
         Self {
             config,
@@ -184,8 +164,7 @@ impl Machine {
             schedule,
             lanes: vec![start; lanes as usize],
             warps: vec![Warp::default(); shape.warps() as usize],
-            barriers: [1, launch.cluster].map(barriers),
-            named: HashMap::new(),
+            barriers: NumberMap::default(),
             cluster: launch.cluster,
             shared: Space::shared(shape.blocks, shared_words),
             shared_words,
@@ -213,9 +192,10 @@ impl Machine {
     #[inline]
     pub(super) fn announce(&mut self, lane: u32, op: Op, at: u64) -> Result<(), Over> {
         self.lanes[lane as usize].next = Act { op, at };
-        let space = &self.space;
-        self.schedule
-            .announce(lane, &|| op as u32 | space.allocation_at(at) << 8);
+        if self.config.schedule == Schedule::Stack {
+            let site = op as u32 | self.space.allocation_at(at) << 8;
+            self.schedule.announce(lane, site);
+        }
         self.report.ops[op as usize] += 1;
         self.report.steps += 1;
         if self.report.steps >= self.inspect_at {
@@ -297,12 +277,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Notes that a lane's fibre has returned.
     pub(super) fn ended(&mut self, lane: u32) -> Result<(), Over> {
         self.live -= 1;
-        if self.weak {
-            self.views.ended(lane);
-        }
         self.last_end = self.report.steps;
         self.lanes[lane as usize].state = State::Ended;
         self.schedule.sleep(lane);
@@ -350,7 +326,7 @@ impl Machine {
         Ok(found)
     }
 
-    #[inline]
+    #[inline(always)]
     fn own(&mut self, lane: u32, at: u64, half: Found) -> Result<(), Over> {
         let owner = self.space.beside(half);
         if *owner == 0 {
@@ -362,7 +338,6 @@ impl Machine {
         }
     }
 
-    /// Stores to a word that `word` found.
     #[inline]
     pub(super) fn store<const BITS: u32>(
         &mut self,
@@ -390,7 +365,6 @@ impl Machine {
     }
 }
 
-/// Returns the schedule for a launch; no lane can run yet.
 fn scheduler(schedule: Schedule, shape: Shape, rng: &mut Rng) -> Box<dyn Scheduler> {
     let lanes = shape.lanes();
     match schedule {

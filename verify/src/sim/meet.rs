@@ -9,10 +9,9 @@
 
 use super::error::{Op, SimErrorKind};
 use super::lane::SimLane;
-use super::machine::{Act, Machine, Over, State, Whole};
+use super::machine::{Act, Machine, Over, State};
 use super::rounds::{bits, mask_of};
-use super::shape::{BARRIERS, Meeting, Named};
-use std::ops::Range;
+use super::shape::{BLOCK, CLUSTER, Meeting, Place};
 
 impl Machine {
     /// Returns the names of a lane and of where it is.
@@ -85,55 +84,90 @@ impl Machine {
         self.go_on(lanes, last);
     }
 
-    /// Returns the number of a lane's block or cluster, and the lanes of that.
-    pub(super) fn lanes_of(&self, whole: Whole, lane: u32) -> (usize, Range<u32>) {
-        let blocks = [1, self.cluster][whole as usize];
+    /// Returns the place of a barrier of the lane's block, or of that of its cluster, and how many
+    /// threads the block or cluster has.
+    pub(super) fn barrier_of(&self, lane: u32, which: u32) -> (Place, u32) {
+        let blocks = if which == CLUSTER { self.cluster } else { 1 };
         let threads = blocks * self.shape.threads;
-        let number = lane / threads;
-        (number as usize, number * threads..(number + 1) * threads)
+        ((lane / threads, which), threads)
     }
 
-    /// Lets the lane arrive with a predicate at a barrier of its block or cluster, and sleep there.
+    /// Lets the lane arrive with a predicate at the barrier of its block or cluster, and sleep there.
     pub(super) fn meet_whole(
         &mut self,
         lane: u32,
-        whole: Whole,
+        which: u32,
         predicate: bool,
     ) -> Result<(), Over> {
-        let (number, lanes) = self.lanes_of(whole, lane);
+        let (place, threads) = self.barrier_of(lane, which);
         let op = self.lanes[lane as usize].next.op;
-        let barrier = &mut self.barriers[whole as usize][number];
+        let barrier = self.barriers.entry(place).or_default();
         if let Some(ended) = barrier.ended {
             return self.waits_in_vain(ended, lane);
         }
         // One barrier, which hardware uses in one way at a time.
         if *barrier.op.get_or_insert(op) != op
-            && let Some(other) = self.waiting_at(whole, lanes.clone())
+            && let Some(&other) = barrier.waiting.iter().min()
         {
             return self.mismatch(lane, other);
         }
-        let barrier = &mut self.barriers[whole as usize][number];
-        barrier.arrived += 1;
         barrier.votes += u32::from(predicate);
-        if barrier.arrived != lanes.len() as u32 {
-            self.lanes[lane as usize].state = State::Barrier(whole);
-            self.schedule.sleep(lane);
-            return Ok(());
-        }
-        let votes = std::mem::take(barrier).votes;
-        for lane in lanes.clone() {
-            self.lanes[lane as usize].result = votes.into();
-        }
-        if self.weak {
-            self.views.synchronize(lanes.clone());
-        }
-        self.go_on(lanes, lane);
+        self.arrive(lane, place, threads, true);
         Ok(())
     }
 
-    /// Returns a lane that waits at a barrier of a block or cluster.
-    fn waiting_at(&self, whole: Whole, mut lanes: Range<u32>) -> Option<u32> {
-        lanes.find(|&lane| self.lanes[lane as usize].state == State::Barrier(whole))
+    /// Lets the lane arrive at the named barrier that it announced, and sleep if it is to wait.
+    pub(super) fn meet_named(&mut self, lane: u32, threads: u32) -> Result<(), Over> {
+        let Act { op, at } = self.lanes[lane as usize].next;
+        let (id, width) = (at as u32, self.shape.width);
+        let (place, all) = self.barrier_of(lane, id);
+        let fits = threads != 0 && threads.is_multiple_of(width) && threads <= all;
+        let mut named = (BLOCK + 1..CLUSTER).contains(&id);
+        if named && let Some(barrier) = self.barriers.get(&place) {
+            named = barrier.arrived == 0 || barrier.threads == threads;
+        }
+        if !named || !fits {
+            let lane = self.id(lane);
+            let text = format!(
+                "{lane}: {op} of barrier {id} for {threads} threads: barriers are 1 to 15, and the number of \
+                 threads is a multiple of the warp's {width} lanes, at most those of the block, and \
+                 the same for all that meet"
+            );
+            return self.fail(SimErrorKind::Misused, text);
+        }
+        self.arrive(lane, place, threads, op == Op::BarrierNamedSync);
+        Ok(())
+    }
+
+    /// Counts the lane at a barrier for so many threads. If it `waits`, it sleeps until all are there.
+    fn arrive(&mut self, lane: u32, place: Place, threads: u32, waits: bool) {
+        let barrier = self.barriers.entry(place).or_default();
+        barrier.threads = threads;
+        barrier.arrived += 1;
+        if self.weak {
+            self.views.hand_in(&mut barrier.view, lane);
+        }
+        if waits {
+            barrier.waiting.push(lane);
+        }
+        if barrier.arrived != threads {
+            if waits {
+                self.lanes[lane as usize].state = State::Barrier(place);
+                self.schedule.sleep(lane);
+            }
+            return;
+        }
+        let mut done = std::mem::take(barrier);
+        if matches!(place.1, BLOCK | CLUSTER) {
+            done.waiting.sort_unstable();
+        }
+        for &lane in &done.waiting {
+            self.lanes[lane as usize].result = done.votes.into();
+        }
+        if self.weak {
+            self.views.hand_out(done.view.as_deref(), &done.waiting);
+        }
+        self.go_on(done.waiting.into_iter(), lane);
     }
 
     /// Checks, when a lane has ended, whether another one waits for it.
@@ -141,13 +175,11 @@ impl Machine {
         let (warp, index) = self.shape.warp_of(lane);
         self.warps[warp as usize].ended |= 1 << index;
         let mut waiting = None;
-        for whole in [Whole::Cluster, Whole::Block] {
-            let (number, lanes) = self.lanes_of(whole, lane);
-            let barrier = &mut self.barriers[whole as usize][number];
+        for which in [CLUSTER, BLOCK] {
+            let (place, _) = self.barrier_of(lane, which);
+            let barrier = self.barriers.entry(place).or_default();
             barrier.ended = Some(lane);
-            if barrier.arrived != 0 {
-                waiting = self.waiting_at(whole, lanes);
-            }
+            waiting = barrier.waiting.iter().min().copied().or(waiting);
         }
         let mut open = self.warps[warp as usize].open.iter();
         if let Some(meeting) = open.find(|m| m.mask >> index & 1 != 0) {
@@ -169,7 +201,6 @@ impl Machine {
         self.fail(SimErrorKind::Mismatch, text)
     }
 
-    /// Reports that a lane has ended that another one waits for.
     pub(super) fn waits_in_vain(&mut self, ended: u32, waiting: u32) -> Result<(), Over> {
         let (ended, [waiting, access]) = (self.id(ended), self.at(waiting));
         let text = format!("{ended} has ended, and {waiting} waits for it at {access}");
@@ -182,57 +213,6 @@ impl Machine {
             self.lanes[other as usize].state = State::Ready;
             self.schedule.wake(other, self.report.steps);
         }
-    }
-}
-
-impl Machine {
-    /// Returns the barrier at which a lane is.
-    pub(super) fn named_of(&mut self, lane: u32, id: u32) -> &mut Named {
-        let block = lane / self.shape.threads;
-        self.named.entry((block, id)).or_default()
-    }
-
-    /// Lets the lane arrive at the named barrier that it announced, and sleep if it is to wait.
-    pub(super) fn meet_named(&mut self, lane: u32, threads: u32) -> Result<(), Over> {
-        let Act { op, at } = self.lanes[lane as usize].next;
-        let (id, width) = (at as u32, self.shape.width);
-        let fits = threads != 0 && threads.is_multiple_of(width) && threads <= self.shape.threads;
-        let others = (1..BARRIERS).contains(&id).then(|| self.named_of(lane, id));
-        let same = others.is_some_and(|named| named.arrived == 0 || named.threads == threads);
-        if !same || !fits {
-            let lane = self.id(lane);
-            let text = format!(
-                "{lane}: {op} of barrier {id} for {threads} threads: barriers are 1 to 15, and the number of \
-                 threads is a multiple of the warp's {width} lanes, at most those of the block, and \
-                 the same for all that meet"
-            );
-            return self.fail(SimErrorKind::Misused, text);
-        }
-        let mut view = self.named_of(lane, id).view.take();
-        if self.weak {
-            self.views.hand_in(&mut view, lane);
-        }
-        let waits = op == Op::BarrierNamedSync;
-        let named = self.named_of(lane, id);
-        named.threads = threads;
-        named.arrived += 1;
-        named.view = view;
-        if waits {
-            named.waiting.push(lane);
-        }
-        if named.arrived != threads {
-            if waits {
-                self.lanes[lane as usize].state = State::Named(id);
-                self.schedule.sleep(lane);
-            }
-            return Ok(());
-        }
-        let done = std::mem::take(named);
-        if self.weak {
-            self.views.hand_out(done.view.as_deref(), &done.waiting);
-        }
-        self.go_on(done.waiting.into_iter(), lane);
-        Ok(())
     }
 }
 

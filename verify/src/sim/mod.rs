@@ -58,6 +58,7 @@ use stm_core::{Kernel, Lane};
 
 pub(crate) mod config;
 mod device;
+#[macro_use]
 mod error;
 mod lane;
 mod machine;

@@ -4,7 +4,6 @@ use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine, Over, State};
 use super::space::{Found, Use};
 
-/// The most lanes that a message lists.
 const LISTED_MAX: usize = 32;
 
 impl Machine {
@@ -67,7 +66,6 @@ impl Machine {
         self.refused(SimErrorKind::NotPrivate, lane, at, &rule)
     }
 
-    /// Reports a word that was accessed with so many bits before.
     #[cold]
     pub(super) fn mixed<T>(&mut self, lane: u32, at: u64, other: u8) -> Result<T, Over> {
         let rule = format!("which this launch accessed with {other} bits before: use one width");
@@ -86,7 +84,6 @@ impl Machine {
         format!("thread {thread} of block {block} (warp {warp}, lane {lane})")
     }
 
-    /// Describes an operation and its operand, with names.
     pub(super) fn access(&self, act: Act) -> String {
         let Act { op, at } = act;
         let name = op.name();
@@ -110,7 +107,6 @@ impl Machine {
         }
     }
 
-    /// Says what every lane that has not ended is about to do.
     pub(super) fn reports(&self) -> String {
         let live =
             (0..self.shape.lanes()).filter(|&lane| self.lanes[lane as usize].state != State::Ended);
@@ -120,13 +116,10 @@ impl Machine {
         listed.chain(more).collect::<Vec<_>>().join("; ")
     }
 
-    /// Says what a lane is about to do, and what it did last.
     fn report_of(&self, lane: u32) -> String {
         let state = &self.lanes[lane as usize];
         let (warp, index) = self.shape.warp_of(lane);
-        let block = lane / self.shape.threads;
         let access = self.access(state.next);
-        let at_barrier = |missing: u32| format!("waits at the barrier for {missing} threads");
         let waiting = match state.state {
             State::Ready if self.schedule.is_masked_off(warp, index) => {
                 format!("is masked off before {access}")
@@ -136,14 +129,10 @@ impl Machine {
                 let arrived = self.warps[warp as usize].arrived(state.next.op, mask);
                 format!("waits at {access} for lanes {:#x}", mask & !arrived)
             }
-            State::Barrier(whole) => {
-                let (number, lanes) = self.lanes_of(whole, lane);
-                let arrived = self.barriers[whole as usize][number].arrived;
-                at_barrier(lanes.len() as u32 - arrived)
-            }
-            State::Named(id) => {
-                let named = &self.named[&(block, id)];
-                at_barrier(named.threads - named.arrived)
+            State::Barrier(place) => {
+                let barrier = &self.barriers[&place];
+                let missing = barrier.threads - barrier.arrived;
+                format!("waits at the barrier for {missing} threads")
             }
         };
         let last = state

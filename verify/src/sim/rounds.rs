@@ -31,31 +31,25 @@ use crate::rng::Rng;
 /// Sites that a warp remembers.
 const RECENT: usize = 8;
 
-/// One warp's lanes.
 #[derive(Clone)]
 struct Warp {
-    /// Lanes that can run.
     ready: u32,
     /// Lanes of the side that runs.
     side: u32,
     recent: [u32; RECENT],
 }
 
-/// Warps in turn.
 pub(super) struct Rounds {
     shape: Shape,
     stack: bool,
     warps: Vec<Warp>,
-    /// Warps with lanes that can run.
     awake: Set,
     /// The warp whose round it is.
     warp: u32,
     /// Lanes of the round that have not had their turn: first these, then those.
     rest: u32,
     late: u32,
-    /// What each lane is about to do.
     site: Vec<u32>,
-    /// When each lane was masked off.
     masked: Vec<u64>,
     divergences: u64,
 }
@@ -84,13 +78,11 @@ impl Rounds {
         }
     }
 
-    /// Returns the lanes of `among` at a site.
     fn at(&self, warp: u32, among: u32, site: u32) -> u32 {
         let base = self.shape.base_of(warp);
         mask_of(bits(among).filter(|i| self.site[(base + i) as usize] == site))
     }
 
-    /// Returns the side of a warp that runs the next round.
     fn side(&mut self, warp: u32, rng: &mut Rng) -> u32 {
         let base = self.shape.base_of(warp);
         let Warp {
@@ -154,10 +146,8 @@ impl Scheduler for Rounds {
         }
     }
 
-    fn announce(&mut self, lane: u32, site: &dyn Fn() -> u32) {
-        if self.stack {
-            self.site[lane as usize] = site();
-        }
+    fn announce(&mut self, lane: u32, site: u32) {
+        self.site[lane as usize] = site;
     }
 
     fn pick(&mut self, _steps: u64, _last_change: u64, rng: &mut Rng) -> Option<u32> {
@@ -205,7 +195,6 @@ impl Scheduler for Rounds {
     }
 }
 
-/// Returns the numbers of the bits set, ascending.
 pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = u32> + Clone {
     std::iter::from_fn(move || {
         let bit = (mask != 0).then(|| mask.trailing_zeros());
@@ -214,7 +203,6 @@ pub(super) fn bits(mut mask: u32) -> impl Iterator<Item = u32> + Clone {
     })
 }
 
-/// Returns the mask of these bits.
 pub(super) fn mask_of(bits: impl Iterator<Item = u32>) -> u32 {
     bits.fold(0, |mask, i| mask | 1 << i)
 }

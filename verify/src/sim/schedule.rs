@@ -8,22 +8,18 @@
 use super::shape::{ABSENT, Set};
 use crate::rng::Rng;
 
-/// The schedule of a launch.
 pub(super) trait Scheduler {
     /// Notes that a lane can run, from operation `steps` on.
     fn wake(&mut self, lane: u32, steps: u64);
 
-    /// Notes that a lane waits, or has ended.
     fn sleep(&mut self, lane: u32);
 
     /// Returns the lane to run at operation `steps`, or `None` if none can.
     /// Memory last changed at operation `last_change`.
     fn pick(&mut self, steps: u64, last_change: u64, rng: &mut Rng) -> Option<u32>;
 
-    /// Notes that the lane's atomic changed memory.
     fn changed_by_atomic(&mut self, _lane: u32) {}
 
-    /// Lets the lane give way to others.
     fn give_way(&mut self, _lane: u32) {}
 
     /// Returns whether a lane that polls lets the others of its warp run.
@@ -42,8 +38,9 @@ pub(super) trait Scheduler {
         0
     }
 
-    /// Notes what the lane is about to do: lanes of a warp with the same `site` can do it together.
-    fn announce(&mut self, _lane: u32, _site: &dyn Fn() -> u32) {}
+    /// Notes, for [`Schedule::Stack`](super::Schedule), what the lane is about to do: lanes of a warp
+    /// with the same `site` can do it together.
+    fn announce(&mut self, _lane: u32, _site: u32) {}
 }
 
 /// What a schedule by chance promises.

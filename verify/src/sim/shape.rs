@@ -83,13 +83,11 @@ impl Shape {
         )
     }
 
-    /// Returns the first lane of a warp.
     pub(super) const fn base_of(self, warp: u32) -> u32 {
         let (block, in_block) = (warp / self.warps_a_block(), warp % self.warps_a_block());
         block * self.threads + in_block * self.width
     }
 
-    /// Returns the lanes of a warp, as a mask.
     pub(super) const fn lanes_of(self, warp: u32) -> u32 {
         let rest = self.threads - (warp % self.warps_a_block()) * self.width;
         u32::MAX >> (32 - if rest < self.width { rest } else { self.width })
@@ -104,7 +102,6 @@ pub(super) struct Meeting {
     pub(super) arrived: u32,
 }
 
-/// The meetings of a warp's lanes at warp operations.
 #[derive(Clone, Default)]
 pub(super) struct Warp {
     pub(super) open: Vec<Meeting>,
@@ -112,34 +109,32 @@ pub(super) struct Warp {
 }
 
 impl Warp {
-    /// Returns the lanes at an operation with a mask.
     pub(super) fn arrived(&self, op: Op, mask: u32) -> u32 {
         let same = |m: &&Meeting| m.op == op && m.mask == mask;
         self.open.iter().find(same).map_or(0, |m| m.arrived)
     }
 }
 
-/// The barrier of a block, or of a cluster.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Barrier {
-    pub(super) arrived: u32,
-    /// The operation at which they are, if some have arrived.
-    pub(super) op: Option<Op>,
-    /// How many of them have a predicate that holds.
-    pub(super) votes: u32,
-    /// A lane that has ended.
-    pub(super) ended: Option<u32>,
-}
+/// Which of the barriers of a block it is: 0 is that of the whole block, and the others have
+/// numbers for names. One more stands for the barrier of a cluster.
+pub(super) const BLOCK: u32 = 0;
+pub(super) const CLUSTER: u32 = 16;
 
-/// The number of a block's barriers. Barrier 0 is that of the whole block.
-pub(super) const BARRIERS: u32 = 16;
+/// Where a barrier is: the number of the block or cluster, and which of its barriers.
+pub(super) type Place = (u32, u32);
 
 #[derive(Default)]
-pub(super) struct Named {
-    /// The threads that are to come, as the first one said.
+pub(super) struct Barrier {
+    /// The threads that are to come.
     pub(super) threads: u32,
     pub(super) arrived: u32,
+    /// The operation at which those of a whole block or cluster are, if some have arrived.
+    pub(super) op: Option<Op>,
     pub(super) waiting: Vec<u32>,
+    /// How many of them have a predicate that holds.
+    pub(super) votes: u32,
     /// What those did that have come, for those that wait.
     pub(super) view: Option<Box<[i32]>>,
+    /// A lane of the whole block or cluster that has ended.
+    pub(super) ended: Option<u32>,
 }

@@ -14,9 +14,7 @@
 use super::error::SimErrorKind;
 use std::ops::Range;
 
-/// The first address.
 const BASE: u64 = 0x1000_0000_0000;
-/// Bytes of a page.
 const PAGE: u64 = 1 << PAGE_LOG2;
 const PAGE_LOG2: u32 = 12;
 /// What all allocations together may take, in bytes.
@@ -45,7 +43,6 @@ struct Granule {
     beside: [u32; 2],
 }
 
-/// A piece of the device's memory.
 #[derive(Default)]
 struct Allocation {
     name: &'static str,
@@ -56,25 +53,20 @@ struct Allocation {
     granules: Vec<Granule>,
 }
 
-/// A word found.
 #[derive(Clone, Copy)]
 pub(super) struct Found {
-    /// Its allocation.
     pub(super) allocation: u32,
-    /// Its granule there.
     granule: u32,
     /// Which half of the granule, for 32 bits.
     half: u32,
 }
 
-/// All allocations.
 #[derive(Default)]
 pub(super) struct Space {
     /// Entry 0 stands for no allocation, if there are others; freed ones are empty.
     allocations: Vec<Allocation>,
     /// The allocation of each page from [`BASE`], or 0.
     pages: Vec<u32>,
-    /// Bytes of the live allocations.
     used: u64,
     launch: u32,
 }
@@ -107,7 +99,6 @@ impl Space {
         Some(value as u64)
     }
 
-    /// Returns how many bytes could still be allocated.
     pub(super) fn available(&self) -> u64 {
         BYTES_MAX - self.used
     }
@@ -185,7 +176,6 @@ impl Space {
         self.allocations[number as usize].data.fill(0);
     }
 
-    /// Forgets how memory was used.
     pub(super) fn begin_launch(&mut self) {
         self.launch = self.launch.wrapping_add(1);
     }
@@ -267,7 +257,6 @@ impl Space {
         &mut self.granule(found).beside[found.half as usize]
     }
 
-    /// Returns the value of a word of so many bits.
     #[inline]
     pub(super) fn load<const BITS: u32>(&self, found: Found) -> u128 {
         let data = &self.allocations[found.allocation as usize].data;
@@ -305,7 +294,6 @@ impl Found {
         }
     }
 
-    /// Returns the other half of the word's granule.
     pub(super) const fn other_half(self) -> Self {
         Self {
             half: self.half ^ 1,

@@ -24,32 +24,29 @@ mod old;
 
 use super::space::{Found, Space};
 use crate::rng::Rng;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
+use stm_history::history::NumberMap;
 
 /// Stores of a word that a load may return.
 const KEPT: usize = 8;
 
 struct Store {
-    /// Up to 128 bits.
     value: u128,
     lane: u32,
     time: i32,
-    /// The released view.
     view: Option<Rc<[i32]>>,
     /// The lanes that have read this store, and when they did first.
     readers: Vec<(u32, i32)>,
 }
 
-/// A word's stores.
 #[derive(Default)]
 struct History {
     /// Oldest first. Those before the last [`KEPT`] are there for the oracle, if the word is sampled.
     stores: VecDeque<Store>,
     /// How many stores there were before these.
     dropped: u64,
-    /// How many stores beyond [`KEPT`] there are when it is pruned next, if the word is sampled.
-    prune_at: Option<usize>,
+    sampled: bool,
 }
 
 impl History {
@@ -65,7 +62,6 @@ impl History {
     }
 }
 
-/// What is known of a lane.
 struct Lane {
     view: Box<[i32]>,
     /// What its next fence will join to its view.
@@ -74,21 +70,18 @@ struct Lane {
     released: Option<Rc<[i32]>>,
     /// Its time at its last fence or acquire.
     invalidated: i32,
-    goes_on: bool,
 }
 
-/// The views of all lanes and the histories of all words written.
 #[derive(Default)]
 pub(super) struct Views {
     lanes: Vec<Lane>,
     /// Histories; number 0 is none. Those that are not used yet are of launches before.
     histories: Vec<History>,
     used: usize,
-    /// Threads of a block.
     threads: u32,
     /// The number of the store that a block's cache has of a word, by the block
     /// and the number of the word's history.
-    copies: HashMap<(u32, u32), u64>,
+    copies: NumberMap<(u32, u32), u64>,
     stale_percent: u32,
     /// Loads that returned another store than the newest.
     pub(super) stale: u64,
@@ -106,7 +99,6 @@ impl Lane {
     }
 }
 
-/// Joins a view to another one.
 #[inline]
 fn join(to: &mut [i32], from: &[i32]) {
     for (to, from) in to.iter_mut().zip(from) {
@@ -114,7 +106,6 @@ fn join(to: &mut [i32], from: &[i32]) {
     }
 }
 
-/// How a store is ordered.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Order {
     /// It releases what the lane's last fence did.
@@ -149,7 +140,6 @@ impl Views {
                 pending: none.clone(),
                 released: None,
                 invalidated: 0,
-                goes_on: true,
             }
         };
         Self {
@@ -203,7 +193,7 @@ impl Views {
             let history = &mut self.histories[self.used];
             history.stores.clear();
             history.stores.push_back(store);
-            (history.dropped, history.prune_at) = (0, None);
+            (history.dropped, history.sampled) = (0, false);
             self.used += 1;
             *space.beside(found) = self.used as u32;
         }
@@ -266,16 +256,14 @@ impl Views {
         }
         // The oldest store may be above what the lane has seen, which only the oracle can tell.
         let history = self.history(number);
-        let is_sampled = history.prune_at.is_some();
         if chosen != floor
-            || floor == oldest && is_sampled && !self.sees(&history.stores[chosen], lane)
+            || floor == oldest && history.sampled && !self.sees(&history.stores[chosen], lane)
         {
             self.note_reader(number, chosen, lane);
         }
         chosen
     }
 
-    /// Loads a word.
     #[inline]
     pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u128 {
         let chosen = self.choose(number, lane, rng);
@@ -312,12 +300,12 @@ impl Views {
         let too_old = history.oldest();
         if too_old != 0 {
             history.stores[too_old - 1].view = None;
+            if !history.sampled {
+                history.stores.pop_front();
+                history.dropped += 1;
+            }
         }
-        let prunes = history.prune_at.is_none_or(|prune_at| too_old >= prune_at);
         self.store_through(number, lane);
-        if prunes {
-            self.prune(number);
-        }
     }
 
     #[inline]
@@ -344,9 +332,9 @@ impl Views {
             (None, own) => own,
             (Some(before), Some(own)) if Rc::ptr_eq(before, &own) => Some(own),
             (Some(before), Some(own)) => {
-                let mut view = before.to_vec();
-                join(&mut view, &own);
-                Some(view.into())
+                let mut view = before.clone();
+                join(Rc::make_mut(&mut view), &own);
+                Some(view)
             }
         };
         if value == newest.value && view.as_ref().map(Rc::as_ptr) == before.as_ref().map(Rc::as_ptr)

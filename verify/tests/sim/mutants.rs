@@ -91,7 +91,7 @@ fn random_programs_kill_most_mutants_and_the_lines_replay_that() {
     let mutants = Mutant::ALL.iter().copied();
     for mutant in mutants.filter(|&mutant| !is_of(mutant, &["lock-", "channel-"])) {
         all += 1;
-        if let Some(kill) = try_at_random(mutant, 3000).killed {
+        if let Some(kill) = try_at_random(mutant, 3000) {
             killed += 1;
             assert_replays(&kill.case, &kill.failure);
         }
@@ -105,7 +105,8 @@ fn the_table_says_which_mutant_survives_and_after_how_many_random_programs_one_w
         try_mutant(Mutant::LockedByStore, 1, 1000),
         try_mutant(Mutant::NoE2, 0, 1),
     ];
-    let kill = rows[0].random.as_ref().unwrap().killed.as_ref().unwrap();
+    let (_, kill) = rows[0].random.as_ref().unwrap();
+    let kill = kill.as_ref().unwrap();
     let table = table(&rows);
     let ends = |line: usize, with: &str| table.lines().nth(line).unwrap().ends_with(with);
     let after = format!(" {}", kill.schedules);

@@ -24,7 +24,6 @@ pub const FORMAT_VERSION: u32 = 2;
 /// The bytes before the history.
 pub const HEAD_BYTES: usize = 16;
 
-/// Returns an error about what starts at `offset` of a file.
 fn malformed<T>(
     path: &Path,
     offset: usize,

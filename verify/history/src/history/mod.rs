@@ -140,9 +140,7 @@ pub(crate) mod kind {
     pub(crate) const WRITE: u32 = 1;
     pub(crate) const ADD: u32 = 2;
     pub(crate) const ADD_FLOAT: u32 = 3;
-    /// The number of bits of a kind.
     pub(crate) const BITS: u32 = 2;
-    /// The mask of these bits.
     pub(crate) const MASK: u32 = 3;
 }
 
@@ -351,7 +349,6 @@ impl History {
         self.keys.len()
     }
 
-    /// Returns whether any event is an addition.
     pub(crate) const fn has_additions(&self) -> bool {
         self.additions
     }
@@ -394,7 +391,6 @@ impl History {
         (&self.keys[range.clone()], &self.values[range])
     }
 
-    /// Returns the distinct words, by number.
     pub(crate) fn words(&self) -> &Words {
         &self.words
     }
@@ -408,9 +404,9 @@ impl History {
 }
 
 /// A map from numbers. A file whose keys are made to collide is slow to read, no more.
-pub(crate) type NumberMap<K, V> = rustc_hash::FxHashMap<K, V>;
+#[doc(hidden)]
+pub type NumberMap<K, V> = rustc_hash::FxHashMap<K, V>;
 
-/// The most distinct words in a history.
 const WORDS_MAX: u64 = 1 << 30;
 
 /// A table of the distinct words, in the order of their first use.
@@ -434,12 +430,10 @@ impl Words {
         Some(next)
     }
 
-    /// Returns the number of `word`, if it has one.
     pub(crate) fn number(&self, word: u64) -> Option<u32> {
         self.numbers.get(&word).copied()
     }
 
-    /// Returns the word that has a number.
     pub(crate) fn word(&self, number: u32) -> u64 {
         self.words[number as usize]
     }

@@ -110,7 +110,6 @@ pub fn decode(
     Ok(history)
 }
 
-/// Walks one lane's records.
 struct LaneDecoder<'a> {
     lane: u32,
     buffer: &'a [u64],

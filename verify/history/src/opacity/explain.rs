@@ -1,16 +1,14 @@
 //! Why an attempt has no point, in as few reads as possible.
 
-use super::index::{Span, Timeline, window};
+use super::index::{Span, Timeline};
 use super::reads::{MemoryRead, Splitter};
 use super::report::{AttemptRef, CommitRef, Finding, Held, Interval, ReadEvidence, Violation};
 use crate::history::{Event, History, Outcome};
 
-/// Intervals shown for one read.
 const HELD_MAX: usize = 4;
 /// Distinct reads up to which the smallest conflict of two is looked for.
 const PAIRS_MAX: usize = 256;
 
-/// An attempt in violation, and the states that it may see.
 struct Wrong<'a> {
     history: &'a History,
     timeline: &'a Timeline,
@@ -19,10 +17,9 @@ struct Wrong<'a> {
     high: u32,
 }
 
-/// Explains the violation of attempt `i`.
 pub(crate) fn explain(history: &History, timeline: &Timeline, i: usize) -> Violation {
     let attempt = history.attempt(i);
-    let (low, high) = window(history, &timeline.commits, i);
+    let (low, high) = timeline.window(history, i);
     let wrong = Wrong {
         history,
         timeline,
@@ -111,16 +108,16 @@ impl Wrong<'_> {
     }
 
     fn held(&self, word: u32, span: &Span) -> Held {
-        let commits = &self.timeline.commits;
+        let commits = self.timeline;
         let commit_ref = |rank: u32| {
             let attempt = commits.attempt(rank);
-            let entries = commits.entries(word);
-            let entry = entries.ranks.partition_point(|&other| other < rank);
+            let (ranks, values) = commits.entries(word);
+            let entry = ranks.partition_point(|&other| other < rank);
             CommitRef {
                 version: commits.version(rank),
                 attempt,
                 lane: self.history.attempt(attempt).lane,
-                value: entries.values[entry],
+                value: values[entry],
             }
         };
         let before = span.from.checked_sub(1);

@@ -24,11 +24,9 @@ use crate::history::{History, NumberMap, Outcome, Rest, kind, sum};
 /// before its value index is asked, and the fewest for which there is one.
 const LINEAR_MAX: usize = 32;
 
-/// The commits and, by word, what they wrote.
-pub(crate) struct Commits {
-    /// Versions by rank.
+/// The commits and, by word, what they wrote; and what words held at first.
+pub(crate) struct Timeline {
     versions: Vec<u64>,
-    /// Attempts by rank.
     attempts: Vec<u32>,
     /// Where each word's entries start, and the number of all.
     first: Vec<usize>,
@@ -42,28 +40,38 @@ pub(crate) struct Commits {
     by_value: Vec<u32>,
     /// Words whose values nobody knows, by number; empty if there are none.
     unknown: Vec<bool>,
+    /// What each word held at first, by number, as far as it is known.
+    pub(crate) initial: Vec<Option<u64>>,
 }
 
-/// The entries of one word.
-#[derive(Clone, Copy)]
-pub(crate) struct Entries<'a> {
-    pub(crate) ranks: &'a [u32],
-    pub(crate) values: &'a [u64],
-}
-
-impl Commits {
-    /// Makes the index of the updates in `order`: (version, attempt), by version.
-    pub(crate) fn new(history: &History, order: Vec<(u64, u32)>) -> Self {
+impl Timeline {
+    /// Makes the index of the updates in `order`: (version, attempt), by version; and takes the
+    /// initial values that the history gives, or infers them if it says so.
+    pub(crate) fn new(history: &History, order: Vec<(u64, u32)>) -> (Self, InitialUse) {
         let (versions, attempts): (Vec<u64>, Vec<u32>) = order.into_iter().unzip();
         let first = entry_starts(history, &attempts);
         let mut next = first.clone();
         let total = first[history.words_len()];
-        let mut ranks = vec![0; total];
-        let mut values = vec![0; total];
-        let mut memory = Memory::new(history);
+        let (mut ranks, mut values) = (vec![0; total], vec![0; total]);
+        let initial = given(history);
+        // What words hold while the commits are replayed, if anything is added to them.
+        let mut memory = Vec::new();
+        if history.has_additions() {
+            memory.clone_from(&initial);
+        }
+        let mut unknown = vec![false; memory.len()];
         for (rank, &attempt) in (0_u32..).zip(&attempts) {
-            for (word, kind, value) in updates(history, attempt) {
-                let value = memory.update(history, word, kind, value);
+            for (word, kind, mut value) in updates(history, attempt) {
+                if let Some(now) = memory.get_mut(word) {
+                    let before = now.unwrap_or(0);
+                    unknown[word] |= kind == kind::ADD_FLOAT || kind == kind::ADD && now.is_none();
+                    value = match kind {
+                        kind::WRITE => value,
+                        kind::ADD => sum(history.words().word(word as u32), before, value),
+                        _ => before,
+                    };
+                    *now = Some(value);
+                }
                 let at = &mut next[word];
                 // The last of several writes by one commit counts.
                 if *at > first[word] && ranks[*at - 1] == rank {
@@ -76,7 +84,7 @@ impl Commits {
             }
         }
         let (value_index, by_value) = index_values(&first, &values);
-        Self {
+        let mut timeline = Self {
             versions,
             attempts,
             first,
@@ -84,8 +92,11 @@ impl Commits {
             values,
             value_index,
             by_value,
-            unknown: memory.unknown,
-        }
+            unknown,
+            initial,
+        };
+        let used = timeline.infer(history);
+        (timeline, used)
     }
 
     /// Returns whether nobody knows the values of a word: floats were added to it, or it was added
@@ -94,17 +105,14 @@ impl Commits {
         self.unknown.get(word as usize) == Some(&true)
     }
 
-    /// Returns the number of commits.
     pub(crate) fn len(&self) -> u32 {
         self.versions.len() as u32
     }
 
-    /// Returns the version of commit `rank`.
     pub(crate) fn version(&self, rank: u32) -> u64 {
         self.versions[rank as usize]
     }
 
-    /// Returns the attempt that was commit `rank`.
     pub(crate) fn attempt(&self, rank: u32) -> usize {
         self.attempts[rank as usize] as usize
     }
@@ -118,18 +126,15 @@ impl Commits {
         }
     }
 
-    /// Returns the commits that wrote a word.
-    pub(crate) fn entries(&self, word: u32) -> Entries<'_> {
+    /// Returns the ranks of the commits that wrote a word, and the values that it had after them.
+    pub(crate) fn entries(&self, word: u32) -> (&[u32], &[u64]) {
         let range = self.first[word as usize]..self.first[word as usize + 1];
-        Entries {
-            ranks: &self.ranks[range.clone()],
-            values: &self.values[range],
-        }
+        (&self.ranks[range.clone()], &self.values[range])
     }
 
     /// Returns the first entry of a word, from entry `from` on, that wrote `value`.
     pub(crate) fn entry_with(&self, word: u32, value: u64, from: usize) -> Option<usize> {
-        let values = self.entries(word).values;
+        let (_, values) = self.entries(word);
         let near = values.len().min(from + LINEAR_MAX);
         if let Some(at) = values[from..near].iter().position(|&v| v == value) {
             return Some(from + at);
@@ -149,41 +154,6 @@ fn updates(history: &History, attempt: u32) -> impl Iterator<Item = (usize, u32,
         (kind != kind::READ).then_some(((key >> kind::BITS) as usize, kind, value))
     };
     keys.iter().zip(values).filter_map(of_key)
-}
-
-/// Memory while the commits are replayed, for what is added to it. Empty if nothing is.
-#[derive(Default)]
-struct Memory {
-    values: Vec<Option<u64>>,
-    unknown: Vec<bool>,
-}
-
-impl Memory {
-    fn new(history: &History) -> Self {
-        if !history.has_additions() {
-            return Self::default();
-        }
-        Self {
-            values: given(history),
-            unknown: vec![false; history.words_len()],
-        }
-    }
-
-    /// Returns what a word holds after an update.
-    fn update(&mut self, history: &History, word: usize, kind: u32, value: u64) -> u64 {
-        let Some(now) = self.values.get_mut(word) else {
-            return value;
-        };
-        let before = now.unwrap_or(0);
-        let after = match kind {
-            kind::WRITE => value,
-            kind::ADD => sum(history.words().word(word as u32), before, value),
-            _ => before,
-        };
-        self.unknown[word] |= kind == kind::ADD_FLOAT || kind == kind::ADD && now.is_none();
-        *now = Some(after);
-        after
-    }
 }
 
 /// Returns where each word's entries start: one entry for each commit that wrote it.
@@ -234,36 +204,37 @@ pub(crate) struct Span {
     pub(crate) overwritten_by: Option<u32>,
 }
 
-/// Memory over time, with what it held at first.
-pub(crate) struct Timeline {
-    pub(crate) commits: Commits,
-    /// What each word held at first, by number, as far as it is known.
-    pub(crate) initial: Vec<Option<u64>>,
-}
-
 impl Timeline {
-    /// Returns whether a word may have held `value` at first.
     fn may_be_initial(&self, word: u32, value: u64) -> bool {
         self.initial[word as usize].is_none_or(|known| known == value)
     }
 
+    /// Returns what a word holds in a state, if that is known.
+    pub(crate) fn value(&self, word: u32, state: u32) -> Option<u64> {
+        let (ranks, values) = self.entries(word);
+        let before = ranks.partition_point(|&rank| rank < state);
+        match before.checked_sub(1) {
+            Some(newest) => Some(values[newest]),
+            None => self.initial[word as usize],
+        }
+    }
+
     /// Returns the first state, from `state` on, in which a word holds `value`.
     pub(crate) fn first_holding(&self, word: u32, value: u64, state: u32) -> Option<u32> {
-        if self.commits.is_unknown(word) {
+        if self.is_unknown(word) {
             return Some(state);
         }
-        let entries = self.commits.entries(word);
-        let from = entries.ranks.partition_point(|&rank| rank < state);
+        let (ranks, values) = self.entries(word);
+        let from = ranks.partition_point(|&rank| rank < state);
         let holds = match from.checked_sub(1) {
-            Some(current) => entries.values[current] == value,
+            Some(current) => values[current] == value,
             None => self.may_be_initial(word, value),
         };
         if holds {
             return Some(state);
         }
-        self.commits
-            .entry_with(word, value, from)
-            .map(|entry| entries.ranks[entry] + 1)
+        let entry = self.entry_with(word, value, from);
+        entry.map(|entry| ranks[entry] + 1)
     }
 
     /// Returns all stretches in which a word holds `value`, by a walk over all of its commits.
@@ -274,13 +245,13 @@ impl Timeline {
             set_by,
             overwritten_by,
         };
-        if self.commits.is_unknown(word) {
+        if self.is_unknown(word) {
             return vec![span(0, None, None)];
         }
-        let entries = self.commits.entries(word);
+        let (ranks, values) = self.entries(word);
         let mut spans = Vec::new();
         let mut open = self.may_be_initial(word, value).then_some((0, None));
-        for (&rank, &written) in entries.ranks.iter().zip(entries.values) {
+        for (&rank, &written) in ranks.iter().zip(values) {
             match open {
                 Some((from, set_by)) if written != value => {
                     spans.push(span(from, set_by, Some(rank)));
@@ -312,81 +283,80 @@ fn given(history: &History) -> Vec<Option<u64>> {
     values
 }
 
-/// Returns the states between which attempt `i` has its point, both included.
-pub(crate) fn window(history: &History, commits: &Commits, i: usize) -> (u32, u32) {
-    let attempt = history.attempt(i);
-    let (from, to) = match attempt.outcome {
-        Outcome::Committed { version } => (version - 1, version - 1),
-        _ => (attempt.begin, attempt.end),
-    };
-    (commits.state_at(from), commits.state_at(to))
-}
-
-/// Takes the initial values that the history gives, and infers the others if it says so.
-pub(crate) fn resolve(history: &History, commits: &Commits) -> (Vec<Option<u64>>, InitialUse) {
-    let words = history.words_len() as u64;
-    let mut initial = given(history);
-    let count = |initial: &[Option<u64>]| initial.iter().flatten().count() as u64;
-    let given = count(&initial);
-    if given < words {
-        infer_certain(history, commits, &mut initial);
-        if count(&initial) < words {
-            infer_by_elimination(history, commits, &mut initial);
-        }
-    }
-    let known = count(&initial);
-    let used = InitialUse {
-        given,
-        inferred: known - given,
-        unknown: words - known,
-    };
-    (initial, used)
-}
-
-/// Returns the first state that a commit to the word has changed.
-fn first_change(commits: &Commits, word: u32) -> u32 {
-    let first = commits.entries(word).ranks.first();
-    first.map_or(u32::MAX, |&rank| rank + 1)
-}
-
-fn infer_certain(history: &History, commits: &Commits, initial: &mut [Option<u64>]) {
-    let mut splitter = Splitter::default();
-    // How far the value is to be trusted: lower is better.
-    let mut trust = vec![(u8::MAX, u32::MAX); initial.len()];
-    for i in 0..history.len() {
-        let (low, high) = window(history, commits, i);
-        let class = match history.attempt(i).outcome {
-            Outcome::Committed { .. } => 0,
-            Outcome::CommittedReadOnly => 1,
-            Outcome::Aborted { .. } | Outcome::Running => 2,
+impl Timeline {
+    /// Returns the states between which attempt `i` has its point, both included.
+    pub(crate) fn window(&self, history: &History, i: usize) -> (u32, u32) {
+        let attempt = history.attempt(i);
+        let (from, to) = match attempt.outcome {
+            Outcome::Committed { version } => (version - 1, version - 1),
+            _ => (attempt.begin, attempt.end),
         };
-        splitter.split(history, i);
-        for read in &splitter.memory {
-            let word = read.word as usize;
-            let inferable = initial[word].is_none() || trust[word].0 != u8::MAX;
-            if inferable && (class, low) < trust[word] && high < first_change(commits, read.word) {
-                trust[word] = (class, low);
-                initial[word] = Some(read.value);
+        (self.state_at(from), self.state_at(to))
+    }
+
+    /// Infers the initial values that the history does not give.
+    fn infer(&mut self, history: &History) -> InitialUse {
+        let words = history.words_len() as u64;
+        let known = |initial: &[Option<u64>]| initial.iter().flatten().count() as u64;
+        let given = known(&self.initial);
+        if given < words {
+            self.infer_certain(history);
+        }
+        if known(&self.initial) < words {
+            self.infer_by_elimination(history);
+        }
+        let known = known(&self.initial);
+        InitialUse {
+            given,
+            inferred: known - given,
+            unknown: words - known,
+        }
+    }
+
+    /// Returns the first state that a commit to the word has changed.
+    fn first_change(&self, word: u32) -> u32 {
+        let (ranks, _) = self.entries(word);
+        ranks.first().map_or(u32::MAX, |&rank| rank + 1)
+    }
+
+    fn infer_certain(&mut self, history: &History) {
+        let mut splitter = Splitter::default();
+        // How far the value is to be trusted: lower is better.
+        let mut trust = vec![(u8::MAX, u32::MAX); self.initial.len()];
+        for i in 0..history.len() {
+            let (low, high) = self.window(history, i);
+            let class = match history.attempt(i).outcome {
+                Outcome::Committed { .. } => 0,
+                Outcome::CommittedReadOnly => 1,
+                Outcome::Aborted { .. } | Outcome::Running => 2,
+            };
+            splitter.split(history, i);
+            for read in &splitter.memory {
+                let word = read.word as usize;
+                let inferable = self.initial[word].is_none() || trust[word].0 != u8::MAX;
+                if inferable && (class, low) < trust[word] && high < self.first_change(read.word) {
+                    trust[word] = (class, low);
+                    self.initial[word] = Some(read.value);
+                }
             }
         }
     }
-}
 
-fn infer_by_elimination(history: &History, commits: &Commits, initial: &mut [Option<u64>]) {
-    let mut splitter = Splitter::default();
-    for i in 0..history.len() {
-        let (low, high) = window(history, commits, i);
-        splitter.split(history, i);
-        for read in &splitter.memory {
-            if initial[read.word as usize].is_some() || low >= first_change(commits, read.word) {
-                continue;
-            }
-            let ranks = commits.entries(read.word).ranks;
-            let written = commits
-                .entry_with(read.word, read.value, 0)
-                .is_some_and(|entry| ranks[entry] < high);
-            if !written {
-                initial[read.word as usize] = Some(read.value);
+    fn infer_by_elimination(&mut self, history: &History) {
+        let mut splitter = Splitter::default();
+        for i in 0..history.len() {
+            let (low, high) = self.window(history, i);
+            splitter.split(history, i);
+            for read in &splitter.memory {
+                let word = read.word as usize;
+                if self.initial[word].is_some() || low >= self.first_change(read.word) {
+                    continue;
+                }
+                let (ranks, _) = self.entries(read.word);
+                let entry = self.entry_with(read.word, read.value, 0);
+                if entry.is_none_or(|entry| ranks[entry] >= high) {
+                    self.initial[word] = Some(read.value);
+                }
             }
         }
     }

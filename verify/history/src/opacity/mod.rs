@@ -77,7 +77,7 @@ pub mod report;
 
 use crate::error::{Error, ImpossibleHistory};
 use crate::history::{Attempt, Event, History, NumberMap, Outcome};
-use index::{Timeline, window};
+use index::Timeline;
 use reads::{MemoryRead, Splitter};
 use report::{Counts, Verdict};
 use std::path::Path;
@@ -90,6 +90,12 @@ pub const EXPLAINED_MAX: usize = 16;
 /// # Errors
 /// [`Error::Impossible`], if no run of any transactional memory can have made the records.
 pub fn check(history: &History) -> Result<Verdict, Error> {
+    check_with_states(history).map(|(verdict, _)| verdict)
+}
+
+/// Does the same, and returns the states that the attempts saw.
+#[doc(hidden)]
+pub fn check_with_states(history: &History) -> Result<(Verdict, States<'_>), Error> {
     judge(history).map_err(|what| Error::Impossible {
         file: None,
         what: Box::new(what),
@@ -101,29 +107,58 @@ pub fn check(history: &History) -> Result<Verdict, Error> {
 /// # Errors
 /// Whatever [`History::load`] returns; [`Error::Impossible`] with the file.
 pub fn check_file(path: &Path) -> Result<Verdict, Error> {
-    judge(&History::load(path)?).map_err(|what| Error::Impossible {
+    let history = History::load(path)?;
+    let judged = judge(&history).map_err(|what| Error::Impossible {
         file: Some(path.to_owned()),
         what: Box::new(what),
-    })
+    });
+    judged.map(|(verdict, _)| verdict)
 }
 
-fn judge(history: &History) -> Result<Verdict, ImpossibleHistory> {
+/// The states of memory that the attempts of a history saw.
+#[doc(hidden)]
+pub struct States<'h> {
+    history: &'h History,
+    timeline: Timeline,
+    splitter: Splitter,
+}
+
+impl States<'_> {
+    /// Returns what words held at a point of attempt `i`, as far as the history says it: one at
+    /// which all of its reads hold, or, if there is none, its first.
+    pub fn seen_by(&mut self, i: usize) -> impl Fn(u64) -> Option<u64> + '_ {
+        self.splitter.split(self.history, i);
+        let (low, high) = self.timeline.window(self.history, i);
+        let state = point(&self.timeline, &self.splitter.memory, low, high).unwrap_or(low);
+        move |word| {
+            let word = self.history.words().number(word)?;
+            self.timeline.value(word, state)
+        }
+    }
+}
+
+fn judge(history: &History) -> Result<(Verdict, States<'_>), ImpossibleHistory> {
     let order = version_order(history)?;
-    let commits = index::Commits::new(history, order);
-    let (initial, initial_use) = index::resolve(history, &commits);
-    let timeline = Timeline { commits, initial };
-    let (violations_total, first) = violations(history, &timeline);
+    let (timeline, initial_use) = Timeline::new(history, order);
+    let mut splitter = Splitter::default();
+    let (violations_total, first) = violations(history, &timeline, &mut splitter);
     let explained = first
         .iter()
         .map(|&i| explain::explain(history, &timeline, i));
     let violations = explained.collect();
-    Ok(Verdict {
+    let verdict = Verdict {
         history: history.header.clone(),
         counts: counts(history),
         initial: initial_use,
         violations_total,
         violations,
-    })
+    };
+    let states = States {
+        history,
+        timeline,
+        splitter,
+    };
+    Ok((verdict, states))
 }
 
 fn counts(history: &History) -> Counts {
@@ -199,7 +234,6 @@ fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory
     Ok(order)
 }
 
-/// Checks what one attempt's record must satisfy by itself.
 fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
     let (begin, end) = (attempt.begin, attempt.end);
     if end < begin {
@@ -229,12 +263,15 @@ fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
 }
 
 /// Judges every attempt; returns how many are in violation, and the first of them.
-fn violations(history: &History, timeline: &Timeline) -> (u64, Vec<usize>) {
-    let mut splitter = Splitter::default();
+fn violations(
+    history: &History,
+    timeline: &Timeline,
+    splitter: &mut Splitter,
+) -> (u64, Vec<usize>) {
     let (mut total, mut first) = (0, Vec::new());
     for i in 0..history.len() {
         let lost = splitter.split(history, i);
-        let (low, high) = window(history, &timeline.commits, i);
+        let (low, high) = timeline.window(history, i);
         if lost.is_some() || point(timeline, &splitter.memory, low, high).is_none() {
             total += 1;
             if first.len() < EXPLAINED_MAX {

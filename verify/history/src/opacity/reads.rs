@@ -7,14 +7,12 @@ use crate::history::{History, NumberMap, kind, sum};
 /// A read that went to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoryRead {
-    /// The word's number.
     pub(crate) word: u32,
     pub(crate) value: u64,
     /// Index among the attempt's events.
     pub(crate) event: u32,
 }
 
-/// What an attempt has made of a word.
 #[derive(Clone, Copy)]
 enum Own {
     /// Its value is this.

@@ -8,7 +8,6 @@ use clap::ValueEnum;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
 
-/// Returns a random order of the numbers below `n`.
 fn shuffled(rng: &mut Rng, n: u32) -> Vec<u8> {
     let mut order: Vec<u8> = (0..n as u8).collect();
     for i in (1..n).rev() {
@@ -29,7 +28,6 @@ fn reads(rng: &mut Rng, words: &[u8], read: fn(Words) -> Op) -> Vec<Op> {
     ops
 }
 
-/// The transactions of one program.
 struct Writer<'a> {
     rng: &'a mut Rng,
     words: u32,
@@ -78,7 +76,6 @@ impl Writer<'_> {
         ops
     }
 
-    /// Exchanges the words of a pair.
     fn toggle(&mut self) -> Vec<Op> {
         let first = self.rng.below(self.words / 2) as u8 * 2;
         let a = first + u8::from(!self.rng.chance(50));
@@ -93,7 +90,6 @@ impl Writer<'_> {
         }
     }
 
-    /// Moves an amount from one word to another.
     fn transfer(&mut self) -> Vec<Op> {
         let order = shuffled(self.rng, self.words);
         let amount = u64::from(self.rng.within(1, 9));
@@ -115,7 +111,6 @@ impl Writer<'_> {
         ops
     }
 
-    /// Inserts or removes up to three nodes.
     fn relink(&mut self) -> Vec<Op> {
         (0..self.rng.within(1, 3))
             .map(|_| {
@@ -126,7 +121,6 @@ impl Writer<'_> {
             .collect()
     }
 
-    /// Allocates, frees, writes and reads nodes of up to three words.
     fn nodes(&mut self) -> Vec<Op> {
         let order = shuffled(self.rng, self.words);
         let words = order.into_iter().take(self.rng.within(1, 3) as usize);
@@ -134,7 +128,6 @@ impl Writer<'_> {
         words.map(|w| Op::Act(self.rng.pick(&acts), w)).collect()
     }
 
-    /// Puts and takes one or two words.
     fn turns(&mut self) -> Vec<Op> {
         let order = shuffled(self.rng, self.words);
         let words = order.into_iter().take(self.rng.pick(&[1, 1, 1, 2]));

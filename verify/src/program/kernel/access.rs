@@ -1,8 +1,9 @@
 //! What the transactions of a lane alone and of a team do: accesses of both; sums, lists, words that
 //! take turns, and nodes of a pool, each of which a word names, of lanes alone.
 
-use super::{Access, Params, Part, together, transaction};
-use crate::program::case::{Act, Op, Words};
+use super::{Access, Params, Part, transaction};
+use crate::program::case::{Act, Op, Words, together};
+use crate::program::silent::Watch;
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
 use stm_core::internal::Crew;
@@ -55,6 +56,7 @@ fn add<L: Lane, A: Algorithm, T: Summand>(
 ) -> TxResult<()> {
     let (row, column) = place(sums, sum);
     let deltas = deltas.map(T::from_bits64);
+    // No more than there are: the read of a plain word is an event.
     if count == 1 {
         return tx.add(sums, row, column, deltas[0]);
     }
@@ -79,56 +81,41 @@ macro_rules! composed {
 }
 
 impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
-    #[inline(never)]
-    fn read_words<T: Element>(
+    fn read_words<T: Element, const N: usize>(
         &mut self,
         words: &A::Array<T>,
-        at: &[Option<u64>],
-        found: &mut [Option<u64>],
-    ) -> TxResult<()> {
-        let mut put = |values: &[T]| {
-            for (to, value) in found.iter_mut().zip(values) {
-                *to = Some(value.to_bits64());
-            }
-        };
-        match *at {
-            [Some(a)] => put(&[self.read(words, a)?]),
-            [Some(a), Some(b)] => put(&self.read_many(words, [a, b])?),
-            [Some(a), Some(b), Some(c)] => put(&self.read_many(words, [a, b, c])?),
-            _ => {}
-        }
-        Ok(())
+        at: [Option<u64>; N],
+    ) -> TxResult<[Option<T>; N]> {
+        let found = self.read_many(words, at.map(Option::unwrap_or_default))?;
+        Ok(found.map(Some))
     }
 
-    #[inline(never)]
-    fn write_words<T: Element>(
+    fn write_words<T: Element, const N: usize>(
         &mut self,
         words: &A::Array<T>,
-        writes: [Option<(u64, u64)>; 2],
-        count: u32,
+        writes: [Option<(u64, T)>; N],
     ) -> TxResult<()> {
-        let [(first, a), (second, b)] = writes.map(Option::unwrap_or_default);
-        let (a, b) = (T::from_bits64(a), T::from_bits64(b));
-        if count == 1 {
-            return self.write(words, first, a);
+        let writes = writes.map(|write| write.unwrap_or((0, T::from_bits64(0))));
+        if let [(at, value)] = writes[..] {
+            return self.write(words, at, value);
         }
-        self.write_many(words, [first, second], [a, b], count)
+        let (at, values) = (writes.map(|(at, _)| at), writes.map(|(_, value)| value));
+        self.write_many(words, at, values, N as u32)
     }
 
     composed!();
 
-    fn alone(part: &mut Single<'_, '_, '_, L, A>, op: &Op, next: Option<&Op>) -> TxResult<bool> {
-        part.operation(op, next)
+    fn alone(part: &mut Single<'_, '_, '_, L, A>, ops: &[Op]) -> TxResult<()> {
+        part.operation(ops)
     }
 }
 
 pub(super) type Single<'p, 'a, 't, L, A> = Part<'p, 'a, Tx<'t, L, A>, A>;
 
 impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
-    /// Does an operation, and the next one with it if it can; then it returns `true`.
-    fn operation(&mut self, op: &Op, next: Option<&Op>) -> TxResult<bool> {
+    fn operation(&mut self, ops: &[Op]) -> TxResult<()> {
         let program = self.params.program;
-        match op {
+        match &ops[0] {
             Op::ReadSums(list) => {
                 let (tx, list) = (&mut *self.tx, list.as_slice());
                 let found = if program.sums_are_wide() {
@@ -137,28 +124,24 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
                     read_sums(tx, &self.params.narrow_sums, list)?
                 };
                 for (&sum, &value) in list.iter().zip(&found) {
-                    self.saw(program.initial.len() + usize::from(sum), value);
+                    let at = program.initial.len() + usize::from(sum);
+                    self.tell(|watch, leader| watch.read(leader, at, value));
                     self.last = value;
                 }
                 self.any |= self.last;
             }
-            Op::Add(sum, value) => {
-                let mut deltas = [value.after(self.last, self.any), 0];
-                let mut count = 1;
-                if let Some(Op::Add(next, after)) = next
-                    && together(program.row, &[*sum, *next])
-                {
-                    deltas[1] = after.after(self.last, self.any);
-                    count = 2;
-                }
+            Op::Add(..) => {
+                let ([(sum, first), (_, second)], count) = self.values(ops);
+                let (deltas, tx) = ([first, second], &mut *self.tx);
                 if program.sums_are_wide() {
-                    add(self.tx, &self.params.wide_sums, *sum, deltas, count)?;
+                    add(tx, &self.params.wide_sums, sum, deltas, count as u32)?;
                 } else {
-                    add(self.tx, &self.params.narrow_sums, *sum, deltas, count)?;
+                    add(tx, &self.params.narrow_sums, sum, deltas, count as u32)?;
                 }
-                let first = program.initial.len() + usize::from(*sum);
-                (first..first + count as usize).for_each(|sum| self.wrote(sum));
-                return Ok(count == 2);
+                let first = program.initial.len() + usize::from(sum);
+                for at in first..first + count {
+                    self.tell(|watch, leader| watch.wrote(leader, at));
+                }
             }
             Op::Act(act @ (Act::Insert | Act::Remove), node) => {
                 self.relink(*node, *act == Act::Insert)?;
@@ -168,7 +151,7 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             // `Part::block` has them.
             Op::Read(_) | Op::Write(..) | Op::RetryIf(..) | Op::Either | Op::OrElse | Op::End => {}
         }
-        Ok(false)
+        Ok(())
     }
 
     fn next_of(&mut self, node: u8) -> TxResult<u8> {
@@ -188,7 +171,6 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
         }
     }
 
-    /// Inserts a node into the list, or removes it, unless that has been done.
     fn relink(&mut self, node: u8, inserts: bool) -> TxResult<()> {
         let (before, found) = self.find(node)?;
         if (found == node) == inserts {
@@ -201,7 +183,7 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             next = self.next_of(node)?;
         }
         self.write(&[(before, next.into())])?;
-        self.changed(node, inserts);
+        self.tell(|watch, _| watch.changed(self.number, node, inserts));
         Ok(())
     }
 
@@ -210,19 +192,11 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
         self.last = self.read(Words::new(&[word]))?;
         if self.last != u64::from(puts) {
             self.write(&[(word, puts.into())])?;
-            self.changed(word, puts);
+            self.tell(|watch, _| watch.changed(self.number, word, puts));
             return Ok(());
         }
-        if let Some(watch) = self.params.watch {
-            watch.waits(self.leader);
-        }
+        self.tell(Watch::waits);
         self.tx.retry()
-    }
-
-    fn changed(&self, node: u8, inserted: bool) {
-        if let Some(watch) = self.params.watch {
-            watch.changed(self.number, node, inserted);
-        }
     }
 }
 
@@ -238,7 +212,6 @@ record! {
 }
 
 impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
-    /// Does an operation on the node that a word names.
     fn node(&mut self, word: u8, act: Act) -> TxResult<()> {
         self.last = self.read(Words::new(&[word]))?;
         let node = Node::from_bits(self.last as u32);
@@ -268,7 +241,6 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
         Ok(())
     }
 
-    /// Reads a node, which must be the word's and whole.
     fn visit(&mut self, word: u8, node: Node) -> TxResult<()> {
         let Item {
             owner,
@@ -276,49 +248,29 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             writer,
         } = self.tx.read_node(&self.params.nodes, node)?;
         let whole = both == u64::from(owner) << 32 | u64::from(writer);
-        if (owner != u32::from(word) + 1 || !whole)
-            && let Some(watch) = self.params.watch
-        {
+        if owner != u32::from(word) + 1 || !whole {
             let found = format!("{owner}, {both:#x} and {writer}");
-            watch.broken(format!("the node of word {word} has {found}"));
+            let what = format!("the node of word {word} has {found}");
+            self.tell(|watch, _| watch.broken(what));
         }
         Ok(())
     }
 }
 
 impl<L: Lane, A: Algorithm, C: Crew> Access<A> for TeamTx<'_, L, A, C> {
-    #[inline(never)]
-    fn read_words<T: Element>(
+    fn read_words<T: Element, const N: usize>(
         &mut self,
         words: &A::Array<T>,
-        at: &[Option<u64>],
-        found: &mut [Option<u64>],
-    ) -> TxResult<()> {
-        let mut put = |values: &[Option<T>]| {
-            for (to, value) in found.iter_mut().zip(values) {
-                *to = value.map(Element::to_bits64);
-            }
-        };
-        match *at {
-            [a] => put(&[self.read(words, a)?]),
-            [a, b] => put(&self.read_many(words, [a, b])?),
-            [a, b, c] => put(&self.read_many(words, [a, b, c])?),
-            _ => {}
-        }
-        Ok(())
+        at: [Option<u64>; N],
+    ) -> TxResult<[Option<T>; N]> {
+        self.read_many(words, at)
     }
 
-    #[inline(never)]
-    fn write_words<T: Element>(
+    fn write_words<T: Element, const N: usize>(
         &mut self,
         words: &A::Array<T>,
-        writes: [Option<(u64, u64)>; 2],
-        count: u32,
+        writes: [Option<(u64, T)>; N],
     ) -> TxResult<()> {
-        let writes = writes.map(|write| write.map(|(at, value)| (at, T::from_bits64(value))));
-        if count == 1 {
-            return self.write(words, writes[0]);
-        }
         self.write_many(words, writes)
     }
 

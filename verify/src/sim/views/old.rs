@@ -31,7 +31,7 @@
 //! what a load returns that forbids behaviours and nothing else. A sample of the clock
 //! ([`Views::oldest_visible`]) would become newer than what the lane has loaded before, and the
 //! checker would accuse an attempt that is right: it began with that older value. So the history of
-//! a sampled word keeps its older stores, until no lane's floor is among them.
+//! a sampled word keeps its older stores.
 
 use super::{Store, Views};
 use crate::rng::Rng;
@@ -103,43 +103,14 @@ impl Views {
     }
 }
 
-/// Older stores of a sampled word after which those that no lane needs are looked for.
-const PRUNED_FROM: usize = 64;
-
 impl Views {
-    /// Notes that a lane has ended: it samples nothing any more.
-    pub(in crate::sim) fn ended(&mut self, lane: u32) {
-        self.lane_mut(lane).goes_on = false;
-    }
-
     /// Returns the value of the oldest store that the lane may see, and changes nothing that a load
     /// would notice. A word must be sampled for the first time before a store to it is dropped.
     pub(in crate::sim) fn oldest_visible(&mut self, number: u32, lane: u32) -> u128 {
-        let history = self.history_mut(number);
-        history.prune_at.get_or_insert(PRUNED_FROM);
+        self.history_mut(number).sampled = true;
         let history = self.history(number);
         let mut stores = history.stores.iter();
         let seen = stores.rposition(|store| self.sees(store, lane));
         history.stores[seen.unwrap_or(history.oldest())].value
-    }
-
-    /// Drops a word's older stores; if it is sampled, those before all floors of lanes that go on.
-    pub(super) fn prune(&mut self, number: u32) {
-        let history = self.history(number);
-        let oldest = history.oldest();
-        let mut needed = oldest;
-        if history.prune_at.is_some() {
-            let lanes = 0..self.lanes.len() as u32;
-            for lane in lanes.filter(|&lane| self.lane(lane).goes_on) {
-                let mut stores = history.stores.range(..=oldest);
-                let floor = stores.rposition(|store| self.sees(store, lane));
-                needed = needed.min(floor.unwrap_or(0));
-            }
-        }
-        let history = self.history_mut(number);
-        history.dropped += needed as u64;
-        let again = PRUNED_FROM.max(2 * (oldest - needed));
-        history.prune_at = history.prune_at.map(|_| again);
-        history.stores.drain(..needed);
     }
 }
