@@ -104,6 +104,61 @@ impl<K, V> core::fmt::Debug for ListPlace<'_, K, V> {
     }
 }
 
+/// Gives a container made of [`TLists`] the operations that do the same in all of them.
+macro_rules! operations_at_places {
+    ($container:ident, $lists:tt) => {
+        #[stm_core_macros::inlined]
+        impl<A: Algorithm, K: Key, V: Element> $container<A, K, V> {
+            /// Does what [`TLists::get_at`] does.
+            ///
+            /// # Errors
+            /// The errors are those of [`TLists::get_at`].
+            pub fn get_at<'a, L: Lane>(
+                &self,
+                tx: &mut Tx<'a, L, A>,
+                place: ListPlace<'a, K, V>,
+            ) -> TxResult<V> {
+                self.$lists.get_at(tx, place)
+            }
+
+            /// Does what [`TLists::set_at`] does.
+            ///
+            /// # Errors
+            /// The errors are those of [`TLists::set_at`].
+            pub fn set_at<'a, L: Lane>(
+                &self,
+                tx: &mut Tx<'a, L, A>,
+                place: ListPlace<'a, K, V>,
+                value: V,
+            ) -> TxResult<()> {
+                self.$lists.set_at(tx, place, value)
+            }
+
+            /// Puts `value` at `key` and returns the value that was there.
+            ///
+            /// # Errors
+            /// The errors are those of [`TLists::insert`].
+            pub fn insert<L: Lane>(
+                &self,
+                tx: &mut Tx<'_, L, A>,
+                key: K,
+                value: V,
+            ) -> TxResult<Option<V>> {
+                self.entry(tx, key)?.insert(value)
+            }
+
+            /// Removes `key` and returns its value.
+            ///
+            /// # Errors
+            /// The errors are those of [`TLists::remove`].
+            pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
+                self.entry(tx, key)?.remove()
+            }
+        }
+    };
+}
+pub(super) use operations_at_places;
+
 /// The number of entries of the read set that a walk takes before it releases those that it has
 /// passed; it is less than the entries that a lane keeps on its stack.
 const WALK_ENTRIES: u32 = 12;

@@ -3,6 +3,7 @@
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::preassigned::{Preassigned, TPreassigned};
 use crate::array::record::Record;
+use crate::memory::globals::FaultRecord;
 use crate::run::step::Step;
 use crate::run::work::{Body, Ends};
 use crate::tx::abort::{Abort, TxResult};
@@ -86,7 +87,18 @@ impl Results<()> for () {
 #[stm_core_macros::inlined]
 impl<R: Element> Results<R> for &Output<R> {
     fn hold<L: Lane, A: Algorithm>(&self, stm: &StmRef<A>, lane: &L, range: &Range<u64>) -> bool {
-        stm.takes_results(lane, range, self)
+        if range.end <= self.len() {
+            return true;
+        }
+        let record = FaultRecord {
+            reason: Abort::OutOfRange as u32 + 1,
+            index: range.end - 1,
+            len: self.len(),
+            transaction: lane.grid_thread(),
+            ..FaultRecord::NONE
+        };
+        stm.fault(lane, record);
+        false
     }
 
     fn keep<L: Lane>(&mut self, lane: &L, i: u64, result: R) {

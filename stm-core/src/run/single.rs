@@ -17,10 +17,9 @@
 use crate::algorithm::contract::{Algorithm, Granule, Scratch, Tx};
 use crate::hint::rarely;
 use crate::memory::logs::Logs;
-use crate::observe::mark::mark;
 use crate::observe::phase::Phase;
-use crate::run::admission::{Admission, Turn};
-use crate::run::gate::Place;
+use crate::observe::phase::mark;
+use crate::run::gate::{Admission, Place, Turn};
 use crate::run::loops::KernelStm;
 use crate::run::outcome::{Attempt, Counts, Outcome};
 use crate::run::period::looks;
@@ -205,7 +204,7 @@ where
 
     fn close(&mut self, opened: bool) {
         if self.i < self.end {
-            Counts::unfinished(self.lane, self.stm);
+            self.stm.unfinished(self.lane);
         }
         if opened {
             self.tx.logs.close(self.lane);

@@ -11,8 +11,8 @@ use crate::algorithm::contract::{
 };
 use crate::memory::version::Version;
 use crate::observe::event::Event;
-use crate::observe::mark::mark;
 use crate::observe::phase::Phase;
+use crate::observe::phase::mark;
 use crate::tx::abort::{Abort, Fault, TxResult};
 use crate::tx::stm_ref::StmRef;
 use stm_machine::lane::{Lane, records, times};

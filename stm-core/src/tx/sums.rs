@@ -3,7 +3,7 @@
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::array::sums::{Addend, RowSlice, Summand, TSums};
 use crate::tx::abort::{Abort, TxResult};
-use crate::{observe::event::Event, observe::mark::mark};
+use crate::{observe::event::Event, observe::phase::mark};
 use stm_machine::lane::{Lane, records};
 
 #[stm_core_macros::inlined]

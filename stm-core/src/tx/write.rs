@@ -1,7 +1,7 @@
 //! Writes of an attempt: one word, several together, and captured ones.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::{observe::event::Event, observe::mark::mark, tx::abort::TxResult};
+use crate::{observe::event::Event, observe::phase::mark, tx::abort::TxResult};
 use stm_machine::{Element, Lane, View, WordAddress};
 
 #[stm_core_macros::inlined]

@@ -21,7 +21,7 @@ use crate::algorithm::paper::read_set::ReadSet;
 use crate::algorithm::paper::write_set::WriteSet;
 use crate::algorithm::registry::Variant;
 use crate::memory::version::Version;
-use crate::observe::mark::mark;
+use crate::observe::phase::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::WarpCrew;
 use stm_machine::lane::{Lane, records};

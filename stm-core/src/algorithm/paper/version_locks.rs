@@ -27,7 +27,7 @@ use crate::algorithm::paper::validation::{Hierarchical, POLL_NS, Tbv, Validation
 use crate::algorithm::paper::write_set::WriteSet;
 use crate::algorithm::registry::Variant;
 use crate::memory::version::{LockWord, Version};
-use crate::observe::mark::mark;
+use crate::observe::phase::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use core::marker::PhantomData;
