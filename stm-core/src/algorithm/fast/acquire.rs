@@ -28,6 +28,7 @@ use crate::algorithm::fast::entries::{
 use crate::algorithm::fast::pairs::Pairs;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
+use crate::memory::version::CellWord;
 use crate::tx::abort::{Abort, TxResult};
 use core::marker::PhantomData;
 use stm_machine::{Lane, observe::Mutant};
@@ -302,12 +303,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         i: u32,
     ) -> Group<B> {
         // SAFETY: the count is not 0, and i is in its batch or the one behind.
-        let (entries, seen): ([u64; B], [u64; B]) = unsafe {
-            (
-                at.batch(Column::Address, i, len),
-                at.batch(Column::Seen, i, len),
-            )
-        };
+        let (entries, seen): ([u64; B], _) = unsafe { at.seen(i, len) };
         let mut which = 0;
         for (j, &entry) in entries.iter().enumerate() {
             which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
@@ -369,8 +365,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
         }
         let mut found;
-        if let Some(bit) = S::LOCK_BIT {
-            let apart = blind & !pairs.which;
+        if S::CELLS {
+            let (bit, apart) = (CellWord::LOCKED, blind & !pairs.which);
             found = Self::try_lock(at, map, entries, seen, which & !apart, &pairs);
             // SAFETY: those that are wanted are version words of elements in
             // range (checked by `Tx`). Relaxed: F3 follows. A word that is locked stays as it is.

@@ -92,8 +92,8 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
         }
         let clock = self.present();
         let young_enough = clock.0.wrapping_sub(snapshot.0) < 1 << (bits - 2);
-        let old =
-            S::is_newer::<T>(seen, clock, bits) && young_enough || Mutant::OldUnproved.on(lane);
+        let old = S::newest::<T, 1>([seen], 0, clock, bits).1 && young_enough
+            || Mutant::OldUnproved.on(lane);
         let free = if old { young } else { seen };
         // ORDER(F6): the store that releases the lock starts no release sequence
         // of the word's former writer.
@@ -114,7 +114,7 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     pub(crate) fn ticks_bound<L: Lane>(tx: &Tx<'_, L, Self>) -> u32 {
-        if S::WRAPS {
+        if S::CELLS {
             // SAFETY: the clock is live.
             unsafe { tx.lane.ticks_bound(tx.stm.clock()) }
         } else {
@@ -133,7 +133,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns whether the attempt is so old that a packed word may look older
     /// than it is, or the same as one that was read before.
     pub(crate) fn has_outlived<L: Lane>(tx: &mut Tx<'_, L, Self>, ignored: Mutant) -> bool {
-        if !S::WRAPS || ignored.on(tx.lane) {
+        if !S::CELLS || ignored.on(tx.lane) {
             return false;
         }
         let now = Self::ticks_bound(tx);
@@ -159,14 +159,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         seen: [u64; N],
         which: u32,
     ) -> bool {
-        if !S::WRAPS {
+        if !S::CELLS {
             return false;
         }
         let snapshot = tx.attempt.snapshot;
         let bits = tx.lane.version_bits();
         let mut found = None;
         for k in 0..N {
-            if which >> k & 1 != 0 && S::is_newer::<T>(seen[k], snapshot, bits) {
+            let (_, newer) = S::newest::<T, 1>([seen[k]], 0, snapshot, bits);
+            if which >> k & 1 != 0 && newer {
                 found = Some((words[k], seen[k]));
             }
         }

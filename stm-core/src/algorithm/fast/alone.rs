@@ -24,7 +24,7 @@ use stm_machine::{Lane, WordAddress, observe::Mutant};
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     #[inline(always)]
     pub(crate) fn commit_alone<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        if S::MANY_WORDS_PER_VERSION || tx.attempt.sums.added != 0 {
+        if !S::CELLS || tx.attempt.sums.added != 0 {
             return false;
         }
         let kept = Mutant::AloneVersionKept.on(tx.lane);

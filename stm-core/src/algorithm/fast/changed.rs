@@ -8,7 +8,7 @@
 //! an attempt without need, and waits again.
 
 use crate::algorithm::contract::Tx;
-use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries};
+use crate::algorithm::fast::entries::{BATCH, BLIND, Entries};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use stm_machine::{Lane, observe::Mutant};
@@ -23,27 +23,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     #[inline(never)]
     fn word_changed<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32) -> bool {
-        let mut i = 0;
-        while i < len {
-            // SAFETY: i is below the count.
-            let (entries, seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
-                (
-                    at.batch(Column::Address, i, len),
-                    at.batch(Column::Seen, i, len),
-                )
-            };
-            // Relaxed loads: nothing is read on the strength of them, and a
-            // change is seen in the end.
-            let found = Self::reload(at, map, len, entries, seen, i, BLIND);
-            let mut changed = Self::differing(found, seen);
-            if Mutant::LostWakeup.on(at.lane()) && i == 0 {
-                changed &= !2;
-            }
-            if changed != 0 {
-                return true;
-            }
-            i += BATCH as u32;
-        }
-        false
+        // Relaxed loads: nothing is read on the strength of them, and a
+        // change is seen in the end.
+        !Self::hold::<L, true, BATCH>(at, map, len, BLIND, |i, changed| {
+            Mutant::LostWakeup.on(at.lane()) && i == 0 && changed & !2 == 0
+        })
     }
 }

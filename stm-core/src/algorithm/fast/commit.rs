@@ -38,20 +38,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Validates: returns whether every word read and not written is as it was seen.
     pub(crate) fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        let at = Self::entries(tx);
-        let map = S::map(tx.stm);
-        let len = tx.attempt.set.len;
-        let mut i = 0;
-        while i < len {
-            // SAFETY: i is below the count.
-            let (entries, seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
-                (
-                    at.batch(Column::Address, i, len),
-                    at.batch(Column::Seen, i, len),
-                )
-            };
-            let found = Self::reload(at, map, len, entries, seen, i, WRITTEN);
-            let mut changed = Self::differing(found, seen);
+        let (at, map, len) = (Self::entries(tx), S::map(tx.stm), tx.attempt.set.len);
+        Self::hold::<L, true, BATCH>(at, map, len, WRITTEN, |i, mut changed| {
             while changed != 0 {
                 let k = i + changed.trailing_zeros();
                 changed &= changed - 1;
@@ -66,9 +54,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     }
                 }
             }
-            i += BATCH as u32;
-        }
-        true
+            true
+        })
     }
 
     /// Releases all locks of the transaction with the words as they were seen.
@@ -111,12 +98,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     ) {
         let lane = at.lane();
         // SAFETY: the count is not 0, and i is below it.
-        let (entries, seen): ([u64; B], [u64; B]) = unsafe {
-            (
-                at.batch(Column::Address, i, len),
-                at.batch(Column::Seen, i, len),
-            )
-        };
+        let (entries, seen): ([u64; B], _) = unsafe { at.seen(i, len) };
         let held = |j: usize| {
             i + (j as u32) < len
                 && without >> j & 1 == 0

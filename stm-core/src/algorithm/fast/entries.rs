@@ -203,6 +203,20 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
             })
         }
     }
+
+    /// Does the same for the addresses and the words seen.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::batch`].
+    pub(crate) unsafe fn seen<const B: usize>(self, i: u32, len: u32) -> ([u64; B], [u64; B]) {
+        // SAFETY: the caller's.
+        unsafe {
+            (
+                self.batch(Column::Address, i, len),
+                self.batch(Column::Seen, i, len),
+            )
+        }
+    }
 }
 
 /// Searches the addresses of `len` entries, of which the first N are at `inline` and the others in

@@ -66,7 +66,7 @@ pub struct VersionedSets<'s, const INLINE: usize> {
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     const VARIANT: Variant = S::VARIANT;
-    const USES_LOCK_TABLE: bool = S::MANY_WORDS_PER_VERSION;
+    const USES_LOCK_TABLE: bool = !S::CELLS;
     const GRANULE: Granule = Granule::Lane;
     const SCHEDULED: bool = true;
     const READ_POLLS: u32 = 1;
@@ -143,7 +143,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let converged = unsafe { WarpCrew::of(lane.active_mask()) };
         let mut polls = 0;
         let mut end = Ok(());
-        let mut seen = Self::load(tx, words, v);
+        let mut seen = Self::load(tx, words, v, u32::MAX);
         loop {
             let bits = lane.version_bits();
             let (locked, newer) = S::newest::<T, N>(seen, own, tx.attempt.snapshot, bits);
@@ -170,7 +170,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
                     }
                 }
                 if end.is_ok() {
-                    seen = Self::load(tx, words, v);
+                    seen = Self::load(tx, words, v, u32::MAX);
                 }
             }
         }
@@ -178,18 +178,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         if S::packs::<T>() && Self::has_outlived(tx, Mutant::OldReadUnchecked) {
             return Err(Abort::ReadStale);
         }
-        // Values are kept where versions alone do not prove a change.
-        let values: [u64; N] = core::array::from_fn(|k| {
-            if S::MANY_WORDS_PER_VERSION {
-                v[k].to_bits64()
-            } else {
-                0
-            }
-        });
-        let at = Self::entries(tx);
-        tx.attempt
-            .set
-            .read(at, words, seen, values, S::MANY_WORDS_PER_VERSION, own)?;
+        Self::add_reads(tx, words, seen, v, own)?;
         Self::apart_from_sums(tx, Abort::ReadSetFull)
     }
 
@@ -351,7 +340,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Ok(())
     }
 
-    const OWNS: bool = S::LOCK_BIT.is_some();
+    const OWNS: bool = S::CELLS;
 
     fn own_many<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -399,7 +388,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         tx.attempt.snapshot = Self::of_leader(tx, crew, tx.attempt.snapshot);
         // The leader's time, as its load of the clock may have come long before the others arrived.
         let leader = crew.leader(tx.lane);
-        let since = if S::WRAPS {
+        let since = if S::CELLS {
             crew.broadcast_32(tx.lane, leader, tx.attempt.born.since)
         } else {
             0

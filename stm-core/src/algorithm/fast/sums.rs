@@ -19,7 +19,7 @@
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::algorithm::fast::sum_set::{ADDED, Addition, READ, SumLogs, SumSet, header_of};
+use crate::algorithm::fast::sum_set::{ADDED, Addition, Column, READ, SumLogs, SumSet, header_of};
 use crate::array::sums::{ANNOUNCED, Addend, ENDED, RowSlice, Summand, is_pending};
 use crate::tx::abort::{Abort, TxResult};
 use stm_machine::{Lane, WordAddress, observe::Mutant};
@@ -134,7 +134,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // SAFETY: below the count; the header is of a row in range of live
             // rows (Tx::run_of). Relaxed: the callers name the events around.
             unsafe {
-                let row = at.row(i);
+                let row = at.get(Column::Row, i);
                 if row & ADDED != 0 {
                     at.lane().add_relaxed_64(header_of(row), more);
                 }
@@ -185,11 +185,11 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // SAFETY: below the count; the header is of a row in range of live
             // rows (Tx::run_of). Relaxed: F1 or F4 precedes.
             unsafe {
-                let row = at.row(i);
+                let row = at.get(Column::Row, i);
                 if row & READ != 0 {
                     let own = if row & ADDED != 0 { own } else { 0 };
                     let found = lane.load_relaxed_64(header_of(row));
-                    same &= found == at.seen(i).wrapping_add(own);
+                    same &= found == at.get(Column::Seen, i).wrapping_add(own);
                 }
             }
             i += 1;
@@ -212,7 +212,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             unsafe {
                 let (addition, next) = SumSet::addition(at, k);
                 k = next;
-                let start = header_of(at.row(addition.row)).wrapping_add(1);
+                let start = header_of(at.get(Column::Row, addition.row)).wrapping_add(1);
                 let column = addition.column as usize;
                 if addition.kind == Addend::Wide as u32 {
                     lane.add_relaxed_64(start.wrapping_add(column), addition.delta);
@@ -257,7 +257,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let (addition, row) = unsafe {
                 let (addition, next) = SumSet::addition(at, k);
                 k = next;
-                (addition, at.row(addition.row))
+                (addition, at.get(Column::Row, addition.row))
             };
             let place = addition.column.wrapping_sub(run.first);
             if header_of(row) == run.header

@@ -20,7 +20,7 @@
 use crate::algorithm::contract::{Algorithm, Change, Inside, Owned, Tx};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::memory::version::Version;
+use crate::memory::version::{CellWord, Version};
 use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
@@ -39,7 +39,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut lost = 0;
         if Self::is_pair(lane, !S::packs::<T>(), words[0]) {
             lost = Self::own_pairs(tx, words, &mut owned);
-        } else if let Some(bit) = S::LOCK_BIT {
+        } else if S::CELLS {
             each!(k < N, {
                 let word = S::version_word(S::map(tx.stm), words[k]);
                 // SAFETY: the version word of an element in range (`run/update.rs`). Relaxed: F3
@@ -48,7 +48,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     if Mutant::UpdateReadBefore.on(lane) {
                         lane.load_relaxed_64(word)
                     } else {
-                        lane.fetch_or_relaxed_64(word, bit)
+                        lane.fetch_or_relaxed_64(word, CellWord::LOCKED)
                     }
                 };
             });
@@ -56,7 +56,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 each!(k < N, {
                     let word = S::version_word(S::map(tx.stm), words[k]);
                     // SAFETY: as above.
-                    let now = unsafe { lane.fetch_or_relaxed_64(word, bit) };
+                    let now = unsafe { lane.fetch_or_relaxed_64(word, CellWord::LOCKED) };
                     if S::is_locked(now) {
                         owned.seen[k] = now;
                     }
