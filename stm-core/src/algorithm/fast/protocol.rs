@@ -377,11 +377,12 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
+        i: u64,
         makers: u32,
         warp: WarpCrew,
-        change: impl Change<L, Self, T, N, W>,
+        change: &mut impl Change<L, Self, T, N, W>,
     ) {
-        Self::update_in_turn(tx, words, makers, warp, change);
+        Self::update_in_turn(tx, words, i, makers, warp, change);
     }
 
     fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {

@@ -231,9 +231,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     pub(crate) fn update_in_turn<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
+        i: u64,
         makers: u32,
         warp: WarpCrew,
-        mut change: impl Change<L, Self, T, N, W>,
+        change: &mut impl Change<L, Self, T, N, W>,
     ) {
         let lane = tx.lane;
         let kept = Mutant::AloneVersionKept.on(lane);
@@ -256,7 +257,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             };
             rest &= !next;
             if lane.lane_bit() & next != 0 {
-                Self::update_one(tx, words, version, &mut change);
+                Self::update_one(tx, words, i, version, change);
             }
             warp.meet(lane);
         }
@@ -267,6 +268,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     fn update_one<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
+        i: u64,
         version: Version,
         change: &mut impl Change<L, Self, T, N, W>,
     ) {
@@ -290,9 +292,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         each!(k < N, {
             tx.observe(|_| Event::Read(words[k], values[k].to_bits64()));
         });
-        let Some(new) = change.change(tx, values) else {
+        let Some((new, extra)) = change.make(i, values) else {
             return;
         };
+        let _ = change.init(tx, i, extra);
         Self::will_update(tx, W as u32, Inside);
         // Of a word that is named twice the last value stays.
         each!(k < W, {
