@@ -67,9 +67,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ) -> TxResult<()> {
         const { assert!(N <= 32, "add_many takes at most 32 elements") }
         mark!(self, Native);
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let run = self.run_of(sums, row, first, count.min(N as u32))?;
         if run.count == 0 {
             return Ok(());
@@ -105,9 +103,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ) -> TxResult<[T; N]> {
         const { assert!(N <= 32, "read_sum_many takes at most 32 elements") }
         mark!(self, Native);
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let run = self.run_of(sums, row, first, count.min(N as u32))?;
         if run.count == 0 {
             return Ok([T::from_bits64(0); N]);
