@@ -24,7 +24,7 @@
 //!
 //! Invariant: nothing is ever cleared; counts in registers say which entries are valid.
 
-use stm_machine::{Lane, WordAddress};
+use stm_machine::Lane;
 
 /// The number of buckets of a lock log, each the head of a list.
 pub(crate) const BUCKETS: u32 = 32;
@@ -297,51 +297,9 @@ impl Actions {
     }
 }
 
-/// The place of one pair of address and value.
+/// The place of one pair of address and value, in the lane's own column.
 #[derive(Clone, Copy)]
 pub(crate) struct PairSlot {
-    address: *mut u64,
-    value: *mut u64,
-}
-
-#[stm_core_macros::inlined]
-impl PairSlot {
-    /// Stores a pair.
-    ///
-    /// # Safety
-    /// The slot's index is below its set's capacity.
-    pub(crate) unsafe fn store<L: Lane>(self, lane: &L, address: WordAddress, value: u64) {
-        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
-        unsafe {
-            lane.private_store_64(self.address, address.bits());
-            lane.private_store_64(self.value, value);
-        }
-    }
-
-    /// Replaces the value of a stored pair.
-    ///
-    /// # Safety
-    /// The slot's index is below its set's capacity.
-    pub(crate) unsafe fn store_value<L: Lane>(self, lane: &L, value: u64) {
-        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
-        unsafe { lane.private_store_64(self.value, value) }
-    }
-
-    /// Returns the address of a stored pair.
-    ///
-    /// # Safety
-    /// The slot was stored in this attempt.
-    pub(crate) unsafe fn address<L: Lane>(self, lane: &L) -> WordAddress {
-        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
-        WordAddress::from_bits(unsafe { lane.private_load_64(self.address) })
-    }
-
-    /// Returns the value of a stored pair.
-    ///
-    /// # Safety
-    /// The slot was stored in this attempt.
-    pub(crate) unsafe fn value<L: Lane>(self, lane: &L) -> u64 {
-        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
-        unsafe { lane.private_load_64(self.value) }
-    }
+    pub(crate) address: *mut u64,
+    pub(crate) value: *mut u64,
 }

@@ -13,9 +13,6 @@
 //! A word belongs to one lane: the others do not see a lane's writes before the commit. If two
 //! lanes write one word, or one reads a word that another writes, the commit detects it:
 //! [`Abort::TeamOverlap`], a fault. Any number of lanes may read a word that none writes.
-//!
-//! Teams have words, actions and alternatives. They have no sums, no nodes of
-//! pools, no operations on records and no preassigned nodes.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::tx::abort::{Abort, TxResult};

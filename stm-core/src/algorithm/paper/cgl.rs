@@ -17,8 +17,7 @@
 use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
-use crate::algorithm::paper::read_set::ReadSet;
-use crate::algorithm::paper::write_set::WriteSet;
+use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
 use crate::algorithm::registry::Variant;
 use crate::memory::version::Version;
 use crate::observe::phase::mark;

@@ -3,13 +3,12 @@
 extern crate std;
 
 use crate::algorithm::paper::lock_log::{Access, LockLog};
-use crate::algorithm::paper::read_set::ReadSet;
-use crate::algorithm::paper::write_set::WriteSet;
+use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
 use crate::memory::logs::{Capacity, Logs};
 use crate::memory::stripe::Stripe;
 use crate::tx::abort::Abort;
 use proptest::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::{vec, vec::Vec};
 use stm_machine::lane::cpu::{Block, CpuLane};
 use stm_machine::{WordAddress, observe::HostProbe};
@@ -68,53 +67,30 @@ proptest! {
     }
 
     #[test]
-    fn the_lock_log_is_sorted_free_of_duplicates_and_merges_accesses(
-        inserts in prop::collection::vec((0u32..4096, 1u32..=3), 0..60), locks_log2 in 5u32..=12
+    fn the_lock_log_keeps_its_order_is_free_of_duplicates_and_merges_accesses(
+        inserts in prop::collection::vec((0u32..4096, 1u32..=3), 0..60), locks_log2 in 5u32..=12, ordered: bool
     ) {
-        let mask = (1 << locks_log2) - 1;
-        let shift = locks_log2 - 5;
-        let n = inserts.len() as u32;
-        with_logs(Capacity { reads: n.max(1), writes: 1, ..Capacity::DEFAULT }, |lane, logs| {
-            let mut ordered = LockLog::EMPTY;
-            let mut model: BTreeMap<u32, u32> = BTreeMap::new();
-            for &(s, a) in &inserts {
-                let (s, a) = (s & mask, Access::from_bits_truncate(a));
-                // SAFETY: the logs are the lane's, with room for every insert.
-                unsafe { ordered.insert::<_, true>(lane, logs, shift, Stripe(s), a) };
-                *model.entry(s).or_default() |= a.bits();
-            }
-            let mut walk = ordered.walk::<true>();
-            let mut found = Vec::new();
-            // SAFETY: the logs hold the log, unchanged since.
-            while let Some(e) = unsafe { walk.next(lane, logs) } {
-                found.push((e.stripe().0, e.access().bits()));
-            }
-            prop_assert_eq!(found, model.into_iter().collect::<Vec<_>>());
-            Ok(())
-        })?;
-    }
-
-    #[test]
-    fn the_unordered_lock_log_keeps_the_order_met(
-        inserts in prop::collection::vec((0u32..64, 1u32..=3), 0..60)
-    ) {
-        with_logs(Capacity { reads: inserts.len().max(1) as u32, writes: 1, ..Capacity::DEFAULT }, |lane, logs| {
+        let (mask, shift) = ((1 << locks_log2) - 1, locks_log2 - 5);
+        let reads = inserts.len().max(1) as u32;
+        with_logs(Capacity { reads, writes: 1, ..Capacity::DEFAULT }, |lane, logs| {
             let mut log = LockLog::EMPTY;
             let mut model: Vec<(u32, u32)> = Vec::new();
-            for &(s, a) in &inserts {
+            for (s, a) in inserts.iter().map(|&(s, a)| (s & mask, a)) {
+                let access = Access::from_bits_truncate(a);
                 // SAFETY: the logs are the lane's, with room for every insert.
-                unsafe { log.insert::<_, false>(lane, logs, 1, Stripe(s), Access::from_bits_truncate(a)) };
+                unsafe { log.insert(lane, logs, shift, Stripe(s), access, ordered) };
                 match model.iter_mut().find(|m| m.0 == s) {
                     Some(m) => m.1 |= a,
                     None => model.push((s, a)),
                 }
             }
-            let mut walk = log.walk::<false>();
-            let mut found = Vec::new();
-            // SAFETY: the logs hold the log, unchanged since.
-            while let Some(e) = unsafe { walk.next(lane, logs) } {
-                found.push((e.stripe().0, e.access().bits()));
+            if ordered {
+                model.sort_unstable();
             }
+            let mut walk = log.walk(ordered);
+            // SAFETY: the logs hold the log, unchanged since.
+            let entries = std::iter::from_fn(|| unsafe { walk.next(lane, logs) });
+            let found: Vec<_> = entries.map(|e| (e.stripe().0, e.access().bits())).collect();
             prop_assert_eq!(found, model);
             Ok(())
         })?;
