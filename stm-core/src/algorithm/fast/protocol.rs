@@ -32,7 +32,8 @@ use crate::algorithm::contract::{Algorithm, Change, Granule, Inside, Owned, Tx};
 use crate::algorithm::fast::storage::{Birth, Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::fast::{entries::Inline, entry_set::EntrySet};
-use crate::array::sums::{RowSlice, Summand};
+use crate::array::sums::{ANNOUNCED, Addend, RowSlice, Summand};
+use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::{algorithm::registry::Variant, hint::rarely, memory::version::Version};
@@ -267,7 +268,10 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         deltas: [T; N],
     ) -> TxResult<()> {
         Self::buffer_additions(tx, run, deltas)?;
-        tx.observe_additions(run, deltas);
+        tx.observe_row::<T, N>(run, |k, address| match T::ADDED_AS {
+            kind if kind == Addend::Float as u32 => Event::AddFloat(address),
+            _ => Event::Add(address, deltas[k].to_bits64()),
+        });
         Ok(())
     }
 
@@ -276,7 +280,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         run: RowSlice<T>,
     ) -> TxResult<[T; N]> {
         let values = Self::load_sums(tx, run)?;
-        tx.observe_sums(run, values);
+        tx.observe_row::<T, N>(run, |k, address| {
+            Event::Read(address, values[k].to_bits64())
+        });
         Ok(values)
     }
 
@@ -311,7 +317,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let holders = unsafe { WarpCrew::of(holders) };
         let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
         let version = Self::advance(tx, holders);
-        Self::announce_late(tx);
+        if Mutant::SumAnnouncedLate.on(lane) {
+            Self::mark_rows(tx, ANNOUNCED);
+        }
         // There is something to validate: an entry read and not written, whose
         // stripe may be one that this commit owns, or a row that was read.
         let reads = tx.attempt.set.len != tx.attempt.set.writes || tx.attempt.sums.read != 0;
