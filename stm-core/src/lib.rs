@@ -205,35 +205,20 @@ pub mod internal {
 /// item stands for a chapter.
 #[cfg(all(doctest, feature = "host"))]
 mod book {
-    /// From an empty directory to the first kernel.
     #[doc = include_str!("../../docs/book/src/first-kernel.md")]
     struct FirstKernel;
-
-    /// Which tool for which task.
     #[doc = include_str!("../../docs/book/src/guide.md")]
     struct Guide;
-
-    /// What always holds, and what it costs.
     #[doc = include_str!("../../docs/book/src/reference.md")]
     struct Reference;
-
-    /// A kernel with locks becomes one with transactions.
     #[doc = include_str!("../../docs/book/src/from-a-lock.md")]
     struct FromALock;
-
-    /// Locks, barriers and semaphores beside transactions.
     #[doc = include_str!("../../docs/book/src/synchronisation.md")]
     struct Synchronisation;
-
-    /// Alignments of sequences, an application of channels; a program in it would be tested as well.
     #[doc = include_str!("../../docs/book/src/alignments.md")]
     struct Alignments;
-
-    /// The protocol in pictures; a program in it would be tested as well.
     #[doc = include_str!("../../docs/book/src/opacity.md")]
     struct Opacity;
-
-    /// From an error's text to its fix; the same.
     #[doc = include_str!("../../docs/book/src/troubleshooting.md")]
     struct Troubleshooting;
 }

@@ -159,12 +159,19 @@ pub(crate) struct ProbeState<L: Lane> {
     pub(crate) doomed: bool,
 }
 
-/// What computes the new values of a static update. It is a trait and no closure because the compiler
-/// would not inline a closure into code that runs rarely, and what the closure points to would then be
-/// on the stack everywhere.
+/// What computes the new values of a static update, and stores what goes before them. It is a trait and
+/// no closure because the compiler would not inline a closure into code that runs rarely, and what the
+/// closure points to would then be on the stack everywhere.
 pub trait Change<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
-    /// Returns the new values, if there are some.
-    fn change(&mut self, tx: &mut Tx<'_, L, A>, old: [T; N]) -> Option<[T; W]>;
+    /// What is stored before the new values.
+    type Extra;
+
+    /// Returns the new values of update `i`, if there are some.
+    fn make(&mut self, i: u64, old: [T; N]) -> Option<([T; W], Self::Extra)>;
+
+    /// Stores what goes before them. It cannot fail where words are owned: `StmRef::claim` has seen
+    /// that there are as many nodes.
+    fn init(&mut self, tx: &mut Tx<'_, L, A>, i: u64, extra: Self::Extra) -> TxResult<()>;
 }
 
 /// A concurrency-control algorithm: the parameter of what runs under any of them.
@@ -363,14 +370,14 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     }
 
     /// Makes the static updates of the lanes `makers` of a warp that is alone (`run/gate.rs`), one
-    /// after the other: `change` has the values of `words` and returns the new ones of the first
-    /// `W`. All lanes of the warp call it together.
+    /// after the other, that of the calling lane with the number `i`. All lanes of the warp call it together.
     fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
+        _i: u64,
         _makers: u32,
         _warp: WarpCrew,
-        _change: impl Change<L, Self, T, N, W>,
+        _change: &mut impl Change<L, Self, T, N, W>,
     ) {
     }
 

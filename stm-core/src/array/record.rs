@@ -189,32 +189,19 @@ impl<R, T> Field<R, T> {
     }
 
     /// Returns the number of fields of the same width before it.
-    pub(crate) const fn position(self) -> u32 {
+    #[doc(hidden)]
+    pub const fn position(self) -> u32 {
         self.position
     }
 }
 
-/// Returns the number of fields before field `k` that are as wide as it.
-#[doc(hidden)]
-pub const fn position(wide: &[bool], k: usize) -> usize {
-    let mut same = 0;
-    let mut before = 0;
-    while before < k {
-        if wide[before] == wide[k] {
-            same += 1;
-        }
-        before += 1;
-    }
-    same
-}
-
 /// Returns how many fields have 64 bits, or 32.
 #[doc(hidden)]
-pub const fn count(fields: &[bool], wide: bool) -> usize {
+pub const fn count(fields: &[(&str, bool)], wide: bool) -> usize {
     let mut same = 0;
     let mut k = 0;
     while k < fields.len() {
-        if fields[k] == wide {
+        if fields[k].1 == wide {
             same += 1;
         }
         k += 1;
@@ -374,9 +361,6 @@ macro_rules! record {
                 enum Number {
                     $($field,)*
                 }
-                /// Says which fields have 64 bits.
-                const WIDE: &[bool] = &[$(<$ty as $crate::internal::array::record::Element>::WIDE),*];
-
                 #[allow(dead_code)]
                 impl $name {
                     $(
@@ -395,17 +379,16 @@ macro_rules! record {
                         stringify!($field),
                         <$ty as $crate::internal::array::record::Element>::WIDE,
                     )),*];
-                    type Wide = [u64; $crate::internal::array::record::count(WIDE, true)];
-                    type Narrow = [u32; $crate::internal::array::record::count(WIDE, false)];
+                    type Wide = [u64; $crate::internal::array::record::count(Self::FIELDS, true)];
+                    type Narrow = [u32; $crate::internal::array::record::count(Self::FIELDS, false)];
 
                     fn split(self) -> (Self::Wide, Self::Narrow) {
                         let (mut wide, mut narrow) = (
-                            [0u64; $crate::internal::array::record::count(WIDE, true)],
-                            [0u32; $crate::internal::array::record::count(WIDE, false)],
+                            [0u64; $crate::internal::array::record::count(Self::FIELDS, true)],
+                            [0u32; $crate::internal::array::record::count(Self::FIELDS, false)],
                         );
                         $({
-                            const AT: usize =
-                                $crate::internal::array::record::position(WIDE, Number::$field as usize);
+                            const AT: usize = $name::$field().position() as usize;
                             let bits = $crate::internal::array::record::Element::to_bits64(self.$field);
                             if <$ty as $crate::internal::array::record::Element>::WIDE {
                                 if let Some(field) = wide.get_mut(AT) {
@@ -422,8 +405,7 @@ macro_rules! record {
                         use $crate::internal::array::record::Fields;
                         Self {
                             $($field: {
-                                const AT: usize =
-                                    $crate::internal::array::record::position(WIDE, Number::$field as usize);
+                                const AT: usize = $name::$field().position() as usize;
                                 <$ty as $crate::internal::array::record::Element>::from_bits64(
                                     if <$ty as $crate::internal::array::record::Element>::WIDE {
                                         Fields::get(&wide, AT)

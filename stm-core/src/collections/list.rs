@@ -86,6 +86,7 @@ pub struct TList<A: Algorithm, K, V> {
 }
 
 stm_machine::handle!([A: Algorithm, K, V] TList<A, K, V>: ranges, shift);
+super::lists::operations_at_places!(TList, ranges);
 
 /// Returns the number of the range of `key`: 2^`shift` keys each, and the last one of
 /// `ranges` has all that are greater, too.
@@ -153,47 +154,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     /// The errors are those of [`Self::entry`].
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
         Ok(self.entry(tx, key)?.is_there())
-    }
-
-    /// Does what [`TLists::get_at`] does.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::get_at`].
-    pub fn get_at<'a, L: Lane>(
-        &self,
-        tx: &mut Tx<'a, L, A>,
-        place: ListPlace<'a, K, V>,
-    ) -> TxResult<V> {
-        self.ranges.get_at(tx, place)
-    }
-
-    /// Does what [`TLists::set_at`] does.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::set_at`].
-    pub fn set_at<'a, L: Lane>(
-        &self,
-        tx: &mut Tx<'a, L, A>,
-        place: ListPlace<'a, K, V>,
-        value: V,
-    ) -> TxResult<()> {
-        self.ranges.set_at(tx, place, value)
-    }
-
-    /// Puts `value` at `key` and returns the value that was there.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::insert`].
-    pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
-        self.entry(tx, key)?.insert(value)
-    }
-
-    /// Removes `key` and returns its value.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::remove`].
-    pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
-        self.entry(tx, key)?.remove()
     }
 
     /// Returns the entry with the smallest key.

@@ -5,13 +5,14 @@
 //! [`TMap`](super::TMap) keeps its chains short; [`TList`](super::TList) has one long chain, and
 //! its walks release what they have passed.
 
-use crate::algorithm::contract::{Algorithm, Tx};
+use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::array::pool::{Node, TNodes};
 use crate::collections::item::{Item, Key};
 use crate::tx::abort::TxResult;
 use core::marker::PhantomData;
 use stm_core_macros::device;
-use stm_machine::{Element, Lane, View};
+use stm_machine::lane::{Lane, records};
+use stm_machine::{Element, View};
 
 mod entry;
 
@@ -104,6 +105,61 @@ impl<K, V> core::fmt::Debug for ListPlace<'_, K, V> {
     }
 }
 
+/// Gives a container made of [`TLists`] the operations that do the same in all of them.
+macro_rules! operations_at_places {
+    ($container:ident, $lists:tt) => {
+        #[stm_core_macros::inlined]
+        impl<A: Algorithm, K: Key, V: Element> $container<A, K, V> {
+            /// Does what [`TLists::get_at`] does.
+            ///
+            /// # Errors
+            /// The errors are those of [`TLists::get_at`].
+            pub fn get_at<'a, L: Lane>(
+                &self,
+                tx: &mut Tx<'a, L, A>,
+                place: ListPlace<'a, K, V>,
+            ) -> TxResult<V> {
+                self.$lists.get_at(tx, place)
+            }
+
+            /// Does what [`TLists::set_at`] does.
+            ///
+            /// # Errors
+            /// The errors are those of [`TLists::set_at`].
+            pub fn set_at<'a, L: Lane>(
+                &self,
+                tx: &mut Tx<'a, L, A>,
+                place: ListPlace<'a, K, V>,
+                value: V,
+            ) -> TxResult<()> {
+                self.$lists.set_at(tx, place, value)
+            }
+
+            /// Puts `value` at `key` and returns the value that was there.
+            ///
+            /// # Errors
+            /// The errors are those of [`TLists::insert`].
+            pub fn insert<L: Lane>(
+                &self,
+                tx: &mut Tx<'_, L, A>,
+                key: K,
+                value: V,
+            ) -> TxResult<Option<V>> {
+                self.entry(tx, key)?.insert(value)
+            }
+
+            /// Removes `key` and returns its value.
+            ///
+            /// # Errors
+            /// The errors are those of [`TLists::remove`].
+            pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
+                self.entry(tx, key)?.remove()
+            }
+        }
+    };
+}
+pub(super) use operations_at_places;
+
 /// The number of entries of the read set that a walk takes before it releases those that it has
 /// passed; it is less than the entries that a lane keeps on its stack.
 const WALK_ENTRIES: u32 = 12;
@@ -128,21 +184,12 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.heads.len()
     }
 
-    /// Reads the key and the link of a node, with the loads in flight together
-    /// if the fields have one width.
+    /// Reads the key and the link of a node.
     #[device]
     fn step<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, u32)> {
-        let (key, link) = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
         let i = tx.record_of(&self.nodes, node)?;
-        let records = &self.nodes.records;
-        tx.within(i, records.len())?;
-        if K::WIDE {
-            let [at] = tx.read_words([records.word(i, key)])?;
-            let [next] = tx.read_words([records.word(i, link)])?;
-            return Ok((at, next));
-        }
-        let [at, next] = tx.read_words::<u32, 2>([records.word(i, key), records.word(i, link)])?;
-        Ok((K::from_bits64(u64::from(at)), next))
+        let fields = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
+        tx.read_two(&self.nodes.records, i, fields)
     }
 
     /// Walks to the place of `key`. If it `RELEASES`, few of the words that it
@@ -154,12 +201,12 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         list: u64,
         key: K,
     ) -> TxResult<ListEntry<'t, 'a, L, A, K, V>> {
-        let begin = tx.reads_held();
+        let begin = A::reads_held(tx);
         let mut before = Node::NIL;
         let mut node = Node::from_bits(tx.read(&self.heads, list)?);
         let (mut there, mut after) = (false, 0);
         while !node.is_nil() {
-            let held = tx.reads_held();
+            let held = A::reads_held(tx);
             let (at, next) = self.step(tx, node)?;
             after = next;
             if at >= key {
@@ -169,10 +216,11 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
             before = node;
             node = Node::from_bits(next);
             if RELEASES && A::RELEASES {
-                let now = tx.reads_held();
-                // Nothing else can tell which entries are those of the node.
-                if now == held + 2 && now > begin + WALK_ENTRIES {
-                    tx.release_reads(begin, held);
+                let now = A::reads_held(tx);
+                // Nothing else can tell which entries are those of the node. An attempt that is
+                // recorded releases none: a history has all reads.
+                if now == held + 2 && now > begin + WALK_ENTRIES && !records(tx.lane) {
+                    A::release_reads(tx, begin, held, Inside);
                 }
             }
         }
@@ -203,27 +251,11 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.find::<L, false>(tx, list, key)
     }
 
-    /// Reads the key and the value of a node, with the loads in flight together if
-    /// they have one width.
     #[device]
     fn key_and_value<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, V)> {
-        let (key, value) = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
-        if K::WIDE != V::WIDE {
-            return Ok((
-                tx.get(&self.nodes, node, key)?,
-                tx.get(&self.nodes, node, value)?,
-            ));
-        }
         let i = tx.record_of(&self.nodes, node)?;
-        let records = &self.nodes.records;
-        tx.within(i, records.len())?;
-        let words = [records.word(i, key), records.word(i, value)];
-        let [key, value] = if K::WIDE {
-            tx.read_words::<u64, 2>(words)?
-        } else {
-            tx.read_words::<u32, 2>(words)?.map(u64::from)
-        };
-        Ok((K::from_bits64(key), V::from_bits64(value)))
+        let fields = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
+        tx.read_two(&self.nodes.records, i, fields)
     }
 
     /// Returns where `key` is in a list, and its value. It reads less than

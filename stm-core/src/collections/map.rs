@@ -35,6 +35,7 @@ use stm_machine::{Element, Lane};
 pub struct TMap<A: Algorithm, K, V>(TLists<A, K, V>);
 
 stm_machine::handle!([A: Algorithm, K, V] TMap<A, K, V>);
+super::lists::operations_at_places!(TMap, 0);
 
 impl<A: Algorithm, K, V> core::fmt::Debug for TMap<A, K, V> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
@@ -96,46 +97,5 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     /// The errors are those of [`Self::entry`].
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
         self.0.contains(tx, bucket(key, self.0.lists()), key)
-    }
-
-    /// Does what [`TLists::get_at`] does.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::get_at`].
-    pub fn get_at<'a, L: Lane>(
-        &self,
-        tx: &mut Tx<'a, L, A>,
-        place: ListPlace<'a, K, V>,
-    ) -> TxResult<V> {
-        self.0.get_at(tx, place)
-    }
-
-    /// Does what [`TLists::set_at`] does.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::set_at`].
-    pub fn set_at<'a, L: Lane>(
-        &self,
-        tx: &mut Tx<'a, L, A>,
-        place: ListPlace<'a, K, V>,
-        value: V,
-    ) -> TxResult<()> {
-        self.0.set_at(tx, place, value)
-    }
-
-    /// Puts `value` at `key` and returns the value that was there.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::insert`].
-    pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
-        self.entry(tx, key)?.insert(value)
-    }
-
-    /// Removes `key` and returns its value.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::remove`].
-    pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
-        self.entry(tx, key)?.remove()
     }
 }

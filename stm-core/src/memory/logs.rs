@@ -24,7 +24,7 @@
 //!
 //! Invariant: nothing is ever cleared; counts in registers say which entries are valid.
 
-use stm_machine::{Lane, WordAddress};
+use stm_machine::Lane;
 
 /// The number of buckets of a lock log, each the head of a list.
 pub(crate) const BUCKETS: u32 = 32;
@@ -124,7 +124,8 @@ impl Logs {
     /// `region` points to `capacity.warp_words(width)` words for every warp of
     /// the launch, which nothing else uses while the kernel runs.
     pub(crate) unsafe fn of_lane<L: Lane>(lane: &L, region: *mut u64, capacity: Capacity) -> Self {
-        let (base, heads) = Self::of_warp(lane, lane.warp_index(), region, capacity);
+        let warp = (lane.block_index(), lane.warp_index());
+        let (base, heads) = Self::of_warp(lane, warp, region, capacity);
         Self {
             lane_base: base.wrapping_add(lane.lane_index() as usize),
             heads: heads.wrapping_add(lane.lane_index() as usize),
@@ -132,21 +133,10 @@ impl Logs {
         }
     }
 
-    /// Returns where the logs of a warp of the block begin, and where its bucket heads are.
+    /// Returns where the logs of a warp of a block begin, and where its bucket heads are.
     fn of_warp<L: Lane>(
         lane: &L,
-        warp_index: u32,
-        region: *mut u64,
-        capacity: Capacity,
-    ) -> (*mut u64, *mut u32) {
-        Self::of_warp_of(lane, lane.block_index(), warp_index, region, capacity)
-    }
-
-    /// Does the same for a warp of any block.
-    fn of_warp_of<L: Lane>(
-        lane: &L,
-        block_index: u32,
-        warp_index: u32,
+        (block_index, warp_index): (u32, u32),
         region: *mut u64,
         capacity: Capacity,
     ) -> (*mut u64, *mut u32) {
@@ -174,7 +164,7 @@ impl Logs {
         capacity: Capacity,
     ) -> *mut u64 {
         const { assert!(IDLE_HEADS as u64 + 2 * PLACE_WORDS <= BUCKETS as u64) }
-        let (_, heads) = Self::of_warp(lane, 0, region, capacity);
+        let (_, heads) = Self::of_warp(lane, (lane.block_index(), 0), region, capacity);
         // Whole 64-bit words precede them.
         heads
             .wrapping_add(IDLE_HEADS * lane.warp_width() as usize)
@@ -223,7 +213,7 @@ impl Logs {
         capacity: Capacity,
         (block, warp, index): (u32, u32, u32),
     ) -> *mut u32 {
-        let (_, heads) = Self::of_warp_of(lane, block, warp, region, capacity);
+        let (_, heads) = Self::of_warp(lane, (block, warp), region, capacity);
         heads.wrapping_add(((BUCKETS + 2) * lane.warp_width() + index) as usize)
     }
 
@@ -307,51 +297,9 @@ impl Actions {
     }
 }
 
-/// The place of one pair of address and value.
+/// The place of one pair of address and value, in the lane's own column.
 #[derive(Clone, Copy)]
 pub(crate) struct PairSlot {
-    address: *mut u64,
-    value: *mut u64,
-}
-
-#[stm_core_macros::inlined]
-impl PairSlot {
-    /// Stores a pair.
-    ///
-    /// # Safety
-    /// The slot's index is below its set's capacity.
-    pub(crate) unsafe fn store<L: Lane>(self, lane: &L, address: WordAddress, value: u64) {
-        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
-        unsafe {
-            lane.private_store_64(self.address, address.bits());
-            lane.private_store_64(self.value, value);
-        }
-    }
-
-    /// Replaces the value of a stored pair.
-    ///
-    /// # Safety
-    /// The slot's index is below its set's capacity.
-    pub(crate) unsafe fn store_value<L: Lane>(self, lane: &L, value: u64) {
-        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
-        unsafe { lane.private_store_64(self.value, value) }
-    }
-
-    /// Returns the address of a stored pair.
-    ///
-    /// # Safety
-    /// The slot was stored in this attempt.
-    pub(crate) unsafe fn address<L: Lane>(self, lane: &L) -> WordAddress {
-        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
-        WordAddress::from_bits(unsafe { lane.private_load_64(self.address) })
-    }
-
-    /// Returns the value of a stored pair.
-    ///
-    /// # Safety
-    /// The slot was stored in this attempt.
-    pub(crate) unsafe fn value<L: Lane>(self, lane: &L) -> u64 {
-        // SAFETY: inside the lane's own column (Logs::of_lane, and the index).
-        unsafe { lane.private_load_64(self.value) }
-    }
+    pub(crate) address: *mut u64,
+    pub(crate) value: *mut u64,
 }

@@ -44,32 +44,28 @@ pub enum Event {
 impl Event {
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) fn record(self) -> LogRecord {
-        let (words, len) = match self {
-            Event::Begin(clock) => ([layout::head(layout::BEGIN, 0), clock.0, 0], 2),
-            Event::Read(word, value) => ([layout::head(layout::READ, word.bits()), value, 0], 2),
-            Event::Write(word, value) => ([layout::head(layout::WRITE, word.bits()), value, 0], 2),
-            Event::Add(word, delta) => ([layout::head(layout::ADD, word.bits()), delta, 0], 2),
-            Event::AddFloat(word) => ([layout::head(layout::ADD_FLOAT, word.bits()), 0, 0], 2),
-            Event::Undo(count) => ([layout::head(layout::UNDO, 0), count, 0], 2),
+        let (tag, operand, words) = match self {
+            Event::Begin(clock) => (layout::BEGIN, 0, [clock.0, 0]),
+            Event::Read(word, value) => (layout::READ, word.bits(), [value, 0]),
+            Event::Write(word, value) => (layout::WRITE, word.bits(), [value, 0]),
+            Event::Add(word, delta) => (layout::ADD, word.bits(), [delta, 0]),
+            Event::AddFloat(word) => (layout::ADD_FLOAT, word.bits(), [0; 2]),
+            Event::Undo(count) => (layout::UNDO, 0, [count, 0]),
             Event::Commit(transaction, version, clock) => {
                 let number = layout::number(transaction);
-                (
-                    [layout::head(layout::COMMIT, number), version.0, clock.0],
-                    3,
-                )
+                (layout::COMMIT, number, [version.0, clock.0])
             }
             Event::CommitReadOnly(transaction, clock) => {
                 let number = layout::number(transaction);
-                (
-                    [layout::head(layout::COMMIT_READ_ONLY, number), clock.0, 0],
-                    2,
-                )
+                (layout::COMMIT_READ_ONLY, number, [clock.0, 0])
             }
             Event::Abort(transaction, reason, clock) => {
                 let operand = layout::number(transaction) << layout::REASON_BITS | reason as u64;
-                ([layout::head(layout::ABORT, operand), clock.0, 0], 2)
+                (layout::ABORT, operand, [clock.0, 0])
             }
         };
+        let words = [layout::head(tag, operand), words[0], words[1]];
+        let len = if tag == layout::COMMIT { 3 } else { 2 };
         LogRecord { words, len }
     }
 }

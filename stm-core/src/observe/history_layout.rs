@@ -13,24 +13,8 @@
 //! a buffer is full exactly when word 0 is above `words_per_lane`, and word 0 then says how large
 //! the buffer should have been.
 //!
-//! A record is a head word and the words that follow it. The head:
-//!
-//! | bits | meaning |
-//! | --- | --- |
-//! | 63..56 | tag |
-//! | 55..0 | operand |
-//!
-//! | tag | operand | words that follow | when |
-//! | --- | --- | --- | --- |
-//! | [`BEGIN`] | 0 | clock | before the attempt's first action |
-//! | [`READ`] | word | value | when a read has returned a value |
-//! | [`WRITE`] | word | value | when a write was accepted |
-//! | [`ADD`] | word | delta | when an addition was accepted |
-//! | [`ADD_FLOAT`] | word | 0 | when an addition of floats was accepted |
-//! | [`UNDO`] | 0 | count | when the last writes and additions, so many, were undone |
-//! | [`COMMIT`] | number | version, clock | after an update committed |
-//! | [`COMMIT_READ_ONLY`] | number | clock | after a commit without writes |
-//! | [`ABORT`] | number, 8 bits of the reason | clock | after the attempt was given up |
+//! A record is a head word, with the tag in bits 63..56 and the operand below, and the words that
+//! follow it; each tag says which.
 //!
 //! The number of a transaction is 1 for the transaction 0 of its loop, 2 for
 //! the next; outside of loops it is that of the thread. It is 0 if it is not
@@ -40,24 +24,23 @@
 //! user-space addresses have at most 56 bits on the machines that run this. No tag is 0 or 0xFF, so
 //! neither cleared nor poisoned memory is a record.
 
-/// The tag of an attempt that begins.
+/// The tag before an attempt's first action. The clock follows; the operand is 0.
 pub const BEGIN: u64 = 0xB1;
-/// The tag of a read that returned a value.
+/// The tag of a read that returned a value: the operand is the word, and the value follows.
 pub const READ: u64 = 0xB2;
-/// The tag of a write that was accepted.
+/// The tag of a write that was accepted, likewise.
 pub const WRITE: u64 = 0xB3;
-/// The tag of an update that committed.
+/// The tag of an update that committed: the operand is its number; version and clock follow.
 pub const COMMIT: u64 = 0xB4;
-/// The tag of a transaction without writes that committed.
+/// The tag of a transaction without writes that committed: its number; the clock follows.
 pub const COMMIT_READ_ONLY: u64 = 0xB5;
-/// The tag of an attempt that ended without committing.
+/// The tag of an attempt that was given up: its number and 8 bits of the reason; the clock follows.
 pub const ABORT: u64 = 0xB6;
-/// The tag of an addition that was accepted.
+/// The tag of an addition that was accepted: the word; the summand follows.
 pub const ADD: u64 = 0xB7;
-/// The tag of an addition of floats that was accepted.
+/// The tag of an addition of floats that was accepted: the word; 0 follows.
 pub const ADD_FLOAT: u64 = 0xB8;
-
-/// The tag of an undoing of writes and additions.
+/// The tag of an undoing of the last writes and additions: 0; their count follows.
 pub const UNDO: u64 = 0xB9;
 
 /// The bit position of the tag in a head word.

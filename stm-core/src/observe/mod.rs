@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | `event` | [`Event`], what a transaction reports, and its record |
 //! | `history_layout` | the layout of recorded histories |
-//! | `phase`, `mark` | the phases of a transaction, and the macro at their boundaries |
+//! | `phase` | the phases of a transaction, and the macro at their boundaries |
 //!
 //! The probes themselves, and the list of seeded defects, are those of `stm-machine`.
 //!
@@ -13,7 +13,6 @@
 
 pub mod event;
 pub mod history_layout;
-pub(crate) mod mark;
 pub mod phase;
 
 pub use event::Event;

@@ -5,18 +5,7 @@
 //! the phase that the mark names. As no time is left out, the phases add up exactly to the lane's
 //! time from its first transaction to its last, and the host checks this for every lane.
 //!
-//! | phase | what falls into it |
-//! | --- | --- |
-//! | [`Phase::Native`] | the program's own code, inside of transactions and between them |
-//! | [`Phase::Initialisation`] | emptying the sets, taking a snapshot |
-//! | [`Phase::Buffering`] | keeping the read set, the write set and the lock log, looking up own writes |
-//! | [`Phase::Consistency`] | loading a value with its order and its lock word, waiting for a locked stripe, validation |
-//! | [`Phase::Locks`] | acquiring, retrying and releasing locks; with one lock for all, waiting for it or for the lane's turn |
-//! | [`Phase::Commit`] | storing the writes, advancing the clock |
-//! | [`Phase::Aborted`] | attempts that did not commit, from begin to end, and the backoff after them |
-//! | [`Phase::Warp`] | waiting at warp operations for lanes that take longer |
-//!
-//! The paper's figure has no counterpart of the last one.
+//! The paper's figure has no counterpart of [`Phase::Warp`].
 //!
 //! A lane does not wait for a load where it is issued but where its value is first needed, so the
 //! time counts in the phase that waits. Lanes of a warp that diverge inside a phase and reconverge
@@ -37,21 +26,22 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum Phase {
-    /// The program's own code.
+    /// The program's own code, inside of transactions and between them.
     Native = 0,
-    /// Beginning attempts.
+    /// Emptying the sets, taking a snapshot.
     Initialisation = 1,
-    /// Keeping the sets.
+    /// Keeping the read set, the write set and the lock log, looking up own writes.
     Buffering = 2,
-    /// Keeping the values read consistent.
+    /// Loading a value with its order and its lock word, waiting for a locked stripe, validation.
     Consistency = 3,
-    /// Acquiring and releasing locks.
+    /// Acquiring, retrying and releasing locks; with one lock for all, waiting for it or for the
+    /// lane's turn.
     Locks = 4,
-    /// Making writes visible.
+    /// Storing the writes, advancing the clock.
     Commit = 5,
-    /// Attempts that did not commit.
+    /// Attempts that did not commit, from begin to end, and the backoff after them.
     Aborted = 6,
-    /// Waiting for the warp's other lanes.
+    /// Waiting at warp operations for lanes that take longer.
     Warp = 7,
 }
 
@@ -93,3 +83,15 @@ const _: () = assert!(
     Phase::Native as usize == stm_machine::observe::profiler::OUTSIDE
         && Phase::COUNT == stm_machine::observe::profiler::PHASES
 );
+
+/// Marks a boundary in the code of the transaction `$tx`: the time before it
+/// belongs to the phase named. On a GPU the condition is a constant, so the
+/// code of a kernel without a profiler is the same to the byte.
+macro_rules! mark {
+    ($tx:expr, $phase:ident) => {
+        if stm_machine::lane::times($tx.lane) {
+            $tx.spent($crate::observe::phase::Phase::$phase);
+        }
+    };
+}
+pub(crate) use mark;

@@ -2,10 +2,10 @@
 //! result: counts, faults, and whether there is another attempt.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::memory::globals::{self, Counter, FaultRecord};
+use crate::memory::globals::{Counter, FaultRecord};
 use crate::run::outcome::{Counts, Outcome};
 use crate::tx::abort::{Abort, TxResult};
-use crate::{observe::event::Event, observe::mark::mark, tx::stm_ref::StmRef};
+use crate::{observe::event::Event, observe::phase::mark, tx::stm_ref::StmRef};
 use stm_machine::lane::{Lane, times};
 
 /// The number of attempts of a lane between two checks of the stop flag.
@@ -19,8 +19,7 @@ impl<A: Algorithm> StmRef<A> {
             transaction: lane.grid_thread(),
             ..FaultRecord::NONE
         };
-        // SAFETY: the globals are live (StmRef::from_raw).
-        unsafe { globals::fault(lane, self.globals, record) };
+        self.fault(lane, record);
     }
 
     pub(crate) fn execute<L: Lane, R, F>(tx: &mut Tx<'_, L, A>, body: &mut F) -> TxResult<R>
@@ -71,15 +70,7 @@ impl<A: Algorithm> StmRef<A> {
         if times(lane) {
             tx.settle(true);
         }
-        // SAFETY: the globals are live (StmRef::from_raw).
-        unsafe {
-            globals::count(
-                lane,
-                self.globals,
-                Counter::AbortsFrom as usize + abort as usize,
-                1,
-            );
-        };
+        self.count(lane, Counter::AbortsFrom as usize + abort as usize, 1);
         let mut outcome = Outcome::Ended;
         if abort.is_fault() {
             // Every read was validated when it was made, so the attempt saw a state that existed,
@@ -96,16 +87,14 @@ impl<A: Algorithm> StmRef<A> {
                 len: tx.fault.details.1,
                 transaction,
             };
-            // SAFETY: the globals are live (StmRef::from_raw).
-            unsafe { globals::fault(lane, self.globals, record) };
+            self.fault(lane, record);
             counts.stopped = true;
         } else if abort.is_conflict() {
             *conflicts = conflicts.saturating_add(1);
             if *conflicts == self.limits.retries_max {
                 *conflicts = 0;
                 tx.pool.misses = 0;
-                // SAFETY: the globals are live (StmRef::from_raw).
-                unsafe { globals::count(lane, self.globals, Counter::GaveUp as usize, 1) };
+                self.count(lane, Counter::GaveUp as usize, 1);
             } else {
                 outcome = Outcome::Retry;
             }

@@ -3,8 +3,9 @@
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::preassigned::{Preassigned, TPreassigned};
 use crate::array::record::Record;
+use crate::memory::globals::FaultRecord;
 use crate::run::step::Step;
-use crate::run::work::{Body, Ends};
+use crate::run::work::Body;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::compose::OnLane;
 use crate::tx::crew::{BlockCrew, WarpCrew};
@@ -54,7 +55,7 @@ use stm_machine::{Element, Lane, Output};
 /// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 #[derive(Debug)]
-pub struct KernelStm<'k, L, A, R = (), T = Nothing> {
+pub struct KernelStm<'k, L, A, R = (), T = ()> {
     lane: &'k L,
     stm: &'k StmRef<A>,
     step: Step,
@@ -86,7 +87,18 @@ impl Results<()> for () {
 #[stm_core_macros::inlined]
 impl<R: Element> Results<R> for &Output<R> {
     fn hold<L: Lane, A: Algorithm>(&self, stm: &StmRef<A>, lane: &L, range: &Range<u64>) -> bool {
-        stm.takes_results(lane, range, self)
+        if range.end <= self.len() {
+            return true;
+        }
+        let record = FaultRecord {
+            reason: Abort::OutOfRange as u32 + 1,
+            index: range.end - 1,
+            len: self.len(),
+            transaction: lane.grid_thread(),
+            ..FaultRecord::NONE
+        };
+        stm.fault(lane, record);
+        false
     }
 
     fn keep<L: Lane>(&mut self, lane: &L, i: u64, result: R) {
@@ -109,37 +121,12 @@ impl<R, G: FnMut(u64, R), H: FnMut(u64, Abort)> Results<R> for With<G, H> {
     }
 }
 
-struct Told<'k, L, K, T> {
-    lane: &'k L,
-    results: K,
-    then: T,
-}
-
-#[stm_core_macros::inlined]
-impl<L: Lane, R, K: Results<R>, T: Between> Ends<R> for Told<'_, L, K, T> {
-    fn committed(&mut self, i: u64, result: R) {
-        self.results.keep(self.lane, i, result);
-    }
-
-    fn aborted(&mut self, i: u64, why: Abort) {
-        self.results.aborted(i, why);
-    }
-
-    fn ended(&mut self, i: u64) {
-        self.then.ended(i);
-    }
-}
-
 /// What a lane does between two transactions of a loop.
 pub trait Between {
     fn ended(&mut self, i: u64);
 }
 
-/// Nothing between two transactions.
-#[derive(Clone, Copy, Debug)]
-pub struct Nothing;
-
-impl Between for Nothing {
+impl Between for () {
     #[inline(always)]
     fn ended(&mut self, _: u64) {}
 }
@@ -160,7 +147,7 @@ impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
             stm,
             step: Step::FREE,
             results: (),
-            then: Nothing,
+            then: (),
         }
     }
 
@@ -349,11 +336,7 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
         if !self.results.hold(stm, lane, &range) {
             return;
         }
-        let ends = Told {
-            lane,
-            results: self.results,
-            then: self.then,
-        };
+        let ends = (self.results, self.then);
         stm.rounds(lane, range, self.step, Body(body), ends);
     }
 }

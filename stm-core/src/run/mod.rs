@@ -6,13 +6,11 @@
 //! | `loops` | the loops as a kernel sees them that names neither lane nor algorithm |
 //! | `single` | `for_each`, the loops of single lanes |
 //! | `preassigned` | the loop of transactions that have preassigned nodes |
-//! | `results` | the loop of transactions that have results |
 //! | `step` | rounds in which the warps of a block go in step |
 //! | `team` | the loops of teams |
 //! | `width` | how many lanes of a warp make an attempt at a time |
-//! | `gate` | who may make attempts, and whose turn it is to work alone |
+//! | `gate` | who may make attempts, whose turn it is to work alone, and what the gate answers |
 //! | `word` | the gate's word |
-//! | `admission` | what the gate answers |
 //! | `period` | when everybody works by turns: what is measured for it |
 //! | `place` | the calls at the gate, of lanes, teams and warps |
 //! | `update` | `update_each`, the loop of static updates |
@@ -23,7 +21,6 @@
 //!
 //! The calls of an attempt itself are in `tx`.
 
-mod admission;
 pub(crate) mod conclude;
 pub(crate) mod gate;
 pub(crate) mod loops;
@@ -32,7 +29,6 @@ pub(crate) mod outcome;
 mod period;
 mod place;
 mod preassigned;
-mod results;
 pub(crate) mod single;
 pub(crate) mod step;
 pub(crate) mod team;

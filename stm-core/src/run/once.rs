@@ -1,9 +1,8 @@
 //! The loop of one transaction of a lane on its own.
 
 use crate::algorithm::contract::{Algorithm, Scratch, Tx};
-use crate::observe::mark::mark;
-use crate::run::admission::Admission;
-use crate::run::gate::Place;
+use crate::observe::phase::mark;
+use crate::run::gate::{Admission, Place};
 use crate::run::outcome::{Counts, Outcome};
 use crate::run::period::looks;
 use crate::run::wait::Sleep;
@@ -32,7 +31,7 @@ impl<A: Algorithm> StmRef<A> {
     {
         let mut counts = Counts::ZERO;
         if self.asked_to_stop(lane) {
-            Counts::unfinished(lane, self);
+            self.unfinished(lane);
             return Err(Abort::Stopped);
         }
         let (mut scratch, mut sums) = (MaybeUninit::uninit(), MaybeUninit::uninit());
@@ -46,7 +45,7 @@ impl<A: Algorithm> StmRef<A> {
         let mut place = Place::NEW;
         let result = loop {
             if A::SCHEDULED && !Self::admit(&mut tx, &mut place, conflicts) {
-                Counts::unfinished(lane, self);
+                self.unfinished(lane);
                 break Err(Abort::Stopped);
             }
             let mut result = Self::execute(&mut tx, &mut body);
@@ -74,12 +73,12 @@ impl<A: Algorithm> StmRef<A> {
                     mark!(tx, Aborted);
                 }
                 Outcome::Retry => {
-                    Counts::unfinished(lane, self);
+                    self.unfinished(lane);
                     break result;
                 }
                 Outcome::Wait if !counts.stopped && self.wait_alone(&mut tx, &mut place) => {}
                 Outcome::Wait => {
-                    Counts::unfinished(lane, self);
+                    self.unfinished(lane);
                     break Err(Abort::Stopped);
                 }
                 Outcome::Committed | Outcome::Ended => break result,

@@ -1,6 +1,6 @@
 //! The result of an attempt for the loop around it, and the counts that a lane keeps.
 
-use crate::memory::globals::{self, Counter};
+use crate::memory::globals::Counter;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::stm_ref::StmRef;
 use stm_machine::Lane;
@@ -66,12 +66,6 @@ impl Counts {
         stopped: false,
     };
 
-    /// Counts the lane as one that was told to stop with work left.
-    pub(crate) fn unfinished<L: Lane, A>(lane: &L, stm: &StmRef<A>) {
-        // SAFETY: the globals are live (StmRef::from_raw).
-        unsafe { globals::count(lane, stm.globals, Counter::Unfinished as usize, 1) };
-    }
-
     /// Counts a round of `lanes` lanes, which made their attempts one after the other or together.
     pub(crate) fn round(&mut self, lanes: u32, in_turn: bool) {
         self.rounds += if in_turn { lanes } else { 1 };
@@ -85,10 +79,9 @@ impl Counts {
     /// Adds the counts to those of the launch and resets them. Every lane of the warp has counted
     /// the rounds, so only the lane that is the `first` adds them.
     pub(crate) fn flush<L: Lane, A>(&mut self, lane: &L, stm: &StmRef<A>, first: bool) {
-        let add = |counter, n: u32| {
+        let add = |counter: Counter, n: u32| {
             if n != 0 {
-                // SAFETY: the globals are live (StmRef::from_raw).
-                unsafe { globals::count(lane, stm.globals, counter as usize, u64::from(n)) };
+                stm.count(lane, counter as usize, u64::from(n));
             }
         };
         add(Counter::Attempts, self.attempts);

@@ -3,8 +3,7 @@
 //!
 //! They are not inlined, as a loop of rounds needs them rarely.
 
-use crate::run::admission::Admission;
-use crate::run::gate::{Place, Rounds};
+use crate::run::gate::{Admission, Place, Rounds};
 use crate::run::word::{self, Gate, Word};
 use crate::tx::crew::{Crew, WarpCrew};
 use stm_machine::Lane;

@@ -2,7 +2,7 @@
 
 use crate::algorithm::contract::{Algorithm, Granule, Tx};
 use crate::array::preassigned::{Preassigned, TPreassigned};
-use crate::memory::globals::{self, FaultRecord};
+use crate::memory::globals::FaultRecord;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::{array::record::Record, tx::stm_ref::StmRef};
@@ -81,8 +81,7 @@ impl<A: Algorithm> StmRef<A> {
                     transaction: first,
                     ..FaultRecord::NONE
                 };
-                // SAFETY: the globals are live (StmRef::from_raw).
-                unsafe { globals::fault(lane, self.globals, record) };
+                self.fault(lane, record);
             }
         }
         // SAFETY: every thread of the launch calls this, and those of a warp

@@ -17,18 +17,17 @@
 use crate::algorithm::contract::{Algorithm, Granule, Scratch, Tx};
 use crate::hint::rarely;
 use crate::memory::logs::Logs;
-use crate::observe::mark::mark;
 use crate::observe::phase::Phase;
-use crate::run::admission::{Admission, Turn};
-use crate::run::gate::Place;
-use crate::run::loops::KernelStm;
+use crate::observe::phase::mark;
+use crate::run::gate::{Admission, Place, Turn};
+use crate::run::loops::{Between, KernelStm, Results};
 use crate::run::outcome::{Attempt, Counts, Outcome};
 use crate::run::period::looks;
 use crate::run::step::Step;
 use crate::run::wait::{Bed, Sleep};
 use crate::run::width::Width;
 use crate::run::word::Word;
-use crate::run::work::{Body, Ends, Work, is_whole, part};
+use crate::run::work::{Body, Work, is_whole, part};
 use crate::tx::abort::TxResult;
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::tx::stm_ref::StmRef;
@@ -48,7 +47,7 @@ impl<A: Algorithm> StmRef<A> {
     where
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
     {
-        self.rounds(lane, range, Step::FREE, Body(body), ());
+        self.rounds(lane, range, Step::FREE, Body(body), ((), ()));
     }
 
     /// Returns this memory's loops with options ([`KernelStm`]), for the calling lane.
@@ -58,17 +57,18 @@ impl<A: Algorithm> StmRef<A> {
 
     /// Runs the rounds of [`Self::for_each`]. The ends of attempts and of transactions are told
     /// to `ends`.
-    pub(crate) fn rounds<L, W, E>(
+    pub(crate) fn rounds<L, W, K, T>(
         &self,
         lane: &L,
         range: Range<u64>,
         step: Step,
         mut work: W,
-        mut ends: E,
+        mut ends: (K, T),
     ) where
         L: Lane,
         W: Work<L, A>,
-        E: Ends<W::Result>,
+        K: Results<W::Result>,
+        T: Between,
     {
         let Some((i, stride, all)) = part(lane, A::GRANULE, self.limits, &range) else {
             return;
@@ -133,7 +133,7 @@ impl<A: Algorithm> StmRef<A> {
 
 /// The loop of a lane: where it is in its range, and how its warp goes.
 #[allow(clippy::struct_excessive_bools)]
-struct Rounds<'r, 'l, L: Lane, A: Algorithm, W, E> {
+struct Rounds<'r, 'l, L: Lane, A: Algorithm, W, K, T> {
     stm: &'l StmRef<A>,
     lane: &'l L,
     tx: &'r mut Tx<'l, L, A>,
@@ -141,7 +141,8 @@ struct Rounds<'r, 'l, L: Lane, A: Algorithm, W, E> {
     /// Whether the lane is the first of its warp.
     first: bool,
     work: &'r mut W,
-    ends: &'r mut E,
+    /// What is told how attempts end, and transactions.
+    ends: &'r mut (K, T),
     /// The lane's transaction, and what comes after the last one of the range.
     i: u64,
     stride: u64,
@@ -172,12 +173,13 @@ struct Rounds<'r, 'l, L: Lane, A: Algorithm, W, E> {
 }
 
 #[stm_core_macros::inlined]
-impl<L, A, W, E> Rounds<'_, '_, L, A, W, E>
+impl<L, A, W, K, T> Rounds<'_, '_, L, A, W, K, T>
 where
     L: Lane,
     A: Algorithm,
     W: Work<L, A>,
-    E: Ends<W::Result>,
+    K: Results<W::Result>,
+    T: Between,
 {
     /// Opens the lane's logs and comes to the gate. Returns whether they were not open already.
     fn open(&mut self, range: &Range<u64>) -> bool {
@@ -205,7 +207,7 @@ where
 
     fn close(&mut self, opened: bool) {
         if self.i < self.end {
-            Counts::unfinished(self.lane, self.stm);
+            self.stm.unfinished(self.lane);
         }
         if opened {
             self.tx.logs.close(self.lane);
@@ -322,7 +324,7 @@ where
         if self.awake {
             let (conflicts, counts) = (&mut self.conflicts, &mut self.counts);
             StmRef::conclude_turn(self.tx, self.i, conflicts, counts);
-            self.ends.committed(self.i, value);
+            self.ends.0.keep(self.lane, self.i, value);
             self.next();
         }
     }
@@ -365,7 +367,7 @@ where
     }
 
     fn next(&mut self) {
-        self.ends.ended(self.i);
+        self.ends.1.ended(self.i);
         self.i = self.i.saturating_add(self.stride);
     }
 
@@ -444,8 +446,8 @@ where
         if self.go {
             self.waits = self.tx.mode.waits;
             match (attempt.end, attempt.value.take()) {
-                (Ok(()), Some(value)) => self.ends.committed(self.i, value),
-                (Err(abort), _) => self.ends.aborted(self.i, abort),
+                (Ok(()), Some(value)) => self.ends.0.keep(lane, self.i, value),
+                (Err(abort), _) => self.ends.0.aborted(self.i, abort),
                 (Ok(()), None) => {}
             }
         }

@@ -215,7 +215,7 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
                 self.place.depart(lane, self.stm.gate());
             }
             if unfinished {
-                Counts::unfinished(lane, self.stm);
+                self.stm.unfinished(lane);
             }
             self.counts.flush(lane, self.stm, true);
         }

@@ -94,7 +94,7 @@ impl<A: Algorithm> StmRef<A> {
         change: impl FnMut(u64, [T; N]) -> Option<[T; W]>,
     ) {
         let work = Update::new(*array, at, Alone(change));
-        self.rounds(lane, range, Step::FREE, work, ());
+        self.rounds(lane, range, Step::FREE, work, ((), ()));
     }
 
     /// Does [`Self::update_each`] for the updates `0..updates`, each of which has preassigned nodes
@@ -146,7 +146,7 @@ impl<A: Algorithm> StmRef<A> {
             0
         };
         let work = Update::new(*array, at, WithNodes(change, nodes));
-        self.rounds(lane, 0..end, Step::FREE, work, ());
+        self.rounds(lane, 0..end, Step::FREE, work, ((), ()));
     }
 }
 
@@ -163,22 +163,11 @@ impl<L: Lane, A: Algorithm, T: Element, const N: usize> Drop for Held<'_, '_, L,
     }
 }
 
-/// What computes the new values of update `i`, and stores what goes before them.
-trait Make<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
-    /// What is stored before the new values.
-    type Extra;
-
-    fn make(&mut self, i: u64, old: [T; N]) -> Option<([T; W], Self::Extra)>;
-
-    /// Stores it. It cannot fail: `claim` has seen that there are as many nodes.
-    fn init(&mut self, tx: &mut Tx<'_, L, A>, i: u64, extra: Self::Extra) -> TxResult<()>;
-}
-
 /// A closure that returns new values.
 struct Alone<F>(F);
 
 #[stm_core_macros::inlined]
-impl<L, A, T, F, const N: usize, const W: usize> Make<L, A, T, N, W> for Alone<F>
+impl<L, A, T, F, const N: usize, const W: usize> Change<L, A, T, N, W> for Alone<F>
 where
     L: Lane,
     A: Algorithm,
@@ -199,7 +188,7 @@ where
 struct WithNodes<'n, F, A, R>(F, &'n TPreassigned<A, R>);
 
 #[stm_core_macros::inlined]
-impl<L, A, T, R, F, const N: usize, const W: usize, const M: usize> Make<L, A, T, N, W>
+impl<L, A, T, R, F, const N: usize, const W: usize, const M: usize> Change<L, A, T, N, W>
     for WithNodes<'_, F, A, R>
 where
     L: Lane,
@@ -215,26 +204,6 @@ where
 
     fn init(&mut self, tx: &mut Tx<'_, L, A>, i: u64, records: [R; M]) -> TxResult<()> {
         tx.init_many(&self.1.of(i), 0, records, M as u32)
-    }
-}
-
-/// The same of one update.
-struct Making<'m, F> {
-    make: &'m mut F,
-    i: u64,
-}
-
-impl<L, A, T, F, const N: usize, const W: usize> Change<L, A, T, N, W> for Making<'_, F>
-where
-    L: Lane,
-    A: Algorithm,
-    F: Make<L, A, T, N, W>,
-{
-    #[inline(always)]
-    fn change(&mut self, tx: &mut Tx<'_, L, A>, old: [T; N]) -> Option<[T; W]> {
-        let (new, extra) = self.make.make(self.i, old)?;
-        let _ = self.make.init(tx, self.i, extra);
-        Some(new)
     }
 }
 
@@ -282,7 +251,7 @@ where
     A: Algorithm,
     T: Element,
     I: FnMut(u64) -> [u64; N],
-    F: Make<L, A, T, N, W>,
+    F: Change<L, A, T, N, W>,
 {
     type Result = ();
 
@@ -384,8 +353,7 @@ where
             tx.clear();
             tx.observe(|tx| Event::Begin(A::now(tx)));
         }
-        let make = &mut self.change;
-        A::update_alone(tx, words, makers, warp, Making { make, i });
+        A::update_alone(tx, words, i, makers, warp, &mut self.change);
         Some(())
     }
 

@@ -61,24 +61,6 @@ where
     }
 }
 
-/// What a lane is told at the ends of its attempts and transactions, outside of them.
-pub(crate) trait Ends<R> {
-    fn committed(&mut self, i: u64, result: R);
-
-    fn aborted(&mut self, i: u64, why: Abort);
-
-    fn ended(&mut self, i: u64);
-}
-
-#[stm_core_macros::inlined]
-impl Ends<()> for () {
-    fn committed(&mut self, _: u64, (): ()) {}
-
-    fn aborted(&mut self, _: u64, _: Abort) {}
-
-    fn ended(&mut self, _: u64) {}
-}
-
 /// Returns the number of the calling lane's first transaction, how far the next one is from it, and
 /// the lanes that pass the rounds together; `None`, if this lane runs no transactions. A lane that
 /// `limits` leave out comes after the last one.

@@ -273,9 +273,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Adds an action to the log. Errors: [`Abort::ActionsFull`] if the log has no room,
     /// [`Abort::OutOfRange`] if the action has no word.
     pub(crate) fn defer(&mut self, when: When, action: Action) -> TxResult<()> {
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         if let Some(outside) = action.outside {
             return self.fail_at(Abort::OutOfRange, outside);
         }
@@ -371,9 +369,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
     fn defer(&mut self, when: When, action: Option<Action>) -> TxResult<()> {
-        if let Some(abort) = self.tx.fault.reason {
-            return Err(abort);
-        }
+        self.tx.not_failed()?;
         self.deferred = true;
         let mine = match action {
             Some(action) => self.tx.defer(when, action),

@@ -11,8 +11,8 @@ use crate::algorithm::contract::{
 };
 use crate::memory::version::Version;
 use crate::observe::event::Event;
-use crate::observe::mark::mark;
 use crate::observe::phase::Phase;
+use crate::observe::phase::mark;
 use crate::tx::abort::{Abort, Fault, TxResult};
 use crate::tx::stm_ref::StmRef;
 use stm_machine::lane::{Lane, records, times};
@@ -109,6 +109,11 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
+    /// Returns the error of an attempt that has failed.
+    pub(crate) fn not_failed(&self) -> TxResult<()> {
+        self.fault.reason.map_or(Ok(()), Err)
+    }
+
     /// Records the first failure, so that a closure that swallows it does not commit.
     pub(crate) fn fail<T>(&mut self, abort: Abort) -> TxResult<T> {
         self.fault.reason = Some(abort);
@@ -149,9 +154,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Returns an error if the attempt has failed, or if `i` is past the end of `len` elements.
     pub(crate) fn within(&mut self, i: u64, len: u64) -> TxResult<()> {
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         if i < len {
             return Ok(());
         }
@@ -196,9 +199,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         v: &mut [T; N],
     ) -> TxResult<()> {
         mark!(self, Native);
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let mut past = N;
         for k in 0..N {
             if i[k] >= array.len() {
@@ -325,9 +326,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     /// # Errors
     /// It is always [`Abort::User`], or an earlier error of the attempt.
     pub fn cancel<T>(&mut self) -> TxResult<T> {
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         self.fail(Abort::User)
     }
 

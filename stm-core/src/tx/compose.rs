@@ -86,9 +86,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// It is always [`Abort::Retry`], or an earlier error of the attempt, or, if
     /// the attempt has read nothing, [`Abort::RetryWithoutReads`], a fault.
     pub fn retry<T>(&mut self) -> TxResult<T> {
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         if !self.mode.has_read {
             return self.fail(Abort::RetryWithoutReads);
         }
@@ -127,9 +125,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         first: impl FnOnce(&mut Self) -> TxResult<R>,
         second: impl FnOnce(&mut Self) -> TxResult<R>,
     ) -> TxResult<R> {
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let before = self.begin_alternative();
         let result = first(self);
         if self.mode.waits {
@@ -155,9 +151,7 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
         first: impl FnOnce(&mut Self) -> TxResult<R>,
         second: impl FnOnce(&mut Self) -> TxResult<R>,
     ) -> TxResult<R> {
-        if let Some(abort) = self.tx.fault.reason {
-            return Err(abort);
-        }
+        self.tx.not_failed()?;
         let before = self.tx.begin_alternative();
         let result = first(self);
         let lane = self.tx.lane;
@@ -247,9 +241,7 @@ impl<L: Lane, A: Algorithm> Transact<L, A> for Tx<'_, L, A> {
         &mut self,
         mut body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
     ) -> TxResult<R> {
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let result = body(self);
         // A closure that swallowed a failure has failed nevertheless.
         self.fault.reason.map_or(result, Err)

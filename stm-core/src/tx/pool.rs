@@ -60,9 +60,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Takes a node, which is given back if the attempt does not commit.
     fn take(&mut self, pool: &TPool) -> TxResult<Taken> {
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let Some(taken) = pool.take(self.lane, self.pool.hint) else {
             return self.no_node(pool);
         };
@@ -107,9 +105,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// already; or a full log of actions, a fault. A node that is free when the transaction has
     /// committed is a fault too, which the host reports.
     pub fn free(&mut self, pool: &TPool, node: Node) -> TxResult<()> {
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let Some(index) = pool.index(node) else {
             return self.misused(pool, node);
         };
@@ -143,9 +139,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         nodes: &TNodes<A, R>,
         node: Node,
     ) -> TxResult<u64> {
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         match nodes.pool.index(node) {
             Some(index) => Ok(u64::from(index)),
             None => self.misused(&nodes.pool, node),

@@ -1,6 +1,6 @@
 //! The kernel's handle on the metadata of a transactional memory.
 
-use crate::memory::globals::{self, Counter, Globals};
+use crate::memory::globals::{self, Counter, FaultRecord, Globals};
 use crate::memory::logs::{BUCKETS, Capacity, Logs};
 use crate::memory::stripe::{Stripe, StripeMap};
 use crate::{run::word::Gate, tx::abort::Abort};
@@ -198,10 +198,24 @@ impl<A> StmRef<A> {
     pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
         let stops = self.asked_to_stop(lane);
         if stops {
-            // SAFETY: the globals are live (obligation 1 of `from_raw`).
-            unsafe { globals::count(lane, self.globals, Counter::Unfinished as usize, 1) };
+            self.unfinished(lane);
         }
         stops
+    }
+
+    /// Counts the lane as one that was told to stop with work left.
+    pub(crate) fn unfinished<L: Lane>(&self, lane: &L) {
+        self.count(lane, Counter::Unfinished as usize, 1);
+    }
+
+    pub(crate) fn count<L: Lane>(&self, lane: &L, counter: usize, n: u64) {
+        // SAFETY: the globals are live (obligation 1 of `from_raw`).
+        unsafe { globals::count(lane, self.globals, counter, n) };
+    }
+
+    pub(crate) fn fault<L: Lane>(&self, lane: &L, record: FaultRecord) {
+        // SAFETY: the globals are live (obligation 1 of `from_raw`).
+        unsafe { globals::fault(lane, self.globals, record) };
     }
 
     /// Returns the reason for which an attempt ends whose code returned `abort` although the

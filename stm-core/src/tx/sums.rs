@@ -1,9 +1,10 @@
 //! The operations of a transaction on rows of sums.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::array::sums::{Addend, RowSlice, Summand, TSums};
+use crate::array::sums::{RowSlice, Summand, TSums};
 use crate::tx::abort::{Abort, TxResult};
-use crate::{observe::event::Event, observe::mark::mark};
+use crate::{observe::event::Event, observe::phase::mark};
+use stm_machine::WordAddress;
 use stm_machine::lane::{Lane, records};
 
 #[stm_core_macros::inlined]
@@ -67,9 +68,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ) -> TxResult<()> {
         const { assert!(N <= 32, "add_many takes at most 32 elements") }
         mark!(self, Native);
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let run = self.run_of(sums, row, first, count.min(N as u32))?;
         if run.count == 0 {
             return Ok(());
@@ -105,9 +104,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ) -> TxResult<[T; N]> {
         const { assert!(N <= 32, "read_sum_many takes at most 32 elements") }
         mark!(self, Native);
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let run = self.run_of(sums, row, first, count.min(N as u32))?;
         if run.count == 0 {
             return Ok([T::from_bits64(0); N]);
@@ -137,10 +134,11 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    pub(crate) fn observe_additions<T: Summand, const N: usize>(
+    /// Reports an event of each of the elements, by their numbers and words, to a probe.
+    pub(crate) fn observe_row<T: Summand, const N: usize>(
         &mut self,
         run: RowSlice<T>,
-        deltas: [T; N],
+        event: impl Fn(usize, WordAddress) -> Event,
     ) {
         if !records(self.lane) {
             return;
@@ -148,29 +146,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         for k in 0..N {
             if (k as u32) < run.count {
                 let address = run.word(k as u32);
-                self.observe(|_| {
-                    if T::ADDED_AS == Addend::Float as u32 {
-                        Event::AddFloat(address)
-                    } else {
-                        Event::Add(address, deltas[k].to_bits64())
-                    }
-                });
-            }
-        }
-    }
-
-    pub(crate) fn observe_sums<T: Summand, const N: usize>(
-        &mut self,
-        run: RowSlice<T>,
-        values: [T; N],
-    ) {
-        if !records(self.lane) {
-            return;
-        }
-        for k in 0..N {
-            if (k as u32) < run.count {
-                let address = run.word(k as u32);
-                self.observe(|_| Event::Read(address, values[k].to_bits64()));
+                self.observe(|_| event(k, address));
             }
         }
     }

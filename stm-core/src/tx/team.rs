@@ -13,9 +13,6 @@
 //! A word belongs to one lane: the others do not see a lane's writes before the commit. If two
 //! lanes write one word, or one reads a word that another writes, the commit detects it:
 //! [`Abort::TeamOverlap`], a fault. Any number of lanes may read a word that none writes.
-//!
-//! Teams have words, actions and alternatives. They have no sums, no nodes of
-//! pools, no operations on records and no preassigned nodes.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::tx::abort::{Abort, TxResult};
@@ -212,9 +209,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         i: [Option<u64>; N],
     ) -> TxResult<[Option<T>; N]> {
         const { assert!(N <= 32, "read_many takes at most 32 words") }
-        if let Some(abort) = self.tx.fault.reason {
-            return Err(abort);
-        }
+        self.tx.not_failed()?;
         let (inside, mine) = self.within(array, i);
         let words: [WordAddress; N] = core::array::from_fn(|k| array.word(i[k].unwrap_or(0)));
         let mut v = [T::from_bits64(0); N];
@@ -262,9 +257,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         writes: [Option<(u64, T)>; N],
     ) -> TxResult<()> {
         const { assert!(N <= 32, "write_many takes at most 32 words") }
-        if let Some(abort) = self.tx.fault.reason {
-            return Err(abort);
-        }
+        self.tx.not_failed()?;
         let at: [Option<u64>; N] = core::array::from_fn(|k| writes[k].map(|(i, _)| i));
         let (active, mut mine) = self.within(array, at);
         let words: [WordAddress; N] = core::array::from_fn(|k| array.word(at[k].unwrap_or(0)));
@@ -286,9 +279,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// # Errors
     /// It is always [`Abort::User`], or an earlier error of the attempt.
     pub fn cancel<T>(&mut self) -> TxResult<T> {
-        if let Some(abort) = self.tx.fault.reason {
-            return Err(abort);
-        }
+        self.tx.not_failed()?;
         self.tx.fail(Abort::User)
     }
 
@@ -300,9 +291,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// It is always [`Abort::Retry`], or an earlier error of the attempt. If no lane has read
     /// anything, the attempt ends with [`Abort::RetryWithoutReads`], a fault.
     pub fn retry<T>(&mut self) -> TxResult<T> {
-        if let Some(abort) = self.tx.fault.reason {
-            return Err(abort);
-        }
+        self.tx.not_failed()?;
         self.tx.mode.waits = true;
         self.tx.fail(Abort::Retry)
     }

@@ -1,7 +1,7 @@
 //! Writes of an attempt: one word, several together, and captured ones.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::{observe::event::Event, observe::mark::mark, tx::abort::TxResult};
+use crate::{observe::event::Event, observe::phase::mark, tx::abort::TxResult};
 use stm_machine::{Element, Lane, View, WordAddress};
 
 #[stm_core_macros::inlined]
@@ -12,9 +12,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// A full write set, or an index past the end: pass it on with `?`.
     pub fn write<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
         mark!(self, Native);
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let word = self.locate(array, i)?;
         self.put::<T>(word, value.to_bits64())
     }
@@ -40,9 +38,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         count: u32,
     ) -> TxResult<()> {
         mark!(self, Native);
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         let words: [WordAddress; N] = core::array::from_fn(|k| array.word(i[k]));
         let bits: [u64; N] = core::array::from_fn(|k| values[k].to_bits64());
         let mut inside = count as usize <= N;
@@ -148,9 +144,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         captured: bool,
     ) -> TxResult<()> {
         mark!(self, Native);
-        if let Some(abort) = self.fault.reason {
-            return Err(abort);
-        }
+        self.not_failed()?;
         if self.put_together::<T, N>(words, bits, count, captured) {
             return Ok(());
         }

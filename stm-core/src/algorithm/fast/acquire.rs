@@ -28,6 +28,7 @@ use crate::algorithm::fast::entries::{
 use crate::algorithm::fast::pairs::Pairs;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
+use crate::memory::version::CellWord;
 use crate::tx::abort::{Abort, TxResult};
 use core::marker::PhantomData;
 use stm_machine::{Lane, observe::Mutant};
@@ -42,14 +43,16 @@ pub(super) const GROUP: usize = 4;
 /// The most words written that are taken out of the set in groups.
 const FEW: u32 = 8;
 
+/// Entries that a commit takes out of the set together, with one of their other columns.
 #[derive(Clone, Copy)]
-struct Group<const B: usize> {
+pub(super) struct Group<const B: usize> {
     /// The places of the entries.
     places: [u32; B],
     /// The entries that there are and that are written, as a bit mask.
-    which: u32,
-    entries: [u64; B],
-    seen: [u64; B],
+    pub(super) which: u32,
+    pub(super) entries: [u64; B],
+    /// The words seen, or the values.
+    pub(super) column: [u64; B],
 }
 
 #[derive(Clone, Copy)]
@@ -175,16 +178,17 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         let mut i = 0;
         while i < len {
-            let (lost, swapped) = if Self::has_pairs(at.lane(), at.apart) {
-                let group = Self::batch::<L, WIDE_BATCH, false>(at, len, i);
-                (Self::swap(at, map, group).lost(at.lane()), WIDE_BATCH)
+            let (lost, swapped) = if Self::has_pairs(at.lane, at.apart) {
+                let group = Self::batch::<L, WIDE_BATCH, false>(at, Column::Seen, len, i);
+                (Self::swap(at, map, group).lost(at.lane), WIDE_BATCH)
             } else {
                 // Two batches go together, with all their swaps in flight.
-                let one = Self::batch::<L, BATCH, false>(at, len, i);
+                let one = Self::batch::<L, BATCH, false>(at, Column::Seen, len, i);
                 let one = Self::swap(at, map, one);
-                let two = Self::batch::<L, BATCH, false>(at, len, i + BATCH as u32);
+                let after = i + BATCH as u32;
+                let two = Self::batch::<L, BATCH, false>(at, Column::Seen, len, after);
                 let two = Self::swap(at, map, two);
-                let lost = one.lost(at.lane()).and(two.lost(at.lane()), BATCH as u32);
+                let lost = one.lost(at.lane).and(two.lost(at.lane), BATCH as u32);
                 (lost, 2 * BATCH)
             };
             if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
@@ -207,8 +211,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let at = at.known::<APART>();
         let mut i = 0;
         while i < len {
-            let group = Self::batch::<L, LONG_BATCH, true>(at, len, i);
-            let lost = Self::swap_blind(at, map, group).lost(at.lane());
+            let group = Self::batch::<L, LONG_BATCH, true>(at, Column::Seen, len, i);
+            let lost = Self::swap_blind(at, map, group).lost(at.lane);
             if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
                 let end = (i + LONG_BATCH as u32).min(len);
                 Self::restore(at, map, end, i, lost.which);
@@ -228,8 +232,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if len == 0 {
             return Ok(()); // only additions to sums
         }
-        let group = Self::batch::<L, B, false>(at, len, 0);
-        let lost = Self::swap(at, map, group).lost(at.lane());
+        let group = Self::batch::<L, B, false>(at, Column::Seen, len, 0);
+        let lost = Self::swap(at, map, group).lost(at.lane);
         if lost.which == 0 {
             return Ok(());
         }
@@ -250,8 +254,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let at = whole.short();
         let mut left = few;
         while left != 0 {
-            let group = Self::group::<L, GROUP>(at, &mut left);
-            let lost = Self::swap_blind(at, map, group).lost(at.lane());
+            let group = Self::group(at, Column::Seen, &mut left);
+            let lost = Self::swap_blind(at, map, group).lost(at.lane);
             if lost.which != 0 {
                 let mut which = 0;
                 for (j, &place) in group.places.iter().enumerate() {
@@ -259,7 +263,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
                 if !(lost.own && Self::share(at, map, 0, which)) {
                     // Those of later groups own nothing yet.
-                    if !Mutant::LaterGroupsReleased.on(at.lane()) {
+                    if !Mutant::LaterGroupsReleased.on(at.lane) {
                         which |= left;
                     }
                     Self::restore(whole, map, len, 0, which);
@@ -271,17 +275,18 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Takes the first entries of a mask out of it.
-    fn group<L: Lane, const B: usize>(
+    pub(super) fn group<L: Lane>(
         at: Entries<'_, L, INLINE, false>,
+        column: Column,
         left: &mut u32,
-    ) -> Group<B> {
+    ) -> Group<GROUP> {
         let mut group = Group {
-            places: [0; B],
+            places: [0; GROUP],
             which: 0,
-            entries: [0; B],
-            seen: [0; B],
+            entries: [0; GROUP],
+            column: [0; GROUP],
         };
-        for j in 0..B {
+        for j in 0..GROUP {
             group.which |= u32::from(*left != 0) << j;
             // Without one left, the first entry stands for it.
             let place = if *left == 0 { 0 } else { left.trailing_zeros() };
@@ -290,24 +295,22 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // SAFETY: a place of `few_written` is on the stack, as the first is.
             unsafe {
                 group.entries[j] = *at.inline(Column::Address, place);
-                group.seen[j] = *at.inline(Column::Seen, place);
+                group.column[j] = *at.inline(column, place);
             }
         }
         group
     }
 
-    fn batch<L: Lane, const B: usize, const LONG: bool>(
+    /// Takes entries from `i` on.
+    pub(super) fn batch<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
+        column: Column,
         len: u32,
         i: u32,
     ) -> Group<B> {
         // SAFETY: the count is not 0, and i is in its batch or the one behind.
-        let (entries, seen): ([u64; B], [u64; B]) = unsafe {
-            (
-                at.batch(Column::Address, i, len),
-                at.batch(Column::Seen, i, len),
-            )
-        };
+        let (entries, column): ([u64; B], _) =
+            unsafe { (at.batch(Column::Address, i, len), at.batch(column, i, len)) };
         let mut which = 0;
         for (j, &entry) in entries.iter().enumerate() {
             which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
@@ -316,7 +319,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             places: core::array::from_fn(|j| i + j as u32),
             which,
             entries,
-            seen,
+            column,
         }
     }
 
@@ -329,7 +332,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let Group {
             which,
             entries,
-            seen,
+            column: seen,
             ..
         } = group;
         let pairs = Self::pairs(at, map, entries, which);
@@ -349,12 +352,12 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         map: S::Map,
         group: Group<B>,
     ) -> Swaps<S, B> {
-        let lane = at.lane();
+        let lane = at.lane;
         let Group {
             places,
             which,
             entries,
-            mut seen,
+            column: mut seen,
         } = group;
         let mut blind = 0;
         for (j, &entry) in entries.iter().enumerate() {
@@ -369,8 +372,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
         }
         let mut found;
-        if let Some(bit) = S::LOCK_BIT {
-            let apart = blind & !pairs.which;
+        if S::CELLS {
+            let (bit, apart) = (CellWord::LOCKED, blind & !pairs.which);
             found = Self::try_lock(at, map, entries, seen, which & !apart, &pairs);
             // SAFETY: those that are wanted are version words of elements in
             // range (checked by `Tx`). Relaxed: F3 follows. A word that is locked stays as it is.
@@ -422,7 +425,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         which: u32,
         pairs: &Pairs<B>,
     ) -> [u64; B] {
-        let lane = at.lane();
+        let lane = at.lane;
         let me = lane.grid_thread();
         let idle = at.idle();
         // No word is locked as it was seen. That it is asked makes the first swap wait for the loads

@@ -5,21 +5,13 @@
 //! has changed nothing but version words, and it restores those.
 
 use crate::algorithm::contract::Tx;
-use crate::algorithm::fast::acquire::GROUP;
-use crate::algorithm::fast::entries::{BATCH, Column, Entries, SHARES, WRITTEN, word_of};
+use crate::algorithm::fast::acquire::Group;
+use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::tx::crew::Crew;
 use stm_machine::{Lane, observe::Mutant};
-
-#[derive(Clone, Copy)]
-struct Written<const B: usize> {
-    /// The entries that there are and that are written, as a bit mask.
-    which: u32,
-    entries: [u64; B],
-    values: [u64; B],
-}
 
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
@@ -38,20 +30,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Validates: returns whether every word read and not written is as it was seen.
     pub(crate) fn validate<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
-        let at = Self::entries(tx);
-        let map = S::map(tx.stm);
-        let len = tx.attempt.set.len;
-        let mut i = 0;
-        while i < len {
-            // SAFETY: i is below the count.
-            let (entries, seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
-                (
-                    at.batch(Column::Address, i, len),
-                    at.batch(Column::Seen, i, len),
-                )
-            };
-            let found = Self::reload(at, map, len, entries, seen, i, WRITTEN);
-            let mut changed = Self::differing(found, seen);
+        let (at, map, len) = (Self::entries(tx), S::map(tx.stm), tx.attempt.set.len);
+        Self::hold::<L, true, BATCH>(at, map, len, WRITTEN, |i, mut changed| {
             while changed != 0 {
                 let k = i + changed.trailing_zeros();
                 changed &= changed - 1;
@@ -66,9 +46,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     }
                 }
             }
-            i += BATCH as u32;
-        }
-        true
+            true
+        })
     }
 
     /// Releases all locks of the transaction with the words as they were seen.
@@ -109,14 +88,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         i: u32,
         without: u32,
     ) {
-        let lane = at.lane();
+        let lane = at.lane;
         // SAFETY: the count is not 0, and i is below it.
-        let (entries, seen): ([u64; B], [u64; B]) = unsafe {
-            (
-                at.batch(Column::Address, i, len),
-                at.batch(Column::Seen, i, len),
-            )
-        };
+        let (entries, seen): ([u64; B], _) = unsafe { at.seen(i, len) };
         let held = |j: usize| {
             i + (j as u32) < len
                 && without >> j & 1 == 0
@@ -153,23 +127,24 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if Mutant::VersionNotRaised.on(lane) {
             version = tx.attempt.snapshot;
         }
+        let (at, len) = (Self::entries(tx), tx.attempt.set.len);
         let mut apart = false;
-        if (1..=2).contains(&tx.attempt.set.len) {
-            let batch = Self::batch_to_publish::<L, 2>(tx, 0);
+        if (1..=2).contains(&len) {
+            let batch = Self::batch::<L, 2, true>(at, Column::Value, len, 0);
             apart = Self::publish_batch(tx, version, batch);
-        } else if few == 0 && (3..=BATCH as u32 / 2).contains(&tx.attempt.set.len) {
-            let batch = Self::batch_to_publish::<L, { BATCH / 2 }>(tx, 0);
+        } else if few == 0 && (3..=BATCH as u32 / 2).contains(&len) {
+            let batch = Self::batch::<L, { BATCH / 2 }, true>(at, Column::Value, len, 0);
             apart = Self::publish_batch(tx, version, batch);
         } else if few != 0 {
             let mut left = few;
             while left != 0 {
-                let group = Self::group_to_publish(tx, &mut left);
+                let group = Self::group(at.short(), Column::Value, &mut left);
                 apart |= Self::publish_batch(tx, version, group);
             }
         } else {
             let mut i = 0;
-            while i < tx.attempt.set.len {
-                let batch = Self::batch_to_publish::<L, BATCH>(tx, i);
+            while i < len {
+                let batch = Self::batch::<L, BATCH, true>(at, Column::Value, len, i);
                 apart |= Self::publish_batch(tx, version, batch);
                 i += BATCH as u32;
             }
@@ -177,56 +152,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if apart {
             // ORDER(F5): values before versions; pairs with F2.
             Mutant::NoF5.fence(lane);
-            Self::unlock_apart(
-                Self::entries(tx),
-                S::map(tx.stm),
-                tx.attempt.set.len,
-                version,
-            );
+            Self::unlock_apart(at, S::map(tx.stm), len, version);
         }
-    }
-
-    fn batch_to_publish<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Written<B> {
-        let at = Self::entries(tx);
-        let len = tx.attempt.set.len;
-        // SAFETY: i is below the count.
-        let (entries, values): ([u64; B], [u64; B]) = unsafe {
-            (
-                at.batch(Column::Address, i, len),
-                at.batch(Column::Value, i, len),
-            )
-        };
-        let mut which = 0;
-        for (j, &entry) in entries.iter().enumerate() {
-            which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
-        }
-        Written {
-            which,
-            entries,
-            values,
-        }
-    }
-
-    /// Takes the first entries of a mask out of it.
-    fn group_to_publish<L: Lane>(tx: &mut Tx<'_, L, Self>, left: &mut u32) -> Written<GROUP> {
-        let at = Self::entries(tx);
-        let mut group = Written {
-            which: 0,
-            entries: [0; GROUP],
-            values: [0; GROUP],
-        };
-        for j in 0..GROUP {
-            group.which |= u32::from(*left != 0) << j;
-            // Without one left, the first entry stands for it.
-            let place = if *left == 0 { 0 } else { left.trailing_zeros() };
-            *left &= left.wrapping_sub(1);
-            // SAFETY: a place of `few_written` is on the stack, as the first is.
-            unsafe {
-                group.entries[j] = *at.inline(Column::Address, place);
-                group.values[j] = *at.inline(Column::Value, place);
-            }
-        }
-        group
     }
 
     /// Stores the new values of entries, those of packed words and pairs together
@@ -234,14 +161,15 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     fn publish_batch<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
         version: Version,
-        batch: Written<B>,
+        batch: Group<B>,
     ) -> bool {
         let lane = tx.lane;
         let (map, has_apart) = (S::map(tx.stm), tx.attempt.apart);
-        let Written {
+        let Group {
             which,
             entries,
-            values,
+            column: values,
+            ..
         } = batch;
         let written = |j: usize| which >> j & 1 != 0;
         let mut apart = false;
@@ -287,7 +215,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Stores the version words that are separate from their values.
     fn unlock_apart<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
-        let lane = at.lane();
+        let lane = at.lane;
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
@@ -308,5 +236,59 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
             i += BATCH as u32;
         }
+    }
+
+    /// Returns whether all entries of a batch whose swap has failed are of words that this
+    /// transaction owns already; those entries then share the locks.
+    pub(super) fn share<L: Lane, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
+        first: u32,
+        mut lost: u32,
+    ) -> bool {
+        while lost != 0 {
+            let i = first + lost.trailing_zeros();
+            lost &= lost - 1;
+            // SAFETY: the entry and its holder are below the count.
+            unsafe {
+                let entry = at.get(Column::Address, i);
+                at.put(Column::Address, i, entry | SHARES);
+                let holder = Self::holder(at, map, i, entry);
+                if let Some(holder) = holder
+                    && (entry & BLIND != 0
+                        || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
+                {
+                    if Self::is_whole(at.lane, at.apart, word_of(entry)) {
+                        // One cell takes one store, which must be of the later value.
+                        at.put(Column::Value, holder, at.get(Column::Value, i));
+                    }
+                } else {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Returns the entry before `end` that owns the lock of an entry's word. It takes its arguments
+    /// by value, so that the transaction stays in registers.
+    pub(crate) fn holder<L: Lane, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
+        end: u32,
+        entry: u64,
+    ) -> Option<u32> {
+        let word = S::version_word(map, word_of(entry));
+        let mut i = 0;
+        while i < end {
+            // SAFETY: the index is below the count.
+            let other = unsafe { at.get(Column::Address, i) };
+            if other & (WRITTEN | SHARES) == WRITTEN && S::version_word(map, word_of(other)) == word
+            {
+                return Some(i);
+            }
+            i += 1;
+        }
+        None
     }
 }

@@ -4,7 +4,7 @@
 //! Invariant: entry `i` has one place for the whole attempt, which depends on `i` alone.
 
 use crate::algorithm::contract::Scratch;
-use crate::memory::logs::{Capacity, Logs};
+use crate::memory::logs::Logs;
 use core::mem::MaybeUninit;
 use stm_machine::WordAddress;
 use stm_machine::lane::{Lane, begin_scratch};
@@ -95,11 +95,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
 }
 
 #[stm_core_macros::inlined]
-impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
-    pub(crate) const fn lane(self) -> &'a L {
-        self.lane
-    }
-
+impl<L: Lane, const N: usize, const LONG: bool> Entries<'_, L, N, LONG> {
     /// Returns a word whose value nobody needs: the place in the logs of the
     /// first entry, which is on the stack instead.
     pub(crate) fn idle(self) -> *mut u64 {
@@ -110,10 +106,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
             );
         }
         self.logs.entry(self.lane, 0, 0)
-    }
-
-    pub(crate) const fn capacity(self) -> Capacity {
-        self.logs.capacity()
     }
 
     /// Returns the place of entry `i` on the stack.
@@ -144,6 +136,15 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
                     .private_load_64(self.logs.entry(self.lane, column as u32, i))
             }
         }
+    }
+
+    /// Returns the address, the word seen and the value of entry `i`.
+    ///
+    /// # Safety
+    /// `i` is below the count.
+    pub(crate) unsafe fn fields(self, i: u32) -> [u64; 3] {
+        // SAFETY: the caller's.
+        [Column::Address, Column::Seen, Column::Value].map(|column| unsafe { self.get(column, i) })
     }
 
     /// Sets a field of entry `i`.
@@ -201,6 +202,20 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
                 self.lane
                     .private_load_64(self.logs.entry(self.lane, column as u32, i))
             })
+        }
+    }
+
+    /// Does the same for the addresses and the words seen.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::batch`].
+    pub(crate) unsafe fn seen<const B: usize>(self, i: u32, len: u32) -> ([u64; B], [u64; B]) {
+        // SAFETY: the caller's.
+        unsafe {
+            (
+                self.batch(Column::Address, i, len),
+                self.batch(Column::Seen, i, len),
+            )
         }
     }
 }

@@ -32,7 +32,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// the attempt has met a word of which that is not so: the compiler knows that a
     /// kernel of packed words alone has not, and leaves out the code for others.
     pub(crate) fn is_packed(apart: bool, word: WordAddress) -> bool {
-        S::HAS_PACKED && !apart || S::is_packed(word)
+        S::CELLS && !apart || S::is_packed(word)
     }
 
     /// Returns whether a word has its version word in front of it, and the lane
@@ -43,13 +43,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     /// Returns whether a word may be such a pair.
     pub(crate) fn has_pairs<L: Lane>(lane: &L, apart: bool) -> bool {
-        S::PAIRS && lane.has_wide_atomics() && apart
+        S::CELLS && lane.has_wide_atomics() && apart
     }
 
     /// Returns whether a word's version and value take one access.
     pub(crate) fn is_whole<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
         // The order matters: conditions that the compiler can decide come first.
-        S::PAIRS && lane.has_wide_atomics() || Self::is_packed(apart, word)
+        S::CELLS && lane.has_wide_atomics() || Self::is_packed(apart, word)
     }
 
     /// Loads the version word of `word` if `on`, else returns `otherwise`. It
@@ -84,7 +84,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         entries: [u64; B],
         which: u32,
     ) -> Pairs<B> {
-        let (lane, apart) = (at.lane(), at.apart);
+        let (lane, apart) = (at.lane, at.apart);
         let mut pairs = Pairs {
             which: 0,
             now: [[0; 2]; B],
@@ -116,7 +116,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         owner: u64,
         mut otherwise: [u64; B],
     ) -> [u64; B] {
-        let lane = at.lane();
+        let lane = at.lane;
         if !Self::has_pairs(lane, at.apart) {
             return otherwise;
         }
@@ -169,7 +169,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         word: WordAddress,
         seen: u64,
     ) {
-        let lane = at.lane();
+        let lane = at.lane;
         let place = S::version_word(map, word);
         // SAFETY: the caller promises it. Relaxed: one access has everything
         // there is to see. The value is the one that it was locked with, as

@@ -32,7 +32,8 @@ use crate::algorithm::contract::{Algorithm, Change, Granule, Inside, Owned, Tx};
 use crate::algorithm::fast::storage::{Birth, Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::fast::{entries::Inline, entry_set::EntrySet};
-use crate::array::sums::{RowSlice, Summand};
+use crate::array::sums::{ANNOUNCED, Addend, RowSlice, Summand};
+use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::{algorithm::registry::Variant, hint::rarely, memory::version::Version};
@@ -66,7 +67,7 @@ pub struct VersionedSets<'s, const INLINE: usize> {
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     const VARIANT: Variant = S::VARIANT;
-    const USES_LOCK_TABLE: bool = S::MANY_WORDS_PER_VERSION;
+    const USES_LOCK_TABLE: bool = !S::CELLS;
     const GRANULE: Granule = Granule::Lane;
     const SCHEDULED: bool = true;
     const READ_POLLS: u32 = 1;
@@ -143,7 +144,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let converged = unsafe { WarpCrew::of(lane.active_mask()) };
         let mut polls = 0;
         let mut end = Ok(());
-        let mut seen = Self::load(tx, words, v);
+        let mut seen = Self::load(tx, words, v, u32::MAX);
         loop {
             let bits = lane.version_bits();
             let (locked, newer) = S::newest::<T, N>(seen, own, tx.attempt.snapshot, bits);
@@ -170,7 +171,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
                     }
                 }
                 if end.is_ok() {
-                    seen = Self::load(tx, words, v);
+                    seen = Self::load(tx, words, v, u32::MAX);
                 }
             }
         }
@@ -178,18 +179,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         if S::packs::<T>() && Self::has_outlived(tx, Mutant::OldReadUnchecked) {
             return Err(Abort::ReadStale);
         }
-        // Values are kept where versions alone do not prove a change.
-        let values: [u64; N] = core::array::from_fn(|k| {
-            if S::MANY_WORDS_PER_VERSION {
-                v[k].to_bits64()
-            } else {
-                0
-            }
-        });
-        let at = Self::entries(tx);
-        tx.attempt
-            .set
-            .read(at, words, seen, values, S::MANY_WORDS_PER_VERSION, own)?;
+        Self::add_reads(tx, words, seen, v, own)?;
         Self::apart_from_sums(tx, Abort::ReadSetFull)
     }
 
@@ -278,7 +268,10 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         deltas: [T; N],
     ) -> TxResult<()> {
         Self::buffer_additions(tx, run, deltas)?;
-        tx.observe_additions(run, deltas);
+        tx.observe_row::<T, N>(run, |k, address| match T::ADDED_AS {
+            kind if kind == Addend::Float as u32 => Event::AddFloat(address),
+            _ => Event::Add(address, deltas[k].to_bits64()),
+        });
         Ok(())
     }
 
@@ -287,7 +280,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         run: RowSlice<T>,
     ) -> TxResult<[T; N]> {
         let values = Self::load_sums(tx, run)?;
-        tx.observe_sums(run, values);
+        tx.observe_row::<T, N>(run, |k, address| {
+            Event::Read(address, values[k].to_bits64())
+        });
         Ok(values)
     }
 
@@ -322,7 +317,9 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let holders = unsafe { WarpCrew::of(holders) };
         let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
         let version = Self::advance(tx, holders);
-        Self::announce_late(tx);
+        if Mutant::SumAnnouncedLate.on(lane) {
+            Self::mark_rows(tx, ANNOUNCED);
+        }
         // There is something to validate: an entry read and not written, whose
         // stripe may be one that this commit owns, or a row that was read.
         let reads = tx.attempt.set.len != tx.attempt.set.writes || tx.attempt.sums.read != 0;
@@ -351,7 +348,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         Ok(())
     }
 
-    const OWNS: bool = S::LOCK_BIT.is_some();
+    const OWNS: bool = S::CELLS;
 
     fn own_many<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
@@ -388,18 +385,19 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
+        i: u64,
         makers: u32,
         warp: WarpCrew,
-        change: impl Change<L, Self, T, N, W>,
+        change: &mut impl Change<L, Self, T, N, W>,
     ) {
-        Self::update_in_turn(tx, words, makers, warp, change);
+        Self::update_in_turn(tx, words, i, makers, warp, change);
     }
 
     fn team_begin<L: Lane, C: Crew>(tx: &mut Tx<'_, L, Self>, crew: C) -> TxResult<()> {
         tx.attempt.snapshot = Self::of_leader(tx, crew, tx.attempt.snapshot);
         // The leader's time, as its load of the clock may have come long before the others arrived.
         let leader = crew.leader(tx.lane);
-        let since = if S::WRAPS {
+        let since = if S::CELLS {
             crew.broadcast_32(tx.lane, leader, tx.attempt.born.since)
         } else {
             0

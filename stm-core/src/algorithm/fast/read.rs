@@ -56,46 +56,63 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Loads the version words of several words into the result and their values into `v`, all in
-    /// flight together. A version word that has changed in the meantime is returned as locked.
+    /// flight together; of words that are not in the mask `active` the version is 0. A version word
+    /// that has changed in the meantime is returned as locked.
     pub(crate) fn load<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
         v: &mut [T; N],
+        active: u32,
     ) -> [u64; N] {
         let lane = tx.lane;
-        let versions = || {
-            // SAFETY: the words are of elements in range of a live array
-            // (checked by `Tx`), or in the live table. Relaxed: versions up to the snapshot add
-            // nothing to it, and a later one leads to a load of the clock.
-            words.map(|word| unsafe {
-                let version_word = Self::version_word(tx, word);
-                if Mutant::WeakRead.on(lane) {
-                    lane.load_weak_64(version_word)
-                } else {
-                    lane.load_relaxed_64(version_word)
+        let versions = || -> [u64; N] {
+            core::array::from_fn(|k| {
+                if active >> k & 1 == 0 {
+                    return 0;
+                }
+                let version_word = Self::version_word(tx, words[k]);
+                // SAFETY: the words are of elements in range of a live array
+                // (checked by `Tx`), or in the live table. Relaxed: versions up to the snapshot add
+                // nothing to it, and a later one leads to a load of the clock.
+                unsafe {
+                    if Mutant::WeakRead.on(lane) {
+                        lane.load_weak_64(version_word)
+                    } else {
+                        lane.load_relaxed_64(version_word)
+                    }
                 }
             })
         };
         if S::packs::<T>() {
             let seen = versions();
             for k in 0..N {
-                v[k] = T::from_bits64(u64::from(seen[k] as u32));
+                if active >> k & 1 != 0 {
+                    v[k] = T::from_bits64(u64::from(seen[k] as u32));
+                }
             }
             return seen;
         }
-        if S::PAIRS && lane.has_wide_atomics() {
-            // SAFETY: as above; a pair is a cell's two words. Relaxed: as above,
-            // and the value is of the same access.
-            let pairs =
-                words.map(|word| unsafe { lane.load_relaxed_128(Self::version_word(tx, word)) });
+        if S::CELLS && lane.has_wide_atomics() {
+            let load = || -> [[u64; 2]; N] {
+                core::array::from_fn(|k| {
+                    if active >> k & 1 == 0 {
+                        return [0; 2];
+                    }
+                    // SAFETY: as above; a pair is a cell's two words. Relaxed: as above,
+                    // and the value is of the same access.
+                    unsafe { lane.load_relaxed_128(Self::version_word(tx, words[k])) }
+                })
+            };
+            let pairs = load();
             let values = if Mutant::PairReadTwice.on(lane) {
-                // SAFETY: as above.
-                words.map(|word| unsafe { lane.load_relaxed_128(Self::version_word(tx, word)) })
+                load()
             } else {
                 pairs
             };
             for k in 0..N {
-                v[k] = T::from_bits64(values[k][1]);
+                if active >> k & 1 != 0 {
+                    v[k] = T::from_bits64(values[k][1]);
+                }
             }
             return pairs.map(|[version, _]| version);
         }
@@ -105,8 +122,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         // whoever sees a value sees the lock under which it was stored.
         Mutant::NoF2Value.fence(lane);
         for k in 0..N {
-            // SAFETY: as above.
-            v[k] = T::from_bits64(unsafe { S::value(words[k]).load(lane) });
+            if active >> k & 1 != 0 {
+                // SAFETY: as above.
+                v[k] = T::from_bits64(unsafe { S::value(words[k]).load(lane) });
+            }
         }
         Mutant::NoF2Version.fence(lane);
         let again = versions();
@@ -120,6 +139,21 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 S::locked(seen[k], 0)
             }
         })
+    }
+
+    /// Adds words that were loaded to the set, except those in the mask `own`. Their values are kept
+    /// where versions alone do not prove a change.
+    pub(crate) fn add_reads<L: Lane, T: Element, const N: usize>(
+        tx: &mut Tx<'_, L, Self>,
+        words: [WordAddress; N],
+        seen: [u64; N],
+        v: &[T; N],
+        own: u32,
+    ) -> TxResult<()> {
+        let keep = !S::CELLS;
+        let values = core::array::from_fn(|k| if keep { v[k].to_bits64() } else { 0 });
+        let at = Self::entries(tx);
+        tx.attempt.set.read(at, words, seen, values, keep, own)
     }
 
     /// Extends the snapshot to the present, if everything read still holds, for a read of `N` words.
@@ -162,20 +196,27 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         len: u32,
         now: Version,
     ) -> bool {
+        Self::hold::<L, LONG, B>(at, map, len, BLIND, |i, changed| {
+            !S::CELLS && Self::unchanged_values(at, map, i, changed, now)
+        })
+    }
+
+    /// Returns whether the words of `len` entries are as they were seen, except those with a flag of
+    /// `skip`. A batch of which some are not, by its first entry and as a bit mask, may be `excused`.
+    pub(crate) fn hold<L: Lane, const LONG: bool, const B: usize>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
+        len: u32,
+        skip: u64,
+        mut excused: impl FnMut(u32, u32) -> bool,
+    ) -> bool {
         let mut i = 0;
         while i < len {
             // SAFETY: i is below the count.
-            let (entries, seen): ([u64; B], [u64; B]) = unsafe {
-                (
-                    at.batch(Column::Address, i, len),
-                    at.batch(Column::Seen, i, len),
-                )
-            };
-            let found = Self::reload(at, map, len, entries, seen, i, BLIND);
+            let (entries, seen): ([u64; B], _) = unsafe { at.seen(i, len) };
+            let found = Self::reload(at, map, len, entries, seen, i, skip);
             let changed = Self::differing(found, seen);
-            if changed != 0
-                && !(S::MANY_WORDS_PER_VERSION && Self::unchanged_values(at, map, i, changed, now))
-            {
+            if changed != 0 && !excused(i, changed) {
                 return false;
             }
             i += B as u32;
@@ -199,7 +240,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let word = word_of(entries[j]);
             // SAFETY: if wanted, of an element in range (checked by `Tx`). Relaxed:
             // F1 or F4 precedes.
-            unsafe { Self::version_if(at.lane(), (map, at.apart), wanted, word, seen[j]) }
+            unsafe { Self::version_if(at.lane, (map, at.apart), wanted, word, seen[j]) }
         })
     }
 
@@ -212,7 +253,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         mut changed: u32,
         now: Version,
     ) -> bool {
-        let lane = at.lane();
+        let lane = at.lane;
         while changed != 0 {
             let i = first + changed.trailing_zeros();
             changed &= changed - 1;
@@ -238,5 +279,27 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
         }
         true
+    }
+
+    /// Answers a transaction that waits: returns whether a word that it read has changed.
+    ///
+    /// The version words of the entries read, and the headers of the rows read, are loaded again and
+    /// compared with what the attempt saw. A version never returns to an old value while somebody waits
+    /// for it to change, so no change is missed, whenever it comes. A word that is locked counts as
+    /// changed, as does another word of the same stripe under `fast-table`: the transaction then makes
+    /// an attempt without need, and waits again.
+    pub(crate) fn any_changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool {
+        let at = Self::entries(tx);
+        Self::word_changed(at, S::map(tx.stm), tx.attempt.set.len)
+            || !Self::rows_unchanged(tx, false)
+    }
+
+    #[inline(never)]
+    fn word_changed<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32) -> bool {
+        // Relaxed loads: nothing is read on the strength of them, and a
+        // change is seen in the end.
+        !Self::hold::<L, true, BATCH>(at, map, len, BLIND, |i, changed| {
+            Mutant::LostWakeup.on(at.lane) && i == 0 && changed & !2 == 0
+        })
     }
 }

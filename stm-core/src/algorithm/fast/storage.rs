@@ -13,15 +13,17 @@ use crate::tx::stm_ref::StmRef;
 use stm_machine::{Element, TArray, View, WordAddress};
 
 /// The place of the versions and locks of transactional words.
+#[stm_core_macros::inlined]
 pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
     const VARIANT: Variant;
-    /// Says whether several words may have the same version word; a changed
-    /// version then does not prove that the word has changed.
-    const MANY_WORDS_PER_VERSION: bool;
-    /// Says whether the versions of packed words wrap around, so that an attempt
-    /// must not grow too old (`algorithm/fast/age.rs`).
-    const WRAPS: bool;
+    /// Says whether each word has a version word of its own, beside its value.
+    ///
+    /// It then follows that a changed version proves that the word has changed, and that the bit
+    /// `CellWord::LOCKED` locks a word whatever it holds. Values of 32 bits are in their version
+    /// word, where versions wrap around, so that an attempt must not grow too old
+    /// (`algorithm/fast/age.rs`); one of 64 bits follows its version word, aligned to 16 bytes.
+    const CELLS: bool;
 
     /// The arrays that transactions access.
     type Array<T: Element>: View<T>;
@@ -29,15 +31,14 @@ pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     /// What is needed to find the version word of a word.
     type Map: Copy;
 
-    /// Says whether some values are in their version words.
-    const HAS_PACKED: bool;
     /// Returns whether the values of a type are in their version words.
-    fn packs<T: Element>() -> bool;
-    /// Says whether a value that is not packed directly follows its version
-    /// word, both aligned to 16 bytes.
-    const PAIRS: bool;
+    fn packs<T: Element>() -> bool {
+        Self::CELLS && !T::WIDE
+    }
     /// Returns whether a word's value is in its version word.
-    fn is_packed(word: WordAddress) -> bool;
+    fn is_packed(word: WordAddress) -> bool {
+        Self::CELLS && word.bits() & 1 == 0
+    }
     /// Returns what is needed to find version words.
     fn map<A>(stm: &StmRef<A>) -> Self::Map;
     /// Returns the address of the version word of a word.
@@ -50,36 +51,19 @@ pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     fn version(word: u64) -> Version;
     /// Returns whether a version word is locked.
     fn is_locked(word: u64) -> bool;
-    /// The bit that locks a version word without knowing its contents; `None`
-    /// where a locked word must name its owner.
-    const LOCK_BIT: Option<u64>;
-
-    /// Returns whether an unlocked version word of a `T` is newer than a clock.
-    fn is_newer<T: Element>(word: u64, than: Version, bits: u32) -> bool;
 
     /// Returns, for the words of elements of type `T` that are not in the mask
     /// `skip`, whether one is locked and whether one is newer than a clock. If
     /// one is locked, the second result has no meaning.
-    #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     fn newest<T: Element, const N: usize>(
         words: [u64; N],
         skip: u32,
         than: Version,
         bits: u32,
-    ) -> (bool, bool) {
-        let _ = bits;
-        let (mut locked, mut newest) = (false, Version(0));
-        for (k, &word) in words.iter().enumerate() {
-            if skip >> k & 1 == 0 {
-                locked |= Self::is_locked(word);
-                newest = newest.max(Self::version(word));
-            }
-        }
-        (locked, newest > than)
-    }
+    ) -> (bool, bool);
     /// Returns whether `found`, a version word that differs from `seen`, may be
     /// locked from `seen` by the thread `owner` itself. For a word locked by
-    /// [`Self::LOCK_BIT`] alone the answer may be wrong.
+    /// `CellWord::LOCKED` alone the answer may be wrong.
     fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool;
     /// Returns the word with which the thread `owner` locks an unlocked version word.
     fn locked(word: u64, owner: u64) -> u64;
@@ -97,22 +81,12 @@ impl Sealed for Cells {}
 #[stm_core_macros::inlined]
 impl Storage for Cells {
     const VARIANT: Variant = Variant::Fast;
-    const MANY_WORDS_PER_VERSION: bool = false;
-    const WRAPS: bool = true;
-    const LOCK_BIT: Option<u64> = Some(CellWord::LOCKED);
-    const HAS_PACKED: bool = true;
-    const PAIRS: bool = true;
+    const CELLS: bool = true;
 
     type Array<T: Element> = TCells<T>;
     type Map = ();
 
-    fn packs<T: Element>() -> bool {
-        !T::WIDE
-    }
     fn map<A>(_stm: &StmRef<A>) {}
-    fn is_packed(word: WordAddress) -> bool {
-        word.bits() & 1 == 0
-    }
     fn version_word((): (), word: WordAddress) -> *mut u64 {
         word.address() as *mut u64
     }
@@ -125,13 +99,6 @@ impl Storage for Cells {
     }
     fn is_locked(word: u64) -> bool {
         CellWord(word).is_locked()
-    }
-    fn is_newer<T: Element>(word: u64, than: Version, bits: u32) -> bool {
-        if T::WIDE {
-            Self::version(word) > than
-        } else {
-            CellWord(word).newer_by(than, bits) > 0
-        }
     }
     /// Compares the upper halves of packed words, as 64 bits take two registers on a GPU.
     fn newest<T: Element, const N: usize>(
@@ -181,23 +148,13 @@ impl Sealed for Table {}
 #[stm_core_macros::inlined]
 impl Storage for Table {
     const VARIANT: Variant = Variant::FastTable;
-    const MANY_WORDS_PER_VERSION: bool = true;
-    const WRAPS: bool = false;
-    const LOCK_BIT: Option<u64> = None;
-    const HAS_PACKED: bool = false;
-    const PAIRS: bool = false;
+    const CELLS: bool = false;
 
     type Array<T: Element> = TArray<T>;
     type Map = (*mut u64, StripeMap);
 
-    fn packs<T: Element>() -> bool {
-        false
-    }
     fn map<A>(stm: &StmRef<A>) -> Self::Map {
         (stm.locks, stm.map)
-    }
-    fn is_packed(_word: WordAddress) -> bool {
-        false
     }
     fn version_word((locks, map): Self::Map, word: WordAddress) -> *mut u64 {
         // The map masks, so the stripe is in the table.
@@ -213,14 +170,26 @@ impl Storage for Table {
     fn is_locked(word: u64) -> bool {
         LockWord(word).is_locked()
     }
+    fn newest<T: Element, const N: usize>(
+        words: [u64; N],
+        skip: u32,
+        than: Version,
+        _bits: u32,
+    ) -> (bool, bool) {
+        let (mut locked, mut newest) = (false, Version(0));
+        for (k, &word) in words.iter().enumerate() {
+            if skip >> k & 1 == 0 {
+                locked |= Self::is_locked(word);
+                newest = newest.max(Self::version(word));
+            }
+        }
+        (locked, newest > than)
+    }
     fn may_be_locked_by(found: u64, _seen: u64, owner: u64) -> bool {
         found == Self::locked(found, owner)
     }
     fn locked(_word: u64, owner: u64) -> u64 {
         owner << 1 | LockWord::LOCKED
-    }
-    fn is_newer<T: Element>(word: u64, than: Version, _bits: u32) -> bool {
-        Self::version(word) > than
     }
     fn packed(version: Version, _bits: u32, _value: u64) -> u64 {
         Self::unlocked(version)

@@ -52,7 +52,7 @@ impl Scratch for SumStack {
 }
 
 pub(crate) struct SumLogs<'a, L> {
-    lane: &'a L,
+    pub(crate) lane: &'a L,
     logs: Logs,
     stack: *mut SumStack,
 }
@@ -60,8 +60,10 @@ pub(crate) struct SumLogs<'a, L> {
 stm_machine::handle!([L] SumLogs<'_, L>);
 
 #[derive(Clone, Copy)]
-enum Column {
+pub(crate) enum Column {
+    /// The rows, with their flags.
     Row = 0,
+    /// The headers seen of rows that were read.
     Seen = 1,
     Addition = 2,
 }
@@ -75,11 +77,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     /// result while the result is in use.
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, stack: *mut SumStack) -> Self {
         Self { lane, logs, stack }
-    }
-
-    /// Returns the lane.
-    pub(crate) const fn lane(self) -> &'a L {
-        self.lane
     }
 
     const fn on_stack(column: Column) -> u32 {
@@ -106,7 +103,7 @@ impl<'a, L: Lane> SumLogs<'a, L> {
 
     /// # Safety
     /// `i` is below the count of the column.
-    unsafe fn get(self, column: Column, i: u32) -> u64 {
+    pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
         // SAFETY: on the stack, else in the lane's own column of the logs;
         // stored in this attempt.
         unsafe {
@@ -131,24 +128,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
         }
     }
 
-    /// Returns row `i`, with its flags.
-    ///
-    /// # Safety
-    /// `i` is below the number of rows.
-    pub(crate) unsafe fn row(self, i: u32) -> u64 {
-        // SAFETY: the caller upholds the contract of this function.
-        unsafe { self.get(Column::Row, i) }
-    }
-
-    /// Returns the header of row `i` that the attempt has seen.
-    ///
-    /// # Safety
-    /// `i` is below the number of rows, and the row was read.
-    pub(crate) unsafe fn seen(self, i: u32) -> u64 {
-        // SAFETY: the caller upholds the contract of this function.
-        unsafe { self.get(Column::Seen, i) }
-    }
-
     /// Returns the number of the row with this header among the first `rows`,
     /// or `rows` if it is not among them. It is not inlined, as it is rarely
     /// needed: additions to a row follow each other.
@@ -157,7 +136,7 @@ impl<'a, L: Lane> SumLogs<'a, L> {
         let mut i = 0;
         while i < rows {
             // SAFETY: the index is below the count.
-            if header_of(unsafe { self.row(i) }) == header {
+            if header_of(unsafe { self.get(Column::Row, i) }) == header {
                 break;
             }
             i += 1;
@@ -232,7 +211,7 @@ impl SumSet {
     fn flag<L: Lane>(at: SumLogs<'_, L>, i: u32, flag: u64) -> bool {
         // SAFETY: the index is below the count.
         unsafe {
-            let row = at.row(i);
+            let row = at.get(Column::Row, i);
             at.put(Column::Row, i, row | flag);
             row & flag == 0
         }
@@ -297,7 +276,7 @@ impl SumSet {
         self.added = 0;
         for i in 0..self.rows {
             // SAFETY: the index is below the count.
-            unsafe { at.put(Column::Row, i, at.row(i) & !ADDED) };
+            unsafe { at.put(Column::Row, i, at.get(Column::Row, i) & !ADDED) };
         }
         let mut k = 0;
         while k < self.words {
@@ -350,6 +329,6 @@ impl SumSet {
             return Some(true);
         }
         // SAFETY: below the count, and read.
-        Some(unsafe { at.seen(row) } == seen)
+        Some(unsafe { at.get(Column::Seen, row) } == seen)
     }
 }

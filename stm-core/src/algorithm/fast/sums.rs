@@ -19,7 +19,7 @@
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::algorithm::fast::sum_set::{ADDED, Addition, READ, SumLogs, SumSet, header_of};
+use crate::algorithm::fast::sum_set::{ADDED, Addition, Column, READ, SumLogs, SumSet, header_of};
 use crate::array::sums::{ANNOUNCED, Addend, ENDED, RowSlice, Summand, is_pending};
 use crate::tx::abort::{Abort, TxResult};
 use stm_machine::{Lane, WordAddress, observe::Mutant};
@@ -127,16 +127,16 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(values)
     }
 
-    fn mark_rows<L: Lane>(tx: &mut Tx<'_, L, Self>, more: u64) {
+    pub(crate) fn mark_rows<L: Lane>(tx: &mut Tx<'_, L, Self>, more: u64) {
         let at = Self::sums(tx);
         let mut i = 0;
         while i < tx.attempt.sums.rows {
             // SAFETY: below the count; the header is of a row in range of live
             // rows (Tx::run_of). Relaxed: the callers name the events around.
             unsafe {
-                let row = at.row(i);
+                let row = at.get(Column::Row, i);
                 if row & ADDED != 0 {
-                    at.lane().add_relaxed_64(header_of(row), more);
+                    at.lane.add_relaxed_64(header_of(row), more);
                 }
             }
             i += 1;
@@ -146,13 +146,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Announces the attempt's additions. F3 follows.
     pub(crate) fn announce<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if !Mutant::SumNotAnnounced.on(tx.lane) && !Mutant::SumAnnouncedLate.on(tx.lane) {
-            Self::mark_rows(tx, ANNOUNCED);
-        }
-    }
-
-    /// Implements [`Mutant::SumAnnouncedLate`]: announces after the clock is advanced.
-    pub(crate) fn announce_late<L: Lane>(tx: &mut Tx<'_, L, Self>) {
-        if Mutant::SumAnnouncedLate.on(tx.lane) {
             Self::mark_rows(tx, ANNOUNCED);
         }
     }
@@ -185,11 +178,11 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // SAFETY: below the count; the header is of a row in range of live
             // rows (Tx::run_of). Relaxed: F1 or F4 precedes.
             unsafe {
-                let row = at.row(i);
+                let row = at.get(Column::Row, i);
                 if row & READ != 0 {
                     let own = if row & ADDED != 0 { own } else { 0 };
                     let found = lane.load_relaxed_64(header_of(row));
-                    same &= found == at.seen(i).wrapping_add(own);
+                    same &= found == at.get(Column::Seen, i).wrapping_add(own);
                 }
             }
             i += 1;
@@ -203,7 +196,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             Self::mark_rows(tx, ENDED);
         }
         let at = Self::sums(tx);
-        let lane = at.lane();
+        let lane = at.lane;
         let mut k = 0;
         while k < tx.attempt.sums.words {
             // SAFETY: additions follow each other, and the row is one of the
@@ -212,7 +205,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             unsafe {
                 let (addition, next) = SumSet::addition(at, k);
                 k = next;
-                let start = header_of(at.row(addition.row)).wrapping_add(1);
+                let start = header_of(at.get(Column::Row, addition.row)).wrapping_add(1);
                 let column = addition.column as usize;
                 if addition.kind == Addend::Wide as u32 {
                     lane.add_relaxed_64(start.wrapping_add(column), addition.delta);
@@ -257,7 +250,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let (addition, row) = unsafe {
                 let (addition, next) = SumSet::addition(at, k);
                 k = next;
-                (addition, at.row(addition.row))
+                (addition, at.get(Column::Row, addition.row))
             };
             let place = addition.column.wrapping_sub(run.first);
             if header_of(row) == run.header

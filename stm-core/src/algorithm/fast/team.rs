@@ -72,7 +72,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         tx.attempt.apart |= !S::packs::<T>();
         let mut polls = 0;
         let seen = loop {
-            let seen = Self::load_active(tx, words, v, active);
+            let seen = Self::load(tx, words, v, active);
             let bits = lane.version_bits();
             let (locked, newer) = S::newest::<T, N>(seen, !active, tx.attempt.snapshot, bits);
             let locked = locked && !Mutant::LockBitIgnored.on(lane);
@@ -101,7 +101,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     return Err(Abort::ReadStale);
                 }
                 let renewed = Self::renew::<L, T, N>(tx, words, seen, active);
-                if S::WRAPS && C::any(crew.vote(lane, renewed)) {
+                if S::CELLS && C::any(crew.vote(lane, renewed)) {
                     polls -= 1;
                 }
             }
@@ -111,81 +111,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             mine = Err(Abort::ReadStale);
         }
         if mine.is_ok() && active != 0 {
-            let values: [u64; N] = core::array::from_fn(|k| {
-                if S::MANY_WORDS_PER_VERSION {
-                    v[k].to_bits64()
-                } else {
-                    0
-                }
-            });
-            let at = Self::entries(tx);
             let idle = !active & ((1u64 << N) - 1) as u32;
-            mine = tx
-                .attempt
-                .set
-                .read(at, words, seen, values, S::MANY_WORDS_PER_VERSION, idle);
+            mine = Self::add_reads(tx, words, seen, v, idle);
         }
         agree(tx, crew, mine)
-    }
-
-    /// Loads as [`Self::load`] does, but only the words in `active`; the others become 0.
-    fn load_active<L: Lane, T: Element, const N: usize>(
-        tx: &Tx<'_, L, Self>,
-        words: [WordAddress; N],
-        v: &mut [T; N],
-        active: u32,
-    ) -> [u64; N] {
-        let lane = tx.lane;
-        let versions = || {
-            core::array::from_fn(|k| {
-                if active >> k & 1 == 0 {
-                    return 0;
-                }
-                // SAFETY: the words are of elements in range of a live array
-                // (TeamTx), or in the live table. Relaxed: as in `load`.
-                unsafe { lane.load_relaxed_64(Self::version_word(tx, words[k])) }
-            })
-        };
-        if S::packs::<T>() {
-            let seen: [u64; N] = versions();
-            for k in 0..N {
-                if active >> k & 1 != 0 {
-                    v[k] = T::from_bits64(u64::from(seen[k] as u32));
-                }
-            }
-            return seen;
-        }
-        if S::PAIRS && lane.has_wide_atomics() {
-            let pairs: [[u64; 2]; N] = core::array::from_fn(|k| {
-                // SAFETY: as above, of a cell. Relaxed: as in `load`.
-                unsafe {
-                    lane.load_relaxed_128_if(active >> k & 1 != 0, Self::version_word(tx, words[k]))
-                }
-            });
-            for k in 0..N {
-                if active >> k & 1 != 0 {
-                    v[k] = T::from_bits64(pairs[k][1]);
-                }
-            }
-            return pairs.map(|[version, _]| version);
-        }
-        let seen: [u64; N] = versions();
-        // ORDER(F2): as in `load`.
-        Mutant::NoF2Value.fence(lane);
-        for k in 0..N {
-            if active >> k & 1 != 0 {
-                // SAFETY: as above.
-                v[k] = T::from_bits64(unsafe { S::value(words[k]).load(lane) });
-            }
-        }
-        Mutant::NoF2Version.fence(lane);
-        let again: [u64; N] = versions();
-        core::array::from_fn(|k| {
-            if again[k] == seen[k] {
-                seen[k]
-            } else {
-                S::locked(seen[k], 0)
-            }
-        })
     }
 }

@@ -61,7 +61,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             Self::restore(Self::entries(tx), S::map(tx.stm), len, 0, 0);
             return end;
         }
-        if shared && S::MANY_WORDS_PER_VERSION {
+        if shared && !S::CELLS {
             Self::store_shared(tx);
             // ORDER(F8): values of all lanes before versions; with F5.
             if !Mutant::NoF8.on(lane) {
@@ -128,12 +128,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         while looked.len < len && looked.end.is_ok() {
             let i = looked.len;
             // SAFETY: i is below the count.
-            let (entries, mut seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
-                (
-                    at.batch(Column::Address, i, len),
-                    at.batch(Column::Seen, i, len),
-                )
-            };
+            let (entries, mut seen): ([u64; BATCH], _) = unsafe { at.seen(i, len) };
             if entries.iter().fold(0, |bits, entry| bits | entry) & BLIND != 0 {
                 seen = Self::see_as_team(tx, entries, seen, i);
             }
@@ -222,7 +217,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         unsafe {
             let same =
                 entry & BLIND != 0 || at.get(Column::Seen, holder) == at.get(Column::Seen, i);
-            if same && Self::is_whole(at.lane(), at.apart, word_of(entry)) {
+            if same && Self::is_whole(at.lane, at.apart, word_of(entry)) {
                 // One cell takes one store, which must be of the later value.
                 at.put(Column::Value, holder, at.get(Column::Value, i));
             }
@@ -243,7 +238,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         len: u32,
         kind: u64,
     ) -> TxResult<()> {
-        let lane = at.lane();
+        let lane = at.lane;
         let mut i = 0;
         loop {
             let mut entry = 0;
@@ -318,12 +313,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut i = 0;
         while i < len && looked.end.is_ok() {
             // SAFETY: i is below the count.
-            let (entries, seen): ([u64; BATCH], [u64; BATCH]) = unsafe {
-                (
-                    at.batch(Column::Address, i, len),
-                    at.batch(Column::Seen, i, len),
-                )
-            };
+            let (entries, seen): ([u64; BATCH], _) = unsafe { at.seen(i, len) };
             let found = Self::reload(at, map, len, entries, seen, i, WRITTEN);
             for j in 0..BATCH {
                 let k = i + j as u32;

@@ -20,7 +20,7 @@
 use crate::algorithm::contract::{Algorithm, Change, Inside, Owned, Tx};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
-use crate::memory::version::Version;
+use crate::memory::version::{CellWord, Version};
 use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
@@ -39,29 +39,18 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut lost = 0;
         if Self::is_pair(lane, !S::packs::<T>(), words[0]) {
             lost = Self::own_pairs(tx, words, &mut owned);
-        } else if let Some(bit) = S::LOCK_BIT {
+        } else if S::CELLS {
             each!(k < N, {
                 let word = S::version_word(S::map(tx.stm), words[k]);
                 // SAFETY: the version word of an element in range (`run/update.rs`). Relaxed: F3
                 // follows, and a packed word is everything there is to see.
                 owned.seen[k] = unsafe {
-                    if Mutant::UpdateReadBefore.on(lane) {
-                        lane.load_relaxed_64(word)
-                    } else {
-                        lane.fetch_or_relaxed_64(word, bit)
-                    }
+                    let before =
+                        (Mutant::UpdateReadBefore.on(lane)).then(|| lane.load_relaxed_64(word));
+                    let now = lane.fetch_or_relaxed_64(word, CellWord::LOCKED);
+                    before.filter(|_| !S::is_locked(now)).unwrap_or(now)
                 };
             });
-            if Mutant::UpdateReadBefore.on(lane) {
-                each!(k < N, {
-                    let word = S::version_word(S::map(tx.stm), words[k]);
-                    // SAFETY: as above.
-                    let now = unsafe { lane.fetch_or_relaxed_64(word, bit) };
-                    if S::is_locked(now) {
-                        owned.seen[k] = now;
-                    }
-                });
-            }
             each!(k < N, {
                 lost |= u32::from(S::is_locked(owned.seen[k])) << k;
             });
@@ -231,9 +220,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     pub(crate) fn update_in_turn<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
+        i: u64,
         makers: u32,
         warp: WarpCrew,
-        mut change: impl Change<L, Self, T, N, W>,
+        change: &mut impl Change<L, Self, T, N, W>,
     ) {
         let lane = tx.lane;
         let kept = Mutant::AloneVersionKept.on(lane);
@@ -256,7 +246,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             };
             rest &= !next;
             if lane.lane_bit() & next != 0 {
-                Self::update_one(tx, words, version, &mut change);
+                Self::update_one(tx, words, i, version, change);
             }
             warp.meet(lane);
         }
@@ -267,6 +257,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     fn update_one<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
+        i: u64,
         version: Version,
         change: &mut impl Change<L, Self, T, N, W>,
     ) {
@@ -290,9 +281,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         each!(k < N, {
             tx.observe(|_| Event::Read(words[k], values[k].to_bits64()));
         });
-        let Some(new) = change.change(tx, values) else {
+        let Some((new, extra)) = change.make(i, values) else {
             return;
         };
+        let _ = change.init(tx, i, extra);
         Self::will_update(tx, W as u32, Inside);
         // Of a word that is named twice the last value stays.
         each!(k < W, {

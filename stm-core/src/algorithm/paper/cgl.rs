@@ -17,11 +17,10 @@
 use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;
 use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
-use crate::algorithm::paper::read_set::ReadSet;
-use crate::algorithm::paper::write_set::WriteSet;
+use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
 use crate::algorithm::registry::Variant;
 use crate::memory::version::Version;
-use crate::observe::mark::mark;
+use crate::observe::phase::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::WarpCrew;
 use stm_machine::lane::{Lane, records};

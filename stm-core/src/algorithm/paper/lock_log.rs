@@ -18,7 +18,7 @@
 //!
 //! A bitmap in a register says which buckets have entries, so heads are never cleared.
 
-use crate::{algorithm::paper::read_set::BATCH, memory::logs::Logs, memory::stripe::Stripe};
+use crate::{algorithm::paper::word_log::BATCH, memory::logs::Logs, memory::stripe::Stripe};
 use stm_machine::{Lane, observe::Mutant};
 
 /// The index that ends a bucket's list.
@@ -72,18 +72,20 @@ impl LockLog {
 
     /// Records an access to a stripe (Algorithm 3, lines 34 and 38). A stripe
     /// that is in the log already keeps its place and gains the access.
-    /// `bucket_shift` brings the top bits of a stripe down to a bucket number.
+    /// `bucket_shift` brings the top bits of a stripe down to a bucket number. An `ordered` log has
+    /// ascending lists; the argument is the same in all calls.
     ///
     /// # Safety
     /// `logs` are the calling lane's and hold this log; the log has room, as it
     /// gets at most one entry for each entry of the read and write sets.
-    pub(crate) unsafe fn insert<L: Lane, const ORDERED: bool>(
+    pub(crate) unsafe fn insert<L: Lane>(
         &mut self,
         lane: &L,
         logs: &Logs,
         bucket_shift: u32,
         stripe: Stripe,
         access: Access,
+        ordered: bool,
     ) {
         let bucket = stripe.0 >> bucket_shift;
         let head = logs.head(lane, bucket);
@@ -104,7 +106,7 @@ impl LockLog {
                     }
                     return;
                 }
-                if ORDERED && entry.stripe() > stripe {
+                if ordered && entry.stripe() > stripe {
                     break;
                 }
                 before = Some((next, entry));
@@ -151,11 +153,17 @@ impl LockLog {
         }
     }
 
-    /// Begins a walk over the log, ascending if `ORDERED`, else in the order of first access.
-    pub(crate) const fn walk<const ORDERED: bool>(&self) -> Walk<ORDERED> {
+    /// Begins a walk over the log, ascending if it is `ordered`, else in the order of first access.
+    pub(crate) const fn walk(&self, ordered: bool) -> Walk {
+        let (rest, next) = if ordered {
+            (self.occupied, NIL)
+        } else {
+            (self.len, 0)
+        };
         Walk {
-            rest: if ORDERED { self.occupied } else { self.len },
-            next: if ORDERED { NIL } else { 0 },
+            ordered,
+            rest,
+            next,
         }
     }
 }
@@ -163,12 +171,13 @@ impl LockLog {
 /// A walk over a [`LockLog`]. `rest` holds the remaining work: a bitmap of the
 /// buckets not yet entered, or the end of the entries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Walk<const ORDERED: bool> {
+pub(crate) struct Walk {
+    ordered: bool,
     rest: u32,
     next: u32,
 }
 
-impl<const ORDERED: bool> Walk<ORDERED> {
+impl Walk {
     /// Returns the next stripe.
     ///
     /// # Safety
@@ -176,7 +185,7 @@ impl<const ORDERED: bool> Walk<ORDERED> {
     /// unchanged since the walk began.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn next<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Option<Entry> {
-        if ORDERED {
+        if self.ordered {
             if self.next == NIL {
                 if self.rest == 0 {
                     return None;

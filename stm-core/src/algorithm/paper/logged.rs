@@ -2,9 +2,11 @@
 //! and written, and of the stripes to be locked.
 
 use crate::algorithm::paper::lock_log::LockLog;
-use crate::algorithm::paper::read_set::ReadSet;
-use crate::algorithm::paper::write_set::WriteSet;
+use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
 use crate::memory::version::Version;
+
+/// The time between two polls of a locked stripe: a commit holds its locks for a few microseconds.
+pub(crate) const POLL_NS: u32 = 200;
 
 /// The sets of an attempt; their entries are in the lane's logs.
 #[derive(Clone, Copy, Debug)]
@@ -115,7 +117,7 @@ macro_rules! logged_sets {
                 if Mutant::WriteAtReadPosition.on(lane)
                     && sets.writes.get(lane, &tx.logs, address).is_some()
                 {
-                    if let Some(i) = sets.reads.position(lane, &tx.logs, address) {
+                    if let Some(i) = sets.reads.find(lane, &tx.logs, address) {
                         sets.writes.store_at(lane, &tx.logs, i, value);
                     }
                     return Ok(());

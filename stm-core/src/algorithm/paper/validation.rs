@@ -1,55 +1,25 @@
-//! Validation schemes of the version locks: how a transaction detects stale
+//! Validation of the version locks: how a transaction that has read a newer version detects stale
 //! reads, by time stamps alone, or by time stamps and then values.
 
-use crate::algorithm::contract::{Algorithm, Sealed, Tx};
+use crate::algorithm::contract::Tx;
+use crate::algorithm::paper::logged::POLL_NS;
+use crate::algorithm::paper::{version_locks::VersionLocks, word_log::BATCH};
 use crate::memory::version::{LockWord, Version};
 use crate::tx::abort::{Abort, TxResult};
-use crate::{algorithm::paper::logged::LoggedSets, algorithm::paper::read_set::BATCH};
 use stm_machine::{Lane, observe::Mutant};
 
-/// An algorithm whose attempts hold [`LoggedSets`].
-pub trait Logged: for<'s> Algorithm<Attempt<'s> = LoggedSets> {}
-impl<A: for<'s> Algorithm<Attempt<'s> = LoggedSets>> Logged for A {}
-
-/// A validation scheme.
-pub trait Validation: Sealed + Copy + Send + Sync + 'static {
-    /// Says whether a stale time stamp leads to a comparison of values.
-    const VALUES: bool;
-
+impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
     /// Extends the snapshot after a read that found a newer version: raises it
-    /// to a point at which all reads hold, or aborts.
-    fn extend<L: Lane, A: Logged>(tx: &mut Tx<'_, L, A>, version: Version) -> TxResult<()>;
-}
-
-/// Time-stamp-based validation (TL2; Dice, Shalev, Shavit 2006): a version
-/// above the snapshot is a conflict.
-#[derive(Clone, Copy, Debug)]
-pub struct Tbv;
-
-/// Hierarchical validation (section 3.1): time stamps first, and values if those fail, which tells
-/// a false conflict on a stripe from a true one on a word.
-#[derive(Clone, Copy, Debug)]
-pub struct Hierarchical;
-
-impl Sealed for Tbv {}
-impl Validation for Tbv {
-    const VALUES: bool = false;
-
-    #[inline(always)]
-    fn extend<L: Lane, A: Logged>(_tx: &mut Tx<'_, L, A>, _version: Version) -> TxResult<()> {
-        Err(Abort::ReadStale)
-    }
-}
-
-impl Sealed for Hierarchical {}
-impl Validation for Hierarchical {
-    const VALUES: bool = true;
-
+    /// to a point at which all reads hold, or aborts, as it does without validation by values.
+    ///
     /// This is `PostValidation` (Algorithm 3, lines 6-20), with two changes. The waits are bounded,
     /// and the snapshot only rises. The paper sets it to the version of a stripe found locked even
     /// if that is lower, which is correct but makes the next read validate once more.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
-    fn extend<L: Lane, A: Logged>(tx: &mut Tx<'_, L, A>, version: Version) -> TxResult<()> {
+    pub(crate) fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>, version: Version) -> TxResult<()> {
+        if !VALUES {
+            return Err(Abort::ReadStale);
+        }
         let (lane, stm) = (tx.lane, tx.stm);
         let mut snapshot = version;
         let mut polls = 0;
@@ -99,6 +69,3 @@ impl Validation for Hierarchical {
         }
     }
 }
-
-/// The time between two polls of a locked stripe: a commit holds its locks for a few microseconds.
-pub(crate) const POLL_NS: u32 = 200;

@@ -7,7 +7,7 @@
 //! 2. *read*: load the values, then the lock words of their stripes (E2), log
 //!    both, and insert the stripes into the lock log. If a
 //!    stripe is locked, poll it up to a limit. If its version is above the
-//!    snapshot, validate and extend ([`Validation::extend`]).
+//!    snapshot, validate and extend ([`VersionLocks::extend`]).
 //! 3. *write*: buffer the value.
 //! 4. *commit*: with validation by value, compare all values once, as a commit
 //!    that must fail need not lock; lock every stripe of the lock log, noting stale versions of
@@ -19,44 +19,52 @@
 //! version never exceeds the clock. Only the holder of a stripe's lock stores to its words.
 
 use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
-use crate::algorithm::paper::acquisition::{Acquisition, Backoff, Blocking, Sorted};
 use crate::algorithm::paper::lock_log::{Access, Entry, LockLog};
-use crate::algorithm::paper::logged::{LoggedSets, logged_sets};
-use crate::algorithm::paper::read_set::ReadSet;
-use crate::algorithm::paper::validation::{Hierarchical, POLL_NS, Tbv, Validation};
-use crate::algorithm::paper::write_set::WriteSet;
+use crate::algorithm::paper::logged::{LoggedSets, POLL_NS, logged_sets};
+use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
 use crate::algorithm::registry::Variant;
+use crate::memory::stripe::Stripe;
 use crate::memory::version::{LockWord, Version};
-use crate::observe::mark::mark;
+use crate::observe::phase::mark;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
-use core::marker::PhantomData;
 use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
 
-/// The algorithm with a validation and an acquisition scheme.
+/// The algorithm, with a validation, and with a scheme of acquisition: in which order, and how often,
+/// a commit tries to lock.
 #[derive(Clone, Copy, Debug)]
-pub struct VersionLocks<V, Q>(PhantomData<(V, Q)>);
+pub struct VersionLocks<const VALUES: bool, const SCHEME: u8>;
+
+/// Time-stamp-based validation (TL2; Dice, Shalev, Shavit 2006): a version
+/// above the snapshot is a conflict.
+const TIME_STAMPS: bool = false;
+/// Hierarchical validation (section 3.1): time stamps first, and values if those fail, which tells
+/// a false conflict on a stripe from a true one on a word.
+const HIERARCHICAL: bool = true;
+
+/// Locks in ascending order of stripes, the same for all transactions (section
+/// 3.1, "encounter-time lock-sorting"). Among transactions that fail, the one
+/// that holds the highest contended lock has lost to a transaction that got
+/// further, so some transaction always commits.
+const SORTED: u8 = 0;
+/// Locks in the order of first access; on failure the lanes of the warp retry
+/// one after the other (section 4.2, `STM-HV-Backoff`).
+const BACKOFF: u8 = 1;
+/// Locks in the order of first access, and keeps its earlier locks while it waits for each one: the
+/// scheme of Cederman et al. 2010, where one lane of a block runs all of the block's transactions.
+/// The wait is bounded, which resolves a cycle.
+const BLOCKING: u8 = 2;
 
 /// Time-stamp validation alone, as Xu et al. 2014 compare it; locks are acquired in ascending order.
-pub type TbvSorting = VersionLocks<Tbv, Sorted>;
+pub type TbvSorting = VersionLocks<TIME_STAMPS, SORTED>;
 /// Hierarchical validation, with locks acquired in ascending order: Algorithm 3 of Xu et al. 2014.
-pub type HvSorting = VersionLocks<Hierarchical, Sorted>;
+pub type HvSorting = VersionLocks<HIERARCHICAL, SORTED>;
 /// Hierarchical validation, with locks acquired in the order of first access and retried one lane at
 /// a time: section 4.2 of Xu et al. 2014.
-pub type HvBackoff = VersionLocks<Hierarchical, Backoff>;
+pub type HvBackoff = VersionLocks<HIERARCHICAL, BACKOFF>;
 /// One transaction a block at a time, which waits for each lock in the order of first access, after
 /// Cederman, Tsigas and Chaudhry 2010.
-pub type Egpgv = VersionLocks<Tbv, Blocking>;
-
-const fn variant<V: Validation, Q: Acquisition>() -> Variant {
-    match (V::VALUES, Q::ORDERED, Q::BLOCK) {
-        (false, true, false) => Variant::TbvSorting,
-        (true, true, false) => Variant::HvSorting,
-        (true, false, false) => Variant::HvBackoff,
-        (false, false, true) => Variant::Egpgv,
-        _ => panic!("the combination has no line in the registry"),
-    }
-}
+pub type Egpgv = VersionLocks<TIME_STAMPS, BLOCKING>;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Acquired {
@@ -69,9 +77,15 @@ enum Acquired {
 }
 
 #[stm_core_macros::inlined]
-impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
-    const VARIANT: Variant = variant::<V, Q>();
-    const GRANULE: Granule = if Q::BLOCK {
+impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SCHEME> {
+    const VARIANT: Variant = match (VALUES, SCHEME) {
+        (TIME_STAMPS, SORTED) => Variant::TbvSorting,
+        (HIERARCHICAL, SORTED) => Variant::HvSorting,
+        (HIERARCHICAL, BACKOFF) => Variant::HvBackoff,
+        (TIME_STAMPS, BLOCKING) => Variant::Egpgv,
+        _ => panic!("the combination has no line in the registry"),
+    };
+    const GRANULE: Granule = if SCHEME == BLOCKING {
         Granule::Block
     } else {
         Granule::Lane
@@ -176,7 +190,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         }
         mark!(tx, Buffering);
         if newest > tx.attempt.snapshot {
-            V::extend(tx, newest)?;
+            Self::extend(tx, newest)?;
             mark!(tx, Consistency);
         }
         Ok(())
@@ -195,7 +209,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
         let mut rest = together.vote(lane, result.is_none());
         let mut tries = 0;
         while rest != 0 {
-            let go = if Q::IN_TURN && tries != 0 {
+            let go = if Self::IN_TURN && tries != 0 {
                 rest & rest.wrapping_neg()
             } else {
                 rest
@@ -210,7 +224,7 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
             if rest == 0 {
                 tries += 1;
                 // Lanes take turns from the second round on.
-                if tries >= tx.stm.limits.acquire_tries.max(1 + Q::IN_TURN as u32) {
+                if tries >= tx.stm.limits.acquire_tries.max(1 + Self::IN_TURN as u32) {
                     break;
                 }
                 rest = pending;
@@ -230,7 +244,12 @@ impl<V: Validation, Q: Acquisition> Algorithm for VersionLocks<V, Q> {
 }
 
 #[stm_core_macros::inlined]
-impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
+impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
+    /// Says whether the lock log is sorted and the locks are acquired in that order.
+    const ORDERED: bool = SCHEME == SORTED;
+    /// Says whether the lanes of a warp take turns after a failure.
+    const IN_TURN: bool = SCHEME == BACKOFF;
+
     /// Loads the lock words of the stripes of several words, all in flight together.
     fn lock_words<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
@@ -269,23 +288,8 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         // SAFETY: the logs are this lane's; the word's set had room, so the
         // lock log has.
         unsafe {
-            if Q::ORDERED {
-                tx.attempt.locks.insert::<L, true>(
-                    tx.lane,
-                    &tx.logs,
-                    tx.stm.bucket_shift,
-                    stripe,
-                    access,
-                );
-            } else {
-                tx.attempt.locks.insert::<L, false>(
-                    tx.lane,
-                    &tx.logs,
-                    tx.stm.bucket_shift,
-                    stripe,
-                    access,
-                );
-            }
+            let (locks, shift) = (&mut tx.attempt.locks, tx.stm.bucket_shift);
+            locks.insert(tx.lane, &tx.logs, shift, stripe, access, Self::ORDERED);
         }
     }
 
@@ -295,15 +299,11 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         let (lane, stm) = (tx.lane, tx.stm);
         // "Optional, to reduce lock contention" (line 71).
         // SAFETY: the logs are this lane's and hold its sets.
-        if V::VALUES && unsafe { !tx.attempt.reads.holds(lane, &tx.logs) } {
+        if VALUES && unsafe { !tx.attempt.reads.holds(lane, &tx.logs) } {
             return Some(Err(Abort::CommitStale));
         }
         mark!(tx, Consistency);
-        let acquired = if Q::ORDERED {
-            Self::acquire::<L, true>(tx)
-        } else {
-            Self::acquire::<L, false>(tx)
-        };
+        let acquired = Self::acquire(tx);
         if acquired == Acquired::Busy {
             return None;
         }
@@ -314,7 +314,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
         Mutant::NoE3.fence(lane);
         mark!(tx, Locks);
         // SAFETY: as above. The stripes are locked, so the values stand still.
-        let hold = || V::VALUES && unsafe { tx.attempt.reads.holds(lane, &tx.logs) };
+        let hold = || VALUES && unsafe { tx.attempt.reads.holds(lane, &tx.logs) };
         if acquired == Acquired::Stale && !ignore && !hold() {
             Self::release(tx, None);
             return Some(Err(Abort::CommitStale));
@@ -350,10 +350,10 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     }
 
     /// Acquires the locks: `GetLocksAndTBV` (lines 43-52). Relaxed accesses do, as E3 follows.
-    fn acquire<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>) -> Acquired {
+    fn acquire<L: Lane>(tx: &Tx<'_, L, Self>) -> Acquired {
         let (lane, stm) = (tx.lane, tx.stm);
         let mut verdict = Acquired::Fresh;
-        let mut walk = tx.attempt.locks.walk::<ORDERED>();
+        let mut walk = tx.attempt.locks.walk(Self::ORDERED);
         let mut held = 0;
         // SAFETY: the logs are this lane's and hold its sets.
         let mut next = unsafe { walk.next(lane, &tx.logs) };
@@ -369,14 +369,14 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
             // SAFETY: as above.
             next = unsafe { walk.next(lane, &tx.logs) };
             let mut polls = 0;
-            while Q::WAITS && word.is_locked() && polls != tx.read_polls() {
+            while SCHEME == BLOCKING && word.is_locked() && polls != tx.read_polls() {
                 polls += 1;
                 lane.pause(POLL_NS);
                 // SAFETY: as above.
                 word = LockWord(unsafe { lane.fetch_or_relaxed_64(lock, LockWord::LOCKED) });
             }
             if word.is_locked() {
-                Self::release_first::<L, ORDERED>(tx, held);
+                Self::release_first(tx, held);
                 return Acquired::Busy;
             }
             held += 1;
@@ -390,8 +390,8 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     }
 
     /// Releases the locks of the first `held` entries: `ReleaseLocks` (lines 53-55).
-    fn release_first<L: Lane, const ORDERED: bool>(tx: &Tx<'_, L, Self>, held: u32) {
-        let mut walk = tx.attempt.locks.walk::<ORDERED>();
+    fn release_first<L: Lane>(tx: &Tx<'_, L, Self>, held: u32) {
+        let mut walk = tx.attempt.locks.walk(Self::ORDERED);
         for _ in 0..held {
             // SAFETY: the logs are this lane's; as many were walked before.
             let Some(entry) = (unsafe { walk.next(tx.lane, &tx.logs) }) else {
@@ -437,7 +437,7 @@ impl<V: Validation, Q: Acquisition> VersionLocks<V, Q> {
     /// Releases a stripe that is owned but not written, with its old version. The bit is set and
     /// only the owner clears it, so subtracting one clears it; attempts of others to set it change
     /// nothing in the meantime (line 55).
-    fn unlock<L: Lane>(tx: &Tx<'_, L, Self>, stripe: crate::memory::stripe::Stripe) {
+    fn unlock<L: Lane>(tx: &Tx<'_, L, Self>, stripe: Stripe) {
         // SAFETY: the lock table is live. Relaxed: nothing was written under
         // the lock that its next holder must see.
         unsafe {

@@ -1,7 +1,6 @@
 //! The place of a key in an ordered map, and the changes that are made there.
 
-use super::link::{Link, WAYS, above, digit, highest_digit};
-use super::{Branch, Leaf, LinkWord, TOrderedMap, Walk};
+use super::{Branch, Leaf, Link, LinkWord, TOrderedMap, WAYS, Walk, above, digit, highest_digit};
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::{collections::item::Key, tx::abort::TxResult};
 use stm_core_macros::device;
