@@ -187,6 +187,18 @@ pub enum Poll {
     Failed(LockFault),
 }
 
+impl Poll {
+    /// The lock is granted, or the next poll may come at once.
+    #[inline(always)]
+    pub(super) const fn of(is_granted: bool) -> Self {
+        if is_granted {
+            Self::Granted
+        } else {
+            Self::Wait(0)
+        }
+    }
+}
+
 /// The number of polls without a pause between two short pauses. A poll of a GPU
 /// takes so long that these do not count; threads of a CPU that share a core, and
 /// schedules that are not fair, need them to let the others run.

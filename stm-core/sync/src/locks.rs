@@ -267,23 +267,38 @@ impl<K: LockKind> TLocks<K> {
         place: &Place,
         section: impl FnOnce() -> R,
     ) -> Result<R, LockFault> {
+        let turn = self.acquire(lane, index, place)?;
+        let result = self.failure().watch(lane, index, section);
+        Self::give_up(lane, place, turn);
+        Ok(result)
+    }
+
+    /// Arrives at a lock and polls until it is granted.
+    pub(super) fn acquire<L: Lane>(
+        &self,
+        lane: &L,
+        index: u64,
+        place: &Place,
+    ) -> Result<Turn, LockFault> {
         let refused = |fault| self.fault(lane, index, fault);
         let mut turn = K::arrive(lane, place).map_err(refused)?;
         let mut pauses = Pauses::default();
         loop {
             match K::poll(lane, place, &mut turn) {
-                Poll::Granted => break,
+                Poll::Granted => return Ok(turn),
                 Poll::Wait(ns) => {
                     (pauses.pause(lane, ns, || self.failure().check(lane))).map_err(refused)?;
                 }
                 Poll::Failed(fault) => return Err(refused(fault)),
             }
         }
-        let result = self.failure().watch(lane, index, section);
+    }
+
+    /// Makes all steps of giving a lock up.
+    pub(super) fn give_up<L: Lane>(lane: &L, place: &Place, mut turn: Turn) {
         while !K::leave(lane, place, &mut turn) {
             lane.pause(LEAVE_NS);
         }
-        Ok(result)
     }
 
     /// Runs `section` while the calling lane holds the lock of this index, if it is free now, and
@@ -302,15 +317,12 @@ impl<K: LockKind> TLocks<K> {
         K: TryLock,
     {
         let place = self.place(lane, index)?;
-        let mut turn = match K::try_acquire(lane, &place) {
-            Ok(Some(turn)) => turn,
-            Ok(None) => return Ok(None),
-            Err(fault) => return Err(self.fault(lane, index, fault)),
+        let turn = K::try_acquire(lane, &place);
+        let Some(turn) = turn.map_err(|fault| self.fault(lane, index, fault))? else {
+            return Ok(None);
         };
         let result = self.failure().watch(lane, index, section);
-        while !K::leave(lane, &place, &mut turn) {
-            lane.pause(LEAVE_NS);
-        }
+        Self::give_up(lane, &place, turn);
         Ok(Some(result))
     }
 }

@@ -66,11 +66,7 @@ impl LockKind for Anderson {
     // A slot is zero at first, which is the first number of slot 0 and of no other.
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         // SAFETY: a word of the lock, as `slot` masks.
-        if unsafe { load_grant(lane, Self::slot(place, turn.place)) } == turn.place {
-            Poll::Granted
-        } else {
-            Poll::Wait(0)
-        }
+        Poll::of(unsafe { load_grant(lane, Self::slot(place, turn.place)) } == turn.place)
     }
 
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {

@@ -84,21 +84,13 @@ macro_rules! test_and_set {
 }
 
 test_and_set!(Tas, "tas", |lane, place, _turn| {
-    if take(lane, place) {
-        Poll::Granted
-    } else {
-        Poll::Wait(0)
-    }
+    Poll::of(take(lane, place))
 });
 
 test_and_set!(Ttas, "ttas", |lane, place, _turn| {
     // SAFETY: the lock's word, which is live. Relaxed: L1 follows, or nothing.
     let held = unsafe { lane.load_relaxed_32(place.word(0)) } != 0;
-    if !held && take(lane, place) {
-        Poll::Granted
-    } else {
-        Poll::Wait(0)
-    }
+    Poll::of(!held && take(lane, place))
 });
 
 test_and_set!(TasBackoff, "tas-backoff", |lane, place, turn| {

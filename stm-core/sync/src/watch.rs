@@ -1,6 +1,6 @@
 //! Kinds made of other kinds that report misuse: [`Checked`] and [`Timeout`].
 
-use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
+use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 use super::locks::TLocks;
 use crate::sealed::Sealed;
 use core::marker::PhantomData;
@@ -142,23 +142,7 @@ impl<K: LockKind> TLocks<Checked<K>> {
     /// Then it does not hold it once more.
     pub fn lock<L: Lane>(&self, lane: &L, index: u64) -> Result<(), LockFault> {
         let place = self.place(lane, index)?;
-        let fail = |fault| Err(self.fault(lane, index, fault));
-        let mut turn = match Checked::<K>::arrive(lane, &place) {
-            Ok(turn) => turn,
-            Err(fault) => return fail(fault),
-        };
-        let mut pauses = Pauses::default();
-        loop {
-            match Checked::<K>::poll(lane, &place, &mut turn) {
-                Poll::Granted => break,
-                Poll::Wait(ns) => {
-                    if let Err(fault) = pauses.pause(lane, ns, || self.failure().check(lane)) {
-                        return fail(fault);
-                    }
-                }
-                Poll::Failed(fault) => return fail(fault),
-            }
-        }
+        let turn = self.acquire(lane, index, &place)?;
         for (i, value) in turn.words().into_iter().enumerate() {
             // SAFETY: the lock's words, which only the holder uses.
             unsafe { lane.store_relaxed_32(Checked::<K>::word(&place, TURN + i as u32), value) };
@@ -189,16 +173,10 @@ impl<K: LockKind> TLocks<Checked<K>> {
         }
         // SAFETY: as above.
         unsafe { lane.store_relaxed_32(by_call, 0) };
-        let mut turn = Turn::of_words(words);
-        while !Checked::<K>::leave(lane, &place, &mut turn) {
-            lane.pause(LEAVE_NS);
-        }
+        Self::give_up(lane, &place, Turn::of_words(words));
         Ok(())
     }
 }
-
-/// The pause between two steps of giving a lock up.
-const LEAVE_NS: u32 = 20;
 
 impl Turn {
     const fn words(self) -> [u32; TURN_WORDS] {

@@ -17,7 +17,7 @@
 //! | [`SUMS`].. | the sums, by phase |
 
 use crate::lane::{Lane, Probe};
-use crate::observe::probe::{LogRecord, ProbeBuffer};
+use crate::observe::probe::ProbeBuffer;
 
 /// The number of phases.
 pub const PHASES: usize = 8;
@@ -138,7 +138,6 @@ impl Probe for Profiler {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { Stretches::open(lane, ProbeBuffer::load(lane, place)) }
     }
-    fn record<L: Lane>(self, _lane: &L, _cursor: &mut Stretches, _record: LogRecord) {}
     fn spent<L: Lane>(self, lane: &L, cursor: &mut Stretches, phase: usize) {
         cursor.spent(lane, phase);
     }
