@@ -9,9 +9,8 @@
 //! waits for them. `Locks::new` puts each lock on 32 words at least, `Locks::dense` does not.
 
 use super::group::{DONE, GRANTED, Group, WAIT};
-use super::header::{HEADER_WORDS, record_fault};
+use super::header::Header;
 use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn, UNWINDS};
-use super::unwound::Failure;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
@@ -41,7 +40,7 @@ const SHARED_MAX: u64 = u32::MAX as u64;
 #[repr(C)]
 pub struct TLocks<K> {
     /// The record of the first fault, and behind it the locks.
-    header: *mut u32,
+    header: Header,
     nodes: *mut u32,
     count: u64,
     /// The words from one lock to the next.
@@ -62,7 +61,7 @@ impl<K: LockKind> TLocks<K> {
     ///
     /// # Safety
     /// While a kernel uses the reference:
-    /// 1. `header` has [`HEADER_WORDS`] words and then `count * stride` words of
+    /// 1. `header` has [`HEADER_WORDS`](super::header::HEADER_WORDS) words and then `count * stride` words of
     ///    locks, and `nodes` has `users * K::USER_WORDS` words, all of them live,
     ///    aligned, and zero at first;
     /// 2. `stride` is at least `K::lock_words(users)`, and `users` is not 0 and
@@ -78,7 +77,8 @@ impl<K: LockKind> TLocks<K> {
         (shared, chosen): (u32, u32),
     ) -> Self {
         Self {
-            header,
+            // SAFETY: the caller's promise.
+            header: unsafe { Header::at(header) },
             nodes,
             count,
             stride,
@@ -95,20 +95,18 @@ impl<K: LockKind> TLocks<K> {
         if index >= self.count {
             return Err(self.fault(lane, index, LockFault::OutOfRange));
         }
-        self.failure().check(lane)?;
+        self.header.check(lane)?;
         if K::POISONED {
-            // SAFETY: the header is live (`from_raw`). Relaxed: a thread sees at least
-            // its own fault.
-            let fault = unsafe { lane.load_relaxed_32(self.header) };
+            let fault = self.header.first_fault(lane);
             if fault != 0 {
                 return Err(LockFault::of(fault));
             }
         }
-        let word = HEADER_WORDS + index as usize * self.stride as usize;
+        let word = index as usize * self.stride as usize;
         // Past 2^32 words there is no shared memory either.
         let shared = index.saturating_mul(K::SHARED_WORDS.into()).min(SHARED_MAX) as u32;
         Ok(Place::new(
-            self.header.wrapping_add(word),
+            self.header.behind(word),
             (self.nodes, self.users),
             lane.grid_thread(),
             (self.shared.saturating_add(shared), self.chosen),
@@ -138,10 +136,9 @@ impl<K: LockKind> TLocks<K> {
         unsafe { lane.barrier() };
     }
 
-    /// Returns the flag of sections that have panicked.
-    pub(super) const fn failure(&self) -> Failure {
-        // SAFETY: the header is live (`from_raw`).
-        unsafe { Failure::of(self.header) }
+    /// Returns the header, which has the flag of sections that have panicked.
+    pub(super) const fn header(&self) -> Header {
+        self.header
     }
 
     /// Records a fault, if it is the first, and returns it.
@@ -150,8 +147,7 @@ impl<K: LockKind> TLocks<K> {
             // The holder itself has recorded it.
             return fault;
         }
-        // SAFETY: the header is live (`from_raw`).
-        unsafe { record_fault(lane, self.header, index, fault) }
+        self.header.record(lane, index, fault)
     }
 
     /// Runs `section` while the calling lane holds the lock of this index, and returns its result.
@@ -203,7 +199,7 @@ impl<K: LockKind> TLocks<K> {
                 Err(fault) => refused = Some(fault),
             }
         }
-        let mut section = Some(|| self.failure().watch(lane, index, || section(group.lanes())));
+        let mut section = Some(|| self.header.watch(lane, index, || section(group.lanes())));
         let mut result = None;
         let mut phase = Phase::Asks;
         let mut pauses = Pauses::default();
@@ -218,7 +214,7 @@ impl<K: LockKind> TLocks<K> {
                         Poll::Granted => GRANTED,
                         // The others wait at the shuffle for the first.
                         Poll::Wait(ns) => {
-                            match pauses.pause(lane, ns, || self.failure().check(lane)) {
+                            match pauses.pause(lane, ns, || self.header.check(lane)) {
                                 Ok(()) => WAIT,
                                 Err(fault) => fault as u32,
                             }
@@ -267,31 +263,21 @@ impl<K: LockKind> TLocks<K> {
         place: &Place,
         section: impl FnOnce() -> R,
     ) -> Result<R, LockFault> {
-        let turn = self.acquire(lane, index, place)?;
-        let result = self.failure().watch(lane, index, section);
-        Self::give_up(lane, place, turn);
-        Ok(result)
-    }
-
-    /// Arrives at a lock and polls until it is granted.
-    pub(super) fn acquire<L: Lane>(
-        &self,
-        lane: &L,
-        index: u64,
-        place: &Place,
-    ) -> Result<Turn, LockFault> {
         let refused = |fault| self.fault(lane, index, fault);
         let mut turn = K::arrive(lane, place).map_err(refused)?;
         let mut pauses = Pauses::default();
         loop {
             match K::poll(lane, place, &mut turn) {
-                Poll::Granted => return Ok(turn),
+                Poll::Granted => break,
                 Poll::Wait(ns) => {
-                    (pauses.pause(lane, ns, || self.failure().check(lane))).map_err(refused)?;
+                    (pauses.pause(lane, ns, || self.header.check(lane))).map_err(refused)?;
                 }
                 Poll::Failed(fault) => return Err(refused(fault)),
             }
         }
+        let result = self.header.watch(lane, index, section);
+        Self::give_up(lane, place, turn);
+        Ok(result)
     }
 
     /// Makes all steps of giving a lock up.
@@ -321,7 +307,7 @@ impl<K: LockKind> TLocks<K> {
         let Some(turn) = turn.map_err(|fault| self.fault(lane, index, fault))? else {
             return Ok(None);
         };
-        let result = self.failure().watch(lane, index, section);
+        let result = self.header.watch(lane, index, section);
         Self::give_up(lane, &place, turn);
         Ok(Some(result))
     }

@@ -39,7 +39,6 @@
 use super::lock::{
     LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, load_grant, store_given_up,
 };
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A queue lock of which a user can hold `HELD` at a time, 1 or 2.
@@ -105,8 +104,6 @@ impl<const HELD: u32> Queue<HELD> {
         unsafe { lane.private_store_32(Self::word(place, node, IN_USE), 0) };
     }
 }
-
-impl<const HELD: u32> Sealed for Queue<HELD> {}
 
 #[stm_machine::inlined]
 impl<const HELD: u32> LockKind for Queue<HELD> {

@@ -52,7 +52,6 @@
 //! come when the lock is free while the last waiter is on its way into the queue.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, store_given_up};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A lock with reservations (see the module), for one lock that many blocks want.
@@ -209,8 +208,6 @@ impl<const PASSES: u32> Reserving<PASSES> {
         Some(own(lane, found).unwrap_or(0))
     }
 }
-
-impl<const PASSES: u32> Sealed for Reserving<PASSES> {}
 
 #[stm_machine::inlined]
 impl<const PASSES: u32> LockKind for Reserving<PASSES> {

@@ -5,7 +5,6 @@
 //! first served, and anybody may use them: lanes, warps and blocks.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The number of words from one slot to the next: a sector of the L2 cache.
@@ -42,8 +41,6 @@ impl Anderson {
         place.word(SPACING * (1 + slot))
     }
 }
-
-impl Sealed for Anderson {}
 
 #[stm_machine::inlined]
 impl LockKind for Anderson {
@@ -139,8 +136,6 @@ impl Ring {
         place.word(RING_WORDS + entry)
     }
 }
-
-impl Sealed for Ring {}
 
 #[stm_machine::inlined]
 impl LockKind for Ring {

@@ -9,7 +9,6 @@
 //! swaps first after a release has the lock.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, store_given_up};
-use crate::sealed::Sealed;
 use stm_machine::Lane;
 
 /// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011, Algorithm 1): it tries
@@ -47,8 +46,6 @@ fn free<L: Lane>(lane: &L, place: &Place) -> bool {
 
 macro_rules! test_and_set {
     ($kind:ident, $name:literal, |$lane:ident, $place:ident, $turn:ident| $poll:expr) => {
-        impl Sealed for $kind {}
-
         #[stm_machine::inlined]
         impl LockKind for $kind {
             const NAME: &'static str = $name;

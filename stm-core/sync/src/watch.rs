@@ -1,8 +1,7 @@
 //! Kinds made of other kinds that report misuse: [`Checked`] and [`Timeout`].
 
-use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
+use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
 use super::locks::TLocks;
-use crate::sealed::Sealed;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
@@ -75,8 +74,6 @@ impl<K: LockKind> Checked<K> {
     }
 }
 
-impl<K> Sealed for Checked<K> {}
-
 #[stm_machine::inlined]
 impl<K: LockKind> LockKind for Checked<K> {
     const NAME: &'static str = K::NAME;
@@ -142,7 +139,18 @@ impl<K: LockKind> TLocks<Checked<K>> {
     /// Then it does not hold it once more.
     pub fn lock<L: Lane>(&self, lane: &L, index: u64) -> Result<(), LockFault> {
         let place = self.place(lane, index)?;
-        let turn = self.acquire(lane, index, &place)?;
+        let refused = |fault| self.fault(lane, index, fault);
+        let mut turn = Checked::<K>::arrive(lane, &place).map_err(refused)?;
+        let mut pauses = Pauses::default();
+        loop {
+            match Checked::<K>::poll(lane, &place, &mut turn) {
+                Poll::Granted => break,
+                Poll::Wait(ns) => {
+                    (pauses.pause(lane, ns, || self.header().check(lane))).map_err(refused)?;
+                }
+                Poll::Failed(fault) => return Err(refused(fault)),
+            }
+        }
         for (i, value) in turn.words().into_iter().enumerate() {
             // SAFETY: the lock's words, which only the holder uses.
             unsafe { lane.store_relaxed_32(Checked::<K>::word(&place, TURN + i as u32), value) };
@@ -208,8 +216,6 @@ pub struct Timeout<K, const TICKS: u64>(PhantomData<K>);
 
 /// The binary logarithm of the ticks that a watchdog counts as one.
 const TICKS_LOG2: u32 = 8;
-
-impl<K, const TICKS: u64> Sealed for Timeout<K, TICKS> {}
 
 #[stm_machine::inlined]
 impl<K: LockKind, const TICKS: u64> LockKind for Timeout<K, TICKS> {

@@ -86,14 +86,7 @@ unsafe impl<D: Device, T: Send> Send for ForeignArray<'_, D, T> {}
 // SAFETY: a shared reference gives no access on the host.
 unsafe impl<D: Device, T: Sync> Sync for ForeignArray<'_, D, T> {}
 
-impl<D: Device, T> core::fmt::Debug for ForeignArray<'_, D, T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ForeignArray")
-            .field("what", &self.what)
-            .field("len", &self.len)
-            .finish_non_exhaustive()
-    }
-}
+crate::shown!([D: Device, T] ForeignArray<'_, D, T>: what, len; ..);
 
 impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
     /// Makes the array of `len` elements at `start`; `name` names it in an error.

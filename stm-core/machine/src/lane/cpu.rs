@@ -279,7 +279,7 @@ impl Lane for CpuLane<'_> {
     unsafe fn cluster_barrier(&self) {
         match self.cluster {
             Some((cluster, _)) => _ = Self::or_unwind(cluster.rendezvous.vote(false)),
-                None => unsafe { self.barrier() },
+            None => unsafe { self.barrier() },
         }
     }
 

@@ -32,52 +32,64 @@ macro_rules! ptx {
 }
 
 macro_rules! load {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => { ptx! {
-        fn $name(&self, p: *const $ty) -> $ty = v; v: $ty in $reg {
-            concat!($op, " {v}, [{p}];"); p: reg64 = global(p)
+    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
+        ptx! {
+            fn $name(&self, p: *const $ty) -> $ty = v; v: $ty in $reg {
+                concat!($op, " {v}, [{p}];"); p: reg64 = global(p)
+            }
         }
-    } };
+    };
 }
 
 macro_rules! store {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => { ptx! {
-        fn $name(&self, p: *mut $ty, v: $ty) {
-            concat!($op, " [{p}], {v};"); v: $reg = v, p: reg64 = global(p)
+    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
+        ptx! {
+            fn $name(&self, p: *mut $ty, v: $ty) {
+                concat!($op, " [{p}], {v};"); v: $reg = v, p: reg64 = global(p)
+            }
         }
-    } };
+    };
 }
 
 macro_rules! exchange {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => { ptx! {
-        fn $name(&self, p: *mut $ty, v: $ty) -> $ty = old; old: $ty in $reg {
-            concat!($op, " {old}, [{p}], {v};"); p: reg64 = global(p), v: $reg = v
+    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
+        ptx! {
+            fn $name(&self, p: *mut $ty, v: $ty) -> $ty = old; old: $ty in $reg {
+                concat!($op, " {old}, [{p}], {v};"); p: reg64 = global(p), v: $reg = v
+            }
         }
-    } };
+    };
 }
 
 macro_rules! cas {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => { ptx! {
-        fn $name(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty = old; old: $ty in $reg {
-            concat!($op, " {old}, [{p}], {e}, {n};");
-            p: reg64 = global(p), e: $reg = expected, n: $reg = new
+    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
+        ptx! {
+            fn $name(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty = old; old: $ty in $reg {
+                concat!($op, " {old}, [{p}], {e}, {n};");
+                p: reg64 = global(p), e: $reg = expected, n: $reg = new
+            }
         }
-    } };
+    };
 }
 
 macro_rules! shared_load {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => { ptx! {
-        fn $name(&self, i: u32) -> $ty = v; v: $ty in $reg {
-            concat!($op, " {v}, [{p}];"); p: reg32 = shared(i)
+    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
+        ptx! {
+            fn $name(&self, i: u32) -> $ty = v; v: $ty in $reg {
+                concat!($op, " {v}, [{p}];"); p: reg32 = shared(i)
+            }
         }
-    } };
+    };
 }
 
 macro_rules! shared_store {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => { ptx! {
-        fn $name(&self, i: u32, v: $ty) {
-            concat!($op, " [{p}], {v};"); v: $reg = v, p: reg32 = shared(i)
+    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
+        ptx! {
+            fn $name(&self, i: u32, v: $ty) {
+                concat!($op, " [{p}], {v};"); v: $reg = v, p: reg32 = shared(i)
+            }
         }
-    } };
+    };
 }
 
 /// Methods that are one intrinsic each.

@@ -171,7 +171,7 @@ pub trait Lane {
     /// branch, so that several loads are in flight together.
     unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
         if on {
-                unsafe { self.load_relaxed_64(p) }
+            unsafe { self.load_relaxed_64(p) }
         } else {
             otherwise
         }
@@ -179,7 +179,7 @@ pub trait Lane {
     /// Does [`Self::store_relaxed_64`] if `on`, by a predicate and no branch.
     unsafe fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
         if on {
-                unsafe { self.store_relaxed_64(p, v) };
+            unsafe { self.store_relaxed_64(p, v) };
         }
     }
     /// Does [`Self::cas_relaxed_64`] if `on`; else the result is meaningless. On a GPU there is no branch,
@@ -193,7 +193,7 @@ pub trait Lane {
         new: u64,
     ) -> u64 {
         if on {
-                unsafe { self.cas_relaxed_64(p, expected, new) }
+            unsafe { self.cas_relaxed_64(p, expected, new) }
         } else {
             expected
         }
@@ -201,7 +201,7 @@ pub trait Lane {
     /// Does [`Self::fetch_or_relaxed_64`] if `on`, in the same way as [`Self::cas_relaxed_64_if`].
     unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, _idle: *mut u64, v: u64) -> u64 {
         if on {
-                unsafe { self.fetch_or_relaxed_64(p, v) }
+            unsafe { self.fetch_or_relaxed_64(p, v) }
         } else {
             0
         }
@@ -218,7 +218,7 @@ pub trait Lane {
     /// Does [`Self::load_relaxed_128`] if `on`, else returns zeros; it is a predicate and no branch.
     unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
         if on {
-                unsafe { self.load_relaxed_128(p) }
+            unsafe { self.load_relaxed_128(p) }
         } else {
             [0; 2]
         }
@@ -226,7 +226,7 @@ pub trait Lane {
     /// Does [`Self::store_relaxed_128`] if `on`, by a predicate and no branch.
     unsafe fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
         if on {
-                unsafe { self.store_relaxed_128(p, v) };
+            unsafe { self.store_relaxed_128(p, v) };
         }
     }
     /// Does [`Self::cas_relaxed_128`] if `on`, as [`Self::cas_relaxed_64_if`] does; `idle` has 128 bits.
@@ -244,7 +244,7 @@ pub trait Lane {
             "the idle words are not aligned"
         );
         if on {
-                unsafe { self.cas_relaxed_128(p, expected, new) }
+            unsafe { self.cas_relaxed_128(p, expected, new) }
         } else {
             expected
         }
@@ -293,7 +293,7 @@ pub trait Lane {
     /// instruction, each as [`Self::shared_store_32`] does it.
     unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
         for (i, v) in (i..).zip(v) {
-                unsafe { self.shared_store_32(i, v) };
+            unsafe { self.shared_store_32(i, v) };
         }
     }
     /// `atom.relaxed.cta.shared.add` of word `i`; returns the word found.

@@ -11,13 +11,7 @@ macro_rules! container {
         $owner:ident<$($of:ident: [$($bound:tt)*]),*> => $view:ident, |$it:ident| $make:expr;
         parts [$first:tt $($part:tt)*]; $(nodes $nodes:tt;)? $(lists $lists:tt;)? shown $($shown:tt)*
     ) => {
-        impl<D: Device, $($of),*> core::fmt::Debug for $owner<D, $($of),*> {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.debug_struct(stringify!($owner))
-                    $(.field(stringify!($shown), &self.$shown))*
-                    .finish_non_exhaustive()
-            }
-        }
+        stm_machine::shown!([D: Device, $($of),*] $owner<D, $($of),*>: $($shown),*; ..);
 
         impl<D: Device, $($of: $($bound)*),*> $owner<D, $($of),*> {
             $(

@@ -1,7 +1,6 @@
 //! The barrier with one counter.
 
 use super::{BarrierMemory, Meeting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A barrier with one hand-over: the blocks count themselves on one counter, and
@@ -25,8 +24,6 @@ const ROUND_SHIFT: u32 = 16;
 
 /// The line of the counter.
 const COUNTER: u32 = 1;
-
-impl Sealed for Counted {}
 
 #[stm_machine::inlined]
 impl Meeting for Counted {

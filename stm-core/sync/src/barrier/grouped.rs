@@ -1,7 +1,6 @@
 //! The barrier with counters of groups, and one that all poll.
 
 use super::{BarrierMemory, Meeting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A barrier for many blocks: the blocks of a group count themselves on the group's
@@ -26,8 +25,6 @@ impl Grouped {
         1 + place.groups()
     }
 }
-
-impl Sealed for Grouped {}
 
 #[stm_machine::inlined]
 impl Meeting for Grouped {

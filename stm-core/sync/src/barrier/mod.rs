@@ -103,13 +103,7 @@ pub struct TBarrier<B> {
     meeting: PhantomData<B>,
 }
 
-stm_machine::handle!([B] TBarrier<B>);
-
-impl<B> core::fmt::Debug for TBarrier<B> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_tuple("TBarrier").field(&self.place).finish()
-    }
-}
+stm_machine::handle!([B] TBarrier<B>: place);
 
 impl<B: Meeting> TBarrier<B> {
     /// Makes the barrier of a place.

@@ -1,7 +1,6 @@
 //! The two-stage atomic barrier.
 
 use super::{BarrierMemory, Meeting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The two-stage atomic barrier, with which Stuart and Owens 2011 (section 5) and
@@ -14,8 +13,6 @@ use stm_machine::{Lane, observe::Mutant};
 /// round could meet one that has not left this one.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoStage;
-
-impl Sealed for TwoStage {}
 
 #[stm_machine::inlined]
 impl Meeting for TwoStage {

@@ -1,7 +1,6 @@
 //! The barrier of Xiao and Feng.
 
 use super::{BarrierMemory, Meeting, place::LINE_WORDS};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The barrier of Xiao and Feng 2010, which Stuart and Owens 2011 (section 5) found to be the best
@@ -21,8 +20,6 @@ impl XiaoFeng {
         1 + place.blocks().div_ceil(LINE_WORDS)
     }
 }
-
-impl Sealed for XiaoFeng {}
 
 #[stm_machine::inlined]
 impl Meeting for XiaoFeng {

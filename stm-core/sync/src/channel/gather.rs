@@ -6,7 +6,6 @@ use stm_machine::{Element, Lane};
 
 /// The only consumer of several rings, of which each has its own producer. How far it has
 /// come in each is in the ring's own memory, so that it needs no registers for them.
-#[derive(Debug)]
 pub struct Gather<'l, L, T, S> {
     lane: &'l L,
     rings: TRings<T, S>,
@@ -14,25 +13,20 @@ pub struct Gather<'l, L, T, S> {
     turn: u32,
 }
 
+stm_machine::shown!([L, T, S: Space] Gather<'_, L, T, S>: rings, turn; ..);
+
 impl<T: Element, S: Space> TRings<T, S> {
     /// Begins to consume from all rings, as the first consumer of each: many producers to
     /// one consumer.
     #[inline(always)]
     pub fn gather<'l, L: Lane>(&self, lane: &'l L) -> Gather<'l, L, T, S> {
-        Gather::new(lane, *self)
+        let (rings, turn) = (*self, 0);
+        Gather { lane, rings, turn }
     }
 }
 
 #[stm_machine::inlined]
-impl<'l, L: Lane, T: Element, S: Space> Gather<'l, L, T, S> {
-    pub(super) const fn new(lane: &'l L, rings: TRings<T, S>) -> Self {
-        Self {
-            lane,
-            rings,
-            turn: 0,
-        }
-    }
-
+impl<L: Lane, T: Element, S: Space> Gather<'_, L, T, S> {
     /// Takes the next value of producer `ring`, if it has come.
     pub fn try_take_from(&mut self, ring: u32) -> Option<T> {
         let ring = self.rings.get(ring)?;

@@ -99,21 +99,7 @@ pub struct TRings<T = u32, S = Global> {
     value: PhantomData<T>,
 }
 
-impl<T, S: Copy> Clone for TRings<T, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T, S: Copy> Copy for TRings<T, S> {}
-
-impl<T, S: core::fmt::Debug> core::fmt::Debug for TRings<T, S> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TRings")
-            .field("space", &self.space)
-            .field("shape", &self.shape)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([T, S: Space] TRings<T, S>: space, shape; ..);
 
 #[stm_machine::inlined]
 impl<T: Element, S: Space> TRings<T, S> {

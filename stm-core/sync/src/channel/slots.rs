@@ -23,21 +23,7 @@ pub struct TChannels<T = u32, S = Global> {
     value: PhantomData<T>,
 }
 
-impl<T, S: Copy> Clone for TChannels<T, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T, S: Copy> Copy for TChannels<T, S> {}
-
-impl<T, S: core::fmt::Debug> core::fmt::Debug for TChannels<T, S> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TChannels")
-            .field("space", &self.space)
-            .field("len", &self.len)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([T, S: Space] TChannels<T, S>: space, len; ..);
 
 #[stm_machine::inlined]
 impl<T: Element, S: Space> TChannels<T, S> {

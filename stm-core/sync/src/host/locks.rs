@@ -14,40 +14,7 @@ const USERS_MAX: u64 = 1 << 28;
 const LINE_WORDS: u64 = 32;
 
 /// An array of locks of kind `K` in a device's memory. Kernels receive it as a
-/// [`TLocks`]; it is lent to a kernel as `&Locks<D, K>`.
-///
-/// ```
-/// use std::time::Duration;
-/// use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
-/// use stm_machine::{Lane, TArray, kernel};
-/// use stm_sync::host::Locks;
-/// use stm_sync::{TLocks, Ticket};
-///
-/// /// Adds 1 to an element, `times` times in each thread.
-/// #[kernel]
-/// pub fn add<L: Lane>(
-///     lane: &L, locks: &TLocks<Ticket>, data: &TArray<u32>, times: u64,
-/// ) {
-///     let Some(word) = data.get(0) else { return };
-///     for _ in 0..times {
-///         let done = locks.with(lane, 0, || {
-///             // SAFETY: the word is live, and lock 0 protects it.
-///             unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
-///         });
-///         if done.is_err() { return; }
-///     }
-/// }
-///
-/// # fn main() -> Result<(), stm_machine::host::Error> {
-/// let device = Cpu::new();
-/// let mut watchdog = Watchdog::new(&device, Some(Duration::from_secs(10)))?;
-/// let locks = Locks::<_, Ticket>::new(&device, 1, 8, "the lock")?;
-/// let data = Buffer::zeroed(&device, 1, "data")?;
-/// add::launch(&device, &mut watchdog, Launch::new(4, 2), &locks, &data, 100)?;
-/// locks.check()?;
-/// assert_eq!(data.download()?, [800u32]);
-/// # Ok(()) }
-/// ```
+/// [`TLocks`]; it is lent to a kernel as `&Locks<D, K>`. The [crate's page](crate) has an example.
 #[derive(Debug)]
 pub struct Locks<D: Device, K> {
     memory: D::Memory,

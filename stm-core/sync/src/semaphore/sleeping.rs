@@ -1,7 +1,6 @@
 //! The sleeping semaphore.
 
 use super::{Gate, SECOND_LINE, Waiting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The sleeping semaphore of Stuart and Owens 2011 (algorithm 5), which is fetch and add.
@@ -12,8 +11,6 @@ use stm_machine::{Lane, observe::Mutant};
 /// somebody waits adds one to the turn. Tickets and turns may wrap around.
 #[derive(Clone, Copy, Debug)]
 pub struct Sleeping;
-
-impl Sealed for Sleeping {}
 
 #[stm_machine::inlined]
 impl Waiting for Sleeping {

@@ -1,7 +1,6 @@
 //! The semaphore of tickets and posts.
 
 use super::{Gate, SECOND_LINE, Waiting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A semaphore that counts two things only: the tickets drawn, and the posts. Whoever has
@@ -19,8 +18,6 @@ use stm_machine::{Lane, observe::Mutant};
 /// posts have 64 bits each, in lines of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct Tickets;
-
-impl Sealed for Tickets {}
 
 #[stm_machine::inlined]
 impl Waiting for Tickets {
