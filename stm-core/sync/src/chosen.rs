@@ -47,7 +47,6 @@ impl LockKind for Chosen {
     const HELD_MAX: u32 = 2;
     /// The largest number of any kind. [`Kind::user_words`] says how many there are.
     const USER_WORDS: u32 = Mcs2::USER_WORDS;
-    const WARP_HANDOFF: bool = true;
 
     /// Returns the largest number of any kind. [`Kind::lock_words`] says how many there are.
     fn lock_words(users: u32) -> u32 {
@@ -56,22 +55,22 @@ impl LockKind for Chosen {
     }
 
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
-        with_kind!(place.kind(), K => K::arrive(lane, place), else Err(LockFault::NotSetUp))
+        with_kind!(place.kind, K => K::arrive(lane, place), else Err(LockFault::NotSetUp))
     }
 
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         let failed = Poll::Failed(LockFault::NotSetUp);
-        with_kind!(place.kind(), K => K::poll(lane, place, turn), else failed)
+        with_kind!(place.kind, K => K::poll(lane, place, turn), else failed)
     }
 
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
-        with_kind!(place.kind(), K => K::leave(lane, place, turn), else true)
+        with_kind!(place.kind, K => K::leave(lane, place, turn), else true)
     }
 }
 
 #[stm_machine::inlined]
 impl TryLock for Chosen {
     fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
-        with_kind!(place.kind(), K => K::try_acquire(lane, place), else Err(LockFault::NotSetUp))
+        with_kind!(place.kind, K => K::try_acquire(lane, place), else Err(LockFault::NotSetUp))
     }
 }

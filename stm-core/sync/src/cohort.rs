@@ -82,10 +82,7 @@ fn store<L: Lane>(lane: &L, place: &Place, i: u32, v: u32) {
 #[stm_machine::inlined]
 impl<const PASSES: u32> LockKind for Cohort<PASSES> {
     const NAME: &'static str = "cohort";
-    const HELD_MAX: u32 = u32::MAX;
-    const USER_WORDS: u32 = 0;
     const SHARED_WORDS: u32 = SHARED_WORDS;
-    const WARP_HANDOFF: bool = true;
 
     fn lock_words(_users: u32) -> u32 {
         2

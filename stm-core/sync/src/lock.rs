@@ -71,40 +71,18 @@ impl LockFault {
 /// A lock and the thread that asks for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    lock: *mut u32,
-    nodes: *mut u32,
-    users: u32,
-    user: u64,
-    shared: u32,
+    pub(super) lock: *mut u32,
+    pub(super) nodes: *mut u32,
+    pub(super) users: u32,
+    pub(super) user: u64,
+    /// Where the lock's words in shared memory begin.
+    pub(super) shared: u32,
     /// The kind, for [`Chosen`](super::Chosen).
-    kind: u32,
+    pub(super) kind: u32,
 }
 
 #[stm_machine::inlined]
 impl Place {
-    /// Makes the place of user `user` at the lock at `lock`, whose words in shared
-    /// memory begin at `shared`. `kind` is for [`Chosen`](super::Chosen) only.
-    pub(crate) const fn new(
-        lock: *mut u32,
-        (nodes, users): (*mut u32, u32),
-        user: u64,
-        (shared, kind): (u32, u32),
-    ) -> Self {
-        Self {
-            lock,
-            nodes,
-            users,
-            user,
-            shared,
-            kind,
-        }
-    }
-
-    /// Returns the kind, for [`Chosen`](super::Chosen).
-    pub(super) const fn kind(&self) -> u32 {
-        self.kind
-    }
-
     /// Returns the index of the lock's first word in the block's shared memory. It
     /// may be past the end of that.
     pub const fn shared_word(&self) -> u32 {
@@ -251,9 +229,9 @@ pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     const CHOSEN: bool = false;
     /// The number of locks of one array that a thread may hold at the same time;
     /// `u32::MAX` if there is no limit.
-    const HELD_MAX: u32;
+    const HELD_MAX: u32 = u32::MAX;
     /// The number of 32-bit words of each user, which all locks of an array have in common.
-    const USER_WORDS: u32;
+    const USER_WORDS: u32 = 0;
     /// The number of 32-bit words of each lock in the shared memory of each block.
     const SHARED_WORDS: u32 = 0;
     /// Says whether a thread that gives up its wait leaves others behind it in a queue.
@@ -262,7 +240,7 @@ pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     const POISONED: bool = false;
     /// Says whether lanes that run together and want the same lock acquire it
     /// once and hand it on within the warp.
-    const WARP_HANDOFF: bool;
+    const WARP_HANDOFF: bool = true;
 
     /// Returns the number of 32-bit words of a lock for this many users.
     fn lock_words(users: u32) -> u32;

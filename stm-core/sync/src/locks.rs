@@ -21,22 +21,8 @@ const SHARED_MAX: u64 = u32::MAX as u64;
 /// parameter. The host's `Locks` owns the memory.
 ///
 /// A lock protects what the program says that it protects. Data that its holders access are
-/// accessed through the lane, by relaxed loads and stores; the lock orders them.
-///
-/// ```
-/// use stm_machine::Lane;
-/// use stm_sync::{LockKind, TLocks};
-///
-/// /// Adds 1 to a counter that lock 0 protects.
-/// fn increment<L: Lane, K: LockKind>(lane: &L, locks: &TLocks<K>, counter: *mut u32) {
-///     let done = locks.with(lane, 0, || {
-///         // SAFETY: the counter is live, and the lock's holder alone uses it.
-///         unsafe { lane.store_relaxed_32(counter, lane.load_relaxed_32(counter) + 1) };
-///     });
-///     // A fault is recorded, and the host reports it.
-///     let _ = done;
-/// }
-/// ```
+/// accessed through the lane, by relaxed loads and stores; the lock orders them. The
+/// [crate's page](crate) has an example.
 #[repr(C)]
 pub struct TLocks<K> {
     /// The record of the first fault, and behind it the locks.
@@ -105,12 +91,14 @@ impl<K: LockKind> TLocks<K> {
         let word = index as usize * self.stride as usize;
         // Past 2^32 words there is no shared memory either.
         let shared = index.saturating_mul(K::SHARED_WORDS.into()).min(SHARED_MAX) as u32;
-        Ok(Place::new(
-            self.header.behind(word),
-            (self.nodes, self.users),
-            lane.grid_thread(),
-            (self.shared.saturating_add(shared), self.chosen),
-        ))
+        Ok(Place {
+            lock: self.header.behind(word),
+            nodes: self.nodes,
+            users: self.users,
+            user: lane.grid_thread(),
+            shared: self.shared.saturating_add(shared),
+            kind: self.chosen,
+        })
     }
 
     /// Sets up the block's part of the locks in its shared memory, from the word on that the locks

@@ -110,7 +110,6 @@ impl<const HELD: u32> LockKind for Queue<HELD> {
     const NAME: &'static str = if HELD == 1 { "mcs" } else { "mcs2" };
     const HELD_MAX: u32 = HELD;
     const USER_WORDS: u32 = HELD * NODE_WORDS;
-    const WARP_HANDOFF: bool = true;
 
     fn lock_words(_users: u32) -> u32 {
         1

@@ -212,9 +212,6 @@ impl<const PASSES: u32> Reserving<PASSES> {
 #[stm_machine::inlined]
 impl<const PASSES: u32> LockKind for Reserving<PASSES> {
     const NAME: &'static str = "reserving";
-    const HELD_MAX: u32 = u32::MAX;
-    const USER_WORDS: u32 = 0;
-    const WARP_HANDOFF: bool = true;
 
     fn lock_words(_users: u32) -> u32 {
         const { assert!(PASSES >= 1 && PASSES <= 254) };

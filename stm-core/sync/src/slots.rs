@@ -45,9 +45,6 @@ impl Anderson {
 #[stm_machine::inlined]
 impl LockKind for Anderson {
     const NAME: &'static str = "anderson";
-    const HELD_MAX: u32 = u32::MAX;
-    const USER_WORDS: u32 = 0;
-    const WARP_HANDOFF: bool = true;
 
     fn lock_words(users: u32) -> u32 {
         SPACING * (1 + slots(users))
@@ -140,9 +137,6 @@ impl Ring {
 #[stm_machine::inlined]
 impl LockKind for Ring {
     const NAME: &'static str = "ring";
-    const HELD_MAX: u32 = u32::MAX;
-    const USER_WORDS: u32 = 0;
-    const WARP_HANDOFF: bool = true;
 
     fn lock_words(users: u32) -> u32 {
         RING_WORDS + slots(users + 1)

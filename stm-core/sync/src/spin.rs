@@ -37,22 +37,12 @@ fn take<L: Lane>(lane: &L, place: &Place) -> bool {
     unsafe { cas_grant(lane, place.word(0), 0, 1) == 0 }
 }
 
-#[inline(always)]
-fn free<L: Lane>(lane: &L, place: &Place) -> bool {
-    // SAFETY: the lock's word, which is live.
-    unsafe { store_given_up(lane, place.word(0), 0) };
-    true
-}
-
 macro_rules! test_and_set {
     ($kind:ident, $name:literal, |$lane:ident, $place:ident, $turn:ident| $poll:expr) => {
         #[stm_machine::inlined]
         impl LockKind for $kind {
             const NAME: &'static str = $name;
-            const HELD_MAX: u32 = u32::MAX;
-            const USER_WORDS: u32 = 0;
             const QUEUES: bool = false;
-            const WARP_HANDOFF: bool = true;
 
             fn lock_words(_users: u32) -> u32 {
                 1
@@ -67,7 +57,9 @@ macro_rules! test_and_set {
             }
 
             fn leave<L: Lane>(lane: &L, place: &Place, _turn: &mut Turn) -> bool {
-                free(lane, place)
+                // SAFETY: the lock's word, which is live.
+                unsafe { store_given_up(lane, place.word(0), 0) };
+                true
             }
         }
 

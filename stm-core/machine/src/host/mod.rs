@@ -74,27 +74,14 @@ pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R
     if parts == 1 {
         return vec![work(range(0))];
     }
-    let results: Vec<Mutex<Option<R>>> = (0..parts).map(|_| Mutex::default()).collect();
-    at_once(parts, &|part| {
-        let result = work(range(part));
-        *locked(&results[part as usize]) = Some(result);
-    });
-    (results.iter())
-        .filter_map(|one| locked(one).take())
-        .collect()
-}
-
-/// Calls `work` with each number below `parts`, in a thread of its own. It is not generic, so that
-/// threads are compiled once.
-fn at_once(parts: u64, work: &(dyn Fn(u64) + Sync)) {
+    let (work, range) = (&work, &range);
     thread::scope(|scope| {
         let started: Vec<_> = (0..parts)
-            .map(|part| scope.spawn(move || work(part)))
+            .map(|part| scope.spawn(move || work(range(part))))
             .collect();
-        for thread in started {
-            if let Err(panic) = thread.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-    });
+        let ended = started.into_iter().map(thread::ScopedJoinHandle::join);
+        ended
+            .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
 }

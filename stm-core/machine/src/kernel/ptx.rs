@@ -4,6 +4,7 @@
 use crate::{host::Error, kernel::Build, observe::Observation};
 use std::path::{Path, PathBuf};
 use std::string::{String, ToString};
+use std::vec::Vec;
 use std::{borrow::Cow, collections::BTreeMap, env, format};
 
 /// The text of a module.
@@ -78,24 +79,15 @@ fn read(name: &str, entry: &str, build: Build) -> Result<Text, Error> {
 
 /// Returns the folders where such texts may be: the one that `STM_PTX` names, or the one where
 /// `cargo xtask ptx --observed` puts them, relative to the program and to this crate.
-fn folders() -> impl Iterator<Item = PathBuf> {
+fn folders() -> Vec<PathBuf> {
     let observed = Path::new("ptx").join("observed");
-    let named = env::var_os("STM_PTX").map(PathBuf::from);
-    let program = env::current_exe().ok();
-    let targets = program.into_iter().flat_map({
-        let observed = observed.clone();
-        move |program| {
-            let above: std::vec::Vec<PathBuf> = program
-                .ancestors()
-                .skip(1)
-                .map(|folder| folder.join(&observed))
-                .filter(|folder| folder.is_dir())
-                .collect();
-            above
-        }
-    });
-    let here = Path::new("target").join(observed);
-    named.into_iter().chain(targets).chain([here])
+    let mut found: Vec<PathBuf> = env::var_os("STM_PTX").map(PathBuf::from).into_iter().collect();
+    if let Ok(program) = env::current_exe() {
+        let above = program.ancestors().skip(1).map(|folder| folder.join(&observed));
+        found.extend(above.filter(|folder| folder.is_dir()));
+    }
+    found.push(Path::new("target").join(observed));
+    found
 }
 
 #[cfg(test)]

@@ -13,8 +13,7 @@ use stm_machine::{Lane, observe::Mutant};
 /// An arrival is an addition with a result, which tells the last block that it need
 /// not poll; the polls of the others begin when the result is there, and have a short
 /// pause between them. On an H200 both together are faster than an addition without a
-/// result and polls that follow each other: 0.80 us for 0.94 us with 132 blocks, 1.07
-/// for 1.58 with 528 (`docs/lab-notes/2026-11-22-barriers.md`).
+/// result and polls that follow each other (`docs/lab-notes/2026-11-22-barriers.md`).
 #[derive(Clone, Copy, Debug)]
 pub struct Counted;
 
@@ -28,10 +27,6 @@ const COUNTER: u32 = 1;
 #[stm_machine::inlined]
 impl Meeting for Counted {
     const NAME: &'static str = "counted";
-
-    fn groups(_blocks: u32) -> u32 {
-        1
-    }
 
     fn lines(_blocks: u32, _groups: u32) -> u32 {
         1

@@ -75,7 +75,9 @@ pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
 
     /// Returns the number of groups into which a grid of this many blocks is
     /// divided: a power of two, at most [`GROUPS_MAX`] and at most `blocks`.
-    fn groups(blocks: u32) -> u32;
+    fn groups(_blocks: u32) -> u32 {
+        1
+    }
 
     /// Returns the number of lines of memory that the algorithm uses, behind the
     /// first one, in which its [`BarrierMemory`] keeps what all algorithms need.

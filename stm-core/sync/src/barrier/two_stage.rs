@@ -18,10 +18,6 @@ pub struct TwoStage;
 impl Meeting for TwoStage {
     const NAME: &'static str = "two-stage";
 
-    fn groups(_blocks: u32) -> u32 {
-        1
-    }
-
     fn lines(_blocks: u32, _groups: u32) -> u32 {
         2
     }

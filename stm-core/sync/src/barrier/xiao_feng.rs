@@ -25,10 +25,6 @@ impl XiaoFeng {
 impl Meeting for XiaoFeng {
     const NAME: &'static str = "xiao-feng";
 
-    fn groups(_blocks: u32) -> u32 {
-        1
-    }
-
     fn lines(blocks: u32, _groups: u32) -> u32 {
         2 * blocks.div_ceil(LINE_WORDS)
     }

@@ -88,7 +88,9 @@ pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
 
     /// Returns the first word of a semaphore of this count before its first use;
     /// the others are zero. `kind` is for [`Chosen`] only.
-    fn first_word(kind: u32, count: u32) -> u32;
+    fn first_word(_kind: u32, _count: u32) -> u32 {
+        0
+    }
 
     /// Begins to wait.
     fn begin() -> Self::State;

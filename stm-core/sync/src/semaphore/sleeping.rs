@@ -18,10 +18,6 @@ impl Waiting for Sleeping {
     /// The ticket, if the thread has one.
     type State = Option<u32>;
 
-    fn first_word(_kind: u32, _count: u32) -> u32 {
-        0
-    }
-
     fn begin() -> Option<u32> {
         None
     }

@@ -25,10 +25,6 @@ impl Waiting for Tickets {
     /// The ticket, if the thread has drawn it.
     type State = Option<u64>;
 
-    fn first_word(_kind: u32, _count: u32) -> u32 {
-        0
-    }
-
     fn begin() -> Option<u64> {
         None
     }
