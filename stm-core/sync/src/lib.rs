@@ -1,27 +1,6 @@
 //! Synchronisation of the threads of a launch without transactions: locks, barriers
 //! across blocks, semaphores, and channels.
 //!
-//! | module | contains |
-//! | --- | --- |
-//! | [`lock`] | the interface of a kind of lock, [`LockKind`], and its faults |
-//! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, and the critical section |
-//! | [`kinds`] | the registry of kinds of locks, and a table of them |
-//! | [`series`] | several sections of a thread in a row, up to a bound |
-//! | [`walk`] | walks from lock to lock, hand over hand |
-//! | [`spin`] | test-and-set locks: [`Tas`], [`Ttas`], [`TasBackoff`] |
-//! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
-//! | [`slots`] | locks with a slot for each waiter: [`Anderson`], [`Ring`] |
-//! | [`mcs`] | queues of nodes: [`Mcs`], [`Mcs2`] |
-//! | [`cohort`] | [`Cohort`]: within the warp, within the block, across blocks |
-//! | [`reserve`] | [`Reserving`]: a holder that comes back at once has the lock again, a bounded number of times |
-//! | [`per_lane`] | [`PerLane`]: lanes of a warp each by itself, as in the literature |
-//! | [`chosen`] | [`Chosen`], whose kind the host chooses at launch |
-//! | [`watch`] | [`Checked`] and [`Timeout`], which report misuse of any kind |
-//! | [`combine`] | [`TCombiners`]: one thread executes what others ask for |
-//! | [`barrier`] | barriers across blocks: no thread goes on before all blocks have come |
-//! | [`semaphore`] | semaphores: at most a given number of threads are inside at a time |
-//! | [`channel`] | channels: a thread waits for a value with the load that fetches it |
-//!
 //! Everything here is written against [`Lane`](stm_machine::Lane), as the transactions of `stm-core` are, so the same
 //! source runs on the GPU, on the CPU and in the simulator. A kernel gets a small reference as a parameter; its owner
 //! is on the host (`host::Locks` and so on). Each wait at a barrier, a semaphore or a channel looks at the stop flag of

@@ -79,7 +79,11 @@ test_and_set!(Tas, "tas", |lane, place, _turn| {
 test_and_set!(Ttas, "ttas", |lane, place, _turn| {
     // SAFETY: the lock's word, which is live. Relaxed: L1 follows, or nothing.
     let held = unsafe { lane.load_relaxed_32(place.word(0)) } != 0;
-    Poll::of(!held && take(lane, place))
+    if !held && take(lane, place) {
+        Poll::Granted
+    } else {
+        Poll::Wait(0)
+    }
 });
 
 test_and_set!(TasBackoff, "tas-backoff", |lane, place, turn| {

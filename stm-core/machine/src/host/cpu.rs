@@ -372,7 +372,8 @@ impl Crew<'_> {
             while let Some(index) = block.next(draw) {
                 // SAFETY: the caller's promise; the queue gives each block
                 // once, and its team each thread.
-                let mut lane = unsafe { CpuLane::new(block, thread, index, threads, grid, self.launch.probe) };
+                let mut lane =
+                    unsafe { CpuLane::new(block, thread, index, threads, grid, self.launch.probe) };
                 if !self.clusters.is_empty() {
                     let size = self.blocks.len() / self.clusters.len();
                     lane = lane.in_cluster(&self.clusters[team / size], (team % size) as u32);

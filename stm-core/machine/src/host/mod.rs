@@ -1,16 +1,5 @@
 //! The host's side: devices, memory and launches.
 //!
-//! | type | meaning |
-//! | --- | --- |
-//! | [`Device`] | a machine that allocates memory and launches kernels |
-//! | [`Cpu`] | OS threads, which every machine has |
-//! | `Cuda` (feature `cuda`) | an NVIDIA GPU through its driver |
-//! | [`Buffer`] | an array in a device's memory |
-//! | [`ForeignArray`] | an array over memory that somebody else owns |
-//! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
-//! | [`Argument`] | what can be lent to a kernel for a launch |
-//! | [`Holds`] | what a launch has in use, which no other launch may have at the time |
-//!
 //! [`Error`] says which errors every function returns that reaches a device; where there are others,
 //! its documentation names them.
 

@@ -81,9 +81,15 @@ fn read(name: &str, entry: &str, build: Build) -> Result<Text, Error> {
 /// `cargo xtask ptx --observed` puts them, relative to the program and to this crate.
 fn folders() -> Vec<PathBuf> {
     let observed = Path::new("ptx").join("observed");
-    let mut found: Vec<PathBuf> = env::var_os("STM_PTX").map(PathBuf::from).into_iter().collect();
+    let mut found: Vec<PathBuf> = env::var_os("STM_PTX")
+        .map(PathBuf::from)
+        .into_iter()
+        .collect();
     if let Ok(program) = env::current_exe() {
-        let above = program.ancestors().skip(1).map(|folder| folder.join(&observed));
+        let above = program
+            .ancestors()
+            .skip(1)
+            .map(|folder| folder.join(&observed));
         found.extend(above.filter(|folder| folder.is_dir()));
     }
     found.push(Path::new("target").join(observed));

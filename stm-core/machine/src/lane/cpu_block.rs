@@ -111,10 +111,7 @@ impl Rendezvous {
     /// # Panics
     /// It panics if there is no such barrier.
     pub(super) fn named(&self, id: u32, threads: u32, waits: bool) -> Option<u32> {
-        assert!(
-            (1..BARRIERS).contains(&id),
-            "named barrier {id} of 1 to 15"
-        );
+        assert!((1..BARRIERS).contains(&id), "named barrier {id} of 1 to 15");
         self.arrive(id, Some(threads), false, waits)
     }
 

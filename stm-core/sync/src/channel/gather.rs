@@ -38,8 +38,7 @@ impl<L: Lane, T: Element, S: Space> Gather<'_, L, T, S> {
     /// Waits for the next value of producer `ring` and takes it.
     ///
     /// # Errors
-    /// [`Stopped`] if the launch was told to stop before, or at once if there is no such ring.
-    /// The kernel should return.
+    /// [`Stopped`], also at once if there is no such ring.
     pub fn take_from(&mut self, ring: u32) -> Result<T, Stopped> {
         let ring = self.rings.get(ring).ok_or(Stopped)?;
         let next = ring.taken(self.lane, 0);
@@ -71,9 +70,6 @@ impl<L: Lane, T: Element, S: Space> Gather<'_, L, T, S> {
     }
 
     /// Waits for a value of any producer and takes it.
-    ///
-    /// # Errors
-    /// [`Stopped`] if the launch was told to stop before. The kernel should return.
     pub fn take_any(&mut self) -> Result<(u32, T), Stopped> {
         let (lane, stop) = (self.lane, self.rings.stop());
         let mut found = None;

@@ -319,9 +319,6 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
     }
 
     /// Puts a value, as soon as there is room.
-    ///
-    /// # Errors
-    /// [`Stopped`] if the launch was told to stop before. The kernel should return.
     pub fn send(&mut self, value: T) -> Result<(), Stopped> {
         let (lane, stop) = (self.lane, self.ring.stop);
         let sent = until_after(lane, stop, S::POLLS, || self.try_send(value));
@@ -334,9 +331,6 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
     }
 
     /// Waits until every consumer has taken all values.
-    ///
-    /// # Errors
-    /// [`Stopped`] if the launch was told to stop before. The kernel should return.
     pub fn drain(&mut self) -> Result<(), Stopped> {
         let (lane, stop) = (self.lane, self.ring.stop);
         let drained = until_after(lane, stop, S::POLLS, || self.is_drained());
@@ -364,9 +358,6 @@ impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
     }
 
     /// Waits for the next value and takes it. The wait contains no warp operation.
-    ///
-    /// # Errors
-    /// [`Stopped`] if the launch was told to stop before. The kernel should return.
     pub fn take(&mut self) -> Result<T, Stopped> {
         let mut value = None;
         until_after(self.lane, self.ring.stop, S::POLLS, || {

@@ -84,8 +84,7 @@ impl<T: Element, S: Space> TChannels<T, S> {
     /// lanes of a warp may wait for each other.
     ///
     /// # Errors
-    /// [`Stopped`] if the launch was told to stop before, or at once if there is no such
-    /// channel. The kernel should return.
+    /// [`Stopped`], also at once if there is no such channel.
     pub fn get<L: Lane>(&self, lane: &L, i: u64, tag: u32) -> Result<T, Stopped> {
         if i >= self.len {
             return Err(Stopped);
