@@ -43,7 +43,6 @@
 //! Nothing but its own words. To hand over what else was written, for example behind an index
 //! that goes through the channel, call [`Lane::fence`] before the put and after the get.
 
-mod gather;
 mod ring;
 mod rounds;
 mod slots;
@@ -51,8 +50,7 @@ mod space;
 
 use stm_machine::{Element, Lane, observe::Mutant};
 
-pub use gather::Gather;
-pub use ring::{Copies, DEPTH_LOG2_MAX, Receiver, Ring, RingShape, Sender, TRings};
+pub use ring::{Copies, DEPTH_LOG2_MAX, Gather, Receiver, Ring, RingShape, Sender, TRings};
 pub use rounds::in_rounds;
 pub use slots::{Found, TChannels};
 pub use space::{Cluster, Global, Shared, Space};
