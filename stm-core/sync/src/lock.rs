@@ -190,10 +190,8 @@ pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
 pub(super) struct Pauses(u32);
 
 impl Pauses {
-    /// Pauses for as long as a poll asked for, or now and then if it asked for nothing.
-    ///
-    /// # Errors
-    /// What `failed` returns, which is asked now and then where code unwinds.
+    /// Pauses for as long as a poll asked for, or now and then if it asked for nothing. Where code
+    /// unwinds, `failed` is asked now and then, too.
     #[inline(always)]
     pub(super) fn pause<L: Lane>(
         &mut self,

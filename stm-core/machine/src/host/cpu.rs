@@ -8,6 +8,7 @@ use crate::host::error::Error;
 use crate::host::{cores, locked};
 use crate::kernel::Kernel;
 use crate::lane::cpu::{Block, BrokenBlock, Cluster, CpuLane, StopFlag};
+use crate::observe::host_probe::HostProbe;
 use crate::observe::probe::Observation;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ops::Range;
@@ -270,8 +271,10 @@ impl Cpu {
             blocks: &blocks,
             clusters: &clusters,
             queue: Mutex::new(0..launch.blocks),
-            launch,
+            threads: launch.threads,
+            grid: launch.blocks,
             flag,
+            probe: launch.probe,
             kernel: work,
             panic: Mutex::new(None),
             gate: RwLock::new(false),
@@ -279,7 +282,7 @@ impl Cpu {
         let _running = RUNNING.read().unwrap_or_else(PoisonError::into_inner);
         let start = Instant::now();
         // SAFETY: the caller promises it.
-        let started = unsafe { crew.run(self.os_threads) };
+        let started = unsafe { crew.run(launch.stop.and_then(|at| at.after), self.os_threads) };
         let time = start.elapsed();
         if started < os_threads {
             let asked = os_threads;
@@ -297,8 +300,10 @@ struct Crew<'a> {
     /// The clusters of the blocks, in their order, if they have more than one block.
     clusters: &'a [Cluster<'a>],
     queue: Mutex<Range<u32>>,
-    launch: &'a Launch,
+    threads: u32,
+    grid: u32,
     flag: Option<StopFlag<'a>>,
+    probe: HostProbe,
     kernel: &'a (dyn Fn(&CpuLane<'_>) + Sync),
     panic: Mutex<Option<String>>,
     /// Says whether the launch begins. It is locked until every thread has
@@ -313,13 +318,13 @@ impl Crew<'_> {
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`].
-    unsafe fn run(&self, most: u64) -> u64 {
+    unsafe fn run(&self, limit: Option<Duration>, most: u64) -> u64 {
         thread::scope(|scope| {
             let mut gate = self.gate.write().unwrap_or_else(PoisonError::into_inner);
             let (done, finished) = channel::<()>();
             let mut started = 0;
             for team in 0..self.blocks.len() {
-                for thread in 0..self.launch.threads {
+                for thread in 0..self.threads {
                     let done = done.clone();
                     let work = move || {
                         // SAFETY: the caller promises it.
@@ -333,7 +338,6 @@ impl Crew<'_> {
                     started += 1;
                 }
             }
-            let limit = self.launch.stop.and_then(|at| at.after);
             if let (Some(flag), Some(after)) = (self.flag, limit) {
                 let watch = move || {
                     if finished.recv_timeout(after) == Err(RecvTimeoutError::Timeout) {
@@ -358,7 +362,7 @@ impl Crew<'_> {
             return;
         }
         let block = &self.blocks[team];
-        let (grid, threads) = (self.launch.blocks, self.launch.threads);
+        let (grid, threads, probe) = (self.grid, self.threads, self.probe);
         // Blocks of one cluster are those of neighbouring teams, so with clusters each team
         // has its own blocks.
         let draw = |present: Option<u32>| {
@@ -372,8 +376,7 @@ impl Crew<'_> {
             while let Some(index) = block.next(draw) {
                 // SAFETY: the caller's promise; the queue gives each block
                 // once, and its team each thread.
-                let mut lane =
-                    unsafe { CpuLane::new(block, thread, index, threads, grid, self.launch.probe) };
+                let mut lane = unsafe { CpuLane::new(block, thread, index, threads, grid, probe) };
                 if !self.clusters.is_empty() {
                     let size = self.blocks.len() / self.clusters.len();
                     lane = lane.in_cluster(&self.clusters[team / size], (team % size) as u32);

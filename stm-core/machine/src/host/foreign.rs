@@ -68,7 +68,7 @@ pub struct ForeignArray<'a, D: Device, T> {
 ///     from.get(lane, i).map(|value| to.set(lane, i, value));
 /// }
 ///
-/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// # fn main() -> Result<(), stm_machine::host::Error> {
 /// let cpu = Cpu::new();
 /// let (mut from, mut to) = (vec![4u32, 5], vec![0u32; 2]);
 /// let (read, mut written) = (cpu.borrow("from", &mut from)?, cpu.borrow("to", &mut to)?);
@@ -76,7 +76,6 @@ pub struct ForeignArray<'a, D: Device, T> {
 /// copy_each::launch(&cpu, &mut watchdog, Launch::new(1, 2), read.as_input(), &mut written)?;
 /// assert_eq!(to, [4, 5]);
 /// # Ok(()) }
-/// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 #[derive(Debug)]
 pub struct ForeignInput<'b, 'a, D: Device, T>(&'b ForeignArray<'a, D, T>);

@@ -45,7 +45,7 @@ impl<K> Unnoted for K {}
 ///     }
 /// }
 ///
-/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// # fn main() -> Result<(), stm_machine::host::Error> {
 /// use stm_machine::host::{Buffer, Cpu, Device, Launch};
 ///
 /// let cpu = Cpu::new();
@@ -54,7 +54,6 @@ impl<K> Unnoted for K {}
 /// unsafe { cpu.launch::<Number>(&Launch::new(1, 3), &words.tarray()) }?;
 /// assert_eq!(words.download()?, [0, 1, 2]);
 /// # Ok(()) }
-/// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 pub trait Kernel: 'static {
     /// The name of the PTX entry point. Those of other builds have a suffix ([`Build::suffix`]).

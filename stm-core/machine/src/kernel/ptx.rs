@@ -24,6 +24,9 @@ const OBSERVED: &str = "`cargo xtask ptx --observed`, or in a crate of your own 
 /// # Errors
 /// [`Error::NoPtx`] if there is none, [`Error::PtxNotBuilt`] if it is built on
 /// demand and is not where it should be.
+///
+/// # Panics
+/// It never panics, as the build script has packed what the program carries.
 pub fn find(
     carried: Carried,
     entry: &'static str,
@@ -37,7 +40,10 @@ pub fn find(
         Observation::Record => ".recorded",
         Observation::Profile => ".profiled",
     };
-    let mut texts = unpacked(carried);
+    let mut texts = BTreeMap::new();
+    if !carried.is_empty() {
+        texts = stm_core_pack::unpack(carried).expect("a block that the build script has packed");
+    }
     match texts.remove(&format!("{silent}{probe}")) {
         Some(text) => Ok(Cow::Owned(text)),
         // Without a silent one for such a device the kernel has no build of its own for it.
@@ -46,17 +52,6 @@ pub fn find(
         }
         None => read(&format!("{folder}/{silent}{probe}.ptx"), entry, build),
     }
-}
-
-/// Returns the texts that the build has packed, by name.
-///
-/// # Panics
-/// It never panics, as the build has packed them.
-fn unpacked(carried: Carried) -> BTreeMap<String, String> {
-    if carried.is_empty() {
-        return BTreeMap::new();
-    }
-    stm_core_pack::unpack(carried).expect("a block that the build script has packed")
 }
 
 /// Reads a text that is built on demand.

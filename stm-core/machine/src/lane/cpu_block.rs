@@ -107,9 +107,6 @@ impl Rendezvous {
 
     /// Arrives at named barrier `id` of `threads` threads, and with `waits` returns
     /// when all have come; `None` if the barriers are broken.
-    ///
-    /// # Panics
-    /// It panics if there is no such barrier.
     pub(super) fn named(&self, id: u32, threads: u32, waits: bool) -> Option<u32> {
         assert!((1..BARRIERS).contains(&id), "named barrier {id} of 1 to 15");
         self.arrive(id, Some(threads), false, waits)
@@ -195,9 +192,6 @@ impl Block {
     }
 
     /// Returns 32-bit word `i` of shared memory.
-    ///
-    /// # Panics
-    /// It panics if there is no such word.
     pub(super) fn shared_32(&self, i: u32) -> &AtomicU32 {
         assert!(
             i < self.shared_words,
@@ -218,10 +212,7 @@ impl Block {
         }
     }
 
-    /// Returns the 64-bit word that begins at 32-bit word `i` of shared memory.
-    ///
-    /// # Panics
-    /// It panics if there is no such word, or if `i` is odd.
+    /// Returns the 64-bit word that begins at 32-bit word `i` of shared memory, an even one.
     pub(super) fn shared_64(&self, i: u32) -> &AtomicU64 {
         let fits = i.is_multiple_of(2) && i + 1 < self.shared_words;
         assert!(fits, "a wide shared word at {i} of {}", self.shared_words);

@@ -157,10 +157,7 @@ impl<D: Device> Locks<D, Chosen> {
 
 /// Reports the fault that the first words of a memory record, if there is one;
 /// `what` names the locks.
-///
-/// # Errors
-/// [`Error::LockMisused`] or [`Error::LockTimeout`], or an error of the device.
-pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Error> {
+fn check(memory: &impl Memory, what: &'static str) -> Result<(), Error> {
     let mut bytes = [0; FAULT_WORDS * 4];
     memory.read(0, &mut bytes)?;
     let word = |i: usize| u32::from_le_bytes(bytes.as_chunks().0[i]);
@@ -187,7 +184,7 @@ pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Erro
     })
 }
 
-pub(super) fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
+fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
     Error::unless(count != 0, "the number of locks", count, "1 or more")?;
     let (fits, what) = (
         (1..=USERS_MAX).contains(&users),
