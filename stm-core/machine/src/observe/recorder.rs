@@ -28,12 +28,6 @@ pub struct Recording {
 
 #[stm_core_macros::inlined]
 impl Recording {
-    pub(crate) const NONE: Self = Self {
-        part: core::ptr::null_mut(),
-        words: 0,
-        at: 0,
-    };
-
     /// Continues the calling lane's part.
     ///
     /// # Safety
