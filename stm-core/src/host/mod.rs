@@ -1,10 +1,9 @@
 //! The host's side: devices, memory, launches, and the owner of the metadata.
 //!
 //! [`Error`] says which errors every function returns that reaches a device; where there are others,
-//! its documentation names them.
-//! The crate page has a whole program.
-//! [`Stm::launch`] is what such a launch is made of, for kernels that were made
-//! otherwise; it is unsafe, as it cannot tell what a parameter block points to.
+//! its documentation names them. The crate page has a whole program. [`Stm::launch`] is what its
+//! launch is made of, for kernels that were made otherwise; it is unsafe, as it cannot tell what a
+//! parameter block points to.
 
 mod argument;
 pub(crate) mod arranged;

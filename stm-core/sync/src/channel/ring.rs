@@ -58,7 +58,7 @@ impl RingShape {
         }
     }
 
-    const fn is_right(self) -> bool {
+    pub(crate) const fn is_right(self) -> bool {
         self.depth_log2 <= DEPTH_LOG2_MAX && self.consumers != 0 && self.consumers <= 1 << 20
     }
 

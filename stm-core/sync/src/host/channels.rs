@@ -122,21 +122,13 @@ impl<D: Device, T: Element> Rings<D, T> {
     /// consumers, or an error of the device.
     pub fn new(device: &D, shape: RingShape, stop: Stop) -> Result<Self, Error> {
         let (depth, consumers) = (shape.depth_log2, shape.consumers);
-        let (what, value, expected) = if depth > DEPTH_LOG2_MAX {
-            ("the logarithm of a ring's depth", depth, "0 to 20")
-        } else {
-            (
-                "the number of a ring's consumers",
-                consumers,
-                "1 to 1048576",
-            )
-        };
-        let words = shape.words::<T, Global>().ok_or(Error::BadConfig {
-            what,
-            value: value.into(),
-            expected,
-        })?;
-        let len = usize::try_from(words).unwrap_or(usize::MAX);
+        let what = "the logarithm of a ring's depth";
+        Error::unless(depth <= DEPTH_LOG2_MAX, what, depth, "0 to 20")?;
+        let (fits, what) = (shape.is_right(), "the number of a ring's consumers");
+        Error::unless(fits, what, consumers, "1 to 1048576")?;
+        let words = shape.words::<T, Global>();
+        let len = words.and_then(|words| usize::try_from(words).ok());
+        let len = len.unwrap_or(usize::MAX);
         Ok(Self {
             words: Buffer::zeroed(device, len, "rings")?,
             shape,
