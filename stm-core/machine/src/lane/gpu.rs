@@ -117,60 +117,15 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     store!(private_store_64, u64, reg64, "st.global.b64");
     store!(store_weak_64, u64, reg64, "st.global.b64");
     store!(add_relaxed_64, u64, reg64, "red.relaxed.gpu.global.add.u64");
-    cas!(
-        cas_acquire_32,
-        u32,
-        reg32,
-        "atom.acquire.gpu.global.cas.b32"
-    );
-    cas!(
-        cas_acquire_64,
-        u64,
-        reg64,
-        "atom.acquire.gpu.global.cas.b64"
-    );
-    cas!(
-        cas_relaxed_32,
-        u32,
-        reg32,
-        "atom.relaxed.gpu.global.cas.b32"
-    );
-    cas!(
-        cas_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.cas.b64"
-    );
-    exchange!(
-        exchange_acquire_32,
-        u32,
-        reg32,
-        "atom.acquire.gpu.global.exch.b32"
-    );
-    exchange!(
-        fetch_add_relaxed_32,
-        u32,
-        reg32,
-        "atom.relaxed.gpu.global.add.u32"
-    );
-    exchange!(
-        fetch_add_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.add.u64"
-    );
-    exchange!(
-        fetch_or_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.or.b64"
-    );
-    exchange!(
-        fetch_and_relaxed_64,
-        u64,
-        reg64,
-        "atom.relaxed.gpu.global.and.b64"
-    );
+    cas!(cas_acquire_32, u32, reg32, "acquire", "cas.b32");
+    cas!(cas_acquire_64, u64, reg64, "acquire", "cas.b64");
+    cas!(cas_relaxed_32, u32, reg32, "relaxed", "cas.b32");
+    cas!(cas_relaxed_64, u64, reg64, "relaxed", "cas.b64");
+    exchange!(exchange_acquire_32, u32, reg32, "acquire", "exch.b32");
+    exchange!(fetch_add_relaxed_32, u32, reg32, "relaxed", "add.u32");
+    exchange!(fetch_add_relaxed_64, u64, reg64, "relaxed", "add.u64");
+    exchange!(fetch_or_relaxed_64, u64, reg64, "relaxed", "or.b64");
+    exchange!(fetch_and_relaxed_64, u64, reg64, "relaxed", "and.b64");
     shared_load!(shared_load_32, u32, reg32, "ld.relaxed.cta.shared.b32");
     shared_load!(shared_load_64, u64, reg64, "ld.relaxed.cta.shared.b64");
     shared_store!(shared_store_32, u32, reg32, "st.relaxed.cta.shared.b32");

@@ -52,20 +52,21 @@ macro_rules! store {
 }
 
 macro_rules! exchange {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
+    ($name:ident, $ty:ident, $reg:ident, $order:literal, $op:literal) => {
         ptx! {
             fn $name(&self, p: *mut $ty, v: $ty) -> $ty = old; old: $ty in $reg {
-                concat!($op, " {old}, [{p}], {v};"); p: reg64 = global(p), v: $reg = v
+                concat!("atom.", $order, ".gpu.global.", $op, " {old}, [{p}], {v};");
+                p: reg64 = global(p), v: $reg = v
             }
         }
     };
 }
 
 macro_rules! cas {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
+    ($name:ident, $ty:ident, $reg:ident, $order:literal, $op:literal) => {
         ptx! {
             fn $name(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty = old; old: $ty in $reg {
-                concat!($op, " {old}, [{p}], {e}, {n};");
+                concat!("atom.", $order, ".gpu.global.", $op, " {old}, [{p}], {e}, {n};");
                 p: reg64 = global(p), e: $reg = expected, n: $reg = new
             }
         }
