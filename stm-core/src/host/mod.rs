@@ -4,6 +4,23 @@
 //! its documentation names them. The crate page has a whole program. [`Stm::launch`] is what its
 //! launch is made of, for kernels that were made otherwise; it is unsafe, as it cannot tell what a
 //! parameter block points to.
+//!
+//! ```
+//! use stm_core::prelude::*;
+//!
+//! #[kernel]
+//! pub fn increment_all(stm: &Stm, words: Cells<u32>) {
+//!     stm.update_each(0..words.len(), words, |i| [i], |_, [word]| Some([word + 1]));
+//! }
+//!
+//! # fn main() -> Result<(), stm_core::host::Error> {
+//! let device = Cpu::new(); // or `Cuda::new(0)?`
+//! let mut stm = Stm::on(&device)?; // the metadata of one memory
+//! let words = stm.array("words", &[1u32, 2])?; // data
+//! let done = increment_all::launch(&mut stm, Launch::new(1, 2), &words)?; // borrows both
+//! assert_eq!((done.commits, words.download()?), (2, vec![2, 3]));
+//! # Ok(()) }
+//! ```
 
 mod argument;
 pub(crate) mod arranged;
