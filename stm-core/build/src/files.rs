@@ -224,18 +224,6 @@ pub const WIDE: Target = Target {
     gpu: "sm_90",
 };
 
-impl Target {
-    /// The directive of the header that names the PTX ISA.
-    pub fn version(self) -> String {
-        format!(".version {}", self.isa)
-    }
-
-    /// The one that names the GPU.
-    pub fn target(self) -> String {
-        format!(".target {}", self.gpu)
-    }
-}
-
 /// Whether a text has instructions that need [`WIDE`].
 pub fn is_wide(text: &str) -> bool {
     const NEWER: &[&str] = &[

@@ -186,9 +186,7 @@ impl<'a> Module<'a> {
         let items = || self.items.iter().filter(|i| reached.contains(i.name));
         let mut header = self.header.join("\n");
         if items().any(|item| is_wide(item.text)) {
-            header = header
-                .replace(&BASE.version(), &WIDE.version())
-                .replace(&BASE.target(), &WIDE.target());
+            header = (header.replace(BASE.isa, WIDE.isa)).replace(BASE.gpu, WIDE.gpu);
         }
         let mut out = format!("// {comment}\n{header}\n");
         for item in items() {

@@ -36,41 +36,24 @@ impl Statement {
 /// `text` with each comment and each character of a string literal replaced by
 /// a space, so that offsets and lines stay.
 pub fn blank_comments(text: &str) -> String {
-    enum State {
-        Code,
-        Line,
-        Block,
-        Text,
-    }
-    let mut state = State::Code;
+    const BLANKED: [(&str, &str); 3] = [("//", "\n"), ("/*", "*/"), ("\"", "\"")];
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        let next = chars.peek().copied();
-        let (keep, taken) = match (&state, c, next) {
-            (State::Code, '/', Some('/')) => (State::Line, 0),
-            (State::Code, '/', Some('*')) => (State::Block, 1),
-            (State::Code, '"', _) => (State::Text, 0),
-            (State::Line, '\n', _) | (State::Text, '"', _) => (State::Code, 0),
-            (State::Block, '*', Some('/')) => (State::Code, 1),
-            (State::Code, ..) => {
-                out.push(c);
-                continue;
-            }
-            _ => {
-                blank(&mut out, c);
-                continue;
-            }
+    let mut rest = text;
+    while let Some(at) = rest.find(['/', '"']) {
+        let begins = |(open, _): &&(&str, &str)| rest[at..].starts_with(open);
+        let Some((open, close)) = BLANKED.iter().find(begins) else {
+            out.push_str(&rest[..=at]);
+            rest = &rest[at + 1..];
+            continue;
         };
-        state = keep;
-        blank(&mut out, c);
-        for _ in 0..taken {
-            if let Some(c) = chars.next() {
-                blank(&mut out, c);
-            }
-        }
+        let from = at + open.len();
+        let end = rest[from..].find(close);
+        let end = end.map_or(rest.len(), |length| from + length + close.len());
+        out.push_str(&rest[..at]);
+        rest[at..end].chars().for_each(|c| blank(&mut out, c));
+        rest = &rest[end..];
     }
-    out
+    out + rest
 }
 
 /// Appends as many bytes of space as `c` has; a line end stays one.

@@ -76,8 +76,9 @@ impl Toolchain {
 /// their compiler, their flags and their directories.
 #[must_use]
 pub fn clean(mut command: Command) -> Command {
-    const KEPT: [&str; 2] = ["CARGO_HOME", "RUSTUP_HOME"];
-    const KEPT_PREFIXES: &[&str] = &[
+    const KEPT: [&str; 6] = [
+        "CARGO_HOME",
+        "RUSTUP_HOME",
         "CARGO_HTTP_",
         "CARGO_NET_",
         "CARGO_REGISTRIES_",
@@ -85,9 +86,8 @@ pub fn clean(mut command: Command) -> Command {
     ];
     for (name, _) in std::env::vars_os() {
         let Some(name) = name.to_str() else { continue };
-        let ours =
-            ["CARGO", "RUST"].iter().any(|p| name.starts_with(p)) || name == "LD_LIBRARY_PATH";
-        if ours && !KEPT.contains(&name) && !KEPT_PREFIXES.iter().any(|p| name.starts_with(p)) {
+        let has = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+        if has(&["CARGO", "RUST", "LD_LIBRARY_PATH"]) && !has(&KEPT) {
             command.env_remove(name);
         }
     }

@@ -30,15 +30,6 @@
 //! Without features the crate is `no_std` and is what a kernel links. The feature `host` adds the
 //! host's side: buffers, launches and the CPU device. The feature `cuda` adds the CUDA device.
 //!
-//! | module | contains |
-//! | --- | --- |
-//! | [`kernel`](mod@kernel) | the trait that a kernel implements, and the macros of entry points |
-//! | [`lane`] | the vocabulary of machine operations, and its implementations for the GPU and the CPU |
-//! | [`memory`] | words and their addresses |
-//! | [`array`](mod@array) | the views through which kernels name elements |
-//! | [`observe`] | probes that write logs or measure time, and seeded defects |
-//! | `host` | devices, memory and launches |
-//!
 //! Two crates are built on this one: `stm-sync` has locks, combining, barriers, semaphores
 //! and channels, and `stm-core` has transactions. Neither needs the other.
 

@@ -12,7 +12,7 @@ use crate::host::inspect::{self, Extent, Watcher};
 use crate::host::records::Records;
 use crate::host::stm::{Statistics, Stm};
 use crate::host::sums::Sums;
-use crate::memory::globals::{Clock, Globals};
+use crate::memory::globals::Globals;
 use crate::memory::version::LockWord;
 use crate::run::word;
 use core::mem::offset_of;
@@ -113,7 +113,7 @@ impl<D: Device> Stm<D> {
     /// Says what the gate's word (`run/gate.rs`) has after a launch that has ended its work,
     /// when nobody is present, no ticket waits and no period is open.
     fn find_gate_in_use(&self) -> Result<(), Error> {
-        let word = self.global(offset_of!(Globals, clock) + offset_of!(Clock, gate))?;
+        let word = self.global(offset_of!(Globals, clock.gate))?;
         no(word::Word(word).in_use().map(|(present, waiting, open)| {
             let period = if open { "an open" } else { "no open" };
             format!(

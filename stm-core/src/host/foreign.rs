@@ -29,18 +29,13 @@ use stm_machine::host::{Device, Error, ForeignArray, Pod};
 /// }
 ///
 /// # fn main() -> Result<(), stm_core::host::Error> {
-/// let device = Cpu::new();
-/// let mut data = vec![1u32; 10];
-///
-/// // As it is.
+/// let (device, mut data) = (Cpu::new(), vec![1u32; 10]);
 /// let mut stm = Stm::on(&device)?;
-/// let words = device.borrow("words", &mut data)?;
+/// let words = device.borrow("words", &mut data)?; // as it is
 /// raise_one::launch_with::<FastTable, _>(&mut stm, Launch::new(2, 4), &words)?;
-/// assert_eq!(data, [2; 10]);
 ///
-/// // Through cells.
 /// let mut stm = Stm::on(&device)?;
-/// let mut cells = stm.array("cells", &[0u32; 10])?;
+/// let mut cells = stm.array("cells", &[0u32; 10])?; // through cells
 /// let mut words = device.borrow("words", &mut data)?;
 /// cells.copy_from(&words)?;
 /// raise_one::launch(&mut stm, Launch::new(2, 4), &cells)?;

@@ -35,7 +35,8 @@ use stm_machine::{Kernel, Stop};
 ///
 /// let mut stm = Stm::on(&Cpu::new())?;
 /// let words = stm.array("words", &[1u64; 20])?;
-/// stm.in_order(|queue| enqueue(queue, &words))?;
+/// let (_, done) = stm.in_order(|queue| enqueue(queue, &words))?;
+/// assert_eq!(done.commits, 200);
 /// assert_eq!(words.download()?, [1 << 10; 20]);
 /// # Ok(()) }
 /// ```
@@ -73,32 +74,8 @@ impl<D: Device> Stm<D> {
     /// and the time limit counts for all of them, from the moment at which the closure has
     /// returned; on a device that waits for each launch, such as the CPU, it counts for each. After
     /// a fault the launches that follow end as soon as they ask whether to stop. What the launches
-    /// borrow, they borrow until all have ended, so it is made before the call.
-    ///
-    /// ```
-    /// use stm_core::prelude::*;
-    ///
-    /// #[kernel]
-    /// pub fn raise_by(stm: &Stm, words: Cells<u32>, by: u32) {
-    ///     stm.each(0..words.len(), |tx, i| {
-    ///         let word = tx.read(words, i)?;
-    ///         tx.write(words, i, word + by)
-    ///     });
-    /// }
-    ///
-    /// # fn main() -> Result<(), stm_core::host::Error> {
-    /// let mut stm = Stm::on(&Cpu::new())?;
-    /// let words = stm.array("words", &[0u32; 10])?;
-    /// let (_, done) = stm.in_order(|queue| {
-    ///     for by in 1..=4 {
-    ///         raise_by::enqueue(queue, Launch::new(2, 4), &words, by)?;
-    ///     }
-    ///     Ok(())
-    /// })?;
-    /// assert_eq!(done.commits, 40);
-    /// assert_eq!(words.download()?, [10; 10]);
-    /// # Ok(()) }
-    /// ```
+    /// borrow, they borrow until all have ended, so it is made before the call. [`InOrder`] has an
+    /// example.
     ///
     /// # Errors
     /// The error that the closure returns; a fault of a transaction, a timeout,

@@ -43,10 +43,7 @@ impl Extent {
 }
 
 /// Passes the items of a memory to `seen`, or of large ones the first 64 bits;
-/// it returns what is wrong with them, if anything.
-///
-/// # Errors
-/// [`Error::Corrupt`] for what is wrong.
+/// what is wrong with them, if anything, is [`Error::Corrupt`].
 pub(crate) fn find<M: Memory>(
     memory: &M,
     stride: usize,
@@ -244,10 +241,8 @@ impl<M: Memory> Watcher<M> {
         self.0.strong_count() != 0
     }
 
-    /// Looks for what a transaction has left unfinished in the array, if it still exists.
-    ///
-    /// # Errors
-    /// [`Error::Corrupt`] for what is found.
+    /// Looks for what a transaction has left unfinished in the array, if it still exists; what is
+    /// found is [`Error::Corrupt`].
     pub(crate) fn find_unfinished(&self, extent: Extent) -> Result<(), Error> {
         let Some(inner) = self.0.upgrade() else {
             return Ok(());

@@ -1,26 +1,9 @@
 //! The host's side: devices, memory, launches, and the owner of the metadata.
 //!
-//! | type | meaning |
-//! | --- | --- |
-//! | [`Device`] | a machine that allocates memory and launches kernels |
-//! | [`Cpu`] | OS threads, which every machine has |
-//! | `Cuda` (feature `cuda`) | an NVIDIA GPU through its driver |
-//! | [`Buffer`] | an array in a device's memory |
-//! | [`TxArray`] | an array that transactions access, in the layout of their algorithm |
-//! | [`ForeignArray`] | an array over memory that somebody else owns |
-//! | [`Records`] | an array of structs of words, in the same layouts |
-//! | [`Arranged`] | what both kinds of array have in common |
-//! | [`Pool`], [`Nodes`] | nodes that transactions allocate and free; with records |
-//! | [`PreassignedNodes`] | records that belong to the transactions of a loop by their numbers |
-//! | [`Sums`] | rows of sums, to which transactions add without conflict |
-//! | [`Argument`] | what can be lent to a kernel for a launch |
-//! | [`Stm`] | the metadata of one transactional memory, its statistics, and the check after each launch |
-//!
 //! [`Error`] says which errors every function returns that reaches a device; where there are others,
-//! its documentation names them.
-//! The crate page has a whole program.
-//! [`Stm::launch`] is what such a launch is made of, for kernels that were made
-//! otherwise; it is unsafe, as it cannot tell what a parameter block points to.
+//! its documentation names them. The crate page has a whole program. [`Stm::launch`] is what its
+//! launch is made of, for kernels that were made otherwise; it is unsafe, as it cannot tell what a
+//! parameter block points to.
 //!
 //! ```
 //! use stm_core::prelude::*;
@@ -53,7 +36,6 @@ mod foreign;
 mod in_order;
 mod inspect;
 mod pool;
-mod pool_names;
 pub(crate) mod profile;
 pub(crate) mod records;
 mod stm;

@@ -4,7 +4,7 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::pool::{NODES_A_WORD, NODES_MAX, Node, TNodes, TPool};
 use crate::array::preassigned::{TPreassigned, header_words};
 use crate::array::record::Record;
-use crate::host::pool_names::Identity;
+use crate::host::fault_error::Identity;
 use crate::host::records::Records;
 use crate::host::stm::Stm;
 use std::vec::Vec;

@@ -13,7 +13,7 @@ use crate::algorithm::contract::Algorithm;
 use crate::host::config::StmConfig;
 use crate::host::fault_error;
 use crate::host::inspect::Watcher;
-use crate::memory::globals::{COUNTERS, Clock, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
+use crate::memory::globals::{COUNTERS, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
 use crate::memory::logs::Capacity;
 use crate::memory::stripe::StripeMap;
 use crate::tx::abort::Abort;
@@ -25,7 +25,7 @@ use std::prelude::v1::*;
 use std::sync::Mutex;
 use std::time::Duration;
 use stm_machine::host::{Device, Error, Launch, Memory, Pod, StopAt, locked};
-use stm_machine::observe::{HostProbe, Observation, ProbeBuffer};
+use stm_machine::observe::{HostProbe, Observation};
 use stm_machine::{Kernel, Stop};
 
 /// The counts of what the transactions of a launch did: `attempts == commits + aborts`, summed over the
@@ -269,7 +269,7 @@ impl<D: Device> Stm<D> {
     /// or an error of the device.
     #[doc(hidden)]
     pub fn advance_clock(&mut self, to: u64) -> Result<(), Error> {
-        let clock = offset_of!(Globals, clock) + offset_of!(Clock, now);
+        let clock = offset_of!(Globals, clock.now);
         let expected = "at or above its present value, as it never goes back";
         Error::unless(self.global::<u64>(clock)? <= to, "the clock", to, expected)?;
         self.globals.write(clock, &to.to_le_bytes())
@@ -393,20 +393,21 @@ impl<D: Device> Stm<D> {
     /// the launch; the clock and the versions stay.
     fn reset_counters(&mut self) -> Result<(), Error> {
         // A launch that was stopped leaves tickets and places present.
-        let gate = offset_of!(Globals, clock) + offset_of!(Clock, gate);
-        self.globals.write(gate, &[0; 16])?;
+        self.globals
+            .write(offset_of!(Globals, clock.gate), &[0; 16])?;
         let from = offset_of!(Globals, stop);
         let zeros = vec![0; size_of::<Globals>() - from];
         self.globals.write(from, &zeros)?;
-        let (buffer, probe) = (self.probe.buffer(), offset_of!(Globals, probe));
-        let (base, words) = (
-            probe + offset_of!(ProbeBuffer, base),
-            probe + offset_of!(ProbeBuffer, words_per_lane),
-        );
+        let buffer = self.probe.buffer();
+        let mut launches = locked(&LAUNCHES);
+        *launches += 1;
         for (at, word) in [
-            (offset_of!(Globals, launch), next_launch()),
-            (base, buffer.base as u64),
-            (words, buffer.words_per_lane),
+            (offset_of!(Globals, launch), *launches),
+            (offset_of!(Globals, probe.0.base), buffer.base as u64),
+            (
+                offset_of!(Globals, probe.0.words_per_lane),
+                buffer.words_per_lane,
+            ),
         ] {
             self.globals.write(at, &word.to_le_bytes())?;
         }
@@ -446,13 +447,8 @@ impl<D: Device> Stm<D> {
     }
 }
 
-/// Returns the number of the next launch of the program, from 1.
-fn next_launch() -> u64 {
-    static LAUNCHES: Mutex<u64> = Mutex::new(0);
-    let mut launches = locked(&LAUNCHES);
-    *launches += 1;
-    *launches
-}
+/// The number of the last launch of the program.
+static LAUNCHES: Mutex<u64> = Mutex::new(0);
 
 // SAFETY: numbers without padding between them.
 unsafe impl Pod for FaultRecord {}

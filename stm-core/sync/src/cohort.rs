@@ -24,7 +24,6 @@
 //! one, except by the threads of the block that is served.
 
 use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The hierarchical lock (see the module). It takes two words of global memory and
@@ -80,15 +79,10 @@ fn store<L: Lane>(lane: &L, place: &Place, i: u32, v: u32) {
     unsafe { lane.shared_store_32(place.shared_word() + i, v) };
 }
 
-impl<const PASSES: u32> Sealed for Cohort<PASSES> {}
-
 #[stm_machine::inlined]
 impl<const PASSES: u32> LockKind for Cohort<PASSES> {
     const NAME: &'static str = "cohort";
-    const HELD_MAX: u32 = u32::MAX;
-    const USER_WORDS: u32 = 0;
     const SHARED_WORDS: u32 = SHARED_WORDS;
-    const WARP_HANDOFF: bool = true;
 
     fn lock_words(_users: u32) -> u32 {
         2

@@ -43,9 +43,8 @@
 //! before or because the response was never written. The thread looks before it stores the request,
 //! and then asks for the response under the number with its lowest bit flipped.
 
-use super::header::{HEADER_WORDS, record_fault};
+use super::header::Header;
 use super::lock::{LockFault, cas_grant, store_given_up};
-use super::unwound::Failure;
 use stm_machine::{Lane, observe::Mutant};
 
 /// Operations on data that a combiner protects, with requests of `N` words and responses of one.
@@ -121,7 +120,7 @@ pub(crate) const TAIL: usize = 32;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TCombiners<const N: usize, const BOUND: u32 = 4096> {
-    header: *mut u32,
+    header: Header,
     entries: *mut u64,
     responses: *mut u64,
     count: u64,
@@ -216,7 +215,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
     ///
     /// # Safety
     /// While a kernel uses the reference:
-    /// 1. `header` has [`HEADER_WORDS`] words and [`COMBINER_WORDS`] for each
+    /// 1. `header` has [`HEADER_WORDS`](super::header::HEADER_WORDS) words and [`COMBINER_WORDS`] for each
     ///    combiner, `entries` has `users.next_power_of_two() * (N + 1)` words for
     ///    each combiner and `responses` has `users`, all of them live, aligned, and
     ///    zero at first;
@@ -230,7 +229,8 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         users: u32,
     ) -> Self {
         Self {
-            header,
+            // SAFETY: the caller's promise.
+            header: unsafe { Header::at(header) },
             entries,
             responses,
             count,
@@ -241,13 +241,8 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
 
     stm_machine::counted!("combiners", u64, count);
 
-    const fn failure(&self) -> Failure {
-        // SAFETY: the header is live (`from_raw`).
-        unsafe { Failure::of(self.header) }
-    }
-
     fn seat<L: Lane>(&self, lane: &L, index: u64) -> Result<CombinerSeat, LockFault> {
-        self.failure().check(lane)?;
+        self.header.check(lane)?;
         let thread = lane.grid_thread();
         let fault = if index >= self.count {
             LockFault::OutOfRange
@@ -257,15 +252,14 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
             let index = index as usize;
             let slots = self.mask as usize + 1;
             return Ok(CombinerSeat {
-                words: (self.header).wrapping_add(HEADER_WORDS + index * COMBINER_WORDS),
+                words: self.header.behind(index * COMBINER_WORDS),
                 entries: self.entries.wrapping_add(index * slots * (N + 1)),
                 responses: (self.responses).wrapping_add(index * self.users as usize),
                 mask: self.mask,
                 user: thread as u32,
             });
         };
-        // SAFETY: the header is live (`from_raw`).
-        Err(unsafe { record_fault(lane, self.header, index, fault) })
+        Err(self.header.record(lane, index, fault))
     }
 
     /// Has a request executed by combiner `index` and returns the response. All threads must pass
@@ -299,10 +293,10 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
             let looks = polls.is_multiple_of(LOCK_POLLS);
             if looks && Self::take(lane, &seat) {
                 let serve = || Self::serve(lane, &seat, combined, number);
-                self.failure().watch(lane, index, serve);
+                self.header.watch(lane, index, serve);
             } else {
                 if looks {
-                    self.failure().check(lane)?;
+                    self.header.check(lane)?;
                 }
                 lane.pause(POLL_NS);
             }

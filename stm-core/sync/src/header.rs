@@ -1,22 +1,107 @@
-//! The header of an array of locks or of combiners: the record of the first fault, and the
-//! flag of a section that panicked.
+//! The header of an array of locks or of combiners: the record of the first fault, and the flag of
+//! a section that panicked.
+//!
+//! On the CPU a panic in a section unwinds past the code that would give the lock up. Nobody can
+//! say what the section has left half-done, so the lock stays held, as a mutex of the standard
+//! library is poisoned; but those who wait for it must not wait for ever. A guard that lives as
+//! long as the section raises the flag when it is dropped, which happens in such an unwinding only.
+//! Who waits looks at the flag now and then, and who comes looks at it once: a thread that has
+//! given up its wait may still have a place in a queue, and must not take another one of the array.
+//! So all locks of the array refuse everybody, until `Locks::reset`.
+//!
+//! On a GPU nothing unwinds (`panic = "abort"`): there the guard is never dropped, and
+//! nobody looks.
 
-use super::lock::LockFault;
+use super::lock::{LockFault, UNWINDS};
 use stm_machine::Lane;
 
 /// The words of the record of the first fault: its number, 0 for none; the
 /// lock, low half and high; the thread, low half and high.
 pub(crate) const FAULT_WORDS: usize = 5;
 
+/// The word that is 1 once a section has panicked.
+const FAILED: usize = FAULT_WORDS;
+
 /// The words before the first lock. The record is on a line of its own.
 pub(crate) const HEADER_WORDS: usize = 32;
 
-/// Records a fault of the calling thread at lock `index`, if it is the first, and returns it.
+/// The address of a header.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Header(*mut u32);
+
+#[stm_machine::inlined]
+impl Header {
+    /// Makes the header at an address.
+    ///
+    /// # Safety
+    /// Its words are live as long as it is used, and accessed by lanes only.
+    pub(super) const unsafe fn at(words: *mut u32) -> Self {
+        Self(words)
+    }
+
+    /// Returns the address of word `i` behind the header.
+    pub(super) const fn behind(self, i: usize) -> *mut u32 {
+        self.0.wrapping_add(HEADER_WORDS + i)
+    }
+
+    /// Looks at the flag. Errors: [`LockFault::HolderFailed`] if it is raised.
+    pub(super) fn check<L: Lane>(self, lane: &L) -> Result<(), LockFault> {
+        // SAFETY: live (`at`). Relaxed: the flag carries no data, is seen eventually, and
+        // who has seen it once sees it again.
+        if UNWINDS && unsafe { lane.load_relaxed_32(self.0.wrapping_add(FAILED)) } != 0 {
+            return Err(LockFault::HolderFailed);
+        }
+        Ok(())
+    }
+
+    /// Returns the number of the first fault, or 0. A thread sees at least its own fault.
+    pub(super) fn first_fault<L: Lane>(self, lane: &L) -> u32 {
+        // SAFETY: live (`at`). Relaxed: the number carries no data.
+        unsafe { lane.load_relaxed_32(self.0) }
+    }
+
+    /// Records a fault of the calling thread at lock `index`, if it is the first, and returns it.
+    pub(super) fn record<L: Lane>(self, lane: &L, index: u64, fault: LockFault) -> LockFault {
+        // SAFETY: live (`at`).
+        unsafe { record_fault(lane, self.0, index, fault) }
+    }
+
+    /// Runs the section of a holder of lock `index`, and raises the flag if it panics.
+    pub(super) fn watch<L: Lane, R>(self, lane: &L, index: u64, section: impl FnOnce() -> R) -> R {
+        let guard = Guard {
+            header: self,
+            lane,
+            index,
+        };
+        let result = section();
+        core::mem::forget(guard);
+        result
+    }
+}
+
+/// What is dropped if a section panics, and forgotten if it does not.
+struct Guard<'l, L: Lane> {
+    header: Header,
+    lane: &'l L,
+    index: u64,
+}
+
+impl<L: Lane> Drop for Guard<'_, L> {
+    fn drop(&mut self) {
+        let failed = self.header.0.wrapping_add(FAILED);
+        // SAFETY: live (`Header::at`). Relaxed, as in `check`.
+        unsafe { self.lane.store_relaxed_32(failed, 1) };
+        (self.header).record(self.lane, self.index, LockFault::HolderFailed);
+    }
+}
+
+/// Does what [`Header::record`] does.
 ///
 /// # Safety
 /// `record` has [`FAULT_WORDS`] live words that are accessed by lanes only.
 #[inline(never)]
-pub(crate) unsafe fn record_fault<L: Lane>(
+unsafe fn record_fault<L: Lane>(
     lane: &L,
     record: *mut u32,
     index: u64,

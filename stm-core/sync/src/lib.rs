@@ -1,99 +1,51 @@
 //! Synchronisation of the threads of a launch without transactions: locks, barriers
 //! across blocks, semaphores, and channels.
 //!
-//! | module | contains |
-//! | --- | --- |
-//! | [`lock`] | the interface of a kind of lock, [`LockKind`], and its faults |
-//! | [`locks`] | [`TLocks`], arrays of locks as kernels receive them, and the critical section |
-//! | [`kinds`] | the registry of kinds of locks, and a table of them |
-//! | [`series`] | several sections of a thread in a row, up to a bound |
-//! | [`walk`] | walks from lock to lock, hand over hand |
-//! | [`spin`] | test-and-set locks: [`Tas`], [`Ttas`], [`TasBackoff`] |
-//! | [`ticket`] | ticket locks: [`Ticket`], [`TicketHandoff`], [`FetchAdd`] |
-//! | [`slots`] | locks with a slot for each waiter: [`Anderson`], [`Ring`] |
-//! | [`mcs`] | queues of nodes: [`Mcs`], [`Mcs2`] |
-//! | [`cohort`] | [`Cohort`]: within the warp, within the block, across blocks |
-//! | [`reserve`] | [`Reserving`]: a holder that comes back at once has the lock again, a bounded number of times |
-//! | [`per_lane`] | [`PerLane`]: lanes of a warp each by itself, as in the literature |
-//! | [`chosen`] | [`Chosen`], whose kind the host chooses at launch |
-//! | [`watch`] | [`Checked`] and [`Timeout`], which report misuse of any kind |
-//! | [`combine`] | [`TCombiners`]: one thread executes what others ask for |
-//! | [`barrier`] | barriers across blocks: no thread goes on before all blocks have come |
-//! | [`semaphore`] | semaphores: at most a given number of threads are inside at a time |
-//! | [`channel`] | channels: a thread waits for a value with the load that fetches it |
-//!
-//! Everything here is written against [`Lane`](stm_machine::Lane), as the transactions of `stm-core` are, so the same source runs on the
-//! GPU, on the CPU and in the simulator. A kernel gets a small reference as a parameter; its owner is on the host
-//! (`host::Locks`, `host::Combiners`, `host::GridBarrier`, `host::Semaphores`, `host::Channels`, `host::Rings`). Each wait at a barrier, a
-//! semaphore or a channel looks
-//! at the stop flag of the launch now and then ([`Stop`]), so a launch that would wait for ever ends with an error
-//! (`host::Watchdog`); locks have [`Timeout`]. [`Mutex`], [`Barrier`] and [`Semaphore`] are those that
-//! suit the kind of device, by a recorded measurement (`host::Defaults`).
+//! Everything here is written against [`Lane`](stm_machine::Lane), as the transactions of `stm-core` are, so the same
+//! source runs on the GPU, on the CPU and in the simulator. A kernel gets a small reference as a parameter; its owner
+//! is on the host (`host::Locks` and so on). Each wait at a barrier, a semaphore or a channel looks at the stop flag of
+//! the launch now and then ([`Stop`]), so a launch that would wait for ever ends with an error (`host::Watchdog`);
+//! locks have [`Timeout`]. [`Mutex`], [`Barrier`] and [`Semaphore`] are those that suit the kind of device, by a
+//! recorded measurement (`host::Defaults`).
 //!
 //! ```
 //! use std::time::Duration;
 //! use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
-//! use stm_machine::{Kernel, Lane, TArray};
-//! use stm_sync::barrier::{Led, TBarrier};
-//! use stm_sync::host::{GridBarrier, Semaphores};
-//! use stm_sync::semaphore::{TSemaphores, Tickets};
+//! use stm_machine::{Lane, TArray, kernel};
+//! use stm_sync::host::{GridBarrier, Locks};
+//! use stm_sync::{TLocks, Ticket, barrier::{Led, TBarrier}};
 //!
-//! /// Each thread stores a number, and when all have, adds up those of all.
-//! struct Totals;
-//!
-//! #[repr(C)]
-//! #[derive(Clone, Copy)]
-//! struct Params {
-//!     barrier: TBarrier<Led>,
-//!     semaphores: TSemaphores<Tickets>,
-//!     numbers: TArray<u32>,
-//!     totals: TArray<u32>,
-//! }
-//!
-//! impl Kernel for Totals {
-//!     const ENTRY: &'static str = "totals";
-//!     type Params = Params;
-//!
-//!     fn run<L: Lane>(lane: &L, p: &Params) {
-//!         let mut grid = p.barrier.enter(lane);
-//!         let me = lane.grid_thread();
-//!         let (Some(mine), Some(total)) = (p.numbers.get(me), p.totals.get(me)) else { return };
-//!         // SAFETY: live words of this launch; every thread waits once.
-//!         unsafe {
-//!             lane.store_relaxed_32(mine, me as u32 + 1);
-//!             let Ok(()) = grid.wait() else { return };
-//!         }
-//!         // At most two threads add at a time.
-//!         let Some(semaphore) = p.semaphores.get(0) else { return };
-//!         let sum = semaphore.with(lane, || {
-//!             let words = (0..p.numbers.len()).filter_map(|i| p.numbers.get(i));
-//!             // SAFETY: as above.
-//!             words.map(|word| unsafe { lane.load_relaxed_32(word) }).sum()
+//! /// Each thread adds 1 to the first word under a lock, `times` times, waits for all others, and
+//! /// stores the sum that it finds then.
+//! #[kernel]
+//! pub fn totals<L: Lane>(
+//!     lane: &L, locks: &TLocks<Ticket>, barrier: &TBarrier<Led>, words: &TArray<u32>, times: u64,
+//! ) {
+//!     let (Some(sum), Some(mine)) = (words.get(0), words.get(1 + lane.grid_thread())) else { return };
+//!     for _ in 0..times {
+//!         let done = locks.with(lane, 0, || {
+//!             // SAFETY: the word is live, and lock 0 protects it.
+//!             unsafe { lane.store_relaxed_32(sum, lane.load_relaxed_32(sum) + 1) };
 //!         });
-//!         if let Ok(sum) = sum {
-//!             // SAFETY: as above.
-//!             unsafe { lane.store_relaxed_32(total, sum) };
-//!         }
+//!         if done.is_err() { break; } // the fault is recorded, and `check` reports it
+//!     }
+//!     let mut grid = barrier.enter(lane);
+//!     // SAFETY: every thread waits once; the words are live.
+//!     unsafe {
+//!         let Ok(()) = grid.wait() else { return };
+//!         lane.store_relaxed_32(mine, lane.load_relaxed_32(sum));
 //!     }
 //! }
 //!
 //! # fn main() -> Result<(), stm_machine::host::Error> {
-//! let cpu = Cpu::new();
-//! let shape = Launch::new(4, 2);
-//! let mut watchdog = Watchdog::new(&cpu, Some(Duration::from_secs(10)))?;
-//! let mut barrier = GridBarrier::new(&cpu, shape, watchdog.stop())?;
-//! let semaphores = Semaphores::new(&cpu, 1, 2, watchdog.stop())?;
-//! let numbers = Buffer::zeroed(&cpu, 8, "numbers")?;
-//! let totals = Buffer::zeroed(&cpu, 8, "totals")?;
-//! let params = Params {
-//!     barrier: barrier.view(),
-//!     semaphores: semaphores.view(),
-//!     numbers: numbers.tarray(),
-//!     totals: totals.tarray(),
-//! };
-//! // SAFETY: all of them live until the launch has ended.
-//! unsafe { barrier.launch::<Totals>(&mut watchdog, &params) }?;
-//! assert_eq!(totals.download()?, [36; 8]);
+//! let device = Cpu::new();
+//! let mut watchdog = Watchdog::new(&device, Some(Duration::from_secs(10)))?;
+//! let locks = Locks::<_, Ticket>::new(&device, 1, 8, "the lock")?;
+//! let barrier = GridBarrier::<_, Led>::new(&device, Launch::new(4, 2), watchdog.stop())?;
+//! let words = Buffer::zeroed(&device, 9, "words")?;
+//! totals::launch(&device, &mut watchdog, barrier.shape(), &locks, &barrier, &words, 100)?;
+//! locks.check()?;
+//! assert_eq!(words.download()?, [800u32; 9]);
 //! # Ok(()) }
 //! ```
 //!
@@ -132,6 +84,7 @@ pub mod barrier;
 pub mod channel;
 mod choice;
 pub mod chosen;
+mod closed;
 pub mod cohort;
 pub mod combine;
 mod group;
@@ -155,7 +108,6 @@ pub mod series;
 pub mod slots;
 pub mod spin;
 pub mod ticket;
-mod unwound;
 mod wait;
 pub mod walk;
 pub mod watch;

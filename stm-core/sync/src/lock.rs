@@ -71,40 +71,18 @@ impl LockFault {
 /// A lock and the thread that asks for it.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
-    lock: *mut u32,
-    nodes: *mut u32,
-    users: u32,
-    user: u64,
-    shared: u32,
+    pub(super) lock: *mut u32,
+    pub(super) nodes: *mut u32,
+    pub(super) users: u32,
+    pub(super) user: u64,
+    /// Where the lock's words in shared memory begin.
+    pub(super) shared: u32,
     /// The kind, for [`Chosen`](super::Chosen).
-    kind: u32,
+    pub(super) kind: u32,
 }
 
 #[stm_machine::inlined]
 impl Place {
-    /// Makes the place of user `user` at the lock at `lock`, whose words in shared
-    /// memory begin at `shared`. `kind` is for [`Chosen`](super::Chosen) only.
-    pub(crate) const fn new(
-        lock: *mut u32,
-        (nodes, users): (*mut u32, u32),
-        user: u64,
-        (shared, kind): (u32, u32),
-    ) -> Self {
-        Self {
-            lock,
-            nodes,
-            users,
-            user,
-            shared,
-            kind,
-        }
-    }
-
-    /// Returns the kind, for [`Chosen`](super::Chosen).
-    pub(super) const fn kind(&self) -> u32 {
-        self.kind
-    }
-
     /// Returns the index of the lock's first word in the block's shared memory. It
     /// may be past the end of that.
     pub const fn shared_word(&self) -> u32 {
@@ -187,6 +165,18 @@ pub enum Poll {
     Failed(LockFault),
 }
 
+impl Poll {
+    /// The lock is granted, or the next poll may come at once.
+    #[inline(always)]
+    pub(super) const fn of(is_granted: bool) -> Self {
+        if is_granted {
+            Self::Granted
+        } else {
+            Self::Wait(0)
+        }
+    }
+}
+
 /// The number of polls without a pause between two short pauses. A poll of a GPU
 /// takes so long that these do not count; threads of a CPU that share a core, and
 /// schedules that are not fair, need them to let the others run.
@@ -200,10 +190,8 @@ pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
 pub(super) struct Pauses(u32);
 
 impl Pauses {
-    /// Pauses for as long as a poll asked for, or now and then if it asked for nothing.
-    ///
-    /// # Errors
-    /// What `failed` returns, which is asked now and then where code unwinds.
+    /// Pauses for as long as a poll asked for, or now and then if it asked for nothing. Where code
+    /// unwinds, `failed` is asked now and then, too.
     #[inline(always)]
     pub(super) fn pause<L: Lane>(
         &mut self,
@@ -239,9 +227,9 @@ pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     const CHOSEN: bool = false;
     /// The number of locks of one array that a thread may hold at the same time;
     /// `u32::MAX` if there is no limit.
-    const HELD_MAX: u32;
+    const HELD_MAX: u32 = u32::MAX;
     /// The number of 32-bit words of each user, which all locks of an array have in common.
-    const USER_WORDS: u32;
+    const USER_WORDS: u32 = 0;
     /// The number of 32-bit words of each lock in the shared memory of each block.
     const SHARED_WORDS: u32 = 0;
     /// Says whether a thread that gives up its wait leaves others behind it in a queue.
@@ -250,7 +238,7 @@ pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     const POISONED: bool = false;
     /// Says whether lanes that run together and want the same lock acquire it
     /// once and hand it on within the warp.
-    const WARP_HANDOFF: bool;
+    const WARP_HANDOFF: bool = true;
 
     /// Returns the number of 32-bit words of a lock for this many users.
     fn lock_words(users: u32) -> u32;

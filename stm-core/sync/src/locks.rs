@@ -9,9 +9,8 @@
 //! waits for them. `Locks::new` puts each lock on 32 words at least, `Locks::dense` does not.
 
 use super::group::{DONE, GRANTED, Group, WAIT};
-use super::header::{HEADER_WORDS, record_fault};
+use super::header::Header;
 use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn, UNWINDS};
-use super::unwound::Failure;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
@@ -22,26 +21,12 @@ const SHARED_MAX: u64 = u32::MAX as u64;
 /// parameter. The host's `Locks` owns the memory.
 ///
 /// A lock protects what the program says that it protects. Data that its holders access are
-/// accessed through the lane, by relaxed loads and stores; the lock orders them.
-///
-/// ```
-/// use stm_machine::Lane;
-/// use stm_sync::{LockKind, TLocks};
-///
-/// /// Adds 1 to a counter that lock 0 protects.
-/// fn increment<L: Lane, K: LockKind>(lane: &L, locks: &TLocks<K>, counter: *mut u32) {
-///     let done = locks.with(lane, 0, || {
-///         // SAFETY: the counter is live, and the lock's holder alone uses it.
-///         unsafe { lane.store_relaxed_32(counter, lane.load_relaxed_32(counter) + 1) };
-///     });
-///     // A fault is recorded, and the host reports it.
-///     let _ = done;
-/// }
-/// ```
+/// accessed through the lane, by relaxed loads and stores; the lock orders them. The
+/// [crate's page](crate) has an example.
 #[repr(C)]
 pub struct TLocks<K> {
     /// The record of the first fault, and behind it the locks.
-    header: *mut u32,
+    header: Header,
     nodes: *mut u32,
     count: u64,
     /// The words from one lock to the next.
@@ -62,7 +47,7 @@ impl<K: LockKind> TLocks<K> {
     ///
     /// # Safety
     /// While a kernel uses the reference:
-    /// 1. `header` has [`HEADER_WORDS`] words and then `count * stride` words of
+    /// 1. `header` has [`HEADER_WORDS`](super::header::HEADER_WORDS) words and then `count * stride` words of
     ///    locks, and `nodes` has `users * K::USER_WORDS` words, all of them live,
     ///    aligned, and zero at first;
     /// 2. `stride` is at least `K::lock_words(users)`, and `users` is not 0 and
@@ -78,7 +63,8 @@ impl<K: LockKind> TLocks<K> {
         (shared, chosen): (u32, u32),
     ) -> Self {
         Self {
-            header,
+            // SAFETY: the caller's promise.
+            header: unsafe { Header::at(header) },
             nodes,
             count,
             stride,
@@ -95,24 +81,24 @@ impl<K: LockKind> TLocks<K> {
         if index >= self.count {
             return Err(self.fault(lane, index, LockFault::OutOfRange));
         }
-        self.failure().check(lane)?;
+        self.header.check(lane)?;
         if K::POISONED {
-            // SAFETY: the header is live (`from_raw`). Relaxed: a thread sees at least
-            // its own fault.
-            let fault = unsafe { lane.load_relaxed_32(self.header) };
+            let fault = self.header.first_fault(lane);
             if fault != 0 {
                 return Err(LockFault::of(fault));
             }
         }
-        let word = HEADER_WORDS + index as usize * self.stride as usize;
+        let word = index as usize * self.stride as usize;
         // Past 2^32 words there is no shared memory either.
         let shared = index.saturating_mul(K::SHARED_WORDS.into()).min(SHARED_MAX) as u32;
-        Ok(Place::new(
-            self.header.wrapping_add(word),
-            (self.nodes, self.users),
-            lane.grid_thread(),
-            (self.shared.saturating_add(shared), self.chosen),
-        ))
+        Ok(Place {
+            lock: self.header.behind(word),
+            nodes: self.nodes,
+            users: self.users,
+            user: lane.grid_thread(),
+            shared: self.shared.saturating_add(shared),
+            kind: self.chosen,
+        })
     }
 
     /// Sets up the block's part of the locks in its shared memory, from the word on that the locks
@@ -138,10 +124,9 @@ impl<K: LockKind> TLocks<K> {
         unsafe { lane.barrier() };
     }
 
-    /// Returns the flag of sections that have panicked.
-    pub(super) const fn failure(&self) -> Failure {
-        // SAFETY: the header is live (`from_raw`).
-        unsafe { Failure::of(self.header) }
+    /// Returns the header, which has the flag of sections that have panicked.
+    pub(super) const fn header(&self) -> Header {
+        self.header
     }
 
     /// Records a fault, if it is the first, and returns it.
@@ -150,8 +135,7 @@ impl<K: LockKind> TLocks<K> {
             // The holder itself has recorded it.
             return fault;
         }
-        // SAFETY: the header is live (`from_raw`).
-        unsafe { record_fault(lane, self.header, index, fault) }
+        self.header.record(lane, index, fault)
     }
 
     /// Runs `section` while the calling lane holds the lock of this index, and returns its result.
@@ -203,7 +187,7 @@ impl<K: LockKind> TLocks<K> {
                 Err(fault) => refused = Some(fault),
             }
         }
-        let mut section = Some(|| self.failure().watch(lane, index, || section(group.lanes())));
+        let mut section = Some(|| self.header.watch(lane, index, || section(group.lanes())));
         let mut result = None;
         let mut phase = Phase::Asks;
         let mut pauses = Pauses::default();
@@ -218,7 +202,7 @@ impl<K: LockKind> TLocks<K> {
                         Poll::Granted => GRANTED,
                         // The others wait at the shuffle for the first.
                         Poll::Wait(ns) => {
-                            match pauses.pause(lane, ns, || self.failure().check(lane)) {
+                            match pauses.pause(lane, ns, || self.header.check(lane)) {
                                 Ok(()) => WAIT,
                                 Err(fault) => fault as u32,
                             }
@@ -274,16 +258,21 @@ impl<K: LockKind> TLocks<K> {
             match K::poll(lane, place, &mut turn) {
                 Poll::Granted => break,
                 Poll::Wait(ns) => {
-                    (pauses.pause(lane, ns, || self.failure().check(lane))).map_err(refused)?;
+                    (pauses.pause(lane, ns, || self.header.check(lane))).map_err(refused)?;
                 }
                 Poll::Failed(fault) => return Err(refused(fault)),
             }
         }
-        let result = self.failure().watch(lane, index, section);
+        let result = self.header.watch(lane, index, section);
+        Self::give_up(lane, place, turn);
+        Ok(result)
+    }
+
+    /// Makes all steps of giving a lock up.
+    pub(super) fn give_up<L: Lane>(lane: &L, place: &Place, mut turn: Turn) {
         while !K::leave(lane, place, &mut turn) {
             lane.pause(LEAVE_NS);
         }
-        Ok(result)
     }
 
     /// Runs `section` while the calling lane holds the lock of this index, if it is free now, and
@@ -302,15 +291,12 @@ impl<K: LockKind> TLocks<K> {
         K: TryLock,
     {
         let place = self.place(lane, index)?;
-        let mut turn = match K::try_acquire(lane, &place) {
-            Ok(Some(turn)) => turn,
-            Ok(None) => return Ok(None),
-            Err(fault) => return Err(self.fault(lane, index, fault)),
+        let turn = K::try_acquire(lane, &place);
+        let Some(turn) = turn.map_err(|fault| self.fault(lane, index, fault))? else {
+            return Ok(None);
         };
-        let result = self.failure().watch(lane, index, section);
-        while !K::leave(lane, &place, &mut turn) {
-            lane.pause(LEAVE_NS);
-        }
+        let result = self.header.watch(lane, index, section);
+        Self::give_up(lane, &place, turn);
         Ok(Some(result))
     }
 }

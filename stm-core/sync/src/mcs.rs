@@ -39,7 +39,6 @@
 use super::lock::{
     LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, load_grant, store_given_up,
 };
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A queue lock of which a user can hold `HELD` at a time, 1 or 2.
@@ -106,14 +105,11 @@ impl<const HELD: u32> Queue<HELD> {
     }
 }
 
-impl<const HELD: u32> Sealed for Queue<HELD> {}
-
 #[stm_machine::inlined]
 impl<const HELD: u32> LockKind for Queue<HELD> {
     const NAME: &'static str = if HELD == 1 { "mcs" } else { "mcs2" };
     const HELD_MAX: u32 = HELD;
     const USER_WORDS: u32 = HELD * NODE_WORDS;
-    const WARP_HANDOFF: bool = true;
 
     fn lock_words(_users: u32) -> u32 {
         1

@@ -1,7 +1,6 @@
 //! A lock that every lane acquires by itself.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
-use crate::sealed::Sealed;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
@@ -11,8 +10,6 @@ use stm_machine::Lane;
 /// a warp want one lock. Its words and orders are those of kind `K`.
 #[derive(Clone, Copy, Debug)]
 pub struct PerLane<K>(PhantomData<K>);
-
-impl<K: LockKind> Sealed for PerLane<K> {}
 
 #[stm_machine::inlined]
 impl<K: LockKind> LockKind for PerLane<K> {

@@ -52,7 +52,6 @@
 //! come when the lock is free while the last waiter is on its way into the queue.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, store_given_up};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A lock with reservations (see the module), for one lock that many blocks want.
@@ -210,14 +209,9 @@ impl<const PASSES: u32> Reserving<PASSES> {
     }
 }
 
-impl<const PASSES: u32> Sealed for Reserving<PASSES> {}
-
 #[stm_machine::inlined]
 impl<const PASSES: u32> LockKind for Reserving<PASSES> {
     const NAME: &'static str = "reserving";
-    const HELD_MAX: u32 = u32::MAX;
-    const USER_WORDS: u32 = 0;
-    const WARP_HANDOFF: bool = true;
 
     fn lock_words(_users: u32) -> u32 {
         const { assert!(PASSES >= 1 && PASSES <= 254) };

@@ -26,24 +26,6 @@ impl<K: LockKind> TLocks<K> {
     ///
     /// Divergence, nesting and panics are as for [`Self::with`].
     ///
-    /// ```
-    /// use stm_machine::Lane;
-    /// use stm_sync::{LockFault, TLocks, Ticket, series::IN_A_ROW};
-    ///
-    /// /// Adds 1 to a counter that lock 0 protects, `times` times.
-    /// fn count<L: Lane>(
-    ///     lane: &L, locks: &TLocks<Ticket>, counter: *mut u32, mut times: u32,
-    /// ) -> Result<(), LockFault> {
-    ///     if times == 0 { return Ok(()); }
-    ///     locks.with_many(lane, 0, IN_A_ROW, || {
-    ///         // SAFETY: the counter is live, and the lock's holder alone uses it.
-    ///         unsafe { lane.store_relaxed_32(counter, lane.load_relaxed_32(counter) + 1) };
-    ///         times -= 1;
-    ///         times != 0
-    ///     })
-    /// }
-    /// ```
-    ///
     /// # Errors
     /// Those of [`Self::with`]. The sections that ran before the fault have taken effect.
     #[inline(always)]

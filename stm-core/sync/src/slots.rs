@@ -5,7 +5,6 @@
 //! first served, and anybody may use them: lanes, warps and blocks.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The number of words from one slot to the next: a sector of the L2 cache.
@@ -43,14 +42,9 @@ impl Anderson {
     }
 }
 
-impl Sealed for Anderson {}
-
 #[stm_machine::inlined]
 impl LockKind for Anderson {
     const NAME: &'static str = "anderson";
-    const HELD_MAX: u32 = u32::MAX;
-    const USER_WORDS: u32 = 0;
-    const WARP_HANDOFF: bool = true;
 
     fn lock_words(users: u32) -> u32 {
         SPACING * (1 + slots(users))
@@ -66,11 +60,7 @@ impl LockKind for Anderson {
     // A slot is zero at first, which is the first number of slot 0 and of no other.
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll {
         // SAFETY: a word of the lock, as `slot` masks.
-        if unsafe { load_grant(lane, Self::slot(place, turn.place)) } == turn.place {
-            Poll::Granted
-        } else {
-            Poll::Wait(0)
-        }
+        Poll::of(unsafe { load_grant(lane, Self::slot(place, turn.place)) } == turn.place)
     }
 
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
@@ -144,14 +134,9 @@ impl Ring {
     }
 }
 
-impl Sealed for Ring {}
-
 #[stm_machine::inlined]
 impl LockKind for Ring {
     const NAME: &'static str = "ring";
-    const HELD_MAX: u32 = u32::MAX;
-    const USER_WORDS: u32 = 0;
-    const WARP_HANDOFF: bool = true;
 
     fn lock_words(users: u32) -> u32 {
         RING_WORDS + slots(users + 1)

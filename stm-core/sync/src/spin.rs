@@ -9,7 +9,6 @@
 //! swaps first after a release has the lock.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, store_given_up};
-use crate::sealed::Sealed;
 use stm_machine::Lane;
 
 /// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011, Algorithm 1): it tries
@@ -38,24 +37,12 @@ fn take<L: Lane>(lane: &L, place: &Place) -> bool {
     unsafe { cas_grant(lane, place.word(0), 0, 1) == 0 }
 }
 
-#[inline(always)]
-fn free<L: Lane>(lane: &L, place: &Place) -> bool {
-    // SAFETY: the lock's word, which is live.
-    unsafe { store_given_up(lane, place.word(0), 0) };
-    true
-}
-
 macro_rules! test_and_set {
     ($kind:ident, $name:literal, |$lane:ident, $place:ident, $turn:ident| $poll:expr) => {
-        impl Sealed for $kind {}
-
         #[stm_machine::inlined]
         impl LockKind for $kind {
             const NAME: &'static str = $name;
-            const HELD_MAX: u32 = u32::MAX;
-            const USER_WORDS: u32 = 0;
             const QUEUES: bool = false;
-            const WARP_HANDOFF: bool = true;
 
             fn lock_words(_users: u32) -> u32 {
                 1
@@ -70,7 +57,9 @@ macro_rules! test_and_set {
             }
 
             fn leave<L: Lane>(lane: &L, place: &Place, _turn: &mut Turn) -> bool {
-                free(lane, place)
+                // SAFETY: the lock's word, which is live.
+                unsafe { store_given_up(lane, place.word(0), 0) };
+                true
             }
         }
 
@@ -84,11 +73,7 @@ macro_rules! test_and_set {
 }
 
 test_and_set!(Tas, "tas", |lane, place, _turn| {
-    if take(lane, place) {
-        Poll::Granted
-    } else {
-        Poll::Wait(0)
-    }
+    Poll::of(take(lane, place))
 });
 
 test_and_set!(Ttas, "ttas", |lane, place, _turn| {

@@ -12,7 +12,6 @@
 //! and blocks, in any number that is resident at the same time.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
-use crate::sealed::Sealed;
 use stm_machine::Lane;
 
 /// The ticket lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.1.3) without backoff, and
@@ -73,13 +72,9 @@ fn try_draw<L: Lane>(lane: &L, place: &Place) -> Option<Turn> {
 
 macro_rules! ticket {
     ($kind:ident, $name:literal, $handoff:literal, |$turn:ident| $pause:expr) => {
-        impl Sealed for $kind {}
-
         #[stm_machine::inlined]
         impl LockKind for $kind {
             const NAME: &'static str = $name;
-            const HELD_MAX: u32 = u32::MAX;
-            const USER_WORDS: u32 = 0;
             const WARP_HANDOFF: bool = $handoff;
 
             fn lock_words(_users: u32) -> u32 {

@@ -2,8 +2,8 @@
 
 use stm_machine::{Lane, Stop};
 
-/// The error of a wait that ended because the launch was told to stop. What the
-/// thread waited for has not come, and the kernel should return.
+/// The error of every wait at a barrier, a semaphore or a channel that ended because the launch was
+/// told to stop. What the thread waited for has not come, and the kernel should return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stopped;
 

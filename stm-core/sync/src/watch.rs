@@ -2,7 +2,6 @@
 
 use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
 use super::locks::TLocks;
-use crate::sealed::Sealed;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
@@ -75,8 +74,6 @@ impl<K: LockKind> Checked<K> {
     }
 }
 
-impl<K> Sealed for Checked<K> {}
-
 #[stm_machine::inlined]
 impl<K: LockKind> LockKind for Checked<K> {
     const NAME: &'static str = K::NAME;
@@ -142,21 +139,16 @@ impl<K: LockKind> TLocks<Checked<K>> {
     /// Then it does not hold it once more.
     pub fn lock<L: Lane>(&self, lane: &L, index: u64) -> Result<(), LockFault> {
         let place = self.place(lane, index)?;
-        let fail = |fault| Err(self.fault(lane, index, fault));
-        let mut turn = match Checked::<K>::arrive(lane, &place) {
-            Ok(turn) => turn,
-            Err(fault) => return fail(fault),
-        };
+        let refused = |fault| self.fault(lane, index, fault);
+        let mut turn = Checked::<K>::arrive(lane, &place).map_err(refused)?;
         let mut pauses = Pauses::default();
         loop {
             match Checked::<K>::poll(lane, &place, &mut turn) {
                 Poll::Granted => break,
                 Poll::Wait(ns) => {
-                    if let Err(fault) = pauses.pause(lane, ns, || self.failure().check(lane)) {
-                        return fail(fault);
-                    }
+                    (pauses.pause(lane, ns, || self.header().check(lane))).map_err(refused)?;
                 }
-                Poll::Failed(fault) => return fail(fault),
+                Poll::Failed(fault) => return Err(refused(fault)),
             }
         }
         for (i, value) in turn.words().into_iter().enumerate() {
@@ -189,16 +181,10 @@ impl<K: LockKind> TLocks<Checked<K>> {
         }
         // SAFETY: as above.
         unsafe { lane.store_relaxed_32(by_call, 0) };
-        let mut turn = Turn::of_words(words);
-        while !Checked::<K>::leave(lane, &place, &mut turn) {
-            lane.pause(LEAVE_NS);
-        }
+        Self::give_up(lane, &place, Turn::of_words(words));
         Ok(())
     }
 }
-
-/// The pause between two steps of giving a lock up.
-const LEAVE_NS: u32 = 20;
 
 impl Turn {
     const fn words(self) -> [u32; TURN_WORDS] {
@@ -230,8 +216,6 @@ pub struct Timeout<K, const TICKS: u64>(PhantomData<K>);
 
 /// The binary logarithm of the ticks that a watchdog counts as one.
 const TICKS_LOG2: u32 = 8;
-
-impl<K, const TICKS: u64> Sealed for Timeout<K, TICKS> {}
 
 #[stm_machine::inlined]
 impl<K: LockKind, const TICKS: u64> LockKind for Timeout<K, TICKS> {

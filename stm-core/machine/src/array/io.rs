@@ -16,14 +16,13 @@ use crate::{array::plain::TArray, array::view::View, lane::Lane, memory::word::E
 ///     }
 /// }
 ///
-/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// # fn main() -> Result<(), stm_machine::host::Error> {
 /// let cpu = Cpu::new();
 /// let from = Buffer::from_slice(&cpu, &[1u32, 2, 3], "from")?;
 /// let mut to = Buffer::zeroed(&cpu, 3, "to")?;
 /// square::launch(&cpu, &mut Watchdog::new(&cpu, None)?, Launch::new(1, 4), &from, &mut to)?;
 /// assert_eq!(to.download()?, [1u32, 4, 9]);
 /// # Ok(()) }
-/// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 #[repr(transparent)]
 #[derive(Debug)]
@@ -59,13 +58,12 @@ impl<T: Element> Input<T> {
 ///     assert!(is_inside || lane.grid_thread() >= to.len());
 /// }
 ///
-/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// # fn main() -> Result<(), stm_machine::host::Error> {
 /// let cpu = Cpu::new();
 /// let mut to = Buffer::zeroed(&cpu, 3, "to")?;
 /// sign::launch(&cpu, &mut Watchdog::new(&cpu, None)?, Launch::new(2, 2), &mut to)?;
 /// assert_eq!(to.download()?, [0u32, 0, 1]);
 /// # Ok(()) }
-/// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 #[repr(transparent)]
 #[derive(Debug)]

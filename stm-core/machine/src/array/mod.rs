@@ -1,11 +1,5 @@
 //! Arrays in a device's memory, as kernels receive them.
 //!
-//! | file | contains |
-//! | --- | --- |
-//! | `view` | the layouts, and [`View`], the interface of every array |
-//! | `plain` | [`TArray`]: elements as in a slice |
-//! | `io` | [`Input`] and [`Output`]: data that nobody changes, and results with one writer each |
-//!
 //! Invariant: a view is a pointer and a length. It hands out the [`WordAddress`] of an element, and
 //! only a [`Lane`](crate::Lane) accesses that word.
 //!
@@ -39,8 +33,7 @@ macro_rules! counted {
     };
 }
 
-/// Makes a type `Copy` whatever its parameters are, and with fields behind it `Debug`, which shows
-/// these and with `; ..` that there are others.
+/// Makes a type `Copy` whatever its parameters are, and with fields behind it `Debug` by [`shown!`].
 #[doc(hidden)]
 #[macro_export]
 macro_rules! handle {
@@ -57,11 +50,21 @@ macro_rules! handle {
     };
     ([$($parameter:tt)*] $type:ident<$($of:tt),*>: $($field:ident),+ $(; $others:tt)?) => {
         $crate::handle!([$($parameter)*] $type<$($of),*>);
-        impl<$($parameter)*> core::fmt::Debug for $type<$($of),*> {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        $crate::shown!([$($parameter)*] $type<$($of),*>: $($field),+ $(; $others)?);
+    };
+}
+
+/// Makes a type `Debug` whatever its parameters are: it shows these fields, and with `; ..` that
+/// there are others.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! shown {
+    ([$($parameter:tt)*] $type:ident<$($of:tt),*>: $($field:tt),+ $(; $others:tt)?) => {
+        impl<$($parameter)*> ::core::fmt::Debug for $type<$($of),*> {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 let mut shown = f.debug_struct(stringify!($type));
                 $(shown.field(stringify!($field), &self.$field);)+
-                $crate::handle!(@end shown $($others)?)
+                $crate::shown!(@end shown $($others)?)
             }
         }
     };

@@ -24,13 +24,12 @@ use core::marker::PhantomData;
 ///     }
 /// }
 ///
-/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// # fn main() -> Result<(), stm_machine::host::Error> {
 /// let cpu = Cpu::new();
 /// let sum = Buffer::<_, u64>::zeroed(&cpu, 1, "sum")?;
 /// add_up::launch(&cpu, &mut Watchdog::new(&cpu, None)?, Launch::new(2, 4), &sum)?;
 /// assert_eq!(sum.download()?, [28]); // 0 + 1 + … + 7
 /// # Ok(()) }
-/// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 #[repr(C)]
 pub struct TArray<T> {

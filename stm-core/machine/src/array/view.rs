@@ -56,14 +56,13 @@ impl Layout {
 ///     sum.set(lane, 0, total(lane, words));
 /// }
 ///
-/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// # fn main() -> Result<(), stm_machine::host::Error> {
 /// let cpu = Cpu::new();
 /// let words = Buffer::from_slice(&cpu, &[1u32, 2, 3], "words")?;
 /// let mut sum = Buffer::zeroed(&cpu, 1, "sum")?;
 /// add_all::launch(&cpu, &mut Watchdog::new(&cpu, None)?, Launch::new(1, 1), &words, &mut sum)?;
 /// assert_eq!(sum.download()?, [6u32]);
 /// # Ok(()) }
-/// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 ///
 /// # Safety

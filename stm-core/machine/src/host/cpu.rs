@@ -136,14 +136,9 @@ fn available_memory() -> u64 {
         return u64::MAX;
     }
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let mut lines = text.lines();
-    let kib = lines.find_map(|line| {
-        line.strip_prefix("MemAvailable:")?
-            .split_whitespace()
-            .next()
-    });
-    kib.and_then(|kib| kib.parse::<u64>().ok())
-        .map_or(u64::MAX, |kib| kib * 1024)
+    let mut kib = (text.lines()).filter_map(|line| line.strip_prefix("MemAvailable:"));
+    kib.find_map(|line| line.split_whitespace().next()?.parse().ok())
+        .map_or(u64::MAX, |kib: u64| kib * 1024)
 }
 
 impl Device for Cpu {

@@ -68,7 +68,7 @@ pub struct ForeignArray<'a, D: Device, T> {
 ///     from.get(lane, i).map(|value| to.set(lane, i, value));
 /// }
 ///
-/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// # fn main() -> Result<(), stm_machine::host::Error> {
 /// let cpu = Cpu::new();
 /// let (mut from, mut to) = (vec![4u32, 5], vec![0u32; 2]);
 /// let (read, mut written) = (cpu.borrow("from", &mut from)?, cpu.borrow("to", &mut to)?);
@@ -76,7 +76,6 @@ pub struct ForeignArray<'a, D: Device, T> {
 /// copy_each::launch(&cpu, &mut watchdog, Launch::new(1, 2), read.as_input(), &mut written)?;
 /// assert_eq!(to, [4, 5]);
 /// # Ok(()) }
-/// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 #[derive(Debug)]
 pub struct ForeignInput<'b, 'a, D: Device, T>(&'b ForeignArray<'a, D, T>);
@@ -86,14 +85,7 @@ unsafe impl<D: Device, T: Send> Send for ForeignArray<'_, D, T> {}
 // SAFETY: a shared reference gives no access on the host.
 unsafe impl<D: Device, T: Sync> Sync for ForeignArray<'_, D, T> {}
 
-impl<D: Device, T> core::fmt::Debug for ForeignArray<'_, D, T> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ForeignArray")
-            .field("what", &self.what)
-            .field("len", &self.len)
-            .finish_non_exhaustive()
-    }
-}
+crate::shown!([D: Device, T] ForeignArray<'_, D, T>: what, len; ..);
 
 impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
     /// Makes the array of `len` elements at `start`; `name` names it in an error.

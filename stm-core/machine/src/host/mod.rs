@@ -1,16 +1,5 @@
 //! The host's side: devices, memory and launches.
 //!
-//! | type | meaning |
-//! | --- | --- |
-//! | [`Device`] | a machine that allocates memory and launches kernels |
-//! | [`Cpu`] | OS threads, which every machine has |
-//! | `Cuda` (feature `cuda`) | an NVIDIA GPU through its driver |
-//! | [`Buffer`] | an array in a device's memory |
-//! | [`ForeignArray`] | an array over memory that somebody else owns |
-//! | [`Watchdog`] | the time limit of launches whose threads wait for each other |
-//! | [`Argument`] | what can be lent to a kernel for a launch |
-//! | [`Holds`] | what a launch has in use, which no other launch may have at the time |
-//!
 //! [`Error`] says which errors every function returns that reaches a device; where there are others,
 //! its documentation names them.
 
@@ -74,27 +63,14 @@ pub fn in_ranges<R: Send>(worth: u64, count: u64, work: impl Fn(Range<u64>) -> R
     if parts == 1 {
         return vec![work(range(0))];
     }
-    let results: Vec<Mutex<Option<R>>> = (0..parts).map(|_| Mutex::default()).collect();
-    at_once(parts, &|part| {
-        let result = work(range(part));
-        *locked(&results[part as usize]) = Some(result);
-    });
-    (results.iter())
-        .filter_map(|one| locked(one).take())
-        .collect()
-}
-
-/// Calls `work` with each number below `parts`, in a thread of its own. It is not generic, so that
-/// threads are compiled once.
-fn at_once(parts: u64, work: &(dyn Fn(u64) + Sync)) {
+    let (work, range) = (&work, &range);
     thread::scope(|scope| {
         let started: Vec<_> = (0..parts)
-            .map(|part| scope.spawn(move || work(part)))
+            .map(|part| scope.spawn(move || work(range(part))))
             .collect();
-        for thread in started {
-            if let Err(panic) = thread.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-    });
+        let ended = started.into_iter().map(thread::ScopedJoinHandle::join);
+        ended
+            .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
+    })
 }

@@ -45,7 +45,7 @@ impl<K> Unnoted for K {}
 ///     }
 /// }
 ///
-/// # #[cfg(feature = "host")] fn main() -> Result<(), stm_machine::host::Error> {
+/// # fn main() -> Result<(), stm_machine::host::Error> {
 /// use stm_machine::host::{Buffer, Cpu, Device, Launch};
 ///
 /// let cpu = Cpu::new();
@@ -54,7 +54,6 @@ impl<K> Unnoted for K {}
 /// unsafe { cpu.launch::<Number>(&Launch::new(1, 3), &words.tarray()) }?;
 /// assert_eq!(words.download()?, [0, 1, 2]);
 /// # Ok(()) }
-/// # #[cfg(not(feature = "host"))] fn main() {}
 /// ```
 pub trait Kernel: 'static {
     /// The name of the PTX entry point. Those of other builds have a suffix ([`Build::suffix`]).
@@ -132,26 +131,21 @@ pub struct EntryName {
 }
 
 impl EntryName {
-    /// Joins `kernel` and `variant` by an underscore and replaces hyphens in
-    /// `variant` by underscores.
+    /// Joins `kernel` and `variant` by an underscore and replaces hyphens by underscores.
     ///
     /// # Panics
     /// It panics if the name is longer than 64 bytes.
     pub const fn new(kernel: &str, variant: &str) -> Self {
-        let (kernel, variant) = (kernel.as_bytes(), variant.as_bytes());
-        let mut bytes = [0; ENTRY_MAX];
-        let mut len = 0;
-        while len < kernel.len() {
-            bytes[len] = kernel[len];
-            len += 1;
-        }
-        bytes[len] = b'_';
-        len += 1;
-        let mut i = 0;
-        while i < variant.len() {
-            bytes[len] = if variant[i] == b'-' { b'_' } else { variant[i] };
-            len += 1;
-            i += 1;
+        let parts = [kernel, "_", variant];
+        let (mut bytes, mut len, mut part) = ([0; ENTRY_MAX], 0, 0);
+        while part < parts.len() {
+            let (text, mut i) = (parts[part].as_bytes(), 0);
+            while i < text.len() {
+                bytes[len] = if text[i] == b'-' { b'_' } else { text[i] };
+                len += 1;
+                i += 1;
+            }
+            part += 1;
         }
         Self { bytes, len }
     }

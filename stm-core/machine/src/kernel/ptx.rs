@@ -4,6 +4,7 @@
 use crate::{host::Error, kernel::Build, observe::Observation};
 use std::path::{Path, PathBuf};
 use std::string::{String, ToString};
+use std::vec::Vec;
 use std::{borrow::Cow, collections::BTreeMap, env, format};
 
 /// The text of a module.
@@ -23,6 +24,9 @@ const OBSERVED: &str = "`cargo xtask ptx --observed`, or in a crate of your own 
 /// # Errors
 /// [`Error::NoPtx`] if there is none, [`Error::PtxNotBuilt`] if it is built on
 /// demand and is not where it should be.
+///
+/// # Panics
+/// It never panics, as the build script has packed what the program carries.
 pub fn find(
     carried: Carried,
     entry: &'static str,
@@ -36,7 +40,10 @@ pub fn find(
         Observation::Record => ".recorded",
         Observation::Profile => ".profiled",
     };
-    let mut texts = unpacked(carried);
+    let mut texts = BTreeMap::new();
+    if !carried.is_empty() {
+        texts = stm_core_pack::unpack(carried).expect("a block that the build script has packed");
+    }
     match texts.remove(&format!("{silent}{probe}")) {
         Some(text) => Ok(Cow::Owned(text)),
         // Without a silent one for such a device the kernel has no build of its own for it.
@@ -45,17 +52,6 @@ pub fn find(
         }
         None => read(&format!("{folder}/{silent}{probe}.ptx"), entry, build),
     }
-}
-
-/// Returns the texts that the build has packed, by name.
-///
-/// # Panics
-/// It never panics, as the build has packed them.
-fn unpacked(carried: Carried) -> BTreeMap<String, String> {
-    if carried.is_empty() {
-        return BTreeMap::new();
-    }
-    stm_core_pack::unpack(carried).expect("a block that the build script has packed")
 }
 
 /// Reads a text that is built on demand.
@@ -78,24 +74,21 @@ fn read(name: &str, entry: &str, build: Build) -> Result<Text, Error> {
 
 /// Returns the folders where such texts may be: the one that `STM_PTX` names, or the one where
 /// `cargo xtask ptx --observed` puts them, relative to the program and to this crate.
-fn folders() -> impl Iterator<Item = PathBuf> {
+fn folders() -> Vec<PathBuf> {
     let observed = Path::new("ptx").join("observed");
-    let named = env::var_os("STM_PTX").map(PathBuf::from);
-    let program = env::current_exe().ok();
-    let targets = program.into_iter().flat_map({
-        let observed = observed.clone();
-        move |program| {
-            let above: std::vec::Vec<PathBuf> = program
-                .ancestors()
-                .skip(1)
-                .map(|folder| folder.join(&observed))
-                .filter(|folder| folder.is_dir())
-                .collect();
-            above
-        }
-    });
-    let here = Path::new("target").join(observed);
-    named.into_iter().chain(targets).chain([here])
+    let mut found: Vec<PathBuf> = env::var_os("STM_PTX")
+        .map(PathBuf::from)
+        .into_iter()
+        .collect();
+    if let Ok(program) = env::current_exe() {
+        let above = program
+            .ancestors()
+            .skip(1)
+            .map(|folder| folder.join(&observed));
+        found.extend(above.filter(|folder| folder.is_dir()));
+    }
+    found.push(Path::new("target").join(observed));
+    found
 }
 
 #[cfg(test)]

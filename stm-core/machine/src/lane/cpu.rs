@@ -6,7 +6,8 @@
 use super::Lane;
 pub use super::cpu_block::{Block, BrokenBlock, Cluster};
 use crate::observe::host_probe::HostProbe;
-use core::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
+use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicU32, AtomicU64, fence};
 use std::{boxed::Box, sync::OnceLock, time::Instant};
 
 /// A stop flag in a kernel's memory, for a thread that watches the clock.
@@ -26,7 +27,7 @@ impl StopFlag<'_> {
 
     /// Tells the kernel to stop. Relaxed: the flag carries no data.
     pub fn raise(self) {
-        self.0.store(1, Ordering::Relaxed);
+        self.0.store(1, Relaxed);
     }
 }
 
@@ -100,150 +101,112 @@ impl<'a> CpuLane<'a> {
 /// The panic message for a caller that has not asked first.
 const NO_WIDE_ATOMICS: &str = "a CPU lane has no 128-bit atomics: ask has_wide_atomics() first";
 
-macro_rules! atomic {
-    // The atomic at `p`.
-    ($atomic:ident, $p:expr) => {
-        // SAFETY: the caller gives a live, aligned word that others reach only
-        // through atomics of the same width (trait, obligations 1 and 2).
-        unsafe { $atomic::from_ptr($p.cast_mut()) }
-    };
+/// Returns the word at an address as an atomic.
+///
+/// # Safety
+/// It is live and aligned, and others reach it only through atomics of the same width.
+#[inline(always)]
+unsafe fn word_32<'a>(p: *const u32) -> &'a AtomicU32 {
+    // SAFETY: the caller's promise.
+    unsafe { AtomicU32::from_ptr(p.cast_mut()) }
 }
 
-macro_rules! width {
-    ($ty:ty, $atomic:ident, $load_relaxed:ident, $load_acquire:ident, $store_relaxed:ident, $store_release:ident,
-     $cas_acquire:ident, $cas_relaxed:ident, $fetch_add:ident, $private_load:ident, $private_store:ident) => {
-        #[inline(always)]
-        unsafe fn $load_relaxed(&self, p: *const $ty) -> $ty {
-            atomic!($atomic, p).load(Ordering::Relaxed)
-        }
-        #[inline(always)]
-        unsafe fn $load_acquire(&self, p: *const $ty) -> $ty {
-            atomic!($atomic, p).load(Ordering::Acquire)
-        }
-        #[inline(always)]
-        unsafe fn $store_relaxed(&self, p: *mut $ty, v: $ty) {
-            atomic!($atomic, p.cast_const()).store(v, Ordering::Relaxed);
-        }
-        #[inline(always)]
-        unsafe fn $store_release(&self, p: *mut $ty, v: $ty) {
-            atomic!($atomic, p.cast_const()).store(v, Ordering::Release);
-        }
-        #[inline(always)]
-        unsafe fn $cas_acquire(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            let word = atomic!($atomic, p.cast_const());
-            let found = word.compare_exchange(expected, new, Ordering::Acquire, Ordering::Acquire);
-            found.unwrap_or_else(|found| found)
-        }
-        #[inline(always)]
-        unsafe fn $cas_relaxed(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty {
-            let word = atomic!($atomic, p.cast_const());
-            let found = word.compare_exchange(expected, new, Ordering::Relaxed, Ordering::Relaxed);
-            found.unwrap_or_else(|found| found)
-        }
-        #[inline(always)]
-        unsafe fn $fetch_add(&self, p: *mut $ty, v: $ty) -> $ty {
-            atomic!($atomic, p.cast_const()).fetch_add(v, Ordering::Relaxed)
-        }
-        #[inline(always)]
-        unsafe fn $private_load(&self, p: *const $ty) -> $ty {
-            // SAFETY: live, aligned, and touched by this thread only (trait, 1 and 3).
-            unsafe { p.read() }
-        }
-        #[inline(always)]
-        unsafe fn $private_store(&self, p: *mut $ty, v: $ty) {
-            // SAFETY: live, aligned, and touched by this thread only (trait, 1 and 3).
-            unsafe { p.write(v) }
-        }
-    };
+/// Does the same as [`word_32`], for 64 bits.
+///
+/// # Safety
+/// The obligations are those of [`word_32`].
+#[inline(always)]
+unsafe fn word_64<'a>(p: *const u64) -> &'a AtomicU64 {
+    // SAFETY: the caller's promise.
+    unsafe { AtomicU64::from_ptr(p.cast_mut()) }
 }
 
-#[allow(clippy::missing_safety_doc)]
+/// Returns what a swap has found, whether it was made or not.
+#[inline(always)]
+fn found<T>(swap: Result<T, T>) -> T {
+    swap.unwrap_or_else(|found| found)
+}
+
+/// Writes out methods that are one operation on a word.
+macro_rules! operations {
+    ($($word:ident: fn $name:ident($p:ty $(, $arg:ident: $type:ty)*) $(-> $of:ty)? = |$at:ident| $does:expr;)*) => {$(
+        #[inline(always)]
+        unsafe fn $name(&self, p: $p $(, $arg: $type)*) $(-> $of)? {
+            // SAFETY: the caller upholds the contract of this method.
+            let $at = unsafe { $word(p) };
+            $does
+        }
+    )*};
+}
+
+// SAFETY of the blocks: each passes on what its caller promises, or accesses what only its thread does.
+#[allow(clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)] // stated once, above
+#[stm_core_macros::inlined]
 impl Lane for CpuLane<'_> {
     type Probe = HostProbe;
 
-    #[inline(always)]
     fn probe(&self) -> HostProbe {
         self.probe
     }
 
-    #[inline(always)]
     fn thread_index(&self) -> u32 {
         self.thread_index
     }
-    #[inline(always)]
     fn block_index(&self) -> u32 {
         self.block_index
     }
-    #[inline(always)]
     fn block_dim(&self) -> u32 {
         self.block_dim
     }
-    #[inline(always)]
     fn grid_dim(&self) -> u32 {
         self.grid_dim
     }
-    #[inline(always)]
     fn warp_width(&self) -> u32 {
         1
     }
 
-    width!(
-        u32,
-        AtomicU32,
-        load_relaxed_32,
-        load_acquire_32,
-        store_relaxed_32,
-        store_release_32,
-        cas_acquire_32,
-        cas_relaxed_32,
-        fetch_add_relaxed_32,
-        private_load_32,
-        private_store_32
-    );
-    width!(
-        u64,
-        AtomicU64,
-        load_relaxed_64,
-        load_acquire_64,
-        store_relaxed_64,
-        store_release_64,
-        cas_acquire_64,
-        cas_relaxed_64,
-        fetch_add_relaxed_64,
-        private_load_64,
-        private_store_64
-    );
-
-    #[inline(always)]
-    unsafe fn exchange_acquire_32(&self, p: *mut u32, v: u32) -> u32 {
-        atomic!(AtomicU32, p.cast_const()).swap(v, Ordering::Acquire)
+    operations! {
+        word_32: fn load_relaxed_32(*const u32) -> u32 = |word| word.load(Relaxed);
+        word_64: fn load_relaxed_64(*const u64) -> u64 = |word| word.load(Relaxed);
+        word_32: fn load_acquire_32(*const u32) -> u32 = |word| word.load(Acquire);
+        word_64: fn load_acquire_64(*const u64) -> u64 = |word| word.load(Acquire);
+        word_32: fn store_relaxed_32(*mut u32, v: u32) = |word| word.store(v, Relaxed);
+        word_64: fn store_relaxed_64(*mut u64, v: u64) = |word| word.store(v, Relaxed);
+        word_32: fn store_release_32(*mut u32, v: u32) = |word| word.store(v, Release);
+        word_64: fn store_release_64(*mut u64, v: u64) = |word| word.store(v, Release);
+        word_32: fn cas_acquire_32(*mut u32, expected: u32, new: u32) -> u32 =
+            |word| found(word.compare_exchange(expected, new, Acquire, Acquire));
+        word_64: fn cas_acquire_64(*mut u64, expected: u64, new: u64) -> u64 =
+            |word| found(word.compare_exchange(expected, new, Acquire, Acquire));
+        word_32: fn cas_relaxed_32(*mut u32, expected: u32, new: u32) -> u32 =
+            |word| found(word.compare_exchange(expected, new, Relaxed, Relaxed));
+        word_64: fn cas_relaxed_64(*mut u64, expected: u64, new: u64) -> u64 =
+            |word| found(word.compare_exchange(expected, new, Relaxed, Relaxed));
+        word_32: fn exchange_acquire_32(*mut u32, v: u32) -> u32 = |word| word.swap(v, Acquire);
+        word_32: fn fetch_add_relaxed_32(*mut u32, v: u32) -> u32 = |word| word.fetch_add(v, Relaxed);
+        word_64: fn fetch_add_relaxed_64(*mut u64, v: u64) -> u64 = |word| word.fetch_add(v, Relaxed);
+        word_64: fn fetch_or_relaxed_64(*mut u64, v: u64) -> u64 = |word| word.fetch_or(v, Relaxed);
+        word_64: fn fetch_and_relaxed_64(*mut u64, v: u64) -> u64 = |word| word.fetch_and(v, Relaxed);
+        word_64: fn add_relaxed_64(*mut u64, v: u64) = |word| _ = word.fetch_add(v, Relaxed);
+        word_32: fn add_relaxed_f32(*mut u32, v: f32) = |word| {
+            let sum = |old| Some((f32::from_bits(old) + v).to_bits());
+            // It goes on until a swap succeeds.
+            let _ = word.fetch_update(Relaxed, Relaxed, sum);
+        };
     }
-    #[inline(always)]
-    unsafe fn fetch_or_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
-        atomic!(AtomicU64, p.cast_const()).fetch_or(v, Ordering::Relaxed)
+    unsafe fn private_load_32(&self, p: *const u32) -> u32 {
+        unsafe { p.read() }
     }
-    #[inline(always)]
-    unsafe fn fetch_and_relaxed_64(&self, p: *mut u64, v: u64) -> u64 {
-        atomic!(AtomicU64, p.cast_const()).fetch_and(v, Ordering::Relaxed)
+    unsafe fn private_load_64(&self, p: *const u64) -> u64 {
+        unsafe { p.read() }
     }
-    #[inline(always)]
-    unsafe fn add_relaxed_64(&self, p: *mut u64, v: u64) {
-        atomic!(AtomicU64, p.cast_const()).fetch_add(v, Ordering::Relaxed);
+    unsafe fn private_store_32(&self, p: *mut u32, v: u32) {
+        unsafe { p.write(v) }
     }
-    #[inline(always)]
-    unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
-        let word = atomic!(AtomicU32, p.cast_const());
-        let mut old = word.load(Ordering::Relaxed);
-        loop {
-            let new = (f32::from_bits(old) + v).to_bits();
-            match word.compare_exchange_weak(old, new, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return,
-                Err(found) => old = found,
-            }
-        }
+    unsafe fn private_store_64(&self, p: *mut u64, v: u64) {
+        unsafe { p.write(v) }
     }
     /// Returns `false`, as stable Rust has no atomic of 128 bits.
-    #[inline(always)]
     fn has_wide_atomics(&self) -> bool {
         false
     }
@@ -253,52 +216,41 @@ impl Lane for CpuLane<'_> {
     unsafe fn store_relaxed_128(&self, _p: *mut u64, _v: [u64; 2]) {
         unreachable!("{NO_WIDE_ATOMICS}")
     }
-    unsafe fn cas_relaxed_128(
-        &self,
-        _p: *mut u64,
-        _expected: [u64; 2],
-        _new: [u64; 2],
-    ) -> [u64; 2] {
+    unsafe fn cas_relaxed_128(&self, _p: *mut u64, _e: [u64; 2], _n: [u64; 2]) -> [u64; 2] {
         unreachable!("{NO_WIDE_ATOMICS}")
     }
-    #[inline(always)]
     fn fence(&self) {
-        fence(Ordering::AcqRel);
+        fence(AcqRel);
     }
-    #[inline(always)]
     fn fence_block(&self) {
-        fence(Ordering::AcqRel);
+        fence(AcqRel);
     }
 
     fn shared_words(&self) -> u32 {
         self.block.shared_words()
     }
     unsafe fn shared_load_64(&self, i: u32) -> u64 {
-        self.block.shared_64(i).load(Ordering::Relaxed)
+        self.block.shared_64(i).load(Relaxed)
     }
     unsafe fn shared_store_64(&self, i: u32, v: u64) {
-        self.block.shared_64(i).store(v, Ordering::Relaxed);
+        self.block.shared_64(i).store(v, Relaxed);
     }
     unsafe fn shared_load_32(&self, i: u32) -> u32 {
-        self.shared(i).load(Ordering::Relaxed)
+        self.shared(i).load(Relaxed)
     }
     unsafe fn shared_store_32(&self, i: u32, v: u32) {
-        self.shared(i).store(v, Ordering::Relaxed);
+        self.shared(i).store(v, Relaxed);
     }
     unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
-        self.shared(i).fetch_add(v, Ordering::Relaxed)
+        self.shared(i).fetch_add(v, Relaxed)
     }
     unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
-        let word = self.shared(i);
-        let found = word.compare_exchange(expected, new, Ordering::Relaxed, Ordering::Relaxed);
-        found.unwrap_or_else(|found| found)
+        found((self.shared(i)).compare_exchange(expected, new, Relaxed, Relaxed))
     }
     unsafe fn barrier(&self) {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.barrier_any(false) };
     }
     unsafe fn barrier_any(&self, predicate: bool) -> bool {
-        // SAFETY: as above.
         unsafe { self.barrier_count(predicate) != 0 }
     }
     unsafe fn barrier_count(&self, predicate: bool) -> u32 {
@@ -319,38 +271,31 @@ impl Lane for CpuLane<'_> {
         self.cluster.map_or(0, |(_, rank)| rank)
     }
     unsafe fn cluster_load_64(&self, rank: u32, i: u32) -> u64 {
-        self.member(rank).shared_64(i).load(Ordering::Relaxed)
+        self.member(rank).shared_64(i).load(Relaxed)
     }
     unsafe fn cluster_store_64(&self, rank: u32, i: u32, v: u64) {
-        self.member(rank).shared_64(i).store(v, Ordering::Relaxed);
+        self.member(rank).shared_64(i).store(v, Relaxed);
     }
     unsafe fn cluster_barrier(&self) {
         match self.cluster {
             Some((cluster, _)) => _ = Self::or_unwind(cluster.rendezvous.vote(false)),
-            // SAFETY: the caller upholds the contract of this function.
             None => unsafe { self.barrier() },
         }
     }
 
-    #[inline(always)]
     unsafe fn ballot(&self, _mask: u32, predicate: bool) -> u32 {
         u32::from(predicate)
     }
-    #[inline(always)]
     unsafe fn shuffle_32(&self, _mask: u32, v: u32, _source: u32) -> u32 {
         v
     }
-    #[inline(always)]
     unsafe fn match_any_32(&self, _mask: u32, _v: u32) -> u32 {
         1
     }
-    #[inline(always)]
     unsafe fn match_any_64(&self, _mask: u32, _v: u64) -> u32 {
         1
     }
-    #[inline(always)]
     unsafe fn sync_warp(&self, _mask: u32) {}
-    #[inline(always)]
     fn active_mask(&self) -> u32 {
         1
     }
@@ -361,16 +306,12 @@ impl Lane for CpuLane<'_> {
     }
     /// Counts the ticks themselves, in units of 2^16: a cached word is loaded faster than any
     /// clock. What a relaxed load may be behind by is far less than the limit leaves.
-    #[inline(always)]
     unsafe fn ticks_bound(&self, ticks: *const u64) -> u32 {
-        // SAFETY: live, by the caller.
         (unsafe { self.load_relaxed_64(ticks) } >> 16) as u32
     }
-    #[inline(always)]
     fn ticks_limit(&self) -> u32 {
         1 << 12
     }
-    #[inline(always)]
     fn pause(&self, _ns: u32) {
         // A wait may be for a thread that is not running, so give it the core.
         std::thread::yield_now();

@@ -4,10 +4,13 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::boxed::Box;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The barriers of a block: that of its kernel, and the one at which its threads take the next
+/// The number of a block's barriers on a GPU, of which 0 is that of the whole block.
+const BARRIERS: u32 = 16;
+
+/// The barriers of a block: those of its kernel, and the one at which its threads take the next
 /// block. They can be broken, so that no thread waits for ever for one that panicked.
 ///
-/// As on a GPU, a thread that has ended no longer counts at the kernel's barrier.
+/// As on a GPU, a thread that has ended no longer counts at the barrier of the whole block.
 #[derive(Debug)]
 pub(super) struct Rendezvous {
     threads: u32,
@@ -17,35 +20,26 @@ pub(super) struct Rendezvous {
 
 #[derive(Debug, Default)]
 struct Arrivals {
-    /// The threads at the kernel's barrier.
-    arrived: u32,
+    barriers: [Barrier; BARRIERS as usize],
     /// The threads that have ended the present block.
     ended: u32,
-    /// The number of barriers passed.
-    barriers: u64,
     /// The number of blocks begun.
     blocks: u64,
     broken: bool,
-    /// The number of threads at the barrier whose predicate holds.
+    /// The block that the team runs now, if there is one.
+    current: Option<u32>,
+}
+
+/// The threads that have come to a barrier since it was last passed, and how often it was passed.
+#[derive(Clone, Copy, Debug, Default)]
+struct Barrier {
+    arrived: u32,
+    passed: u64,
+    /// The number of threads that have come whose predicate holds.
     votes: u32,
     /// The result of the last vote. It stays until every thread has left, as
     /// only then can all arrive again.
     votes_last: u32,
-    /// The block that the team runs now, if there is one.
-    current: Option<u32>,
-    /// The named barriers.
-    named: [Named; NAMED_BARRIERS as usize],
-}
-
-/// The number of a block's barriers on a GPU, of which 0 is that of the whole block.
-const NAMED_BARRIERS: u32 = 16;
-
-/// A named barrier: the threads that have come since it was last passed, and how
-/// often it was passed.
-#[derive(Clone, Copy, Debug, Default)]
-struct Named {
-    arrived: u32,
-    passed: u64,
 }
 
 impl Rendezvous {
@@ -66,66 +60,56 @@ impl Rendezvous {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the threads at the barrier go on if all that have not ended are there.
-    fn pass_if_complete(&self, state: &mut Arrivals) {
-        if state.arrived != 0 && state.arrived + state.ended == self.threads {
-            state.arrived = 0;
-            state.barriers += 1;
-            state.votes_last = core::mem::take(&mut state.votes);
+    /// Lets the threads at a barrier go on if so many are there.
+    fn pass_if_complete(&self, barrier: &mut Barrier, threads: u32) {
+        if barrier.arrived != 0 && barrier.arrived == threads {
+            barrier.arrived = 0;
+            barrier.passed += 1;
+            barrier.votes_last = core::mem::take(&mut barrier.votes);
             self.changed.notify_all();
         }
     }
 
-    /// Waits while `same` holds and the barrier is not broken.
+    /// Waits while `same` holds and the barriers are not broken.
     fn wait<'a>(
         &self,
-        mut state: MutexGuard<'a, Arrivals>,
+        state: MutexGuard<'a, Arrivals>,
         same: impl Fn(&Arrivals) -> bool,
     ) -> Option<MutexGuard<'a, Arrivals>> {
-        while same(&state) && !state.broken {
-            state = self
-                .changed
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+        let waits = |state: &mut Arrivals| same(state) && !state.broken;
+        let state = self.changed.wait_while(state, waits);
+        let state = state.unwrap_or_else(PoisonError::into_inner);
         (!state.broken).then_some(state)
+    }
+
+    /// Arrives at barrier `id` of `threads` threads, and with `waits` returns when all have come,
+    /// and for how many of them `predicate` holds; `None` if the barriers are broken.
+    fn arrive(&self, id: u32, threads: Option<u32>, predicate: bool, waits: bool) -> Option<u32> {
+        let mut state = self.state();
+        let threads = threads.unwrap_or(self.threads - state.ended);
+        let barrier = &mut state.barriers[id as usize];
+        let passed = barrier.passed;
+        barrier.arrived += 1;
+        barrier.votes += u32::from(predicate);
+        self.pass_if_complete(barrier, threads);
+        if !waits {
+            return Some(0);
+        }
+        let state = self.wait(state, |state| state.barriers[id as usize].passed == passed)?;
+        Some(state.barriers[id as usize].votes_last)
     }
 
     /// Waits for all threads that have not ended and returns for how many of
     /// them `predicate` holds, or `None` if the barrier is broken.
     pub(super) fn vote(&self, predicate: bool) -> Option<u32> {
-        let mut state = self.state();
-        let barriers = state.barriers;
-        state.arrived += 1;
-        state.votes += u32::from(predicate);
-        self.pass_if_complete(&mut state);
-        let state = self.wait(state, |state| state.barriers == barriers)?;
-        Some(state.votes_last)
+        self.arrive(0, None, predicate, true)
     }
 
     /// Arrives at named barrier `id` of `threads` threads, and with `waits` returns
     /// when all have come; `None` if the barriers are broken.
-    ///
-    /// # Panics
-    /// It panics if there is no such barrier.
-    pub(super) fn named(&self, id: u32, threads: u32, waits: bool) -> Option<()> {
-        assert!(
-            (1..NAMED_BARRIERS).contains(&id),
-            "named barrier {id} of 1 to 15"
-        );
-        let mut state = self.state();
-        let named = &mut state.named[id as usize];
-        let passed = named.passed;
-        named.arrived += 1;
-        if named.arrived == threads {
-            named.arrived = 0;
-            named.passed += 1;
-            self.changed.notify_all();
-        } else if waits {
-            let same = |state: &Arrivals| state.named[id as usize].passed == passed;
-            drop(self.wait(state, same)?);
-        }
-        Some(())
+    pub(super) fn named(&self, id: u32, threads: u32, waits: bool) -> Option<u32> {
+        assert!((1..BARRIERS).contains(&id), "named barrier {id} of 1 to 15");
+        self.arrive(id, Some(threads), false, waits)
     }
 
     /// Ends the calling thread's part in a block, waits for the other threads, and returns the next
@@ -135,13 +119,17 @@ impl Rendezvous {
         let blocks = state.blocks;
         state.ended += 1;
         if state.ended == self.threads {
-            state.ended = 0;
-            state.named = Default::default();
-            state.blocks += 1;
-            state.current = draw(state.current);
+            let current = draw(state.current);
+            *state = Arrivals {
+                blocks: blocks + 1,
+                current,
+                broken: state.broken,
+                ..Arrivals::default()
+            };
             self.changed.notify_all();
         } else {
-            self.pass_if_complete(&mut state);
+            let threads = self.threads - state.ended;
+            self.pass_if_complete(&mut state.barriers[0], threads);
         }
         let state = self.wait(state, |state| state.blocks == blocks)?;
         state.current
@@ -204,9 +192,6 @@ impl Block {
     }
 
     /// Returns 32-bit word `i` of shared memory.
-    ///
-    /// # Panics
-    /// It panics if there is no such word.
     pub(super) fn shared_32(&self, i: u32) -> &AtomicU32 {
         assert!(
             i < self.shared_words,
@@ -227,10 +212,7 @@ impl Block {
         }
     }
 
-    /// Returns the 64-bit word that begins at 32-bit word `i` of shared memory.
-    ///
-    /// # Panics
-    /// It panics if there is no such word, or if `i` is odd.
+    /// Returns the 64-bit word that begins at 32-bit word `i` of shared memory, an even one.
     pub(super) fn shared_64(&self, i: u32) -> &AtomicU64 {
         let fits = i.is_multiple_of(2) && i + 1 < self.shared_words;
         assert!(fits, "a wide shared word at {i} of {}", self.shared_words);

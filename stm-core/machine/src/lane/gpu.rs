@@ -90,23 +90,12 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         P::default()
     }
 
-    // SAFETY (the eleven blocks below): special registers and warp intrinsics
-    // touch no memory; the trait asks that all lanes of a mask call together.
-    fn thread_index(&self) -> u32 {
-        // SAFETY: reads a special register.
-        unsafe { nvptx::_thread_idx_x() as u32 }
-    }
-    fn block_index(&self) -> u32 {
-        // SAFETY: reads a special register.
-        unsafe { nvptx::_block_idx_x() as u32 }
-    }
-    fn block_dim(&self) -> u32 {
-        // SAFETY: reads a special register.
-        unsafe { nvptx::_block_dim_x() as u32 }
-    }
-    fn grid_dim(&self) -> u32 {
-        // SAFETY: reads a special register.
-        unsafe { nvptx::_grid_dim_x() as u32 }
+    registers! {
+        thread_index = nvptx::_thread_idx_x();
+        block_index = nvptx::_block_idx_x();
+        block_dim = nvptx::_block_dim_x();
+        grid_dim = nvptx::_grid_dim_x();
+        active_mask = activemask();
     }
     fn warp_width(&self) -> u32 {
         32
@@ -117,11 +106,17 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     load!(load_constant_32, u32, reg32, "ld.global.nc.b32");
     load!(load_acquire_32, u32, reg32, "ld.acquire.gpu.global.b32");
     load!(load_acquire_64, u64, reg64, "ld.acquire.gpu.global.b64");
-    load_two!(load_acquire_and_next_64, "ld.acquire.gpu.global.v2.b64");
+    load!(private_load_32, u32, reg32, "ld.global.b32");
+    load!(private_load_64, u64, reg64, "ld.global.b64");
+    load!(load_weak_64, u64, reg64, "ld.global.b64");
     store!(store_relaxed_32, u32, reg32, "st.relaxed.gpu.global.b32");
     store!(store_relaxed_64, u64, reg64, "st.relaxed.gpu.global.b64");
     store!(store_release_32, u32, reg32, "st.release.gpu.global.b32");
     store!(store_release_64, u64, reg64, "st.release.gpu.global.b64");
+    store!(private_store_32, u32, reg32, "st.global.b32");
+    store!(private_store_64, u64, reg64, "st.global.b64");
+    store!(store_weak_64, u64, reg64, "st.global.b64");
+    store!(add_relaxed_64, u64, reg64, "red.relaxed.gpu.global.add.u64");
     cas!(cas_acquire_32, u32, reg32, "acquire", "cas.b32");
     cas!(cas_acquire_64, u64, reg64, "acquire", "cas.b64");
     cas!(cas_relaxed_32, u32, reg32, "relaxed", "cas.b32");
@@ -131,156 +126,182 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     exchange!(fetch_add_relaxed_64, u64, reg64, "relaxed", "add.u64");
     exchange!(fetch_or_relaxed_64, u64, reg64, "relaxed", "or.b64");
     exchange!(fetch_and_relaxed_64, u64, reg64, "relaxed", "and.b64");
-    store!(add_relaxed_64, u64, reg64, "red.relaxed.gpu.global.add.u64");
-    unsafe fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
-        // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
-        unsafe {
-            asm!("red.relaxed.gpu.global.add.f32 [{p}], {v};", v = in(reg32) v, p = in(reg64) global(p), options(nostack));
+    shared_load!(shared_load_32, u32, reg32, "ld.relaxed.cta.shared.b32");
+    shared_load!(shared_load_64, u64, reg64, "ld.relaxed.cta.shared.b64");
+    shared_store!(shared_store_32, u32, reg32, "st.relaxed.cta.shared.b32");
+    shared_store!(shared_store_64, u64, reg64, "st.relaxed.cta.shared.b64");
+
+    // Where an access is made under a condition, a predicate would not do for those with a result
+    // of an atomic, as ptxas makes it a branch and waits for the result at the end of it. Neither
+    // would a selection in Rust, as LLVM makes it a branch with the operation on both sides.
+    //
+    // Inline assembly cannot name registers of 128 bits, so each text makes its own `.b128` of two
+    // halves, or takes it apart. A vector is a load of each of its words (PTX ISA, "Vector
+    // Data-types").
+    ptx! {
+        fn load_acquire_and_next_64(&self, p: *const u64) -> [u64; 2] = [first, next];
+            first: u64 in reg64, next: u64 in reg64 {
+            "ld.acquire.gpu.global.v2.b64 {{{first}, {next}}}, [{p}];"; p: reg64 = global(p)
+        }
+        fn add_relaxed_f32(&self, p: *mut u32, v: f32) {
+            "red.relaxed.gpu.global.add.f32 [{p}], {v};"; v: reg32 = v, p: reg64 = global(p)
+        }
+        fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 = v;
+            v: u64 in reg64 {
+            "{{ .reg .pred on; setp.ne.u32 on, {on}, 0; mov.u64 {v}, {o};",
+            "@on ld.relaxed.gpu.global.b64 {v}, [{p}]; }}";
+            on: reg32 = u32::from(on), o: reg64 = otherwise, p: reg64 = global(p)
+        }
+        fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
+            "{{ .reg .pred on; setp.ne.u32 on, {on}, 0;",
+            "@on st.relaxed.gpu.global.b64 [{p}], {v}; }}";
+            on: reg32 = u32::from(on), v: reg64 = v, p: reg64 = global(p)
+        }
+        fn cas_relaxed_64_if(
+            &self, on: bool, p: *mut u64, idle: *mut u64, expected: u64, new: u64
+        ) -> u64 = old; old: u64 in reg64 {
+            "{{ .reg .pred on; .reg .b64 at; setp.ne.u32 on, {on}, 0;",
+            "selp.b64 at, {p}, {idle}, on;",
+            "atom.relaxed.gpu.global.cas.b64 {old}, [at], {e}, {n}; }}";
+            on: reg32 = u32::from(on), p: reg64 = global(p), idle: reg64 = global(idle),
+            e: reg64 = expected, n: reg64 = new
+        }
+        fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 = old;
+            old: u64 in reg64 {
+            "{{ .reg .pred on; .reg .b64 at; setp.ne.u32 on, {on}, 0;",
+            "selp.b64 at, {p}, {idle}, on;",
+            "atom.relaxed.gpu.global.or.b64 {old}, [at], {v}; }}";
+            on: reg32 = u32::from(on), p: reg64 = global(p), idle: reg64 = global(idle),
+            v: reg64 = v
+        }
+
+        fn load_relaxed_128(&self, p: *const u64) -> [u64; 2] = [low, high];
+            low: u64 in reg64, high: u64 in reg64 {
+            "{{ .reg .b128 v; ld.relaxed.gpu.global.b128 v, [{p}];",
+            "mov.b128 {{{low}, {high}}}, v; }}"; p: reg64 = global(p)
+        }
+        fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]) {
+            "{{ .reg .b128 v; mov.b128 v, {{{low}, {high}}};",
+            "st.relaxed.gpu.global.b128 [{p}], v; }}";
+            low: reg64 = v[0], high: reg64 = v[1], p: reg64 = global(p)
+        }
+        fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2])
+            -> [u64; 2] = [low, high]; low: u64 in reg64, high: u64 in reg64 {
+            "{{ .reg .b128 old, e, n; mov.b128 e, {{{e0}, {e1}}}; mov.b128 n, {{{n0}, {n1}}};",
+            "atom.relaxed.gpu.global.cas.b128 old, [{p}], e, n;",
+            "mov.b128 {{{low}, {high}}}, old; }}";
+            p: reg64 = global(p), e0: reg64 = expected[0], e1: reg64 = expected[1],
+            n0: reg64 = new[0], n1: reg64 = new[1]
+        }
+        fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] = [low, high];
+            low: u64 in reg64, high: u64 in reg64 {
+            "{{ .reg .pred on; .reg .b128 v; setp.ne.u32 on, {on}, 0;",
+            "mov.u64 {low}, 0; mov.u64 {high}, 0;",
+            "@on ld.relaxed.gpu.global.b128 v, [{p}];",
+            "@on mov.b128 {{{low}, {high}}}, v; }}";
+            on: reg32 = u32::from(on), p: reg64 = global(p)
+        }
+        fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
+            "{{ .reg .pred on; .reg .b128 v; setp.ne.u32 on, {on}, 0;",
+            "mov.b128 v, {{{low}, {high}}};",
+            "@on st.relaxed.gpu.global.b128 [{p}], v; }}";
+            on: reg32 = u32::from(on), low: reg64 = v[0], high: reg64 = v[1], p: reg64 = global(p)
+        }
+        fn cas_relaxed_128_if(
+            &self, on: bool, p: *mut u64, idle: *mut u64, expected: [u64; 2], new: [u64; 2]
+        ) -> [u64; 2] = [low, high]; low: u64 in reg64, high: u64 in reg64 {
+            "{{ .reg .pred on; .reg .b64 at; .reg .b128 old, e, n; setp.ne.u32 on, {on}, 0;",
+            "selp.b64 at, {p}, {idle}, on;",
+            "mov.b128 e, {{{e0}, {e1}}}; mov.b128 n, {{{n0}, {n1}}};",
+            "atom.relaxed.gpu.global.cas.b128 old, [at], e, n;",
+            "mov.b128 {{{low}, {high}}}, old; }}";
+            on: reg32 = u32::from(on), p: reg64 = global(p), idle: reg64 = global(idle),
+            e0: reg64 = expected[0], e1: reg64 = expected[1], n0: reg64 = new[0], n1: reg64 = new[1]
+        }
+
+        fn shared_load_32x4(&self, i: u32) -> [u32; 4] = [a, b, c, d];
+            a: u32 in reg32, b: u32 in reg32, c: u32 in reg32, d: u32 in reg32 {
+            "ld.relaxed.cta.shared.v4.b32 {{{a}, {b}, {c}, {d}}}, [{p}];"; p: reg32 = shared(i)
+        }
+        fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
+            "st.relaxed.cta.shared.v4.b32 [{p}], {{{a}, {b}, {c}, {d}}};";
+            a: reg32 = v[0], b: reg32 = v[1], c: reg32 = v[2], d: reg32 = v[3], p: reg32 = shared(i)
+        }
+        fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 = old; old: u32 in reg32 {
+            "atom.relaxed.cta.shared.add.u32 {old}, [{p}], {v};"; p: reg32 = shared(i), v: reg32 = v
+        }
+        fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 = old; old: u32 in reg32 {
+            "atom.relaxed.cta.shared.cas.b32 {old}, [{p}], {e}, {n};";
+            p: reg32 = shared(i), e: reg32 = expected, n: reg32 = new
         }
     }
-    unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
-        let v: u64;
-        // SAFETY: the caller gives a valid address if `on` (trait, obligations 1
-        // and 2).
-        unsafe {
-            asm!("{{ .reg .pred on; setp.ne.u32 on, {on}, 0; mov.u64 {v}, {o};",
-                "@on ld.relaxed.gpu.global.b64 {v}, [{p}]; }}",
-                on = in(reg32) u32::from(on), v = out(reg64) v, o = in(reg64) otherwise,
-                p = in(reg64) global(p), options(nostack));
-        }
-        v
+
+    // Barriers that count arrivals. The instruction that waits came with the GPU that has atomics
+    // of 128 bits. These concern one thread each and are not convergent.
+    ptx! {
+        fn mbarrier_init(&self, i: u32, count: u32) {
+            "mbarrier.init.shared.b64 [{p}], {n};"; p: reg32 = shared(i), n: reg32 = count
+        } else mbarrier::init(self, i, count);
+        // ORDER(H1): release at the scope of the block, by default; pairs with H2.
+        fn mbarrier_arrive(&self, i: u32) {
+            "{{ .reg .b64 state; mbarrier.arrive.shared.b64 state, [{p}]; }}"; p: reg32 = shared(i)
+        } else mbarrier::arrive(self, i);
+        // ORDER(H2): acquire at the scope of the block, by default; pairs with H1.
+        fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool = ended != 0; ended: u32 in reg32 {
+            "{{ .reg .pred ended; mbarrier.try_wait.parity.shared.b64 ended, [{p}], {parity};",
+            "selp.u32 {ended}, 1, 0, ended; }}"; p: reg32 = shared(i), parity: reg32 = parity
+        } else mbarrier::try_wait(self, i, parity);
     }
-    unsafe fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
-        // SAFETY: as above.
-        unsafe {
-            asm!("{{ .reg .pred on; setp.ne.u32 on, {on}, 0;",
-                "@on st.relaxed.gpu.global.b64 [{p}], {v}; }}",
-                on = in(reg32) u32::from(on), v = in(reg64) v, p = in(reg64) global(p),
-                options(nostack));
+
+    // Clusters: without them a block is alone. The barrier is the one that threads may reach apart,
+    // as inline assembly is not convergent.
+    fn cluster_size(&self) -> u32 {
+        if !WIDE {
+            return 1;
         }
+        special_register!("%cluster_nctarank")
     }
-    // A predicate would not do here, as ptxas makes it a branch and waits for
-    // the result at the end of it. Neither would a selection in Rust, as LLVM
-    // makes it a branch with the operation on both sides.
-    unsafe fn cas_relaxed_64_if(
-        &self,
-        on: bool,
-        p: *mut u64,
-        idle: *mut u64,
-        expected: u64,
-        new: u64,
-    ) -> u64 {
-        let old: u64;
-        // SAFETY: the caller gives two valid addresses, the first if `on`.
-        unsafe {
-            asm!("{{ .reg .pred on; .reg .b64 at; setp.ne.u32 on, {on}, 0;",
-                "selp.b64 at, {p}, {idle}, on;",
-                "atom.relaxed.gpu.global.cas.b64 {old}, [at], {e}, {n}; }}",
-                on = in(reg32) u32::from(on), old = out(reg64) old, p = in(reg64) global(p),
-                idle = in(reg64) global(idle), e = in(reg64) expected, n = in(reg64) new,
-                options(nostack));
+    fn cluster_rank(&self) -> u32 {
+        if !WIDE {
+            return 0;
         }
-        old
+        special_register!("%cluster_ctarank")
     }
-    unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, idle: *mut u64, v: u64) -> u64 {
-        let old: u64;
-        // SAFETY: as above.
-        unsafe {
-            asm!("{{ .reg .pred on; .reg .b64 at; setp.ne.u32 on, {on}, 0;",
-                "selp.b64 at, {p}, {idle}, on;",
-                "atom.relaxed.gpu.global.or.b64 {old}, [at], {v}; }}",
-                on = in(reg32) u32::from(on), old = out(reg64) old, p = in(reg64) global(p),
-                idle = in(reg64) global(idle), v = in(reg64) v, options(nostack));
-        }
-        old
+    ptx! {
+        fn cluster_load_64(&self, rank: u32, i: u32) -> u64 = v; v: u64 in reg64 {
+            "{{ .reg .b32 at; mapa.shared::cluster.u32 at, {p}, {rank};",
+            "ld.relaxed.cluster.shared::cluster.b64 {v}, [at]; }}";
+            p: reg32 = shared(i), rank: reg32 = rank
+        } else self.shared_load_64(i);
+        fn cluster_store_64(&self, rank: u32, i: u32, v: u64) {
+            "{{ .reg .b32 at; mapa.shared::cluster.u32 at, {p}, {rank};",
+            "st.relaxed.cluster.shared::cluster.b64 [at], {v}; }}";
+            v: reg64 = v, p: reg32 = shared(i), rank: reg32 = rank
+        } else self.shared_store_64(i, v);
+        fn cluster_barrier(&self) {
+            "barrier.cluster.arrive.release;", "barrier.cluster.wait.acquire;"
+        } else self.barrier();
+    }
+
+    intrinsics! {
+        fn barrier() = nvptx::_syncthreads();
+        fn barrier_any(predicate: bool) -> bool = barrier_red_or(0, predicate);
+        fn barrier_count(predicate: bool) -> u32 = barrier_red_popc(0, predicate);
+        fn barrier_named_sync(id: u32, threads: u32) = barrier_sync_count(id, threads);
+        fn barrier_named_arrive(id: u32, threads: u32) = barrier_arrive_count(id, threads);
+        fn ballot(mask: u32, predicate: bool) -> u32 = vote_ballot_sync(mask, predicate);
+        fn shuffle_32(mask: u32, v: u32, source: u32) -> u32 = shfl_sync_idx(mask, v, source, 31);
+        fn match_any_32(mask: u32, v: u32) -> u32 = match_any_sync_32(mask, v);
+        fn match_any_64(mask: u32, v: u64) -> u32 = match_any_sync_64(mask, v);
+        fn sync_warp(mask: u32) = bar_warp_sync(mask);
     }
 
     fn has_wide_atomics(&self) -> bool {
         WIDE
     }
-    // Inline assembly cannot name registers of 128 bits, so each block makes
-    // its own `.b128` of two halves, or takes it apart.
-    unsafe fn load_relaxed_128(&self, p: *const u64) -> [u64; 2] {
-        let (low, high): (u64, u64);
-        // SAFETY: the caller gives a valid address (trait, obligations 1 and 2).
-        unsafe {
-            asm!("{{ .reg .b128 v; ld.relaxed.gpu.global.b128 v, [{p}];",
-                "mov.b128 {{{low}, {high}}}, v; }}",
-                low = out(reg64) low, high = out(reg64) high, p = in(reg64) global(p),
-                options(nostack));
-        }
-        [low, high]
+    fn shared_words(&self) -> u32 {
+        special_register!("%dynamic_smem_size") / 4
     }
-    unsafe fn store_relaxed_128(&self, p: *mut u64, v: [u64; 2]) {
-        // SAFETY: as above.
-        unsafe {
-            asm!("{{ .reg .b128 v; mov.b128 v, {{{low}, {high}}};",
-                "st.relaxed.gpu.global.b128 [{p}], v; }}",
-                low = in(reg64) v[0], high = in(reg64) v[1], p = in(reg64) global(p),
-                options(nostack));
-        }
-    }
-    unsafe fn cas_relaxed_128(&self, p: *mut u64, expected: [u64; 2], new: [u64; 2]) -> [u64; 2] {
-        let (low, high): (u64, u64);
-        // SAFETY: as above.
-        unsafe {
-            asm!("{{ .reg .b128 old, e, n; mov.b128 e, {{{e0}, {e1}}}; mov.b128 n, {{{n0}, {n1}}};",
-                "atom.relaxed.gpu.global.cas.b128 old, [{p}], e, n;",
-                "mov.b128 {{{low}, {high}}}, old; }}",
-                low = out(reg64) low, high = out(reg64) high, p = in(reg64) global(p),
-                e0 = in(reg64) expected[0], e1 = in(reg64) expected[1],
-                n0 = in(reg64) new[0], n1 = in(reg64) new[1], options(nostack));
-        }
-        [low, high]
-    }
-    unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
-        let (low, high): (u64, u64);
-        // SAFETY: the caller gives a valid address if `on`.
-        unsafe {
-            asm!("{{ .reg .pred on; .reg .b128 v; setp.ne.u32 on, {on}, 0;",
-                "mov.u64 {low}, 0; mov.u64 {high}, 0;",
-                "@on ld.relaxed.gpu.global.b128 v, [{p}];",
-                "@on mov.b128 {{{low}, {high}}}, v; }}",
-                on = in(reg32) u32::from(on), low = out(reg64) low, high = out(reg64) high,
-                p = in(reg64) global(p), options(nostack));
-        }
-        [low, high]
-    }
-    unsafe fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
-        // SAFETY: as above.
-        unsafe {
-            asm!("{{ .reg .pred on; .reg .b128 v; setp.ne.u32 on, {on}, 0;",
-                "mov.b128 v, {{{low}, {high}}};",
-                "@on st.relaxed.gpu.global.b128 [{p}], v; }}",
-                on = in(reg32) u32::from(on), low = in(reg64) v[0], high = in(reg64) v[1],
-                p = in(reg64) global(p), options(nostack));
-        }
-    }
-    // This works as `cas_relaxed_64_if` does.
-    unsafe fn cas_relaxed_128_if(
-        &self,
-        on: bool,
-        p: *mut u64,
-        idle: *mut u64,
-        expected: [u64; 2],
-        new: [u64; 2],
-    ) -> [u64; 2] {
-        let (low, high): (u64, u64);
-        // SAFETY: the caller gives two valid addresses, the first if `on`.
-        unsafe {
-            asm!("{{ .reg .pred on; .reg .b64 at; .reg .b128 old, e, n; setp.ne.u32 on, {on}, 0;",
-                "selp.b64 at, {p}, {idle}, on;",
-                "mov.b128 e, {{{e0}, {e1}}}; mov.b128 n, {{{n0}, {n1}}};",
-                "atom.relaxed.gpu.global.cas.b128 old, [at], e, n;",
-                "mov.b128 {{{low}, {high}}}, old; }}",
-                on = in(reg32) u32::from(on), low = out(reg64) low, high = out(reg64) high,
-                p = in(reg64) global(p), idle = in(reg64) global(idle),
-                e0 = in(reg64) expected[0], e1 = in(reg64) expected[1],
-                n0 = in(reg64) new[0], n1 = in(reg64) new[1], options(nostack));
-        }
-        [low, high]
-    }
-
     fn fence(&self) {
         // SAFETY: a fence has no operands.
         unsafe { asm!("fence.acq_rel.gpu;", options(nostack)) }
@@ -289,93 +310,6 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         // SAFETY: as above.
         unsafe { asm!("fence.acq_rel.cta;", options(nostack)) }
     }
-
-    load!(private_load_32, u32, reg32, "ld.global.b32");
-    load!(private_load_64, u64, reg64, "ld.global.b64");
-    store!(private_store_32, u32, reg32, "st.global.b32");
-    store!(private_store_64, u64, reg64, "st.global.b64");
-    load!(load_weak_64, u64, reg64, "ld.global.b64");
-    store!(store_weak_64, u64, reg64, "st.global.b64");
-
-    fn shared_words(&self) -> u32 {
-        let bytes: u32;
-        // SAFETY: reads a special register.
-        unsafe {
-            asm!("mov.u32 {b}, %dynamic_smem_size;", b = out(reg32) bytes, options(pure, nomem, nostack))
-        }
-        bytes / 4
-    }
-    shared_load!(shared_load_32, u32, reg32, "ld.relaxed.cta.shared.b32");
-    shared_store!(shared_store_32, u32, reg32, "st.relaxed.cta.shared.b32");
-    shared_load!(shared_load_64, u64, reg64, "ld.relaxed.cta.shared.b64");
-    shared_store!(shared_store_64, u64, reg64, "st.relaxed.cta.shared.b64");
-    shared_fours!();
-    unsafe fn shared_fetch_add_32(&self, i: u32, v: u32) -> u32 {
-        let old: u32;
-        // SAFETY: the caller keeps i below shared_words().
-        unsafe {
-            asm!("atom.relaxed.cta.shared.add.u32 {o}, [{p}], {v};", o = out(reg32) old,
-                p = in(reg32) shared(i), v = in(reg32) v, options(nostack));
-        }
-        old
-    }
-    unsafe fn shared_cas_32(&self, i: u32, expected: u32, new: u32) -> u32 {
-        let old: u32;
-        // SAFETY: the caller keeps i below shared_words().
-        unsafe {
-            asm!("atom.relaxed.cta.shared.cas.b32 {o}, [{p}], {e}, {n};", o = out(reg32) old,
-                p = in(reg32) shared(i), e = in(reg32) expected, n = in(reg32) new, options(nostack));
-        }
-        old
-    }
-    unsafe fn barrier(&self) {
-        // SAFETY: the trait asks that every thread of the block calls it.
-        unsafe { nvptx::_syncthreads() }
-    }
-    unsafe fn barrier_any(&self, predicate: bool) -> bool {
-        // SAFETY: the trait asks that every thread of the block calls it.
-        unsafe { barrier_red_or(0, predicate) }
-    }
-    unsafe fn barrier_count(&self, predicate: bool) -> u32 {
-        // SAFETY: the trait asks that every thread of the block calls it.
-        unsafe { barrier_red_popc(0, predicate) }
-    }
-    unsafe fn barrier_named_sync(&self, id: u32, threads: u32) {
-        // SAFETY: the trait asks that all lanes of the warp call it.
-        unsafe { barrier_sync_count(id, threads) }
-    }
-    unsafe fn barrier_named_arrive(&self, id: u32, threads: u32) {
-        // SAFETY: the trait asks that all lanes of the warp call it.
-        unsafe { barrier_arrive_count(id, threads) }
-    }
-    mbarrier_methods!();
-    cluster_methods!();
-
-    unsafe fn ballot(&self, mask: u32, predicate: bool) -> u32 {
-        // SAFETY: all lanes of the mask call together (trait).
-        unsafe { vote_ballot_sync(mask, predicate) }
-    }
-    unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
-        // SAFETY: all lanes of the mask call together (trait).
-        unsafe { shfl_sync_idx(mask, v, source, 31) }
-    }
-    unsafe fn match_any_32(&self, mask: u32, v: u32) -> u32 {
-        // SAFETY: all lanes of the mask call together (trait).
-        unsafe { match_any_sync_32(mask, v) }
-    }
-    unsafe fn match_any_64(&self, mask: u32, v: u64) -> u32 {
-        // SAFETY: all lanes of the mask call together (trait).
-        unsafe { match_any_sync_64(mask, v) }
-    }
-    unsafe fn sync_warp(&self, mask: u32) {
-        // SAFETY: all lanes of the mask call together (trait).
-        unsafe { bar_warp_sync(mask) }
-    }
-    fn active_mask(&self) -> u32 {
-        // SAFETY: reads which lanes run.
-        unsafe { activemask() }
-    }
-
     fn clock(&self) -> u64 {
         let t: u64;
         // SAFETY: reads a special register.

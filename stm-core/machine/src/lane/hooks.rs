@@ -4,7 +4,7 @@ use core::mem::MaybeUninit;
 
 use super::{Lane, Probe};
 use crate::observe::mutant::Mutant;
-use crate::observe::probe::{LogRecord, ProbeBuffer};
+use crate::observe::probe::ProbeBuffer;
 
 #[stm_core_macros::inlined]
 impl Mutant {
@@ -57,10 +57,6 @@ impl Probe for Silent {
     type Cursor = ();
 
     unsafe fn open<L: Lane>(self, _lane: &L, _place: *const ProbeBuffer) {}
-    fn record<L: Lane>(self, _lane: &L, _cursor: &mut (), _record: LogRecord) {}
-    fn spent<L: Lane>(self, _lane: &L, _cursor: &mut (), _phase: usize) {}
-    fn settle(self, _cursor: &mut (), _instead: Option<usize>) {}
-    fn close<L: Lane>(self, _lane: &L, _cursor: ()) {}
 }
 
 /// Returns whether the lane's code is recorded, which is a constant on a GPU.

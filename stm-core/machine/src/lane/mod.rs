@@ -71,7 +71,8 @@ mod mbarrier;
 /// A call of `barrier_named_sync` or `barrier_named_arrive` requires:
 /// 7. all lanes of the warp make it together, with the same operands; `threads` is a multiple of the
 ///    warp's width and the same for all who meet at that barrier; and as many threads come each time.
-#[allow(clippy::missing_safety_doc)] // stated once, above
+// SAFETY of the blocks: each passes on what its caller promises.
+#[allow(clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)] // stated once, above
 #[stm_core_macros::inlined]
 pub trait Lane {
     /// How far [`Self::clock`] must go before a launch ends in which all threads inside an operation wait and
@@ -170,7 +171,6 @@ pub trait Lane {
     /// branch, so that several loads are in flight together.
     unsafe fn load_relaxed_64_if(&self, on: bool, p: *const u64, otherwise: u64) -> u64 {
         if on {
-            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.load_relaxed_64(p) }
         } else {
             otherwise
@@ -179,7 +179,6 @@ pub trait Lane {
     /// Does [`Self::store_relaxed_64`] if `on`, by a predicate and no branch.
     unsafe fn store_relaxed_64_if(&self, on: bool, p: *mut u64, v: u64) {
         if on {
-            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.store_relaxed_64(p, v) };
         }
     }
@@ -194,7 +193,6 @@ pub trait Lane {
         new: u64,
     ) -> u64 {
         if on {
-            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.cas_relaxed_64(p, expected, new) }
         } else {
             expected
@@ -203,7 +201,6 @@ pub trait Lane {
     /// Does [`Self::fetch_or_relaxed_64`] if `on`, in the same way as [`Self::cas_relaxed_64_if`].
     unsafe fn fetch_or_relaxed_64_if(&self, on: bool, p: *mut u64, _idle: *mut u64, v: u64) -> u64 {
         if on {
-            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.fetch_or_relaxed_64(p, v) }
         } else {
             0
@@ -221,7 +218,6 @@ pub trait Lane {
     /// Does [`Self::load_relaxed_128`] if `on`, else returns zeros; it is a predicate and no branch.
     unsafe fn load_relaxed_128_if(&self, on: bool, p: *const u64) -> [u64; 2] {
         if on {
-            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.load_relaxed_128(p) }
         } else {
             [0; 2]
@@ -230,7 +226,6 @@ pub trait Lane {
     /// Does [`Self::store_relaxed_128`] if `on`, by a predicate and no branch.
     unsafe fn store_relaxed_128_if(&self, on: bool, p: *mut u64, v: [u64; 2]) {
         if on {
-            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.store_relaxed_128(p, v) };
         }
     }
@@ -249,7 +244,6 @@ pub trait Lane {
             "the idle words are not aligned"
         );
         if on {
-            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.cas_relaxed_128(p, expected, new) }
         } else {
             expected
@@ -258,18 +252,15 @@ pub trait Lane {
     /// `ld.global.nc` of 32 bits that nobody writes while the kernel runs: a load that caches close to the
     /// lanes may answer, and that nothing orders.
     unsafe fn load_constant_32(&self, p: *const u32) -> u32 {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_relaxed_32(p) }
     }
     /// `ld.global` of 64 bits that a cache close to the lanes may answer. No other thread may store the word
     /// between two fences with which this lane synchronises.
     unsafe fn load_weak_64(&self, p: *const u64) -> u64 {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_relaxed_64(p) }
     }
     /// `st.global` of 64 bits that no other thread accesses between two such fences.
     unsafe fn store_weak_64(&self, p: *mut u64, v: u64) {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.store_relaxed_64(p, v) }
     }
     /// `fence.acq_rel.gpu`.
@@ -294,7 +285,6 @@ pub trait Lane {
     /// `ld.relaxed.cta.shared.v4` of the four words from `i` on, a multiple of 4: four loads in one
     /// instruction, each as [`Self::shared_load_32`] does it.
     unsafe fn shared_load_32x4(&self, i: u32) -> [u32; 4] {
-        // SAFETY: the caller upholds the contract of this function.
         [0, 1, 2, 3].map(|k| unsafe { self.shared_load_32(i + k) })
     }
     /// `st.relaxed.cta.shared` of word `i`, `i < shared_words()`.
@@ -303,7 +293,6 @@ pub trait Lane {
     /// instruction, each as [`Self::shared_store_32`] does it.
     unsafe fn shared_store_32x4(&self, i: u32, v: [u32; 4]) {
         for (i, v) in (i..).zip(v) {
-            // SAFETY: the caller upholds the contract of this function.
             unsafe { self.shared_store_32(i, v) };
         }
     }
@@ -334,18 +323,15 @@ pub trait Lane {
     /// atomics of 128 bits), in phase 0. A [`Self::barrier`] stands between this and its first use. The words
     /// are used by no other operation in the same launch.
     unsafe fn mbarrier_init(&self, i: u32, count: u32) {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::init(self, i, count) }
     }
     /// `mbarrier.arrive.shared::cta.b64`, with release: counts an arrival; the last of a phase begins the next.
     unsafe fn mbarrier_arrive(&self, i: u32) {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::arrive(self, i) }
     }
     /// `mbarrier.try_wait.parity.shared::cta.b64`, with acquire: returns whether the phase with this parity,
     /// 0 for the first, has ended. It may return only some time later.
     unsafe fn mbarrier_try_wait(&self, i: u32, parity: u32) -> bool {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { mbarrier::try_wait(self, i, parity) }
     }
     /// `%cluster_nctarank`: the blocks of a cluster, which reach each other's shared memory; 1 without clusters.
@@ -360,18 +346,15 @@ pub trait Lane {
     /// of the cluster, `rank < cluster_size()`, which has begun and not ended ([`Self::cluster_barrier`]).
     /// What several blocks access is accessed by this and [`Self::cluster_store_64`] only.
     unsafe fn cluster_load_64(&self, _rank: u32, i: u32) -> u64 {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.shared_load_64(i) }
     }
     /// `st.relaxed.cluster.shared::cluster`, under the same conditions.
     unsafe fn cluster_store_64(&self, _rank: u32, i: u32, v: u64) {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.shared_store_64(i, v) };
     }
     /// `barrier.cluster`: does for all threads of the cluster what [`Self::barrier`] does for those of a
     /// block, and with the same obligation for all of them.
     unsafe fn cluster_barrier(&self) {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.barrier() };
     }
 
@@ -401,7 +384,6 @@ pub trait Lane {
     /// lane has read or knows of, and no attempt that it goes on with may be affected. A GPU and a CPU have
     /// nothing better than an acquire load, which orders the accesses that follow; a simulator answers from outside the model.
     unsafe fn observed_clock(&self, p: *const u64) -> u64 {
-        // SAFETY: the caller upholds the contract of this function.
         unsafe { self.load_acquire_64(p) }
     }
     /// Returns the number of bits of a version in a cell of 32 bits of value. It is 31 on every machine that
@@ -456,13 +438,13 @@ pub trait Probe: Copy {
     /// uses it; nobody else uses the calling lane's part while the kernel runs.
     unsafe fn open<L: Lane>(self, lane: &L, place: *const ProbeBuffer) -> Self::Cursor;
     /// Observes an event, given the record that describes it.
-    fn record<L: Lane>(self, lane: &L, cursor: &mut Self::Cursor, record: LogRecord);
+    fn record<L: Lane>(self, _lane: &L, _cursor: &mut Self::Cursor, _record: LogRecord) {}
     /// Marks the end of a phase: the lane's time since the last mark, or since
     /// `open`, belongs to `phase`, which is below [`PHASES`](crate::observe::profiler::PHASES).
-    fn spent<L: Lane>(self, lane: &L, cursor: &mut Self::Cursor, phase: usize);
+    fn spent<L: Lane>(self, _lane: &L, _cursor: &mut Self::Cursor, _phase: usize) {}
     /// Settles the time marked since the last call. All of it counts as that of the phase
     /// `instead`, if there is one; else the phases keep it.
-    fn settle(self, cursor: &mut Self::Cursor, instead: Option<usize>);
+    fn settle(self, _cursor: &mut Self::Cursor, _instead: Option<usize>) {}
     /// Stores the cursor where the next `open` finds it.
-    fn close<L: Lane>(self, lane: &L, cursor: Self::Cursor);
+    fn close<L: Lane>(self, _lane: &L, _cursor: Self::Cursor) {}
 }

@@ -44,9 +44,13 @@ impl HostProbe {
 
 /// The state that a lane of the host keeps for its probe.
 #[derive(Clone, Copy, Debug)]
-pub struct HostCursor {
-    recording: Recording,
-    stretches: Stretches,
+pub struct HostCursor(Observed);
+
+#[derive(Clone, Copy, Debug)]
+enum Observed {
+    Nothing,
+    Records(Recording),
+    Times(Stretches),
 }
 
 // The observing paths are out of line, because the silent run is the one measured.
@@ -65,41 +69,42 @@ impl Probe for HostProbe {
     }
     #[inline]
     unsafe fn open<L: Lane>(self, lane: &L, _place: *const ProbeBuffer) -> HostCursor {
-        let mut cursor = HostCursor {
-            recording: Recording::NONE,
-            stretches: Stretches::NONE,
-        };
         // SAFETY: the caller of `new` promises it.
-        unsafe {
+        HostCursor(unsafe {
             match self.observation {
-                Observation::Silent => {}
-                Observation::Record => cursor.recording = Recording::open(lane, self.buffer),
-                Observation::Profile => cursor.stretches = Stretches::open(lane, self.buffer),
+                Observation::Silent => Observed::Nothing,
+                Observation::Record => Observed::Records(Recording::open(lane, self.buffer)),
+                Observation::Profile => Observed::Times(Stretches::open(lane, self.buffer)),
             }
-        }
-        cursor
+        })
     }
     #[cold]
     #[inline(never)]
     fn record<L: Lane>(self, lane: &L, cursor: &mut HostCursor, record: LogRecord) {
-        cursor.recording.record(lane, record);
+        if let Observed::Records(recording) = &mut cursor.0 {
+            recording.record(lane, record);
+        }
     }
     #[cold]
     #[inline(never)]
     fn spent<L: Lane>(self, lane: &L, cursor: &mut HostCursor, phase: usize) {
-        cursor.stretches.spent(lane, phase);
+        if let Observed::Times(stretches) = &mut cursor.0 {
+            stretches.spent(lane, phase);
+        }
     }
     #[cold]
     #[inline(never)]
     fn settle(self, cursor: &mut HostCursor, instead: Option<usize>) {
-        cursor.stretches.settle(instead);
+        if let Observed::Times(stretches) = &mut cursor.0 {
+            stretches.settle(instead);
+        }
     }
     #[inline]
     fn close<L: Lane>(self, lane: &L, cursor: HostCursor) {
-        match self.observation {
-            Observation::Silent => {}
-            Observation::Record => cursor.recording.close(lane),
-            Observation::Profile => cursor.stretches.close(lane),
+        match cursor.0 {
+            Observed::Nothing => {}
+            Observed::Records(recording) => recording.close(lane),
+            Observed::Times(stretches) => stretches.close(lane),
         }
     }
 }

@@ -1,14 +1,6 @@
 //! Observation of lanes: probes that write a log of words or measure time, and the
 //! seeded defects that test the checks of what is built on lanes.
 //!
-//! | file | contains |
-//! | --- | --- |
-//! | `probe` | what [`Probe`], the interface through which code reports, reports: records, and the buffer |
-//! | `recorder` | the probe that writes a log |
-//! | `profiler` | the probe that measures time |
-//! | `host_probe` | the probe of the host's lanes, which is chosen at run time |
-//! | `mutant` | the seeded defects |
-//!
 //! What a record or a phase means is up to the library that reports it.
 //!
 //! Invariant: a silent kernel on a GPU contains no code of this module.

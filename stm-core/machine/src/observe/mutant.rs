@@ -44,13 +44,11 @@ mutants! {
     LockWordBeforeValue = "lock-word-before-value",
     /// An extension compares values and does not load the lock words.
     ExtensionWithoutLocks = "extension-without-locks",
-    /// An extension that finds a newer version raises the snapshot without
-    /// comparing the values again.
+    /// An extension that finds a newer version raises the snapshot without comparing values.
     SnapshotRaisedUnchecked = "snapshot-raised-unchecked",
     /// Only the first try at the locks compares time stamps.
     VerdictOfFirstTry = "verdict-of-first-try",
-    /// Stale time stamps found while locking are ignored: reads are validated
-    /// before the locks and never after.
+    /// Stale stamps found while locking are ignored: reads are validated before the locks alone.
     ValidatedBeforeLocks = "validated-before-locks",
     /// The version compared is one loaded before the atomic that locks.
     VersionBeforeLocking = "version-before-locking",
@@ -124,8 +122,7 @@ mutants! {
     LockBitIgnored = "lock-bit-ignored",
     /// `fast`: a word is locked by a store, whatever it holds.
     LockedByStore = "locked-by-store",
-    /// `fast`: an extension moves the snapshot to the present without
-    /// validating the words read before.
+    /// `fast`: an extension moves the snapshot to the present without validating earlier reads.
     ExtensionUnchecked = "extension-unchecked",
     /// `fast`: words read and not written are not validated.
     ReadsNotValidated = "reads-not-validated",
@@ -133,8 +130,7 @@ mutants! {
     ValidatedBeforeClock = "validated-before-clock",
     /// `fast`: words written keep their version.
     VersionNotRaised = "version-not-raised",
-    /// `fast`: a write goes to the entry that the hint names, even if that
-    /// entry is of another word.
+    /// `fast`: a write goes to the entry that the hint names, even if that is of another word.
     HintUnchecked = "hint-unchecked",
     /// `fast`: the load of the clock with which an attempt begins does not acquire.
     NoF1Begin = "no-f1-begin",
@@ -150,8 +146,7 @@ mutants! {
     NoF2Version = "no-f2-version",
     /// `fast`: a read loads the version after the value only.
     VersionAfterOnly = "version-after-only",
-    /// `fast`: there is neither a barrier nor a fence between the locks of a
-    /// warp's lanes and the clock.
+    /// `fast`: neither a barrier nor a fence is between the locks of a warp's lanes and the clock.
     NoF3 = "no-f3",
     /// `fast`: there is no fence between the clock and the validation.
     NoF4 = "no-f4",
@@ -161,33 +156,27 @@ mutants! {
     NoF6 = "no-f6",
     /// `fast`: a read accepts words although the attempt is so old that newer ones may look older.
     OldReadUnchecked = "old-read-unchecked",
-    /// `fast`: an attempt commits although it is so old that words may have
-    /// changed and look as they were seen.
+    /// `fast`: an attempt commits although it is so old that changed words may look unchanged.
     OldCommitUnchecked = "old-commit-unchecked",
-    /// `fast`: a word that looks newer than the snapshot is taken for an old one
-    /// without asking the clock.
+    /// `fast`: a word that looks newer than the snapshot is taken for old without asking the clock.
     OldUnproved = "old-unproved",
     /// `fast`, pairs: a read takes version and value from two loads.
     PairReadTwice = "pair-read-twice",
-    /// `fast`, pairs: a lock is acquired from the version found at the commit,
-    /// even if it is not the version that the read saw.
+    /// `fast`, pairs: a lock is acquired from the version found at the commit, whatever the read saw.
     PairLockUnchecked = "pair-lock-unchecked",
     /// `fast`, pairs: a release after a failed commit stores the new value.
     PairGivenBackNew = "pair-given-back-new",
     /// `fast`, teams: each lane takes its own snapshot.
     TeamClockApart = "team-clock-apart",
-    /// `fast`, teams: there is no barrier between the leader's load of the
-    /// clock and the first reads of the other lanes.
+    /// `fast`, teams: no barrier is between the leader's load of the clock and the others' first reads.
     NoF7 = "no-f7",
-    /// `fast`, teams: an extension validates only the lanes that met a newer
-    /// word, and the other lanes move their snapshot unchecked.
+    /// `fast`, teams: an extension validates only the lanes that met a newer word.
     TeamExtendsApart = "team-extends-apart",
     /// `fast`, teams: lanes that hold their locks commit although another lane failed.
     TeamCommitsApart = "team-commits-apart",
     /// `fast`, teams: only the leader's validation counts.
     TeamLeaderValidates = "team-leader-validates",
-    /// `fast`, teams: a lock that a team mate holds is shared even if it was
-    /// acquired from another version.
+    /// `fast`, teams: a lock that a team mate holds is shared even if it is of another version.
     TeamShareUnchecked = "team-share-unchecked",
     /// `fast`, teams: a lane releases a lock before those that share it have stored their values.
     NoF8 = "no-f8",
@@ -211,8 +200,7 @@ mutants! {
     NoA3 = "no-a3",
     /// `fast`: there is no fence between elements and headers in a commit.
     NoA4 = "no-a4",
-    /// `fast`, teams of a block: the receivers of a broadcast load it before
-    /// the sender has stored it.
+    /// `fast`, teams of a block: receivers load a broadcast before the sender has stored it.
     BlockToldEarly = "block-told-early",
     /// `fast`, teams of a block: a vote counts only the warp of the voter.
     BlockVotesByWarp = "block-votes-by-warp",
@@ -224,8 +212,7 @@ mutants! {
     OrElseKeepsWrites = "or-else-keeps-writes",
     /// A transaction that waits keeps its ticket.
     RetryKeepsTicket = "retry-keeps-ticket",
-    /// Pools: a node is free as soon as a transaction frees it, and not when the
-    /// transaction commits.
+    /// Pools: a node is free as soon as a transaction frees it, before that commits.
     PoolFreeAtOnce = "pool-free-at-once",
     /// Pools: an attempt that aborts keeps the nodes that it has allocated.
     PoolNotUndone = "pool-not-undone",
@@ -235,20 +222,17 @@ mutants! {
     WitnessReleased = "witness-released",
     /// `fast`, lists: a removal leaves the link of the removed node as it is.
     RemovalUnmarked = "removal-unmarked",
-    /// `fast`: a commit that fails to lock one of a group of words also releases
-    /// words of later groups, which it does not own.
+    /// `fast`: a commit that fails to lock a word of a group also releases later groups, not its own.
     LaterGroupsReleased = "later-groups-released",
     /// Barriers across blocks: there is no fence before an arrival.
     BarrierNoRelease = "barrier-no-release",
     /// Barriers across blocks: a poll that finds the round complete does not acquire.
     BarrierNoAcquire = "barrier-no-acquire",
-    /// Barriers across blocks: there is no fence between the arrivals that a
-    /// thread has seen and its own word about them.
+    /// Barriers across blocks: no fence is between the arrivals a thread has seen and its own word.
     BarrierNotPassedOn = "barrier-not-passed-on",
     /// Barriers across blocks: the number of the round stays as it is.
     BarrierRoundKept = "barrier-round-kept",
-    /// Sleeping semaphores and those of tickets: there is no fence between the count
-    /// and the section.
+    /// Sleeping semaphores and those of tickets: no fence is between the count and the section.
     SemaphoreNoAcquire = "semaphore-no-acquire",
     /// Semaphores: there is no fence between the section and its end.
     SemaphoreNoRelease = "semaphore-no-release",
@@ -260,18 +244,15 @@ mutants! {
     LockNoAcquire = "lock-no-acquire",
     /// Locks: a lock is given up without release.
     LockNoRelease = "lock-no-release",
-    /// Locks: the lanes of a warp that acquire a lock together do not wait for
-    /// each other's sections.
+    /// Locks: lanes of a warp that acquire a lock together do not wait for each other's sections.
     LockNoHandoff = "lock-no-handoff",
-    /// Locks, MCS: a holder that finds no node behind its own, but another at the
-    /// end of the queue, goes away.
+    /// Locks, MCS: a holder goes away that finds a node at the end, but none linked behind its own.
     LockWakeupLost = "lock-wakeup-lost",
     /// Locks, MCS2: a node is free for another lock as soon as its lock is granted.
     LockNodeReused = "lock-node-reused",
     /// Locks, ring buffer: a holder leaves its entry in the ring.
     LockRingEntryKept = "lock-ring-entry-kept",
-    /// Locks, ring buffer: there is no fence between a thread's position and its
-    /// first look at the front.
+    /// Locks, ring buffer: no fence is between a thread's position and its first look at the front.
     LockRingFrontStale = "lock-ring-front-stale",
     /// Locks with reservations: a thread that comes takes a lock that is reserved for others.
     LockReservationBroken = "lock-reservation-broken",

@@ -17,7 +17,7 @@
 //! | [`SUMS`].. | the sums, by phase |
 
 use crate::lane::{Lane, Probe};
-use crate::observe::probe::{LogRecord, ProbeBuffer};
+use crate::observe::probe::ProbeBuffer;
 
 /// The number of phases.
 pub const PHASES: usize = 8;
@@ -54,13 +54,6 @@ pub struct Stretches {
 
 #[stm_core_macros::inlined]
 impl Stretches {
-    pub(crate) const NONE: Self = Self {
-        row: core::ptr::null_mut(),
-        since: 0,
-        open: [0; PHASES],
-        settled: [0; PHASES],
-    };
-
     fn load<L: Lane>(&self, lane: &L, i: usize) -> u64 {
         // SAFETY: in this lane's row: `i` is below ROW_WORDS.
         unsafe { lane.private_load_64(self.row.wrapping_add(i)) }
@@ -79,7 +72,9 @@ impl Stretches {
     pub(crate) unsafe fn open<L: Lane>(lane: &L, buffer: ProbeBuffer) -> Self {
         let mut cursor = Self {
             row: buffer.of_lane(lane),
-            ..Self::NONE
+            since: 0,
+            open: [0; PHASES],
+            settled: [0; PHASES],
         };
         let opens = cursor.load(lane, OPENS);
         for k in 0..PHASES {
@@ -138,7 +133,6 @@ impl Probe for Profiler {
         // SAFETY: the caller upholds the contract of this function.
         unsafe { Stretches::open(lane, ProbeBuffer::load(lane, place)) }
     }
-    fn record<L: Lane>(self, _lane: &L, _cursor: &mut Stretches, _record: LogRecord) {}
     fn spent<L: Lane>(self, lane: &L, cursor: &mut Stretches, phase: usize) {
         cursor.spent(lane, phase);
     }

@@ -28,12 +28,6 @@ pub struct Recording {
 
 #[stm_core_macros::inlined]
 impl Recording {
-    pub(crate) const NONE: Self = Self {
-        part: core::ptr::null_mut(),
-        words: 0,
-        at: 0,
-    };
-
     /// Continues the calling lane's part.
     ///
     /// # Safety
@@ -48,21 +42,17 @@ impl Recording {
         }
     }
 
-    fn append<L: Lane>(&mut self, lane: &L, words: [u64; 3], n: u64) {
-        if self.at + n <= self.words {
-            for (k, word) in words.iter().enumerate() {
-                if (k as u64) < n {
+    pub(crate) fn record<L: Lane>(&mut self, lane: &L, record: LogRecord) {
+        if self.at + record.len <= self.words {
+            for (k, word) in record.words.iter().enumerate() {
+                if (k as u64) < record.len {
                     let place = self.part.wrapping_add((self.at + k as u64) as usize);
                     // SAFETY: inside this lane's part (the comparison above).
                     unsafe { lane.private_store_64(place, *word) };
                 }
             }
         }
-        self.at += n;
-    }
-
-    pub(crate) fn record<L: Lane>(&mut self, lane: &L, record: LogRecord) {
-        self.append(lane, record.words, record.len);
+        self.at += record.len;
     }
 
     pub(crate) fn close<L: Lane>(self, lane: &L) {
@@ -84,8 +74,6 @@ impl Probe for Recorder {
     fn record<L: Lane>(self, lane: &L, cursor: &mut Recording, record: LogRecord) {
         cursor.record(lane, record);
     }
-    fn spent<L: Lane>(self, _lane: &L, _cursor: &mut Recording, _phase: usize) {}
-    fn settle(self, _cursor: &mut Recording, _instead: Option<usize>) {}
     fn close<L: Lane>(self, lane: &L, cursor: Recording) {
         cursor.close(lane);
     }

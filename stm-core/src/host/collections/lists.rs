@@ -248,11 +248,11 @@ container! {
         // SAFETY: the parts are this owner's, which has a list at least, and which
         // puts each key into the list of its range, as the view does.
         unsafe { TList::from_lists(it.0.view::<A>(), it.1) };
-    parts [0]; nodes 0; lists 0; shown 0
+    parts [0]; nodes 0; lists 0 by range; shown 0
 }
 container! {
     Map<K: [Key], V: [Element]> => TMap, |it| TMap::from_lists(it.0.view::<A>());
-    parts [0]; nodes 0; lists 0; shown 0
+    parts [0]; nodes 0; lists 0 by bucket; shown 0
 }
 
 impl<D: Device, K: Key, V: Element> List<D, K, V> {
@@ -305,14 +305,6 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
         range(key, self.1, self.0.lists() as u64) as usize
     }
 
-    /// Replaces the contents. Of several values of one key, the last one counts. Its errors are
-    /// those of [`Lists::upload`].
-    pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
-        let entries = entries.into_iter();
-        let entries = entries.map(|(key, value)| (self.range(key), key, value));
-        self.0.fill(&entries.collect::<Vec<_>>())
-    }
-
     /// Copies the entries to the host, in the order of their keys.
     ///
     /// # Errors
@@ -356,14 +348,6 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
             "a map has from 1 to 2^31 buckets"
         );
         Ok(Self(Lists::new(device, layout, buckets, capacity, what)?))
-    }
-
-    /// Replaces the contents. Of several values of one key, the last one counts. Its errors are
-    /// those of [`Lists::upload`].
-    pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
-        let entries = entries.into_iter();
-        let entries = entries.map(|(key, value)| (self.bucket(key), key, value));
-        self.0.fill(&entries.collect::<Vec<_>>())
     }
 
     /// Copies the entries to the host.

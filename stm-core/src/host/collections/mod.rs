@@ -9,15 +9,9 @@
 macro_rules! container {
     (
         $owner:ident<$($of:ident: [$($bound:tt)*]),*> => $view:ident, |$it:ident| $make:expr;
-        parts [$first:tt $($part:tt)*]; $(nodes $nodes:tt;)? $(lists $lists:tt;)? shown $($shown:tt)*
+        parts [$first:tt $($part:tt)*]; $(nodes $nodes:tt;)? $(lists $lists:tt by $place:ident;)? shown $($shown:tt)*
     ) => {
-        impl<D: Device, $($of),*> core::fmt::Debug for $owner<D, $($of),*> {
-            fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-                f.debug_struct(stringify!($owner))
-                    $(.field(stringify!($shown), &self.$shown))*
-                    .finish_non_exhaustive()
-            }
-        }
+        stm_machine::shown!([D: Device, $($of),*] $owner<D, $($of),*>: $($shown),*; ..);
 
         impl<D: Device, $($of: $($bound)*),*> $owner<D, $($of),*> {
             $(
@@ -37,6 +31,17 @@ macro_rules! container {
                 /// Does what [`Lists::words`] does.
                 pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
                     self.$lists.words()
+                }
+
+                /// Replaces the contents. Of several values of one key, the last one counts. Its
+                /// errors are those of [`Lists::upload`].
+                pub fn upload(
+                    &mut self,
+                    entries: impl IntoIterator<Item = (K, V)>,
+                ) -> Result<(), Error> {
+                    let entries = entries.into_iter();
+                    let entries = entries.map(|(key, value)| (self.$place(key), key, value));
+                    self.$lists.fill(&entries.collect::<Vec<_>>())
                 }
             )?
 

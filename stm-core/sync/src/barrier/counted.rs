@@ -1,7 +1,6 @@
 //! The barrier with one counter.
 
 use super::{BarrierMemory, Meeting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A barrier with one hand-over: the blocks count themselves on one counter, and
@@ -14,8 +13,7 @@ use stm_machine::{Lane, observe::Mutant};
 /// An arrival is an addition with a result, which tells the last block that it need
 /// not poll; the polls of the others begin when the result is there, and have a short
 /// pause between them. On an H200 both together are faster than an addition without a
-/// result and polls that follow each other: 0.80 us for 0.94 us with 132 blocks, 1.07
-/// for 1.58 with 528 (`docs/lab-notes/2026-11-22-barriers.md`).
+/// result and polls that follow each other (`docs/lab-notes/2026-11-22-barriers.md`).
 #[derive(Clone, Copy, Debug)]
 pub struct Counted;
 
@@ -26,15 +24,9 @@ const ROUND_SHIFT: u32 = 16;
 /// The line of the counter.
 const COUNTER: u32 = 1;
 
-impl Sealed for Counted {}
-
 #[stm_machine::inlined]
 impl Meeting for Counted {
     const NAME: &'static str = "counted";
-
-    fn groups(_blocks: u32) -> u32 {
-        1
-    }
 
     fn lines(_blocks: u32, _groups: u32) -> u32 {
         1

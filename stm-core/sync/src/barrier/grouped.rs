@@ -1,7 +1,6 @@
 //! The barrier with counters of groups, and one that all poll.
 
 use super::{BarrierMemory, Meeting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A barrier for many blocks: the blocks of a group count themselves on the group's
@@ -9,8 +8,7 @@ use stm_machine::{Lane, observe::Mutant};
 ///
 /// It is [`Tree`](super::Tree) without the flag. There are few groups, so that the
 /// polls of many blocks delay few additions, and the last hand-over is one poll of a
-/// counter. On an H200 it is the fastest from about a thousand blocks on: 1.66 us for
-/// 1.94 us of [`Counted`](super::Counted) with 1,056
+/// counter. On an H200 it is the fastest from about a thousand blocks on
 /// (`docs/lab-notes/2026-11-22-barriers.md`).
 ///
 /// Line 1 + g holds the counter of group g, and line 1 + `groups` the root.
@@ -26,8 +24,6 @@ impl Grouped {
         1 + place.groups()
     }
 }
-
-impl Sealed for Grouped {}
 
 #[stm_machine::inlined]
 impl Meeting for Grouped {

@@ -1,7 +1,6 @@
 //! The barrier with a leader.
 
 use super::{BarrierMemory, GROUPS_MAX, Meeting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A barrier with a leader, for many blocks: the blocks of a group count themselves
@@ -52,8 +51,6 @@ impl Led {
         true
     }
 }
-
-impl Sealed for Led {}
 
 #[stm_machine::inlined]
 impl Meeting for Led {

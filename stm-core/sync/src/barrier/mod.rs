@@ -75,7 +75,9 @@ pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
 
     /// Returns the number of groups into which a grid of this many blocks is
     /// divided: a power of two, at most [`GROUPS_MAX`] and at most `blocks`.
-    fn groups(blocks: u32) -> u32;
+    fn groups(_blocks: u32) -> u32 {
+        1
+    }
 
     /// Returns the number of lines of memory that the algorithm uses, behind the
     /// first one, in which its [`BarrierMemory`] keeps what all algorithms need.
@@ -103,13 +105,7 @@ pub struct TBarrier<B> {
     meeting: PhantomData<B>,
 }
 
-stm_machine::handle!([B] TBarrier<B>);
-
-impl<B> core::fmt::Debug for TBarrier<B> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_tuple("TBarrier").field(&self.place).finish()
-    }
-}
+stm_machine::handle!([B] TBarrier<B>: place);
 
 impl<B: Meeting> TBarrier<B> {
     /// Makes the barrier of a place.

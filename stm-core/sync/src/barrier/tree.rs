@@ -1,7 +1,6 @@
 //! The tree barrier.
 
 use super::{BarrierMemory, GROUPS_MAX, Meeting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A tree of two levels, as Xiao and Feng 2010 describe: the blocks of a group count
@@ -13,8 +12,6 @@ use stm_machine::{Lane, observe::Mutant};
 /// as many groups as blocks in a group.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree;
-
-impl Sealed for Tree {}
 
 #[stm_machine::inlined]
 impl Meeting for Tree {

@@ -1,7 +1,6 @@
 //! The two-stage atomic barrier.
 
 use super::{BarrierMemory, Meeting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The two-stage atomic barrier, with which Stuart and Owens 2011 (section 5) and
@@ -15,15 +14,9 @@ use stm_machine::{Lane, observe::Mutant};
 #[derive(Clone, Copy, Debug)]
 pub struct TwoStage;
 
-impl Sealed for TwoStage {}
-
 #[stm_machine::inlined]
 impl Meeting for TwoStage {
     const NAME: &'static str = "two-stage";
-
-    fn groups(_blocks: u32) -> u32 {
-        1
-    }
 
     fn lines(_blocks: u32, _groups: u32) -> u32 {
         2

@@ -1,7 +1,6 @@
 //! The barrier of Xiao and Feng.
 
 use super::{BarrierMemory, Meeting, place::LINE_WORDS};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The barrier of Xiao and Feng 2010, which Stuart and Owens 2011 (section 5) found to be the best
@@ -22,15 +21,9 @@ impl XiaoFeng {
     }
 }
 
-impl Sealed for XiaoFeng {}
-
 #[stm_machine::inlined]
 impl Meeting for XiaoFeng {
     const NAME: &'static str = "xiao-feng";
-
-    fn groups(_blocks: u32) -> u32 {
-        1
-    }
 
     fn lines(blocks: u32, _groups: u32) -> u32 {
         2 * blocks.div_ceil(LINE_WORDS)

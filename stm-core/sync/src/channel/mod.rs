@@ -22,18 +22,12 @@
 //!
 //! The idea is that of full/empty bits (Smith 1978) and of I-structures (Arvind, Nikhil and
 //! Pingali 1989), for which machines had a bit beside each word. Li, van den Braak, Corporaal
-//! and Kumar 2015 found such bits in the shared memory of Fermi GPUs, which used them for its
-//! atomics, and built *tiny-lock* from them; their Figures 8 and 9 are the two forms of one
-//! to many. What limited it, and what is there instead:
-//!
-//! | tiny-lock (Li et al. 2015, sections 3, 4.4 and 7) | here |
-//! | --- | --- |
-//! | 1,024 lock bits a multiprocessor, which bound the threads | as many channels as there is memory, for a tag of 32 bits each |
-//! | locations 1,024 words apart have one lock bit: a deadlock if both are used | no two channels have a word in common |
-//! | assembly of Fermi GPUs, edited by hand | instructions of PTX for every GPU since `sm_70`; the same source on the CPU and in the simulator |
-//! | shared memory only | global memory, too |
-//! | of several consumers each must put the token back | all load the same word, and nothing is put back |
-//! | the producer must lock each word first, before a barrier of the block | a word has the tag of its last value until the next is put |
+//! and Kumar 2015 built *tiny-lock* from such bits in the shared memory of Fermi GPUs, whose
+//! assembly they edited by hand; their Figures 8 and 9 are the two forms of one to many. There are
+//! 1,024 of those bits a multiprocessor, some words share one, and consumers must put a token back.
+//! Here a tag of 32 bits is in the word itself, in any memory and on every machine: no two channels
+//! have a word in common, all consumers load the same word, and a word has the tag of its last
+//! value until the next is put.
 //!
 //! # Deadlocks within a warp
 //!
@@ -49,7 +43,6 @@
 //! Nothing but its own words. To hand over what else was written, for example behind an index
 //! that goes through the channel, call [`Lane::fence`] before the put and after the get.
 
-mod gather;
 mod ring;
 mod rounds;
 mod slots;
@@ -57,8 +50,7 @@ mod space;
 
 use stm_machine::{Element, Lane, observe::Mutant};
 
-pub use gather::Gather;
-pub use ring::{Copies, DEPTH_LOG2_MAX, Receiver, Ring, RingShape, Sender, TRings};
+pub use ring::{Copies, DEPTH_LOG2_MAX, Gather, Receiver, Ring, RingShape, Sender, TRings};
 pub use rounds::in_rounds;
 pub use slots::{Found, TChannels};
 pub use space::{Cluster, Global, Shared, Space};

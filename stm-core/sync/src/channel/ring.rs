@@ -58,7 +58,7 @@ impl RingShape {
         }
     }
 
-    const fn is_right(self) -> bool {
+    pub(crate) const fn is_right(self) -> bool {
         self.depth_log2 <= DEPTH_LOG2_MAX && self.consumers != 0 && self.consumers <= 1 << 20
     }
 
@@ -99,21 +99,7 @@ pub struct TRings<T = u32, S = Global> {
     value: PhantomData<T>,
 }
 
-impl<T, S: Copy> Clone for TRings<T, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T, S: Copy> Copy for TRings<T, S> {}
-
-impl<T, S: core::fmt::Debug> core::fmt::Debug for TRings<T, S> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TRings")
-            .field("space", &self.space)
-            .field("shape", &self.shape)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([T, S: Space] TRings<T, S>: space, shape; ..);
 
 #[stm_machine::inlined]
 impl<T: Element, S: Space> TRings<T, S> {
@@ -136,21 +122,15 @@ impl<T: Element, S: Space> TRings<T, S> {
 
     /// Returns ring `i`, if there is one.
     pub fn get(&self, i: u32) -> Option<Ring<T, S>> {
-        (i < self.shape.rings).then(|| self.at(i))
-    }
-
-    pub(super) fn at(&self, i: u32) -> Ring<T, S> {
-        let words = self.shape.ring_words::<T, S>();
-        Ring {
-            space: self.space.after(u64::from(i) * words),
-            shape: self.shape,
-            stop: self.stop,
-            value: PhantomData,
-        }
-    }
-
-    pub(super) const fn stop(&self) -> Stop {
-        self.stop
+        (i < self.shape.rings).then(|| {
+            let words = self.shape.ring_words::<T, S>();
+            Ring {
+                space: self.space.after(u64::from(i) * words),
+                shape: self.shape,
+                stop: self.stop,
+                value: PhantomData,
+            }
+        })
     }
 }
 
@@ -259,13 +239,13 @@ impl<T: Element, S: Space> Ring<T, S> {
     }
 
     /// Returns how many values a consumer has taken, modulo 2^32.
-    pub(super) fn taken<L: Lane>(&self, lane: &L, consumer: u32) -> u32 {
+    fn taken<L: Lane>(&self, lane: &L, consumer: u32) -> u32 {
         // SAFETY: a word of the ring (`from_raw`). Relaxed: `ORDERING.md`, "Channels".
         unsafe { self.space.load(lane, self.number(consumer)) as u32 }
     }
 
     /// Takes value `n` as a consumer, if it has come.
-    pub(super) fn try_take<L: Lane>(&self, lane: &L, consumer: u32, n: u32) -> Option<T> {
+    fn try_take<L: Lane>(&self, lane: &L, consumer: u32, n: u32) -> Option<T> {
         let copy = match self.shape.copies {
             Copies::One => 0,
             Copies::Each => u64::from(consumer),
@@ -333,9 +313,6 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
     }
 
     /// Puts a value, as soon as there is room.
-    ///
-    /// # Errors
-    /// [`Stopped`] if the launch was told to stop before. The kernel should return.
     pub fn send(&mut self, value: T) -> Result<(), Stopped> {
         let (lane, stop) = (self.lane, self.ring.stop);
         let sent = until_after(lane, stop, S::POLLS, || self.try_send(value));
@@ -348,9 +325,6 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
     }
 
     /// Waits until every consumer has taken all values.
-    ///
-    /// # Errors
-    /// [`Stopped`] if the launch was told to stop before. The kernel should return.
     pub fn drain(&mut self) -> Result<(), Stopped> {
         let (lane, stop) = (self.lane, self.ring.stop);
         let drained = until_after(lane, stop, S::POLLS, || self.is_drained());
@@ -378,9 +352,6 @@ impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
     }
 
     /// Waits for the next value and takes it. The wait contains no warp operation.
-    ///
-    /// # Errors
-    /// [`Stopped`] if the launch was told to stop before. The kernel should return.
     pub fn take(&mut self) -> Result<T, Stopped> {
         let mut value = None;
         until_after(self.lane, self.ring.stop, S::POLLS, || {
@@ -390,5 +361,82 @@ impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
         let value = value.ok_or(Stopped)?;
         self.next = self.next.wrapping_add(1);
         Ok(value)
+    }
+}
+
+/// The only consumer of several rings, of which each has its own producer. How far it has
+/// come in each is in the ring's own memory, so that it needs no registers for them.
+pub struct Gather<'l, L, T, S> {
+    lane: &'l L,
+    rings: TRings<T, S>,
+    /// The ring that is asked first.
+    turn: u32,
+}
+
+stm_machine::shown!([L, T, S: Space] Gather<'_, L, T, S>: rings, turn; ..);
+
+impl<T: Element, S: Space> TRings<T, S> {
+    /// Begins to consume from all rings, as the first consumer of each: many producers to
+    /// one consumer.
+    #[inline(always)]
+    pub fn gather<'l, L: Lane>(&self, lane: &'l L) -> Gather<'l, L, T, S> {
+        let (rings, turn) = (*self, 0);
+        Gather { lane, rings, turn }
+    }
+}
+
+#[stm_machine::inlined]
+impl<L: Lane, T: Element, S: Space> Gather<'_, L, T, S> {
+    /// Takes the next value of producer `ring`, if it has come.
+    pub fn try_take_from(&mut self, ring: u32) -> Option<T> {
+        let ring = self.rings.get(ring)?;
+        // This thread alone stores the number, so it finds what it stored last.
+        let next = ring.taken(self.lane, 0);
+        ring.try_take(self.lane, 0, next)
+    }
+
+    /// Waits for the next value of producer `ring` and takes it.
+    ///
+    /// # Errors
+    /// [`Stopped`], also at once if there is no such ring.
+    pub fn take_from(&mut self, ring: u32) -> Result<T, Stopped> {
+        let ring = self.rings.get(ring).ok_or(Stopped)?;
+        let next = ring.taken(self.lane, 0);
+        let mut value = None;
+        until_after(self.lane, self.rings.stop, S::POLLS, || {
+            value = ring.try_take(self.lane, 0, next);
+            value.is_some()
+        });
+        value.ok_or(Stopped)
+    }
+
+    /// Takes a value that has come, of any producer, with the number of the ring. It asks each
+    /// ring once, from the one behind the last that had a value on, so that none is
+    /// passed over twice for another.
+    pub fn try_take_any(&mut self) -> Option<(u32, T)> {
+        let mut asked = 0;
+        while asked < self.rings.len() {
+            let ring = self.turn;
+            self.turn += 1;
+            if self.turn >= self.rings.len() {
+                self.turn = 0;
+            }
+            if let Some(value) = self.try_take_from(ring) {
+                return Some((ring, value));
+            }
+            asked += 1;
+        }
+        None
+    }
+
+    /// Waits for a value of any producer and takes it.
+    pub fn take_any(&mut self) -> Result<(u32, T), Stopped> {
+        let (lane, stop) = (self.lane, self.rings.stop);
+        let mut found = None;
+        until_after(lane, stop, S::POLLS, || {
+            found = self.try_take_any();
+            found.is_some()
+        });
+        found.ok_or(Stopped)
     }
 }

@@ -23,21 +23,7 @@ pub struct TChannels<T = u32, S = Global> {
     value: PhantomData<T>,
 }
 
-impl<T, S: Copy> Clone for TChannels<T, S> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T, S: Copy> Copy for TChannels<T, S> {}
-
-impl<T, S: core::fmt::Debug> core::fmt::Debug for TChannels<T, S> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TChannels")
-            .field("space", &self.space)
-            .field("len", &self.len)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::handle!([T, S: Space] TChannels<T, S>: space, len; ..);
 
 #[stm_machine::inlined]
 impl<T: Element, S: Space> TChannels<T, S> {
@@ -98,8 +84,7 @@ impl<T: Element, S: Space> TChannels<T, S> {
     /// lanes of a warp may wait for each other.
     ///
     /// # Errors
-    /// [`Stopped`] if the launch was told to stop before, or at once if there is no such
-    /// channel. The kernel should return.
+    /// [`Stopped`], also at once if there is no such channel.
     pub fn get<L: Lane>(&self, lane: &L, i: u64, tag: u32) -> Result<T, Stopped> {
         if i >= self.len {
             return Err(Stopped);

@@ -36,7 +36,12 @@ pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
     /// The obligations are those of [`Self::load`], for both, and they are accessed only as a pair.
     unsafe fn load_pair<L: Lane>(self, lane: &L, i: u64) -> [u64; 2] {
         // SAFETY: the caller upholds the contract of this function.
-        unsafe { [self.load(lane, i), self.load(lane, i + 1)] }
+        unsafe {
+            match self.pair(lane, i) {
+                Some(words) => lane.load_relaxed_128(words),
+                None => [self.load(lane, i), self.load(lane, i + 1)],
+            }
+        }
     }
 
     /// Stores words `i` and `i + 1`, `i` even, in one access where the machine can.
@@ -46,9 +51,18 @@ pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
     unsafe fn store_pair<L: Lane>(self, lane: &L, i: u64, v: [u64; 2]) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe {
+            if let Some(words) = self.pair(lane, i) {
+                return lane.store_relaxed_128(words, v);
+            }
             self.store(lane, i, v[0]);
             self.store(lane, i + 1, v[1]);
         }
+    }
+
+    /// Returns the address of words `i` and `i + 1`, `i` even, if one access reaches both.
+    #[doc(hidden)]
+    fn pair<L: Lane>(self, _lane: &L, _i: u64) -> Option<*mut u64> {
+        None
     }
 }
 
@@ -73,8 +87,6 @@ impl Global {
     }
 }
 
-impl Sealed for Global {}
-
 #[stm_machine::inlined]
 impl Space for Global {
     const LINE_WORDS: u64 = 16;
@@ -91,24 +103,9 @@ impl Space for Global {
         // SAFETY: as above.
         unsafe { lane.store_relaxed_64(self.word(i), v) };
     }
-    unsafe fn load_pair<L: Lane>(self, lane: &L, i: u64) -> [u64; 2] {
-        // SAFETY: as above; an even word is aligned to 16 bytes.
-        unsafe {
-            if lane.has_wide_atomics() {
-                return lane.load_relaxed_128(self.word(i));
-            }
-            [self.load(lane, i), self.load(lane, i + 1)]
-        }
-    }
-    unsafe fn store_pair<L: Lane>(self, lane: &L, i: u64, v: [u64; 2]) {
-        // SAFETY: as above.
-        unsafe {
-            if lane.has_wide_atomics() {
-                return lane.store_relaxed_128(self.word(i), v);
-            }
-            self.store(lane, i, v[0]);
-            self.store(lane, i + 1, v[1]);
-        }
+    // An even word is aligned to 16 bytes.
+    fn pair<L: Lane>(self, lane: &L, i: u64) -> Option<*mut u64> {
+        lane.has_wide_atomics().then(|| self.word(i))
     }
 }
 
@@ -215,8 +212,6 @@ unsafe fn clear<L: Lane, S: Space>(lane: &L, space: S, words: u64) {
     }
 }
 
-impl Sealed for Cluster {}
-
 #[stm_machine::inlined]
 impl Space for Cluster {
     const LINE_WORDS: u64 = 2;
@@ -237,8 +232,6 @@ impl Space for Cluster {
         unsafe { lane.cluster_store_64(self.rank, self.first + 2 * i as u32, v) };
     }
 }
-
-impl Sealed for Shared {}
 
 #[stm_machine::inlined]
 impl Space for Shared {

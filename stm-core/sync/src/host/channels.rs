@@ -7,43 +7,7 @@ use stm_machine::host::{Buffer, Device, Error, Launch};
 use stm_machine::{Element, Kernel, Stop};
 
 /// Channels for values of type `T` in the memory of a device. They are lent to a kernel as
-/// `&Channels<D, T>`:
-///
-/// ```
-/// use std::time::Duration;
-/// use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
-/// use stm_machine::{Lane, Output, kernel};
-/// use stm_sync::host::Channels;
-/// use stm_sync::channel::TChannels;
-///
-/// /// Each thread adds its number to what the thread before it has put.
-/// #[kernel]
-/// pub fn sums<L: Lane>(
-///     lane: &L, channels: &TChannels<u32>, sums: &Output<u32>, tag: u32,
-/// ) {
-///     let me = lane.grid_thread();
-///     let before = match me.checked_sub(1) {
-///         Some(other) => channels.get(lane, other, tag),
-///         None => Ok(0),
-///     };
-///     let Ok(before) = before else { return };
-///     let sum = before + me as u32;
-///     channels.put(lane, me, tag, sum);
-///     sums.set(lane, me, sum);
-/// }
-///
-/// # fn main() -> Result<(), stm_machine::host::Error> {
-/// let device = Cpu::new();
-/// let mut watchdog = Watchdog::new(&device, Some(Duration::from_secs(10)))?;
-/// let channels = Channels::new(&device, 6, watchdog.stop())?;
-/// let mut found = Buffer::zeroed(&device, 6, "sums")?;
-/// let shape = Launch { cooperative: true, ..Launch::new(3, 2) };
-/// for tag in 1..=2u32 {
-///     sums::launch(&device, &mut watchdog, shape, &channels, &mut found, tag)?;
-///     assert_eq!(found.download()?, [0u32, 1, 3, 6, 10, 15]);
-/// }
-/// # Ok(()) }
-/// ```
+/// `&Channels<D, T>`; [`TChannels::get`] waits for a value, and [`Rings`] has an example of the kind.
 ///
 /// Blocks that wait for blocks with higher numbers must be resident together with them
 /// (`Launch::cooperative`, [`Device::resident_blocks`]). A block that draws its work in order from a
@@ -158,21 +122,13 @@ impl<D: Device, T: Element> Rings<D, T> {
     /// consumers, or an error of the device.
     pub fn new(device: &D, shape: RingShape, stop: Stop) -> Result<Self, Error> {
         let (depth, consumers) = (shape.depth_log2, shape.consumers);
-        let (what, value, expected) = if depth > DEPTH_LOG2_MAX {
-            ("the logarithm of a ring's depth", depth, "0 to 20")
-        } else {
-            (
-                "the number of a ring's consumers",
-                consumers,
-                "1 to 1048576",
-            )
-        };
-        let words = shape.words::<T, Global>().ok_or(Error::BadConfig {
-            what,
-            value: value.into(),
-            expected,
-        })?;
-        let len = usize::try_from(words).unwrap_or(usize::MAX);
+        let what = "the logarithm of a ring's depth";
+        Error::unless(depth <= DEPTH_LOG2_MAX, what, depth, "0 to 20")?;
+        let (fits, what) = (shape.is_right(), "the number of a ring's consumers");
+        Error::unless(fits, what, consumers, "1 to 1048576")?;
+        let words = shape.words::<T, Global>();
+        let len = words.and_then(|words| usize::try_from(words).ok());
+        let len = len.unwrap_or(usize::MAX);
         Ok(Self {
             words: Buffer::zeroed(device, len, "rings")?,
             shape,

@@ -16,69 +16,22 @@ use stm_machine::host::{Device, Error, Launch};
 /// [`Semaphores::chosen`] make those of another kind, for the same kernels.
 ///
 /// ```
-/// use std::time::Duration;
-/// use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
-/// use stm_machine::{Lane, TArray, kernel};
+/// use stm_machine::host::{Cpu, Watchdog};
 /// use stm_sync::host::Defaults;
-/// use stm_sync::{Mutex, TLocks, series::IN_A_ROW};
 ///
-/// /// Adds 1 to an element, `times` times in each thread.
-/// #[kernel]
-/// pub fn add<L: Lane>(
-///     lane: &L, mutexes: &TLocks<Mutex>, data: &TArray<u32>, times: u64,
-/// ) {
-///     let Some(word) = data.get(0) else { return };
-///     let mut left = times;
-///     // A fault is recorded, and `check` reports it.
-///     let _ = mutexes.with_many(lane, 0, IN_A_ROW, || {
-///         // SAFETY: the word is live, and mutex 0 protects it.
-///         unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
-///         left -= 1;
-///         left != 0
-///     });
-/// }
-///
-/// # fn main() -> Result<(), stm_machine::host::Error> {
 /// let device = Cpu::new();
-/// let mut watchdog = Watchdog::new(&device, Some(Duration::from_secs(10)))?;
+/// let watchdog = Watchdog::new(&device, None)?;
 /// let defaults = Defaults::of_device_kind(&device);
-/// let mutexes = defaults.mutexes(&device, 1, 8, "the mutex")?;
-/// let data = Buffer::zeroed(&device, 1, "data")?;
-/// add::launch(&device, &mut watchdog, Launch::new(4, 2), &mutexes, &data, 100)?;
-/// mutexes.check()?;
-/// assert_eq!(data.download()?, [800u32]);
-/// # Ok(()) }
+/// let mutexes = defaults.mutexes(&device, 1, 8, "the mutex")?; // for 8 threads
+/// let semaphores = defaults.semaphores(&device, 1, 2, watchdog.stop())?; // 2 threads inside
+/// assert_eq!((mutexes.len(), semaphores.count()), (1, 2));
+/// # Ok::<(), stm_machine::host::Error>(())
 /// ```
 ///
-/// # What they rest on
-///
-/// Those of a GPU are what one run on an NVIDIA H200 found (26 November 2026, commit 586c43e;
-/// `docs/results/h200/sync.json` has a later one), and a guess for other GPUs; `stamp device --measure` and
-/// `stamp bench sync` measure yours. Rates are in millions a second. The first row of each
-/// group is the default.
-///
-/// | sections on one mutex, a thread in each of so many blocks | 8 | 32 | 132 | 528 |
-/// | --- | --- | --- | --- | --- |
-/// | `ticket` | 1.200 | 1.284 | 1.372 | 1.288 |
-/// | `anderson`, which takes memory for each user | 1.316 | 1.322 | 1.328 | 1.311 |
-/// | `mcs` | 1.051 | 1.104 | 1.052 | 1.031 |
-/// | `fetch-add` | 0.975 | 1.019 | 1.074 | 1.037 |
-/// | `tas-backoff`, which serves blocks in no order | 1.249 | 1.469 | 1.775 | 1.290 |
-///
-/// | waits at a barrier, 128 threads in each of so many blocks | 132 | 264 | 528 | 1,056 |
-/// | --- | --- | --- | --- | --- |
-/// | `counted`, up to 528 blocks | 1.054 | 0.901 | 0.810 | 0.460 |
-/// | `grouped`, from there on | 0.655 | 0.658 | 0.644 | 0.567 |
-/// | `led` | 0.613 | 0.608 | 0.595 | 0.514 |
-/// | `tree` | 0.500 | 0.504 | 0.474 | 0.471 |
-///
-/// | entries into a semaphore: blocks of one thread, count | 132, 1 | 132, 10 | 132, 120 | 528, 1 | 528, 10 | 528, 120 |
-/// | --- | --- | --- | --- | --- | --- | --- |
-/// | `tickets` | 1.249 | 11.60 | 91.98 | 1.066 | 10.03 | 110.4 |
-/// | `sleeping` | 0.994 | 9.334 | 102.9 | 0.859 | 8.024 | 88.53 |
-/// | `spin-backoff` | 0.851 | 0.887 | 0.887 | 0.813 | 0.872 | 0.872 |
-///
-/// Those of a CPU were the fastest on two cores, in a run that was not recorded.
+/// Those of a GPU are what a recorded run on an NVIDIA H200 found (`docs/results/h200/sync.json`), and a guess
+/// for other GPUs; `stamp device --measure` and `stamp bench sync` measure yours. A mutex serves all
+/// blocks alike: `tas-backoff` is faster there, and serves them in no order. Those of a CPU were the
+/// fastest on two cores, in a run that was not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Defaults {
     mutex: MutexKind,

@@ -15,45 +15,9 @@ use stm_machine::{Kernel, Stop};
 /// may be 4,096; in a simulator all lanes run.
 ///
 /// It is lent to a kernel as `&GridBarrier<D, B>`, whose launch must have its [shape](Self::shape):
-///
-/// ```
-/// use std::time::Duration;
-/// use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
-/// use stm_machine::{Lane, Output, TArray, kernel};
-/// use stm_sync::host::GridBarrier;
-/// use stm_sync::barrier::{Led, TBarrier};
-///
-/// /// Each thread adds 1 to a word, waits for all others, and stores what it finds.
-/// #[kernel]
-/// pub fn count<L: Lane>(
-///     lane: &L, barrier: &TBarrier<Led>, sum: &TArray<u64>,
-///     found: &Output<u64>,
-/// ) {
-///     let mut grid = barrier.enter(lane);
-///     let Some(word) = sum.get(0) else { return };
-///     // SAFETY: the word is live, and every thread waits once.
-///     unsafe {
-///         lane.add_relaxed_64(word, 1);
-///         if grid.wait().is_err() { return; }
-///         found.set(lane, lane.grid_thread(), lane.load_relaxed_64(word));
-///     }
-/// }
-///
-/// # fn main() -> Result<(), stm_machine::host::Error> {
-/// let device = Cpu::new();
-/// let mut watchdog = Watchdog::new(&device, Some(Duration::from_secs(10)))?;
-/// let barrier = GridBarrier::<_, Led>::new(&device, Launch::new(4, 2), watchdog.stop())?;
-/// let sum = Buffer::zeroed(&device, 1, "sum")?;
-/// let mut found = Buffer::zeroed(&device, 8, "found")?;
-/// count::launch(&device, &mut watchdog, barrier.shape(), &barrier, &sum, &mut found)?;
-/// assert_eq!(found.download()?, [8u64; 8]);
-/// // Blocks that need not be resident together might wait for each other for ever.
-/// let shape = Launch::new(4, 2);
-/// assert!(count::launch(&device, &mut watchdog, shape, &barrier, &sum, &mut found).is_err());
-/// # Ok(()) }
-/// ```
-///
-/// After a launch of a kernel that ended with an error, call [`Self::reset`].
+/// blocks that need not be resident together might wait for each other for ever. The
+/// [crate's page](crate) has an example. After a launch that ended with an error, call
+/// [`Self::reset`].
 pub struct GridBarrier<D: Device, B> {
     device: D,
     memory: D::Memory,

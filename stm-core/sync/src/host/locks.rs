@@ -14,40 +14,7 @@ const USERS_MAX: u64 = 1 << 28;
 const LINE_WORDS: u64 = 32;
 
 /// An array of locks of kind `K` in a device's memory. Kernels receive it as a
-/// [`TLocks`]; it is lent to a kernel as `&Locks<D, K>`.
-///
-/// ```
-/// use std::time::Duration;
-/// use stm_machine::host::{Buffer, Cpu, Launch, Watchdog};
-/// use stm_machine::{Lane, TArray, kernel};
-/// use stm_sync::host::Locks;
-/// use stm_sync::{TLocks, Ticket};
-///
-/// /// Adds 1 to an element, `times` times in each thread.
-/// #[kernel]
-/// pub fn add<L: Lane>(
-///     lane: &L, locks: &TLocks<Ticket>, data: &TArray<u32>, times: u64,
-/// ) {
-///     let Some(word) = data.get(0) else { return };
-///     for _ in 0..times {
-///         let done = locks.with(lane, 0, || {
-///             // SAFETY: the word is live, and lock 0 protects it.
-///             unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
-///         });
-///         if done.is_err() { return; }
-///     }
-/// }
-///
-/// # fn main() -> Result<(), stm_machine::host::Error> {
-/// let device = Cpu::new();
-/// let mut watchdog = Watchdog::new(&device, Some(Duration::from_secs(10)))?;
-/// let locks = Locks::<_, Ticket>::new(&device, 1, 8, "the lock")?;
-/// let data = Buffer::zeroed(&device, 1, "data")?;
-/// add::launch(&device, &mut watchdog, Launch::new(4, 2), &locks, &data, 100)?;
-/// locks.check()?;
-/// assert_eq!(data.download()?, [800u32]);
-/// # Ok(()) }
-/// ```
+/// [`TLocks`]; it is lent to a kernel as `&Locks<D, K>`. The [crate's page](crate) has an example.
 #[derive(Debug)]
 pub struct Locks<D: Device, K> {
     memory: D::Memory,
@@ -190,10 +157,7 @@ impl<D: Device> Locks<D, Chosen> {
 
 /// Reports the fault that the first words of a memory record, if there is one;
 /// `what` names the locks.
-///
-/// # Errors
-/// [`Error::LockMisused`] or [`Error::LockTimeout`], or an error of the device.
-pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Error> {
+fn check(memory: &impl Memory, what: &'static str) -> Result<(), Error> {
     let mut bytes = [0; FAULT_WORDS * 4];
     memory.read(0, &mut bytes)?;
     let word = |i: usize| u32::from_le_bytes(bytes.as_chunks().0[i]);
@@ -220,7 +184,7 @@ pub(super) fn check(memory: &impl Memory, what: &'static str) -> Result<(), Erro
     })
 }
 
-pub(super) fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
+fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
     Error::unless(count != 0, "the number of locks", count, "1 or more")?;
     let (fits, what) = (
         (1..=USERS_MAX).contains(&users),

@@ -1,13 +1,5 @@
 //! The host's side: the owners of locks, combiners, barriers, semaphores and channels.
 //!
-//! | type | meaning |
-//! | --- | --- |
-//! | [`Locks`], [`Combiners`] | arrays of locks of one [kind](crate), and of combiners |
-//! | [`GridBarrier`] | a barrier across the blocks of a launch |
-//! | [`Semaphores`] | semaphores, at most a given number of threads inside of each |
-//! | [`Channels`], [`Rings`] | channels: words that hold a tag and a value; rings of them |
-//! | [`Defaults`] | the mutexes, barriers and semaphores that suit a kind of device |
-//!
 //! [`Error`] says which errors every function returns that reaches a device; where there are others,
 //! its documentation names them.
 

@@ -1,7 +1,6 @@
 //! Semaphores that report misuse.
 
 use super::{Gate, Waiting};
-use crate::sealed::Sealed;
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
@@ -19,8 +18,6 @@ const INSIDE: usize = 8;
 
 /// The first word of the record of a misuse: 1, and the thread, low half and high.
 pub(crate) const MISUSE: usize = 9;
-
-impl<S> Sealed for Checked<S> {}
 
 #[stm_machine::inlined]
 impl<S: Waiting> Waiting for Checked<S> {

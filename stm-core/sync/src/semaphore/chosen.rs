@@ -1,7 +1,7 @@
 //! The choice of an algorithm at launch.
 
 use super::{Gate, Sleeping, Spin, SpinBackoff, Tickets, Waiting};
-use crate::{choice::choice, sealed::Sealed};
+use crate::choice::choice;
 use stm_machine::Lane;
 
 /// Semaphores whose algorithm the host chooses at launch (`Semaphores::chosen`,
@@ -17,19 +17,12 @@ pub struct State {
     wide_ticket: Option<u64>,
 }
 
-choice! {
-    "algorithm";
-    /// [`Spin`].
+choice! { $ "algorithm", with_algorithm;
     Spin = 0: Spin;
-    /// [`SpinBackoff`].
     SpinBackoff = 1: SpinBackoff;
-    /// [`Sleeping`].
     Sleeping = 2: Sleeping;
-    /// [`Tickets`].
     Tickets = 3: Tickets;
 }
-
-impl Sealed for Chosen {}
 
 #[stm_machine::inlined]
 impl Waiting for Chosen {
@@ -38,12 +31,7 @@ impl Waiting for Chosen {
     type State = State;
 
     fn first_word(kind: u32, count: u32) -> u32 {
-        match kind {
-            0 => Spin::first_word(kind, count),
-            1 => SpinBackoff::first_word(kind, count),
-            2 => Sleeping::first_word(kind, count),
-            _ => Tickets::first_word(kind, count),
-        }
+        with_algorithm!(kind, S => S::first_word(kind, count), else 0)
     }
 
     fn begin() -> State {

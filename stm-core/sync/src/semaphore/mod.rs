@@ -88,7 +88,9 @@ pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
 
     /// Returns the first word of a semaphore of this count before its first use;
     /// the others are zero. `kind` is for [`Chosen`] only.
-    fn first_word(kind: u32, count: u32) -> u32;
+    fn first_word(_kind: u32, _count: u32) -> u32 {
+        0
+    }
 
     /// Begins to wait.
     fn begin() -> Self::State;
@@ -194,8 +196,7 @@ impl<S: Waiting> TSemaphore<S> {
     /// scheduled independently (compute capability 7.0).
     ///
     /// # Errors
-    /// [`Stopped`] if the launch was told to stop before there was room. `f` has not
-    /// run, and the kernel should return.
+    /// [`Stopped`]; then `f` has not run.
     pub fn with<L: Lane, R>(&self, lane: &L, f: impl FnOnce() -> R) -> Result<R, Stopped> {
         let group = Group::of(lane, self.gate.words as u64);
         if group.by_itself {
@@ -249,11 +250,10 @@ impl<S: Waiting> TSemaphore<S> {
     /// Waits until there is room and comes in. What the threads that made room wrote
     /// before their [`Self::post`] is visible afterwards.
     ///
-    /// The module's documentation says which lanes of a warp may wait together.
+    /// The [module](self)'s documentation says which lanes of a warp may wait together.
     ///
     /// # Errors
-    /// [`Stopped`] if the launch was told to stop before. The thread is outside, though
-    /// it may still be counted as waiting, and the kernel should return.
+    /// [`Stopped`]; the thread is outside, though it may still be counted as waiting.
     pub fn wait<L: Lane>(&self, lane: &L) -> Result<(), Stopped> {
         let mut state = S::begin();
         let inside = until(lane, self.stop, || {

@@ -1,7 +1,6 @@
 //! The sleeping semaphore.
 
 use super::{Gate, SECOND_LINE, Waiting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The sleeping semaphore of Stuart and Owens 2011 (algorithm 5), which is fetch and add.
@@ -13,17 +12,11 @@ use stm_machine::{Lane, observe::Mutant};
 #[derive(Clone, Copy, Debug)]
 pub struct Sleeping;
 
-impl Sealed for Sleeping {}
-
 #[stm_machine::inlined]
 impl Waiting for Sleeping {
     const NAME: &'static str = "sleeping";
     /// The ticket, if the thread has one.
     type State = Option<u32>;
-
-    fn first_word(_kind: u32, _count: u32) -> u32 {
-        0
-    }
 
     fn begin() -> Option<u32> {
         None

@@ -1,7 +1,6 @@
 //! Spinning semaphores.
 
 use super::{Gate, Waiting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The spinning semaphore of Stuart and Owens 2011 (algorithm 4).
@@ -36,8 +35,6 @@ impl Spin {
         unsafe { lane.exchange_acquire_32(gate.word(0), TAKEN) }
     }
 }
-
-impl Sealed for Spin {}
 
 #[stm_machine::inlined]
 impl Waiting for Spin {
@@ -82,8 +79,6 @@ const UNIT_NS: u32 = 500;
 
 /// The shortest and the longest pause in units.
 const PAUSES: (u32, u32) = (1, 16);
-
-impl Sealed for SpinBackoff {}
 
 #[stm_machine::inlined]
 impl Waiting for SpinBackoff {

@@ -1,7 +1,6 @@
 //! The semaphore of tickets and posts.
 
 use super::{Gate, SECOND_LINE, Waiting};
-use crate::sealed::Sealed;
 use stm_machine::{Lane, observe::Mutant};
 
 /// A semaphore that counts two things only: the tickets drawn, and the posts. Whoever has
@@ -20,17 +19,11 @@ use stm_machine::{Lane, observe::Mutant};
 #[derive(Clone, Copy, Debug)]
 pub struct Tickets;
 
-impl Sealed for Tickets {}
-
 #[stm_machine::inlined]
 impl Waiting for Tickets {
     const NAME: &'static str = "tickets";
     /// The ticket, if the thread has drawn it.
     type State = Option<u64>;
-
-    fn first_word(_kind: u32, _count: u32) -> u32 {
-        0
-    }
 
     fn begin() -> Option<u64> {
         None

@@ -1,7 +1,4 @@
 //! The context of an NVIDIA GPU: its handles, what it can do, and how errors end it.
-//!
-//! Invariant: after an illegal address, a trap or a watchdog the context is lost with everything in
-//! it. The error is [`Error::DeviceLost`], and every later call returns it again.
 
 use crate::host::cuda::driver::{Call, Driver, Nvidia, ends_context};
 use crate::host::device::Limits;

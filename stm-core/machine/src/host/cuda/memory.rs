@@ -10,18 +10,11 @@ use cudarc::driver::{CudaSlice, CudaStream, CudaViewMut, DevicePtrMut, DeviceSli
 use std::sync::Arc;
 
 /// A GPU allocation.
+#[derive(Debug)]
 pub struct CudaMemory {
     pub(crate) device: Cuda,
     pub(crate) start: sys::CUdeviceptr,
     pub(crate) bytes: usize,
-}
-
-impl core::fmt::Debug for CudaMemory {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("CudaMemory")
-            .field("bytes", &self.bytes)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Drop for CudaMemory {

@@ -18,8 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 /// What exists and what has happened.
 #[derive(Debug, Default)]
+#[allow(missing_docs)] // of the fields whose names say enough
 pub struct State {
-    /// The names of the calls so far.
     pub calls: Vec<&'static str>,
     /// The number of the call that fails, counted from 0, and its error.
     pub fail: Option<(usize, sys::CUresult)>,
@@ -27,27 +27,18 @@ pub struct State {
     pub always: Option<(&'static str, sys::CUresult)>,
     ended: Option<sys::CUresult>,
     allocations: HashMap<u64, usize>,
-    /// The bytes of the device that are still free.
     pub free: usize,
-    /// Streams.
     pub streams: usize,
-    /// Events.
     pub events: usize,
-    /// Graphs, and graphs that are ready to be launched.
     pub graphs: usize,
-    /// Whether the stream records launches.
     pub capturing: bool,
-    /// Contexts.
     pub contexts: usize,
     /// The message that the compiler writes if loading a module fails.
     pub log: &'static str,
     /// A kernel ends only when the word at this address is not zero.
     pub runs_until: Option<u64>,
-    /// Whether there is no driver.
     pub absent: bool,
-    /// The major number of the devices' compute capability.
     pub major: i32,
-    /// The number of devices.
     pub devices: i32,
 }
 
