@@ -4,9 +4,9 @@
 //! the best alignment crosses it, by which [`crate::divide`] divides it. An alignment as text is
 //! short, or letter above letter.
 
-use crate::Pass;
 use crate::fasta::Sequence;
 use crate::matrix::{Gap, Scoring};
+use crate::scorer::last_row;
 use std::fmt::Write as _;
 
 /// What an alignment does next.
@@ -69,45 +69,6 @@ pub fn score_of(ops: &[Op], a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
     let lengths = (a.len(), b.len());
     assert_eq!((i, j), lengths, "an alignment of other sequences");
     sum
-}
-
-pub(super) fn last_row(pass: &Pass<'_>, scoring: &Scoring) -> LastRow {
-    let (a, b) = (pass.a.iter(), pass.b.iter());
-    if pass.backward {
-        filled(a.rev(), &b.rev(), scoring, pass.first)
-    } else {
-        filled(a, &b, scoring, pass.first)
-    }
-}
-
-/// Returns the last row of the alignments of `a` and `b`, in the order of the iterators; a
-/// gap below letters of A that begins with the first letter costs `first` to open.
-fn filled<'x>(
-    a: impl Iterator<Item = &'x u8>,
-    b: &(impl Iterator<Item = &'x u8> + Clone),
-    scoring: &Scoring,
-    first: i32,
-) -> LastRow {
-    let Gap { open, extend } = scoring.gap;
-    let columns = b.clone().count();
-    // Costs fit 32 bits, as the scoring was checked.
-    let mut best: Vec<i32> = (0..=columns).map(|j| -scoring.gap.cost(j) as i32).collect();
-    let mut in_gap: Vec<i32> = best.iter().map(|score| score - open).collect();
-    let mut edge = -first;
-    for &letter in a {
-        edge -= extend;
-        let mut diagonal = std::mem::replace(&mut best[0], edge);
-        let mut only_b = edge - open;
-        for (j, &other) in (1..).zip(b.clone()) {
-            only_b = only_b.max(best[j - 1] - open) - extend;
-            in_gap[j] = in_gap[j].max(best[j] - open) - extend;
-            let pair = diagonal + scoring.matrix.score(letter, other);
-            diagonal = best[j];
-            best[j] = pair.max(in_gap[j]).max(only_b);
-        }
-    }
-    in_gap[0] = best[0];
-    LastRow { best, in_gap }
 }
 
 /// Where a best alignment crosses from the upper part of A to the lower.

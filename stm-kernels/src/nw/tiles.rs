@@ -10,11 +10,8 @@
 //! in phases of some steps with a barrier of the block in between. A step has no branch, and loads
 //! the scores of the next one.
 //!
-//! | kernel | rows of a lane | smallest tile on a GPU |
-//! | --- | --- | --- |
-//! | [`Tiles1`], [`AffineTiles1`] | 1 | 32 x 32, as in Li et al. 2015, by one warp |
-//! | [`Tiles2`], [`AffineTiles2`] | 2 | 64 x 64 |
-//! | [`Tiles4`], [`AffineTiles4`] | 4 | 128 x 128 |
+//! With one row a lane the smallest tile on a GPU is of 32 x 32 cells, as in Li et al. 2015, by one
+//! warp; with two it is of 64 x 64, and with four of 128 x 128.
 
 use super::frame::{DiagonalParams, Tile};
 use super::full_warp;
@@ -333,23 +330,35 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         letters: u32,
     ) -> [[u32; ROWS]; ROWS] {
         let threads = lane.block_dim();
-        // SAFETY: words of the block's shared memory (`shared_words`).
-        let load = |at| unsafe { lane.shared_load_32(at) };
         core::array::from_fn(|c| {
             // Letters are below the number of letters; the host makes them so.
             let letter = (letters >> (8 * c)) & 0xFF;
             if ROWS == 1 {
-                return [load(shared.scores + of_row * p.alphabet + letter); ROWS];
+                let at = shared.scores + of_row * p.alphabet + letter;
+                // SAFETY: a word of the block's shared memory (`shared_words`).
+                return [unsafe { lane.shared_load_32(at) }; ROWS];
             }
             let (at, stride) = Self::in_profile(shared, threads, lane.thread_index(), letter);
+            // SAFETY: as above, and where there are four, neighbours from a multiple of 4 on.
+            unsafe { Self::load(lane, at, stride) }
+        })
+    }
+
+    /// Loads a word for each row, from a word on with a stride.
+    ///
+    /// # Safety
+    /// They are words of the block's shared memory. Where there are four, they are neighbours, and
+    /// `at` is a multiple of 4.
+    unsafe fn load<L: Lane>(lane: &L, at: u32, stride: u32) -> [u32; ROWS] {
+        // SAFETY: the caller's promise.
+        unsafe {
             if ROWS == 4 {
-                // SAFETY: as above, and a multiple of 4.
-                let four = unsafe { lane.shared_load_32x4(at) };
+                let four = lane.shared_load_32x4(at);
                 core::array::from_fn(|r| four[r])
             } else {
-                core::array::from_fn(|r| load(at + r as u32 * stride))
+                core::array::from_fn(|r| lane.shared_load_32(at + r as u32 * stride))
             }
-        })
+        }
     }
 
     /// Lets the lanes of a warp compute a block each. A lane that has none in this step
@@ -369,16 +378,12 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         // SAFETY: words of the block's shared memory (`shared_words`), at a multiple of 4
         // where there are four.
         let first: [[i32; 2]; ROWS] = unsafe {
-            let load = |from: u32| -> [u32; ROWS] {
-                if ROWS == 4 {
-                    let four = lane.shared_load_32x4(from + edge_at);
-                    core::array::from_fn(|c| four[c])
-                } else {
-                    core::array::from_fn(|c| lane.shared_load_32(from + edge_at + c as u32))
-                }
+            let scores = Self::load(lane, shared.edge + edge_at, 1);
+            let gaps = if AFFINE {
+                Self::load(lane, shared.gaps + edge_at, 1)
+            } else {
+                scores
             };
-            let scores = load(shared.edge);
-            let gaps = if AFFINE { load(shared.gaps) } else { scores };
             core::array::from_fn(|c| [scores[c].cast_signed(), gaps[c].cast_signed()])
         };
         let scores = carried.scores;
@@ -437,20 +442,9 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     }
 }
 
-/// Makes the entry points.
-macro_rules! entries {
-    ($($name:ident $rows:literal $affine:literal $entry:literal $file:literal;)*) => {$(
-        #[doc = concat!("[`Tiles`] with ", stringify!($rows), " rows a lane.")]
-        pub type $name = Tiles<$rows, $affine>;
-        kernel_alone!($name, DiagonalParams, $entry, "nw" / $file);
-    )*};
-}
-
-entries! {
-    Tiles1 1 false "nw_tiles_1" "tiles-1";
-    Tiles2 2 false "nw_tiles_2" "tiles-2";
-    Tiles4 4 false "nw_tiles_4" "tiles-4";
-    AffineTiles1 1 true "nw_tiles_1_affine" "tiles-1-affine";
-    AffineTiles2 2 true "nw_tiles_2_affine" "tiles-2-affine";
-    AffineTiles4 4 true "nw_tiles_4_affine" "tiles-4-affine";
-}
+kernel_alone!(Tiles<1, false>, DiagonalParams, "nw_tiles_1", "nw" / "tiles-1");
+kernel_alone!(Tiles<2, false>, DiagonalParams, "nw_tiles_2", "nw" / "tiles-2");
+kernel_alone!(Tiles<4, false>, DiagonalParams, "nw_tiles_4", "nw" / "tiles-4");
+kernel_alone!(Tiles<1, true>, DiagonalParams, "nw_tiles_1_affine", "nw" / "tiles-1-affine");
+kernel_alone!(Tiles<2, true>, DiagonalParams, "nw_tiles_2_affine", "nw" / "tiles-2-affine");
+kernel_alone!(Tiles<4, true>, DiagonalParams, "nw_tiles_4_affine", "nw" / "tiles-4-affine");

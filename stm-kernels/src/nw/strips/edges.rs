@@ -13,28 +13,32 @@ pub(super) struct Row {
     pub(super) columns: u32,
 }
 
-impl Row {
-    /// Returns the channel of a column's score, or of a vertical gap's.
-    #[inline(always)]
-    fn channel<const AFFINE: bool>(&self, column: u32, kind: u32) -> u64 {
-        self.at + u64::from(column * kinds::<AFFINE>() + kind)
-    }
-}
-
-/// Channels of a column.
+/// Channels of a column: of its score, and of a vertical gap's.
 const fn kinds<const AFFINE: bool>() -> u32 {
     if AFFINE { 2 } else { 1 }
 }
 
-/// Calls `each` for each column of the stage that begins with column `first` of a row which the
-/// calling lane brings or takes away, with its number among the lane's and its place in the stage.
+/// Calls `each` for each value, of the stage that begins with column `first` of a row, which the calling
+/// lane brings or takes away: with the number of its column among the lane's, its kind, its channel and
+/// its place in the stage.
 #[inline(always)]
-fn columns<L: Lane>(lane: &L, row: &Row, first: u32, mut each: impl FnMut(usize, u32)) {
+fn values<L: Lane, const AFFINE: bool>(
+    lane: &L,
+    row: &Row,
+    first: u32,
+    mut each: impl FnMut(usize, usize, u64, u32),
+) {
     let width = lane.warp_width();
     let (mut k, mut column) = (0, lane.lane_index());
     while column < stage_columns(width) {
         if first + column < row.columns {
-            each(k, column);
+            let mut kind = 0;
+            while kind < kinds::<AFFINE>() {
+                let channel = row.at + u64::from((first + column) * kinds::<AFFINE>() + kind);
+                let place = column + kind * stage_columns(width);
+                each(k, kind as usize, channel, place);
+                kind += 1;
+            }
         }
         k += 1;
         column += width;
@@ -46,28 +50,17 @@ fn columns<L: Lane>(lane: &L, row: &Row, first: u32, mut each: impl FnMut(usize,
 /// The words of a stage are those of the steps after its own, as a lane looks at its letters a
 /// step ahead.
 pub(super) struct Letters<'l, L> {
-    lane: &'l L,
+    pub(super) lane: &'l L,
     /// The word of the letters of the first columns.
-    words: *const u32,
+    pub(super) words: *const u32,
     /// The first word in shared memory.
-    stage: u32,
+    pub(super) stage: u32,
     /// The lane's word of the next stage.
-    ahead: u32,
+    pub(super) ahead: u32,
 }
 
 #[stm_core::inlined]
-impl<'l, L: Lane> Letters<'l, L> {
-    /// Makes that of a strip, whose words begin at an address, with stages from a word of
-    /// shared memory on.
-    pub(super) fn new(lane: &'l L, words: *const u32, stage: u32) -> Self {
-        Self {
-            lane,
-            words,
-            stage,
-            ahead: 0,
-        }
-    }
-
+impl<L: Lane> Letters<'_, L> {
     /// Loads the words of the stage that begins with a step, so that they are on the way while
     /// the warp computes.
     pub(super) fn look_ahead(&mut self, step: u32) {
@@ -93,42 +86,26 @@ impl<'l, L: Lane> Letters<'l, L> {
 
 /// Where a warp takes the values above its strip from.
 pub(super) struct Above<'l, L, const AFFINE: bool> {
-    lane: &'l L,
-    row: Row,
-    tag: u32,
+    pub(super) lane: &'l L,
+    pub(super) row: Row,
+    pub(super) tag: u32,
     /// The first word in shared memory.
-    stage: u32,
+    pub(super) stage: u32,
     /// The first column of the next stage.
-    first: u32,
+    pub(super) first: u32,
     /// What was found in the channels of the next stage, for each of the lane's columns.
-    ahead: [[Found; 2]; COLUMNS as usize],
+    pub(super) ahead: [[Found; 2]; COLUMNS as usize],
 }
 
 #[stm_core::inlined]
-impl<'l, L: Lane, const AFFINE: bool> Above<'l, L, AFFINE> {
-    pub(super) fn new(lane: &'l L, row: Row, tag: u32, stage: u32) -> Self {
-        Self {
-            lane,
-            row,
-            tag,
-            stage,
-            first: 0,
-            ahead: [[Found::NOTHING; 2]; COLUMNS as usize],
-        }
-    }
-
+impl<L: Lane, const AFFINE: bool> Above<'_, L, AFFINE> {
     /// Looks at the channels of the next stage, so that its values are on the way while the
     /// warp computes.
     pub(super) fn look_ahead(&mut self) {
         let (lane, row, first) = (self.lane, self.row, self.first);
         let ahead = &mut self.ahead;
-        columns(lane, &row, first, |k, column| {
-            let mut kind = 0;
-            while kind < kinds::<AFFINE>() {
-                let channel = row.channel::<AFFINE>(first + column, kind);
-                ahead[k][kind as usize] = row.channels.look(lane, channel);
-                kind += 1;
-            }
+        values::<L, AFFINE>(lane, &row, first, |k, kind, channel, _| {
+            ahead[k][kind] = row.channels.look(lane, channel);
         });
     }
 
@@ -139,20 +116,14 @@ impl<'l, L: Lane, const AFFINE: bool> Above<'l, L, AFFINE> {
         let (stage, width) = (self.stage, self.lane.warp_width());
         let mut stopped = false;
         let ahead = &self.ahead;
-        columns(lane, &row, first, |k, column| {
-            let mut kind = 0;
-            while kind < kinds::<AFFINE>() {
-                let channel = row.channel::<AFFINE>(first + column, kind);
-                let value = match ahead[k][kind as usize].value(lane, tag) {
-                    Some(value) => Ok(value),
-                    None => row.channels.get(lane, channel, tag),
-                };
-                stopped |= value.is_err();
-                let to = stage + column + kind * stage_columns(width);
-                // SAFETY: in the warp's part of shared memory (`shared_words`).
-                unsafe { lane.shared_store_32(to, value.unwrap_or(0)) };
-                kind += 1;
-            }
+        values::<L, AFFINE>(lane, &row, first, |k, kind, channel, place| {
+            let value = match ahead[k][kind].value(lane, tag) {
+                Some(value) => Ok(value),
+                None => row.channels.get(lane, channel, tag),
+            };
+            stopped |= value.is_err();
+            // SAFETY: in the warp's part of shared memory (`shared_words`).
+            unsafe { lane.shared_store_32(stage + place, value.unwrap_or(0)) };
         });
         self.first += stage_columns(width);
         // SAFETY: all lanes of the warp come here.
@@ -162,27 +133,17 @@ impl<'l, L: Lane, const AFFINE: bool> Above<'l, L, AFFINE> {
 
 /// Where a warp puts the values below its strip.
 pub(super) struct Below<'l, L, const AFFINE: bool> {
-    lane: &'l L,
-    row: Row,
-    tag: u32,
+    pub(super) lane: &'l L,
+    pub(super) row: Row,
+    pub(super) tag: u32,
     /// The first word in shared memory.
-    stage: u32,
+    pub(super) stage: u32,
     /// The first column of the next stage.
-    first: u32,
+    pub(super) first: u32,
 }
 
 #[stm_core::inlined]
-impl<'l, L: Lane, const AFFINE: bool> Below<'l, L, AFFINE> {
-    pub(super) const fn new(lane: &'l L, row: Row, tag: u32, stage: u32) -> Self {
-        Self {
-            lane,
-            row,
-            tag,
-            stage,
-            first: 0,
-        }
-    }
-
+impl<L: Lane, const AFFINE: bool> Below<'_, L, AFFINE> {
     /// Puts the values of the stage that ends with the step `step` of lane 0, if the last
     /// lane has begun by then.
     pub(super) fn put(&mut self, step: u32) {
@@ -204,17 +165,11 @@ impl<'l, L: Lane, const AFFINE: bool> Below<'l, L, AFFINE> {
         let (stage, width, tag) = (self.stage, self.lane.warp_width(), self.tag);
         // SAFETY: all lanes of the warp come here.
         unsafe { lane.sync_warp(full_warp(lane)) };
-        columns(lane, &row, first, |_, column| {
-            let mut kind = 0;
-            while kind < kinds::<AFFINE>() {
-                let from = stage + column + kind * stage_columns(width);
-                // SAFETY: in the warp's part of shared memory (`shared_words`).
-                let value = unsafe { lane.shared_load_32(from) };
-                let channel = row.channel::<AFFINE>(first + column, kind);
-                // The host gives every row its channels, so there is this one.
-                row.channels.put(lane, channel, tag, value);
-                kind += 1;
-            }
+        values::<L, AFFINE>(lane, &row, first, |_, _, channel, place| {
+            // SAFETY: in the warp's part of shared memory (`shared_words`).
+            let value = unsafe { lane.shared_load_32(stage + place) };
+            // The host gives every row its channels, so there is this one.
+            row.channels.put(lane, channel, tag, value);
         });
         self.first += stage_columns(width);
         // SAFETY: as above.
