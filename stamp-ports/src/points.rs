@@ -1,7 +1,7 @@
 //! Points of a measurement: what is asked for, and what is found; and what commands that
 //! measure points share.
 
-use crate::error::Result;
+use crate::error::{Result, given_up};
 use crate::measure::meter::Meter;
 use crate::numbers::short;
 use crate::store::{Document, Store};
@@ -126,6 +126,15 @@ impl Point {
         let all = self.parameters.iter();
         let all = all.map(|(name, value)| format!("{name} {value}"));
         all.collect::<Vec<_>>().join(comma)
+    }
+
+    /// Returns the point that was measured, or one whose note says why this point alone cannot be.
+    ///
+    /// # Errors
+    /// Those after which nothing can run on the device.
+    pub fn or_note(asked: &Asked, measured: Result<Self>) -> Result<Self> {
+        let found = given_up(measured)?;
+        Ok(found.unwrap_or_else(|why| Self::without_time(asked, why)))
     }
 
     /// Returns the point for something that could not be measured, which `why` explains.

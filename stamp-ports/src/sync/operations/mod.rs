@@ -14,14 +14,14 @@ mod semaphore;
 
 pub(crate) use mutex::made_on;
 
-use super::peers;
+use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::{ONCE, ms};
 use crate::points::{Asked, Point};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use stm_core::host::{self, Buffer, Launch};
+use stm_core::host::{self, Device, Launch};
 
 /// The timed launches of a point.
 const REPEAT: usize = 5;
@@ -118,35 +118,46 @@ fn measured(
     })
 }
 
-/// Makes a launch with a check, given so many words for it that are 0, of which `judge` says what is
-/// wrong.
-fn checked(
-    device: &AnyDevice,
-    (words, what): (usize, &'static str),
-    judge: impl FnOnce(&[u32]) -> Option<String>,
-    launch: impl FnOnce(&Buffer<AnyDevice, u32>) -> Result<Duration, host::Error>,
-) -> Result<Option<String>> {
-    let words = Buffer::zeroed(device, words, what)?;
-    launch(&words)?;
-    Ok(judge(&words.download()?))
-}
-
 /// Lists the points for a device, without the peers that are not there. Barriers whose blocks would
 /// not be resident together have as many blocks as are.
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<Asked>> {
-    let mut all = mutex::points(device, quick);
-    all.extend(barrier::points(device, quick)?);
-    all.extend(semaphore::points(device, quick));
-    all.retain(|asked| peers::why_missing(device, &asked.implementation).is_none());
+    let kind = device.kind();
+    let blocks = blocks(kind, device.limits().processors, quick, TIMES);
+    let grids: Vec<(u32, u32)> = blocks.into_iter().map(|blocks| (blocks, 1)).collect();
+    let counts = semaphore::counts(kind, quick).iter();
+    let counts: Vec<_> = counts
+        .map(|&count| vec![(semaphore::COUNT, count)])
+        .collect();
+    let mutexes = mutex::IMPLEMENTATIONS.iter().map(|(name, _)| *name);
+    let barriers = barrier::Kind::ALL.iter().map(|kind| kind.name());
+    let semaphores = semaphore::Kind::ALL.iter().map(|kind| kind.name());
+    let mut all = Vec::new();
+    let mut add = |part, shapes: &[(u32, u32)], parameters: &[Vec<_>], names: Vec<&str>| {
+        for &shape in shapes {
+            for of in parameters {
+                let points = names.iter().map(|name| Asked::new(part, name, shape, of));
+                let is_there =
+                    |asked: &Asked| peers::why_missing(device, &asked.implementation).is_none();
+                all.extend(points.filter(is_there));
+            }
+        }
+    };
+    let none = [vec![]];
+    add(mutex::PART, &grids, &none, mutexes.collect());
+    let shapes = barrier::shapes_on(device, quick)?;
+    add(
+        barrier::PART,
+        &shapes,
+        &none,
+        barriers.chain([GRID_SYNC]).collect(),
+    );
+    let semaphores = semaphores.chain([COUNTING_SEMAPHORE]).collect();
+    add(semaphore::PART, &grids, &counts, semaphores);
     Ok(all)
 }
 
 /// Measures one point. What cannot be measured alone, as a peer that was not compiled or a
 /// grid that is not resident, is a point without a time, whose note says why.
-///
-/// # Errors
-/// A part or an implementation of another name, or an error of the device after which
-/// nothing else can be measured.
 pub(crate) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
     if let Some(why) = peers::why_missing(device, &asked.implementation) {
         return Ok(Point::without_time(asked, why));
@@ -158,32 +169,14 @@ pub(crate) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<
         _ => return Err(unknown("part", &asked.part)),
     };
     match measured {
-        Err(Error::Host(error)) if is_of_this_point(&error) => {
-            let why = Error::Host(error).to_string();
-            Ok(Point::without_time(asked, why))
+        // There is no such point.
+        Err(error @ Error::Usage(_)) => Err(error),
+        // A peer's compiler may be newer than the driver.
+        Err(error @ Error::Host(host::Error::BadPtx { .. })) => {
+            Ok(Point::without_time(asked, error.to_string()))
         }
-        measured => measured,
+        measured => Point::or_note(asked, measured),
     }
-}
-
-/// Returns whether other points can be measured after this error.
-const fn is_of_this_point(error: &host::Error) -> bool {
-    use host::Error as E;
-    matches!(
-        error,
-        E::LaunchTooLarge { .. }
-            | E::StillWaiting { .. }
-            | E::LockMisused { .. }
-            | E::LockTimeout { .. }
-            | E::OtherGrid { .. }
-            | E::OutOfMemory { .. }
-            | E::NotCooperative
-            | E::NoThreads { .. }
-            | E::NoPtx { .. }
-            | E::BadPtx { .. }
-            | E::StalePtx { .. }
-            | E::OtherParameters { .. }
-    )
 }
 
 fn unknown(what: &str, name: &str) -> Error {
@@ -240,8 +233,7 @@ const TIMES: (&[u32], &[u32]) = (&[1, 4], &[64, 128, 240, 512]);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sync::peers::{BINARY_SEMAPHORE, COUNTING_SEMAPHORE, GRID_SYNC};
-    use stm_core::host::Device;
+    use crate::sync::peers::BINARY_SEMAPHORE;
     use stm_sync::barrier::Kind as BarrierKind;
     use stm_sync::semaphore::Kind as SemaphoreKind;
 
