@@ -3,9 +3,9 @@
 use super::console::{described, open};
 use super::sync::told_of;
 use crate::error::Result;
+use crate::nw::measure::SCHEMES;
 use crate::nw::plan::{PARTS, STM};
 use crate::nw::reduction;
-use crate::nw::schemes::SCHEMES;
 use crate::nw::{self, NwSpec};
 
 /// The implementations of tables, and what each is.

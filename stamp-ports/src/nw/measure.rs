@@ -1,20 +1,124 @@
-//! One point, measured and verified.
+//! The ways of filling tables that are measured, with a line for each in [`SCHEMES`], from which come
+//! the points and the help; and one point, measured and verified.
 
-use super::plan::{HOPS, REDUCTION, cut};
-use super::schemes::{Fill, Filled, named};
+use super::plan::{HOPS, REDUCTION};
 use super::{Case, Inputs, reduction};
 use crate::devices::AnyDevice;
-use crate::error::{Error, Result, given_up};
-use crate::measure::ms;
+use crate::error::{Error, Result};
+use crate::measure::{ms, timed};
+use crate::numbers::bytes;
 use crate::points::{Asked, Point};
 use crate::sync::sections::transactions;
 use crate::variants::parse_variants;
 use crate::workloads::AnyWorkload;
 use crate::workloads::nw::Nw;
+use std::time::Duration;
 use stm_align::align::LastRow;
+use stm_align::dataflow::Strips;
 use stm_align::diagonals::{Cut, Tables, TileKernel};
 use stm_align::scorer::{Host, Scorer};
 use stm_core::host::Device;
+
+/// The launches that are timed, after one that is not.
+const REPEAT: usize = 5;
+
+/// A way of filling tables.
+pub(crate) struct Scheme {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    way: Way,
+}
+
+/// How a scheme fills tables.
+#[derive(Clone, Copy)]
+enum Way {
+    /// As they are, by dataflow. Every part of the benchmark measures it.
+    Whole,
+    /// Cut into tiles, by a launch for each diagonal. For a tile's side and the width of a warp the
+    /// function returns the kernel; parts name the schemes and the sides that they measure.
+    Tiles(fn(u32, u32) -> TileKernel),
+    /// By the same launches, recorded.
+    Graph,
+}
+
+const fn scheme(name: &'static str, way: Way, about: &'static str) -> Scheme {
+    Scheme { name, about, way }
+}
+
+#[rustfmt::skip]
+pub(crate) const SCHEMES: &[Scheme] = &[
+    scheme("dataflow", Way::Whole, "one launch, in which warps hand values on through channels of tagged words"),
+    scheme("diagonals", Way::Tiles(TileKernel::tiles), "a launch for each diagonal of tiles"),
+    scheme("graph", Way::Graph, "the same launches as a CUDA graph"),
+    scheme("locks", Way::Tiles(|_, _| TileKernel::Locks), "the same launches; in a tile a thread for each cell, which waits for locks"),
+    scheme("cells", Way::Tiles(|_, _| TileKernel::Cells), "the same with tagged words in place of locks"),
+];
+
+pub(super) fn named(name: &str) -> Option<&'static Scheme> {
+    SCHEMES.iter().find(|scheme| scheme.name == name)
+}
+
+/// Returns the names of the schemes that take tables as they are.
+pub(super) fn whole() -> impl Iterator<Item = &'static str> {
+    let all = SCHEMES.iter();
+    all.filter(|scheme| matches!(scheme.way, Way::Whole))
+        .map(|scheme| scheme.name)
+}
+
+/// Returns how the tables of a point are cut, if tiles compute them.
+pub(super) fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
+    let side = u32::try_from(*asked.parameters.get("side")?).ok()?;
+    let kernel = match named(&asked.implementation)?.way {
+        Way::Whole => return None,
+        Way::Tiles(kernel) => kernel(side, warp_width),
+        Way::Graph => TileKernel::tiles(side, warp_width),
+    };
+    Some(Cut { kernel, side })
+}
+
+/// What a scheme has filled.
+struct Filled {
+    times: Vec<Duration>,
+    /// The last row of each table.
+    rows: Vec<LastRow>,
+    /// What it took beside the time, as a phrase that ends with bytes.
+    took: String,
+}
+
+/// Fills the tables of some pairs again and again.
+fn fill(device: &AnyDevice, inputs: &Inputs, way: Way, cut: Option<Cut>) -> Result<Filled> {
+    let passes = inputs.passes();
+    let Some(cut) = cut else {
+        let mut strips = Strips::new(device, &passes, &inputs.scoring)?;
+        return Ok(Filled {
+            times: timed(REPEAT, || strips.fill())?,
+            rows: strips.last_rows(&passes)?,
+            took: format!(
+                "{} of a warp, {}",
+                counted(strips.blocks(), "block", "blocks"),
+                bytes(strips.bytes())
+            ),
+        });
+    };
+    let tables = Tables::new(device, cut, &passes, &inputs.scoring)?;
+    let times = if matches!(way, Way::Graph) {
+        let mut graph = tables.recorded()?;
+        timed(REPEAT, || graph.replay())?
+    } else {
+        timed(REPEAT, || tables.fill())?
+    };
+    let launches = counted(tables.launch_count(), "launch", "launches");
+    Ok(Filled {
+        times,
+        rows: tables.last_rows(&passes)?,
+        took: format!("{launches}, {}", bytes(tables.bytes())),
+    })
+}
+
+/// Returns a number of things with their name.
+fn counted(count: u32, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
 
 /// The most cells whose tables the host fills to compare with: 32 K x 32 K, and some more.
 const HOST_CELLS_MAX: u64 = 1 << 30;
@@ -64,13 +168,9 @@ impl<'d> Measuring<'d> {
     }
 
     /// Measures a point. What this point alone cannot do is in its note.
-    ///
-    /// # Errors
-    /// An error after which nothing can run on the device, or a point of an implementation
-    /// that there is not.
     pub(crate) fn measure(&mut self, asked: &Asked) -> Result<Point> {
-        let found = given_up(self.measured(asked))?;
-        Ok(found.unwrap_or_else(|why| Point::without_time(asked, why)))
+        let measured = self.measured(asked);
+        Point::or_note(asked, measured)
     }
 
     fn measured(&mut self, asked: &Asked) -> Result<Point> {
@@ -91,17 +191,16 @@ impl<'d> Measuring<'d> {
         }
         let device = self.device;
         let cut = cut(asked, device.limits().warp_width);
-        let fill = named(&asked.implementation).map(|scheme| scheme.fill);
-        let kept = self.kept(&case, cut)?;
-        let filled = match (fill, cut) {
-            (Some(Fill::Whole(fill)), _) => fill(device, &kept.inputs)?,
-            (Some(Fill::Tiles(_, fill)), Some(cut)) => fill(device, &kept.inputs, cut)?,
+        let way = match named(&asked.implementation).map(|scheme| scheme.way) {
+            Some(way) if matches!(way, Way::Whole) || cut.is_some() => way,
             _ => {
                 let name = &asked.implementation;
                 let why = format!("there is no implementation {name:?} of nw");
                 return Err(Error::Usage(why));
             }
         };
+        let kept = self.kept(&case, cut)?;
+        let filled = fill(device, &kept.inputs, way, cut)?;
         Ok(kept.point(asked, filled))
     }
 
@@ -171,7 +270,9 @@ mod tests {
             let point = measuring.measure(asked).expect("no error");
             assert!(point.verified, "{asked:?}: {:?}", point.note);
             assert!(point.per_s > 0.0 && point.repeat > 0, "{point:?}");
-            if ![REDUCTION, HOPS].contains(&asked.part.as_str()) {
+            let is_of_values = [REDUCTION, HOPS].contains(&asked.part.as_str());
+            assert_eq!(point.cycles.is_some(), is_of_values, "{point:?}");
+            if !is_of_values {
                 assert_eq!(point.operations, Case::of(asked).cells());
             }
         }
@@ -180,6 +281,12 @@ mod tests {
         unknown.implementation = "grap".into();
         let point = measuring.measure(&unknown).expect("a note");
         assert!(!point.verified && point.note.unwrap().contains("\"grap\""));
+    }
+
+    #[test]
+    fn one_is_named_as_one() {
+        assert_eq!(counted(1, "block", "blocks"), "1 block");
+        assert_eq!(counted(132, "block", "blocks"), "132 blocks");
     }
 
     #[test]

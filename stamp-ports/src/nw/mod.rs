@@ -3,9 +3,8 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `schemes` | the ways of filling tables, a line each |
 //! | `plan` | the points of a device, in the order in which they are measured |
-//! | `measure` | one point, verified |
+//! | `measure` | the ways of filling tables, a line each; one point, verified |
 //! | `reduction` | the reduction by channels and by locks |
 //!
 //! [`NwBench`] is the document, `nw.json`. [`bench()`] is the whole measurement: the points that the
@@ -29,7 +28,6 @@ use stm_align::matrix::{Gap, Matrix, Scoring};
 pub(crate) mod measure;
 pub(crate) mod plan;
 pub(crate) mod reduction;
-pub(crate) mod schemes;
 
 /// What a point aligns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
