@@ -330,35 +330,23 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         letters: u32,
     ) -> [[u32; ROWS]; ROWS] {
         let threads = lane.block_dim();
+        // SAFETY: words of the block's shared memory (`shared_words`).
+        let load = |at| unsafe { lane.shared_load_32(at) };
         core::array::from_fn(|c| {
             // Letters are below the number of letters; the host makes them so.
             let letter = (letters >> (8 * c)) & 0xFF;
             if ROWS == 1 {
-                let at = shared.scores + of_row * p.alphabet + letter;
-                // SAFETY: a word of the block's shared memory (`shared_words`).
-                return [unsafe { lane.shared_load_32(at) }; ROWS];
+                return [load(shared.scores + of_row * p.alphabet + letter); ROWS];
             }
             let (at, stride) = Self::in_profile(shared, threads, lane.thread_index(), letter);
-            // SAFETY: as above, and where there are four, neighbours from a multiple of 4 on.
-            unsafe { Self::load(lane, at, stride) }
-        })
-    }
-
-    /// Loads a word for each row, from a word on with a stride.
-    ///
-    /// # Safety
-    /// They are words of the block's shared memory. Where there are four, they are neighbours, and
-    /// `at` is a multiple of 4.
-    unsafe fn load<L: Lane>(lane: &L, at: u32, stride: u32) -> [u32; ROWS] {
-        // SAFETY: the caller's promise.
-        unsafe {
             if ROWS == 4 {
-                let four = lane.shared_load_32x4(at);
+                // SAFETY: as above, and a multiple of 4.
+                let four = unsafe { lane.shared_load_32x4(at) };
                 core::array::from_fn(|r| four[r])
             } else {
-                core::array::from_fn(|r| lane.shared_load_32(at + r as u32 * stride))
+                core::array::from_fn(|r| load(at + r as u32 * stride))
             }
-        }
+        })
     }
 
     /// Lets the lanes of a warp compute a block each. A lane that has none in this step
@@ -378,12 +366,16 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         // SAFETY: words of the block's shared memory (`shared_words`), at a multiple of 4
         // where there are four.
         let first: [[i32; 2]; ROWS] = unsafe {
-            let scores = Self::load(lane, shared.edge + edge_at, 1);
-            let gaps = if AFFINE {
-                Self::load(lane, shared.gaps + edge_at, 1)
-            } else {
-                scores
+            let load = |from: u32| -> [u32; ROWS] {
+                if ROWS == 4 {
+                    let four = lane.shared_load_32x4(from + edge_at);
+                    core::array::from_fn(|c| four[c])
+                } else {
+                    core::array::from_fn(|c| lane.shared_load_32(from + edge_at + c as u32))
+                }
             };
+            let scores = load(shared.edge);
+            let gaps = if AFFINE { load(shared.gaps) } else { scores };
             core::array::from_fn(|c| [scores[c].cast_signed(), gaps[c].cast_signed()])
         };
         let scores = carried.scores;
