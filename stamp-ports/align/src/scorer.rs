@@ -124,8 +124,7 @@ impl Scorer for Host {
 
     fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        // A cell of bands takes longer than one of whole rows (3.0 s and 2.3 s for 900 M cells on
-        // one core), so it pays only if most cores had nothing to do otherwise.
+        // Bands hand pieces on, which pays only if most cores had nothing to do otherwise.
         if cores > 2 * passes.len() && passes.iter().any(|p| cells(p) > BANDS) {
             let rows = passes.iter().map(|pass| last_row_in_bands(pass, scoring));
             return Ok(rows.collect());
@@ -201,12 +200,12 @@ impl<'s> Table<'s> {
         LastRow { best, in_gap }
     }
 
-    /// Returns the column before the first in some rows: the best scores, and the best of those that
-    /// end in a gap above a letter of B.
+    /// Returns the column before the first in some rows: the best scores, and for the column behind it
+    /// the best of those that end in a gap above a letter of B.
     fn before(&self, rows: Range<usize>) -> Vec<(i32, i32)> {
         let edges = rows.map(|row| self.edge(row + 1));
-        let open = self.scoring.gap.open;
-        edges.map(|edge| (edge, edge - open)).collect()
+        let Gap { open, extend } = self.scoring.gap;
+        edges.map(|edge| (edge, edge - open - extend)).collect()
     }
 
     /// Fills the block of some rows and of these letters of columns. `left` is the column before it
@@ -222,18 +221,18 @@ impl<'s> Table<'s> {
     ) {
         let Gap { open, extend } = self.scoring.gap;
         let mut next = corner;
-        for (&letter, left) in self.a[rows].iter().zip(left) {
-            let mut diagonal = replace(&mut next, left.0);
-            let (mut before, mut only_b) = *left;
+        for (&letter, (before, only_b)) in self.a[rows].iter().zip(left) {
+            let mut diagonal = replace(&mut next, *before);
             for ((&other, best), in_gap) in letters.iter().zip(&mut *best).zip(&mut *in_gap) {
-                only_b = only_b.max(before - open) - extend;
                 *in_gap = (*in_gap).max(*best - open) - extend;
-                let pair = diagonal + self.scoring.matrix.score(letter, other);
+                let score = diagonal + self.scoring.matrix.score(letter, other);
+                let score = score.max(*in_gap);
                 diagonal = *best;
-                before = pair.max(*in_gap).max(only_b);
-                *best = before;
+                *best = score.max(*only_b);
+                // To go on with a gap costs no more than to open one behind it.
+                *only_b = (*only_b).max(score - open) - extend;
             }
-            *left = (before, only_b);
+            *before = best.last().copied().unwrap_or(*before);
         }
     }
 
