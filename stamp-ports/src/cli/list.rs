@@ -37,7 +37,7 @@ fn implementations() -> Result<[Vec<Implementations>; 2]> {
             }
         }
     }
-    let schemes = SCHEMES.iter().map(|scheme| scheme.name);
+    let schemes = SCHEMES.iter().map(|scheme| scheme.0);
     all[1].push(("nw", schemes.collect()));
     Ok(all)
 }

@@ -10,7 +10,7 @@ use crate::nw::{self, NwSpec};
 
 /// The implementations of tables, and what each is.
 fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let schemes = SCHEMES.iter().map(|scheme| (scheme.name, scheme.about));
+    let schemes = SCHEMES.into_iter().map(|(name, _, about)| (name, about));
     schemes.chain([(STM, "a transaction for each cell")])
 }
 

@@ -334,24 +334,19 @@ fn no_gpu() -> Verdict {
 
 fn bad_ptx(device: &AnyDevice) -> Verdict {
     let mut memory = memory(device)?;
-    let is_bad = |entry: &'static str, part: &'static str| {
-        move |error: &Error| {
-            matches!(error, Error::BadPtx { entry: e, log }
-            if *e == entry && log.contains(part))
-        }
+    let refused = |result: Result<Statistics, Error>, kernel: &str, part: &str| {
+        expect(result, |error| {
+            matches!(error, Error::BadPtx { entry, log }
+                if *entry == kernel && log.contains(part))
+        })
     };
-    let rubbish = is_bad(Rubbish::ENTRY, "CUDA_ERROR_INVALID_PTX");
-    expect(memory.launch::<Rubbish>(&()), rubbish)?;
-    let absent = is_bad(Absent::ENTRY, "CUDA_ERROR_NOT_FOUND");
-    expect(memory.launch::<Absent>(&()), absent)?;
+    let rubbish = memory.launch::<Rubbish>(&());
+    refused(rubbish, Rubbish::ENTRY, "CUDA_ERROR_INVALID_PTX")?;
+    let absent = memory.launch::<Absent>(&());
+    refused(absent, Absent::ENTRY, "CUDA_ERROR_NOT_FOUND")?;
     let is_stale = |error: &Error| {
-        let Error::StalePtx {
-            declared, passed, ..
-        } = error
-        else {
-            return false;
-        };
-        (*declared, *passed) == (8, 0)
+        matches!(error, Error::StalePtx { declared, passed, .. }
+            if (*declared, *passed) == (8, 0))
     };
     expect(memory.launch::<Stale>(&()), is_stale)?;
     memory.is_whole()

@@ -22,16 +22,9 @@ use stm_core::host::Device;
 /// The launches that are timed, after one that is not.
 const REPEAT: usize = 5;
 
-/// A way of filling tables.
-pub(crate) struct Scheme {
-    pub(crate) name: &'static str,
-    pub(crate) about: &'static str,
-    way: Way,
-}
-
 /// How a scheme fills tables.
 #[derive(Clone, Copy)]
-enum Way {
+pub(crate) enum Way {
     /// As they are, by dataflow. Every part of the benchmark measures it.
     Whole,
     /// Cut into tiles, by a launch for each diagonal. For a tile's side and the width of a warp the
@@ -41,34 +34,31 @@ enum Way {
     Graph,
 }
 
-const fn scheme(name: &'static str, way: Way, about: &'static str) -> Scheme {
-    Scheme { name, about, way }
-}
-
+/// The schemes: the name, the way, and what it is.
 #[rustfmt::skip]
-pub(crate) const SCHEMES: &[Scheme] = &[
-    scheme("dataflow", Way::Whole, "one launch, in which warps hand values on through channels of tagged words"),
-    scheme("diagonals", Way::Tiles(TileKernel::tiles), "a launch for each diagonal of tiles"),
-    scheme("graph", Way::Graph, "the same launches as a CUDA graph"),
-    scheme("locks", Way::Tiles(|_, _| TileKernel::Locks), "the same launches; in a tile a thread for each cell, which waits for locks"),
-    scheme("cells", Way::Tiles(|_, _| TileKernel::Cells), "the same with tagged words in place of locks"),
+pub(crate) const SCHEMES: [(&str, Way, &str); 5] = [
+    ("dataflow", Way::Whole, "one launch, in which warps hand values on through channels of tagged words"),
+    ("diagonals", Way::Tiles(TileKernel::tiles), "a launch for each diagonal of tiles"),
+    ("graph", Way::Graph, "the same launches as a CUDA graph"),
+    ("locks", Way::Tiles(|_, _| TileKernel::Locks), "the same launches; in a tile a thread for each cell, which waits for locks"),
+    ("cells", Way::Tiles(|_, _| TileKernel::Cells), "the same with tagged words in place of locks"),
 ];
 
-pub(super) fn named(name: &str) -> Option<&'static Scheme> {
-    SCHEMES.iter().find(|scheme| scheme.name == name)
+pub(super) fn named(name: &str) -> Option<Way> {
+    let mut schemes = SCHEMES.into_iter();
+    schemes.find_map(|(known, way, _)| (known == name).then_some(way))
 }
 
 /// Returns the names of the schemes that take tables as they are.
 pub(super) fn whole() -> impl Iterator<Item = &'static str> {
-    let all = SCHEMES.iter();
-    all.filter(|scheme| matches!(scheme.way, Way::Whole))
-        .map(|scheme| scheme.name)
+    let schemes = SCHEMES.into_iter();
+    schemes.filter_map(|(name, way, _)| matches!(way, Way::Whole).then_some(name))
 }
 
 /// Returns how the tables of a point are cut, if tiles compute them.
 pub(super) fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
     let side = u32::try_from(*asked.parameters.get("side")?).ok()?;
-    let kernel = match named(&asked.implementation)?.way {
+    let kernel = match named(&asked.implementation)? {
         Way::Whole => return None,
         Way::Tiles(kernel) => kernel(side, warp_width),
         Way::Graph => TileKernel::tiles(side, warp_width),
@@ -76,29 +66,21 @@ pub(super) fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
     Some(Cut { kernel, side })
 }
 
-/// What a scheme has filled.
-struct Filled {
-    times: Vec<Duration>,
-    /// The last row of each table.
-    rows: Vec<LastRow>,
-    /// What it took beside the time, as a phrase that ends with bytes.
-    took: String,
-}
-
-/// Fills the tables of some pairs again and again.
-fn fill(device: &AnyDevice, inputs: &Inputs, way: Way, cut: Option<Cut>) -> Result<Filled> {
+/// Fills the tables of some pairs again and again. Returns the times, the last rows, and what it took
+/// beside the time, as a phrase that ends with bytes.
+fn fill(
+    device: &AnyDevice,
+    inputs: &Inputs,
+    way: Way,
+    cut: Option<Cut>,
+) -> Result<(Vec<Duration>, Vec<LastRow>, String)> {
     let passes = inputs.passes();
     let Some(cut) = cut else {
         let mut strips = Strips::new(device, &passes, &inputs.scoring)?;
-        return Ok(Filled {
-            times: timed(REPEAT, || strips.fill())?,
-            rows: strips.last_rows(&passes)?,
-            took: format!(
-                "{} of a warp, {}",
-                counted(strips.blocks(), "block", "blocks"),
-                bytes(strips.bytes())
-            ),
-        });
+        let times = timed(REPEAT, || strips.fill())?;
+        let blocks = counted(strips.blocks(), "block", "blocks");
+        let took = format!("{blocks} of a warp, {}", bytes(strips.bytes()));
+        return Ok((times, strips.last_rows(&passes)?, took));
     };
     let tables = Tables::new(device, cut, &passes, &inputs.scoring)?;
     let times = if matches!(way, Way::Graph) {
@@ -108,11 +90,8 @@ fn fill(device: &AnyDevice, inputs: &Inputs, way: Way, cut: Option<Cut>) -> Resu
         timed(REPEAT, || tables.fill())?
     };
     let launches = counted(tables.launch_count(), "launch", "launches");
-    Ok(Filled {
-        times,
-        rows: tables.last_rows(&passes)?,
-        took: format!("{launches}, {}", bytes(tables.bytes())),
-    })
+    let took = format!("{launches}, {}", bytes(tables.bytes()));
+    Ok((times, tables.last_rows(&passes)?, took))
 }
 
 /// Returns a number of things with their name.
@@ -139,23 +118,6 @@ struct Kept {
     expected: Vec<LastRow>,
     /// What filled those tables: `None` for the host.
     by: Option<Cut>,
-}
-
-impl Kept {
-    /// Makes the point of a case from what a scheme has filled.
-    fn point(&self, asked: &Asked, filled: Filled) -> Point {
-        let ms: Vec<f64> = filled.times.into_iter().map(ms).collect();
-        let wrong = wrong(&filled.rows, &self.expected);
-        let mut found = Point::timed(asked, self.case.cells(), &ms, wrong);
-        if found.verified {
-            let by = match self.by {
-                None => "the host's".to_owned(),
-                Some(by) => format!("with tiles of {}", by.side),
-            };
-            found.note = Some(format!("{} of memory, the same rows as {by}", filled.took));
-        }
-        found
-    }
 }
 
 impl<'d> Measuring<'d> {
@@ -191,31 +153,34 @@ impl<'d> Measuring<'d> {
         }
         let device = self.device;
         let cut = cut(asked, device.limits().warp_width);
-        let way = match named(&asked.implementation).map(|scheme| scheme.way) {
-            Some(way) if matches!(way, Way::Whole) || cut.is_some() => way,
-            _ => {
-                let name = &asked.implementation;
-                let why = format!("there is no implementation {name:?} of nw");
-                return Err(Error::Usage(why));
-            }
+        let way = named(&asked.implementation);
+        let way = way.filter(|way| matches!(way, Way::Whole) || cut.is_some());
+        let Some(way) = way else {
+            let name = &asked.implementation;
+            let why = format!("there is no implementation {name:?} of nw");
+            return Err(Error::Usage(why));
         };
-        let kept = self.kept(&case, cut)?;
-        let filled = fill(device, &kept.inputs, way, cut)?;
-        Ok(kept.point(asked, filled))
+        let is_right = |kept: &Kept| kept.case == case && (kept.by.is_none() || kept.by != cut);
+        let kept = match self.kept.take().filter(is_right) {
+            Some(kept) => kept,
+            None => self.made(&case, cut)?,
+        };
+        let kept = self.kept.insert(kept);
+        let (times, rows, took) = fill(device, &kept.inputs, way, cut)?;
+        let ms: Vec<f64> = times.into_iter().map(ms).collect();
+        let mut found = Point::timed(asked, case.cells(), &ms, wrong(&rows, &kept.expected));
+        if found.verified {
+            let by = match kept.by {
+                None => "the host's".to_owned(),
+                Some(by) => format!("with tiles of {}", by.side),
+            };
+            found.note = Some(format!("{took} of memory, the same rows as {by}"));
+        }
+        Ok(found)
     }
 
     /// Returns the sequences of a case and what its tables must come to, by the host or by
     /// tiles that are cut in another way than these, if they are cut.
-    fn kept(&mut self, case: &Case, cut: Option<Cut>) -> Result<&Kept> {
-        let other = |by: Option<Cut>| by.is_none() || by != cut;
-        let kept = self.kept.take();
-        let kept = match kept.filter(|kept| kept.case == *case && other(kept.by)) {
-            Some(kept) => kept,
-            None => self.made(case, cut)?,
-        };
-        Ok(self.kept.insert(kept))
-    }
-
     fn made(&self, case: &Case, cut: Option<Cut>) -> Result<Kept> {
         let inputs = Inputs::new(case, self.seed)?;
         let passes = inputs.passes();
