@@ -7,8 +7,8 @@
 //! the host, on all cores.
 
 use super::Pass;
-use super::align::{Alignment, LastRow, Op, crossing, score_of, single};
-use super::scorer::{Scorer, last_row, on_all_cores};
+use super::align::{Alignment, LastRow, Op, crossing, last_row, score_of, single};
+use super::scorer::{Scorer, on_all_cores};
 use crate::fasta::{Record, Sequence, is_input, read, shown};
 use crate::matrix::{Matrix, Scoring, one_with};
 use crate::{Error, Result};

@@ -1,8 +1,8 @@
 //! The ways of filling tables that are measured, with a line for each in [`SCHEMES`], from which come
 //! the points and the help; and one point, measured and verified.
 
-use super::plan::{HOPS, REDUCTION};
-use super::{Case, Inputs, reduction};
+use super::reduction::{self, HOPS, REDUCTION};
+use super::{Case, Inputs};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::measure::{ms, timed};
@@ -47,12 +47,6 @@ pub(crate) const SCHEMES: [(&str, Way, &str); 5] = [
 pub(super) fn named(name: &str) -> Option<Way> {
     let mut schemes = SCHEMES.into_iter();
     schemes.find_map(|(known, way, _)| (known == name).then_some(way))
-}
-
-/// Returns the names of the schemes that take tables as they are.
-pub(super) fn whole() -> impl Iterator<Item = &'static str> {
-    let schemes = SCHEMES.into_iter();
-    schemes.filter_map(|(name, way, _)| matches!(way, Way::Whole).then_some(name))
 }
 
 /// Returns how the tables of a point are cut, if tiles compute them.

@@ -1,8 +1,9 @@
 //! The points of a device, in the order in which they are measured: those of the paper
 //! first, and last what takes long.
 
-use super::measure::{cut, named, whole};
-use super::{Case, reduction};
+use super::Case;
+use super::measure::{cut, named};
+use super::reduction::{self, HOPS, REDUCTION};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::points::Asked;
 use stm_core::host::Device;
@@ -34,10 +35,6 @@ pub(crate) const PARTS: [(&str, &str); 8] = [
     ("batch", "10 K pairs of 300 letters"),
 ];
 
-/// The part of single hops.
-pub(crate) const HOPS: &str = "hops";
-/// The part of the reduction.
-pub(crate) const REDUCTION: &str = "reduction";
 /// The schemes that parts name: see [`super::measure`].
 pub(crate) const DIAGONALS: &str = "diagonals";
 /// The launches of [`DIAGONALS`] as a graph.
@@ -55,12 +52,10 @@ struct Plan {
 }
 
 impl Plan {
-    /// Adds the points of a case by the schemes that take tables as they are, and with tiles of each
+    /// Adds the points of a case by dataflow, which takes tables as they are, and with tiles of each
     /// of these sides by each of these.
     fn add_all(&mut self, part: &str, case: Case, sides: &[u64], of_each: &[&str]) {
-        for name in whole() {
-            self.add(part, name, case, 0);
-        }
+        self.add(part, "dataflow", case, 0);
         for &side in sides {
             for name in of_each {
                 self.add(part, name, case, side);

@@ -19,6 +19,11 @@ use stm_kernels::reduction::{
     Tagged, WARPS_MAX, WarpBarr, WarpVote, expected, spans,
 };
 
+/// The part of the reduction.
+pub(crate) const REDUCTION: &str = "reduction";
+/// The part of single hops.
+pub(crate) const HOPS: &str = "hops";
+
 /// The shared memory of a block, which is enough for every scheme with [`WARPS_MAX`] warps.
 const SHARED_BYTES: u32 = 8 << 10;
 

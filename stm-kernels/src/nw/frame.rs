@@ -170,28 +170,13 @@ impl Tile {
         constant(lane, &self.p.scores, u64::from(i))
     }
 
-    /// Loads a value from one of its borders.
-    fn load<L: Lane>(&self, lane: &L, border: *mut u32, i: u32) -> i32 {
-        // SAFETY: in range (`of`), and no block of this launch writes it before the
-        // caller's has read it.
-        unsafe { lane.load_relaxed_32(border.wrapping_add(i as usize)) }.cast_signed()
-    }
-
-    /// Stores a value at one of its borders.
-    fn store<L: Lane>(&self, lane: &L, border: *mut u32, i: u32, score: i32) {
-        // SAFETY: in range (`of`); only this block accesses it in this launch.
-        // Relaxed: the next launch reads it.
-        unsafe {
-            lane.store_relaxed_32(border.wrapping_add(i as usize), score.cast_unsigned());
-        }
-    }
-
-    /// Returns the score above its column `c`.
     pub(super) fn above<L: Lane>(&self, lane: &L, c: u32) -> i32 {
         if self.row == 0 {
             return self.p.open;
         }
-        self.load(lane, self.values, c)
+        // SAFETY: in range (`of`), and no block of this launch writes it before the
+        // caller's has read it.
+        unsafe { lane.load_relaxed_32(self.values.wrapping_add(c as usize)) }.cast_signed()
     }
 
     /// Returns the best score in a vertical gap above its column `c`.
@@ -199,7 +184,8 @@ impl Tile {
         if self.row == 0 {
             return NEVER;
         }
-        self.load(lane, self.gaps(), c)
+        // SAFETY: as above.
+        unsafe { lane.load_relaxed_32(self.gaps().wrapping_add(c as usize)) }.cast_signed()
     }
 
     /// The best scores in vertical gaps, which follow those of all columns.
@@ -219,7 +205,8 @@ impl Tile {
                 self.matrix.left
             };
         }
-        self.load(lane, self.beside, r)
+        // SAFETY: as above.
+        unsafe { lane.load_relaxed_32(self.beside.wrapping_add(r as usize)) }.cast_signed()
     }
 
     pub(super) fn left<L: Lane>(&self, lane: &L, r: u32) -> i32 {
@@ -231,29 +218,43 @@ impl Tile {
         if self.column == 0 {
             return NEVER;
         }
-        self.load(lane, self.beside, self.side() + 2 + r)
+        let at = self.beside.wrapping_add((self.side() + 2 + r) as usize);
+        // SAFETY: as above.
+        unsafe { lane.load_relaxed_32(at) }.cast_signed()
     }
 
     /// Hands the score of the last row in column `c` down.
     pub(super) fn put_below<L: Lane>(&self, lane: &L, c: u32, score: i32) {
-        self.store(lane, self.values, c, score);
+        // SAFETY: in range (`of`); only this block accesses it in this launch.
+        // Relaxed: the next launch reads it.
+        unsafe {
+            lane.store_relaxed_32(self.values.wrapping_add(c as usize), score.cast_unsigned());
+        }
     }
 
     /// Hands the best score in a vertical gap of the last row in column `c` down.
     pub(super) fn put_gap_below<L: Lane>(&self, lane: &L, c: u32, score: i32) {
-        self.store(lane, self.gaps(), c, score);
+        // SAFETY: as above.
+        unsafe {
+            lane.store_relaxed_32(self.gaps().wrapping_add(c as usize), score.cast_unsigned());
+        }
     }
 
     /// Hands the score of row `r` in the last column to the right, or with `r` 0 the
     /// score above the last column, where the rows count from 1.
     pub(super) fn put_right<L: Lane>(&self, lane: &L, r: u32, score: i32) {
-        self.store(lane, self.beside, r, score);
+        // SAFETY: as above.
+        unsafe {
+            lane.store_relaxed_32(self.beside.wrapping_add(r as usize), score.cast_unsigned());
+        }
     }
 
     /// Hands the best score in a horizontal gap of row `r` to the right, where the rows
     /// count from 1.
     pub(super) fn put_gap_right<L: Lane>(&self, lane: &L, r: u32, score: i32) {
-        self.store(lane, self.beside, self.side() + 1 + r, score);
+        let at = self.beside.wrapping_add((self.side() + 1 + r) as usize);
+        // SAFETY: as above.
+        unsafe { lane.store_relaxed_32(at, score.cast_unsigned()) };
     }
 }
 
