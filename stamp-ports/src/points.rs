@@ -147,11 +147,11 @@ impl Point {
     }
 }
 
-/// Reads `all`, or names of parts that are known, separated by commas.
-pub fn parse_parts(text: &str, known: &[&'static str]) -> Result<Vec<&'static str>> {
+/// Reads `all`, or names that are known, separated by commas; `what` is what each is one of.
+pub fn parse_names(text: &str, what: &str, known: &[&'static str]) -> Result<Vec<&'static str>> {
     let unknown = |name: &str, known: &[&str]| {
         let known = known.join(", ");
-        format!("there is no part {name:?}: known are {known} and all")
+        format!("there is no {what} {name:?}: known are {known} and all")
     };
     parse_list(text, known, |name| name, unknown)
 }
