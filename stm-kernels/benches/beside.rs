@@ -35,11 +35,6 @@ const SERIES: [u64; 2] = [10_000, 128];
 /// The launches that the host waits for.
 const ONE_BY_ONE: u64 = 1_000;
 
-struct Settings {
-    megabytes: usize,
-    json: bool,
-}
-
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
@@ -233,11 +228,10 @@ fn print_launches(all: &[Series], json: bool) {
     }
 }
 
-fn all<D: Device>(device: &D, settings: &Settings) -> Result<(), Error> {
-    let (name, megabytes) = (device.name(), settings.megabytes);
-    let bytes = megabytes << 20;
+fn all<D: Device>(device: &D, megabytes: usize, json: bool) -> Result<(), Error> {
+    let (name, bytes) = (device.name(), megabytes << 20);
     say(
-        settings.json,
+        json,
         format_args!("{{\"device\": \"{name}\", \"megabytes\": {megabytes}}}"),
         format_args!("{name}, {megabytes} MB of elements"),
     );
@@ -246,8 +240,8 @@ fn all<D: Device>(device: &D, settings: &Settings) -> Result<(), Error> {
     let mut copies = vec![plain(device, bytes)?];
     copies.extend(cells::<_, u32>(device, bytes, narrow)?);
     copies.extend(cells::<_, u64>(device, bytes, wide)?);
-    print_copies(&copies, settings.json);
-    print_launches(&launches(device)?, settings.json);
+    print_copies(&copies, json);
+    print_launches(&launches(device)?, json);
     Ok(())
 }
 
@@ -299,21 +293,17 @@ fn inside_a_program(ordinal: usize) -> Result<u64, Box<dyn std::error::Error>> {
 }
 
 fn main() {
-    let mut settings = Settings {
-        megabytes: 256,
-        json: false,
-    };
-    let mut device = None;
+    let (mut megabytes, mut json, mut device) = (256, false, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             // Cargo adds it.
             "--bench" => {}
-            "--json" => settings.json = true,
+            "--json" => json = true,
             "--device" => device = arguments.next(),
             "--megabytes" => {
                 let number = arguments.next().and_then(|n| n.parse().ok());
-                settings.megabytes = number.filter(|&n| n > 0).expect("--megabytes N");
+                megabytes = number.filter(|&n| n > 0).expect("--megabytes N");
             }
             other => panic!("no such option: {other}"),
         }
@@ -335,12 +325,12 @@ fn main() {
         }
     };
     let Some(gpu) = gpu else {
-        return all(&Cpu::new(), &settings).expect("a measurement");
+        return all(&Cpu::new(), megabytes, json).expect("a measurement");
     };
-    all(&gpu, &settings).expect("a measurement");
+    all(&gpu, megabytes, json).expect("a measurement");
     let commits = inside_a_program(ordinal).expect("the program of cudarc");
     say(
-        settings.json,
+        json,
         format_args!("{{\"cudarc_commits\": {commits}}}"),
         format_args!(
             "\n{commits} transactions committed in a stream and on a slice of cudarc, as on the host"

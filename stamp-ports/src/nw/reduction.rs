@@ -125,39 +125,42 @@ fn wrong(found: &Reduced, rounds: u32, width: u32) -> Option<String> {
     Some(format!("thread {i} has {value} in the end"))
 }
 
-/// Between warps of a block.
 pub(super) const SHARED: &str = "shared";
-/// Between blocks of a cluster.
 pub(super) const CLUSTER: &str = "cluster";
-/// Between blocks, through global memory.
 pub(super) const GLOBAL: &str = "global";
+
+type Hops = Result<[(Duration, u64, u64); 2], host::Error>;
+
+/// The memories that have channels, between whom a value goes in each, and how it goes round so many
+/// threads, in so many rounds.
+#[rustfmt::skip]
+pub(crate) const MEMORIES: [(&str, &str, fn(&AnyDevice, Launch, u32, u32) -> Hops); 3] = [
+    (SHARED, "from warp to warp of a block", |device, of, threads, rounds| {
+        hops::<HopsShared, _>(device, LIMIT, &Launch { shared_bytes: 8 * threads, ..of }, rounds)
+    }),
+    (CLUSTER, "from block to block of a cluster, through their shared memory", |device, of, threads, rounds| {
+        let launch = Launch { shared_bytes: 64, ..of.with_cluster(threads) };
+        hops::<HopsCluster, _>(device, LIMIT, &launch, rounds)
+    }),
+    (GLOBAL, "from block to block", |device, of, _, rounds| {
+        hops::<HopsGlobal, _>(device, LIMIT, &Launch { cooperative: true, ..of }, rounds)
+    }),
+];
 
 /// Measures a point: a launch to warm up, and one that counts.
 pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     let round = asked.parameters.get("round").copied().unwrap_or(0);
-    let of = Launch::new(asked.blocks, asked.threads);
-    let (run, launch): (fn(_, _, _, _) -> _, _) = match asked.implementation.as_str() {
-        SHARED => {
-            let shared_bytes = 8 * u32::try_from(round).unwrap_or(u32::MAX);
-            (hops::<HopsShared, AnyDevice>, Launch { shared_bytes, ..of })
-        }
-        CLUSTER => {
-            let mut launch = of.with_cluster(asked.blocks);
-            launch.shared_bytes = 64;
-            (hops::<HopsCluster, _>, launch)
-        }
-        GLOBAL => {
-            let cooperative = true;
-            (hops::<HopsGlobal, _>, Launch { cooperative, ..of })
-        }
-        other => {
-            return Err(Error::Usage(format!(
-                "there are no channels in {other:?}: known are {SHARED}, {CLUSTER}, {GLOBAL}"
-            )));
-        }
+    let mut memories = MEMORIES.into_iter();
+    let Some((_, _, run)) = memories.find(|memory| memory.0 == asked.implementation) else {
+        return Err(Error::Usage(format!(
+            "there are no channels in {:?}: known are {}",
+            asked.implementation,
+            MEMORIES.map(|memory| memory.0).join(", ")
+        )));
     };
+    let launch = Launch::new(asked.blocks, asked.threads);
     let rounds = rounds(device, 10_000, 100);
-    let [_, (time, cycles, value)] = run(device, LIMIT, &launch, rounds)?;
+    let [_, (time, cycles, value)] = run(device, launch, round as u32, rounds)?;
     let hops = u64::from(rounds) * round;
     let wrong = (value != hops).then(|| format!("the value is {value} after {hops} hops"));
     let mut point = Point::timed(asked, hops, &[ms(time)], wrong);
