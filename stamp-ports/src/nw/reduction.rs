@@ -34,8 +34,10 @@ struct Measured {
     name: &'static str,
     about: &'static str,
     cost: fn() -> (u32, u32),
-    launch: fn(&AnyDevice, Option<Duration>, (u32, u32, u32)) -> Result<Reduced, host::Error>,
+    launch: Reduce,
 }
+
+type Reduce = fn(&AnyDevice, Option<Duration>, (u32, u32, u32)) -> Result<Reduced, host::Error>;
 
 const fn scheme<S: Scheme, K: Kernel<Params = ReductionParams>>(about: &'static str) -> Measured {
     Measured {
@@ -129,12 +131,12 @@ pub(super) const SHARED: &str = "shared";
 pub(super) const CLUSTER: &str = "cluster";
 pub(super) const GLOBAL: &str = "global";
 
-type Hops = Result<[(Duration, u64, u64); 2], host::Error>;
+type Hops = fn(&AnyDevice, Launch, u32, u32) -> Result<[(Duration, u64, u64); 2], host::Error>;
 
 /// The memories that have channels, between whom a value goes in each, and how it goes round so many
 /// threads, in so many rounds.
 #[rustfmt::skip]
-pub(crate) const MEMORIES: [(&str, &str, fn(&AnyDevice, Launch, u32, u32) -> Hops); 3] = [
+pub(crate) const MEMORIES: [(&str, &str, Hops); 3] = [
     (SHARED, "from warp to warp of a block", |device, of, threads, rounds| {
         hops::<HopsShared, _>(device, LIMIT, &Launch { shared_bytes: 8 * threads, ..of }, rounds)
     }),
