@@ -124,35 +124,30 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<Asked>> {
     let kind = device.kind();
     let blocks = blocks(kind, device.limits().processors, quick, TIMES);
     let grids: Vec<(u32, u32)> = blocks.into_iter().map(|blocks| (blocks, 1)).collect();
-    let counts = semaphore::counts(kind, quick).iter();
-    let counts: Vec<_> = counts
-        .map(|&count| vec![(semaphore::COUNT, count)])
-        .collect();
     let mutexes = mutex::IMPLEMENTATIONS.iter().map(|(name, _)| *name);
     let barriers = barrier::Kind::ALL.iter().map(|kind| kind.name());
     let semaphores = semaphore::Kind::ALL.iter().map(|kind| kind.name());
+    let barriers = barriers.chain([GRID_SYNC]).collect();
+    let semaphores = semaphores.chain([COUNTING_SEMAPHORE]).collect();
+    let shapes = barrier::shapes_on(device, quick)?;
+    let counts = semaphore::counts(kind, quick).iter();
+    let counts = counts
+        .map(|&count| vec![(semaphore::COUNT, count)])
+        .collect();
     let mut all = Vec::new();
-    let mut add = |part, shapes: &[(u32, u32)], parameters: &[Vec<_>], names: Vec<&str>| {
+    for (part, shapes, parameters, names) in [
+        (mutex::PART, &grids, vec![vec![]], mutexes.collect()),
+        (barrier::PART, &shapes, vec![vec![]], barriers),
+        (semaphore::PART, &grids, counts, semaphores),
+    ] {
+        let names: Vec<&str> = names;
         for &shape in shapes {
-            for of in parameters {
-                let points = names.iter().map(|name| Asked::new(part, name, shape, of));
-                let is_there =
-                    |asked: &Asked| peers::why_missing(device, &asked.implementation).is_none();
-                all.extend(points.filter(is_there));
+            for of in &parameters {
+                all.extend(names.iter().map(|name| Asked::new(part, name, shape, of)));
             }
         }
-    };
-    let none = [vec![]];
-    add(mutex::PART, &grids, &none, mutexes.collect());
-    let shapes = barrier::shapes_on(device, quick)?;
-    add(
-        barrier::PART,
-        &shapes,
-        &none,
-        barriers.chain([GRID_SYNC]).collect(),
-    );
-    let semaphores = semaphores.chain([COUNTING_SEMAPHORE]).collect();
-    add(semaphore::PART, &grids, &counts, semaphores);
+    }
+    all.retain(|asked| peers::why_missing(device, &asked.implementation).is_none());
     Ok(all)
 }
 
