@@ -112,9 +112,9 @@ fn main() {
     let duration = Duration::from_secs_f64(seconds);
     for round in 1..=rounds {
         for run in [run::<Fast>, run::<FastTable>] {
-            SHARED
-                .iter()
-                .for_each(|&shared| run(round, shared, duration));
+            for shared in SHARED {
+                run(round, shared, duration);
+            }
         }
     }
 }
