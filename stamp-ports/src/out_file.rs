@@ -6,6 +6,7 @@
 //! runs, so a search that is killed leaves nothing.
 
 use crate::error::{Error, Result};
+use serde::Serialize;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write, stdout};
 use std::path::{Path, PathBuf};
@@ -129,10 +130,16 @@ pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     fs::create_dir_all(folder).map_err(|source| Error::File { path, source })
 }
 
-/// Writes files of these names into a folder, each whole.
-pub(crate) fn write_all<const N: usize>(folder: &Path, files: [(&str, &str); N]) -> Result<()> {
-    for (name, text) in files {
-        let path = folder.join(name);
+/// Writes what a command did into a folder: `NAME.json`, and `NAME.txt` for a person.
+pub(crate) fn write_log(
+    folder: &Path,
+    name: &str,
+    document: &impl Serialize,
+    text: &str,
+) -> Result<()> {
+    let json = serde_json::to_string_pretty(document).map_err(io::Error::from)? + "\n";
+    for (text, end) in [(text, "txt"), (&json, "json")] {
+        let path = folder.join(name).with_extension(end);
         write_whole(&path, text).map_err(|source| Error::File { path, source })?;
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Points of a measurement: what is asked for, and what is found; and what commands that
 //! measure points share.
 
-use crate::error::Result;
+use crate::error::{Result, given_up};
 use crate::measure::meter::Meter;
 use crate::numbers::short;
 use crate::store::{Document, Store};
@@ -128,6 +128,15 @@ impl Point {
         all.collect::<Vec<_>>().join(comma)
     }
 
+    /// Returns the point that was measured, or one whose note says why this point alone cannot be.
+    ///
+    /// # Errors
+    /// Those after which nothing can run on the device.
+    pub fn or_note(asked: &Asked, measured: Result<Self>) -> Result<Self> {
+        let found = given_up(measured)?;
+        Ok(found.unwrap_or_else(|why| Self::without_time(asked, why)))
+    }
+
     /// Returns the point for something that could not be measured, which `why` explains.
     pub fn without_time(asked: &Asked, why: String) -> Self {
         Self {
@@ -138,11 +147,11 @@ impl Point {
     }
 }
 
-/// Reads `all`, or names of parts that are known, separated by commas.
-pub fn parse_parts(text: &str, known: &[&'static str]) -> Result<Vec<&'static str>> {
+/// Reads `all`, or names that are known, separated by commas; `what` is what each is one of.
+pub fn parse_names(text: &str, what: &str, known: &[&'static str]) -> Result<Vec<&'static str>> {
     let unknown = |name: &str, known: &[&str]| {
         let known = known.join(", ");
-        format!("there is no part {name:?}: known are {known} and all")
+        format!("there is no {what} {name:?}: known are {known} and all")
     };
     parse_list(text, known, |name| name, unknown)
 }

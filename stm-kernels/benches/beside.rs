@@ -35,11 +35,6 @@ const SERIES: [u64; 2] = [10_000, 128];
 /// The launches that the host waits for.
 const ONE_BY_ONE: u64 = 1_000;
 
-struct Settings {
-    megabytes: usize,
-    json: bool,
-}
-
 fn median(mut times: Vec<Duration>) -> Duration {
     times.sort();
     times[times.len() / 2]
@@ -61,13 +56,13 @@ struct Copy {
     what: &'static str,
     /// The bytes read and written.
     moved: usize,
-    device: Duration,
-    host: Duration,
+    /// The device's time and the host's.
+    times: (Duration, Duration),
 }
 
 impl Copy {
     fn rate(&self) -> f64 {
-        self.moved as f64 / self.device.as_secs_f64().max(1e-9)
+        self.moved as f64 / self.times.0.as_secs_f64().max(1e-9)
     }
 }
 
@@ -75,7 +70,7 @@ fn plain<D: Device>(device: &D, bytes: usize) -> Result<Copy, Error> {
     let data: Vec<u32> = (0..bytes / 4).map(|i| i as u32 ^ 0x5A5A_5A5A).collect();
     let from = Buffer::from_slice(device, &data, "the source")?;
     let to = Buffer::<_, u32>::zeroed(device, data.len(), "the target")?;
-    let (time, host) = timed(|| {
+    let times = timed(|| {
         let (to, from) = (to.as_mut_ptr().cast(), from.as_mut_ptr().cast());
         // SAFETY: two buffers of this many bytes, which nothing else accesses.
         unsafe { device.copy(to, from, data.len() * 4) }
@@ -84,8 +79,7 @@ fn plain<D: Device>(device: &D, bytes: usize) -> Result<Copy, Error> {
     Ok(Copy {
         what: "device to device",
         moved: 2 * data.len() * 4,
-        device: time,
-        host,
+        times,
     })
 }
 
@@ -110,12 +104,7 @@ fn cells<D: Device, T: Pod + Element>(
         bits(&buffer.download()?) == bits(&data),
         "an element is not what it was before its way through the cells"
     );
-    let copy = |what, (device, host)| Copy {
-        what,
-        moved,
-        device,
-        host,
-    };
+    let copy = |what, times| Copy { what, moved, times };
     Ok([copy(what[0], into), copy(what[1], back)])
 }
 
@@ -127,46 +116,37 @@ struct Series {
     ended: Duration,
 }
 
-fn plan() -> RaPlan {
-    RaPlan::new(1, 64, 2, 1)
-}
-
-fn shape<D: Device>(device: &D) -> Launch {
-    Launch::new(1, device.limits().warp_width)
-}
-
-fn in_order<D: Device>(
+/// Makes launches of one transaction each, in order, or waits for each.
+fn series<D: Device>(
     stm: &mut Stm<D>,
     words: &TxArray<D, u32>,
-    launches: u64,
+    (launches, are_in_order): (u64, bool),
 ) -> Result<Series, Error> {
-    let shape = shape(stm.device());
+    let (plan, shape) = (
+        RaPlan::new(1, 64, 2, 1),
+        Launch::new(1, stm.device().limits().warp_width),
+    );
     let start = Instant::now();
-    let (enqueued, done) = stm.in_order(|queue: &InOrder<'_, '_, D>| {
-        let start = Instant::now();
+    let mut enqueued = None;
+    if are_in_order {
+        let (time, done) = stm.in_order(|queue: &InOrder<'_, '_, D>| {
+            let start = Instant::now();
+            for _ in 0..launches {
+                random_array::enqueue(queue, shape, words, 1, plan)?;
+            }
+            Ok(start.elapsed())
+        })?;
+        assert_eq!(done.commits, launches, "a launch is lost");
+        enqueued = Some(time);
+    } else {
         for _ in 0..launches {
-            random_array::enqueue(queue, shape, words, 1, plan())?;
+            let done = random_array::launch(stm, shape, words, 1, plan)?;
+            assert_eq!(done.commits, 1);
         }
-        Ok(start.elapsed())
-    })?;
-    assert_eq!(done.commits, launches, "a launch is lost");
-    Ok(Series {
-        launches,
-        enqueued: Some(enqueued),
-        ended: start.elapsed(),
-    })
-}
-
-fn one_by_one<D: Device>(stm: &mut Stm<D>, words: &TxArray<D, u32>) -> Result<Series, Error> {
-    let shape = shape(stm.device());
-    let start = Instant::now();
-    for _ in 0..ONE_BY_ONE {
-        let done = random_array::launch(stm, shape, words, 1, plan())?;
-        assert_eq!(done.commits, 1);
     }
     Ok(Series {
-        launches: ONE_BY_ONE,
-        enqueued: None,
+        launches,
+        enqueued,
         ended: start.elapsed(),
     })
 }
@@ -174,18 +154,23 @@ fn one_by_one<D: Device>(stm: &mut Stm<D>, words: &TxArray<D, u32>) -> Result<Se
 fn launches<D: Device>(device: &D) -> Result<Vec<Series>, Error> {
     let mut stm = Stm::on(device)?;
     let words = stm.array("words", &[0u32; 64])?;
-    in_order(&mut stm, &words, SERIES[1])?;
+    series(&mut stm, &words, (SERIES[1], true))?;
     let mut found = Vec::new();
     for launches in SERIES {
         let mut tries = Vec::new();
         for _ in 0..REPEAT {
-            tries.push(in_order(&mut stm, &words, launches)?);
+            tries.push(series(&mut stm, &words, (launches, true))?);
         }
         tries.sort_by_key(|series| series.enqueued);
         found.push(tries.swap_remove(REPEAT / 2));
     }
-    found.push(one_by_one(&mut stm, &words)?);
+    found.push(series(&mut stm, &words, (ONE_BY_ONE, false))?);
     Ok(found)
+}
+
+/// Prints a line for a program or for a person.
+fn say(json: bool, object: std::fmt::Arguments<'_>, line: std::fmt::Arguments<'_>) {
+    println!("{}", if json { object } else { line });
 }
 
 fn print_copies(copies: &[Copy], json: bool) {
@@ -198,24 +183,21 @@ fn print_copies(copies: &[Copy], json: bool) {
     }
     for copy in copies {
         let us = |time: Duration| time.as_secs_f64() * 1e6;
-        let (device, host) = (us(copy.device), us(copy.host));
-        let ratio = copy.rate() / reference;
-        if json {
-            println!(
-                "{{\"copy\": \"{}\", \"bytes_moved\": {}, \"device_us\": {device:.2}, \
-                 \"host_us\": {host:.2}, \"bytes_per_s\": {:.0}, \"of_a_copy\": {ratio:.4}}}",
-                copy.what,
-                copy.moved,
-                copy.rate()
-            );
-        } else {
-            println!(
-                "{:<32}{:>10}{device:>12.1}{host:>12.1}{:>10.1}{ratio:>11.2}x",
-                copy.what,
-                copy.moved >> 20,
-                copy.rate() / 1e9
-            );
-        }
+        let (what, moved, rate) = (copy.what, copy.moved, copy.rate());
+        let (device, host) = (us(copy.times.0), us(copy.times.1));
+        let ratio = rate / reference;
+        say(
+            json,
+            format_args!(
+                "{{\"copy\": \"{what}\", \"bytes_moved\": {moved}, \"device_us\": {device:.2}, \
+                 \"host_us\": {host:.2}, \"bytes_per_s\": {rate:.0}, \"of_a_copy\": {ratio:.4}}}"
+            ),
+            format_args!(
+                "{what:<32}{:>10}{device:>12.1}{host:>12.1}{:>10.1}{ratio:>11.2}x",
+                moved >> 20,
+                rate / 1e9
+            ),
+        );
     }
 }
 
@@ -227,41 +209,39 @@ fn print_launches(all: &[Series], json: bool) {
         );
     }
     for series in all {
-        let each = |time: Duration| time.as_secs_f64() * 1e6 / series.launches as f64;
+        let number = series.launches;
+        let each = |time: Duration| time.as_secs_f64() * 1e6 / number as f64;
         let (host, ended) = (series.enqueued.map(each), each(series.ended));
         let kind = ["one by one", "in order"][usize::from(host.is_some())];
-        if json {
-            let host = host.map_or_else(|| "null".to_owned(), |us| format!("{us:.3}"));
-            println!(
-                "{{\"launches\": \"{kind}\", \"number\": {}, \"enqueue_us\": {host}, \
+        let shown = |digits, nothing: &str| {
+            host.map_or_else(|| nothing.to_owned(), |us| format!("{us:.digits$}"))
+        };
+        say(
+            json,
+            format_args!(
+                "{{\"launches\": \"{kind}\", \"number\": {number}, \"enqueue_us\": {}, \
                  \"total_us\": {ended:.3}}}",
-                series.launches
-            );
-        } else {
-            let host = host.map_or_else(|| "-".to_owned(), |us| format!("{us:.2}"));
-            println!("{kind:<32}{:>10}{host:>12}{ended:>12.2}", series.launches);
-        }
+                shown(3, "null")
+            ),
+            format_args!("{kind:<32}{number:>10}{:>12}{ended:>12.2}", shown(2, "-")),
+        );
     }
 }
 
-fn all<D: Device>(device: &D, settings: &Settings) -> Result<(), Error> {
-    let bytes = settings.megabytes << 20;
-    if settings.json {
-        println!(
-            "{{\"device\": \"{}\", \"megabytes\": {}}}",
-            device.name(),
-            settings.megabytes
-        );
-    } else {
-        println!("{}, {} MB of elements", device.name(), settings.megabytes);
-    }
+fn all<D: Device>(device: &D, megabytes: usize, json: bool) -> Result<(), Error> {
+    let (name, bytes) = (device.name(), megabytes << 20);
+    say(
+        json,
+        format_args!("{{\"device\": \"{name}\", \"megabytes\": {megabytes}}}"),
+        format_args!("{name}, {megabytes} MB of elements"),
+    );
     let narrow = ["32 bits into cells", "32 bits from cells"];
     let wide = ["64 bits into cells", "64 bits from cells"];
     let mut copies = vec![plain(device, bytes)?];
     copies.extend(cells::<_, u32>(device, bytes, narrow)?);
     copies.extend(cells::<_, u64>(device, bytes, wide)?);
-    print_copies(&copies, settings.json);
-    print_launches(&launches(device)?, settings.json);
+    print_copies(&copies, json);
+    print_launches(&launches(device)?, json);
     Ok(())
 }
 
@@ -313,34 +293,28 @@ fn inside_a_program(ordinal: usize) -> Result<u64, Box<dyn std::error::Error>> {
 }
 
 fn main() {
-    let mut settings = Settings {
-        megabytes: 256,
-        json: false,
-    };
-    let mut device = None;
+    let (mut megabytes, mut json, mut device) = (256, false, None);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
             // Cargo adds it.
             "--bench" => {}
-            "--json" => settings.json = true,
+            "--json" => json = true,
             "--device" => device = arguments.next(),
             "--megabytes" => {
                 let number = arguments.next().and_then(|n| n.parse().ok());
-                settings.megabytes = number.filter(|&n| n > 0).expect("--megabytes N");
+                megabytes = number.filter(|&n| n > 0).expect("--megabytes N");
             }
             other => panic!("no such option: {other}"),
         }
     }
     let mut ordinal = 0;
     let gpu = match device.as_deref() {
-        None => match Cuda::new(0) {
-            Ok(gpu) => Some(gpu),
-            Err(error) => {
+        None => Cuda::new(0)
+            .inspect_err(|error| {
                 eprintln!("no GPU can be used, so this runs on the CPU: {error}");
-                None
-            }
-        },
+            })
+            .ok(),
         Some("cpu") => None,
         Some(name) => {
             let number = name.strip_prefix("cuda").map(|n| n.trim_start_matches(':'));
@@ -350,17 +324,16 @@ fn main() {
             Some(Cuda::new(ordinal).expect("the GPU"))
         }
     };
-    let measured = match gpu {
-        Some(gpu) => all(&gpu, &settings).map(|()| {
-            let commits = inside_a_program(ordinal).expect("the program of cudarc");
-            let what = "committed in a stream and on a slice of cudarc, as on the host";
-            if settings.json {
-                println!("{{\"cudarc_commits\": {commits}}}");
-            } else {
-                println!("\n{commits} transactions {what}");
-            }
-        }),
-        None => all(&Cpu::new(), &settings),
+    let Some(gpu) = gpu else {
+        return all(&Cpu::new(), megabytes, json).expect("a measurement");
     };
-    measured.expect("a measurement");
+    all(&gpu, megabytes, json).expect("a measurement");
+    let commits = inside_a_program(ordinal).expect("the program of cudarc");
+    say(
+        json,
+        format_args!("{{\"cudarc_commits\": {commits}}}"),
+        format_args!(
+            "\n{commits} transactions committed in a stream and on a slice of cudarc, as on the host"
+        ),
+    );
 }

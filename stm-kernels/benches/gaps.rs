@@ -66,14 +66,9 @@ pub fn gaps<L: Lane, A: Algorithm>(
     }
 }
 
-/// The longest gap of the victim and of the others, and the commits of both.
-struct Found {
-    gaps: [Duration; 2],
-    commits: [u64; 2],
-}
-
-/// Runs all threads for `duration`; the others share the first `shared` words.
-fn run<A: Algorithm>(shared: u32, duration: Duration) -> Found {
+/// Runs all threads for `duration`, of which the others share the first `shared` words. Prints the
+/// longest gap of the victim and of the others, and the commits of both.
+fn run<A: Algorithm>(round: u32, shared: u32, duration: Duration) {
     let cpu = Cpu::new();
     let mut stm = Stm::on(&cpu).expect("the metadata");
     stm.set_time_limit(Some(10 * duration));
@@ -87,30 +82,20 @@ fn run<A: Algorithm>(shared: u32, duration: Duration) -> Found {
     let values = words.download().expect("the words");
     let found = found.download().expect("the gaps");
     let commits = |thread: u32| found[2 * thread as usize + 1];
-    let gap = |thread: u32| Duration::from_nanos(found[2 * thread as usize]);
+    let gap_ms = |thread: u32| Duration::from_nanos(found[2 * thread as usize]).as_secs_f64() * 1e3;
     let victim = THREADS - 1;
     let others: u64 = (0..victim).map(commits).sum();
     let written = values[..shared as usize].iter();
     let written = written.fold(0, |sum: u32, &word| sum.wrapping_add(word));
     assert_eq!(written, (others * WORDS as u64) as u32, "an update is lost");
     assert_eq!(values[shared as usize], commits(victim) as u32);
-    Found {
-        gaps: [gap(victim), (0..victim).map(gap).max().unwrap_or_default()],
-        commits: [commits(victim), others],
-    }
-}
-
-fn print<A: Algorithm>(round: u32, duration: Duration) {
-    for shared in SHARED {
-        let Found { gaps, commits } = run::<A>(shared, duration);
-        let [victim, others] = gaps.map(|gap| gap.as_secs_f64() * 1e3);
-        println!(
-            "{round:>5}  {:<10}  {shared:>6}  {victim:>10.3}  {others:>10.3}  {:>12}  {:>12}",
-            A::NAME,
-            commits[0],
-            commits[1]
-        );
-    }
+    println!(
+        "{round:>5}  {:<10}  {shared:>6}  {:>10.3}  {:>10.3}  {:>12}  {others:>12}",
+        A::NAME,
+        gap_ms(victim),
+        (0..victim).map(gap_ms).fold(0.0, f64::max),
+        commits(victim)
+    );
 }
 
 fn main() {
@@ -124,8 +109,12 @@ fn main() {
     println!(
         "round  variant     shared   longest gap, ms: victim, others   commits: victim, others"
     );
+    let duration = Duration::from_secs_f64(seconds);
     for round in 1..=rounds {
-        print::<Fast>(round, Duration::from_secs_f64(seconds));
-        print::<FastTable>(round, Duration::from_secs_f64(seconds));
+        for run in [run::<Fast>, run::<FastTable>] {
+            for shared in SHARED {
+                run(round, shared, duration);
+            }
+        }
     }
 }

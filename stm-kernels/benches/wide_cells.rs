@@ -12,7 +12,7 @@
 //!     cargo bench -p stm-kernels --bench wide_cells -- ACCOUNTS TRANSACTIONS BLOCKS THREADS
 
 use std::time::Duration;
-use stm_core::algorithm::Fast;
+use stm_core::algorithm::{Algorithm, Fast};
 use stm_core::host::{Cpu, Cuda, Device, Launch, Pod, Stm, StmConfig, TxArray};
 use stm_core::{Element, Kernel, View};
 use stm_kernels::cells::{TransferParams, Transfers, transfer};
@@ -21,8 +21,6 @@ use stm_kernels::cells::{TransferParams, Transfers, transfer};
 const REPEAT: usize = 7;
 /// The seed of the transactions.
 const SEED: u64 = 1;
-
-type Algorithm = Fast;
 
 #[derive(Clone, Copy)]
 struct Work {
@@ -46,11 +44,11 @@ fn replay(work: Work) -> Vec<u64> {
 
 fn measure<D: Device, T: Element + Pod>(device: &D, work: Work, expected: &[u64]) -> Duration
 where
-    Transfers<Algorithm, T>: Kernel<Params = TransferParams<Algorithm, T>>,
+    Transfers<Fast, T>: Kernel<Params = TransferParams<Fast, T>>,
 {
     let launch = Launch::new(work.shape.0, work.shape.1);
     let mut stm = Stm::new(device, launch, StmConfig::default()).expect("metadata");
-    let layout = <<Algorithm as stm_core::algorithm::Algorithm>::Array<T> as View<T>>::LAYOUT;
+    let layout = <<Fast as Algorithm>::Array<T> as View<T>>::LAYOUT;
     let zeros = vec![T::from_bits64(0); work.accounts as usize];
     let mut accounts =
         TxArray::from_slice(device, layout, &zeros, "the accounts").expect("the accounts");
@@ -58,15 +56,14 @@ where
     for _ in 0..=REPEAT {
         accounts.upload(&zeros).expect("the accounts");
         let params = TransferParams {
-            stm: stm.handle::<Algorithm>(),
-            accounts: accounts.view::<Algorithm>(),
+            stm: stm.handle::<Fast>(),
+            accounts: accounts.view::<Fast>(),
             transactions: work.transactions,
             seed: SEED,
         };
         // SAFETY: the parameters hold this memory's handle and a view of an
         // array that lives on, and nothing else uses them.
-        let (time, done) =
-            unsafe { stm.launch::<Transfers<Algorithm, T>>(&params) }.expect("a launch");
+        let (time, done) = unsafe { stm.launch::<Transfers<Fast, T>>(&params) }.expect("a launch");
         assert_eq!(done.commits, work.transactions);
         let found = accounts.download().expect("the accounts");
         // The comparison is in as many bits as an account has.

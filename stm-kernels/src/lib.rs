@@ -70,6 +70,8 @@ pub mod kmeans;
 pub mod labyrinth;
 #[cfg(all(target_arch = "nvptx64", not(feature = "observed")))]
 pub mod lane_ops;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod launches;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod locked;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]

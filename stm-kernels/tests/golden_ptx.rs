@@ -26,20 +26,14 @@ use stm_kernels::{bank, eigenbench, floor, genome, ht, kmeans, labyrinth, queue,
 /// result that the entry stores, or 0 if there is none.
 type Golden = (&'static str, Vec<&'static str>, u32);
 
-fn tables() -> [Vec<Golden>; 2] {
-    let (required, provided) = include_str!("lane_methods.txt")
-        .split_once("[provided]")
-        .unwrap();
-    [required, provided].map(|table| {
-        let lines = table.lines();
-        let rows = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
-        rows.map(|row| {
-            let mut fields = row.splitn(3, ' ');
-            let (name, width) = (fields.next().unwrap(), fields.next().unwrap());
-            let effects = fields.next().map(|effects| effects.split("; ").collect());
-            (name, effects.unwrap_or_default(), width.parse().unwrap())
-        })
-        .collect()
+fn table() -> impl Iterator<Item = Golden> {
+    let lines = include_str!("lane_methods.txt").lines();
+    let rows = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
+    rows.map(|row| {
+        let mut fields = row.splitn(3, ' ');
+        let (name, width) = (fields.next().unwrap(), fields.next().unwrap());
+        let effects = fields.next().map(|effects| effects.split("; ").collect());
+        (name, effects.unwrap_or_default(), width.parse().unwrap())
     })
 }
 
@@ -76,9 +70,8 @@ fn wrong_entry(text: &str, (method, instructions, result_bits): Golden) -> Optio
 
 /// Returns the methods of the file for newer GPUs, or those of the other file.
 fn methods(wide: bool) -> impl Iterator<Item = Golden> {
-    let all = tables().into_iter().flatten();
     let file = if wide { "lane/ops-wide" } else { "lane/ops" };
-    all.filter(move |(method, ..)| stm_core_build::split::lane_file(method) == file)
+    table().filter(move |(method, ..)| stm_core_build::split::lane_file(method) == file)
 }
 
 fn wrong_entries(text: &str, wide: bool) -> Vec<String> {
@@ -87,38 +80,31 @@ fn wrong_entries(text: &str, wide: bool) -> Vec<String> {
         .collect()
 }
 
-/// Returns the names of the methods of `trait Lane` in its source: those
-/// without a body, and those with one.
-fn trait_methods(source: &str) -> (BTreeSet<&str>, BTreeSet<&str>) {
+/// Returns the names of the methods of `trait Lane` in its source.
+fn trait_methods(source: &str) -> BTreeSet<&str> {
     let (_, body) = source.split_once("pub trait Lane {").unwrap();
     let body = &body[..body.find("\n}").unwrap()];
-    let (mut required, mut provided) = (BTreeSet::new(), BTreeSet::new());
-    for part in body.split("fn ").skip(1) {
-        let Some((name, signature)) = part.split_once('(') else {
-            continue;
-        };
-        // A word before "fn " in a comment leaves text that is not a name.
-        if name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            // Not the semicolon of an array's type.
-            let mut lines = signature.lines();
-            let end = lines.find(|line| line.ends_with([';', '{', '}'])).unwrap();
-            let kind = if end.ends_with(';') {
-                &mut required
-            } else {
-                &mut provided
-            };
-            kind.insert(name);
-        }
-    }
-    (required, provided)
+    let heads = body.lines().filter_map(|line| {
+        let line = line.trim_start();
+        line.strip_prefix("unsafe ")
+            .unwrap_or(line)
+            .strip_prefix("fn ")
+    });
+    heads
+        .filter_map(|head| Some(head.split_once('(')?.0))
+        .collect()
 }
 
 #[test]
-fn each_lane_method_is_its_one_instruction() {
-    let files = committed();
+fn each_lane_method_is_its_one_instruction_and_there_is_no_other_entry() {
     for (file, wide) in [("lane/ops", false), ("lane/ops-wide", true)] {
-        let wrong = wrong_entries(&files[file], wide);
+        let text = &committed()[file];
+        let wrong = wrong_entries(text, wide);
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+        let module = stm_core_build::split::Module::parse(text).unwrap();
+        let expected: BTreeSet<String> = methods(wide).map(|m| format!("lane_{}", m.0)).collect();
+        let found: BTreeSet<String> = module.entries().map(str::to_owned).collect();
+        assert_eq!(found, expected);
     }
 }
 
@@ -166,16 +152,16 @@ fn a_copy_into_cells_and_back_has_four_words_in_flight_and_no_stack() {
 }
 
 #[test]
-fn the_tables_name_every_method_of_the_trait() {
+fn the_table_names_every_method_of_the_trait() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stm-core/machine/src/lane/mod.rs");
     let source = std::fs::read_to_string(source).unwrap();
-    let (mut required, mut provided) = trait_methods(&source);
+    let mut methods = trait_methods(&source);
     // What observes a lane, its seeded defect, and what bounds the age of an
     // attempt, are no operations of their own.
-    for name in ["probe", "ticks_bound", "ticks_limit"] {
-        assert!(required.remove(name), "{name}");
-    }
     for name in [
+        "probe",
+        "ticks_bound",
+        "ticks_limit",
         "mutant",
         "delay_at_fence",
         "lanes_can_wait",
@@ -183,32 +169,18 @@ fn the_tables_name_every_method_of_the_trait() {
         "ticks_loaded",
         "version_bits",
     ] {
-        assert!(provided.remove(name), "{name}");
+        assert!(methods.remove(name), "{name}");
     }
-    let tables = tables();
+    let table: Vec<&str> = table().map(|method| method.0).collect();
     // A row that is not read would be missed here.
-    assert_eq!([tables[0].len(), tables[1].len()], [54, 27]);
-    let [with_none, with_body] = tables.map(|table| table.iter().map(|m| m.0).collect());
-    assert_eq!((required, provided), (with_none, with_body));
+    assert_eq!(table.len(), 81);
+    assert_eq!(methods, table.into_iter().collect());
 }
 
 #[test]
 fn the_reader_of_the_trait_sees_a_new_method() {
-    let source = "pub trait Lane {\n    /// The fn that (…).\n    fn a(&self);\n    unsafe fn b(&self, p: [u64; 2]) -> u32;\n    fn c(&self) -> u32 {\n        self.b(1)\n    }\n}\n";
-    let (required, provided) = trait_methods(source);
-    assert_eq!(required, ["a", "b"].into());
-    assert_eq!(provided, ["c"].into());
-}
-
-#[test]
-fn every_entry_for_a_method_is_one_of_the_tables() {
-    let files = committed();
-    for (file, wide) in [("lane/ops", false), ("lane/ops-wide", true)] {
-        let module = stm_core_build::split::Module::parse(&files[file]).unwrap();
-        let expected: BTreeSet<String> = methods(wide).map(|m| format!("lane_{}", m.0)).collect();
-        let found: BTreeSet<String> = module.entries().map(str::to_owned).collect();
-        assert_eq!(found, expected);
-    }
+    let source = "pub trait Lane {\n    /// The fn that (…).\n    fn a(&self);\n    unsafe fn b(\n        &self,\n    ) -> u32 {\n        self.c(1)\n    }\n}\nfn c() {}\n";
+    assert_eq!(trait_methods(source), ["a", "b"].into());
 }
 
 #[test]

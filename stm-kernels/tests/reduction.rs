@@ -2,13 +2,11 @@
 //! every round. And values that go round threads through channels: every hop is counted. And the
 //! checked loops: nobody leaves a barrier early, and a semaphore lets in no more than its count.
 
-mod common;
-
-use common::{entries, hops, meetings, reduce};
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{Cpu, Launch};
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
+use stm_kernels::launches::{Reduced, entries, hops, meetings, reduce};
 use stm_kernels::reduction::{
     AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,
     ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
@@ -22,7 +20,12 @@ fn gives_the_serial_values<K: Kernel<Params = ReductionParams>, S: Scheme>() {
     for warps in [1, 2, 7, WARPS_MAX] {
         let rounds = 30;
         let left = reduce::<K, _>(&Cpu::new(), LIMIT, (warps, rounds, 1 << 12));
-        let (times, values, wrong) = left.unwrap();
+        let Reduced {
+            times,
+            values,
+            wrong,
+            ..
+        } = left.unwrap();
         assert_eq!(wrong, 0, "{}", S::NAME);
         // The serial loop (Listing 10), with warps of one lane.
         let mut a = vec![initial(rounds, 0)];
@@ -36,8 +39,9 @@ fn gives_the_serial_values<K: Kernel<Params = ReductionParams>, S: Scheme>() {
         assert!(warps == 1 || later, "{spans:?}");
     }
     // Without the memory that it needs, nothing runs; nothing is not taken for right.
-    let (times, values, _) = reduce::<K, _>(&Cpu::new(), LIMIT, (4, 3, 0)).unwrap();
-    assert_eq!((times, values), (vec![0; 24], vec![0; 4]), "{}", S::NAME);
+    let left = reduce::<K, _>(&Cpu::new(), LIMIT, (4, 3, 0)).unwrap();
+    let nothing = (vec![0; 24], vec![0; 4]);
+    assert_eq!((left.times, left.values), nothing, "{}", S::NAME);
 }
 
 #[test]
@@ -85,9 +89,12 @@ fn a_span_is_from_the_earliest_start_to_the_latest_end() {
 }
 
 /// Asserts that a value goes round so many stations.
-fn goes_round<K: Kernel<Params = HopsParams>>(stations: u32, launch: Launch) {
-    let found = hops::<K, _>(&Cpu::new(), LIMIT, launch, 100);
-    assert_eq!(found, Ok([100 * u64::from(stations); 2]));
+fn goes_round<K: Kernel<Params = HopsParams>>(stations: u32, mut launch: Launch) {
+    launch.shared_bytes = 256;
+    for (_, cycles, hops) in hops::<K, _>(&Cpu::new(), LIMIT, &launch, 100).unwrap() {
+        assert!(cycles > 0);
+        assert_eq!(hops, 100 * u64::from(stations));
+    }
 }
 
 #[test]
@@ -104,9 +111,12 @@ fn a_value_goes_round_the_warps_of_a_block_the_blocks_of_a_cluster_and_all_block
 #[test]
 fn every_barrier_keeps_the_rounds_of_threads_apart() {
     for &kind in barrier::Kind::ALL {
-        for shape in [(1, 3), (4, 2), (5, 2), (9, 1), (66, 1)] {
-            let wrong = meetings(&Cpu::new(), LIMIT, kind, shape, 400);
-            assert_eq!(wrong, Ok(0), "{}: {shape:?}", kind.name());
+        for (blocks, threads) in [(1, 3), (4, 2), (5, 2), (9, 1), (66, 1)] {
+            let shape = Launch::new(blocks, threads);
+            let mut right = vec![400; (blocks * threads) as usize];
+            right.push(0);
+            let words = meetings(&Cpu::new(), LIMIT, kind, shape, 400);
+            assert_eq!(words, Ok(right), "{}: {shape:?}", kind.name());
         }
     }
 }
@@ -118,7 +128,7 @@ fn every_semaphore_lets_in_its_count_and_everybody() {
     for &kind in semaphore::Kind::ALL {
         for count in [1, 2, 10] {
             let found = entries(&Cpu::new(), LIMIT, kind, launch, (count, 400));
-            assert_eq!(found, Ok([0, 0]), "{}: {count}", kind.name());
+            assert_eq!(found, Ok(vec![0, 0]), "{}: {count}", kind.name());
         }
     }
 }

@@ -7,7 +7,10 @@
 use crate::Pass;
 use crate::fasta::Sequence;
 use crate::matrix::{Gap, Scoring};
+use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::mem::replace;
+use std::ops::Range;
 
 /// What an alignment does next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,43 +74,110 @@ pub fn score_of(ops: &[Op], a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
     sum
 }
 
-pub(super) fn last_row(pass: &Pass<'_>, scoring: &Scoring) -> LastRow {
-    let (a, b) = (pass.a.iter(), pass.b.iter());
-    if pass.backward {
-        filled(a.rev(), &b.rev(), scoring, pass.first)
-    } else {
-        filled(a, &b, scoring, pass.first)
+/// A table that the host fills, with the letters in the order in which it does.
+pub(super) struct Table<'s> {
+    pub(super) a: Cow<'s, [u8]>,
+    pub(super) b: Cow<'s, [u8]>,
+    first: i32,
+    scoring: &'s Scoring,
+}
+
+impl<'s> Table<'s> {
+    pub(super) fn of(pass: &Pass<'s>, scoring: &'s Scoring) -> Self {
+        let in_order = |letters: &'s [u8]| {
+            if pass.backward {
+                letters.iter().rev().copied().collect()
+            } else {
+                Cow::Borrowed(letters)
+            }
+        };
+        Self {
+            a: in_order(pass.a),
+            b: in_order(pass.b),
+            first: pass.first,
+            scoring,
+        }
+    }
+
+    /// Returns the best score of the first letters of A with none of B. Costs fit 32 bits, as the
+    /// scoring was checked.
+    pub(super) fn edge(&self, row: usize) -> i32 {
+        match row {
+            0 => 0,
+            row => -self.first - self.scoring.gap.extend * row as i32,
+        }
+    }
+
+    /// Returns what is above the first row in some columns of letters.
+    pub(super) fn above(&self, columns: Range<usize>) -> LastRow {
+        let Gap { open, .. } = self.scoring.gap;
+        let best = columns.map(|j| -self.scoring.gap.cost(j + 1) as i32);
+        let best: Vec<i32> = best.collect();
+        let in_gap = best.iter().map(|score| score - open).collect();
+        LastRow { best, in_gap }
+    }
+
+    /// Returns the column before the first in some rows: the best scores, and for the column behind it
+    /// the best of those that end in a gap above a letter of B.
+    pub(super) fn before(&self, rows: Range<usize>) -> Vec<(i32, i32)> {
+        let edges = rows.map(|row| self.edge(row + 1));
+        let Gap { open, extend } = self.scoring.gap;
+        edges.map(|edge| (edge, edge - open - extend)).collect()
+    }
+
+    /// Fills the block of some rows and of these letters of columns. `left` is the column before it
+    /// and becomes its last; `piece` is the row above it and becomes its last, and `corner` is the best
+    /// score of the cell above `left`.
+    pub(super) fn fill(
+        &self,
+        rows: Range<usize>,
+        letters: &[u8],
+        corner: i32,
+        left: &mut [(i32, i32)],
+        LastRow { best, in_gap }: &mut LastRow,
+    ) {
+        let Gap { open, extend } = self.scoring.gap;
+        let mut next = corner;
+        for (&letter, (before, only_b)) in self.a[rows].iter().zip(left) {
+            let mut diagonal = replace(&mut next, *before);
+            for ((&other, best), in_gap) in letters.iter().zip(&mut *best).zip(&mut *in_gap) {
+                *in_gap = (*in_gap).max(*best - open) - extend;
+                let score = diagonal + self.scoring.matrix.score(letter, other);
+                let score = score.max(*in_gap);
+                diagonal = *best;
+                *best = score.max(*only_b);
+                // To go on with a gap costs no more than to open one behind it.
+                *only_b = (*only_b).max(score - open) - extend;
+            }
+            *before = best.last().copied().unwrap_or(*before);
+        }
+    }
+
+    /// Returns the last row, given its pieces.
+    pub(super) fn last_row(&self, pieces: impl IntoIterator<Item = LastRow>) -> LastRow {
+        let corner = vec![self.edge(self.a.len())];
+        let mut row = LastRow {
+            best: corner.clone(),
+            in_gap: corner,
+        };
+        for piece in pieces {
+            row.best.extend(piece.best);
+            row.in_gap.extend(piece.in_gap);
+        }
+        row
     }
 }
 
-/// Returns the last row of the alignments of `a` and `b`, in the order of the iterators; a
-/// gap below letters of A that begins with the first letter costs `first` to open.
-fn filled<'x>(
-    a: impl Iterator<Item = &'x u8>,
-    b: &(impl Iterator<Item = &'x u8> + Clone),
-    scoring: &Scoring,
-    first: i32,
-) -> LastRow {
-    let Gap { open, extend } = scoring.gap;
-    let columns = b.clone().count();
-    // Costs fit 32 bits, as the scoring was checked.
-    let mut best: Vec<i32> = (0..=columns).map(|j| -scoring.gap.cost(j) as i32).collect();
-    let mut in_gap: Vec<i32> = best.iter().map(|score| score - open).collect();
-    let mut edge = -first;
-    for &letter in a {
-        edge -= extend;
-        let mut diagonal = std::mem::replace(&mut best[0], edge);
-        let mut only_b = edge - open;
-        for (j, &other) in (1..).zip(b.clone()) {
-            only_b = only_b.max(best[j - 1] - open) - extend;
-            in_gap[j] = in_gap[j].max(best[j] - open) - extend;
-            let pair = diagonal + scoring.matrix.score(letter, other);
-            diagonal = best[j];
-            best[j] = pair.max(in_gap[j]).max(only_b);
-        }
+/// Returns the last row of a table, which one core fills.
+pub(super) fn last_row(pass: &Pass<'_>, scoring: &Scoring) -> LastRow {
+    let table = Table::of(pass, scoring);
+    let mut row = table.above(0..table.b.len());
+    for i in 0..table.a.len() {
+        let (rows, corner) = (i..i + 1, table.edge(i));
+        let mut left = table.before(rows.clone());
+        table.fill(rows, &table.b, corner, &mut left, &mut row);
     }
-    in_gap[0] = best[0];
-    LastRow { best, in_gap }
+    table.last_row([row])
 }
 
 /// Where a best alignment crosses from the upper part of A to the lower.

@@ -2,12 +2,12 @@
 
 use super::Pass;
 use super::align::LastRow;
-use super::scorer::{Costs, Scorer, fill_whole};
+use super::scorer::{Costs, Scorer, fill_whole, last_rows};
 use crate::Result;
 use crate::matrix::Scoring;
 use std::time::Duration;
-use stm_kernels::nw::strips::layout::Layout;
-use stm_kernels::nw::strips::{AffineStrips, LinearStrips, StripsParams, shared_words};
+use stm_kernels::nw::layout::StripLayout;
+use stm_kernels::nw::strips::{self, StripsParams, shared_words};
 use stm_machine::Kernel;
 use stm_machine::host::{Buffer, Device, Launch, Watchdog};
 use stm_sync::host::Channels;
@@ -23,7 +23,7 @@ const WARPS_OF_MANY: u32 = 16;
 /// Tables in a device's memory.
 pub struct Strips<D: Device> {
     device: D,
-    layout: Layout,
+    layout: StripLayout,
     costs: Costs<D>,
     descriptions: Buffer<D, u32>,
     letters: Buffer<D, u32>,
@@ -39,7 +39,7 @@ impl<D: Device> Strips<D> {
     /// Makes the tables of passes, none of which has an empty sequence.
     pub fn new(device: &D, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Self> {
         let (limits, costs) = (device.limits(), Costs::new(device, scoring)?);
-        let layout = Layout::new(passes, limits.warp_width, costs.affine);
+        let layout = StripLayout::new(passes, limits.warp_width, costs.affine);
         let warps = match limits.warp_width {
             // Threads of the CPU that wait take its cores from others.
             1 => 1,
@@ -97,9 +97,9 @@ impl<D: Device> Strips<D> {
             tag: self.tag,
         };
         if self.costs.affine {
-            self.run::<AffineStrips>(&params)
+            self.run::<strips::Strips<true>>(&params)
         } else {
-            self.run::<LinearStrips>(&params)
+            self.run::<strips::Strips<false>>(&params)
         }
     }
 
@@ -120,14 +120,10 @@ impl<D: Device> Strips<D> {
     /// they were made of. A row of which the launch has not put every value is empty.
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let found = self.channels.download()?;
-        let last = |(i, pass): (usize, &Pass<'_>)| {
-            let extend = self.costs.extend;
-            let rows = self.layout.last_row(i, pass, (self.tag, &found), extend);
-            // It differs from any right one in its length.
-            let [best, in_gap] = rows.unwrap_or_default();
-            LastRow { best, in_gap }
-        };
-        Ok(passes.iter().enumerate().map(last).collect())
+        Ok(last_rows(passes, |i, pass| {
+            let found = (self.tag, &found[..]);
+            self.layout.last_row(i, pass, found, self.costs.extend)
+        }))
     }
 }
 

@@ -2,16 +2,14 @@
 
 use super::Pass;
 use super::align::LastRow;
-use super::scorer::{Costs, Scorer, fill_whole};
+use super::scorer::{Costs, Scorer, fill_whole, last_rows};
 use crate::matrix::Scoring;
 use crate::{Error, Result};
 use std::time::Duration;
 use stm_kernels::nw::frame::DiagonalParams;
-use stm_kernels::nw::layout::Layout;
+use stm_kernels::nw::layout::TileLayout;
 use stm_kernels::nw::points::{Cells, Locks, shared_words_of_cells, shared_words_of_locks};
-use stm_kernels::nw::tiles::{
-    AffineTiles1, AffineTiles2, AffineTiles4, Tiles1, Tiles2, Tiles4, shared_words,
-};
+use stm_kernels::nw::tiles::{Tiles, shared_words};
 use stm_machine::Kernel;
 use stm_machine::host::{Buffer, Device, Launch, Replay};
 
@@ -78,7 +76,7 @@ fn of<D: Device, K: Kernel<Params = DiagonalParams>>() -> Filling<D> {
 pub struct Tables<D: Device> {
     device: D,
     cut: Cut,
-    layout: Layout,
+    layout: TileLayout,
     costs: Costs<D>,
     matrices: Buffer<D, u32>,
     letters: Buffer<D, u32>,
@@ -101,7 +99,7 @@ impl<D: Device> Tables<D> {
             )));
         }
         let costs = Costs::new(device, scoring)?;
-        let layout = Layout::new(passes, cut.side, costs.affine);
+        let layout = TileLayout::new(passes, cut.side, costs.affine);
         Ok(Self {
             costs,
             matrices: Buffer::from_slice(device, &layout.matrices, "matrices")?,
@@ -171,12 +169,12 @@ impl<D: Device> Tables<D> {
 
     fn filling(&self) -> Filling<D> {
         match (self.cut.kernel, self.costs.affine) {
-            (TileKernel::Tiles(1), false) => of::<D, Tiles1>(),
-            (TileKernel::Tiles(1), true) => of::<D, AffineTiles1>(),
-            (TileKernel::Tiles(2), false) => of::<D, Tiles2>(),
-            (TileKernel::Tiles(2), true) => of::<D, AffineTiles2>(),
-            (TileKernel::Tiles(_), false) => of::<D, Tiles4>(),
-            (TileKernel::Tiles(_), true) => of::<D, AffineTiles4>(),
+            (TileKernel::Tiles(1), false) => of::<D, Tiles<1, false>>(),
+            (TileKernel::Tiles(1), true) => of::<D, Tiles<1, true>>(),
+            (TileKernel::Tiles(2), false) => of::<D, Tiles<2, false>>(),
+            (TileKernel::Tiles(2), true) => of::<D, Tiles<2, true>>(),
+            (TileKernel::Tiles(_), false) => of::<D, Tiles<4, false>>(),
+            (TileKernel::Tiles(_), true) => of::<D, Tiles<4, true>>(),
             (TileKernel::Locks, _) => of::<D, Locks>(),
             (TileKernel::Cells, _) => of::<D, Cells>(),
         }
@@ -210,11 +208,9 @@ impl<D: Device> Tables<D> {
     /// they were made of.
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let rows = self.rows.download()?;
-        let last = |(i, pass): (usize, &Pass<'_>)| {
-            let [best, in_gap] = self.layout.last_row(i, pass, &rows, self.costs.extend);
-            LastRow { best, in_gap }
-        };
-        Ok(passes.iter().enumerate().map(last).collect())
+        Ok(last_rows(passes, |i, pass| {
+            self.layout.last_row(i, pass, &rows, self.costs.extend)
+        }))
     }
 }
 

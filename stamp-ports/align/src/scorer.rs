@@ -6,10 +6,10 @@
 //! finished has, or will get, every piece that it waits for.
 
 use super::Pass;
-use super::align::last_row;
 use crate::Result;
-use crate::align::LastRow;
-use crate::matrix::{Gap, Scoring};
+use crate::align::{LastRow, Table, last_row};
+use crate::matrix::Scoring;
+use std::mem::replace;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -39,6 +39,19 @@ impl<D: Device> Costs<D> {
             extend: gap.extend,
         })
     }
+}
+
+/// Returns the last row of each table, given the best scores and those in a gap that its launches have
+/// left. One that they have not filled is empty, by which it differs from any right one.
+pub(super) fn last_rows(
+    passes: &[Pass<'_>],
+    row: impl Fn(usize, &Pass<'_>) -> Option<[Vec<i32>; 2]>,
+) -> Vec<LastRow> {
+    let rows = passes.iter().enumerate().map(|(i, pass)| {
+        let [best, in_gap] = row(i, pass).unwrap_or_default();
+        LastRow { best, in_gap }
+    });
+    rows.collect()
 }
 
 /// Returns the last row of each table, of which `fill` fills those without an empty sequence,
@@ -109,8 +122,7 @@ impl Scorer for Host {
 
     fn last_rows(&mut self, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Vec<LastRow>> {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        // A cell of bands takes longer than one of whole rows (3.0 s and 2.3 s for 900 M cells on
-        // one core), so it pays only if most cores had nothing to do otherwise.
+        // Bands hand pieces on, which pays only if most cores had nothing to do otherwise.
         if cores > 2 * passes.len() && passes.iter().any(|p| cells(p) > BANDS) {
             let rows = passes.iter().map(|pass| last_row_in_bands(pass, scoring));
             return Ok(rows.collect());
@@ -145,88 +157,38 @@ type Band = (usize, Receiver<LastRow>, Sender<LastRow>);
 
 /// Returns the last row of a table, which all cores fill.
 fn last_row_in_bands(pass: &Pass<'_>, scoring: &Scoring) -> LastRow {
-    let reversed = |letters: &[u8]| -> Vec<u8> { letters.iter().rev().copied().collect() };
-    let turned = pass.backward.then(|| (reversed(pass.a), reversed(pass.b)));
-    let (a, b) = turned.as_ref().map_or((pass.a, pass.b), |(a, b)| (a, b));
-    let Gap { open, extend } = scoring.gap;
-    // The best score of the first letters of A with none of B; costs fit 32 bits, as the scoring was
-    // checked.
-    let edge = |row: usize| match row {
-        0 => 0,
-        row => -pass.first - extend * row as i32,
-    };
+    let table = Table::of(pass, scoring);
     let (top, mut above) = channel();
-    for (from, piece) in (1..).step_by(COLUMNS).zip(b.chunks(COLUMNS)) {
-        let columns = from..from + piece.len();
-        let best: Vec<i32> = columns.map(|j| -scoring.gap.cost(j) as i32).collect();
-        let in_gap = best.iter().map(|score| score - open).collect();
-        top.send(LastRow { best, in_gap }).expect(ABOVE);
+    for (from, piece) in (0..).step_by(COLUMNS).zip(table.b.chunks(COLUMNS)) {
+        top.send(table.above(from..from + piece.len()))
+            .expect(ABOVE);
     }
     drop(top);
-    let bands = (0..a.len()).step_by(ROWS).map(|first_row| {
+    let bands = (0..table.a.len()).step_by(ROWS).map(|first_row| {
         let (below, next) = channel();
-        let above = std::mem::replace(&mut above, next);
-        Mutex::new(Some((first_row, above, below)))
+        Mutex::new(Some((first_row, replace(&mut above, next), below)))
     });
     let bands: Vec<Mutex<Option<Band>>> = bands.collect();
     on_all_cores(&bands, |band| {
         let band = band.lock().ok().and_then(|mut band| band.take());
         let (first_row, above, below) = band.expect("one worker takes a band");
-        let rows = first_row..a.len().min(first_row + ROWS);
-        let edges = rows.clone().map(|row| edge(row + 1));
-        let mut left: Vec<(i32, i32)> = edges.map(|edge| (edge, edge - open)).collect();
-        let mut corner = edge(first_row);
+        let rows = first_row..table.a.len().min(first_row + ROWS);
+        let mut left = table.before(rows.clone());
+        let mut corner = table.edge(first_row);
         // If the worker above panics there are fewer pieces, and its panic is the program's.
-        for (mut piece, b) in above.iter().zip(b.chunks(COLUMNS)) {
+        for (mut piece, letters) in above.iter().zip(table.b.chunks(COLUMNS)) {
             let next = piece.best.last().copied().unwrap_or(corner);
-            let block = (&a[rows.clone()], b);
-            fill_block(block, scoring, corner, &mut left, &mut piece);
+            table.fill(rows.clone(), letters, corner, &mut left, &mut piece);
             corner = next;
             below.send(piece).expect(ABOVE);
         }
     });
     // All bands are filled, so the last one's pieces are there.
-    let corner = vec![edge(a.len())];
-    let mut row = LastRow {
-        best: corner.clone(),
-        in_gap: corner,
-    };
-    for piece in above {
-        row.best.extend(piece.best);
-        row.in_gap.extend(piece.in_gap);
-    }
-    row
+    table.last_row(above)
 }
 
 /// Why a piece can be sent.
 const ABOVE: &str = "the end of the channel is with the band below";
-
-/// Fills the block of these letters. `left` is the column before it and becomes its last, each with
-/// the best score and the best of those that end in a gap above a letter of B; `piece` is the row
-/// above it and becomes its last, and `corner` is the best score of the cell above `left`.
-fn fill_block(
-    (a, b): (&[u8], &[u8]),
-    scoring: &Scoring,
-    corner: i32,
-    left: &mut [(i32, i32)],
-    LastRow { best, in_gap }: &mut LastRow,
-) {
-    let Gap { open, extend } = scoring.gap;
-    let mut next = corner;
-    for (&letter, left) in a.iter().zip(left) {
-        let mut diagonal = std::mem::replace(&mut next, left.0);
-        let (mut before, mut only_b) = *left;
-        for ((&other, best), in_gap) in b.iter().zip(&mut *best).zip(&mut *in_gap) {
-            only_b = only_b.max(before - open) - extend;
-            *in_gap = (*in_gap).max(*best - open) - extend;
-            let pair = diagonal + scoring.matrix.score(letter, other);
-            diagonal = *best;
-            before = pair.max(*in_gap).max(only_b);
-            *best = before;
-        }
-        *left = (before, only_b);
-    }
-}
 
 #[cfg(test)]
 mod tests {

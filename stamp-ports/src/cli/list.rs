@@ -4,7 +4,7 @@ use super::machine::DeviceArgs;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::numbers::bytes;
-use crate::nw::schemes::SCHEMES;
+use crate::nw::measure::SCHEMES;
 use crate::output::align;
 use crate::variants::AskedVariant;
 use crate::workloads::contender::{Contender, ContenderKind};
@@ -37,7 +37,7 @@ fn implementations() -> Result<[Vec<Implementations>; 2]> {
             }
         }
     }
-    let schemes = SCHEMES.iter().map(|scheme| scheme.name);
+    let schemes = SCHEMES.iter().map(|scheme| scheme.0);
     all[1].push(("nw", schemes.collect()));
     Ok(all)
 }

@@ -3,33 +3,28 @@
 use super::console::{described, open};
 use super::sync::told_of;
 use crate::error::Result;
+use crate::nw::measure::SCHEMES;
 use crate::nw::plan::{PARTS, STM};
-use crate::nw::reduction;
-use crate::nw::schemes::SCHEMES;
+use crate::nw::reduction::{self, MEMORIES};
 use crate::nw::{self, NwSpec};
 
 /// The implementations of tables, and what each is.
 fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let schemes = SCHEMES.iter().map(|scheme| (scheme.name, scheme.about));
+    let schemes = SCHEMES.into_iter().map(|(name, _, about)| (name, about));
     schemes.chain([(STM, "a transaction for each cell")])
 }
 
 /// The memories of the hops.
-const MEMORIES: [(&str, &str); 3] = [
-    ("shared", "from warp to warp of a block"),
-    (
-        "cluster",
-        "from block to block of a cluster, through their shared memory",
-    ),
-    ("global", "from block to block"),
-];
+fn memories() -> impl Iterator<Item = (&'static str, &'static str)> {
+    MEMORIES.into_iter().map(|(name, about, _)| (name, about))
+}
 
 pub(super) fn help() -> String {
     let lists = [
         ("Parts", PARTS.to_vec()),
         ("Implementations of tables", implementations().collect()),
         ("Schemes of the reduction", reduction::described().collect()),
-        ("Memories of the hops", MEMORIES.to_vec()),
+        ("Memories of the hops", memories().collect()),
     ];
     let lists = lists.map(|(head, all)| described(head, &all));
     format!("{}\n{HELP}", lists.join("\n"))
@@ -70,7 +65,7 @@ mod tests {
         let points = points(&AnyDevice::cpu(), false);
         let measured: BTreeSet<&str> = points.iter().map(|p| p.implementation.as_str()).collect();
         let listed = implementations().chain(reduction::described());
-        let listed = listed.chain(MEMORIES).map(|(name, _)| name);
+        let listed = listed.chain(memories()).map(|(name, _)| name);
         assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
         let (help, document) = (help(), include_str!("../../../docs/stamp.md"));
         for (name, what) in PARTS {

@@ -5,18 +5,13 @@ use super::kernels::{
     Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS,
 };
 use crate::devices::{AnyDevice, Choice, DeviceKind};
+use Treatment::{HideGpus, Kill, Wait, WaitAndRetry};
 use std::fmt::Debug;
 use std::io::{Write, stdout};
 use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Capacity, Device, Error, Launch, Statistics, Stm, StmConfig};
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum On {
-    Any,
-    Gpu,
-}
 
 /// What the parent does with the child process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,47 +32,62 @@ pub(crate) struct Case {
     pub(super) name: &'static str,
     /// What is injected and what the user is to see.
     pub(super) what: &'static str,
-    pub(super) on: On,
+    /// The only kind of device that shows it, if not every one does.
+    on: Option<DeviceKind>,
     pub(super) treatment: Treatment,
     pub(super) run: fn(&AnyDevice) -> Verdict,
 }
 
 impl Case {
     pub(crate) fn is_shown_by(&self, kind: DeviceKind) -> bool {
-        self.on == On::Any || kind == DeviceKind::Cuda
+        self.on.is_none_or(|on| on == kind)
     }
 }
 
-macro_rules! cases {
-    ($($name:literal $on:ident $treatment:ident $run:ident: $what:literal;)*) => {
-        /// All faults.
-        pub(crate) const CASES: &[Case] = &[$(
-            Case {
-                name: $name,
-                what: $what,
-                on: On::$on,
-                treatment: Treatment::$treatment,
-                run: $run,
-            },
-        )*];
-    };
+const fn case(
+    name: &'static str,
+    on: Option<DeviceKind>,
+    treatment: Treatment,
+    run: fn(&AnyDevice) -> Verdict,
+    what: &'static str,
+) -> Case {
+    Case {
+        name,
+        what,
+        on,
+        treatment,
+        run,
+    }
 }
 
-cases! {
-    "none" Any Wait works: "no fault: transactions run and the sum is right";
-    "set-full" Any Wait set_full: "a set of N entries takes N words; N + 1 are an error that names the set and N, and the memory stays usable";
-    "out-of-range" Any Wait out_of_range: "an index past the end is an error that names index, length and transaction, and the memory stays usable";
-    "timeout" Any Wait timeout: "at the time limit the stop flag ends the launch; the error counts commits, all locks are free, the sum is right";
-    "memory-exhausted" Any Wait memory_exhausted: "an allocation beyond the memory is an error that says for what; nothing leaks, and the device stays usable";
-    "launch-too-large" Any Wait launch_too_large: "a launch beyond the device's limits is refused before it begins, with the limit";
-    "lock-held" Any Wait lock_held: "a cell that stays owned is found after the launch and named; later launches are refused";
-    "no-gpu" Any HideGpus no_gpu: "without a GPU its use is an error, and the automatic choice is the CPU with a note";
-    "bad-ptx" Gpu Wait bad_ptx: "text that is no PTX, a missing entry point and other parameters are refused by name; the device stays usable";
-    "illegal-address" Gpu WaitAndRetry illegal_address: "a store to a bad address loses the device; later calls refuse with the same error; a new process works";
-    "misaligned-address" Gpu WaitAndRetry misaligned_address: "a store to an odd address loses the device; later calls refuse; a new process works";
-    "trap" Gpu WaitAndRetry trap: "a trap loses the device; later calls refuse; a new process works";
-    "killed" Any Kill endless_transactions: "the process is killed while transactions run; a new process works";
-    "killed-endless" Gpu Kill endless_kernel: "a kernel that never ends is killed with its process; a new process works";
+const ANY: Option<DeviceKind> = None;
+const GPU: Option<DeviceKind> = Some(DeviceKind::Cuda);
+
+/// All faults.
+#[rustfmt::skip]
+pub(crate) const CASES: &[Case] = &[
+    case("none", ANY, Wait, works, "no fault: transactions run and the sum is right"),
+    case("set-full", ANY, Wait, set_full, "a set of N entries takes N words; N + 1 are an error that names the set and N, and the memory stays usable"),
+    case("out-of-range", ANY, Wait, |device| beyond_the_end(device, Variant::Fast, 2 * WORDS).map(seen), "an index past the end is an error that names index, length and transaction, and the memory stays usable"),
+    case("timeout", ANY, Wait, |device| time_limit(device, Variant::Fast, A_COMMIT_FITS).map(seen), "at the time limit the stop flag ends the launch; the error counts commits, all locks are free, the sum is right"),
+    case("memory-exhausted", ANY, Wait, memory_exhausted, "an allocation beyond the memory is an error that says for what; nothing leaks, and the device stays usable"),
+    case("launch-too-large", ANY, Wait, launch_too_large, "a launch beyond the device's limits is refused before it begins, with the limit"),
+    case("lock-held", ANY, Wait, lock_held, "a cell that stays owned is found after the launch and named; later launches are refused"),
+    case("no-gpu", ANY, HideGpus, |_| no_gpu(), "without a GPU its use is an error, and the automatic choice is the CPU with a note"),
+    case("bad-ptx", GPU, Wait, bad_ptx, "text that is no PTX, a missing entry point and other parameters are refused by name; the device stays usable"),
+    case("illegal-address", GPU, WaitAndRetry, |device| stores(device, 0x1000, "CUDA_ERROR_ILLEGAL_ADDRESS"), "a store to a bad address loses the device; later calls refuse with the same error; a new process works"),
+    case("misaligned-address", GPU, WaitAndRetry, misaligned_address, "a store to an odd address loses the device; later calls refuse; a new process works"),
+    case("trap", GPU, WaitAndRetry, |device| loses::<Trap>(device, &(), &["CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_ILLEGAL_INSTRUCTION"]), "a trap loses the device; later calls refuse; a new process works"),
+    case("killed", ANY, Kill, |device| endless(device, |memory| memory.run(light(1 << 50))), "the process is killed while transactions run; a new process works"),
+    case("killed-endless", GPU, Kill, |device| endless(device, |memory| memory.launch::<Endless>(&())), "a kernel that never ends is killed with its process; a new process works"),
+];
+
+/// Returns a light load of so many transactions.
+const fn light(transactions: u64) -> Load {
+    Load {
+        transactions,
+        ..Load::LIGHT
+    }
 }
 
 fn seen(what: impl std::fmt::Display) {
@@ -156,12 +166,8 @@ pub(crate) fn time_limit(
     algorithm: Variant,
     limit: Duration,
 ) -> Result<Error, String> {
-    let load = Load {
-        transactions: 1 << 40,
-        ..Load::LIGHT
-    };
     let memory = memory_of(device, algorithm, ROOMY, limit)?;
-    recovers(memory, load, |error| {
+    recovers(memory, light(1 << 40), |error| {
         matches!(error, Error::Timeout { limit: asked, committed, .. }
             if *asked == limit && (*committed > 0 || limit < A_COMMIT_FITS))
     })
@@ -205,11 +211,10 @@ pub(crate) fn beyond_the_end(
     algorithm: Variant,
     words: u32,
 ) -> Result<Error, String> {
+    // So many that one of them has an index that does not exist.
     let load = Load {
         words,
-        // So many that one of them has an index that does not exist.
-        transactions: 1 << 20,
-        ..Load::LIGHT
+        ..light(1 << 20)
     };
     let memory = memory_of(device, algorithm, ROOMY, StmConfig::TIME_LIMIT)?;
     recovers(memory, load, |error| {
@@ -228,14 +233,6 @@ fn set_full(device: &AnyDevice) -> Verdict {
         }
     }
     Ok(())
-}
-
-fn out_of_range(device: &AnyDevice) -> Verdict {
-    beyond_the_end(device, Variant::Fast, 2 * WORDS).map(seen)
-}
-
-fn timeout(device: &AnyDevice) -> Verdict {
-    time_limit(device, Variant::Fast, A_COMMIT_FITS).map(seen)
 }
 
 fn memory_exhausted(device: &AnyDevice) -> Verdict {
@@ -314,7 +311,7 @@ fn lock_held(device: &AnyDevice) -> Verdict {
     works(device)
 }
 
-fn no_gpu(_device: &AnyDevice) -> Verdict {
+fn no_gpu() -> Verdict {
     match AnyDevice::open(Choice::Cuda(0)) {
         Err(crate::error::Error::Host(
             error @ (Error::NoGpu { count: 0, .. } | Error::NoDriver),
@@ -337,24 +334,19 @@ fn no_gpu(_device: &AnyDevice) -> Verdict {
 
 fn bad_ptx(device: &AnyDevice) -> Verdict {
     let mut memory = memory(device)?;
-    let is_bad = |entry: &'static str, part: &'static str| {
-        move |error: &Error| {
-            matches!(error, Error::BadPtx { entry: e, log }
-            if *e == entry && log.contains(part))
-        }
+    let refused = |result: Result<Statistics, Error>, kernel: &str, part: &str| {
+        expect(result, |error| {
+            matches!(error, Error::BadPtx { entry, log }
+                if *entry == kernel && log.contains(part))
+        })
     };
-    let rubbish = is_bad(Rubbish::ENTRY, "CUDA_ERROR_INVALID_PTX");
-    expect(memory.launch::<Rubbish>(&()), rubbish)?;
-    let absent = is_bad(Absent::ENTRY, "CUDA_ERROR_NOT_FOUND");
-    expect(memory.launch::<Absent>(&()), absent)?;
+    let rubbish = memory.launch::<Rubbish>(&());
+    refused(rubbish, Rubbish::ENTRY, "CUDA_ERROR_INVALID_PTX")?;
+    let absent = memory.launch::<Absent>(&());
+    refused(absent, Absent::ENTRY, "CUDA_ERROR_NOT_FOUND")?;
     let is_stale = |error: &Error| {
-        let Error::StalePtx {
-            declared, passed, ..
-        } = error
-        else {
-            return false;
-        };
-        (*declared, *passed) == (8, 0)
+        matches!(error, Error::StalePtx { declared, passed, .. }
+            if (*declared, *passed) == (8, 0))
     };
     expect(memory.launch::<Stale>(&()), is_stale)?;
     memory.is_whole()
@@ -377,27 +369,16 @@ fn loses<K: Kernel>(device: &AnyDevice, params: &K::Params, codes: &[&str]) -> V
     expect(device.available_bytes(), same)
 }
 
-fn illegal_address(device: &AnyDevice) -> Verdict {
-    let params = StoreParams {
-        address: 0x1000,
-        value: 1,
-    };
-    loses::<Store>(device, &params, &["CUDA_ERROR_ILLEGAL_ADDRESS"])
+/// Stores to an address, which loses the device with this code.
+fn stores(device: &AnyDevice, address: u64, code: &str) -> Verdict {
+    loses::<Store>(device, &StoreParams { address, value: 1 }, &[code])
 }
 
 fn misaligned_address(device: &AnyDevice) -> Verdict {
     let place = device.allocate(64, "a place");
     let place = place.map_err(|error| wrong(&error))?;
-    let params = StoreParams {
-        address: stm_core::internal::host::Memory::address(&place) as u64 + 1,
-        value: 1,
-    };
-    loses::<Store>(device, &params, &["CUDA_ERROR_MISALIGNED_ADDRESS"])
-}
-
-fn trap(device: &AnyDevice) -> Verdict {
-    let codes = ["CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_ILLEGAL_INSTRUCTION"];
-    loses::<Trap>(device, &(), &codes)
+    let address = stm_core::internal::host::Memory::address(&place) as u64 + 1;
+    stores(device, address, "CUDA_ERROR_MISALIGNED_ADDRESS")
 }
 
 /// Makes a launch without an end, in which the process is to be killed.
@@ -411,16 +392,4 @@ fn endless(
     seen(super::RUNNING);
     let ended = launch(&mut memory).map_err(|error| wrong(&error))?;
     Err(format!("the launch ended, with {} commits", ended.commits))
-}
-
-fn endless_transactions(device: &AnyDevice) -> Verdict {
-    let load = Load {
-        transactions: 1 << 50,
-        ..Load::LIGHT
-    };
-    endless(device, |memory| memory.run(load))
-}
-
-fn endless_kernel(device: &AnyDevice) -> Verdict {
-    endless(device, |memory| memory.launch::<Endless>(&()))
 }

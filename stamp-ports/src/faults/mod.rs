@@ -16,7 +16,7 @@ pub(crate) mod kernels;
 use crate::child::watch;
 use crate::devices::{AnyDevice, Choice, parse_choice};
 use crate::error::{Error, Result};
-use crate::out_file::{make_folder, write_all};
+use crate::out_file::{make_folder, write_log};
 use cases::Treatment;
 pub(crate) use cases::{CASES, Case, Verdict};
 use clap::Args;
@@ -76,9 +76,7 @@ impl Findings {
 
     /// Writes `faults.json` and `faults.txt` into a folder.
     fn write(&self, out: &Path) -> Result<()> {
-        let json = serde_json::to_string_pretty(self).map_err(std::io::Error::from)? + "\n";
-        let (text, json) = (("faults.txt", &*self.text()), ("faults.json", &*json));
-        write_all(out, [text, json])
+        write_log(out, "faults", self, &self.text())
     }
 }
 

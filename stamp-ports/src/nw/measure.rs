@@ -1,20 +1,97 @@
-//! One point, measured and verified.
+//! The ways of filling tables that are measured, with a line for each in [`SCHEMES`], from which come
+//! the points and the help; and one point, measured and verified.
 
-use super::plan::{HOPS, REDUCTION, cut};
-use super::schemes::{Fill, Filled, named};
-use super::{Case, Inputs, reduction};
+use super::reduction::{self, HOPS, REDUCTION};
+use super::{Case, Inputs};
 use crate::devices::AnyDevice;
-use crate::error::{Error, Result, given_up};
-use crate::measure::ms;
+use crate::error::{Error, Result};
+use crate::measure::{ms, timed};
+use crate::numbers::bytes;
 use crate::points::{Asked, Point};
 use crate::sync::sections::transactions;
 use crate::variants::parse_variants;
 use crate::workloads::AnyWorkload;
 use crate::workloads::nw::Nw;
+use std::time::Duration;
 use stm_align::align::LastRow;
+use stm_align::dataflow::Strips;
 use stm_align::diagonals::{Cut, Tables, TileKernel};
 use stm_align::scorer::{Host, Scorer};
 use stm_core::host::Device;
+
+/// The launches that are timed, after one that is not.
+const REPEAT: usize = 5;
+
+/// How a scheme fills tables.
+#[derive(Clone, Copy)]
+pub(crate) enum Way {
+    /// As they are, by dataflow. Every part of the benchmark measures it.
+    Whole,
+    /// Cut into tiles, by a launch for each diagonal. For a tile's side and the width of a warp the
+    /// function returns the kernel; parts name the schemes and the sides that they measure.
+    Tiles(fn(u32, u32) -> TileKernel),
+    /// By the same launches, recorded.
+    Graph,
+}
+
+/// The schemes: the name, the way, and what it is.
+#[rustfmt::skip]
+pub(crate) const SCHEMES: [(&str, Way, &str); 5] = [
+    ("dataflow", Way::Whole, "one launch, in which warps hand values on through channels of tagged words"),
+    ("diagonals", Way::Tiles(TileKernel::tiles), "a launch for each diagonal of tiles"),
+    ("graph", Way::Graph, "the same launches as a CUDA graph"),
+    ("locks", Way::Tiles(|_, _| TileKernel::Locks), "the same launches; in a tile a thread for each cell, which waits for locks"),
+    ("cells", Way::Tiles(|_, _| TileKernel::Cells), "the same with tagged words in place of locks"),
+];
+
+pub(super) fn named(name: &str) -> Option<Way> {
+    let mut schemes = SCHEMES.into_iter();
+    schemes.find_map(|(known, way, _)| (known == name).then_some(way))
+}
+
+/// Returns how the tables of a point are cut, if tiles compute them.
+pub(super) fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
+    let side = u32::try_from(*asked.parameters.get("side")?).ok()?;
+    let kernel = match named(&asked.implementation)? {
+        Way::Whole => return None,
+        Way::Tiles(kernel) => kernel(side, warp_width),
+        Way::Graph => TileKernel::tiles(side, warp_width),
+    };
+    Some(Cut { kernel, side })
+}
+
+/// Fills the tables of some pairs again and again. Returns the times, the last rows, and what it took
+/// beside the time, as a phrase that ends with bytes.
+fn fill(
+    device: &AnyDevice,
+    inputs: &Inputs,
+    way: Way,
+    cut: Option<Cut>,
+) -> Result<(Vec<Duration>, Vec<LastRow>, String)> {
+    let passes = inputs.passes();
+    let Some(cut) = cut else {
+        let mut strips = Strips::new(device, &passes, &inputs.scoring)?;
+        let times = timed(REPEAT, || strips.fill())?;
+        let blocks = counted(strips.blocks(), "block", "blocks");
+        let took = format!("{blocks} of a warp, {}", bytes(strips.bytes()));
+        return Ok((times, strips.last_rows(&passes)?, took));
+    };
+    let tables = Tables::new(device, cut, &passes, &inputs.scoring)?;
+    let times = if matches!(way, Way::Graph) {
+        let mut graph = tables.recorded()?;
+        timed(REPEAT, || graph.replay())?
+    } else {
+        timed(REPEAT, || tables.fill())?
+    };
+    let launches = counted(tables.launch_count(), "launch", "launches");
+    let took = format!("{launches}, {}", bytes(tables.bytes()));
+    Ok((times, tables.last_rows(&passes)?, took))
+}
+
+/// Returns a number of things with their name.
+fn counted(count: u32, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
 
 /// The most cells whose tables the host fills to compare with: 32 K x 32 K, and some more.
 const HOST_CELLS_MAX: u64 = 1 << 30;
@@ -37,23 +114,6 @@ struct Kept {
     by: Option<Cut>,
 }
 
-impl Kept {
-    /// Makes the point of a case from what a scheme has filled.
-    fn point(&self, asked: &Asked, filled: Filled) -> Point {
-        let ms: Vec<f64> = filled.times.into_iter().map(ms).collect();
-        let wrong = wrong(&filled.rows, &self.expected);
-        let mut found = Point::timed(asked, self.case.cells(), &ms, wrong);
-        if found.verified {
-            let by = match self.by {
-                None => "the host's".to_owned(),
-                Some(by) => format!("with tiles of {}", by.side),
-            };
-            found.note = Some(format!("{} of memory, the same rows as {by}", filled.took));
-        }
-        found
-    }
-}
-
 impl<'d> Measuring<'d> {
     pub(crate) const fn new(device: &'d AnyDevice, seed: u64) -> Self {
         Self {
@@ -64,13 +124,9 @@ impl<'d> Measuring<'d> {
     }
 
     /// Measures a point. What this point alone cannot do is in its note.
-    ///
-    /// # Errors
-    /// An error after which nothing can run on the device, or a point of an implementation
-    /// that there is not.
     pub(crate) fn measure(&mut self, asked: &Asked) -> Result<Point> {
-        let found = given_up(self.measured(asked))?;
-        Ok(found.unwrap_or_else(|why| Point::without_time(asked, why)))
+        let measured = self.measured(asked);
+        Point::or_note(asked, measured)
     }
 
     fn measured(&mut self, asked: &Asked) -> Result<Point> {
@@ -91,32 +147,34 @@ impl<'d> Measuring<'d> {
         }
         let device = self.device;
         let cut = cut(asked, device.limits().warp_width);
-        let fill = named(&asked.implementation).map(|scheme| scheme.fill);
-        let kept = self.kept(&case, cut)?;
-        let filled = match (fill, cut) {
-            (Some(Fill::Whole(fill)), _) => fill(device, &kept.inputs)?,
-            (Some(Fill::Tiles(_, fill)), Some(cut)) => fill(device, &kept.inputs, cut)?,
-            _ => {
-                let name = &asked.implementation;
-                let why = format!("there is no implementation {name:?} of nw");
-                return Err(Error::Usage(why));
-            }
+        let way = named(&asked.implementation);
+        let way = way.filter(|way| matches!(way, Way::Whole) || cut.is_some());
+        let Some(way) = way else {
+            let name = &asked.implementation;
+            let why = format!("there is no implementation {name:?} of nw");
+            return Err(Error::Usage(why));
         };
-        Ok(kept.point(asked, filled))
+        let is_right = |kept: &Kept| kept.case == case && (kept.by.is_none() || kept.by != cut);
+        let kept = match self.kept.take().filter(is_right) {
+            Some(kept) => kept,
+            None => self.made(&case, cut)?,
+        };
+        let kept = self.kept.insert(kept);
+        let (times, rows, took) = fill(device, &kept.inputs, way, cut)?;
+        let ms: Vec<f64> = times.into_iter().map(ms).collect();
+        let mut found = Point::timed(asked, case.cells(), &ms, wrong(&rows, &kept.expected));
+        if found.verified {
+            let by = match kept.by {
+                None => "the host's".to_owned(),
+                Some(by) => format!("with tiles of {}", by.side),
+            };
+            found.note = Some(format!("{took} of memory, the same rows as {by}"));
+        }
+        Ok(found)
     }
 
     /// Returns the sequences of a case and what its tables must come to, by the host or by
     /// tiles that are cut in another way than these, if they are cut.
-    fn kept(&mut self, case: &Case, cut: Option<Cut>) -> Result<&Kept> {
-        let other = |by: Option<Cut>| by.is_none() || by != cut;
-        let kept = self.kept.take();
-        let kept = match kept.filter(|kept| kept.case == *case && other(kept.by)) {
-            Some(kept) => kept,
-            None => self.made(case, cut)?,
-        };
-        Ok(self.kept.insert(kept))
-    }
-
     fn made(&self, case: &Case, cut: Option<Cut>) -> Result<Kept> {
         let inputs = Inputs::new(case, self.seed)?;
         let passes = inputs.passes();
@@ -171,7 +229,9 @@ mod tests {
             let point = measuring.measure(asked).expect("no error");
             assert!(point.verified, "{asked:?}: {:?}", point.note);
             assert!(point.per_s > 0.0 && point.repeat > 0, "{point:?}");
-            if ![REDUCTION, HOPS].contains(&asked.part.as_str()) {
+            let is_of_values = [REDUCTION, HOPS].contains(&asked.part.as_str());
+            assert_eq!(point.cycles.is_some(), is_of_values, "{point:?}");
+            if !is_of_values {
                 assert_eq!(point.operations, Case::of(asked).cells());
             }
         }
@@ -180,6 +240,12 @@ mod tests {
         unknown.implementation = "grap".into();
         let point = measuring.measure(&unknown).expect("a note");
         assert!(!point.verified && point.note.unwrap().contains("\"grap\""));
+    }
+
+    #[test]
+    fn one_is_named_as_one() {
+        assert_eq!(counted(1, "block", "blocks"), "1 block");
+        assert_eq!(counted(132, "block", "blocks"), "132 blocks");
     }
 
     #[test]

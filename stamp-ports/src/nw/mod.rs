@@ -3,9 +3,8 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `schemes` | the ways of filling tables, a line each |
 //! | `plan` | the points of a device, in the order in which they are measured |
-//! | `measure` | one point, verified |
+//! | `measure` | the ways of filling tables, a line each; one point, verified |
 //! | `reduction` | the reduction by channels and by locks |
 //!
 //! [`NwBench`] is the document, `nw.json`. [`bench()`] is the whole measurement: the points that the
@@ -14,7 +13,7 @@
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::head::Head;
-use crate::points::{self, Asked};
+use crate::points::{Asked, add_missing, parse_names};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use crate::sync::Bench;
 use crate::workloads::nw::{NUCLEOTIDES, linear_nucleotides, random_codes};
@@ -29,7 +28,6 @@ use stm_align::matrix::{Gap, Matrix, Scoring};
 pub(crate) mod measure;
 pub(crate) mod plan;
 pub(crate) mod reduction;
-pub(crate) mod schemes;
 
 /// What a point aligns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,13 +140,9 @@ pub struct NwSpec {
     #[command(flatten)]
     pub bench: BenchSpec,
     /// A part, several separated by commas, or all
-    #[arg(long, value_name = "PART,...", value_parser = parse_parts, default_value = "all")]
+    #[arg(long, value_name = "PART,...", default_value = "all",
+          value_parser = |text: &str| parse_names(text, "part", &PARTS.map(|part| part.0)))]
     pub only: NameList,
-}
-
-/// Reads `all`, or names of parts separated by commas.
-pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
-    points::parse_parts(text, &PARTS.map(|(part, _)| part))
 }
 
 /// Measures what the document lacks; `command` is how the program was called.
@@ -173,7 +167,7 @@ pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<N
     let began = Instant::now();
     let everything = plan::points(device, spec.bench.quick);
     let mut measuring = Measuring::new(device, spec.bench.seed);
-    store.document.0.head.complete = points::add_missing(
+    store.document.0.head.complete = add_missing(
         &mut store,
         |document| &mut document.0.points,
         (&everything, &spec.only),

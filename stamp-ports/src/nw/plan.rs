@@ -1,11 +1,11 @@
 //! The points of a device, in the order in which they are measured: those of the paper
 //! first, and last what takes long.
 
-use super::schemes::{Fill, named, whole};
-use super::{Case, reduction};
+use super::Case;
+use super::measure::{cut, named};
+use super::reduction::{self, HOPS, REDUCTION};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::points::Asked;
-use stm_align::diagonals::Cut;
 use stm_core::host::Device;
 
 /// The parts of the measurement, and what each shows.
@@ -35,11 +35,7 @@ pub(crate) const PARTS: [(&str, &str); 8] = [
     ("batch", "10 K pairs of 300 letters"),
 ];
 
-/// The part of single hops.
-pub(crate) const HOPS: &str = "hops";
-/// The part of the reduction.
-pub(crate) const REDUCTION: &str = "reduction";
-/// The schemes that parts name: see [`super::schemes`].
+/// The schemes that parts name: see [`super::measure`].
 pub(crate) const DIAGONALS: &str = "diagonals";
 /// The launches of [`DIAGONALS`] as a graph.
 pub(crate) const GRAPH: &str = "graph";
@@ -47,17 +43,6 @@ pub(crate) const GRAPH: &str = "graph";
 const POINTS: [&str; 2] = ["locks", "cells"];
 /// A transaction for each cell.
 pub(crate) const STM: &str = "stm:fast";
-
-/// Returns how the tables of a point are cut, if tiles compute them.
-pub(crate) fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
-    let side = asked.parameters.get("side")?;
-    let side = u32::try_from(*side).ok()?;
-    let Fill::Tiles(kernel, _) = named(&asked.implementation)?.fill else {
-        return None;
-    };
-    let kernel = kernel(side, warp_width);
-    Some(Cut { kernel, side })
-}
 
 struct Plan {
     warp_width: u32,
@@ -67,12 +52,10 @@ struct Plan {
 }
 
 impl Plan {
-    /// Adds the points of a case by the schemes that take tables as they are, and with tiles of each
+    /// Adds the points of a case by dataflow, which takes tables as they are, and with tiles of each
     /// of these sides by each of these.
     fn add_all(&mut self, part: &str, case: Case, sides: &[u64], of_each: &[&str]) {
-        for name in whole() {
-            self.add(part, name, case, 0);
-        }
+        self.add(part, "dataflow", case, 0);
         for &side in sides {
             for name in of_each {
                 self.add(part, name, case, side);
@@ -211,30 +194,23 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
             }
         }
     }
-    compare(&mut plan, &sizes, compared);
-    plan.all
-}
-
-/// Adds the points of other gaps and letters, and of many pairs.
-fn compare(plan: &mut Plan, sizes: &Sizes, compared: Case) {
-    let (pairs, letters) = sizes.batch;
-    let of = |affine, protein| Case {
+    let with = |affine, protein| Case {
         affine,
         protein,
         ..compared
     };
-    let mut batch = Case::nucleotides(letters);
-    batch.pairs = pairs;
-    let compared = [
-        ("affine", of(true, false)),
-        ("protein", of(false, true)),
-        ("protein", of(true, true)),
+    let mut batch = Case::nucleotides(sizes.batch.1);
+    batch.pairs = sizes.batch.0;
+    for (part, case) in [
+        ("affine", with(true, false)),
+        ("protein", with(false, true)),
+        ("protein", with(true, true)),
         ("batch", batch),
-    ];
-    let sides = &sizes.sides[..sizes.sides.len().min(SIDES_COMPARED)];
-    for (part, case) in compared {
-        plan.add_all(part, case, sides, &[GRAPH]);
+    ] {
+        let sides = sizes.sides.len().min(SIDES_COMPARED);
+        plan.add_all(part, case, &sizes.sides[..sides], &[GRAPH]);
     }
+    plan.all
 }
 
 #[cfg(test)]

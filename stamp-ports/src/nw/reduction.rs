@@ -10,60 +10,54 @@ use crate::measure::ms;
 use crate::points::{Asked, Point};
 use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{self, Buffer, Device, Launch};
-use stm_core::internal::host::Watchdog;
-use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
+use stm_core::host::{self, Device, Launch};
+use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsShared};
+use stm_kernels::launches::{Reduced, hops, reduce};
 use stm_kernels::reduction::{
     AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,
     ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
     Tagged, WARPS_MAX, WarpBarr, WarpVote, expected, spans,
 };
-use stm_sync::host::Channels;
+
+/// The part of the reduction.
+pub(crate) const REDUCTION: &str = "reduction";
+/// The part of single hops.
+pub(crate) const HOPS: &str = "hops";
 
 /// The shared memory of a block, which is enough for every scheme with [`WARPS_MAX`] warps.
 const SHARED_BYTES: u32 = 8 << 10;
 
 /// How long a launch may take, most of all on a CPU with fewer cores than threads.
-const LIMIT: Duration = Duration::from_mins(1);
+const LIMIT: Option<Duration> = Some(Duration::from_mins(1));
 
 struct Measured {
     name: &'static str,
     about: &'static str,
     cost: fn() -> (u32, u32),
-    launch: ByWatchdog,
+    launch: Reduce,
 }
 
-type ByWatchdog = unsafe fn(
-    &mut Watchdog<AnyDevice>,
-    &AnyDevice,
-    &Launch,
-    &ReductionParams,
-) -> std::result::Result<Duration, host::Error>;
+type Reduce = fn(&AnyDevice, Option<Duration>, (u32, u32, u32)) -> Result<Reduced, host::Error>;
 
-/// What a launch leaves: its time, the cycles of each round, and what is wrong.
-type Found = (Duration, Vec<u64>, Option<String>);
-
-/// Makes the list of schemes from the types of schemes and kernels.
-macro_rules! schemes {
-    ($($scheme:ty: $kernel:ty, $about:literal;)*) => {
-        /// The schemes, ours last.
-        const SCHEMES: &[Measured] = &[$(Measured {
-            name: <$scheme>::NAME,
-            about: $about,
-            cost: <$scheme>::cost_bytes,
-            launch: Watchdog::launch::<$kernel>,
-        }),*];
-    };
+const fn scheme<S: Scheme, K: Kernel<Params = ReductionParams>>(about: &'static str) -> Measured {
+    Measured {
+        name: S::NAME,
+        about,
+        cost: S::cost_bytes,
+        launch: reduce::<K, AnyDevice>,
+    }
 }
 
-schemes! {
-    AtomLock: ReductionAtomLock, "a spin lock for each lane";
-    ShrdLock: ReductionShrdLock, "a spin lock for each warp";
-    WarpBarr: ReductionWarpBarr, "a pair of named barriers (bar.sync, bar.arrive)";
-    WarpVote: ReductionWarpVote, "a tag for each warp, and a vote";
-    CountedBarr: ReductionCountedBarr, "an mbarrier";
-    Tagged: ReductionTagged, "a tag in the word of the value, as channels do";
-}
+/// The schemes, ours last.
+#[rustfmt::skip]
+const SCHEMES: &[Measured] = &[
+    scheme::<AtomLock, ReductionAtomLock>("a spin lock for each lane"),
+    scheme::<ShrdLock, ReductionShrdLock>("a spin lock for each warp"),
+    scheme::<WarpBarr, ReductionWarpBarr>("a pair of named barriers (bar.sync, bar.arrive)"),
+    scheme::<WarpVote, ReductionWarpVote>("a tag for each warp, and a vote"),
+    scheme::<CountedBarr, ReductionCountedBarr>("an mbarrier"),
+    scheme::<Tagged, ReductionTagged>("a tag in the word of the value, as channels do"),
+];
 
 /// Returns the names of the schemes.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
@@ -101,11 +95,14 @@ pub(crate) fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     };
     let warps = asked.parameters.get("warps").copied().unwrap_or(0) as u32;
     let rounds = rounds(device, 1000, 20);
-    launch(device, scheme.launch, warps, rounds)?;
-    let (time, mut spans, wrong) = launch(device, scheme.launch, warps, rounds)?;
+    let sizes = (warps, rounds, SHARED_BYTES);
+    (scheme.launch)(device, LIMIT, sizes)?;
+    let found = (scheme.launch)(device, LIMIT, sizes)?;
+    let wrong = wrong(&found, rounds, device.limits().warp_width);
+    let mut spans = spans(&found.times, warps);
     spans.sort_unstable();
     let hand_overs = u64::from(rounds) * u64::from(warps - 1).max(1);
-    let mut point = Point::timed(asked, hand_overs, &[ms(time)], wrong);
+    let mut point = Point::timed(asked, hand_overs, &[ms(found.time)], wrong);
     point.cycles = spans.get(spans.len() / 2).copied();
     if point.verified {
         let (all, each) = (scheme.cost)();
@@ -118,73 +115,54 @@ pub(crate) fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     Ok(point)
 }
 
-/// Launches a kernel, and checks its values.
-fn launch(device: &AnyDevice, by: ByWatchdog, warps: u32, rounds: u32) -> Result<Found> {
-    let width = device.limits().warp_width;
-    let mut watchdog = Watchdog::new(device, Some(LIMIT))?;
-    let times = Buffer::<_, u64>::zeroed(device, 2 * (warps * rounds) as usize, "times")?;
-    let values = Buffer::<_, u32>::zeroed(device, (warps * width) as usize, "values")?;
-    let wrong = Buffer::<_, u32>::zeroed(device, 1, "wrong values")?;
-    let params = ReductionParams {
-        times: times.tarray(),
-        values: values.tarray(),
-        wrong: wrong.tarray(),
-        stop: watchdog.stop(),
-        rounds,
-    };
-    let shape = Launch {
-        shared_bytes: SHARED_BYTES,
-        ..Launch::new(1, warps * width)
-    };
-    // SAFETY: the parameters are views of buffers that live until the launch has ended, and
-    // which nothing else uses meanwhile.
-    let time = unsafe { by(&mut watchdog, device, &shape, &params)? };
-    let bad = wrong.download()?[0];
-    let values = values.download()?;
-    let last = (0..warps * width)
-        .find(|&i| values[i as usize] != expected(rounds, i / width, i % width, width));
-    let wrong = match (bad, last) {
-        (0, None) => None,
-        (0, Some(i)) => Some(format!("thread {i} has {} in the end", values[i as usize])),
-        (bad, _) => Some(format!("{bad} wrong values in {rounds} rounds")),
-    };
-    Ok((time, spans(&times.download()?, warps), wrong))
+/// Says what is wrong with what a launch has left, if anything.
+fn wrong(found: &Reduced, rounds: u32, width: u32) -> Option<String> {
+    if found.wrong > 0 {
+        return Some(format!("{} wrong values in {rounds} rounds", found.wrong));
+    }
+    let mut values = (0..).zip(&found.values);
+    let is_wrong =
+        |(i, value): &(u32, &u32)| **value != expected(rounds, i / width, i % width, width);
+    let (i, value) = values.find(is_wrong)?;
+    Some(format!("thread {i} has {value} in the end"))
 }
 
-/// Between warps of a block.
 pub(super) const SHARED: &str = "shared";
-/// Between blocks of a cluster.
 pub(super) const CLUSTER: &str = "cluster";
-/// Between blocks, through global memory.
 pub(super) const GLOBAL: &str = "global";
+
+type Hops = fn(&AnyDevice, Launch, u32, u32) -> Result<[(Duration, u64, u64); 2], host::Error>;
+
+/// The memories that have channels, between whom a value goes in each, and how it goes round so many
+/// threads, in so many rounds.
+#[rustfmt::skip]
+pub(crate) const MEMORIES: [(&str, &str, Hops); 3] = [
+    (SHARED, "from warp to warp of a block", |device, of, threads, rounds| {
+        hops::<HopsShared, _>(device, LIMIT, &Launch { shared_bytes: 8 * threads, ..of }, rounds)
+    }),
+    (CLUSTER, "from block to block of a cluster, through their shared memory", |device, of, threads, rounds| {
+        let launch = Launch { shared_bytes: 64, ..of.with_cluster(threads) };
+        hops::<HopsCluster, _>(device, LIMIT, &launch, rounds)
+    }),
+    (GLOBAL, "from block to block", |device, of, _, rounds| {
+        hops::<HopsGlobal, _>(device, LIMIT, &Launch { cooperative: true, ..of }, rounds)
+    }),
+];
 
 /// Measures a point: a launch to warm up, and one that counts.
 pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     let round = asked.parameters.get("round").copied().unwrap_or(0);
-    let mut launch = Launch::new(asked.blocks, asked.threads);
-    let run = match asked.implementation.as_str() {
-        SHARED => {
-            launch.shared_bytes = 8 * u32::try_from(round).unwrap_or(u32::MAX);
-            run_hops::<HopsShared>
-        }
-        CLUSTER => {
-            launch = launch.with_cluster(asked.blocks);
-            launch.shared_bytes = 64;
-            run_hops::<HopsCluster>
-        }
-        GLOBAL => {
-            launch.cooperative = true;
-            run_hops::<HopsGlobal>
-        }
-        other => {
-            return Err(Error::Usage(format!(
-                "there are no channels in {other:?}: known are {SHARED}, {CLUSTER}, {GLOBAL}"
-            )));
-        }
+    let mut memories = MEMORIES.into_iter();
+    let Some((_, _, run)) = memories.find(|memory| memory.0 == asked.implementation) else {
+        return Err(Error::Usage(format!(
+            "there are no channels in {:?}: known are {}",
+            asked.implementation,
+            MEMORIES.map(|memory| memory.0).join(", ")
+        )));
     };
+    let launch = Launch::new(asked.blocks, asked.threads);
     let rounds = rounds(device, 10_000, 100);
-    run(device, &launch, 1, rounds)?;
-    let (time, cycles, value) = run(device, &launch, 1 + rounds, rounds)?;
+    let [_, (time, cycles, value)] = run(device, launch, round as u32, rounds)?;
     let hops = u64::from(rounds) * round;
     let wrong = (value != hops).then(|| format!("the value is {value} after {hops} hops"));
     let mut point = Point::timed(asked, hops, &[ms(time)], wrong);
@@ -195,51 +173,14 @@ pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked) -> Result<Point> {
     Ok(point)
 }
 
-/// Launches a kernel, and returns its time, that of all rounds in cycles, and the value in the end.
-fn run_hops<K: Kernel<Params = HopsParams>>(
-    device: &AnyDevice,
-    launch: &Launch,
-    first_tag: u32,
-    rounds: u32,
-) -> Result<(Duration, u64, u64)> {
-    let mut watchdog = Watchdog::new(device, Some(LIMIT))?;
-    let channels = Channels::new(device, launch.blocks as usize, watchdog.stop())?;
-    let result = Buffer::<_, u64>::zeroed(device, 2, "the result")?;
-    let params = HopsParams {
-        channels: channels.view(),
-        result: result.tarray(),
-        stop: watchdog.stop(),
-        first_tag,
-        rounds,
-    };
-    // SAFETY: the parameters are views of what lives until the launch has ended, and which
-    // nothing else uses meanwhile.
-    let time = unsafe { watchdog.launch::<K>(device, launch, &params)? };
-    let found = result.download()?;
-    Ok((time, found[0], found[1]))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn asked(implementation: &str) -> Asked {
-        Asked::new("reduction", implementation, (1, 4), &[("warps", 4)])
-    }
-
-    #[test]
-    fn every_scheme_is_measured_and_right() {
-        let device = AnyDevice::cpu();
-        for name in names() {
-            let point = measure(&device, &asked(name)).expect("no error");
-            assert!(point.verified && point.cycles.is_some(), "{point:?}");
-            assert!(cost(name).is_some());
-        }
-    }
-
     #[test]
     fn an_unknown_scheme_and_a_memory_without_channels_are_named() {
         let device = AnyDevice::cpu();
+        let asked = |name| Asked::new(name, name, (1, 4), &[]);
         let error = measure(&device, &asked("mutex")).unwrap_err();
         assert!(error.to_string().contains("\"mutex\""), "{error}");
         let error = measure_hops(&device, &asked("texture")).unwrap_err();

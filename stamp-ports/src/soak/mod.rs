@@ -18,8 +18,8 @@ use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::numbers::parse_count;
 use crate::out_file::make_folder;
+use crate::points::parse_names;
 use crate::store::NameList;
-use crate::variants::parse_list;
 use clap::Parser;
 use state::State;
 use std::io::{Write, stdout};
@@ -112,15 +112,6 @@ fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
 
 const STEPS: [&str; 5] = ["memories", "transfers", "runs", "faults", "histories"];
 
-/// Reads `all` or names of steps separated by commas.
-fn parse_steps(text: &str) -> Result<NameList> {
-    let unknown = |name: &str, known: &[&str]| {
-        let known = known.join(", ");
-        format!("there is no step {name:?}: known are {known} and all")
-    };
-    parse_list(text, &STEPS, |name| name, unknown)
-}
-
 #[derive(Parser, Clone, Debug)]
 pub(crate) struct Plan {
     /// How long this session takes, in minutes
@@ -136,7 +127,8 @@ pub(crate) struct Plan {
     #[arg(long, value_name = "FILE")]
     pub resume: Option<PathBuf>,
     /// Only these steps, separated by commas, or all
-    #[arg(long, value_name = "STEP,...", value_parser = parse_steps, default_value = "all")]
+    #[arg(long, value_name = "STEP,...", default_value = "all",
+          value_parser = |text: &str| parse_names(text, "step", &STEPS))]
     pub only: NameList,
     /// Transactions of a launch of transfers [default: drawn]
     #[arg(long, value_name = "N", value_parser = parse_count)]

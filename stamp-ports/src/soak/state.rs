@@ -2,15 +2,12 @@
 
 use crate::error::{Error, Result};
 use crate::numbers::count;
-use crate::out_file::write_all;
+use crate::out_file::write_log;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use stm_core::host::Statistics;
-
-/// The file's name in the folder of the soak.
-pub(super) const FILE_NAME: &str = "soak.json";
 
 /// The number of lines about what was wrong that are kept.
 const WRONG_MAX: usize = 1000;
@@ -72,8 +69,7 @@ impl State {
     }
 
     pub(super) fn write(&self, folder: &Path) -> Result<()> {
-        let json = serde_json::to_string_pretty(self).map_err(std::io::Error::from)? + "\n";
-        write_all(folder, [(FILE_NAME, &json), ("soak.txt", &self.text())])
+        write_log(folder, "soak", self, &self.text())
     }
 
     /// Notes a launch on a memory that lives long.
@@ -149,7 +145,7 @@ mod tests {
     fn a_state_is_read_as_it_was_written() {
         let folder = tempfile::tempdir().unwrap();
         state().write(folder.path()).unwrap();
-        let read = State::read(&folder.path().join(FILE_NAME)).unwrap();
+        let read = State::read(&folder.path().join("soak.json")).unwrap();
         assert_eq!(read, state());
         let log = std::fs::read_to_string(folder.path().join("soak.txt")).unwrap();
         has(&log, "step 11: a total | 4  ra fast");

@@ -98,7 +98,7 @@ pub const OPERATIONS: [(&str, &str); 4] = [
 /// Reads `all`, or names of parts separated by commas.
 pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
     let known = OPERATIONS.iter().chain(&sections::PARTS);
-    points::parse_parts(text, &known.map(|part| part.0).collect::<Vec<_>>())
+    points::parse_names(text, "part", &known.map(|part| part.0).collect::<Vec<_>>())
 }
 
 /// Measures what the document lacks; `command` is how the program was called.

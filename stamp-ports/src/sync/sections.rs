@@ -5,7 +5,7 @@
 //! workload's contenders, or an algorithm of the transactional memory, as `stm:fast`.
 
 use crate::devices::AnyDevice;
-use crate::error::{Error, Result, given_up};
+use crate::error::{Error, Result};
 use crate::measure::run_report::RunSpec;
 use crate::measure::runner::Runner;
 use crate::measure::{ONCE, ms, timed};
@@ -87,9 +87,6 @@ fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
 }
 
 /// Measures one point. What this point alone cannot do is in its note.
-///
-/// # Errors
-/// After which nothing can run on the device, and what the caller has not said right.
 pub(crate) fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Point> {
     let unknown = || Error::Usage(format!("there is no point {asked:?}"));
     let (input, operations) = input(asked).ok_or_else(unknown)?;
@@ -102,7 +99,7 @@ pub(crate) fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Po
         }
         None => excluding(device, &workload, asked, (seed, operations)),
     };
-    Ok(given_up(measured)?.unwrap_or_else(|why| Point::without_time(asked, why)))
+    Point::or_note(asked, measured)
 }
 
 fn excluding(

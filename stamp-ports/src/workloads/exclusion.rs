@@ -21,6 +21,7 @@ use std::time::Duration;
 use stm_core::host::{Device, Error};
 use stm_core::{Kernel, Layout};
 use stm_kernels::floor::{Guarded, Lock};
+use stm_kernels::locked::Params;
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, TCombiners, TLocks};
 
@@ -113,24 +114,13 @@ impl<W> Joined<W> for W {
     }
 }
 
-/// Says of parameters of kernels what they join: what excludes, in one field, and the work, in
-/// another.
-macro_rules! joins {
-    ($([$($k:ident)?] $params:ty: $exclusion:ident: $by:ty, $work:ident: $of:ty;)*) => {
-        $(
-            impl $(<$k: stm_sync::LockKind>)? $crate::workloads::exclusion::Joined<$of>
-                for $params
-            {
-                type By = $by;
+impl<B: Excludes, W> Joined<W> for Params<B, W> {
+    type By = B;
 
-                fn join($exclusion: $by, $work: $of) -> Self {
-                    Self { $exclusion, $work }
-                }
-            }
-        )*
-    };
+    fn join(by: B, work: W) -> Self {
+        Self { by, work }
+    }
 }
-pub(super) use joins;
 
 /// Something that excludes, made anew when the number of threads changes.
 pub(crate) struct Held<V: Excludes, D: Device + 'static> {

@@ -1,10 +1,9 @@
 //! Counters under locks ([`crate::counter`]): by a lock for each counter, by a
 //! combiner, and by additions without either.
 
-use super::of_kinds;
+use super::{Guards, under};
 use crate::counter::{CounterPlan, STRIDE, counter_of};
-use core::marker::PhantomData;
-use stm_core::{Lane, TArray, kernel_alone};
+use stm_core::{Lane, TArray};
 use stm_sync::{
     Anderson, Cohort, Combined, FetchAdd, LockKind, Mcs, PerLane, Ring, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, TicketHandoff, Ttas,
@@ -86,29 +85,15 @@ impl Work {
     }
 }
 
-/// Counters with a lock of kind `K` each.
-#[derive(Clone, Copy, Debug)]
-pub struct LockedCounter<K>(PhantomData<K>);
-
-/// The parameters of [`LockedCounter`].
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct LockedCounterParams<K: LockKind> {
-    /// A lock for each counter.
-    pub locks: TLocks<K>,
-    /// The work.
-    pub work: Work,
-}
-
-impl<K: LockKind> LockedCounter<K> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &LockedCounterParams<K>) {
-        let work = &p.work;
+/// A lock for each counter.
+#[stm_core::inlined]
+impl<K: LockKind> Guards<Work> for TLocks<K> {
+    fn work<L: Lane>(&self, lane: &L, work: &Work) {
         // SAFETY: all threads of the block come here, and nobody else uses shared
         // memory.
-        unsafe { p.locks.set_up_block(lane) };
+        unsafe { self.set_up_block(lane) };
         work.each(lane, |counter, word| {
-            let done = p.locks.with(lane, counter, || {
+            let done = self.with(lane, counter, || {
                 // SAFETY: the counter's words, which its lock protects.
                 unsafe { work.section(lane, word) };
             });
@@ -117,48 +102,24 @@ impl<K: LockKind> LockedCounter<K> {
     }
 }
 
-/// Counters with two test-and-set locks each, of which a section holds both: the "spin
-/// spin" lock of Gattani and Anickode 2024.
+/// The way in which a section holds two test-and-set locks of its counter, the outer one first: the
+/// "spin spin" lock of Gattani and Anickode 2024.
 #[derive(Clone, Copy, Debug)]
-pub struct TwiceLockedCounter;
+pub struct Twice;
 
-/// The parameters of [`TwiceLockedCounter`].
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct TwiceLockedCounterParams {
-    /// Two locks for each counter, the outer one first.
-    pub locks: TLocks<Tas>,
-    /// The work.
-    pub work: Work,
-}
-
-impl TwiceLockedCounter {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &TwiceLockedCounterParams) {
-        p.work.each(lane, |counter, word| {
-            let done = p.locks.with(lane, 2 * counter, || {
-                p.locks.with(lane, 2 * counter + 1, || {
+#[stm_core::inlined]
+impl Guards<Work, Twice> for TLocks<Tas> {
+    fn work<L: Lane>(&self, lane: &L, work: &Work) {
+        work.each(lane, |counter, word| {
+            let done = self.with(lane, 2 * counter, || {
+                self.with(lane, 2 * counter + 1, || {
                     // SAFETY: the counter's words, which both locks protect.
-                    unsafe { p.work.section(lane, word) };
+                    unsafe { work.section(lane, word) };
                 })
             });
             matches!(done, Ok(Ok(())))
         });
     }
-}
-
-/// Counters with a combiner each.
-#[derive(Clone, Copy, Debug)]
-pub struct CombinedCounter;
-
-/// The parameters of [`CombinedCounter`].
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct CombinedCounterParams {
-    /// A combiner for each counter.
-    pub combiners: TCombiners<1>,
-    /// The work.
-    pub work: Work,
 }
 
 /// A counter and its sum, as a combiner's holder keeps them.
@@ -203,27 +164,21 @@ impl Combined<1> for Kept<'_> {
     }
 }
 
-impl CombinedCounter {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CombinedCounterParams) {
-        p.work.each(lane, |counter, word| {
-            let kept = Kept {
-                work: &p.work,
-                word,
-            };
-            p.combiners.apply(lane, counter, &kept, [1]).is_ok()
+/// A combiner for each counter.
+#[stm_core::inlined]
+impl Guards<Work> for TCombiners<1> {
+    fn work<L: Lane>(&self, lane: &L, work: &Work) {
+        work.each(lane, |counter, word| {
+            self.apply(lane, counter, &Kept { work, word }, [1]).is_ok()
         });
     }
 }
 
-/// Counters by atomic additions alone: the control without a lock. The sum is as it
+/// Atomic additions alone: the control without a lock. The sum is as it
 /// comes, because nothing keeps others out between the addition and the sum.
-#[derive(Clone, Copy, Debug)]
-pub struct AddedCounter;
-
-impl AddedCounter {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, work: &Work) {
+#[stm_core::inlined]
+impl Guards<Work> for () {
+    fn work<L: Lane>(&self, lane: &L, work: &Work) {
         work.each(lane, |_, word| {
             // SAFETY: live words. Relaxed: an addition needs no order.
             unsafe {
@@ -239,31 +194,21 @@ impl AddedCounter {
     }
 }
 
-of_kinds! { LockedCounter, LockedCounterParams, "counter":
-    CounterTas, CounterTasParams, Tas, "counter_tas", "tas";
-    CounterTtas, CounterTtasParams, Ttas, "counter_ttas", "ttas";
-    CounterBackoff, CounterBackoffParams, TasBackoff, "counter_tas_backoff", "tas-backoff";
-    CounterTicket, CounterTicketParams, Ticket, "counter_ticket", "ticket";
-    CounterHandoff, CounterHandoffParams, TicketHandoff, "counter_ticket_handoff", "ticket-handoff";
-    CounterFetchAdd, CounterFetchAddParams, FetchAdd, "counter_fetch_add", "fetch-add";
-    CounterRing, CounterRingParams, Ring, "counter_ring", "ring";
-    CounterAnderson, CounterAndersonParams, Anderson, "counter_anderson", "anderson";
-    CounterMcs, CounterMcsParams, Mcs, "counter_mcs", "mcs";
-    CounterTasLane, CounterTasLaneParams, PerLane<Tas>, "counter_tas_lane", "tas-lane";
-    CounterTtasLane, CounterTtasLaneParams, PerLane<Ttas>, "counter_ttas_lane", "ttas-lane";
-    CounterMcsLane, CounterMcsLaneParams, PerLane<Mcs>, "counter_mcs_lane", "mcs-lane";
-    CounterCohort, CounterCohortParams, Cohort<16>, "counter_cohort", "cohort";
+under! { Work, "counter":
+    TLocks<Tas> => "counter_tas", "tas";
+    TLocks<Ttas> => "counter_ttas", "ttas";
+    TLocks<TasBackoff> => "counter_tas_backoff", "tas-backoff";
+    TLocks<Ticket> => "counter_ticket", "ticket";
+    TLocks<TicketHandoff> => "counter_ticket_handoff", "ticket-handoff";
+    TLocks<FetchAdd> => "counter_fetch_add", "fetch-add";
+    TLocks<Ring> => "counter_ring", "ring";
+    TLocks<Anderson> => "counter_anderson", "anderson";
+    TLocks<Mcs> => "counter_mcs", "mcs";
+    TLocks<PerLane<Tas>> => "counter_tas_lane", "tas-lane";
+    TLocks<PerLane<Ttas>> => "counter_ttas_lane", "ttas-lane";
+    TLocks<PerLane<Mcs>> => "counter_mcs_lane", "mcs-lane";
+    TLocks<Cohort<16>> => "counter_cohort", "cohort";
+    TLocks<Tas>, Twice => "counter_spin_spin", "spin-spin";
+    TCombiners<1> => "counter_combining", "combining";
+    () => "counter_added", "added";
 }
-kernel_alone!(
-    TwiceLockedCounter,
-    TwiceLockedCounterParams,
-    "counter_spin_spin",
-    "counter" / "spin-spin"
-);
-kernel_alone!(
-    CombinedCounter,
-    CombinedCounterParams,
-    "counter_combining",
-    "counter" / "combining"
-);
-kernel_alone!(AddedCounter, Work, "counter_added", "counter" / "added");

@@ -6,22 +6,53 @@
 //! | [`table`] | [`crate::ht`] with one key a transaction |
 //! | [`sorted`] | [`crate::sorted`] |
 //!
-//! A kernel is generic over the kind of lock, and has an entry point for each kind that is
-//! measured. As all of `stm_sync`, they report what goes wrong to the locks' owner on the host.
+//! A kernel is [`Under`] what keeps its threads apart, and has an entry point for each kind of lock
+//! that is measured. As all of `stm_sync`, kernels report what goes wrong to the locks' owner on the host.
 
 pub mod counter;
 pub mod sorted;
 pub mod table;
 
-/// Makes the entry points of `$kernel`, one for each kind of lock.
-macro_rules! of_kinds {
-    ($kernel:ident, $params:ident, $folder:literal:
-        $($name:ident, $name_params:ident, $kind:ty, $entry:literal, $file:literal;)*) => {$(
-        #[doc = concat!("[`", stringify!($kernel), "`] with locks of kind `", stringify!($kind), "`.")]
-        pub type $name = $kernel<$kind>;
-        #[doc = concat!("The parameters of [`", stringify!($name), "`].")]
-        pub type $name_params = $params<$kind>;
-        stm_core::kernel_alone!($name, $name_params, $entry, $folder / $file);
+use core::marker::PhantomData;
+use stm_core::Lane;
+
+/// The kernel whose threads do the work `W`, kept from each other's by `B`: by locks, by a combiner,
+/// or by nothing, `()`. Where there is more than one way to use these, `H` is the way.
+#[derive(Clone, Copy, Debug)]
+pub struct Under<B, W, H = ()>(PhantomData<(B, W, H)>);
+
+/// The parameters of [`Under`].
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Params<B, W> {
+    /// What keeps threads apart.
+    pub by: B,
+    /// The work.
+    pub work: W,
+}
+
+/// Something that keeps threads from each other's parts of the work `W`.
+pub trait Guards<W, H = ()> {
+    /// Does the calling lane's part of the work, until a thread cannot be served.
+    fn work<L: Lane>(&self, lane: &L, work: &W);
+}
+
+#[stm_core::inlined]
+impl<B: Guards<W, H>, W, H> Under<B, W, H> {
+    fn body<L: Lane>(lane: &L, p: &Params<B, W>) {
+        p.by.work(lane, &p.work);
+    }
+}
+
+/// Makes the entry points of the kernels that do `$work`, one for each that keeps threads apart.
+macro_rules! under {
+    ($work:ty, $folder:literal: $($by:ty $(, $how:ty)? => $entry:literal, $file:literal;)*) => {$(
+        stm_core::kernel_alone!(
+            $crate::locked::Under<$by, $work $(, $how)?>,
+            $crate::locked::Params<$by, $work>,
+            $entry,
+            $folder / $file
+        );
     )*};
 }
-pub(crate) use of_kinds;
+use under;

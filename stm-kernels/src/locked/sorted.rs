@@ -9,9 +9,8 @@
 //! favour of the locks. [`Coupled`] has a lock for each node and holds two at a time, [`Coarse`]
 //! has one for each entry point.
 
-use super::of_kinds;
+use super::{Guards, under};
 use crate::sorted::value;
-use core::marker::PhantomData;
 use stm_core::{Lane, TArray};
 use stm_sync::{LockFault, LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
 
@@ -156,9 +155,7 @@ impl SortedList {
     /// Those of [`Self::insert_coarse`].
     ///
     /// # Safety
-    /// The list is whole: the arrays have as many elements as [`Self::is_whole`] asks for, and
-    /// only such calls have changed the nodes. A node that is inserted is one of them, and no
-    /// other call has it.
+    /// That of [`Self::insert_coarse`].
     pub unsafe fn insert_coupled<L: Lane, K: LockKind>(
         &self,
         lane: &L,
@@ -195,9 +192,7 @@ impl SortedList {
     /// The thread cannot be served.
     ///
     /// # Safety
-    /// The list is whole: the arrays have as many elements as [`Self::is_whole`] asks for, and
-    /// only such calls have changed the nodes. A node that is inserted is one of them, and no
-    /// other call has it.
+    /// That of [`Self::insert_coarse`].
     pub unsafe fn contains_coupled<L: Lane, K: LockKind>(
         &self,
         lane: &L,
@@ -220,67 +215,43 @@ impl SortedList {
     }
 }
 
-/// The list with a lock of kind `K` for each entry point.
+/// The way in which there is a lock for each entry point.
 #[derive(Clone, Copy, Debug)]
-pub struct Coarse<K>(PhantomData<K>);
+pub struct Coarse;
 
-/// The parameters of [`Coarse`].
-#[repr(C)]
+/// The way in which there is a lock for each node, the entry points first, and a thread holds two.
 #[derive(Clone, Copy, Debug)]
-pub struct CoarseParams<K: LockKind> {
-    /// A lock for each entry point.
-    pub locks: TLocks<K>,
-    /// The list.
-    pub list: SortedList,
-}
+pub struct Coupled;
 
-impl<K: LockKind> Coarse<K> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CoarseParams<K>) {
-        let list = &p.list;
+#[stm_core::inlined]
+impl<K: LockKind> Guards<SortedList, Coarse> for TLocks<K> {
+    fn work<L: Lane>(&self, lane: &L, list: &SortedList) {
         list.each(lane, |key, node| {
             // SAFETY: the list is whole (`is_whole`), and the node is the key's own.
-            unsafe { list.insert_coarse(lane, &p.locks, (key, node)) }.is_ok()
+            unsafe { list.insert_coarse(lane, self, (key, node)) }.is_ok()
         });
     }
 }
 
-/// The list with a lock of kind `K` for each node, of which a thread holds two at a time.
-#[derive(Clone, Copy, Debug)]
-pub struct Coupled<K>(PhantomData<K>);
-
-/// The parameters of [`Coupled`].
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct CoupledParams<K: LockKind> {
-    /// A lock for each node, the entry points first.
-    pub locks: TLocks<K>,
-    /// The list.
-    pub list: SortedList,
-}
-
-impl<K: LockKind> Coupled<K> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CoupledParams<K>) {
-        let list = &p.list;
+#[stm_core::inlined]
+impl<K: LockKind> Guards<SortedList, Coupled> for TLocks<K> {
+    fn work<L: Lane>(&self, lane: &L, list: &SortedList) {
         list.each(lane, |key, node| {
             // SAFETY: the list is whole (`is_whole`), and the node is the key's own.
-            unsafe { list.insert_coupled(lane, &p.locks, (key, node)) }.is_ok()
+            unsafe { list.insert_coupled(lane, self, (key, node)) }.is_ok()
         });
     }
 }
 
-of_kinds! { Coarse, CoarseParams, "sorted":
-    CoarseTasLane, CoarseTasLaneParams, PerLane<Tas>, "coarse_tas_lane", "coarse-tas-lane";
-    CoarseTtasLane, CoarseTtasLaneParams, PerLane<Ttas>, "coarse_ttas_lane", "coarse-ttas-lane";
-    CoarseTtas, CoarseTtasParams, Ttas, "coarse_ttas", "coarse-ttas";
-    CoarseTicket, CoarseTicketParams, Ticket, "coarse_ticket", "coarse-ticket";
-    CoarseMcsLane, CoarseMcsLaneParams, PerLane<Mcs>, "coarse_mcs_lane", "coarse-mcs-lane";
-    CoarseMcs, CoarseMcsParams, Mcs, "coarse_mcs", "coarse-mcs";
-}
-of_kinds! { Coupled, CoupledParams, "sorted":
-    CoupledTas, CoupledTasParams, Tas, "coupled_tas", "coupled-tas";
-    CoupledTtas, CoupledTtasParams, Ttas, "coupled_ttas", "coupled-ttas";
-    CoupledTicket, CoupledTicketParams, Ticket, "coupled_ticket", "coupled-ticket";
-    CoupledMcs2, CoupledMcs2Params, Mcs2, "coupled_mcs2", "coupled-mcs2";
+under! { SortedList, "sorted":
+    TLocks<PerLane<Tas>>, Coarse => "coarse_tas_lane", "coarse-tas-lane";
+    TLocks<PerLane<Ttas>>, Coarse => "coarse_ttas_lane", "coarse-ttas-lane";
+    TLocks<Ttas>, Coarse => "coarse_ttas", "coarse-ttas";
+    TLocks<Ticket>, Coarse => "coarse_ticket", "coarse-ticket";
+    TLocks<PerLane<Mcs>>, Coarse => "coarse_mcs_lane", "coarse-mcs-lane";
+    TLocks<Mcs>, Coarse => "coarse_mcs", "coarse-mcs";
+    TLocks<Tas>, Coupled => "coupled_tas", "coupled-tas";
+    TLocks<Ttas>, Coupled => "coupled_ttas", "coupled-ttas";
+    TLocks<Ticket>, Coupled => "coupled_ticket", "coupled-ticket";
+    TLocks<Mcs2>, Coupled => "coupled_mcs2", "coupled-mcs2";
 }

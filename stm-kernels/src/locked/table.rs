@@ -4,10 +4,9 @@
 //! equal one. The table is that of [`crate::ht`] with one key a transaction: nodes are
 //! preassigned, a link is a node's number plus one, and zero ends a chain.
 
-use super::of_kinds;
+use super::{Guards, under};
 use crate::ht::bucket_of_key;
-use core::marker::PhantomData;
-use stm_core::{Lane, TArray, kernel_alone};
+use stm_core::{Lane, TArray};
 use stm_sync::{
     Anderson, Combined, FetchAdd, LockFault, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, TicketHandoff, Ttas,
@@ -121,40 +120,12 @@ impl Insertion {
     }
 }
 
-/// The table with a lock of kind `K` for each bucket.
-#[derive(Clone, Copy, Debug)]
-pub struct LockedTable<K>(PhantomData<K>);
-
-/// The parameters of [`LockedTable`].
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct LockedTableParams<K: LockKind> {
-    /// A lock for each bucket.
-    pub locks: TLocks<K>,
-    /// The table.
-    pub table: Table,
-}
-
-impl<K: LockKind> LockedTable<K> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &LockedTableParams<K>) {
-        let insert = |insertion: Insertion| insertion.locked(lane, &p.locks).is_ok();
-        p.table.each(lane, insert);
+/// A lock for each bucket.
+#[stm_core::inlined]
+impl<K: LockKind> Guards<Table> for TLocks<K> {
+    fn work<L: Lane>(&self, lane: &L, table: &Table) {
+        table.each(lane, |insertion| insertion.locked(lane, self).is_ok());
     }
-}
-
-/// The table with a combiner for each bucket.
-#[derive(Clone, Copy, Debug)]
-pub struct CombinedTable;
-
-/// The parameters of [`CombinedTable`].
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct CombinedTableParams {
-    /// A combiner for each bucket.
-    pub combiners: TCombiners<1>,
-    /// The table.
-    pub table: Table,
 }
 
 /// A bucket, as a combiner's holder keeps it. A request is a link, and its response is
@@ -182,21 +153,18 @@ impl Combined<1> for Bucket {
     }
 }
 
-impl CombinedTable {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CombinedTableParams) {
-        let insert = |insertion: Insertion| insertion.combined(lane, &p.combiners).is_ok();
-        p.table.each(lane, insert);
+/// A combiner for each bucket.
+#[stm_core::inlined]
+impl Guards<Table> for TCombiners<1> {
+    fn work<L: Lane>(&self, lane: &L, table: &Table) {
+        table.each(lane, |insertion| insertion.combined(lane, self).is_ok());
     }
 }
 
-/// The table without locks, by a compare-and-swap of the head.
-#[derive(Clone, Copy, Debug)]
-pub struct LockFreeTable;
-
-impl LockFreeTable {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, table: &Table) {
+/// No locks, but a compare-and-swap of the head.
+#[stm_core::inlined]
+impl Guards<Table> for () {
+    fn work<L: Lane>(&self, lane: &L, table: &Table) {
         table.each(lane, |insertion| {
             insertion.lock_free(lane);
             true
@@ -204,28 +172,18 @@ impl LockFreeTable {
     }
 }
 
-of_kinds! { LockedTable, LockedTableParams, "table":
-    TableTas, TableTasParams, Tas, "table_tas", "tas";
-    TableTtas, TableTtasParams, Ttas, "table_ttas", "ttas";
-    TableBackoff, TableBackoffParams, TasBackoff, "table_tas_backoff", "tas-backoff";
-    TableTicket, TableTicketParams, Ticket, "table_ticket", "ticket";
-    TableHandoff, TableHandoffParams, TicketHandoff, "table_ticket_handoff", "ticket-handoff";
-    TableFetchAdd, TableFetchAddParams, FetchAdd, "table_fetch_add", "fetch-add";
-    TableAnderson, TableAndersonParams, Anderson, "table_anderson", "anderson";
-    TableTasLane, TableTasLaneParams, PerLane<Tas>, "table_tas_lane", "tas-lane";
-    TableTtasLane, TableTtasLaneParams, PerLane<Ttas>, "table_ttas_lane", "ttas-lane";
-    TableMcsLane, TableMcsLaneParams, PerLane<Mcs>, "table_mcs_lane", "mcs-lane";
-    TableMcs, TableMcsParams, Mcs, "table_mcs", "mcs";
+under! { Table, "table":
+    TLocks<Tas> => "table_tas", "tas";
+    TLocks<Ttas> => "table_ttas", "ttas";
+    TLocks<TasBackoff> => "table_tas_backoff", "tas-backoff";
+    TLocks<Ticket> => "table_ticket", "ticket";
+    TLocks<TicketHandoff> => "table_ticket_handoff", "ticket-handoff";
+    TLocks<FetchAdd> => "table_fetch_add", "fetch-add";
+    TLocks<Anderson> => "table_anderson", "anderson";
+    TLocks<PerLane<Tas>> => "table_tas_lane", "tas-lane";
+    TLocks<PerLane<Ttas>> => "table_ttas_lane", "ttas-lane";
+    TLocks<PerLane<Mcs>> => "table_mcs_lane", "mcs-lane";
+    TLocks<Mcs> => "table_mcs", "mcs";
+    TCombiners<1> => "table_combining", "combining";
+    () => "table_lock_free", "lock-free";
 }
-kernel_alone!(
-    CombinedTable,
-    CombinedTableParams,
-    "table_combining",
-    "table" / "combining"
-);
-kernel_alone!(
-    LockFreeTable,
-    Table,
-    "table_lock_free",
-    "table" / "lock-free"
-);

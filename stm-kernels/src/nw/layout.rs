@@ -1,6 +1,8 @@
-//! What the host prepares for the kernels that compute tiles, and reads from what they leave.
+//! What the host prepares for the kernels that compute tiles and strips, and reads from what they
+//! leave.
 
 use super::frame::{MATRIX_WORDS, Matrix};
+use super::strips::{COLUMNS, ROWS, Strip, margin};
 use super::{NEVER, PADDING};
 use std::{vec, vec::Vec};
 
@@ -17,6 +19,28 @@ pub struct Table<'s> {
     pub first: i32,
 }
 
+impl Table<'_> {
+    /// Returns the last row of plain scores, and with affine gaps the best scores in a vertical gap
+    /// of that row, of which the first has no gap. `value` returns the transformed one of these kinds
+    /// in a column, if it is there, and `extend` is what each letter of a gap costs.
+    fn last_row(
+        &self,
+        kinds: u32,
+        extend: i32,
+        value: impl Fn(usize, usize) -> Option<u32>,
+    ) -> Option<[Vec<i32>; 2]> {
+        let len = self.a.len() as i32;
+        let row = |kind| {
+            let values = (0..self.b.len()).map(|j| value(kind, j)).zip(1..);
+            let plain = values.map(|(v, j)| Some(v?.cast_signed() - extend * (len + j)));
+            let edge = core::iter::once(Some(-self.first - extend * len));
+            edge.chain(plain).collect::<Option<Vec<i32>>>()
+        };
+        let gaps = if kinds == 2 { row(1)? } else { Vec::new() };
+        Some([row(0)?, gaps])
+    }
+}
+
 /// Returns the transformed scores of letters, given those of a square matrix and what each
 /// letter of a gap costs. Letter 0 is padding, and code `i` becomes letter `i + 1`.
 pub fn transformed_scores(scores: &[i32], alphabet: usize, extend: i32) -> Vec<u32> {
@@ -30,9 +54,45 @@ pub fn transformed_scores(scores: &[i32], alphabet: usize, extend: i32) -> Vec<u
     transformed
 }
 
+/// The letters of sequences.
+#[derive(Default)]
+struct Letters(Vec<u8>);
+
+impl Letters {
+    /// Adds those of codes between letters of padding, and returns the place of the first, which
+    /// begins a word.
+    fn add(&mut self, above: u32, codes: &[u8], backward: bool, behind: u32) -> u32 {
+        let Self(letters) = self;
+        let at = letters.len();
+        letters.resize(at + above as usize, PADDING as u8);
+        letters.extend(codes.iter().map(|code| code + 1));
+        if backward {
+            letters[at + above as usize..].reverse();
+        }
+        let end = (letters.len() + behind as usize).next_multiple_of(COLUMNS as usize);
+        letters.resize(end, PADDING as u8);
+        at as u32
+    }
+
+    /// Returns them as words of four, and makes sure that there are few enough of them and of other
+    /// values for numbers of 32 bits.
+    fn words(self, values: u64) -> Vec<u32> {
+        let most = values.max(self.0.len() as u64);
+        assert!(u32::try_from(most).is_ok(), "2^32 letters or values");
+        let words = self.0.chunks_exact(4);
+        words
+            .map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+            .collect()
+    }
+}
+
+const fn kinds(affine: bool) -> u32 {
+    if affine { 2 } else { 1 }
+}
+
 /// Matrices laid out for tiles of a side.
 #[derive(Clone, Debug)]
-pub struct Layout {
+pub struct TileLayout {
     /// The descriptions of all matrices.
     pub matrices: Vec<u32>,
     /// The letters of all sequences.
@@ -52,30 +112,14 @@ pub struct Layout {
     places: Vec<Matrix>,
 }
 
-/// Adds letters, from which codes and padding are made, and returns the place of the first.
-fn add(letters: &mut Vec<u8>, above: u32, table: &[u8], backward: bool, behind: u32) -> u32 {
-    let at = letters.len() as u32;
-    let pad = |n: u32| core::iter::repeat_n(PADDING as u8, n as usize);
-    letters.extend(pad(above));
-    if backward {
-        letters.extend(table.iter().rev().map(|code| code + 1));
-    } else {
-        letters.extend(table.iter().map(|code| code + 1));
-    }
-    letters.extend(pad(behind));
-    // The next begins with a word.
-    letters.extend(pad((letters.len() as u32).wrapping_neg() % 4));
-    at
-}
-
-impl Layout {
+impl TileLayout {
     /// Lays matrices out for tiles whose side is a power of two.
     ///
     /// # Panics
     /// It panics if they need 2^32 letters or words.
     pub fn new(tables: &[Table<'_>], side: u32, affine: bool) -> Self {
-        let kinds = if affine { 2 } else { 1 };
-        let (mut letters, mut places) = (Vec::new(), Vec::with_capacity(tables.len()));
+        let kinds = kinds(affine);
+        let (mut letters, mut places) = (Letters::default(), Vec::with_capacity(tables.len()));
         let (mut row_words, mut column_words) = (0u64, 0u64);
         let (mut diagonals, mut blocks) = (0, 1);
         for table in tables {
@@ -84,8 +128,8 @@ impl Layout {
             let padding = tile_rows * side - table.a.len() as u32;
             let behind = tile_columns * side - table.b.len() as u32;
             places.push(Matrix {
-                rows_at: add(&mut letters, padding, table.a, table.backward, 0),
-                columns_at: add(&mut letters, 0, table.b, table.backward, behind),
+                rows_at: letters.add(padding, table.a, table.backward, 0),
+                columns_at: letters.add(0, table.b, table.backward, behind),
                 tile_rows,
                 tile_columns,
                 row_at: row_words as u32,
@@ -98,12 +142,9 @@ impl Layout {
             diagonals = diagonals.max(tile_rows + tile_columns - 1);
             blocks = blocks.max(tile_rows.min(tile_columns));
         }
-        let most = row_words.max(column_words).max(letters.len() as u64);
-        assert!(u32::try_from(most).is_ok(), "2^32 letters or values");
-        let word = |four: &[u8]| u32::from_le_bytes([four[0], four[1], four[2], four[3]]);
         Self {
             matrices: places.iter().flat_map(Matrix::words).collect(),
-            letters: letters.chunks_exact(4).map(word).collect(),
+            letters: letters.words(row_words.max(column_words)),
             row_words: row_words as usize,
             column_words: column_words as usize,
             diagonals,
@@ -127,33 +168,102 @@ impl Layout {
         }
     }
 
-    /// Returns the last row of a matrix, and with affine gaps the best scores in a vertical
-    /// gap of that row, of which the first has no gap. `rows` is what the kernels left in the
-    /// rows of values, and `extend` what each letter of a gap costs.
+    /// Returns the last rows of matrix `i`, whose `table` it was made of: the best scores, and with
+    /// affine gaps those in a vertical gap. `rows` is what the kernels left in the rows of values,
+    /// and `extend` what each letter of a gap costs.
     pub fn last_row(
         &self,
         i: usize,
         table: &Table<'_>,
         rows: &[u32],
         extend: i32,
-    ) -> [Vec<i32>; 2] {
+    ) -> Option<[Vec<i32>; 2]> {
         let place = &self.places[i];
-        let len = table.a.len() as i32;
-        let edge = place.left - extend * len;
-        let values = |from: u32, first: i32| {
-            let from = (place.row_at + from) as usize;
-            let values = rows[from..from + table.b.len()].iter().zip(1..);
-            let plain = values.map(|(v, j)| v.cast_signed() - extend * (len + j));
-            core::iter::once(first).chain(plain).collect()
-        };
-        let gaps = if self.kinds == 2 {
-            values(place.tile_columns * self.side, edge)
-        } else {
-            Vec::new()
-        };
-        [values(0, edge), gaps]
+        let columns = (place.tile_columns * self.side) as usize;
+        let rows = &rows[place.row_at as usize..];
+        table.last_row(self.kinds, extend, |kind, j| Some(rows[kind * columns + j]))
     }
 }
 
 // A description has as many words as it has fields.
 const _: () = assert!(size_of::<Matrix>() as u64 == 4 * MATRIX_WORDS);
+
+/// Matrices laid out in strips for warps of a width.
+#[derive(Clone, Debug)]
+pub struct StripLayout {
+    /// The descriptions of all strips.
+    pub strips: Vec<u32>,
+    /// The letters of all sequences.
+    pub letters: Vec<u32>,
+    /// The channels of all rows.
+    pub channels: usize,
+    /// The number of strips.
+    pub count: u32,
+    /// The most strips of a matrix, by which the tags of two launches differ.
+    pub tags: u32,
+    kinds: u32,
+    /// The last strip of each matrix.
+    last: Vec<Strip>,
+}
+
+impl StripLayout {
+    /// Lays matrices out in strips. Each has at least one row and one column.
+    ///
+    /// # Panics
+    /// It panics if they need 2^32 channels or letters.
+    pub fn new(tables: &[Table<'_>], width: u32, affine: bool) -> Self {
+        let (kinds, rows) = (kinds(affine), width * ROWS);
+        let (mut strips, mut letters, mut last) = (Vec::new(), Letters::default(), Vec::new());
+        let (mut channels, mut count, mut tags) = (0u64, 0, 0);
+        let margin = COLUMNS * margin(width);
+        for table in tables {
+            let of_matrix = (table.a.len() as u32).div_ceil(rows);
+            let padding = of_matrix * rows - table.a.len() as u32;
+            let blocks = (table.b.len() as u32).div_ceil(COLUMNS);
+            let behind = blocks * COLUMNS - table.b.len() as u32 + margin;
+            let rows_at = letters.add(padding, table.a, table.backward, margin) / COLUMNS;
+            let columns_at = letters.add(0, table.b, table.backward, behind) / COLUMNS;
+            let strip = |number: u32| Strip {
+                rows_at: rows_at + number * width,
+                columns_at,
+                blocks,
+                row_at: channels as u32,
+                takes: number,
+                puts: number + 1,
+                padding: if number == 0 { padding } else { 0 },
+                left: -table.first,
+            };
+            strips.extend((0..of_matrix).flat_map(|number| strip(number).words()));
+            last.push(strip(of_matrix - 1));
+            channels += u64::from(blocks * COLUMNS) * u64::from(kinds);
+            count += of_matrix;
+            tags = tags.max(of_matrix);
+        }
+        Self {
+            strips,
+            letters: letters.words(channels),
+            channels: channels as usize,
+            count,
+            tags,
+            kinds,
+            last,
+        }
+    }
+
+    /// Returns what [`TileLayout::last_row`] does, by what the launch with the tag `tag` left in the
+    /// channels, `found`; `None` if it has not put all of the row.
+    pub fn last_row(
+        &self,
+        i: usize,
+        table: &Table<'_>,
+        (tag, found): (u32, &[(u32, u32)]),
+        extend: i32,
+    ) -> Option<[Vec<i32>; 2]> {
+        let strip = &self.last[i];
+        let row = &found[strip.row_at as usize..];
+        table.last_row(self.kinds, extend, |kind, j| {
+            let (of, value) = row[self.kinds as usize * j + kind];
+            (of == tag + strip.puts).then_some(value)
+        })
+    }
+}

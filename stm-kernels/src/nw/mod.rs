@@ -9,7 +9,7 @@
 //! | [`transactions`] | a transaction for each cell, which waits for its neighbours |
 //!
 //! [`frame`] is what the second and the third have in common, and `layout` what the host
-//! prepares for them.
+//! prepares for the first three.
 //!
 //! # Transformed scores
 //!
@@ -55,4 +55,22 @@ fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
 #[inline(always)]
 fn full_warp<L: Lane>(lane: &L) -> u32 {
     u32::MAX >> (32 - lane.warp_width())
+}
+
+/// What a word of a cell has beside its score, so that 0 says that the score is not there.
+const THERE: u32 = 1 << 31;
+
+/// Returns the word of a cell with this score.
+#[inline(always)]
+pub const fn word(score: i32) -> u32 {
+    THERE | (score.cast_unsigned() & (THERE - 1))
+}
+
+/// Returns the score in a word, if it is there.
+#[inline(always)]
+pub const fn score(word: u32) -> Option<i32> {
+    if word & THERE == 0 {
+        return None;
+    }
+    Some((word << 1).cast_signed() >> 1)
 }

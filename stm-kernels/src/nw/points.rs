@@ -16,6 +16,7 @@
 //! that runs one side of a branch until it ends.
 
 use super::frame::{DiagonalParams, Tile};
+use super::{score, word};
 use stm_core::{Lane, kernel_alone};
 
 /// A diagonal of tiles, whose cells wait for locks. A launch has blocks of as many threads as
@@ -36,9 +37,6 @@ pub const fn shared_words_of_locks(side: u32) -> u32 {
 pub const fn shared_words_of_cells(side: u32) -> u32 {
     side * side
 }
-
-/// The tag of a word whose value is there.
-const THERE: u32 = 1 << 31;
 
 /// A cell: its place in the tile, and what it knows of its neighbours.
 struct Cell {
@@ -201,19 +199,12 @@ impl Cells {
         let score = loop {
             // SAFETY: as above. Relaxed: the value is in the word.
             let words = [north, west, north_west].map(|at| unsafe { lane.shared_load_32(at) });
-            // A value has 31 bits; the sign is the highest of them.
-            let there = |word: u32| (word & THERE != 0).then(|| (word << 1).cast_signed() >> 1);
-            cell.north = cell.north.or(there(words[0]));
-            cell.west = cell.west.or(there(words[1]));
-            cell.north_west = cell.north_west.or(there(words[2]));
+            cell.north = cell.north.or(score(words[0]));
+            cell.west = cell.west.or(score(words[1]));
+            cell.north_west = cell.north_west.or(score(words[2]));
             let (score, known) = cell.fires();
-            let word = if known {
-                score.cast_unsigned() | THERE
-            } else {
-                0
-            };
             // SAFETY: as above. Relaxed: the value is in the word.
-            unsafe { lane.shared_store_32(me, word) };
+            unsafe { lane.shared_store_32(me, if known { word(score) } else { 0 }) };
             if known {
                 break score;
             }

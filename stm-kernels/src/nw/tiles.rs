@@ -10,11 +10,8 @@
 //! in phases of some steps with a barrier of the block in between. A step has no branch, and loads
 //! the scores of the next one.
 //!
-//! | kernel | rows of a lane | smallest tile on a GPU |
-//! | --- | --- | --- |
-//! | [`Tiles1`], [`AffineTiles1`] | 1 | 32 x 32, as in Li et al. 2015, by one warp |
-//! | [`Tiles2`], [`AffineTiles2`] | 2 | 64 x 64 |
-//! | [`Tiles4`], [`AffineTiles4`] | 4 | 128 x 128 |
+//! With one row a lane the smallest tile on a GPU is of 32 x 32 cells, as in Li et al. 2015, by one
+//! warp; with two it is of 64 x 64, and with four of 128 x 128.
 
 use super::frame::{DiagonalParams, Tile};
 use super::full_warp;
@@ -437,20 +434,9 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     }
 }
 
-/// Makes the entry points.
-macro_rules! entries {
-    ($($name:ident $rows:literal $affine:literal $entry:literal $file:literal;)*) => {$(
-        #[doc = concat!("[`Tiles`] with ", stringify!($rows), " rows a lane.")]
-        pub type $name = Tiles<$rows, $affine>;
-        kernel_alone!($name, DiagonalParams, $entry, "nw" / $file);
-    )*};
-}
-
-entries! {
-    Tiles1 1 false "nw_tiles_1" "tiles-1";
-    Tiles2 2 false "nw_tiles_2" "tiles-2";
-    Tiles4 4 false "nw_tiles_4" "tiles-4";
-    AffineTiles1 1 true "nw_tiles_1_affine" "tiles-1-affine";
-    AffineTiles2 2 true "nw_tiles_2_affine" "tiles-2-affine";
-    AffineTiles4 4 true "nw_tiles_4_affine" "tiles-4-affine";
-}
+kernel_alone!(Tiles<1, false>, DiagonalParams, "nw_tiles_1", "nw" / "tiles-1");
+kernel_alone!(Tiles<2, false>, DiagonalParams, "nw_tiles_2", "nw" / "tiles-2");
+kernel_alone!(Tiles<4, false>, DiagonalParams, "nw_tiles_4", "nw" / "tiles-4");
+kernel_alone!(Tiles<1, true>, DiagonalParams, "nw_tiles_1_affine", "nw" / "tiles-1-affine");
+kernel_alone!(Tiles<2, true>, DiagonalParams, "nw_tiles_2_affine", "nw" / "tiles-2-affine");
+kernel_alone!(Tiles<4, true>, DiagonalParams, "nw_tiles_4_affine", "nw" / "tiles-4-affine");

@@ -5,11 +5,9 @@
 //! that is not there yet needs is there, and the thread that drew it is running: no thread
 //! waits for a block that is not resident yet.
 
+use super::{score, word};
 use core::marker::PhantomData;
 use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm, kernels};
-
-/// A cell's word is its score and this, so that 0 says that the score is not there.
-pub const THERE: u32 = 1 << 31;
 
 /// The kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
@@ -52,21 +50,6 @@ fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
     array
         .get(i)
         .map_or(0, |at| unsafe { lane.load_relaxed_32(at) })
-}
-
-/// Returns the word of a cell with this score.
-#[inline(always)]
-pub const fn word(score: i32) -> u32 {
-    THERE | (score.cast_unsigned() & (THERE - 1))
-}
-
-/// Returns the score in a word, if it is there.
-#[inline(always)]
-pub const fn score(word: u32) -> Option<i32> {
-    if word & THERE == 0 {
-        return None;
-    }
-    Some((word << 1).cast_signed() >> 1)
 }
 
 impl<A: Algorithm> Matrix<A> {

@@ -4,11 +4,11 @@
 //! times is right: they find nothing in what is right, and the seeded defects.
 
 use crate::prelude::*;
-use crate::runs_of_kernels::{self, hops, reduce};
 use crate::{are_right, config, runs_both_sides};
 use std::collections::BTreeSet;
 use stm_core::Kernel;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
+use stm_kernels::launches::{self, Reduced, hops, reduce};
 use stm_kernels::reduction::{
     AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,
     ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
@@ -22,7 +22,12 @@ fn run<K: Kernel<Params = ReductionParams>>(config: SimConfig, warps: u32) -> Re
     let width = config.warp_width;
     let threads = warps * width;
     let left = reduce::<K, _>(&Sim::new(config), None, (warps, ROUNDS, 16 * threads));
-    let (times, values, wrong) = left.map_err(|error| error.to_string())?;
+    let Reduced {
+        times,
+        values,
+        wrong,
+        ..
+    } = left.map_err(|error| error.to_string())?;
     if wrong != 0 {
         return Err(format!("{wrong} wrong values"));
     }
@@ -60,9 +65,12 @@ fn a_value_that_comes_after_its_tag_is_counted_as_wrong() {
     assert!(found.is_some_and(|wrong| wrong.contains("wrong values")));
 }
 
-fn goes_round<K: Kernel<Params = HopsParams>>(config: SimConfig, launch: Launch) {
-    let found = hops::<K, _>(&Sim::new(config), None, launch, ROUNDS);
-    assert_eq!(found, Ok([u64::from(3 * ROUNDS); 2]), "{config}");
+fn goes_round<K: Kernel<Params = HopsParams>>(config: SimConfig, mut launch: Launch) {
+    launch.shared_bytes = 256;
+    for (_, cycles, hops) in hops::<K, _>(&Sim::new(config), None, &launch, ROUNDS).unwrap() {
+        assert!(cycles > 0);
+        assert_eq!(hops, u64::from(3 * ROUNDS), "{config}");
+    }
 }
 
 #[test]
@@ -85,8 +93,12 @@ fn a_checked_loop_finds_a_barrier_without_a_fence_and_else_nothing() {
         assert_eq!(barrier::Kind::from_name(kind.name()), Some(kind));
         let wrong = |k, mutant| {
             let sim = Sim::new(config(k).with_mutant(mutant));
-            let shape = [(5, 8), (70, 2), (2, 1), (1, 5)][(k % 4) as usize];
-            runs_of_kernels::meetings(&sim, None, kind, shape, TIMES)
+            let (blocks, threads) = [(5, 8), (70, 2), (2, 1), (1, 5)][(k % 4) as usize];
+            let shape = Launch::new(blocks, threads);
+            let mut words = launches::meetings(&sim, None, kind, shape, TIMES)?;
+            let wrong = words.pop();
+            assert_eq!(words, vec![TIMES; words.len()]);
+            Ok::<_, Error>(wrong.unwrap_or_default())
         };
         for mutant in [Mutant::BarrierNoRelease, Mutant::BarrierNoAcquire] {
             let found = (0..400).any(|k| wrong(k, Some(mutant)).is_ok_and(|wrong| wrong > 0));
@@ -98,9 +110,9 @@ fn a_checked_loop_finds_a_barrier_without_a_fence_and_else_nothing() {
 
 /// Makes one launch of entries into a semaphore; returns the threads left inside, and how often
 /// one found it full.
-fn entries(config: SimConfig, kind: semaphore::Kind, count: u32) -> Result<[u32; 2], Error> {
+fn entries(config: SimConfig, kind: semaphore::Kind, count: u32) -> Result<Vec<u32>, Error> {
     let launch = Launch::new(7, 3);
-    runs_of_kernels::entries(&Sim::new(config), None, kind, launch, (count, TIMES))
+    launches::entries(&Sim::new(config), None, kind, launch, (count, TIMES))
 }
 
 #[test]
@@ -111,12 +123,12 @@ fn a_checked_loop_finds_one_too_many_in_a_semaphore_and_else_nothing() {
         for k in 0..84 {
             for count in [1, 2, 100] {
                 let right = entries(config(k), kind, count);
-                assert_eq!(right, Ok([0, 0]), "{}: {}", kind.name(), config(k));
+                assert_eq!(right, Ok(vec![0, 0]), "{}: {}", kind.name(), config(k));
             }
             let mutant = config(k)
                 .with_mutant(Some(Mutant::SemaphoreOneMore))
                 .with_idle(20_000);
-            if entries(mutant, kind, 2).is_ok_and(|[_, over]| over > 0) {
+            if entries(mutant, kind, 2).is_ok_and(|found| found[1] > 0) {
                 found.insert(kind.name());
             }
         }

@@ -10,9 +10,6 @@ mod prelude;
 mod forms;
 #[cfg(feature = "cli")]
 mod kernels;
-#[cfg(feature = "cli")]
-#[path = "../../../stm-kernels/tests/common/mod.rs"]
-mod runs_of_kernels;
 mod semaphore;
 mod warps;
 

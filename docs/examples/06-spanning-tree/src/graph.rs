@@ -3,7 +3,6 @@
 
 #![cfg(not(target_arch = "nvptx64"))]
 
-use std::fmt;
 use std::path::Path;
 
 /// An undirected graph with weights.
@@ -16,18 +15,6 @@ pub struct Graph {
     /// The weight of each edge.
     pub weights: Vec<u32>,
 }
-
-/// Why a file is no graph.
-#[derive(Debug)]
-pub struct GraphError(String);
-
-impl fmt::Display for GraphError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for GraphError {}
 
 impl Graph {
     /// Makes a graph from a seed; no edge leads from a vertex to itself.
@@ -59,9 +46,9 @@ impl Graph {
     /// # Errors
     /// The file cannot be read, is truncated, or has an edge outside of the
     /// graph; the error names the line.
-    pub fn read(path: &Path) -> Result<Self, GraphError> {
+    pub fn read(path: &Path) -> Result<Self, String> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|e| GraphError(format!("{name}: {e}")))?;
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{name}: {error}"))?;
         Self::parse(&name, &text)
     }
 
@@ -69,33 +56,30 @@ impl Graph {
     ///
     /// # Errors
     /// Those of [`Self::read`].
-    pub fn parse(name: &str, text: &str) -> Result<Self, GraphError> {
+    pub fn parse(name: &str, text: &str) -> Result<Self, String> {
         let is_matrix = name.ends_with(".mtx");
         let mut graph = Self::default();
         let mut promised = None;
         for (number, line) in (1..).zip(text.lines()) {
-            let wrong = |what: &str| GraphError(format!("{name}, line {number}: {what}: `{line}`"));
+            let wrong = |what: &str| format!("{name}, line {number}: {what}: `{line}`");
             let words: Vec<&str> = line.split_whitespace().collect();
             let words = match (is_matrix, &words[..]) {
                 (_, []) | (false, ["c", ..]) => continue,
                 (true, [first, ..]) if first.starts_with('%') => continue,
-                (false, ["p", _, vertices, edges]) => {
-                    promised = Some(
-                        graph
-                            .begin(vertices, edges)
-                            .ok_or_else(|| wrong("no size"))?,
-                    );
+                (true, [rows, columns, _]) if promised.is_none() && rows != columns => {
+                    return Err(wrong("the matrix of a graph is square"));
+                }
+                (false, ["p", _, vertices, edges]) | (true, [vertices, _, edges])
+                    if promised.is_none() || !is_matrix =>
+                {
+                    let vertices = vertices.parse().ok().filter(|&n| n > 0);
+                    let (Some(vertices), Ok(edges)) = (vertices, edges.parse()) else {
+                        return Err(wrong("no size"));
+                    };
+                    (graph.vertices, promised) = (vertices, Some(edges));
                     continue;
                 }
-                (true, [rows, columns, entries]) if promised.is_none() => {
-                    if rows != columns {
-                        return Err(wrong("the matrix of a graph is square"));
-                    }
-                    promised = Some(graph.begin(rows, entries).ok_or_else(|| wrong("no size"))?);
-                    continue;
-                }
-                (false, ["a", edge @ ..]) => edge,
-                (true, edge) => edge,
+                (false, ["a", edge @ ..]) | (true, edge) => edge,
                 (false, _) => return Err(wrong("neither a comment, a size nor an edge")),
             };
             if promised.is_none() {
@@ -130,18 +114,11 @@ impl Graph {
         let found = graph.ends.len();
         match promised {
             Some(edges) if edges == found => Ok(graph),
-            Some(edges) => Err(GraphError(format!(
+            Some(edges) => Err(format!(
                 "{name}: {edges} edges are announced and {found} are there: is the file truncated?"
-            ))),
-            None => Err(GraphError(format!(
-                "{name}: no line says how large the graph is"
-            ))),
+            )),
+            None => Err(format!("{name}: no line says how large the graph is")),
         }
-    }
-
-    fn begin(&mut self, vertices: &str, edges: &str) -> Option<usize> {
-        self.vertices = vertices.parse().ok().filter(|&n| n > 0)?;
-        edges.parse().ok()
     }
 }
 
@@ -159,25 +136,19 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_with_its_line() {
+        let truncated = "2 edges are announced and 1 are there";
+        let outside = "line 2: a vertex outside of 1 to 3";
         for (name, text, expected) in [
-            (
-                "a.gr",
-                "p sp 3 2\na 1 2 5\n",
-                "2 edges are announced and 1 are there",
-            ),
-            (
-                "a.gr",
-                "p sp 3 1\na 1 4 5\n",
-                "line 2: a vertex outside of 1 to 3",
-            ),
+            ("a.gr", "p sp 3 2\na 1 2 5\n", truncated),
+            ("a.gr", "p sp 3 1\na 1 4 5\n", outside),
             ("a.gr", "a 1 2 5\n", "line 1: an edge before the size"),
             ("a.gr", "p sp 3 1\na 1 2\n", "line 2: a weight"),
             ("a.gr", "p sp 3 1\nx 1 2\n", "line 2: neither"),
             ("a.gr", "c\n", "no line says"),
             ("a.mtx", "3 4 1\n1 2 5\n", "square"),
-            ("a.mtx", "3 3 1\n1 0 5\n", "line 2: a vertex outside"),
+            ("a.mtx", "3 3 1\n1 0 5\n", outside),
         ] {
-            let error = Graph::parse(name, text).unwrap_err().to_string();
+            let error = Graph::parse(name, text).unwrap_err();
             assert!(error.contains(expected), "{text:?}: {error}");
         }
     }

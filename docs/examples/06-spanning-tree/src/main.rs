@@ -19,9 +19,7 @@ fn graph(arguments: &[String]) -> Result<Graph, String> {
     };
     match arguments {
         [] => Ok(Graph::random(10_000, 100_000, 1)),
-        [file] if number(file).is_err() => {
-            Graph::read(Path::new(file)).map_err(|error| error.to_string())
-        }
+        [file] if number(file).is_err() => Graph::read(Path::new(file)),
         [vertices, edges, seed @ ..] if seed.len() <= 1 => {
             let seed = seed.first().map_or(Ok(1), number)?;
             match (number(vertices)?, number(edges)?) {

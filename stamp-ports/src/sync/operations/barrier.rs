@@ -1,16 +1,16 @@
 //! Waits at a barrier of the whole grid: all threads wait again and again, with nothing
 //! between. An operation is a wait of the grid.
 
-use super::{LIMIT, blocks, checked, measured, shape, size, unknown};
+use super::{LIMIT, blocks, measured, shape, size, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::points::{Asked, Point};
 use crate::sync::peers::{BarrierParams, CheckedMeetingsPeer, GRID_SYNC, MeetingsPeer};
-use stm_core::host::{Device, Launch};
+use stm_core::host::{Buffer, Device, Launch};
 use stm_core::internal::host::Watchdog;
-use stm_kernels::checked::{CheckedMeetings, CheckedMeetingsParams};
+use stm_kernels::launches::meetings;
 use stm_kernels::machine::{Meetings, MeetingsParams};
-use stm_sync::barrier::Kind;
+pub(super) use stm_sync::barrier::Kind;
 use stm_sync::host::GridBarrier;
 
 pub(super) const PART: &str = "barrier";
@@ -33,20 +33,16 @@ fn shapes(kind: DeviceKind, processors: u32, quick: bool) -> Vec<(u32, u32)> {
     shapes
 }
 
-pub(super) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<Asked>> {
+/// Returns the blocks and threads of the grids of a device. Where they would not be resident together
+/// there are as many blocks as are.
+pub(super) fn shapes_on(device: &AnyDevice, quick: bool) -> Result<Vec<(u32, u32)>> {
     let mut shapes = shapes(device.kind(), device.limits().processors, quick);
     for (blocks, threads) in &mut shapes {
         let launch = Launch::new(*blocks, *threads);
         *blocks = (*blocks).min(device.resident_blocks::<Meetings>(&launch)?);
     }
     shapes.dedup();
-    let mut all = Vec::new();
-    for shape in shapes {
-        let kinds = Kind::ALL.iter().map(|kind| kind.name());
-        let names = kinds.chain([GRID_SYNC]);
-        all.extend(names.map(|name| Asked::new(PART, name, shape, &[])));
-    }
-    Ok(all)
+    Ok(shapes)
 }
 
 pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
@@ -56,17 +52,16 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<
         size(1 << 13, 15)
     };
     let shape = shape(asked);
-    let threads = shape.blocks as usize * shape.threads as usize;
-    let words = (threads + 1, "the words of a barrier's threads");
     if asked.implementation == GRID_SYNC {
-        let fault = checked(device, words, judge, |words| {
-            let params = BarrierParams {
-                words: words.as_mut_ptr(),
-                waits: CHECKED,
-            };
-            // SAFETY: the words live until the launch has ended.
-            unsafe { device.launch::<CheckedMeetingsPeer>(&shape, &params) }
-        })?;
+        let threads = shape.blocks as usize * shape.threads as usize;
+        let words = Buffer::zeroed(device, threads + 1, "the words of a barrier's threads")?;
+        let params = BarrierParams {
+            words: words.as_mut_ptr(),
+            waits: CHECKED,
+        };
+        // SAFETY: the words live until the launch has ended.
+        unsafe { device.launch::<CheckedMeetingsPeer>(&shape, &params)? };
+        let fault = judge(&words.download()?);
         return measured(asked, size, 1, fault, &mut |waits| {
             let words = std::ptr::null_mut();
             let params = BarrierParams { words, waits };
@@ -77,23 +72,15 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<
     let Some(kind) = Kind::from_name(&asked.implementation) else {
         return Err(unknown(PART, &asked.implementation));
     };
+    let fault = judge(&meetings(device, Some(LIMIT), kind, shape, CHECKED)?);
     let mut watchdog = Watchdog::new(device, Some(LIMIT))?;
     let mut barrier = GridBarrier::chosen(device, kind, shape, watchdog.stop())?;
-    let fault = checked(device, words, judge, |words| {
-        let params = CheckedMeetingsParams {
-            barrier: barrier.view(),
-            words: words.tarray(),
-            waits: CHECKED,
-        };
-        // SAFETY: all of them live until the launch has ended.
-        unsafe { barrier.launch::<CheckedMeetings>(&mut watchdog, &params) }
-    })?;
     measured(asked, size, 1, fault, &mut |waits| {
         let params = MeetingsParams {
             barrier: barrier.view(),
             waits,
         };
-        // SAFETY: as above.
+        // SAFETY: all of them live until the launch has ended.
         Ok(unsafe { barrier.launch::<Meetings>(&mut watchdog, &params)? }.into())
     })
 }

@@ -1,7 +1,7 @@
 //! Sections on one lock: the first thread of each block makes them until all blocks together have
 //! made a given number. How many each block has made shows how fair the lock is.
 
-use super::{Run, TIMES, blocks, measured, shape, size, unknown};
+use super::{Run, measured, shape, size, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::points::{Asked, Point};
@@ -22,7 +22,7 @@ const DEFAULT: &str = "default";
 const DEFAULT_SINGLE: &str = "default-single";
 
 /// Makes one launch with so many sections.
-type Make = fn(&AnyDevice, &Asked, u32) -> Result<Run, Error>;
+type Make = fn(&AnyDevice, &Launch, u32) -> Result<Run, Error>;
 
 /// The implementations. A kind of lock with parameters has them in its name.
 pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
@@ -42,15 +42,6 @@ pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
     (BINARY_SEMAPHORE, peer),
 ];
 
-pub(super) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
-    let blocks = blocks(device.kind(), device.limits().processors, quick, TIMES);
-    let names = || IMPLEMENTATIONS.iter().map(|(name, _)| *name);
-    let all = blocks
-        .into_iter()
-        .flat_map(|blocks| names().map(move |name| Asked::new(PART, name, (blocks, 1), &[])));
-    all.collect()
-}
-
 pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
     let mut named = IMPLEMENTATIONS.iter();
     let Some((_, make)) = named.find(|(name, _)| *name == asked.implementation) else {
@@ -63,8 +54,9 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<
         (DeviceKind::Cpu, true) => size(1 << 12, 15),
         (DeviceKind::Cpu, false) => size(1 << 14, 130),
     };
+    let shape = shape(asked);
     let mut point = measured(asked, size, 1, None, &mut |sections| {
-        make(device, asked, sections)
+        make(device, &shape, sections)
     })?;
     let in_a_row = match asked.implementation.as_str() {
         DEFAULT => Some(IN_A_ROW),
@@ -110,25 +102,23 @@ fn users(shape: &Launch) -> u64 {
 }
 
 /// Makes sections on a lock of one kind, which is acquired for each.
-fn of_kind<K: LockKind>(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error>
+fn of_kind<K: LockKind>(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error>
 where
     Sections<K>: Kernel<Params = SectionsParams<K>>,
 {
-    let shape = shape(asked);
-    let locks = Locks::<_, K>::new(device, 1, users(&shape), "the lock")?;
-    made_on(device, &shape, sections, &locks, 1)
+    let locks = Locks::<_, K>::new(device, 1, users(shape), "the lock")?;
+    made_on(device, shape, sections, &locks, 1)
 }
 
 /// Makes sections on the mutex that suits the device, which a thread keeps for some of
 /// its sections in a row.
 fn default<const IN_A_ROW: u32>(
     device: &AnyDevice,
-    asked: &Asked,
+    shape: &Launch,
     sections: u32,
 ) -> Result<Run, Error> {
-    let shape = shape(asked);
-    let locks = Defaults::of_device_kind(device).mutexes(device, 1, users(&shape), "the mutex")?;
-    made_on(device, &shape, sections, &locks, IN_A_ROW)
+    let locks = Defaults::of_device_kind(device).mutexes(device, 1, users(shape), "the mutex")?;
+    made_on(device, shape, sections, &locks, IN_A_ROW)
 }
 
 /// Makes sections on a lock, up to so many of a thread in a row.
@@ -158,10 +148,9 @@ where
 }
 
 /// Makes sections that whoever holds a combiner executes.
-fn combined(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
-    let shape = shape(asked);
-    let combiners = Combiners::<_, 1>::new(device, 1, users(&shape), "the combiner")?;
-    let run = counted(device, &shape, sections, &|counter, made| {
+fn combined(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error> {
+    let combiners = Combiners::<_, 1>::new(device, 1, users(shape), "the combiner")?;
+    let run = counted(device, shape, sections, &|counter, made| {
         let params = CombinedSectionsParams {
             combiners: combiners.view(),
             counter,
@@ -169,17 +158,16 @@ fn combined(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Err
             sections,
         };
         // SAFETY: as in `of_kind`.
-        unsafe { device.launch::<CombinedSections>(&shape, &params) }
+        unsafe { device.launch::<CombinedSections>(shape, &params) }
     })?;
     combiners.check()?;
     Ok(run)
 }
 
 /// Makes sections under libcu++'s binary semaphore.
-fn peer(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> {
-    let shape = shape(asked);
+fn peer(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error> {
     let lock = Buffer::<_, u32>::zeroed(device, 64, "the semaphore")?;
-    counted(device, &shape, sections, &|counter, made| {
+    counted(device, shape, sections, &|counter, made| {
         let first = lock.as_mut_ptr();
         let params = PeerParams {
             lock: first,
@@ -189,7 +177,7 @@ fn peer(device: &AnyDevice, asked: &Asked, sections: u32) -> Result<Run, Error> 
             sections,
         };
         // SAFETY: as in `of_kind`; the counter and the words are there.
-        unsafe { device.launch::<SectionsPeer>(&shape, &params) }
+        unsafe { device.launch::<SectionsPeer>(shape, &params) }
     })
 }
 

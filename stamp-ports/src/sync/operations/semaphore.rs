@@ -1,52 +1,43 @@
 //! Entries into one semaphore: the first thread of each block enters and leaves it a number
 //! of times, with nothing to do inside.
 
-use super::{LIMIT, Size, TIMES, blocks, checked, measured, parameter, shape, size, unknown};
+use super::{LIMIT, Size, measured, parameter, shape, size, unknown};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::points::{Asked, Point};
 use crate::sync::peers::{COUNTING_SEMAPHORE, CheckedEntriesPeer, EntriesPeer, SemaphoreParams};
 use stm_core::host::{Buffer, Device};
 use stm_core::internal::host::Watchdog;
-use stm_kernels::checked::{CheckedEntries, CheckedEntriesParams};
+use stm_kernels::launches::entries;
 use stm_kernels::machine::{Entries, EntriesParams};
 use stm_sync::host::Semaphores;
-use stm_sync::semaphore::Kind;
+pub(super) use stm_sync::semaphore::Kind;
 
 pub(super) const PART: &str = "semaphore";
 
-const COUNT: &str = "count";
+/// The parameter of a point.
+pub(super) const COUNT: &str = "count";
 
 /// The entries of each thread in the launch with a check.
 const CHECKED: u32 = 50;
 
-pub(super) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
-    let counts: &[u64] = match (device.kind(), quick) {
+pub(super) const fn counts(kind: DeviceKind, quick: bool) -> &'static [u64] {
+    match (kind, quick) {
         (DeviceKind::Cpu, true) => &[1, 2],
         (DeviceKind::Cuda, true) => &[1, 10],
         (_, false) => &[1, 2, 10, 120],
-    };
-    let mut all = Vec::new();
-    let processors = device.limits().processors;
-    for blocks in blocks(device.kind(), processors, quick, TIMES) {
-        for &count in counts {
-            let kinds = Kind::ALL.iter().map(|kind| kind.name());
-            let names = kinds.chain([COUNTING_SEMAPHORE]);
-            all.extend(names.map(|name| Asked::new(PART, name, (blocks, 1), &[(COUNT, count)])));
-        }
     }
-    all
 }
 
 pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
-    let (entries, ms) = match (device.kind(), quick) {
+    let (most, ms) = match (device.kind(), quick) {
         (DeviceKind::Cuda, true) => (1 << 14, 10),
         (DeviceKind::Cuda, false) => (1 << 17, 25),
         // A hand-over between threads that other processes hold up takes milliseconds.
         (DeviceKind::Cpu, true) => (1 << 12, 10),
         (DeviceKind::Cpu, false) => (1 << 14, 25),
     };
-    let size = size((entries / asked.blocks.max(1)).max(1), ms);
+    let size = size((most / asked.blocks.max(1)).max(1), ms);
     let count = parameter(asked, COUNT)?;
     let shape = shape(asked);
     if asked.implementation == COUNTING_SEMAPHORE {
@@ -55,24 +46,22 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<
     let Some(kind) = Kind::from_name(&asked.implementation) else {
         return Err(unknown(PART, &asked.implementation));
     };
+    let fault = judge(&entries(
+        device,
+        Some(LIMIT),
+        kind,
+        shape,
+        (count, CHECKED),
+    )?);
     let mut watchdog = Watchdog::new(device, Some(LIMIT))?;
     let semaphores = Semaphores::chosen(device, kind, 1, count, watchdog.stop())?;
-    let fault = checked(device, WORDS, judge, |found| {
-        let params = CheckedEntriesParams {
-            semaphores: semaphores.view(),
-            found: found.tarray(),
-            count,
-            times: CHECKED,
-        };
-        // SAFETY: all of them live until the launch has ended.
-        unsafe { watchdog.launch::<CheckedEntries>(device, &shape, &params) }
-    })?;
     measured(asked, size, asked.blocks, fault, &mut |times| {
         let params = EntriesParams {
             semaphores: semaphores.view(),
             times,
         };
-        // SAFETY: as above; after an error the semaphore is not used again.
+        // SAFETY: all of them live until the launch has ended; after an error the semaphore is not
+        // used again.
         Ok(unsafe { watchdog.launch::<Entries>(device, &shape, &params)? }.into())
     })
 }
@@ -80,6 +69,7 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<
 fn peer(device: &AnyDevice, asked: &Asked, size: Size, count: u32) -> Result<Point> {
     let shape = shape(asked);
     // Each launch makes its semaphore anew, on a line of its own.
+    let make = || Buffer::<_, u32>::zeroed(device, 64, "the semaphore");
     let params = |place: &Buffer<AnyDevice, u32>, found, times| SemaphoreParams {
         place: place.as_mut_ptr(),
         ready: place.as_mut_ptr().wrapping_add(32),
@@ -87,13 +77,12 @@ fn peer(device: &AnyDevice, asked: &Asked, size: Size, count: u32) -> Result<Poi
         count,
         times,
     };
-    let make = || Buffer::<_, u32>::zeroed(device, 64, "the semaphore");
-    let fault = checked(device, WORDS, judge, |found| {
-        let place = make()?;
-        let params = params(&place, found.as_mut_ptr(), CHECKED);
-        // SAFETY: both buffers live until the launch has ended.
-        unsafe { device.launch::<CheckedEntriesPeer>(&shape, &params) }
-    })?;
+    let found = Buffer::zeroed(device, 2, "the threads inside of a semaphore")?;
+    let place = make()?;
+    let checked = params(&place, found.as_mut_ptr(), CHECKED);
+    // SAFETY: both buffers live until the launch has ended.
+    unsafe { device.launch::<CheckedEntriesPeer>(&shape, &checked)? };
+    let fault = judge(&found.download()?);
     measured(asked, size, asked.blocks, fault, &mut |times| {
         let place = make()?;
         let params = params(&place, std::ptr::null_mut(), times);
@@ -101,9 +90,6 @@ fn peer(device: &AnyDevice, asked: &Asked, size: Size, count: u32) -> Result<Poi
         Ok(unsafe { device.launch::<EntriesPeer>(&shape, &params)? }.into())
     })
 }
-
-/// The words of a launch with a check.
-const WORDS: (usize, &str) = (2, "the threads inside of a semaphore");
 
 /// Says what is wrong with how many are inside, and how often there were too many.
 fn judge(words: &[u32]) -> Option<String> {

@@ -1,17 +1,16 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::exclusion::{Joined, joins};
+use super::exclusion::Joined;
 use super::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterParams, CounterPlan, CounterUpdates, STRIDE,
 };
-use stm_kernels::locked::counter::{
-    AddedCounter, CombinedCounter, CombinedCounterParams, CounterAnderson, CounterBackoff,
-    CounterCohort, CounterFetchAdd, CounterHandoff, CounterMcs, CounterMcsLane, CounterRing,
-    CounterTas, CounterTasLane, CounterTicket, CounterTtas, CounterTtasLane, LockedCounterParams,
-    TwiceLockedCounter, TwiceLockedCounterParams, Work,
+use stm_kernels::locked::Under;
+use stm_kernels::locked::counter::{Twice, Work};
+use stm_sync::{
+    Anderson, Cohort, FetchAdd, Mcs, PerLane, Ring, TCombiners, TLocks, Tas, TasBackoff, Ticket,
+    TicketHandoff, Ttas,
 };
-use stm_sync::{TCombiners, TLocks, Tas};
 
 sizes! {
     /// The counter's parameters; by default, those of Grote 2020.
@@ -127,23 +126,28 @@ impl Workload for Counter {
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![
-            under::<CounterTasLane, _>(self, "tas/lane", 1),
-            under::<CounterTtasLane, _>(self, "ttas/lane", 1),
-            under::<CounterMcsLane, _>(self, "mcs/lane", 1),
-            under::<CounterTas, _>(self, "tas", 1),
-            under::<CounterTtas, _>(self, "ttas", 1),
-            under::<CounterBackoff, _>(self, "tas-backoff", 1),
-            under::<CounterTicket, _>(self, "ticket", 1),
-            under::<CounterHandoff, _>(self, "ticket-handoff", 1),
-            under::<CounterFetchAdd, _>(self, "fetch-add", 1),
-            under::<CounterRing, _>(self, "ring", 1),
-            under::<CounterAnderson, _>(self, "anderson", 1),
-            under::<CounterMcs, _>(self, "mcs", 1),
-            under::<CounterCohort, _>(self, "cohort", 1),
-            under::<TwiceLockedCounter, _>(self, "spin-spin", 2),
-            under::<CombinedCounter, _>(self, "combining", 1),
+            under::<Locks<PerLane<Tas>>, _>(self, "tas/lane", 1),
+            under::<Locks<PerLane<Ttas>>, _>(self, "ttas/lane", 1),
+            under::<Locks<PerLane<Mcs>>, _>(self, "mcs/lane", 1),
+            under::<Locks<Tas>, _>(self, "tas", 1),
+            under::<Locks<Ttas>, _>(self, "ttas", 1),
+            under::<Locks<TasBackoff>, _>(self, "tas-backoff", 1),
+            under::<Locks<Ticket>, _>(self, "ticket", 1),
+            under::<Locks<TicketHandoff>, _>(self, "ticket-handoff", 1),
+            under::<Locks<FetchAdd>, _>(self, "fetch-add", 1),
+            under::<Locks<Ring>, _>(self, "ring", 1),
+            under::<Locks<Anderson>, _>(self, "anderson", 1),
+            under::<Locks<Mcs>, _>(self, "mcs", 1),
+            under::<Locks<Cohort<16>>, _>(self, "cohort", 1),
+            under::<Locks<Tas, Twice>, _>(self, "spin-spin", 2),
+            under::<Under<TCombiners<1>, Work>, _>(self, "combining", 1),
             // Additions alone exclude nobody between the counter and the sum.
-            counters::<false, _>().open::<AddedCounter>(self, (Excluding, "added"), ONE_EACH),
+            counters::<false, _>().excluded::<Under<(), Work>>(
+                self,
+                (Excluding, "added"),
+                ONE_EACH,
+                ("nothing", 0),
+            ),
         ]
     }
 
@@ -183,11 +187,8 @@ impl Workload for Counter {
     }
 }
 
-joins! {
-    [K] LockedCounterParams<K>: locks: TLocks<K>, work: Work;
-    [] TwiceLockedCounterParams: locks: TLocks<Tas>, work: Work;
-    [] CombinedCounterParams: combiners: TCombiners<1>, work: Work;
-}
+/// The kernel by locks of the kind `K`.
+type Locks<K, H = ()> = Under<TLocks<K>, Work, H>;
 
 /// The workload's own data; sections `EXCLUDE` each other, or not.
 fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>, Work, D> {

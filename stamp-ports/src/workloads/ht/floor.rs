@@ -3,16 +3,16 @@
 
 use super::Ht;
 use super::check::{difference, keys};
-use crate::workloads::exclusion::{Joined, Launches, joins};
+use crate::workloads::exclusion::{Excludes, Launches};
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
-use stm_kernels::locked::table::{
-    CombinedTable, CombinedTableParams, LockFreeTable, LockedTableParams, Table, TableAnderson,
-    TableBackoff, TableFetchAdd, TableHandoff, TableMcs, TableMcsLane, TableTas, TableTasLane,
-    TableTicket, TableTtas, TableTtasLane,
+use stm_kernels::locked::table::Table;
+use stm_kernels::locked::{Params, Under};
+use stm_sync::{
+    Anderson, FetchAdd, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff, Ticket, TicketHandoff,
+    Ttas,
 };
-use stm_sync::{TCombiners, TLocks};
 
 /// Slots of the hand-written table for each key: with one more for each bucket
 /// it takes the memory of the chained table's links and keys.
@@ -138,11 +138,6 @@ fn counted(of: &Ht) -> (&'static str, f64) {
     ("keys", of.keys_per_tx.into())
 }
 
-joins! {
-    [K] LockedTableParams<K>: locks: TLocks<K>, table: Table;
-    [] CombinedTableParams: combiners: TCombiners<1>, table: Table;
-}
-
 /// The chained table, into which each section inserts a key.
 fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
     Uses {
@@ -166,12 +161,12 @@ fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
 }
 
 /// The contender whose kernel excludes threads from a bucket.
-fn under<'a, K: Kernel<Params: Joined<Table>>, D: Device + 'static>(
-    of: &'a Ht,
-    name: &'static str,
-) -> Contender<'a, D> {
+fn under<'a, B: Excludes, D: Device + 'static>(of: &'a Ht, name: &'static str) -> Contender<'a, D>
+where
+    Under<B, Table>: Kernel<Params = Params<B, Table>>,
+{
     let locks = ("the buckets' locks", of.buckets.into());
-    one_key().excluded::<K>(of, (Excluding, name), counted(of), locks)
+    one_key().excluded::<Under<B, Table>>(of, (Excluding, name), counted(of), locks)
 }
 
 pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {
@@ -190,19 +185,19 @@ pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> 
         // A compare-and-swap for each slot looked at, linear probing.
         slots().open::<CasTable>(of, (SpecialPurpose, "CAS table"), keys),
         chains.critical_section::<CriticalSection>(of, keys),
-        under::<TableTasLane, _>(of, "tas/lane"),
-        under::<TableTtasLane, _>(of, "ttas/lane"),
-        under::<TableMcsLane, _>(of, "mcs/lane"),
-        under::<TableTas, _>(of, "tas"),
-        under::<TableTtas, _>(of, "ttas"),
-        under::<TableBackoff, _>(of, "tas-backoff"),
-        under::<TableTicket, _>(of, "ticket"),
-        under::<TableHandoff, _>(of, "ticket-handoff"),
-        under::<TableFetchAdd, _>(of, "fetch-add"),
-        under::<TableAnderson, _>(of, "anderson"),
-        under::<TableMcs, _>(of, "mcs"),
-        under::<CombinedTable, _>(of, "combining"),
-        under::<LockFreeTable, _>(of, "lock-free"),
+        under::<TLocks<PerLane<Tas>>, _>(of, "tas/lane"),
+        under::<TLocks<PerLane<Ttas>>, _>(of, "ttas/lane"),
+        under::<TLocks<PerLane<Mcs>>, _>(of, "mcs/lane"),
+        under::<TLocks<Tas>, _>(of, "tas"),
+        under::<TLocks<Ttas>, _>(of, "ttas"),
+        under::<TLocks<TasBackoff>, _>(of, "tas-backoff"),
+        under::<TLocks<Ticket>, _>(of, "ticket"),
+        under::<TLocks<TicketHandoff>, _>(of, "ticket-handoff"),
+        under::<TLocks<FetchAdd>, _>(of, "fetch-add"),
+        under::<TLocks<Anderson>, _>(of, "anderson"),
+        under::<TLocks<Mcs>, _>(of, "mcs"),
+        under::<TCombiners<1>, _>(of, "combining"),
+        under::<(), _>(of, "lock-free"),
     ]
 }
 

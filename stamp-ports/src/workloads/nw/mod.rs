@@ -5,7 +5,8 @@ use crate::workloads::prelude::*;
 use stm_align::matrix::{Gap, Matrix as Scores, Scoring};
 use stm_kernels::draw::{below, draw};
 use stm_kernels::nw::layout::transformed_scores;
-use stm_kernels::nw::transactions::{Matrix, MatrixParams, score, word};
+use stm_kernels::nw::transactions::{Matrix, MatrixParams};
+use stm_kernels::nw::{score, word};
 
 sizes! {
     /// The alignment's parameters: two random sequences of nucleotides, which are aligned with

@@ -2,17 +2,13 @@
 //! under locks.
 
 use super::compare::{Whole, whole};
-use super::exclusion::{Joined, joins};
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
 use stm_kernels::draw::{below, draw};
-use stm_kernels::locked::sorted::{
-    CoarseMcs, CoarseMcsLane, CoarseParams, CoarseTasLane, CoarseTicket, CoarseTtas,
-    CoarseTtasLane, CoupledMcs2, CoupledParams, CoupledTas, CoupledTicket, CoupledTtas, SortedList,
-    node_parts,
-};
+use stm_kernels::locked::sorted::{Coarse, Coupled, SortedList, node_parts};
+use stm_kernels::locked::{Params, Under};
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedParams, value};
-use stm_sync::TLocks;
+use stm_sync::{LockKind, Mcs, Mcs2, PerLane, TLocks, Tas, Ticket, Ttas};
 
 sizes! {
     /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
@@ -135,16 +131,16 @@ impl Workload for Sorted {
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         let (coarse, coupled) = (self.entry_points.into(), nodes_of(self));
         vec![
-            under::<CoupledTas, _>(self, "coupled:tas", coupled),
-            under::<CoupledTtas, _>(self, "coupled:ttas", coupled),
-            under::<CoupledTicket, _>(self, "coupled:ticket", coupled),
-            under::<CoupledMcs2, _>(self, "coupled:mcs2", coupled),
-            under::<CoarseTasLane, _>(self, "coarse:tas/lane", coarse),
-            under::<CoarseTtasLane, _>(self, "coarse:ttas/lane", coarse),
-            under::<CoarseTicket, _>(self, "coarse:ticket", coarse),
-            under::<CoarseMcsLane, _>(self, "coarse:mcs/lane", coarse),
-            under::<CoarseTtas, _>(self, "coarse:ttas", coarse),
-            under::<CoarseMcs, _>(self, "coarse:mcs", coarse),
+            under::<Tas, Coupled, _>(self, "coupled:tas", coupled),
+            under::<Ttas, Coupled, _>(self, "coupled:ttas", coupled),
+            under::<Ticket, Coupled, _>(self, "coupled:ticket", coupled),
+            under::<Mcs2, Coupled, _>(self, "coupled:mcs2", coupled),
+            under::<PerLane<Tas>, Coarse, _>(self, "coarse:tas/lane", coarse),
+            under::<PerLane<Ttas>, Coarse, _>(self, "coarse:ttas/lane", coarse),
+            under::<Ticket, Coarse, _>(self, "coarse:ticket", coarse),
+            under::<PerLane<Mcs>, Coarse, _>(self, "coarse:mcs/lane", coarse),
+            under::<Ttas, Coarse, _>(self, "coarse:ttas", coarse),
+            under::<Mcs, Coarse, _>(self, "coarse:mcs", coarse),
         ]
     }
 
@@ -192,11 +188,6 @@ impl Workload for Sorted {
             transactions: run.transactions,
         }
     }
-}
-
-joins! {
-    [K] CoarseParams<K>: locks: TLocks<K>, list: SortedList;
-    [K] CoupledParams<K>: locks: TLocks<K>, list: SortedList;
 }
 
 struct Locked<D: Device> {
@@ -272,13 +263,17 @@ fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
 
 /// The contender with so many locks: one for each entry point, or for each node, of which a thread
 /// holds two at a time.
-fn under<'a, K: Kernel<Params: Joined<SortedList>>, D: Device + 'static>(
+fn under<'a, K: LockKind, H: 'static, D: Device + 'static>(
     of: &'a Sorted,
     name: &'static str,
     locks: u64,
-) -> Contender<'a, D> {
+) -> Contender<'a, D>
+where
+    Under<TLocks<K>, SortedList, H>: Kernel<Params = Params<TLocks<K>, SortedList>>,
+{
     let locks = ("the list's locks", locks);
-    locked().excluded::<K>(of, (Excluding, name), ONE_EACH, locks)
+    let kind_and_name = (Excluding, name);
+    locked().excluded::<Under<TLocks<K>, SortedList, H>>(of, kind_and_name, ONE_EACH, locks)
 }
 
 #[cfg(test)]

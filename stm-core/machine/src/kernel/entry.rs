@@ -86,7 +86,7 @@ macro_rules! __entry_point {
 /// have; a launch with clusters needs it.
 #[macro_export]
 macro_rules! kernel_alone {
-    ($kernel:ident, $params:ident, $entry:literal, $folder:literal / $file:literal, wide) => {
+    ($kernel:ty, $params:ty, $entry:literal, $folder:literal / $file:literal, wide) => {
         $crate::kernel_alone!($kernel, $params, $entry, $folder / $file);
         $crate::__observed! { {
             $crate::__entry_point!(
@@ -95,7 +95,7 @@ macro_rules! kernel_alone {
             );
         } {} }
     };
-    ($kernel:ident, $params:ident, $entry:literal, $folder:literal / $file:literal) => {
+    ($kernel:ty, $params:ty, $entry:literal, $folder:literal / $file:literal) => {
         impl $crate::Kernel for $kernel {
             const ENTRY: &'static str = $entry;
             type Params = $params;

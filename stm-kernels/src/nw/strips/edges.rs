@@ -46,28 +46,17 @@ fn columns<L: Lane>(lane: &L, row: &Row, first: u32, mut each: impl FnMut(usize,
 /// The words of a stage are those of the steps after its own, as a lane looks at its letters a
 /// step ahead.
 pub(super) struct Letters<'l, L> {
-    lane: &'l L,
+    pub(super) lane: &'l L,
     /// The word of the letters of the first columns.
-    words: *const u32,
+    pub(super) words: *const u32,
     /// The first word in shared memory.
-    stage: u32,
+    pub(super) stage: u32,
     /// The lane's word of the next stage.
-    ahead: u32,
+    pub(super) ahead: u32,
 }
 
 #[stm_core::inlined]
-impl<'l, L: Lane> Letters<'l, L> {
-    /// Makes that of a strip, whose words begin at an address, with stages from a word of
-    /// shared memory on.
-    pub(super) fn new(lane: &'l L, words: *const u32, stage: u32) -> Self {
-        Self {
-            lane,
-            words,
-            stage,
-            ahead: 0,
-        }
-    }
-
+impl<L: Lane> Letters<'_, L> {
     /// Loads the words of the stage that begins with a step, so that they are on the way while
     /// the warp computes.
     pub(super) fn look_ahead(&mut self, step: u32) {
@@ -93,30 +82,19 @@ impl<'l, L: Lane> Letters<'l, L> {
 
 /// Where a warp takes the values above its strip from.
 pub(super) struct Above<'l, L, const AFFINE: bool> {
-    lane: &'l L,
-    row: Row,
-    tag: u32,
+    pub(super) lane: &'l L,
+    pub(super) row: Row,
+    pub(super) tag: u32,
     /// The first word in shared memory.
-    stage: u32,
+    pub(super) stage: u32,
     /// The first column of the next stage.
-    first: u32,
+    pub(super) first: u32,
     /// What was found in the channels of the next stage, for each of the lane's columns.
-    ahead: [[Found; 2]; COLUMNS as usize],
+    pub(super) ahead: [[Found; 2]; COLUMNS as usize],
 }
 
 #[stm_core::inlined]
-impl<'l, L: Lane, const AFFINE: bool> Above<'l, L, AFFINE> {
-    pub(super) fn new(lane: &'l L, row: Row, tag: u32, stage: u32) -> Self {
-        Self {
-            lane,
-            row,
-            tag,
-            stage,
-            first: 0,
-            ahead: [[Found::NOTHING; 2]; COLUMNS as usize],
-        }
-    }
-
+impl<L: Lane, const AFFINE: bool> Above<'_, L, AFFINE> {
     /// Looks at the channels of the next stage, so that its values are on the way while the
     /// warp computes.
     pub(super) fn look_ahead(&mut self) {
@@ -162,27 +140,17 @@ impl<'l, L: Lane, const AFFINE: bool> Above<'l, L, AFFINE> {
 
 /// Where a warp puts the values below its strip.
 pub(super) struct Below<'l, L, const AFFINE: bool> {
-    lane: &'l L,
-    row: Row,
-    tag: u32,
+    pub(super) lane: &'l L,
+    pub(super) row: Row,
+    pub(super) tag: u32,
     /// The first word in shared memory.
-    stage: u32,
+    pub(super) stage: u32,
     /// The first column of the next stage.
-    first: u32,
+    pub(super) first: u32,
 }
 
 #[stm_core::inlined]
-impl<'l, L: Lane, const AFFINE: bool> Below<'l, L, AFFINE> {
-    pub(super) const fn new(lane: &'l L, row: Row, tag: u32, stage: u32) -> Self {
-        Self {
-            lane,
-            row,
-            tag,
-            stage,
-            first: 0,
-        }
-    }
-
+impl<L: Lane, const AFFINE: bool> Below<'_, L, AFFINE> {
     /// Puts the values of the stage that ends with the step `step` of lane 0, if the last
     /// lane has begun by then.
     pub(super) fn put(&mut self, step: u32) {

@@ -25,7 +25,6 @@
 //! | --- | --- |
 //! | `sweep` | a lane's blocks |
 //! | `edges` | the values above and below a strip, between channels and shared memory |
-//! | `layout` | what the host prepares, and reads from the channels |
 
 /// Makes the array of `$value` for each `$j` below 4, spelled out, because a compiler may
 /// keep a loop and with it the array in memory.
@@ -53,14 +52,12 @@ macro_rules! four {
 }
 
 mod edges;
-#[cfg(not(target_arch = "nvptx64"))]
-pub mod layout;
 mod sweep;
 
 use super::{NEVER, constant, full_warp};
 use edges::{Above, Below, Letters, Row};
 use stm_core::{Lane, TArray, kernel_alone};
-use stm_sync::channel::TChannels;
+use stm_sync::channel::{Found, TChannels};
 use sweep::Sweep;
 
 /// Rows of a lane's block.
@@ -111,7 +108,7 @@ impl Strip {
     }
 }
 
-/// The parameters of [`LinearStrips`] and [`AffineStrips`].
+/// The parameters of [`Strips`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct StripsParams {
@@ -165,25 +162,14 @@ const fn stage_steps(width: u32) -> u32 {
     if width > COLUMNS { width / COLUMNS } else { 1 }
 }
 
-/// The score of alignments with linear gaps.
+/// The score of alignments.
 #[derive(Clone, Copy, Debug)]
-pub struct LinearStrips;
+pub struct Strips<const AFFINE: bool>;
 
-/// The score of alignments with affine gaps.
-#[derive(Clone, Copy, Debug)]
-pub struct AffineStrips;
-
-impl LinearStrips {
+impl<const AFFINE: bool> Strips<AFFINE> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &StripsParams) {
-        all_strips::<L, false>(lane, p);
-    }
-}
-
-impl AffineStrips {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &StripsParams) {
-        all_strips::<L, true>(lane, p);
+        all_strips::<L, AFFINE>(lane, p);
     }
 }
 
@@ -357,7 +343,12 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
     let of_columns = letters.wrapping_add((width - 1) as usize).cast_const();
     let columns = stage_columns(width);
     let stage_letters = stage + 4 * columns;
-    let mut letters = Letters::new(lane, of_columns, stage_letters);
+    let mut letters = Letters {
+        lane,
+        words: of_columns,
+        stage: stage_letters,
+        ahead: 0,
+    };
     letters.look_ahead(skipped);
     // SAFETY: in range, as the first and the last word of the strip's letters are.
     let word = unsafe { lane.load_constant_32(first_word) };
@@ -366,7 +357,14 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
         at: u64::from(strip.row_at),
         columns: strip.blocks * COLUMNS,
     };
-    let mut above = Above::<L, AFFINE>::new(lane, row, p.tag + strip.takes, stage);
+    let mut above = Above::<L, AFFINE> {
+        lane,
+        row,
+        tag: p.tag + strip.takes,
+        stage,
+        first: 0,
+        ahead: [[Found::NOTHING; 2]; COLUMNS as usize],
+    };
     if strip.takes != 0 {
         above.look_ahead();
     }
@@ -386,7 +384,13 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
             column += width;
         }
     }
-    let mut below = Below::<L, AFFINE>::new(lane, row, p.tag + strip.puts, stage + 2 * columns);
+    let mut below = Below::<L, AFFINE> {
+        lane,
+        row,
+        tag: p.tag + strip.puts,
+        stage: stage + 2 * columns,
+        first: 0,
+    };
     let above_first = if me < skipped {
         [p.open, NEVER]
     } else {
@@ -428,13 +432,13 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
 }
 
 kernel_alone!(
-    LinearStrips,
+    Strips<false>,
     StripsParams,
     "nw_strips_linear",
     "nw" / "strips"
 );
 kernel_alone!(
-    AffineStrips,
+    Strips<true>,
     StripsParams,
     "nw_strips_affine",
     "nw" / "strips"

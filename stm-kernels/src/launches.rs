@@ -1,32 +1,42 @@
-//! Launches of the reduction, of values that go round and of the checked loops, on the CPU and on
-//! the simulator.
+//! Launches of the kernels that wait, for benchmarks and for tests: of the reduction, of values that
+//! go round, and of the loops with a check. A launch that takes longer than the limit is stopped.
 
-use std::time::Duration;
+use crate::checked::{
+    CheckedEntries, CheckedEntriesParams, CheckedMeetings, CheckedMeetingsParams,
+};
+use crate::hops::HopsParams;
+use crate::reduction::ReductionParams;
+use std::{time::Duration, vec::Vec};
 use stm_core::Kernel;
 use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::internal::host::Watchdog;
-use stm_kernels::checked::{
-    CheckedEntries, CheckedEntriesParams, CheckedMeetings, CheckedMeetingsParams,
-};
-use stm_kernels::hops::HopsParams;
-use stm_kernels::reduction::ReductionParams;
 use stm_sync::host::{Channels, GridBarrier, Semaphores};
 use stm_sync::{barrier, semaphore};
 
-/// What a reduction leaves: the times, the values and the number of wrong ones.
-pub(crate) type Left = (Vec<u64>, Vec<u32>, u32);
+/// What a reduction leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reduced {
+    /// The time of the launch.
+    pub time: Duration,
+    /// The times at which each warp began and ended each round.
+    pub times: Vec<u64>,
+    /// The value of each thread.
+    pub values: Vec<u32>,
+    /// The wrong values that were found.
+    pub wrong: u32,
+}
 
 /// Makes one launch of a reduction with so many warps, rounds and bytes of shared memory.
-pub(crate) fn reduce<K: Kernel<Params = ReductionParams>, D: Device>(
+pub fn reduce<K: Kernel<Params = ReductionParams>, D: Device>(
     device: &D,
     limit: Option<Duration>,
     (warps, rounds, shared_bytes): (u32, u32, u32),
-) -> Result<Left, Error> {
+) -> Result<Reduced, Error> {
     let threads = warps * device.limits().warp_width;
     let mut watchdog = Watchdog::new(device, limit)?;
     let times = Buffer::<_, u64>::zeroed(device, 2 * (warps * rounds) as usize, "times")?;
     let values = Buffer::<_, u32>::zeroed(device, threads as usize, "values")?;
-    let wrong = Buffer::<_, u32>::zeroed(device, 1, "wrong")?;
+    let wrong = Buffer::<_, u32>::zeroed(device, 1, "wrong values")?;
     let params = ReductionParams {
         times: times.tarray(),
         values: values.tarray(),
@@ -38,89 +48,85 @@ pub(crate) fn reduce<K: Kernel<Params = ReductionParams>, D: Device>(
         shared_bytes,
         ..Launch::new(1, threads)
     };
-    // SAFETY: the buffers live until the launch has ended.
-    unsafe { watchdog.launch::<K>(device, &launch, &params) }?;
-    Ok((times.download()?, values.download()?, wrong.download()?[0]))
+    // SAFETY: the buffers live until the launch has ended, and nothing else uses them meanwhile.
+    let time = unsafe { watchdog.launch::<K>(device, &launch, &params) }?;
+    Ok(Reduced {
+        time,
+        times: times.download()?,
+        values: values.download()?,
+        wrong: wrong.download()?[0],
+    })
 }
 
-/// Lets a value go round in two launches with tags of their own, and returns the hops of each.
-pub(crate) fn hops<K: Kernel<Params = HopsParams>, D: Device>(
+/// Lets a value go round in two launches, whose tags follow one another, and returns the time of each,
+/// that of its rounds in the device's clock, and its hops.
+pub fn hops<K: Kernel<Params = HopsParams>, D: Device>(
     device: &D,
     limit: Option<Duration>,
-    launch: Launch,
+    launch: &Launch,
     rounds: u32,
-) -> Result<[u64; 2], Error> {
-    let launch = Launch {
-        shared_bytes: 256,
-        ..launch
-    };
+) -> Result<[(Duration, u64, u64); 2], Error> {
     let mut watchdog = Watchdog::new(device, limit)?;
     let channels = Channels::new(device, launch.blocks as usize, watchdog.stop())?;
-    let mut ends = [0; 2];
-    for (k, end) in (0..).zip(&mut ends) {
+    let mut run = |first_tag| {
         let result = Buffer::<_, u64>::zeroed(device, 2, "the result")?;
         let params = HopsParams {
             channels: channels.view(),
             result: result.tarray(),
             stop: watchdog.stop(),
-            first_tag: 1 + 100 * k,
+            first_tag,
             rounds,
         };
-        // SAFETY: all of it lives until the launch has ended.
-        unsafe { watchdog.launch::<K>(device, &launch, &params) }?;
+        // SAFETY: as in `reduce`.
+        let time = unsafe { watchdog.launch::<K>(device, launch, &params) }?;
         let found = result.download()?;
-        assert!(found[0] > 0);
-        *end = found[1];
-    }
-    Ok(ends)
+        Ok((time, found[0], found[1]))
+    };
+    Ok([run(1)?, run(1 + rounds)?])
 }
 
-/// Makes one launch of [`CheckedMeetings`] with so many waits, and returns how many words were
-/// wrong.
-pub(crate) fn meetings<D: Device>(
+/// Makes one launch of [`CheckedMeetings`] with so many waits, and returns its words: the waits of
+/// each thread, and then how many words were wrong.
+pub fn meetings<D: Device>(
     device: &D,
     limit: Option<Duration>,
     kind: barrier::Kind,
-    (blocks, threads): (u32, u32),
+    launch: Launch,
     waits: u32,
-) -> Result<u32, Error> {
+) -> Result<Vec<u32>, Error> {
     let mut watchdog = Watchdog::new(device, limit)?;
-    let launch = Launch::new(blocks, threads);
     let mut barrier = GridBarrier::chosen(device, kind, launch, watchdog.stop())?;
-    let all = (blocks * threads) as usize;
-    let words = Buffer::<_, u32>::zeroed(device, all + 1, "words")?;
+    let threads = launch.blocks as usize * launch.threads as usize;
+    let words = Buffer::zeroed(device, threads + 1, "the words of a barrier's threads")?;
     let params = CheckedMeetingsParams {
         barrier: barrier.view(),
         words: words.tarray(),
         waits,
     };
-    // SAFETY: the barrier and the words live on this device.
+    // SAFETY: as in `reduce`.
     unsafe { barrier.launch::<CheckedMeetings>(&mut watchdog, &params) }?;
-    let words = words.download()?;
-    assert_eq!(words[..all], vec![waits; all]);
-    Ok(words[all])
+    words.download()
 }
 
 /// Makes one launch of [`CheckedEntries`], in which one thread of each block enters so often; returns
 /// the threads left inside, and how often one found the semaphore full.
-pub(crate) fn entries<D: Device>(
+pub fn entries<D: Device>(
     device: &D,
     limit: Option<Duration>,
     kind: semaphore::Kind,
     launch: Launch,
     (count, times): (u32, u32),
-) -> Result<[u32; 2], Error> {
+) -> Result<Vec<u32>, Error> {
     let mut watchdog = Watchdog::new(device, limit)?;
     let semaphores = Semaphores::chosen(device, kind, 1, count, watchdog.stop())?;
-    let found = Buffer::<_, u32>::zeroed(device, 2, "found")?;
+    let found = Buffer::zeroed(device, 2, "the threads inside of a semaphore")?;
     let params = CheckedEntriesParams {
         semaphores: semaphores.view(),
         found: found.tarray(),
         count,
         times,
     };
-    // SAFETY: the semaphore and the words live on this device.
+    // SAFETY: as in `reduce`.
     unsafe { watchdog.launch::<CheckedEntries>(device, &launch, &params) }?;
-    let found = found.download()?;
-    Ok([found[0], found[1]])
+    found.download()
 }
