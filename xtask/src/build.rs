@@ -1,7 +1,8 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
-use crate::error::{Error, cargo};
-use crate::{Tree, built_from, ptxas};
+use crate::error::{Error, Result};
+use crate::tree::Tree;
+use crate::{built_from, ptxas};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -53,14 +54,13 @@ fn parted(files: BTreeMap<String, String>) -> [BTreeMap<String, String>; 2] {
 }
 
 /// Unpacks the committed PTX, that of `stm-core` too, for tools that read files. Returns the folder.
-pub(crate) fn unpacked(tree: &Tree) -> Result<PathBuf, Error> {
+pub(crate) fn unpacked(tree: &Tree) -> Result<PathBuf> {
     let dir = Set::Silent.dir(tree);
     replace(&dir, &committed(&tree.root)?)?;
     Ok(dir)
 }
 
-/// `cargo xtask ptx --show`: one committed text, or without a name the names.
-pub(crate) fn show(tree: &Tree, name: Option<&str>) -> Result<(), Error> {
+pub(crate) fn show(tree: &Tree, name: Option<&str>) -> Result {
     let files = committed(&tree.root)?;
     let text = match name {
         Some(name) => files
@@ -79,7 +79,7 @@ pub(crate) fn show(tree: &Tree, name: Option<&str>) -> Result<(), Error> {
 }
 
 /// `cargo xtask ptx --texts`: all texts of an archive, each under its name, for `git diff`.
-pub(crate) fn texts(archive: &str) -> Result<(), Error> {
+pub(crate) fn texts(archive: &str) -> Result {
     let mut out = std::io::stdout().lock();
     for (name, text) in read_archive(Path::new(archive))? {
         let _ = writeln!(out, "==> {name} <==\n{text}");
@@ -87,8 +87,7 @@ pub(crate) fn texts(archive: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// `cargo xtask ptx --unpack`: the committed texts as files below the target directory.
-pub(crate) fn unpack(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn unpack(tree: &Tree) -> Result {
     println!("{}", unpacked(tree)?.display());
     Ok(())
 }
@@ -96,7 +95,7 @@ pub(crate) fn unpack(tree: &Tree) -> Result<(), Error> {
 const BY: &str = "cargo xtask ptx";
 
 /// Builds the module and splits it: name and text of each file, by name.
-fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String, String>, Error> {
+fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String, String>> {
     println!("building PTX with {}", toolchain.version);
     let library = Library {
         manifest: &tree.root.join("Cargo.toml"),
@@ -110,8 +109,7 @@ fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String
     Ok(split::files(&assembly, &toolchain.comment(BY))?)
 }
 
-/// `cargo xtask ptx`, and with `--observed`.
-pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
+pub(crate) fn write(tree: &Tree, set: Set) -> Result {
     let files = build(tree, &Toolchain::find(None)?, set)?;
     let dir = set.dir(tree);
     for name in replace(&dir, &files)? {
@@ -132,7 +130,7 @@ pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
 }
 
 /// Builds the sample of the observed files, whose folder it returns.
-pub(crate) fn sample(tree: &Tree) -> Result<PathBuf, Error> {
+pub(crate) fn sample(tree: &Tree) -> Result<PathBuf> {
     let dir = Set::Sample.dir(tree);
     let files = build(tree, &Toolchain::find(None)?, Set::Sample)?;
     replace(&dir, &files)?;
@@ -142,7 +140,7 @@ pub(crate) fn sample(tree: &Tree) -> Result<PathBuf, Error> {
 }
 
 /// Prints each file's entry, lines and, where ptxas is at hand, registers.
-fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result<(), Error> {
+fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result {
     let registers: BTreeMap<String, u32> = match ptxas::find(tree) {
         Ok(ptxas) => {
             let usage = ptxas::assemble(&ptxas, dir, &[ptxas::REPORTED])?;
@@ -165,7 +163,7 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result<()
 }
 
 /// The committed files, and the first line that names what built them.
-fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>), Error> {
+fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>)> {
     let committed = committed(&tree.root)?;
     let mut lines = committed.values();
     let recorded = lines.find_map(|text| rules::recorded_version(text));
@@ -197,7 +195,7 @@ fn warning(recorded: Option<&str>, here: &str) -> Option<String> {
 
 /// The step of CI: [`check`], unless nothing has changed since the committed files were written
 /// that they are built from, and neither have they.
-pub(crate) fn check_if_changed(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn check_if_changed(tree: &Tree) -> Result {
     if built_from::is_current(tree)? {
         println!("the committed PTX is of these sources, and not built again");
         return Ok(());
@@ -206,8 +204,7 @@ pub(crate) fn check_if_changed(tree: &Tree) -> Result<(), Error> {
     check(tree)
 }
 
-/// `cargo xtask ptx --check`: the committed files are what the sources give.
-pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn check(tree: &Tree) -> Result {
     let (committed, recorded) = recorded(tree)?;
     let toolchain = Toolchain::find(recorded.as_deref())?;
     let rebuilt = build(tree, &toolchain, Set::Silent)?;
@@ -221,7 +218,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     };
     if !committed.keys().eq(rebuilt.keys()) {
         let text = "the committed files are not those of the entry points: run `cargo xtask ptx` and commit";
-        return Err(Error::Check(text.to_owned()));
+        return Error::check(text);
     }
     hold_to_rules(&committed)?;
     hold_to_rules(&rebuilt)?;
@@ -236,16 +233,12 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
 }
 
 /// Runs the golden tests on the files of `dir` instead of the committed ones.
-fn golden(tree: &Tree, dir: &Path) -> Result<(), Error> {
+fn golden(tree: &Tree, dir: &Path) -> Result {
     let arguments = "test --package stm-kernels --test golden_ptx";
-    cargo(tree, arguments, &[("STM_GOLDEN_PTX", dir.as_os_str())])
+    tree.cargo(arguments, &[("STM_GOLDEN_PTX", dir.as_os_str())])
 }
 
-/// Any difference between what is committed and what was built is an error.
-fn compare(
-    committed: &BTreeMap<String, String>,
-    rebuilt: &BTreeMap<String, String>,
-) -> Result<(), Error> {
+fn compare(committed: &BTreeMap<String, String>, rebuilt: &BTreeMap<String, String>) -> Result {
     let gone = committed.keys().filter(|stem| !rebuilt.contains_key(*stem));
     let gone = gone.map(|stem| format!("{stem}.ptx: no such entry any more"));
     let changed = rebuilt
@@ -259,7 +252,6 @@ fn compare(
     Error::unless_empty(&gone.chain(changed).collect::<Vec<_>>(), advice)
 }
 
-/// The first line in which two texts differ, and what stands there.
 fn first_difference(old: &str, new: &str) -> String {
     let (mut olds, mut news) = (old.split('\n'), new.split('\n'));
     let mut line = 1;

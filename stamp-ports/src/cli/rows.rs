@@ -21,14 +21,11 @@ impl Row<'_> {
     }
 }
 
-/// The columns, without the last one.
 const HEADER: [&str; 9] = [
     "workload", "variant", "launch", "locks", "tx", "tx/s", "commits", "over cgl", "verified",
 ];
-/// The column of the numbers of locks, which is there only if they differ.
 const LOCKS: usize = 3;
 const ABORTS: &str = "aborts";
-/// How many columns are aligned to the left.
 const LEFT: usize = 3;
 /// Room for a rate, and the most that a ratio usually needs.
 const RATE_WIDTH: usize = 7;
@@ -41,23 +38,19 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// Fits the columns to these runs, and to a terminal of so many columns: the workload, the
-    /// variant, the launch, the locks and the transactions of each.
-    pub(super) fn fitting<'a>(
-        runs: impl Iterator<Item = (&'a str, &'a str, (u32, u32), u64, u64)>,
-        columns: Option<usize>,
-    ) -> Self {
+    /// Fits the columns to these runs, which need not be done, and to a terminal of so many columns.
+    pub(super) fn fitting(runs: &[RunReport], columns: Option<usize>) -> Self {
         let mut widths = HEADER.map(str::len);
         widths[5] = RATE_WIDTH;
         let mut all_locks = BTreeSet::new();
-        for (workload, variant, shape, locks, transactions) in runs {
-            let transactions = count(transactions).len();
-            all_locks.insert(locks);
+        for run in runs {
+            let transactions = count(run.transactions).len();
+            all_locks.insert(run.locks);
             for (column, width) in [
-                (0, workload.len()),
-                (1, variant.len()),
-                (2, launch(shape).len()),
-                (LOCKS, count(locks).len()),
+                (0, run.workload.len()),
+                (1, run.variant.len()),
+                (2, launch(run).len()),
+                (LOCKS, count(run.locks).len()),
                 (4, transactions),
                 (6, transactions),
             ] {
@@ -90,7 +83,7 @@ impl Rows {
         let line = self.line(&[
             report.workload.into(),
             report.variant.into(),
-            launch((report.blocks, report.threads)),
+            launch(report),
             count(report.locks),
             count(report.transactions),
             short(report.tx_per_s),
@@ -124,18 +117,14 @@ impl Rows {
 
 /// The table of runs that are done, with what is needed to read it below.
 pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
-    let runs = reports.iter().map(|r| {
-        let shape = (r.blocks, r.threads);
-        (r.workload, r.variant, shape, r.locks, r.transactions)
-    });
-    let rows = Rows::fitting(runs, columns);
+    let rows = Rows::fitting(reports, columns);
     let mut lines = vec![rows.header()];
     lines.extend(reports.iter().map(|report| rows.row(report, reports)));
     lines.join("\n") + "\n" + &legend(reports)
 }
 
-fn launch((blocks, threads): (u32, u32)) -> String {
-    format!("{blocks}x{threads}")
+fn launch(run: &RunReport) -> String {
+    format!("{}x{}", run.blocks, run.threads)
 }
 
 /// The ratios to `cgl` of runs that were done before it, in a sentence.

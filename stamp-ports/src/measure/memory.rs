@@ -75,7 +75,6 @@ impl MemorySpec {
         Ok(())
     }
 
-    /// The transactional memory for a workload that needs these sets.
     pub(crate) fn config(
         &self,
         locks: u64,

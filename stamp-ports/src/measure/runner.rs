@@ -30,7 +30,6 @@ pub struct Runner<'a> {
     seed: u64,
     /// The phases since the last run was told of.
     phases: Phases<'a>,
-    /// Whether results are verified.
     verifies: bool,
     /// What the data are in their first state for already: a variant, and a shape.
     ready_for: Option<(AskedVariant, (u32, u32))>,
@@ -58,20 +57,18 @@ impl<'a> Runner<'a> {
         })
     }
 
-    /// Shows what is waited for.
-    pub fn show(&mut self, progress: &'a Progress) {
+    pub(crate) fn show(&mut self, progress: &'a Progress) {
         self.phases.show(progress);
     }
 
     /// Makes the data ready for a measurement of `spec`, which saves it the time if it is the next.
-    pub fn make_ready(&mut self, spec: &RunSpec) -> Result<()> {
+    pub(crate) fn make_ready(&mut self, spec: &RunSpec) -> Result<()> {
         drop(self.begin(spec)?);
         self.reset(spec)?;
         self.ready_for = Some((spec.variant, spec.shape));
         Ok(())
     }
 
-    /// Puts the data into their first state, if they are not.
     fn reset(&mut self, spec: &RunSpec) -> Result<()> {
         if self.ready_for.take() == Some((spec.variant, spec.shape)) {
             return Ok(());
@@ -79,23 +76,19 @@ impl<'a> Runner<'a> {
         self.phases.time(Phase::Reset, || self.prepared.reset())
     }
 
-    /// Verifies no result from here on, which reports say.
-    pub const fn skip_verification(&mut self) {
+    pub(crate) const fn skip_verification(&mut self) {
         self.verifies = false;
     }
 
-    /// The device.
-    pub const fn device(&self) -> &'a AnyDevice {
+    pub(crate) const fn device(&self) -> &'a AnyDevice {
         self.device
     }
 
-    /// The workload.
-    pub fn workload(&self) -> &dyn Sizes {
+    pub(crate) fn workload(&self) -> &dyn Sizes {
         self.prepared.of()
     }
 
-    /// The algorithm that runs.
-    pub fn algorithm(&self, spec: &RunSpec) -> Variant {
+    pub(crate) fn algorithm(&self, spec: &RunSpec) -> Variant {
         resolve(
             self.workload(),
             spec.variant,
@@ -105,7 +98,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Launches once, and does not verify the result: for a search.
-    pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
+    pub(crate) fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
         self.load(self.algorithm(spec))?;
         self.ready_for = None;
@@ -179,13 +172,11 @@ impl<'a> Runner<'a> {
         Ok((report, None))
     }
 
-    /// Has the device compile the kernels, and returns the time that took when it was done.
     fn load(&mut self, algorithm: Variant) -> Result<Duration> {
         let compile = || self.prepared.compile(algorithm, Observation::Silent);
         self.phases.time(Phase::Load, compile)
     }
 
-    /// Allocates the transactional memory, and makes the data fit its launches.
     fn begin(&mut self, spec: &RunSpec) -> Result<Stm<AnyDevice>> {
         let (blocks, threads) = spec.shape;
         let launch = Launch {
@@ -262,7 +253,6 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// What is wrong with the result of a run, if anything.
     fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
         if !self.verifies {
             return Ok(None);
@@ -316,7 +306,6 @@ impl<'a> Runner<'a> {
         Ok(runs)
     }
 
-    /// Makes the launches of a measurement, and puts what they give into the report.
     fn repeat(
         &mut self,
         stm: &mut Stm<AnyDevice>,

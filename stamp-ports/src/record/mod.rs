@@ -39,17 +39,13 @@ use stm_core::host::{Device, RetryLimits, StmConfig};
 use stm_core::internal::observe::Mutant;
 use stm_history::history::History;
 use stm_history::opacity;
-pub use stm_kernels::mutants::RA_MUTANTS;
+pub(crate) use stm_kernels::mutants::RA_MUTANTS;
 use stm_kernels::mutants::RaMutant;
 
 mod session;
 
 /// Records a variant and hands each history on, until `sink` breaks.
-///
-/// # Errors
-/// Those of the input, the device or a launch; [`stm_history::error::Error::BufferFull`] if the records
-/// of a launch do not fit [`Settings::buffer_bytes`]; whatever `sink` returns.
-pub fn record(
+pub(crate) fn record(
     device: &AnyDevice,
     variant: Variant,
     input: &AnyInput,
@@ -137,7 +133,7 @@ fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)>
 
 /// Records the random array with a seeded defect, on a device with PTX for it, with delays at the
 /// fences or without. A memory that the defect spoils ends the recording: [`Row::wrong_state`].
-pub fn record_mutant(
+pub(crate) fn record_mutant(
     device: &AnyDevice,
     mutant: Mutant,
     delayed: bool,
@@ -214,18 +210,15 @@ impl Default for Settings {
 /// What one variant did, over all its runs.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The variant.
-    pub variant: Variant,
+    pub(crate) variant: Variant,
     /// The form of its transactions.
-    pub form: Form,
-    /// Blocks of a launch.
-    pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
+    pub(crate) form: Form,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
     /// Runs whose histories are all complete.
-    pub runs: u64,
+    pub(crate) runs: u64,
     /// Complete histories.
-    pub histories: u64,
+    pub(crate) histories: u64,
     /// Histories thrown away because a buffer was full.
     pub repeated: u64,
     /// Transactions committed, in the complete histories.
@@ -235,18 +228,17 @@ pub struct Row {
     /// Attempts that aborted.
     pub aborted: u64,
     /// Turns in which a warp, a team or a lane worked alone under contention.
-    pub turns: u64,
+    pub(crate) turns: u64,
     /// Time in kernels with transactions.
-    pub kernel: Duration,
+    pub(crate) kernel: Duration,
     /// Time for everything.
-    pub wall: Duration,
+    pub(crate) wall: Duration,
     /// What is wrong with the memory that a run left.
     pub wrong_state: Option<String>,
 }
 
 impl Row {
-    /// Returns the name of the variant and its form.
-    pub const fn name(&self) -> &'static str {
+    pub(crate) const fn name(&self) -> &'static str {
         self.form.name(AskedVariant::Algorithm(self.variant))
     }
 }
@@ -255,7 +247,11 @@ impl Row {
 type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;
 
 /// Returns the input of a workload: what `args` does not say suits the kind of device.
-pub fn input(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<AnyInput, Error> {
+pub(crate) fn input(
+    name: &str,
+    args: &WorkloadArgs,
+    device: DeviceKind,
+) -> Result<AnyInput, Error> {
     let mut args = args.clone();
     // A caller's transactions are those of all runs together.
     args.take_transactions();
@@ -272,7 +268,7 @@ pub(crate) const fn transactions(input: &AnyInput) -> u64 {
 }
 
 /// Refuses options that none of the workloads takes, or that mean another thing for each.
-pub fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), Error> {
+pub(crate) fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), Error> {
     // How many transactions to record is the same for all.
     let mut args = args.clone();
     args.take_transactions();

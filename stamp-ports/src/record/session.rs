@@ -63,7 +63,6 @@ impl<'a, D: Device> Session<'a, D> {
         }
     }
 
-    /// Makes one run after the other, each with a seed of its own.
     pub(super) fn until_enough(
         &mut self,
         mut run: impl FnMut(&mut Self, u64) -> Result<Ended, Error>,

@@ -77,14 +77,8 @@ pub(crate) struct AllArgs {
     pub out: PathBuf,
 }
 
-/// The GPU from which they are counted.
 const FIRST: &str = "cuda:0";
 
-/// Measures everything. Returns whether all that was to be verified was, in this command and before.
-///
-/// # Errors
-/// A program of changed sources, a folder that another program began, a file that was changed, GPUs
-/// that are not there or of several models.
 pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
     let device = open(chosen(args.device, args.quick))?;
     let line = published(command, &args.out);
@@ -184,7 +178,6 @@ struct State<'a> {
     left: VecDeque<Vec<(usize, &'a Piece)>>,
 }
 
-/// The pieces of each file, in the order in which they are made.
 fn by_file(pieces: &[Piece]) -> VecDeque<Vec<(usize, &Piece)>> {
     let numbered: Vec<(usize, &Piece)> = (1..).zip(pieces).collect();
     let files = numbered.chunk_by(|(_, a), (_, b)| a.file == b.file);
@@ -267,7 +260,6 @@ fn visible(n: usize) -> String {
         .map_or(n.to_string(), Into::into)
 }
 
-/// Begins the folder, or goes on with what is there.
 fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
     make_folder(&args.out)?;
     let refused = |why: String| Error::Usage(format!("--out {}: {why}", args.out.display()));

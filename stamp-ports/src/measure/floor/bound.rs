@@ -4,25 +4,12 @@
 //! `stamp device --measure` measures and `bench floor` measures in the same run. The sum of
 //! number over rate is the least time of a transaction, if nothing else took any.
 //!
-//! With `r` words read and `w` of them written, of `n` words of 32 bits, and a table of `l` locks:
+//! [`accesses`] has the protocols, with `r` words read and `w` of them written, of `n` words of 32 bits.
+//! `hv-sorting` validates by value, and owns what it has read, too; static updates of `fast` read by
+//! their swaps.
 //!
-//! | protocol | accesses of a transaction | over |
-//! | --- | --- | --- |
-//! | the same accesses without synchronisation | `r` loads of 32 bits | `4 n` bytes |
-//! | | `w` stores of 32 bits | the cache |
-//! | `fast` | `r` loads of 64 bits, `w` swaps, `v` loads to validate | `8 n` bytes |
-//! | | `w` stores of 64 bits | the cache |
-//! | `fast`, static updates | `r` swaps, which read as well | `8 n` bytes |
-//! | | `r` stores of 64 bits | the cache |
-//! | `fast-table` | `r` loads of 32 bits | `4 n` bytes |
-//! | | `r` loads of 64 bits, `w` swaps, `v` loads to validate | `8 min(l, n)` bytes |
-//! | | `r` loads of versions again, `w` stores of 32 bits, `w` stores of 64 bits | the cache |
-//! | `hv-sorting` | `r` loads of 32 bits, and `r` again to validate by value | `4 n` bytes |
-//! | | `r` loads of 64 bits, `r` swaps (it owns what it has read, too) | `8 min(l, n)` bytes |
-//! | | `w` stores of 32 bits, `r` stores of 64 bits that unlock | the cache |
-//!
-//! `v` is the number of words that a transaction reads and does not write, if it writes any. *The
-//! cache* stands for the smallest memory that was measured: the line has just been fetched by an
+//! `v` is the number of words that a transaction reads and does not write, if it writes any. The
+//! *cache* stands for the smallest memory that was measured: the line has just been fetched by an
 //! access before. A rate is that of the largest memory measured which is no larger than the data,
 //! so that it is not too low. Swaps count at the rate of their memory, although the same
 //! transaction has loaded the line, because all other warps have loaded theirs since; where a
@@ -37,7 +24,6 @@ use crate::workloads::form::FAST_STATIC;
 use crate::workloads::workload::Accesses;
 use serde::Serialize;
 
-/// A number of random accesses of one kind.
 #[derive(PartialEq, Debug, Serialize)]
 pub(crate) struct Term {
     /// Accesses of a transaction, on average.

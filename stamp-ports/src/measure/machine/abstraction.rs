@@ -152,19 +152,15 @@ pub(super) fn rates(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) ->
 /// The times of one kind of access, contended and not, in one unit for all of a machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Pair {
-    /// All threads access one word.
     pub contended: f64,
-    /// Each thread accesses a word of its own.
     pub uncontended: f64,
 }
 
 impl Pair {
-    /// Returns how many times as long the contended accesses take.
     pub fn ratio(&self) -> f64 {
         self.contended / self.uncontended
     }
 
-    /// Returns both times over those of another kind.
     #[must_use]
     pub fn over(&self, other: &Self) -> Self {
         Self {
@@ -179,7 +175,6 @@ impl Pair {
     }
 }
 
-/// The six times of reads, or those of writes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Column {
     /// Loads or stores.
@@ -190,7 +185,6 @@ pub struct Column {
     pub after_atomic: Pair,
 }
 
-/// The times of the twelve benchmarks.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Benchmarks {
     /// The number of blocks, of which one thread each makes accesses.
@@ -199,7 +193,6 @@ pub struct Benchmarks {
     pub writes: Column,
 }
 
-/// The ratios of reads, or those of writes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Ratios {
     /// Volatile accesses, contended over not contended.
