@@ -337,7 +337,6 @@ fn why(error: &host::Error) -> String {
         .to_owned()
 }
 
-/// A device that cannot be used.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Refused {
     /// Its id, or `cuda` if there is no driver at all.

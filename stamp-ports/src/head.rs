@@ -75,7 +75,6 @@ pub struct Head {
     pub(crate) notes: Vec<String>,
 }
 
-/// The fields of the head, in their order.
 pub(crate) const FIELDS: [&str; 15] = [
     "format", "version", "commit", "ptx", "compiler", "driver", "command", "quick", "seed",
     "started", "seconds", "complete", "device", "settings", "notes",
@@ -104,7 +103,6 @@ fn version(file: &str) -> Option<&str> {
 const PROGRAM: &str = "program";
 
 impl Head {
-    /// Begins a document of measurements that begin now.
     pub(crate) fn new(
         format: &str,
         device: &AnyDevice,

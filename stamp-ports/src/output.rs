@@ -66,21 +66,26 @@ pub(crate) fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
 
 /// What a person has to know about single runs, remarks of one kind in one sentence.
 fn remarks(reports: &[RunReport]) -> String {
-    let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
-    for report in reports {
-        for (kind, remark) in &report.remarks {
-            let remark = format!("{} {remark}", report.variant);
-            match kinds.iter_mut().find(|(of, _)| of == kind) {
-                Some((_, found)) => found.push(remark),
-                None => kinds.push((kind, vec![remark])),
-            }
+    let all = reports.iter().flat_map(|report| {
+        let told = |(kind, remark): &(_, _)| (*kind, format!("{} {remark}", report.variant));
+        report.remarks.iter().map(told)
+    });
+    let kinds = grouped(all).into_iter();
+    kinds
+        .map(|(kind, remarks)| format!("\n{kind}: {}.", remarks.join(", ")))
+        .collect()
+}
+
+/// The values of each key, the keys in the order in which they first come.
+pub(crate) fn grouped<K: PartialEq, V>(all: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in all {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
         }
     }
-    let mut text = String::new();
-    for (kind, remarks) in kinds {
-        let _ = write!(text, "\n{kind}: {}.", remarks.join(", "));
-    }
-    text
+    groups
 }
 
 /// What the table's short words stand for, and what is wrong.
@@ -94,14 +99,11 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
         let names = names.map(|of| format!("{} {}", initials(of), of.replace('_', " ")));
         let _ = write!(text, "\nAborts: {}.", names.collect::<Vec<_>>().join(", "));
     }
-    let mut listed: Vec<(&str, Verifies)> = Vec::new();
-    for report in reports {
-        let verifies = (report.workload, report.verifies);
-        if report.verification.is_none() && !listed.contains(&verifies) {
-            listed.push(verifies);
-        }
-    }
-    for (workload, Verifies { covers, what }) in listed {
+    let verified = reports
+        .iter()
+        .filter(|report| report.verification.is_none());
+    for (of, _) in grouped(verified.map(|report| ((report.workload, report.verifies), ()))) {
+        let (workload, Verifies { covers, what }) = of;
         let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.told());
     }
     text += &remarks(reports);

@@ -213,11 +213,9 @@ pub(crate) fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<Stri
 pub(crate) struct Made {
     pub(crate) file: String,
     pub(crate) command: String,
-    /// The time when it ended, UTC.
     pub(crate) ended: String,
     /// The time that it took, over all commands that went on with it.
     pub(crate) seconds: f64,
-    /// Whether everything that can be verified was.
     pub(crate) verified: bool,
     pub(crate) complete: bool,
 }
@@ -265,7 +263,6 @@ pub(crate) fn check_seals(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads `all.json` of a folder, if it is there.
 pub(crate) fn sealed(folder: &Path) -> Result<Option<Sealed>> {
     let path = folder.join(SEALS);
     if !path.is_file() {
@@ -307,7 +304,6 @@ impl Sealed {
         made.map_or((false, 0.0), |made| (made.complete, made.seconds))
     }
 
-    /// Notes what a command has made, in place of what it had made before.
     pub(crate) fn note(&mut self, made: Made) {
         self.pieces.retain(|other| other.command != made.command);
         self.pieces.push(made);

@@ -10,34 +10,33 @@ use stm_core_build::device::Library;
 use stm_core_build::files::{COMMITTED_PTX, committed, read_archive, replace, write_archive};
 use stm_core_build::{Toolchain, hold_to_rules, rules, split};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Set {
-    /// What a program launches if nobody observes it: committed, and part of the crate.
-    Silent,
-    /// What records and takes times, and the seeded defects that `verify` runs on
-    /// a GPU to test its tests: below the target directory.
-    Observed,
-    /// Some of the observed ones, by which CI checks that what is built on demand can be built.
-    Sample,
+/// A set of kernels: the features of the build, and the folder of its texts below the target directory.
+pub(crate) struct Set {
+    features: &'static str,
+    folder: &'static str,
 }
 
-impl Set {
-    const fn features(self) -> &'static str {
-        match self {
-            Self::Silent => "",
-            Self::Observed => "observed",
-            Self::Sample => "observed,sample",
-        }
-    }
+/// What a program launches if nobody observes it: committed as an archive, and part of the crate.
+pub(crate) const SILENT: Set = Set {
+    features: "",
+    folder: "committed",
+};
 
-    /// Where its files are, as texts. Those of [`Self::Silent`] are committed as an archive.
-    fn dir(self, tree: &Tree) -> PathBuf {
-        let name = match self {
-            Self::Silent => "committed",
-            Self::Observed => "observed",
-            Self::Sample => "sample",
-        };
-        tree.target.join("ptx").join(name)
+/// What records and takes times, and the seeded defects that `verify` runs on a GPU to test its tests.
+pub(crate) const OBSERVED: Set = Set {
+    features: "observed",
+    folder: "observed",
+};
+
+/// Some of the observed ones, by which CI checks that what is built on demand can be built.
+const SAMPLE: Set = Set {
+    features: "observed,sample",
+    folder: "sample",
+};
+
+impl Set {
+    fn dir(&self, tree: &Tree) -> PathBuf {
+        tree.target.join("ptx").join(self.folder)
     }
 }
 
@@ -55,7 +54,7 @@ fn parted(files: BTreeMap<String, String>) -> [BTreeMap<String, String>; 2] {
 
 /// Unpacks the committed PTX, that of `stm-core` too, for tools that read files. Returns the folder.
 pub(crate) fn unpacked(tree: &Tree) -> Result<PathBuf> {
-    let dir = Set::Silent.dir(tree);
+    let dir = SILENT.dir(tree);
     replace(&dir, &committed(&tree.root)?)?;
     Ok(dir)
 }
@@ -95,12 +94,12 @@ pub(crate) fn unpack(tree: &Tree) -> Result {
 const BY: &str = "cargo xtask ptx";
 
 /// Builds the module and splits it: name and text of each file, by name.
-fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String, String>> {
+fn build(tree: &Tree, toolchain: &Toolchain, set: &Set) -> Result<BTreeMap<String, String>> {
     println!("building PTX with {}", toolchain.version);
     let library = Library {
         manifest: &tree.root.join("Cargo.toml"),
         package: "stm-kernels",
-        features: set.features(),
+        features: set.features,
         attributes: &[],
         locked: true,
         targets: &tree.target.join("ptx"),
@@ -109,16 +108,11 @@ fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String
     Ok(split::files(&assembly, &toolchain.comment(BY))?)
 }
 
-pub(crate) fn write(tree: &Tree, set: Set) -> Result {
-    let files = build(tree, &Toolchain::find(None)?, set)?;
-    let dir = set.dir(tree);
-    for name in replace(&dir, &files)? {
-        println!("removed {name}.ptx, whose entry is gone");
-    }
+pub(crate) fn write(tree: &Tree, set: &Set) -> Result {
+    let (dir, files) = written(tree, set)?;
     table(&files, &dir, tree)?;
-    hold_to_rules(&files)?;
-    println!("{} files in {}", files.len(), dir.display());
-    if set == Set::Silent {
+    hold(&dir, &files)?;
+    if set.features.is_empty() {
         let [core, kernels] = parted(files);
         let [of_core, of_kernels] = COMMITTED_PTX.map(|part| tree.root.join(part));
         replace(&of_core, &core)?;
@@ -131,12 +125,25 @@ pub(crate) fn write(tree: &Tree, set: Set) -> Result {
 
 /// Builds the sample of the observed files, whose folder it returns.
 pub(crate) fn sample(tree: &Tree) -> Result<PathBuf> {
-    let dir = Set::Sample.dir(tree);
-    let files = build(tree, &Toolchain::find(None)?, Set::Sample)?;
-    replace(&dir, &files)?;
-    hold_to_rules(&files)?;
-    println!("{} files in {}", files.len(), dir.display());
+    let (dir, files) = written(tree, &SAMPLE)?;
+    hold(&dir, &files)?;
     Ok(dir)
+}
+
+/// Builds a set and writes its files. Returns their folder, and their texts by name.
+fn written(tree: &Tree, set: &Set) -> Result<(PathBuf, BTreeMap<String, String>)> {
+    let files = build(tree, &Toolchain::find(None)?, set)?;
+    let dir = set.dir(tree);
+    for name in replace(&dir, &files)? {
+        println!("removed {name}.ptx, whose entry is gone");
+    }
+    Ok((dir, files))
+}
+
+fn hold(dir: &Path, files: &BTreeMap<String, String>) -> Result {
+    hold_to_rules(files)?;
+    println!("{} files in {}", files.len(), dir.display());
+    Ok(())
 }
 
 /// Prints each file's entry, lines and, where ptxas is at hand, registers.
@@ -207,7 +214,7 @@ pub(crate) fn check_if_changed(tree: &Tree) -> Result {
 pub(crate) fn check(tree: &Tree) -> Result {
     let (committed, recorded) = recorded(tree)?;
     let toolchain = Toolchain::find(recorded.as_deref())?;
-    let rebuilt = build(tree, &toolchain, Set::Silent)?;
+    let rebuilt = build(tree, &toolchain, &SILENT)?;
     let Some(warning) = warning(recorded.as_deref(), &toolchain.comment(BY)) else {
         compare(&committed, &rebuilt)?;
         println!(
@@ -226,7 +233,7 @@ pub(crate) fn check(tree: &Tree) -> Result {
     replace(&dir, &rebuilt)?;
     golden(tree, &dir)?;
     if ptxas::find(tree).is_ok() {
-        ptxas::check(&dir, ptxas::ci_takes, ptxas::Extent::Whole, tree)?;
+        ptxas::check(&dir, ptxas::ci_takes, true, tree)?;
     }
     println!("{warning}");
     Ok(())

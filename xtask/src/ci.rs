@@ -85,11 +85,11 @@ const BESIDE: [Step; 15] = [
         .needs(lacks_compiler)
         .long(),
     Step::new("ptxas", |tree| {
-        assembled(tree, ptxas::Extent::Covering)?;
+        assembled(tree, false)?;
         sizes::check(tree)
     })
     .needs(lacks_assembler),
-    Step::new("ptxas-all", |tree| assembled(tree, ptxas::Extent::Whole))
+    Step::new("ptxas-all", |tree| assembled(tree, true))
         .needs(lacks_assembler)
         .long(),
     Step::new("clippy", |tree| {
@@ -110,7 +110,7 @@ const BESIDE: [Step; 15] = [
     // A sample of what is built on demand.
     Step::new("observed", |tree| {
         let dir = build::sample(tree)?;
-        ptxas::check(&dir, ptxas::ci_takes_observed, ptxas::Extent::Whole, tree)
+        ptxas::check(&dir, ptxas::ci_takes_observed, true, tree)
     })
     .needs(|tree| lacks_compiler(tree).or_else(|| lacks_assembler(tree)))
     .long(),
@@ -147,8 +147,8 @@ fn benched(tree: &Tree, what: &str) -> Result {
     program(tree, "stamp", &format!("report {out}"))
 }
 
-fn assembled(tree: &Tree, extent: ptxas::Extent) -> Result {
-    ptxas::check(&build::unpacked(tree)?, ptxas::ci_takes, extent, tree)
+fn assembled(tree: &Tree, whole: bool) -> Result {
+    ptxas::check(&build::unpacked(tree)?, ptxas::ci_takes, whole, tree)
 }
 
 fn lacks_compiler(_tree: &Tree) -> Option<Error> {
@@ -185,26 +185,19 @@ fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result {
     tree.run(command, &format!("{name} {arguments}"))
 }
 
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Wanted<'a> {
-    skipped: Vec<&'a str>,
-    all: bool,
-    strict: bool,
-    only_beside: bool,
-}
-
 /// `cargo xtask ci`: the steps that `--skip` does not name, with `--all` the long ones too. A
 /// step whose tools are not there is left out and named at the end, or with `--strict` a failure.
 pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
-    let wanted = wanted(arguments)?;
-    if wanted.only_beside {
-        return steps(tree, &BESIDE, &wanted);
+    check(arguments)?;
+    if arguments.contains(&ONLY_BESIDE) {
+        return steps(tree, &BESIDE, arguments);
     }
     let start = Instant::now();
-    together(tree, arguments, &wanted)?;
+    together(tree, arguments)?;
     let seconds = start.elapsed().as_secs_f64();
     println!("all steps: {seconds:.0} s; at most {SECONDS_MAX} s without the long ones");
-    if seconds > 2.0 * SECONDS_MAX && !wanted.all && wanted.strict {
+    let is_judged = arguments.contains(&STRICT) && !arguments.contains(&ALL);
+    if seconds > 2.0 * SECONDS_MAX && is_judged {
         return Error::check(format!(
             "the steps took {seconds:.0} s, more than twice {SECONDS_MAX}: see above which of them grew"
         ));
@@ -213,7 +206,7 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
 }
 
 /// Runs the steps that wait for each other, and the others beside them.
-fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result {
+fn together(tree: &Tree, arguments: &[&str]) -> Result {
     let own = std::env::current_exe().map_err(|source| Error::start("xtask", source))?;
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
@@ -224,7 +217,7 @@ fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result {
                 .stdin(Stdio::null())
                 .output()
         });
-        let here = steps(tree, &STEPS, wanted);
+        let here = steps(tree, &STEPS, arguments);
         let output = match beside.join() {
             Ok(output) => output.map_err(|source| Error::start("xtask", source))?,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -233,7 +226,7 @@ fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result {
         print!("{}", String::from_utf8_lossy(&output.stdout));
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
         // Last, so that nobody overlooks it.
-        let checked = !wanted.skipped.contains(&"ptx");
+        let checked = !skips(arguments, "ptx");
         if let Some(warning) = build::other_compiler(tree).filter(|_| checked) {
             println!("\n{warning}");
         }
@@ -257,21 +250,21 @@ fn yielding(program: &Path) -> Command {
 
 /// Runs steps in their order, all of them, so that one run tells everything that is
 /// wrong; the error is the first failure's.
-fn steps(tree: &Tree, steps: &[Step], wanted: &Wanted<'_>) -> Result {
+fn steps(tree: &Tree, steps: &[Step], arguments: &[&str]) -> Result {
     let mut report = Vec::new();
     let mut outcome = Ok(());
     for step in steps {
         let name = step.name;
-        if wanted.skipped.contains(&name) {
+        if skips(arguments, name) {
             report.push(format!("{name:<9} skipped"));
             continue;
         }
-        if step.long && !wanted.all {
+        if step.long && !arguments.contains(&ALL) {
             report.push(format!("{name:<9} only with {ALL}"));
             continue;
         }
         let lacks = (step.lacks)(tree);
-        if let (Some(reason), false) = (&lacks, wanted.strict) {
+        if let (Some(reason), false) = (&lacks, arguments.contains(&STRICT)) {
             report.push(format!("{name:<9} LEFT OUT: {reason}"));
             continue;
         }
@@ -291,24 +284,28 @@ fn steps(tree: &Tree, steps: &[Step], wanted: &Wanted<'_>) -> Result {
     outcome
 }
 
-fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>> {
-    let mut found = Wanted::default();
+fn skips(arguments: &[&str], step: &str) -> bool {
+    arguments.windows(2).any(|two| two == ["--skip", step])
+}
+
+/// Refuses what is no option and no step.
+fn check(arguments: &[&str]) -> Result {
     let mut rest = arguments.iter();
     let is_step = |name: &str| STEPS.iter().chain(&BESIDE).any(|step| step.name == name);
     while let Some(argument) = rest.next() {
-        match *argument {
-            ALL => found.all = true,
-            STRICT => found.strict = true,
-            ONLY_BESIDE => found.only_beside = true,
-            "--skip" => match rest.next() {
-                Some(step) if is_step(step) => found.skipped.push(*step),
-                Some(step) => return Err(Error::Usage(format!("`{step}` is not a step"))),
-                None => return Err(Error::Usage("--skip needs a step".to_owned())),
-            },
-            other => return Err(Error::Usage(format!("`{other}` is not an option of ci"))),
-        }
+        let wrong = match (*argument, rest.as_slice()) {
+            (ALL | STRICT | ONLY_BESIDE, _) => continue,
+            ("--skip", [step, ..]) if is_step(step) => {
+                rest.next();
+                continue;
+            }
+            ("--skip", [step, ..]) => format!("`{step}` is not a step"),
+            ("--skip", []) => "--skip needs a step".to_owned(),
+            (other, _) => format!("`{other}` is not an option of ci"),
+        };
+        return Err(Error::Usage(wrong));
     }
-    Ok(found)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -317,16 +314,14 @@ mod tests {
 
     #[test]
     fn options_are_read_and_unknown_steps_refused() {
-        let expected = Wanted {
-            skipped: vec!["ptx", "fuzz"],
-            all: true,
-            strict: true,
-            only_beside: false,
-        };
-        let read = wanted(&["--skip", "ptx", "--all", "--skip", "fuzz", "--strict"]);
-        assert_eq!(read.unwrap(), expected);
+        let right = ["--skip", "ptx", "--all", "--skip", "fuzz", "--strict"];
+        check(&right).unwrap();
+        assert_eq!(
+            ["ptx", "fuzz", "docs"].map(|step| skips(&right, step)),
+            [true, true, false]
+        );
         for wrong in [&["--skip", "speed"][..], &["--skip"], &["--fast"]] {
-            assert_eq!(wanted(wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
+            assert_eq!(check(wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
         }
     }
 }

@@ -79,8 +79,8 @@ are searched.";
 fn run(arguments: &[&str]) -> Result {
     let tree = Tree::find();
     match arguments {
-        ["ptx"] => build::write(&tree, build::Set::Silent),
-        ["ptx", "--observed"] => build::write(&tree, build::Set::Observed),
+        ["ptx"] => build::write(&tree, &build::SILENT),
+        ["ptx", "--observed"] => build::write(&tree, &build::OBSERVED),
         ["ptx", "--check"] => build::check(&tree),
         ["ptx", "--show"] => build::show(&tree, None),
         ["ptx", "--show", name] => build::show(&tree, Some(name)),

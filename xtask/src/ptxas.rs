@@ -235,27 +235,19 @@ fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeS
     chosen
 }
 
-/// How many of the files that CI takes are assembled for [`REPORTED`]. For the other GPUs it is
-/// always [`Extent::Covering`].
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// As many as have every instruction: an assembler refuses one for a GPU, whatever is around
-    /// it.
-    Covering,
-    Whole,
-}
-
 /// Assembles the files of `dir` that CI takes, with little optimisation: that finds what an
-/// assembler refuses in half of the time, and says nothing about registers.
+/// assembler refuses in half of the time, and says nothing about registers. As many as have every
+/// instruction are enough, as an assembler refuses one for a GPU whatever is around it; for
+/// [`REPORTED`], if `whole`, all are assembled.
 pub(crate) fn check(
     dir: &Path,
     takes: impl Fn(&str, &str) -> bool,
-    extent: Extent,
+    whole: bool,
     tree: &Tree,
 ) -> Result {
     let files = read_ptx(dir)?;
     let covered = ARCHITECTURES.into_iter();
-    let covered = covered.filter(|gpu| extent == Extent::Covering || *gpu != REPORTED);
+    let covered = covered.filter(|gpu| !whole || *gpu != REPORTED);
     let enough = covered.map(|gpu| {
         let taken = (files.iter()).filter(|(stem, text)| takes(stem, gpu) && is_for(text, gpu));
         (gpu, covering(taken))

@@ -7,7 +7,7 @@ use crate::measure::machine::abstraction::{Benchmarks, Column, Pair};
 use crate::measure::machine::{Measurement, measure};
 use crate::measure::meter::Progress;
 use crate::numbers::{bytes, digits3, short};
-use crate::output::{aligned, cells};
+use crate::output::{aligned, cells, grouped};
 use clap::Args;
 use serde_json::Value;
 use std::io::{Write, stdout};
@@ -147,34 +147,25 @@ struct Cell {
     speed: Option<f64>,
 }
 
+fn row<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<String> {
+    iter::once(first).chain(others).map(str::to_owned).collect()
+}
+
 /// Returns the table of a cell for each of these, rows and columns in the order in which they first come,
 /// and below them the name of the fastest row of each column, if any has a speed.
 fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String>> {
-    let cells: Vec<Cell> = of.iter().map(cell).collect();
-    let mut rows = vec![vec![corner.to_owned()]];
-    let mut fastest: Vec<Option<&Cell>> = Vec::new();
-    for cell in &cells {
-        let columns = &mut rows[0];
-        let known = columns.iter().skip(1).position(|c| *c == cell.column);
-        let column = known.unwrap_or_else(|| {
-            columns.push(cell.column.clone());
-            fastest.push(None);
-            fastest.len() - 1
-        });
-        let speed = fastest[column].and_then(|best| best.speed);
-        if cell.speed > speed {
-            fastest[column] = Some(cell);
-        }
-        match rows.iter_mut().skip(1).find(|row| row[0] == cell.row) {
-            Some(row) => row.push(cell.text.clone()),
-            None => rows.push(vec![cell.row.clone(), cell.text.clone()]),
-        }
-    }
-    if fastest.iter().any(Option::is_some) {
-        let names = fastest.iter().map(|f| f.map_or("", |cell| &cell.row));
-        let last = iter::once("fastest").chain(names);
-        rows.push(last.map(str::to_owned).collect());
-    }
+    let all: Vec<Cell> = of.iter().map(cell).collect();
+    let columns = grouped(all.iter().map(|cell| (&*cell.column, cell)));
+    let mut rows = vec![row(corner, columns.iter().map(|(column, _)| *column))];
+    let of_rows = grouped(all.iter().map(|cell| (&*cell.row, &*cell.text)));
+    rows.extend((of_rows.into_iter()).map(|(name, texts)| row(name, texts.into_iter())));
+    let fastest = columns.iter().map(|(_, cells)| {
+        let fast = cells.iter().filter_map(|cell| Some((cell, cell.speed?)));
+        let best = fast.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        best.map_or("", |(cell, _)| &*cell.row)
+    });
+    let fastest = row("fastest", fastest);
+    rows.extend((fastest[1..].iter().any(|name| !name.is_empty())).then_some(fastest));
     rows
 }
 

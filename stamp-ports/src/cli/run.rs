@@ -112,9 +112,9 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Makes the data of a workload, in the state in which the first run finds them, while other
-    /// threads have the driver compile the modules of its rows, if nobody does that ahead. All are
-    /// compiled when it returns: a compilation beside a launch could be in the launch's time.
+    /// Makes the data of a workload, while other threads have the driver compile the modules of its
+    /// rows, if nobody does that ahead. All are compiled when it returns: a compilation beside a
+    /// launch could be in the launch's time.
     fn runner<'r>(
         &self,
         workload: &'r AnyWorkload,
@@ -125,28 +125,19 @@ impl Plan<'_> {
         Self: 'r,
     {
         let most = rows.iter().map(|row| row.spec.transactions).max();
+        let (device, seed) = (self.device, self.args.input.shared.seed);
         let to_compile = if self.within.is_some() { 0 } else { rows.len() };
-        let device = self.device;
         let compile = |range: Range<u64>| {
-            for row in &rows[range.start as usize..range.end as usize] {
-                // An error is left to the run, which meets it again.
-                drop(workload.compile(device, row.algorithm));
-            }
+            rows[range.start as usize..range.end as usize]
+                .iter()
+                .for_each(|row| row.compile(device));
         };
         let mut runner = thread::scope(|scope| {
             scope.spawn(|| in_ranges(1, to_compile as u64, compile));
             progress.step("making the data");
-            let mut runner = Runner::new(
-                device,
-                workload,
-                self.args.input.shared.seed,
-                most.unwrap_or(0),
-            )?;
-            if to_compile > 0 {
-                runner.make_ready(&rows[0].spec)?;
-            }
+            let runner = Runner::new(device, workload, seed, most.unwrap_or(0));
             progress.step("compiling the kernels (driver)");
-            Ok::<_, Error>(runner)
+            runner
         })?;
         runner.show(progress);
         if self.args.no_verify {
@@ -189,8 +180,7 @@ impl Plan<'_> {
         let (progress, start) = (Progress::new(), Instant::now());
         let compile = |number: usize| {
             if let Some(row) = rows.get(number) {
-                // An error is left to the run, which meets it again.
-                let _ = row.workload.compile(self.device, row.algorithm);
+                row.compile(self.device);
             }
         };
         let made = thread::scope(|scope| {

@@ -206,7 +206,7 @@ pub struct Breakdown {
     pub ticks: BTreeMap<&'static str, u64>,
     pub(crate) lanes: u64,
     /// The profiled kernel's time over that of the kernel without clocks.
-    pub(crate) cost: f64,
+    pub cost: f64,
 }
 
 impl Breakdown {

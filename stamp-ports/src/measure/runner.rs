@@ -9,7 +9,7 @@ use super::run_report::{Breakdown, NOT_VERIFIED, RunReport, RunSpec, check_input
 use super::{TimeMs, ms};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
-use crate::variants::{AskedVariant, no_profile_of};
+use crate::variants::no_profile_of;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::lanes;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
@@ -31,8 +31,6 @@ pub struct Runner<'a> {
     /// The phases since the last run was told of.
     phases: Phases<'a>,
     verifies: bool,
-    /// What the data are in their first state for already: a variant, and a shape.
-    ready_for: Option<(AskedVariant, (u32, u32))>,
 }
 
 impl<'a> Runner<'a> {
@@ -53,27 +51,11 @@ impl<'a> Runner<'a> {
             seed,
             phases,
             verifies: true,
-            ready_for: None,
         })
     }
 
     pub(crate) fn show(&mut self, progress: &'a Progress) {
         self.phases.show(progress);
-    }
-
-    /// Makes the data ready for a measurement of `spec`, which saves it the time if it is the next.
-    pub(crate) fn make_ready(&mut self, spec: &RunSpec) -> Result<()> {
-        drop(self.begin(spec)?);
-        self.reset(spec)?;
-        self.ready_for = Some((spec.variant, spec.shape));
-        Ok(())
-    }
-
-    fn reset(&mut self, spec: &RunSpec) -> Result<()> {
-        if self.ready_for.take() == Some((spec.variant, spec.shape)) {
-            return Ok(());
-        }
-        self.phases.time(Phase::Reset, || self.prepared.reset())
     }
 
     pub(crate) const fn skip_verification(&mut self) {
@@ -101,7 +83,6 @@ impl<'a> Runner<'a> {
     pub(crate) fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
         self.load(self.algorithm(spec))?;
-        self.ready_for = None;
         self.phases.time(Phase::Reset, || self.prepared.clear())?;
         self.run(&mut stm, spec, None)
     }
@@ -157,15 +138,23 @@ impl<'a> Runner<'a> {
         if !report.is_as_asked() {
             return Ok((report, None));
         }
-        let wrong = match self.profiled_runs(spec) {
-            Ok(Ok((time, profile))) => {
-                let cost = ms(time) / report.time_ms.median.max(1e-6);
+        let mut stm = self.begin(spec)?;
+        let (blocks, threads) = spec.shape;
+        let mut rows = ProfileRows::new(self.device, Launch::new(blocks, threads))?;
+        stm.observe(rows.probe());
+        (self.prepared).compile(self.algorithm(spec), Observation::Profile)?;
+        let mut wrong = None;
+        let launched = self.launches(&mut stm, spec, Some(&mut rows), &mut wrong);
+        let wrong = match (launched, wrong) {
+            (Err(error), _) if error.is_of_this_run_only() => error.to_string(),
+            (Err(error), _) => return Err(error),
+            (_, Some(wrong)) => wrong,
+            (Ok(mut runs), None) => {
+                let (run, profile) = runs.swap_remove(runs.len() / 2);
+                let cost = ms(run.time) / report.time_ms.median.max(1e-6);
                 report.profile = Some(Breakdown::new(&profile, cost));
                 return Ok((report, Some(profile)));
             }
-            Ok(Err(wrong)) => wrong,
-            Err(error) if error.is_of_this_run_only() => error.to_string(),
-            Err(error) => return Err(error),
         };
         report.verified = false;
         report.error = Some(format!("with the profiler: {wrong}"));
@@ -275,7 +264,7 @@ impl<'a> Runner<'a> {
         let mut runs = Vec::new();
         let warm = u32::from(spec.repeat > 1);
         for i in 0..spec.repeat.max(1) + warm {
-            self.reset(spec)?;
+            self.phases.time(Phase::Reset, || self.prepared.reset())?;
             let mut profile = Ok(Profile::default());
             let run = match rows.as_deref_mut() {
                 None => self.run(stm, spec, None)?,
@@ -334,19 +323,5 @@ impl<'a> Runner<'a> {
             .zip(median.statistics.aborts)
             .collect();
         Ok(())
-    }
-
-    /// The time and the profile of the launch with the median time, or what is wrong with a result.
-    fn profiled_runs(&mut self, spec: &RunSpec) -> Result<Result<(Duration, Profile), String>> {
-        let mut stm = self.begin(spec)?;
-        let (blocks, threads) = spec.shape;
-        let mut rows = ProfileRows::new(self.device, Launch::new(blocks, threads))?;
-        stm.observe(rows.probe());
-        let algorithm = self.algorithm(spec);
-        self.prepared.compile(algorithm, Observation::Profile)?;
-        let mut wrong = None;
-        let mut runs = self.launches(&mut stm, spec, Some(&mut rows), &mut wrong)?;
-        let (run, profile) = runs.swap_remove(runs.len() / 2);
-        Ok(wrong.map_or(Ok((run.time, profile)), Err))
     }
 }

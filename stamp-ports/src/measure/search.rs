@@ -324,11 +324,9 @@ impl SearchSpec {
 /// The note of a launch that was stopped and counts what had committed.
 pub(crate) const TIME_LIMIT: &str = "stopped at the time limit";
 
-/// A launch that a search tried.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
     pub workload: String,
-    /// The algorithm.
     pub variant: String,
     pub locks: u64,
     pub blocks: u32,

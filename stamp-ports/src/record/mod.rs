@@ -45,7 +45,11 @@ use stm_kernels::mutants::RaMutant;
 mod session;
 
 /// Records a variant and hands each history on, until `sink` breaks.
-pub(crate) fn record(
+///
+/// # Errors
+/// Those of the input, the device or a launch; [`stm_history::error::Error::BufferFull`] if the records
+/// of a launch do not fit [`Settings::buffer_bytes`]; whatever `sink` returns.
+pub fn record(
     device: &AnyDevice,
     variant: Variant,
     input: &AnyInput,
@@ -95,7 +99,6 @@ pub fn record_made<D: Device, W: Workload>(
 
 type Kernel = OtherKernel<AnyDevice, Ra>;
 
-/// The kernel of an algorithm with a defect.
 const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kernel {
     OtherKernel {
         compile: |device, observation| {
@@ -112,7 +115,6 @@ const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kerne
     }
 }
 
-/// The kernel with a defect and its variant, if there is one.
 fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)> {
     macro_rules! dispatch {
         ($name:ident, $type:ident) => {
@@ -231,7 +233,6 @@ pub struct Row {
     pub(crate) turns: u64,
     /// Time in kernels with transactions.
     pub(crate) kernel: Duration,
-    /// Time for everything.
     pub(crate) wall: Duration,
     /// What is wrong with the memory that a run left.
     pub wrong_state: Option<String>,

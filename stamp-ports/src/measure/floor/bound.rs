@@ -41,7 +41,6 @@ pub(crate) struct Bound {
     pub tx_per_s: f64,
 }
 
-/// The data that accesses go over.
 #[derive(Clone, Copy)]
 enum Over {
     Bytes(u64),

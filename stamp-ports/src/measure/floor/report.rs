@@ -6,7 +6,7 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::measure::run_report::RunReport;
 use crate::numbers::{count, digits3, short};
-use crate::output::{aligned, cells};
+use crate::output::{aligned, cells, grouped};
 use crate::workloads::contender::ContenderKind;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -199,13 +199,9 @@ fn table<const N: usize>(
 }
 
 fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
-    let mut operations: Vec<String> = Vec::new();
-    for run in &measured.runs {
-        let told = format!("{} of {}", run.operations, run.workload);
-        if !operations.contains(&told) {
-            operations.push(told);
-        }
-    }
+    let told = |run: &ContenderReport| (format!("{} of {}", run.operations, run.workload), ());
+    let operations = grouped(measured.runs.iter().map(told)).into_iter();
+    let operations: Vec<String> = operations.map(|(told, _)| told).collect();
     if !operations.is_empty() {
         writeln!(out, "ops: {}.", operations.join(", "))?;
     }

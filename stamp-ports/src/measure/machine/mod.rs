@@ -48,7 +48,6 @@ pub(crate) fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measure
     })
 }
 
-/// Measures the rates of random accesses alone.
 pub(crate) fn random_accesses(
     device: &AnyDevice,
     progress: &Progress,
@@ -83,7 +82,6 @@ pub struct GridTimes {
     pub why: String,
     /// Threads of a block, of which one makes accesses.
     pub threads: u32,
-    /// Accesses of that thread.
     pub accesses: u32,
     /// The times of all accesses in nanoseconds, without that of a launch which makes none.
     pub times_ns: Benchmarks,
@@ -91,7 +89,6 @@ pub struct GridTimes {
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rate {
-    /// Bytes over which the accesses go.
     pub bytes: u64,
     /// `load`, `store`, `add` or `swap`.
     pub operation: String,
@@ -122,18 +119,19 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// Returns the abstraction, unless there are no times.
     pub fn abstraction(&self) -> Option<Abstraction> {
         Abstraction::of(&self.grids.last()?.times_ns)
     }
 
     /// Returns what `stamp device --measure --json` prints.
     pub(crate) fn document(&self) -> Value {
-        let abstraction = self.abstraction().map(|abstraction| {
-            let mut form = json!(abstraction);
-            form["lines_held"] = json!(abstraction.lines_held());
-            form["atomic_to_poll"] = json!(abstraction.atomic_to_poll());
-            form
+        let abstraction = self.abstraction().map(|of| {
+            let write_to_read = of.writes.volatile.uncontended / of.reads.volatile.uncontended;
+            json!({
+                "blocks": of.blocks, "reads": of.reads.ratios(), "writes": of.writes.ratios(),
+                "write_to_read": write_to_read, "lines_held": of.lines_held(),
+                "atomic_to_poll": of.atomic_to_poll(),
+            })
         });
         let ns = |barrier: &Value| barrier["ns"].as_f64().unwrap_or(f64::INFINITY);
         let of_one_grid = self.barriers.chunk_by(|a, b| a["blocks"] == b["blocks"]);
@@ -161,11 +159,9 @@ struct Sizes {
     for_bounds: bool,
     /// Threads of a block of the memory benchmarks, at a barrier and of semaphores.
     threads: u32,
-    /// Blocks that meet at a barrier.
     meetings: Vec<u32>,
     /// Blocks of which one thread each makes sections on a mutex.
     locking: Vec<u32>,
-    /// Blocks of which one thread each enters a semaphore.
     entering: Vec<u32>,
     counts: Vec<u64>,
     /// Times that each measurement is made, beside one to warm up.
