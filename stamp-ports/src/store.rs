@@ -286,6 +286,8 @@ pub(crate) fn sealed(folder: &Path) -> Result<Option<Sealed>> {
 impl Sealed {
     /// Writes it, with the checksums that the files have now; those that are measured have none.
     pub(crate) fn write(&mut self, folder: &Path, measured: &[&str]) -> Result<()> {
+        // Of one device, however many there are.
+        self.head.seconds = self.pieces.iter().map(|made| made.seconds).sum();
         self.files.clear();
         let done = |made: &&Made| !measured.contains(&made.file.as_str());
         for made in self.pieces.iter().filter(done) {

@@ -45,16 +45,15 @@ pub(crate) fn find(tree: &Tree) -> Result<PathBuf> {
         return there.ok_or(Error::BadPtxas(path));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    places.extend(std::env::var_os("CUDA_HOME").map(|home| PathBuf::from(home).join("bin")));
-    let in_wheels = || {
-        // `nvidia/cu13/bin` of the wheel `nvidia-cuda-nvcc`, `nvidia/cuda_nvcc/bin` of those before.
-        let folders = site_packages(tree).into_iter();
-        let packages = folders.flat_map(|dir| children(&dir.join("nvidia")));
-        program_in(packages.map(|package| package.join("bin")))
-    };
-    program_in(places.into_iter())
-        .or_else(in_wheels)
+    let home = std::env::var_os("CUDA_HOME").map(|home| PathBuf::from(home).join("bin"));
+    // `nvidia/cu13/bin` of the wheel `nvidia-cuda-nvcc`, `nvidia/cuda_nvcc/bin` of those before.
+    let wheels = std::iter::once_with(|| site_packages(tree)).flatten();
+    let wheels = wheels.flat_map(|dir| children(&dir.join("nvidia")));
+    let folders = std::env::split_paths(&path).chain(home);
+    let folders = folders.chain(wheels.map(|package| package.join("bin")));
+    let mut programs = folders.map(|folder| folder.join("ptxas"));
+    programs
+        .find(|program| program.is_file())
         .ok_or(Error::NoPtxas)
 }
 
@@ -69,10 +68,6 @@ fn site_packages(tree: &Tree) -> Vec<PathBuf> {
         found.extend(text.lines().map(PathBuf::from));
     }
     found
-}
-
-fn program_in(mut folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    folders.find_map(|dir| Some(dir.join("ptxas")).filter(|program| program.is_file()))
 }
 
 /// What a directory holds, sorted; nothing if it cannot be read.

@@ -152,7 +152,6 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
 mod tests {
     use super::*;
     use crate::testing::has;
-    use clap::Parser;
 
     fn of(line: &str) -> Option<String> {
         let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
@@ -200,31 +199,5 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
-    }
-
-    #[test]
-    fn errors_of_the_parser_are_one_line_that_names_the_value() {
-        let rows = r#"
-            run ra --locks 4x => --locks | "4x" | 2^20
-            -v tune ra --locks 4x => `stamp tune ra --help`
-            run ra --time-limit -1 => "-1" | above 0
-            run ra --seed -1 => --seed | "-1" | `stamp run ra --help`
-            run ra --seed -1M => '-1' | `stamp run ra --help`
-            run ra --time-limit 0 => "0" | above 0
-            bench => `stamp bench` | paper
-            bench paper => --out | (try `stamp bench paper --help`)
-            bench paper --only fig9 --out x => "fig9" | fig2 | `stamp bench paper --help`
-            bench paper --workload ra,rb --out x => "rb" | did you mean ra?
-        "#;
-        let rows = rows.lines().filter_map(|row| row.trim().split_once(" => "));
-        for (arguments, parts) in rows {
-            let words = ["stamp"].into_iter().chain(arguments.split(' '));
-            let arguments: Vec<OsString> = words.map(OsString::from).collect();
-            let error = Cli::try_parse_from(&arguments).unwrap_err();
-            let line = one_line(&error, &arguments);
-            assert!(!line.contains("'--' "), "{line}");
-            assert!(!line.contains('\n'), "{line}");
-            has(&line, parts);
-        }
     }
 }

@@ -246,7 +246,7 @@ mod tests {
             let text = format!("# Page\n\nsee [there]({link})\n");
             let found = problems_of(&[
                 ("README.md", "# Top\n[b](#top) [c](docs)"),
-                ("docs/a.md", &text),
+                ("docs/a.md", text.as_str()),
                 ("docs/x/f.md", "[a](../a.md)"),
                 ("docs/p.html", "<p id=\"f\">"),
                 // Not a document.

@@ -41,12 +41,10 @@ pub(crate) struct Bound {
     pub tx_per_s: f64,
 }
 
-#[derive(Clone, Copy)]
-enum Over {
-    Bytes(u64),
-    /// A line that has just been fetched.
-    Cache,
-}
+/// The bytes that accesses go over; none where the line has just been fetched.
+type Over = Option<u64>;
+
+const CACHE: Over = None;
 
 /// Returns the accesses of a transaction: their number, operation and bits, and what they go over. It
 /// is of a variant with so many locks or without synchronisation; `None` if its protocol is no other.
@@ -61,35 +59,35 @@ fn accesses(
         validated: v,
         words: n,
     } = of;
-    let (values, cells) = (Over::Bytes(4 * n), Over::Bytes(8 * n));
-    let table = Over::Bytes(8 * locks.min(n));
+    let (values, cells) = (Some(4 * n), Some(8 * n));
+    let table = Some(8 * locks.min(n));
     Some(match protocol {
         "fast" => vec![
             (r, "load", 64, cells),
             (w, "swap", 64, cells),
             (v, "load", 64, cells),
-            (w, "store", 64, Over::Cache),
+            (w, "store", 64, CACHE),
         ],
-        FAST_STATIC => vec![(r, "swap", 64, cells), (r, "store", 64, Over::Cache)],
+        FAST_STATIC => vec![(r, "swap", 64, cells), (r, "store", 64, CACHE)],
         "fast-table" => vec![
             (r, "load", 64, table),
             (r, "load", 32, values),
-            (r, "load", 64, Over::Cache),
+            (r, "load", 64, CACHE),
             (w, "swap", 64, table),
             (v, "load", 64, table),
-            (w, "store", 32, Over::Cache),
-            (w, "store", 64, Over::Cache),
+            (w, "store", 32, CACHE),
+            (w, "store", 64, CACHE),
         ],
         "hv-sorting" => vec![
             (r, "load", 32, values),
             (r, "load", 64, table),
             (r, "load", 32, values),
             (r, "swap", 64, table),
-            (w, "store", 32, Over::Cache),
-            (r, "store", 64, Over::Cache),
+            (w, "store", 32, CACHE),
+            (r, "store", 64, CACHE),
         ],
         _ if protocol == UNSYNCHRONISED.1 => {
-            vec![(r, "load", 32, values), (w, "store", 32, Over::Cache)]
+            vec![(r, "load", 32, values), (w, "store", 32, CACHE)]
         }
         _ => return None,
     })
@@ -133,7 +131,7 @@ impl Bound {
 fn rate<'r>(rates: &'r [Rate], operation: &str, bits: u32, over: Over) -> Option<&'r Rate> {
     let same = |r: &&Rate| r.operation == operation && r.bits == bits && r.per_s > 0.0;
     let same = rates.iter().filter(same);
-    let fits = |r: &&Rate| matches!(over, Over::Bytes(bytes) if r.bytes <= bytes);
+    let fits = |r: &&Rate| over.is_some_and(|bytes| r.bytes <= bytes);
     let largest = same.clone().filter(fits).max_by_key(|r| r.bytes);
     largest.or(same.min_by_key(|r| r.bytes))
 }
