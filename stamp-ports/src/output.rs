@@ -32,7 +32,8 @@ pub(crate) fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<S
 /// The [`align`]ed rows as a text, each line behind `indent`.
 pub(crate) fn aligned(indent: &str, rows: &[Vec<String>], left: usize, last_left: bool) -> String {
     let lines = align(rows, left, last_left).into_iter();
-    lines.map(|line| format!("{indent}{line}\n")).collect()
+    let lines = lines.map(|line| format!("{indent}{line}\n"));
+    lines.collect::<Vec<_>>().concat()
 }
 
 /// A row of these cells.
@@ -71,9 +72,8 @@ fn remarks(reports: &[RunReport]) -> String {
         report.remarks.iter().map(told)
     });
     let kinds = grouped(all).into_iter();
-    kinds
-        .map(|(kind, remarks)| format!("\n{kind}: {}.", remarks.join(", ")))
-        .collect()
+    let kinds = kinds.map(|(kind, remarks)| format!("\n{kind}: {}.", remarks.join(", ")));
+    kinds.collect::<Vec<_>>().concat()
 }
 
 /// The values of each key, the keys in the order in which they first come.

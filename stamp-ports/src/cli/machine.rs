@@ -10,6 +10,7 @@ use crate::numbers::{bytes, digits3, short};
 use crate::output::{aligned, cells, grouped};
 use clap::Args;
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::{Write, stdout};
 use std::iter;
 use stm_sync::chosen::Kind as MutexKind;
@@ -59,7 +60,7 @@ fn text(measurement: &Measurement) -> String {
         measurement.sizes
     );
     let mut section = |title: &str, rows: &[Vec<String>]| {
-        text += &format!("\n{title}\n{}", aligned("  ", rows, 1, false));
+        let _ = write!(text, "\n{title}\n{}", aligned("  ", rows, 1, false));
     };
     for grid in &measurement.grids {
         let title = format!(
@@ -79,7 +80,7 @@ fn text(measurement: &Measurement) -> String {
     if let Some(abstraction) = &abstraction {
         let is_held = abstraction.lines_held();
         let held = if is_held { "hold" } else { "do not hold" };
-        text += &format!("\nAtomics that wait in a queue {held} their line.\n");
+        let _ = writeln!(text, "\nAtomics that wait in a queue {held} their line.");
     }
     text
 }

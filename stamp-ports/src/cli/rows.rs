@@ -89,7 +89,9 @@ impl Rows {
     fn line(&self, cells: Vec<String>) -> String {
         let mut rows = [&self.known[..], &[cells]].concat();
         if !self.has_locks {
-            rows.iter_mut().for_each(|row| drop(row.remove(LOCKS)));
+            for row in &mut rows {
+                drop(row.remove(LOCKS));
+            }
         }
         align(&rows, LEFT, false).pop().unwrap_or_default()
     }

@@ -25,7 +25,7 @@ pub(super) fn markdown(files: &[String]) -> impl Iterator<Item = &str> {
     files
         .iter()
         .map(String::as_str)
-        .filter(|name| name.ends_with(".md"))
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"))
 }
 
 /// Finds the links of the documents among these files that lead nowhere, one line each.
