@@ -7,75 +7,52 @@ use stm_core::host;
 /// An error of the program. Its text is one line that names the value and the fix.
 #[derive(thiserror::Error, Debug)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the texts say what each is")]
 pub enum Error {
-    /// A word of the command line that cannot be used, explained.
     #[error("{0}")]
     Usage(String),
-    /// Too large for the memory of the device or of the host.
     #[error("{} are needed for {what}, and {} are available: {fix}", bytes(*needed), bytes(*available))]
     TooLarge {
-        /// What the memory was for, and where.
         what: String,
-        /// Bytes needed.
         needed: u64,
-        /// Bytes available.
         available: u64,
-        /// What would make it smaller.
         fix: &'static str,
     },
-    /// A set too small for the workload.
     #[error(
         "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: \
          the workload needs {option} {needed}"
     )]
     Capacity {
-        /// `read set` or `write set`.
         set: &'static str,
-        /// Its capacity.
         limit: u32,
-        /// The transaction's number.
         transaction: u64,
-        /// The option that sets the capacity.
         option: &'static str,
-        /// The capacity that is enough.
         needed: u32,
     },
-    /// The device or a launch.
     #[error("{}", one_line(.0))]
     Host(#[from] host::Error),
-    /// A file that could not be written.
     #[error("cannot write {}: {source}: give --out a path that can be written", path.display())]
     File {
-        /// Its path.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
-    /// An input file that could not be opened or read.
     #[error("cannot read {}: {source}: give --input a file that can be read", path.display())]
     Unreadable {
-        /// Its path.
         path: PathBuf,
-        /// Why.
         source: std::io::Error,
     },
     /// An input file that says something else than its format.
     #[error("{}, line {line}: {what}", path.display())]
     BadInput {
-        /// Its path.
         path: PathBuf,
-        /// The line, from 1.
+        /// From 1.
         line: u64,
-        /// What is there, and what was expected.
         what: String,
     },
-    /// An alignment that went wrong.
     #[error(transparent)]
     Align(stm_align::Error),
-    /// A history that could not be recorded or judged.
     #[error(transparent)]
     History(stm_history::error::Error),
-    /// Standard output that could not be written.
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
 }
@@ -154,7 +131,7 @@ fn one_line(error: &host::Error) -> String {
 impl Error {
     /// The exit status: 2 for what the caller can put right at the command
     /// line, 1 for a run that went wrong.
-    pub const fn status(&self) -> u8 {
+    pub(crate) const fn status(&self) -> u8 {
         match self {
             Self::Host(
                 host::Error::Timeout { .. }
@@ -178,7 +155,7 @@ impl Error {
     }
 
     /// Whether another run on the same device may still succeed.
-    pub const fn is_of_this_run_only(&self) -> bool {
+    pub(crate) const fn is_of_this_run_only(&self) -> bool {
         matches!(
             self,
             Self::Host(host::Error::Timeout { .. } | host::Error::Corrupt { .. })
@@ -188,10 +165,7 @@ impl Error {
 
 /// Returns what a launch that was given up leaves instead of a result, if another launch may still
 /// succeed: one that the device refuses, data that it has no room for, or a run that was stopped.
-///
-/// # Errors
-/// Those after which nothing can run on the device.
-pub fn given_up<T>(result: Result<T>) -> Result<Result<T, String>> {
+pub(crate) fn given_up<T>(result: Result<T>) -> Result<Result<T, String>> {
     match result {
         Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
             Ok(Err(error.to_string()))
@@ -200,5 +174,4 @@ pub fn given_up<T>(result: Result<T>) -> Result<Result<T, String>> {
     }
 }
 
-/// Shorthand.
-pub type Result<T, E = Error> = std::result::Result<T, E>;
+pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;

@@ -9,11 +9,11 @@ use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{self, FormatTime};
 
 /// What is written where the build did not know its commit.
-pub const UNKNOWN: &str = "unknown";
+pub(crate) const UNKNOWN: &str = "unknown";
 
 /// What `--version` prints: the version, and a line each for the commit, the checksum of the PTX
 /// and its compiler, as they were when the program was built.
-pub const LONG_VERSION: &str = concat!(
+pub(crate) const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit ",
     env!("STAMP_COMMIT"),
@@ -40,24 +40,21 @@ fn commit(built: &str, named: &str) -> Result<String> {
 /// What every document of measurements begins with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Head {
-    /// The format's name.
-    pub format: String,
-    /// The program's version.
-    pub version: String,
+    pub(crate) format: String,
+    pub(crate) version: String,
     /// The commit of the program, where it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The checksum of the PTX that the program carries, where it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ptx: Option<String>,
-    /// The compiler of that PTX.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub compiler: Option<String>,
+    pub(crate) compiler: Option<String>,
     /// The version of the device's driver, `none` on the CPU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
     /// The command that began it, as it may be typed again.
-    pub command: String,
+    pub(crate) command: String,
     /// Whether it is the small run.
     pub quick: bool,
     /// The seed of all data.
@@ -75,11 +72,10 @@ pub struct Head {
     pub settings: BTreeMap<String, String>,
     /// What a reader has to know: sentences.
     #[serde(default)]
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
-/// The fields of the head, in their order.
-pub const FIELDS: [&str; 15] = [
+pub(crate) const FIELDS: [&str; 15] = [
     "format", "version", "commit", "ptx", "compiler", "driver", "command", "quick", "seed",
     "started", "seconds", "complete", "device", "settings", "notes",
 ];
@@ -104,12 +100,10 @@ fn version(file: &str) -> Option<&str> {
     })
 }
 
-/// The setting that holds the hash of the program's file.
 const PROGRAM: &str = "program";
 
 impl Head {
-    /// Begins a document of measurements that begin now.
-    pub fn new(
+    pub(crate) fn new(
         format: &str,
         device: &AnyDevice,
         command: &str,
@@ -142,8 +136,7 @@ impl Head {
     }
 
     /// Returns the head of a document that is whole, which took so many seconds.
-    #[must_use]
-    pub fn done(self, seconds: f64) -> Self {
+    pub(crate) fn done(self, seconds: f64) -> Self {
         Self {
             seconds,
             complete: true,
@@ -153,13 +146,13 @@ impl Head {
 
     /// Returns why figures of `now` must not stand in the document that this head is of; `None`
     /// if they may.
-    pub fn difference(&self, now: &Self) -> Option<String> {
+    pub(crate) fn difference(&self, now: &Self) -> Option<String> {
         self.other_build(now).or_else(|| self.other_setting(now))
     }
 
     /// Returns how the device, its driver or the commit and the kernels of the program differ;
     /// `None` if they do not.
-    pub fn other_build(&self, now: &Self) -> Option<String> {
+    pub(crate) fn other_build(&self, now: &Self) -> Option<String> {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.into());
         let at = |head: &Self| format!("{} of commit {}", text(&head.ptx), text(&head.commit));
         let name =
@@ -201,8 +194,7 @@ impl Head {
     }
 }
 
-/// Returns the time, UTC: `2026-01-31T12:00:00Z`.
-pub fn now() -> String {
+pub(crate) fn now() -> String {
     let mut text = String::new();
     // Writing to a String cannot fail.
     let _ = time::SystemTime.format_time(&mut Writer::new(&mut text));

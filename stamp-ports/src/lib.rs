@@ -21,9 +21,9 @@
 //! | [`store`] | a document of measurements on disk |
 //! | [`variants`] | the variants' names, and from a name to an algorithm |
 //! | [`devices`] | the devices found, and the choice of one |
-//! | [`output`] | tables for people |
-//! | [`out_file`] | files written whole |
-//! | [`numbers`] | numbers as people write them: `8M`, `2^20`, and back |
+//! | `output` | tables for people |
+//! | `out_file` | files written whole |
+//! | `numbers` | numbers as people write them: `8M`, `2^20`, and back |
 
 // The program alone calls this library: what each call can fail with is a variant of `Error`, and
 // nearly all have those of a device.
@@ -33,14 +33,14 @@ mod against;
 mod child;
 mod cli;
 pub mod devices;
-pub mod error;
+mod error;
 mod faults;
 pub mod head;
 pub mod measure;
-pub mod numbers;
+mod numbers;
 pub mod nw;
-pub mod out_file;
-pub mod output;
+mod out_file;
+mod output;
 pub mod paper;
 pub mod points;
 pub mod record;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Reads a count: digits with optional underscores, then optionally K, M, G or
 /// T (powers of 1024); or `2^n`.
-pub fn parse_count(text: &str) -> Result<u64, String> {
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     let bad = || {
         format!("{text:?} is no count: write a whole number such as 1048576, 1_048_576, 1M or 2^20")
     };
@@ -36,20 +36,20 @@ pub fn parse_count(text: &str) -> Result<u64, String> {
 }
 
 /// As [`parse_count`], for counts of 32 bits.
-pub fn parse_count_32(text: &str) -> Result<u32, String> {
+pub(crate) fn parse_count_32(text: &str) -> Result<u32, String> {
     u32::try_from(parse_count(text)?)
         .map_err(|_| format!("{text:?} is too large: at most {}", u32::MAX))
 }
 
 /// Reads a list of counts separated by commas.
-pub fn parse_counts(text: &str) -> Result<Vec<u64>, String> {
+pub(crate) fn parse_counts(text: &str) -> Result<Vec<u64>, String> {
     text.split(',')
         .map(|part| parse_count(part.trim()))
         .collect()
 }
 
 /// Reads a time in seconds, above 0.
-pub fn parse_seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     let seconds = text.parse().ok().filter(|&seconds| seconds > 0.0);
     let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
     time.ok_or_else(|| format!("{text:?} is no time: give seconds above 0, such as 2.5"))
@@ -57,7 +57,7 @@ pub fn parse_seconds(text: &str) -> Result<Duration, String> {
 
 /// A count in the units that [`parse_count`] reads, if it is a whole number of
 /// them, else its digits: `8M`, `1000`.
-pub fn count(n: u64) -> String {
+pub(crate) fn count(n: u64) -> String {
     for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
         if n != 0 && n.is_multiple_of(1 << shift) {
             return format!("{}{unit}", n >> shift);
@@ -67,7 +67,7 @@ pub fn count(n: u64) -> String {
 }
 
 /// Three digits and a decimal unit: `18.2M`, `570K`, `12`.
-pub fn short(x: f64) -> String {
+pub(crate) fn short(x: f64) -> String {
     for (scale, unit) in [(1e9, "G"), (1e6, "M"), (1e3, "K")] {
         // 999.5 of a smaller unit would print as 1000.
         if x >= scale * 0.9995 {
@@ -82,7 +82,7 @@ pub fn short(x: f64) -> String {
 }
 
 /// Three significant digits, no exponent.
-pub fn digits3(x: f64) -> String {
+pub(crate) fn digits3(x: f64) -> String {
     if x >= 99.95 {
         format!("{x:.0}")
     } else if x >= 9.995 {
@@ -93,7 +93,7 @@ pub fn digits3(x: f64) -> String {
 }
 
 /// Bytes with a binary unit: `80.0 GiB`.
-pub fn bytes(n: u64) -> String {
+pub(crate) fn bytes(n: u64) -> String {
     for (shift, unit) in [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")] {
         if n >= 1 << shift {
             return format!("{} {unit}", digits3(n as f64 / (1u64 << shift) as f64));
@@ -103,12 +103,12 @@ pub fn bytes(n: u64) -> String {
 }
 
 /// A plural: `1 lock`, `2 locks`.
-pub fn of(n: u64, what: &str) -> String {
+pub(crate) fn of(n: u64, what: &str) -> String {
     format!("{} {what}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
 /// `413×`; a ratio to nothing is infinite.
-pub fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     if ratio.is_infinite() {
         return "\u{221e}".into();
     }
@@ -116,7 +116,7 @@ pub fn times(ratio: f64) -> String {
 }
 
 /// A share from 0 to 1 in per cent: `31 %`, `0.4 %`, with a space that does not break.
-pub fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let value = share * 100.0;
     let digits = match value {
         ..=0.0 => format!("{value:.0}"),
@@ -131,7 +131,7 @@ pub fn percent(share: f64) -> String {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-pub fn and(parts: &[String]) -> String {
+pub(crate) fn and(parts: &[String]) -> String {
     match parts {
         [] => String::new(),
         [one] => one.clone(),
@@ -140,7 +140,7 @@ pub fn and(parts: &[String]) -> String {
 }
 
 /// Returns a time in words, given in milliseconds.
-pub fn time(ms: f64) -> String {
+pub(crate) fn time(ms: f64) -> String {
     if ms >= 1e3 {
         format!("{} s", digits3(ms / 1e3))
     } else if ms >= 1.0 {

@@ -14,7 +14,7 @@ use tempfile::NamedTempFile;
 
 /// A path that could be written when it was looked at.
 #[derive(Debug)]
-pub struct OutFile {
+pub(crate) struct OutFile {
     asked: PathBuf,
     target: Target,
 }
@@ -23,15 +23,13 @@ pub struct OutFile {
 enum Target {
     /// A new or regular file, by a path that is no symlink.
     Whole(PathBuf),
-    /// What is there already and no regular file.
+    /// What is there already and no regular file, or what standard output is too.
     Direct(File),
-    /// What standard output is too; opened again, it would be written over.
-    Stdout,
 }
 
 impl OutFile {
     /// Looks at the path, and leaves it as it is.
-    pub fn new(path: &Path) -> Result<Self> {
+    pub(crate) fn new(path: &Path) -> Result<Self> {
         let (asked, folder) = (path.to_owned(), folder_of(path));
         let why = match target_of(path) {
             _ if path.is_dir() => "it is a folder, name a file in it".into(),
@@ -45,11 +43,10 @@ impl OutFile {
     }
 
     /// Writes the text; after an error a regular file is as it was.
-    pub fn write(self, text: &str) -> Result<()> {
+    pub(crate) fn write(self, text: &str) -> Result<()> {
         match self.target {
             Target::Whole(path) => write_whole(&path, text),
             Target::Direct(mut file) => file.write_all(text.as_bytes()),
-            Target::Stdout => stdout().write_all(text.as_bytes()),
         }
         .map_err(|source| Error::File {
             path: self.asked,
@@ -64,38 +61,36 @@ fn target_of(path: &Path) -> io::Result<Target> {
             if path.is_symlink() {
                 return Err(io::Error::other("it is a link to a file that is not there"));
             }
-            probe(path)?;
+            beside(path)?.close()?;
             return Ok(Target::Whole(path.to_owned()));
         }
         there => there?,
     };
-    if is_stdout(&there) {
-        return Ok(Target::Stdout);
+    // Opened again, it would be written over.
+    if let Some(out) = stdout_at(&there) {
+        return Ok(Target::Direct(out));
     }
     let file = OpenOptions::new().write(true).open(path)?;
     if !there.is_file() {
         return Ok(Target::Direct(file));
     }
     let path = fs::canonicalize(path)?;
-    probe(&path)?;
+    beside(&path)?.close()?;
     Ok(Target::Whole(path))
 }
 
+/// Standard output, if it is this file.
 #[cfg(unix)]
-fn is_stdout(there: &Metadata) -> bool {
+fn stdout_at(there: &Metadata) -> Option<File> {
     use std::os::{fd::AsFd, unix::fs::MetadataExt};
-    let out = stdout().as_fd().try_clone_to_owned().map(File::from);
-    out.and_then(|out| out.metadata())
-        .is_ok_and(|out| (out.dev(), out.ino()) == (there.dev(), there.ino()))
+    let out = File::from(stdout().as_fd().try_clone_to_owned().ok()?);
+    let about = out.metadata().ok()?;
+    ((about.dev(), about.ino()) == (there.dev(), there.ino())).then_some(out)
 }
 
 #[cfg(not(unix))]
-fn is_stdout(_: &Metadata) -> bool {
-    false
-}
-
-fn probe(path: &Path) -> io::Result<()> {
-    beside(path)?.close()
+fn stdout_at(_: &Metadata) -> Option<File> {
+    None
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -10,13 +10,13 @@ use std::fmt::Write as _;
 use stm_core::internal::observe::Phase;
 
 /// Columns of the terminal on standard output, if it is one.
-pub fn terminal_columns() -> Option<usize> {
+pub(crate) fn terminal_columns() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
 /// Rows of cells as lines, columns as wide as their widest cell and two spaces apart. The first
 /// `left` columns are aligned to the left, and the last if `last_left`; numbers to the right.
-pub fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<String> {
+pub(crate) fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).add_rows(rows);
     let last = table.column_count().saturating_sub(1);
@@ -27,6 +27,18 @@ pub fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<String> 
         }
     }
     table.lines().map(|line| line.trim_end().into()).collect()
+}
+
+/// The [`align`]ed rows as a text, each line behind `indent`.
+pub(crate) fn aligned(indent: &str, rows: &[Vec<String>], left: usize, last_left: bool) -> String {
+    let lines = align(rows, left, last_left).into_iter();
+    let lines = lines.map(|line| format!("{indent}{line}\n"));
+    lines.collect::<Vec<_>>().concat()
+}
+
+/// A row of these cells.
+pub(crate) fn cells<const N: usize>(cells: [&str; N]) -> Vec<String> {
+    cells.map(str::to_owned).into()
 }
 
 /// A reason in two letters: `rl` for `read_locked`.
@@ -46,7 +58,7 @@ pub(crate) fn aborts(report: &RunReport) -> String {
 }
 
 /// Transactions a second over those of `cgl` with the same workload, if it ran.
-pub fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
+pub(crate) fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
     let is_cgl = |r: &&RunReport| r.variant == "cgl" && r.tx_per_s > 0.0;
     let mut cgl = all.iter().filter(is_cgl);
     let cgl = cgl.find(|r| r.workload == report.workload)?;
@@ -55,21 +67,25 @@ pub fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
 
 /// What a person has to know about single runs, remarks of one kind in one sentence.
 fn remarks(reports: &[RunReport]) -> String {
-    let mut kinds: Vec<(&str, Vec<String>)> = Vec::new();
-    for report in reports {
-        for (kind, remark) in &report.remarks {
-            let remark = format!("{} {remark}", report.variant);
-            match kinds.iter_mut().find(|(of, _)| of == kind) {
-                Some((_, found)) => found.push(remark),
-                None => kinds.push((kind, vec![remark])),
-            }
+    let all = reports.iter().flat_map(|report| {
+        let told = |(kind, remark): &(_, _)| (*kind, format!("{} {remark}", report.variant));
+        report.remarks.iter().map(told)
+    });
+    let kinds = grouped(all).into_iter();
+    let kinds = kinds.map(|(kind, remarks)| format!("\n{kind}: {}.", remarks.join(", ")));
+    kinds.collect::<Vec<_>>().concat()
+}
+
+/// The values of each key, the keys in the order in which they first come.
+pub(crate) fn grouped<K: PartialEq, V>(all: impl Iterator<Item = (K, V)>) -> Vec<(K, Vec<V>)> {
+    let mut groups: Vec<(K, Vec<V>)> = Vec::new();
+    for (key, value) in all {
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, values)) => values.push(value),
+            None => groups.push((key, vec![value])),
         }
     }
-    let mut text = String::new();
-    for (kind, remarks) in kinds {
-        let _ = write!(text, "\n{kind}: {}.", remarks.join(", "));
-    }
-    text
+    groups
 }
 
 /// What the table's short words stand for, and what is wrong.
@@ -83,14 +99,11 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
         let names = names.map(|of| format!("{} {}", initials(of), of.replace('_', " ")));
         let _ = write!(text, "\nAborts: {}.", names.collect::<Vec<_>>().join(", "));
     }
-    let mut listed: Vec<(&str, Verifies)> = Vec::new();
-    for report in reports {
-        let verifies = (report.workload, report.verifies);
-        if report.verification.is_none() && !listed.contains(&verifies) {
-            listed.push(verifies);
-        }
-    }
-    for (workload, Verifies { covers, what }) in listed {
+    let verified = reports
+        .iter()
+        .filter(|report| report.verification.is_none());
+    for (of, _) in grouped(verified.map(|report| ((report.workload, report.verifies), ()))) {
+        let (workload, Verifies { covers, what }) = of;
         let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.told());
     }
     text += &remarks(reports);
@@ -123,39 +136,28 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
     text + "\n"
 }
 
-/// What ran: a line for each workload with its sizes, and one for the
-/// transactional memory. Without `locks`, their numbers differ by run.
-pub fn setting<'a>(
-    workloads: impl Iterator<Item = (&'a str, String)>,
-    locks: Option<u64>,
-    stripe_bytes: u64,
-    seed: u64,
-) -> String {
-    let mut text = String::new();
-    for (name, summary) in workloads {
-        let _ = writeln!(text, "{name}: {summary}");
+/// What runs, or ran: a line for each workload with its sizes, and one for the transactional memory.
+pub(crate) fn setting_of(reports: &[RunReport]) -> String {
+    let (mut text, mut seen) = (String::new(), HashSet::new());
+    for report in reports.iter().filter(|r| seen.insert(r.workload)) {
+        let _ = writeln!(text, "{}: {}", report.workload, report.summary);
     }
-    let locks = locks.map_or_else(|| "locks as below".into(), |n| of(n, "lock"));
-    text + &format!("stm: {locks}, stripes of {stripe_bytes} bytes; seed {seed}\n")
-}
-
-/// The [`setting`] of runs that are done.
-pub fn setting_of(reports: &[RunReport]) -> String {
-    let Some(first) = reports.first() else {
-        return String::new();
-    };
-    let mut seen = HashSet::new();
-    let workloads = reports.iter().filter(|r| seen.insert(r.workload));
-    let workloads = workloads.map(|r| (r.workload, r.summary.clone()));
-    let same = reports.iter().all(|r| r.locks == first.locks);
-    let stripe = first.parameters.get("stripe_bytes");
-    let stripe = stripe.and_then(serde_json::Value::as_u64).unwrap_or(0);
-    setting(workloads, same.then_some(first.locks), stripe, first.seed)
+    if let Some(first) = reports.first() {
+        let same = reports.iter().all(|r| r.locks == first.locks);
+        let locks = if same {
+            of(first.locks, "lock")
+        } else {
+            "locks as below".into()
+        };
+        let (stripe, seed) = (&first.parameters["stripe_bytes"], first.seed);
+        let _ = writeln!(text, "stm: {locks}, stripes of {stripe} bytes; seed {seed}");
+    }
+    text
 }
 
 /// The table of the breakdowns that reports have; nothing if none has one.
-pub fn breakdown_table(reports: &[RunReport]) -> String {
-    let mut rows = vec![vec!["workload".to_owned(), "variant".to_owned()]];
+pub(crate) fn breakdown_table(reports: &[RunReport]) -> String {
+    let mut rows = vec![cells(["workload", "variant"])];
     rows[0].extend(Phase::ALL.map(|phase| column(phase).to_owned()));
     rows[0].push("cost".into());
     for report in reports {
@@ -174,13 +176,12 @@ pub fn breakdown_table(reports: &[RunReport]) -> String {
         return String::new();
     }
     format!(
-        "\nWhere the lanes' time goes, in per cent:\n{}\n\
+        "\nWhere the lanes' time goes, in per cent:\n{}\
          `cost` is the time with the clocks over the time without.\n",
-        align(&rows, 2, false).join("\n")
+        aligned("", &rows, 2, false)
     )
 }
 
-/// A phase's name, short enough for a column.
 const fn column(phase: Phase) -> &'static str {
     match phase {
         Phase::Initialisation => "init",

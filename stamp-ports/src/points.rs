@@ -27,8 +27,7 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Makes a point to be measured.
-    pub fn new(
+    pub(crate) fn new(
         part: &str,
         implementation: &str,
         (blocks, threads): (u32, u32),
@@ -48,33 +47,28 @@ impl Asked {
 /// A point as it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Point {
-    /// What was asked for.
     #[serde(flatten)]
-    pub asked: Asked,
+    pub(crate) asked: Asked,
     /// The operations of a launch: sections, waits of the grid, or entries.
-    pub operations: u64,
+    pub(crate) operations: u64,
     /// The launches that were timed.
-    pub repeat: u32,
-    /// The time of a launch in milliseconds, the median.
-    pub ms: f64,
-    /// The shortest time.
-    pub ms_min: f64,
-    /// The longest time.
-    pub ms_max: f64,
+    pub(crate) repeat: u32,
+    /// The time of a launch, the median.
+    pub(crate) ms: f64,
+    pub(crate) ms_min: f64,
+    pub(crate) ms_max: f64,
     /// Operations a second at the median.
     pub per_s: f64,
     /// The most operations of a block in the median launch, where blocks may differ.
-    pub most: Option<u64>,
-    /// The fewest operations of a block in the median launch.
-    pub fewest: Option<u64>,
+    pub(crate) most: Option<u64>,
+    pub(crate) fewest: Option<u64>,
     /// Cycles of the device's clock for a round, where the measurement is of rounds and not of
     /// launches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cycles: Option<u64>,
-    /// Whether the result was right.
-    pub verified: bool,
+    pub(crate) cycles: Option<u64>,
+    pub(crate) verified: bool,
     /// What a reader has to know, above all why there is no time.
-    pub note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 /// What was asked for is known of what was measured.
@@ -87,13 +81,12 @@ impl Deref for Point {
 }
 
 impl Point {
-    /// Returns whether this is the point asked for.
-    pub fn answers(&self, asked: &Asked) -> bool {
+    pub(crate) fn answers(&self, asked: &Asked) -> bool {
         self.asked == *asked
     }
 
     /// Returns a point of sorted times in milliseconds.
-    pub fn timed(asked: &Asked, operations: u64, ms: &[f64], wrong: Option<String>) -> Self {
+    pub(crate) fn timed(asked: &Asked, operations: u64, ms: &[f64], wrong: Option<String>) -> Self {
         let median = ms[ms.len() / 2];
         Self {
             operations,
@@ -110,7 +103,7 @@ impl Point {
     }
 
     /// Returns what it came to, on one line.
-    pub fn told(&self) -> String {
+    pub(crate) fn told(&self) -> String {
         let found = match &self.note {
             Some(note) if !self.verified => note.clone(),
             _ => format!("{}/s", short(self.per_s)),
@@ -121,8 +114,7 @@ impl Point {
         format!("{part} {of} at {blocks}x{threads} {parameters}: {found}")
     }
 
-    /// Returns its parameters, each behind its name.
-    pub fn parameters_told(&self, comma: &str) -> String {
+    pub(crate) fn parameters_told(&self, comma: &str) -> String {
         let all = self.parameters.iter();
         let all = all.map(|(name, value)| format!("{name} {value}"));
         all.collect::<Vec<_>>().join(comma)
@@ -132,13 +124,13 @@ impl Point {
     ///
     /// # Errors
     /// Those after which nothing can run on the device.
-    pub fn or_note(asked: &Asked, measured: Result<Self>) -> Result<Self> {
+    pub(crate) fn or_note(asked: &Asked, measured: Result<Self>) -> Result<Self> {
         let found = given_up(measured)?;
         Ok(found.unwrap_or_else(|why| Self::without_time(asked, why)))
     }
 
     /// Returns the point for something that could not be measured, which `why` explains.
-    pub fn without_time(asked: &Asked, why: String) -> Self {
+    pub(crate) fn without_time(asked: &Asked, why: String) -> Self {
         Self {
             asked: asked.clone(),
             note: Some(why),
@@ -148,7 +140,11 @@ impl Point {
 }
 
 /// Reads `all`, or names that are known, separated by commas; `what` is what each is one of.
-pub fn parse_names(text: &str, what: &str, known: &[&'static str]) -> Result<Vec<&'static str>> {
+pub(crate) fn parse_names(
+    text: &str,
+    what: &str,
+    known: &[&'static str],
+) -> Result<Vec<&'static str>> {
     let unknown = |name: &str, known: &[&str]| {
         let known = known.join(", ");
         format!("there is no {what} {name:?}: known are {known} and all")
@@ -158,7 +154,7 @@ pub fn parse_names(text: &str, what: &str, known: &[&'static str]) -> Result<Vec
 
 /// Measures the points of some parts that a document lacks, as long as there is time, and writes
 /// it after each; `of` are its points. Returns whether it has every point then.
-pub fn add_missing<T: Document>(
+pub(crate) fn add_missing<T: Document>(
     store: &mut Store<T>,
     of: fn(&mut T) -> &mut Vec<Point>,
     (everything, parts): (&[Asked], &[&str]),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Several names, of workloads or of parts of a measurement, in one argument.
-pub type NameList = std::vec::Vec<&'static str>;
+pub(crate) type NameList = std::vec::Vec<&'static str>;
 
 /// What a command is asked for that measures into a document in a folder.
 #[derive(Args, Debug, Clone)]
@@ -25,38 +25,37 @@ pub struct BenchSpec {
     /// auto, cpu, cuda or cuda:N; cuda:N,atomics=64 has no 128-bit atomics
     /// [default: auto; with --quick, cpu]
     #[arg(long, value_name = "NAME", value_parser = parse_choice)]
-    pub device: Option<Choice>,
+    pub(crate) device: Option<Choice>,
     /// Small inputs, few points
     #[arg(long)]
-    pub quick: bool,
+    pub(crate) quick: bool,
     /// Begin nothing further after so many seconds
     #[arg(long = "for", value_name = "SECONDS", value_parser = parse_count)]
-    pub seconds: Option<u64>,
+    pub(crate) seconds: Option<u64>,
     /// Seed of all data
     #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// The folder of the document, made if it is not there
     #[arg(long, value_name = "DIR")]
-    pub out: PathBuf,
+    pub(crate) out: PathBuf,
     /// Begin anew, whatever the document holds
     #[arg(long)]
-    pub fresh: bool,
+    pub(crate) fresh: bool,
 }
 
 impl BenchSpec {
-    /// Returns the device that is asked for.
-    pub fn choice(&self) -> Choice {
+    pub(crate) fn choice(&self) -> Choice {
         chosen(self.device, self.quick)
     }
 
     /// Begins the head of the document; `command` is how the program was called.
-    pub fn head(&self, format: &str, device: &AnyDevice, command: &str) -> Result<Head> {
+    pub(crate) fn head(&self, format: &str, device: &AnyDevice, command: &str) -> Result<Head> {
         let command = published(command, &self.out);
         Head::new(format, device, &command, (self.quick, self.seed))
     }
 
     /// Returns whether something further may begin, if the command began then.
-    pub fn has_time(&self, began: Instant) -> bool {
+    pub(crate) fn has_time(&self, began: Instant) -> bool {
         self.seconds
             .is_none_or(|seconds| began.elapsed() < Duration::from_secs(seconds))
     }
@@ -120,10 +119,8 @@ pub trait Document: Serialize + DeserializeOwned {
 /// The document and its file.
 #[derive(Debug)]
 pub struct Store<T> {
-    /// The document.
-    pub document: T,
-    /// Where the document is.
-    pub path: PathBuf,
+    pub(crate) document: T,
+    pub(crate) path: PathBuf,
     began: Instant,
     seconds_before: f64,
 }
@@ -132,7 +129,7 @@ impl<T: Document> Store<T> {
     /// Opens the document in a folder, which is made if it is not there. One that was begun by the
     /// same build, on the same device, with the same settings is gone on with; another is an error,
     /// and stays as it was, unless it is to be begun anew.
-    pub fn open(spec: &BenchSpec, head: Head) -> Result<Self> {
+    pub(crate) fn open(spec: &BenchSpec, head: Head) -> Result<Self> {
         let (folder, fresh) = (&spec.out, spec.fresh);
         let refused = |why: String| Error::Usage(format!("--out {}: {why}", folder.display()));
         if !folder.is_dir() {
@@ -170,13 +167,24 @@ impl<T: Document> Store<T> {
         })
     }
 
-    /// Writes the document, whole or not at all.
-    pub fn save(&mut self) -> Result<()> {
+    pub(crate) fn save(&mut self) -> Result<()> {
         let seconds = self.seconds_before + self.began.elapsed().as_secs_f64();
         self.document.head().seconds = seconds;
         self.document.finish();
         OutFile::new(&self.path)?.write(&self.document.to_text()?)
     }
+}
+
+/// Returns a document of a head and these sections, of which those in `order` follow the head.
+pub(crate) fn with_head(head: &Head, order: &[&str], sections: &Value) -> Result<String> {
+    #[derive(Serialize)]
+    struct Whole<'a> {
+        #[serde(flatten)]
+        head: &'a Head,
+        #[serde(flatten)]
+        sections: &'a Value,
+    }
+    to_text(&Whole { head, sections }, &[&FIELDS[..], order].concat())
 }
 
 /// Returns a document as JSON with these fields first, in this order, and a line for each
@@ -201,17 +209,13 @@ pub(crate) fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<Stri
     Ok(format!("{{\n{}\n}}\n", lines.join(",\n")))
 }
 
-/// What was measured by one command.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Made {
     pub(crate) file: String,
-    /// The command.
     pub(crate) command: String,
-    /// The time when it ended, UTC.
     pub(crate) ended: String,
     /// The time that it took, over all commands that went on with it.
     pub(crate) seconds: f64,
-    /// Whether everything that can be verified was.
     pub(crate) verified: bool,
     pub(crate) complete: bool,
 }
@@ -219,10 +223,8 @@ pub(crate) struct Made {
 /// What `bench all` measured, with the checksums of its files: `all.json` among them.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Sealed {
-    /// What all of them have in common.
     #[serde(flatten)]
     pub(crate) head: Head,
-    /// What made them.
     pub(crate) pieces: Vec<Made>,
     pub(crate) files: BTreeMap<String, String>,
 }
@@ -261,7 +263,6 @@ pub(crate) fn check_seals(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads `all.json` of a folder, if it is there.
 pub(crate) fn sealed(folder: &Path) -> Result<Option<Sealed>> {
     let path = folder.join(SEALS);
     if !path.is_file() {
@@ -285,6 +286,8 @@ pub(crate) fn sealed(folder: &Path) -> Result<Option<Sealed>> {
 impl Sealed {
     /// Writes it, with the checksums that the files have now; those that are measured have none.
     pub(crate) fn write(&mut self, folder: &Path, measured: &[&str]) -> Result<()> {
+        // Of one device, however many there are.
+        self.head.seconds = self.pieces.iter().map(|made| made.seconds).sum();
         self.files.clear();
         let done = |made: &&Made| !measured.contains(&made.file.as_str());
         for made in self.pieces.iter().filter(done) {
@@ -303,7 +306,6 @@ impl Sealed {
         made.map_or((false, 0.0), |made| (made.complete, made.seconds))
     }
 
-    /// Notes what a command has made, in place of what it had made before.
     pub(crate) fn note(&mut self, made: Made) {
         self.pieces.retain(|other| other.command != made.command);
         self.pieces.push(made);

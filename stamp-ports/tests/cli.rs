@@ -373,7 +373,24 @@ const REFUSED: &str = r#"
     run ra --device cuda:x => "cuda:x" | cuda:0
     runn ra => 'runn' | 'run'
     run ra --thread 4 => '--thread' | '--threads'
+    run ra --variant TBV_sorting => TBV_sorting | did you mean tbv-sorting?
+    run ra --variant optimised => optimised | did you mean optimized?
+    run ra --variant egpv => egpv | did you mean egpgv?
+    run ra --variant xyz! => known are cgl, egpgv
+    run ra --device cpu,atomics=64 => known are
+    run ra --device cuda,atomics=32 => known are
+    run ra --device cuda: => write cuda:0
+    run ra --device cuda:-1 => write cuda:0
     run => WORKLOAD | stamp run --help
+    // The help that is named is that of the command and the workload.
+    run ra --locks 4x => --locks | "4x" | 2^20
+    -v tune ra --locks 4x => `stamp tune ra --help`
+    run ra --time-limit -1 => "-1" | above 0
+    run ra --seed -1M => '-1' | `stamp run ra --help`
+    bench => `stamp bench` | paper
+    bench paper => --out | (try `stamp bench paper --help`)
+    bench paper --only fig9 --out x => "fig9" | fig2 | `stamp bench paper --help`
+    bench paper --workload ra,rb --out x => "rb" | did you mean ra?
 "#;
 
 #[test]
@@ -385,6 +402,11 @@ fn what_cannot_be_carried_out_is_refused_with_the_value_and_the_fix() {
         refused(&format!("{TINY_RA} {scheduler}"), &parts);
         refused(&format!("tune ra --device cpu {scheduler}"), &parts);
     }
+    let given = parameters(&format!("{TINY_RA} --lanes-max 4 --variant fast"));
+    holds!(given, {"lanes_max": 4});
+    // No word may begin with a dash, after `--` neither, so that is no advice.
+    let (_, errors) = ended(2, "run ra --seed -1");
+    assert!(!errors.contains("'--'"), "{errors}");
 }
 
 #[test]

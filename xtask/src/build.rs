@@ -1,7 +1,8 @@
 //! `cargo xtask ptx`: one build of stm-kernels, one file an entry point.
 
-use crate::error::{Error, cargo};
-use crate::{Tree, built_from, ptxas};
+use crate::error::{Error, Result};
+use crate::tree::Tree;
+use crate::{built_from, ptxas};
 use std::collections::BTreeMap;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,34 +10,33 @@ use stm_core_build::device::Library;
 use stm_core_build::files::{COMMITTED_PTX, committed, read_archive, replace, write_archive};
 use stm_core_build::{Toolchain, hold_to_rules, rules, split};
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Set {
-    /// What a program launches if nobody observes it: committed, and part of the crate.
-    Silent,
-    /// What records and takes times, and the seeded defects that `verify` runs on
-    /// a GPU to test its tests: below the target directory.
-    Observed,
-    /// Some of the observed ones, by which CI checks that what is built on demand can be built.
-    Sample,
+/// A set of kernels: the features of the build, and the folder of its texts below the target directory.
+pub(crate) struct Set {
+    features: &'static str,
+    folder: &'static str,
 }
 
-impl Set {
-    const fn features(self) -> &'static str {
-        match self {
-            Self::Silent => "",
-            Self::Observed => "observed",
-            Self::Sample => "observed,sample",
-        }
-    }
+/// What a program launches if nobody observes it: committed as an archive, and part of the crate.
+pub(crate) const SILENT: Set = Set {
+    features: "",
+    folder: "committed",
+};
 
-    /// Where its files are, as texts. Those of [`Self::Silent`] are committed as an archive.
-    fn dir(self, tree: &Tree) -> PathBuf {
-        let name = match self {
-            Self::Silent => "committed",
-            Self::Observed => "observed",
-            Self::Sample => "sample",
-        };
-        tree.target.join("ptx").join(name)
+/// What records and takes times, and the seeded defects that `verify` runs on a GPU to test its tests.
+pub(crate) const OBSERVED: Set = Set {
+    features: "observed",
+    folder: "observed",
+};
+
+/// Some of the observed ones, by which CI checks that what is built on demand can be built.
+const SAMPLE: Set = Set {
+    features: "observed,sample",
+    folder: "sample",
+};
+
+impl Set {
+    fn dir(&self, tree: &Tree) -> PathBuf {
+        tree.target.join("ptx").join(self.folder)
     }
 }
 
@@ -53,14 +53,13 @@ fn parted(files: BTreeMap<String, String>) -> [BTreeMap<String, String>; 2] {
 }
 
 /// Unpacks the committed PTX, that of `stm-core` too, for tools that read files. Returns the folder.
-pub(crate) fn unpacked(tree: &Tree) -> Result<PathBuf, Error> {
-    let dir = Set::Silent.dir(tree);
+pub(crate) fn unpacked(tree: &Tree) -> Result<PathBuf> {
+    let dir = SILENT.dir(tree);
     replace(&dir, &committed(&tree.root)?)?;
     Ok(dir)
 }
 
-/// `cargo xtask ptx --show`: one committed text, or without a name the names.
-pub(crate) fn show(tree: &Tree, name: Option<&str>) -> Result<(), Error> {
+pub(crate) fn show(tree: &Tree, name: Option<&str>) -> Result {
     let files = committed(&tree.root)?;
     let text = match name {
         Some(name) => files
@@ -79,7 +78,7 @@ pub(crate) fn show(tree: &Tree, name: Option<&str>) -> Result<(), Error> {
 }
 
 /// `cargo xtask ptx --texts`: all texts of an archive, each under its name, for `git diff`.
-pub(crate) fn texts(archive: &str) -> Result<(), Error> {
+pub(crate) fn texts(archive: &str) -> Result {
     let mut out = std::io::stdout().lock();
     for (name, text) in read_archive(Path::new(archive))? {
         let _ = writeln!(out, "==> {name} <==\n{text}");
@@ -87,8 +86,7 @@ pub(crate) fn texts(archive: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// `cargo xtask ptx --unpack`: the committed texts as files below the target directory.
-pub(crate) fn unpack(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn unpack(tree: &Tree) -> Result {
     println!("{}", unpacked(tree)?.display());
     Ok(())
 }
@@ -96,12 +94,12 @@ pub(crate) fn unpack(tree: &Tree) -> Result<(), Error> {
 const BY: &str = "cargo xtask ptx";
 
 /// Builds the module and splits it: name and text of each file, by name.
-fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String, String>, Error> {
+fn build(tree: &Tree, toolchain: &Toolchain, set: &Set) -> Result<BTreeMap<String, String>> {
     println!("building PTX with {}", toolchain.version);
     let library = Library {
         manifest: &tree.root.join("Cargo.toml"),
         package: "stm-kernels",
-        features: set.features(),
+        features: set.features,
         attributes: &[],
         locked: true,
         targets: &tree.target.join("ptx"),
@@ -110,17 +108,11 @@ fn build(tree: &Tree, toolchain: &Toolchain, set: Set) -> Result<BTreeMap<String
     Ok(split::files(&assembly, &toolchain.comment(BY))?)
 }
 
-/// `cargo xtask ptx`, and with `--observed`.
-pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
-    let files = build(tree, &Toolchain::find(None)?, set)?;
-    let dir = set.dir(tree);
-    for name in replace(&dir, &files)? {
-        println!("removed {name}.ptx, whose entry is gone");
-    }
+pub(crate) fn write(tree: &Tree, set: &Set) -> Result {
+    let (dir, files) = written(tree, set)?;
     table(&files, &dir, tree)?;
-    hold_to_rules(&files)?;
-    println!("{} files in {}", files.len(), dir.display());
-    if set == Set::Silent {
+    hold(&dir, &files)?;
+    if set.features.is_empty() {
         let [core, kernels] = parted(files);
         let [of_core, of_kernels] = COMMITTED_PTX.map(|part| tree.root.join(part));
         replace(&of_core, &core)?;
@@ -132,17 +124,30 @@ pub(crate) fn write(tree: &Tree, set: Set) -> Result<(), Error> {
 }
 
 /// Builds the sample of the observed files, whose folder it returns.
-pub(crate) fn sample(tree: &Tree) -> Result<PathBuf, Error> {
-    let dir = Set::Sample.dir(tree);
-    let files = build(tree, &Toolchain::find(None)?, Set::Sample)?;
-    replace(&dir, &files)?;
-    hold_to_rules(&files)?;
-    println!("{} files in {}", files.len(), dir.display());
+pub(crate) fn sample(tree: &Tree) -> Result<PathBuf> {
+    let (dir, files) = written(tree, &SAMPLE)?;
+    hold(&dir, &files)?;
     Ok(dir)
 }
 
+/// Builds a set and writes its files. Returns their folder, and their texts by name.
+fn written(tree: &Tree, set: &Set) -> Result<(PathBuf, BTreeMap<String, String>)> {
+    let files = build(tree, &Toolchain::find(None)?, set)?;
+    let dir = set.dir(tree);
+    for name in replace(&dir, &files)? {
+        println!("removed {name}.ptx, whose entry is gone");
+    }
+    Ok((dir, files))
+}
+
+fn hold(dir: &Path, files: &BTreeMap<String, String>) -> Result {
+    hold_to_rules(files)?;
+    println!("{} files in {}", files.len(), dir.display());
+    Ok(())
+}
+
 /// Prints each file's entry, lines and, where ptxas is at hand, registers.
-fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result<(), Error> {
+fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result {
     let registers: BTreeMap<String, u32> = match ptxas::find(tree) {
         Ok(ptxas) => {
             let usage = ptxas::assemble(&ptxas, dir, &[ptxas::REPORTED])?;
@@ -165,7 +170,7 @@ fn table(files: &BTreeMap<String, String>, dir: &Path, tree: &Tree) -> Result<()
 }
 
 /// The committed files, and the first line that names what built them.
-fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>), Error> {
+fn recorded(tree: &Tree) -> Result<(BTreeMap<String, String>, Option<String>)> {
     let committed = committed(&tree.root)?;
     let mut lines = committed.values();
     let recorded = lines.find_map(|text| rules::recorded_version(text));
@@ -197,7 +202,7 @@ fn warning(recorded: Option<&str>, here: &str) -> Option<String> {
 
 /// The step of CI: [`check`], unless nothing has changed since the committed files were written
 /// that they are built from, and neither have they.
-pub(crate) fn check_if_changed(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn check_if_changed(tree: &Tree) -> Result {
     if built_from::is_current(tree)? {
         println!("the committed PTX is of these sources, and not built again");
         return Ok(());
@@ -206,11 +211,10 @@ pub(crate) fn check_if_changed(tree: &Tree) -> Result<(), Error> {
     check(tree)
 }
 
-/// `cargo xtask ptx --check`: the committed files are what the sources give.
-pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn check(tree: &Tree) -> Result {
     let (committed, recorded) = recorded(tree)?;
     let toolchain = Toolchain::find(recorded.as_deref())?;
-    let rebuilt = build(tree, &toolchain, Set::Silent)?;
+    let rebuilt = build(tree, &toolchain, &SILENT)?;
     let Some(warning) = warning(recorded.as_deref(), &toolchain.comment(BY)) else {
         compare(&committed, &rebuilt)?;
         println!(
@@ -221,7 +225,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     };
     if !committed.keys().eq(rebuilt.keys()) {
         let text = "the committed files are not those of the entry points: run `cargo xtask ptx` and commit";
-        return Err(Error::Check(text.to_owned()));
+        return Error::check(text);
     }
     hold_to_rules(&committed)?;
     hold_to_rules(&rebuilt)?;
@@ -229,23 +233,19 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     replace(&dir, &rebuilt)?;
     golden(tree, &dir)?;
     if ptxas::find(tree).is_ok() {
-        ptxas::check(&dir, ptxas::ci_takes, ptxas::Extent::Whole, tree)?;
+        ptxas::check(&dir, ptxas::ci_takes, true, tree)?;
     }
     println!("{warning}");
     Ok(())
 }
 
 /// Runs the golden tests on the files of `dir` instead of the committed ones.
-fn golden(tree: &Tree, dir: &Path) -> Result<(), Error> {
+fn golden(tree: &Tree, dir: &Path) -> Result {
     let arguments = "test --package stm-kernels --test golden_ptx";
-    cargo(tree, arguments, &[("STM_GOLDEN_PTX", dir.as_os_str())])
+    tree.cargo(arguments, &[("STM_GOLDEN_PTX", dir.as_os_str())])
 }
 
-/// Any difference between what is committed and what was built is an error.
-fn compare(
-    committed: &BTreeMap<String, String>,
-    rebuilt: &BTreeMap<String, String>,
-) -> Result<(), Error> {
+fn compare(committed: &BTreeMap<String, String>, rebuilt: &BTreeMap<String, String>) -> Result {
     let gone = committed.keys().filter(|stem| !rebuilt.contains_key(*stem));
     let gone = gone.map(|stem| format!("{stem}.ptx: no such entry any more"));
     let changed = rebuilt
@@ -259,7 +259,6 @@ fn compare(
     Error::unless_empty(&gone.chain(changed).collect::<Vec<_>>(), advice)
 }
 
-/// The first line in which two texts differ, and what stands there.
 fn first_difference(old: &str, new: &str) -> String {
     let (mut olds, mut news) = (old.split('\n'), new.split('\n'));
     let mut line = 1;

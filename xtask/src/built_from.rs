@@ -5,8 +5,8 @@
 //! CI builds it only where one of them has another checksum than is written there, and always with
 //! `--all`.
 
-use crate::Tree;
-use crate::error::Error;
+use crate::error::Result;
+use crate::tree::Tree;
 use std::collections::BTreeSet;
 use stm_core_build::files::{self, Checksum, below, committed_ptx, read};
 
@@ -40,7 +40,7 @@ const OF_THE_HOST: [&str; 3] = [
     "stm-core/sync/src/host",
 ];
 
-fn text(tree: &Tree) -> Result<String, Error> {
+fn text(tree: &Tree) -> Result<String> {
     let mut files = BTreeSet::new();
     for source in SOURCES {
         files.extend(below(&tree.root.join(source))?);
@@ -63,13 +63,12 @@ fn text(tree: &Tree) -> Result<String, Error> {
     ))
 }
 
-/// Whether neither the sources nor the PTX have changed since it was written.
-pub(crate) fn is_current(tree: &Tree) -> Result<bool, Error> {
+pub(crate) fn is_current(tree: &Tree) -> Result<bool> {
     let written = std::fs::read_to_string(tree.root.join(FILE)).unwrap_or_default();
     Ok(written == text(tree)?)
 }
 
-pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn write(tree: &Tree) -> Result {
     Ok(files::write(&tree.root.join(FILE), text(tree)?)?)
 }
 

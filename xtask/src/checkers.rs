@@ -8,8 +8,8 @@
 //! | `cargo xtask semver` | `cargo install cargo-semver-checks`, and a release to compare with |
 //! | `cargo xtask package` | nothing |
 
-use crate::Tree;
-use crate::error::{Error, cargo, run};
+use crate::error::{Error, Result};
+use crate::tree::Tree;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -41,19 +41,14 @@ const PACKAGES: [&str; 8] = [
 
 const PACKAGE_BYTES_MAX: u64 = 1 << 20;
 
-fn nightly(
-    tree: &Tree,
-    arguments: &str,
-    folder: &str,
-    environment: (&str, &str),
-) -> Result<(), Error> {
+fn nightly(tree: &Tree, arguments: &str, folder: &str, environment: (&str, &str)) -> Result {
     let mut command = clean(Command::new("rustup"));
     command
         .args(["run", "nightly", "cargo"])
         .args(arguments.split_ascii_whitespace())
         .env("CARGO_TARGET_DIR", tree.target.join(folder))
         .env(environment.0, environment.1);
-    run(tree, command, &format!("cargo {arguments}"))
+    tree.run(command, &format!("cargo {arguments}"))
 }
 
 pub(crate) fn lacks_miri(_tree: &Tree) -> Option<Error> {
@@ -72,12 +67,12 @@ pub(crate) fn lacks_sources(_tree: &Tree) -> Option<Error> {
 
 /// Interprets the core paths of the CPU device, which finds undefined behaviour and data races.
 /// Addresses are passed to kernels as numbers, so provenance is permissive.
-pub(crate) fn miri(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn miri(tree: &Tree) -> Result {
     let flags = "-Zmiri-disable-isolation -Zmiri-permissive-provenance";
     nightly(tree, MIRI, "miri", ("MIRIFLAGS", flags))
 }
 
-pub(crate) fn tsan(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn tsan(tree: &Tree) -> Result {
     nightly(tree, TSAN, "tsan", ("RUSTFLAGS", "-Zsanitizer=thread"))
 }
 
@@ -86,39 +81,38 @@ pub(crate) fn tsan(tree: &Tree) -> Result<(), Error> {
 const COLD: [(&str, u64); 2] = [(".", 100), ("docs/examples/01-counter", 30)];
 
 /// Builds what users build, cold. A machine with other work may take twice as long.
-pub(crate) fn cold(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn cold(tree: &Tree) -> Result {
     for (folder, most) in COLD {
         let (root, target) = (tree.root.join(folder), tree.target.join("cold"));
         let here = Tree { root, target };
         let _ = std::fs::remove_dir_all(&here.target);
         let start = Instant::now();
-        let environment = [("CARGO_TARGET_DIR", here.target.as_os_str())];
-        let built = cargo(&here, "build --release --quiet", &environment);
+        let built = here.cargo("build --release --quiet", &[]);
         let took = start.elapsed().as_secs();
         let _ = std::fs::remove_dir_all(&here.target);
         built?;
         println!("a cold release build of {folder}: {took} s, at most {most} s on two idle cores");
         if took > 2 * most {
-            return Err(Error::Check(format!("{folder} takes {took} s to build")));
+            return Error::check(format!("{folder} takes {took} s to build"));
         }
     }
     Ok(())
 }
 
-pub(crate) fn deny(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn deny(tree: &Tree) -> Result {
     let mut command = clean(Command::new("cargo"));
     command.args(DENY.split(' '));
-    run(tree, command, &format!("cargo {DENY}"))
+    tree.run(command, &format!("cargo {DENY}"))
 }
 
 /// Makes the packages that a user depends on, builds each from its package alone, and checks
 /// that it has what a reader of the registry looks for.
-pub(crate) fn package(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn package(tree: &Tree) -> Result {
     let mut command = clean(Command::new("cargo"));
     command.args(["package", "--quiet", "--allow-dirty", "--all-features"]);
     command.args(PACKAGES.iter().flat_map(|name| ["--package", name]));
     command.env("CARGO_TARGET_DIR", &tree.target);
-    run(tree, command, "cargo package")?;
+    tree.run(command, "cargo package")?;
     let folder = tree.target.join("package");
     let mut wrong = Vec::new();
     for name in PACKAGES {
@@ -149,7 +143,7 @@ pub(crate) fn package(tree: &Tree) -> Result<(), Error> {
 
 /// Compares the public interface of the packages with that at a revision, by
 /// default the newest tag.
-pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result<(), Error> {
+pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result {
     let mut git = Command::new("git");
     git.args(["describe", "--tags", "--abbrev=0"])
         .current_dir(&tree.root);
@@ -165,5 +159,5 @@ pub(crate) fn semver(tree: &Tree, revision: Option<&str>) -> Result<(), Error> {
                     --package stm-core-build --all-features --baseline-rev";
     command.args(compared.split_ascii_whitespace());
     command.arg(revision);
-    run(tree, command, "cargo semver-checks")
+    tree.run(command, "cargo semver-checks")
 }

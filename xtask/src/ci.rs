@@ -1,7 +1,8 @@
 //! `cargo xtask ci`: every check.
 
-use crate::error::{Error, cargo, cargo_program, run};
-use crate::{Tree, build, checkers, circles, docs, names, ptxas, sizes, toys, weight};
+use crate::error::{Error, Result};
+use crate::tree::{Tree, cargo_program};
+use crate::{build, checkers, circles, docs, names, ptxas, sizes, toys, weight};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,8 +12,7 @@ use stm_core_build::toolchain::output;
 
 struct Step {
     name: &'static str,
-    run: fn(&Tree) -> Result<(), Error>,
-    /// What it cannot do without, if that is not there.
+    run: fn(&Tree) -> Result,
     lacks: fn(&Tree) -> Option<Error>,
     /// Whether only [`ALL`] runs it: what takes long, and looks again at what a shorter step or a
     /// test has looked at.
@@ -21,7 +21,7 @@ struct Step {
 
 impl Step {
     /// A step that needs nothing but the toolchain of the workspace.
-    const fn new(name: &'static str, run: fn(&Tree) -> Result<(), Error>) -> Self {
+    const fn new(name: &'static str, run: fn(&Tree) -> Result) -> Self {
         Self {
             name,
             run,
@@ -42,14 +42,14 @@ impl Step {
 /// The steps that wait for each other.
 const STEPS: [Step; 11] = [
     Step::new("fmt", |tree| {
-        cargo(tree, "fmt --all --check -- --color=never", &[])
+        tree.cargo("fmt --all --check -- --color=never", &[])
     })
     .needs(|tree| component(tree, "fmt", "rustfmt")),
     Step::new("weight", weight::check),
     Step::new("docs", docs::check),
     Step::new("circles", circles::check),
     Step::new("test", |tree| {
-        cargo(tree, "test --workspace --all-features --no-fail-fast", &[])
+        tree.cargo("test --workspace --all-features --no-fail-fast", &[])
     }),
     // A million transactions in the simulator, every variant, each checked.
     Step::new("fuzz", |tree| {
@@ -64,7 +64,7 @@ const STEPS: [Step; 11] = [
     Step::new("paper", |tree| {
         benched(tree, "paper")?;
         let whole = "test -p stamp-ports --all-features --test paper -- --ignored";
-        cargo(tree, whole, &[])
+        tree.cargo(whole, &[])
     })
     .long(),
     // The same of synchronisation.
@@ -85,32 +85,32 @@ const BESIDE: [Step; 15] = [
         .needs(lacks_compiler)
         .long(),
     Step::new("ptxas", |tree| {
-        assembled(tree, ptxas::Extent::Covering)?;
+        assembled(tree, false)?;
         sizes::check(tree)
     })
     .needs(lacks_assembler),
-    Step::new("ptxas-all", |tree| assembled(tree, ptxas::Extent::Whole))
+    Step::new("ptxas-all", |tree| assembled(tree, true))
         .needs(lacks_assembler)
         .long(),
     Step::new("clippy", |tree| {
         let command = "clippy --workspace --all-targets --all-features -- -Dwarnings";
-        cargo(tree, command, &[])
+        tree.cargo(command, &[])
     })
     .needs(|tree| component(tree, "clippy", "clippy")),
     // What a crate with kernels of its own depends on: `verify` without its program.
     Step::new("library", |tree| {
         let command = "clippy -p verify --no-default-features --all-targets -- -Dwarnings";
-        cargo(tree, command, &[])
+        tree.cargo(command, &[])
     })
     .needs(|tree| component(tree, "clippy", "clippy")),
     Step::new("doc", |tree| {
         let deny = [("RUSTDOCFLAGS", "-Dwarnings".as_ref())];
-        cargo(tree, "doc --workspace --no-deps --all-features", &deny)
+        tree.cargo("doc --workspace --no-deps --all-features", &deny)
     }),
     // A sample of what is built on demand.
     Step::new("observed", |tree| {
         let dir = build::sample(tree)?;
-        ptxas::check(&dir, ptxas::ci_takes_observed, ptxas::Extent::Whole, tree)
+        ptxas::check(&dir, ptxas::ci_takes_observed, true, tree)
     })
     .needs(|tree| lacks_compiler(tree).or_else(|| lacks_assembler(tree)))
     .long(),
@@ -139,8 +139,7 @@ const SECONDS_MAX: f64 = 720.0;
 
 const ONLY_BESIDE: &str = "--only-beside";
 
-/// Measures what a publication shows, small, and makes the page about it.
-fn benched(tree: &Tree, what: &str) -> Result<(), Error> {
+fn benched(tree: &Tree, what: &str) -> Result {
     let out = tree.target.join(format!("{what}-quick"));
     let out = out.display();
     let bench = format!("bench {what} --quick --fresh --device cpu --out {out}");
@@ -148,8 +147,8 @@ fn benched(tree: &Tree, what: &str) -> Result<(), Error> {
     program(tree, "stamp", &format!("report {out}"))
 }
 
-fn assembled(tree: &Tree, extent: ptxas::Extent) -> Result<(), Error> {
-    ptxas::check(&build::unpacked(tree)?, ptxas::ci_takes, extent, tree)
+fn assembled(tree: &Tree, whole: bool) -> Result {
+    ptxas::check(&build::unpacked(tree)?, ptxas::ci_takes, whole, tree)
 }
 
 fn lacks_compiler(_tree: &Tree) -> Option<Error> {
@@ -172,49 +171,42 @@ static BUILT: AtomicBool = AtomicBool::new(false);
 
 /// Runs a program of the workspace, of the build that the tests are of, which start it themselves:
 /// any other choice of features, profile or targets would build all of it again.
-fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result<(), Error> {
+fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result {
     // Once: nothing changes between the steps.
     if !BUILT.swap(true, Ordering::Relaxed) {
         let build = "test --quiet --workspace --all-features --no-run";
-        let built = cargo(tree, build, &[]);
+        let built = tree.cargo(build, &[]);
         BUILT.store(built.is_ok(), Ordering::Relaxed);
         built?;
     }
     let path = tree.target.join("debug").join(name);
     let mut command = Command::new(&path);
     command.args(arguments.split(' '));
-    run(tree, command, &format!("{name} {arguments}"))
-}
-
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Wanted<'a> {
-    skipped: Vec<&'a str>,
-    all: bool,
-    strict: bool,
-    only_beside: bool,
+    tree.run(command, &format!("{name} {arguments}"))
 }
 
 /// `cargo xtask ci`: the steps that `--skip` does not name, with `--all` the long ones too. A
 /// step whose tools are not there is left out and named at the end, or with `--strict` a failure.
-pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result<(), Error> {
-    let wanted = wanted(arguments)?;
-    if wanted.only_beside {
-        return steps(tree, &BESIDE, &wanted);
+pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
+    check(arguments)?;
+    if arguments.contains(&ONLY_BESIDE) {
+        return steps(tree, &BESIDE, arguments);
     }
     let start = Instant::now();
-    together(tree, arguments, &wanted)?;
+    together(tree, arguments)?;
     let seconds = start.elapsed().as_secs_f64();
     println!("all steps: {seconds:.0} s; at most {SECONDS_MAX} s without the long ones");
-    if seconds > 2.0 * SECONDS_MAX && !wanted.all && wanted.strict {
-        return Err(Error::Check(format!(
+    let is_judged = arguments.contains(&STRICT) && !arguments.contains(&ALL);
+    if seconds > 2.0 * SECONDS_MAX && is_judged {
+        return Error::check(format!(
             "the steps took {seconds:.0} s, more than twice {SECONDS_MAX}: see above which of them grew"
-        )));
+        ));
     }
     Ok(())
 }
 
 /// Runs the steps that wait for each other, and the others beside them.
-fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result<(), Error> {
+fn together(tree: &Tree, arguments: &[&str]) -> Result {
     let own = std::env::current_exe().map_err(|source| Error::start("xtask", source))?;
     std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
@@ -225,7 +217,7 @@ fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result<(), 
                 .stdin(Stdio::null())
                 .output()
         });
-        let here = steps(tree, &STEPS, wanted);
+        let here = steps(tree, &STEPS, arguments);
         let output = match beside.join() {
             Ok(output) => output.map_err(|source| Error::start("xtask", source))?,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -234,7 +226,7 @@ fn together(tree: &Tree, arguments: &[&str], wanted: &Wanted<'_>) -> Result<(), 
         print!("{}", String::from_utf8_lossy(&output.stdout));
         eprint!("{}", String::from_utf8_lossy(&output.stderr));
         // Last, so that nobody overlooks it.
-        let checked = !wanted.skipped.contains(&"ptx");
+        let checked = !skips(arguments, "ptx");
         if let Some(warning) = build::other_compiler(tree).filter(|_| checked) {
             println!("\n{warning}");
         }
@@ -258,21 +250,21 @@ fn yielding(program: &Path) -> Command {
 
 /// Runs steps in their order, all of them, so that one run tells everything that is
 /// wrong; the error is the first failure's.
-fn steps(tree: &Tree, steps: &[Step], wanted: &Wanted<'_>) -> Result<(), Error> {
+fn steps(tree: &Tree, steps: &[Step], arguments: &[&str]) -> Result {
     let mut report = Vec::new();
     let mut outcome = Ok(());
     for step in steps {
         let name = step.name;
-        if wanted.skipped.contains(&name) {
+        if skips(arguments, name) {
             report.push(format!("{name:<9} skipped"));
             continue;
         }
-        if step.long && !wanted.all {
+        if step.long && !arguments.contains(&ALL) {
             report.push(format!("{name:<9} only with {ALL}"));
             continue;
         }
         let lacks = (step.lacks)(tree);
-        if let (Some(reason), false) = (&lacks, wanted.strict) {
+        if let (Some(reason), false) = (&lacks, arguments.contains(&STRICT)) {
             report.push(format!("{name:<9} LEFT OUT: {reason}"));
             continue;
         }
@@ -292,24 +284,28 @@ fn steps(tree: &Tree, steps: &[Step], wanted: &Wanted<'_>) -> Result<(), Error> 
     outcome
 }
 
-fn wanted<'a>(arguments: &[&'a str]) -> Result<Wanted<'a>, Error> {
-    let mut found = Wanted::default();
+fn skips(arguments: &[&str], step: &str) -> bool {
+    arguments.windows(2).any(|two| two == ["--skip", step])
+}
+
+/// Refuses what is no option and no step.
+fn check(arguments: &[&str]) -> Result {
     let mut rest = arguments.iter();
     let is_step = |name: &str| STEPS.iter().chain(&BESIDE).any(|step| step.name == name);
     while let Some(argument) = rest.next() {
-        match *argument {
-            ALL => found.all = true,
-            STRICT => found.strict = true,
-            ONLY_BESIDE => found.only_beside = true,
-            "--skip" => match rest.next() {
-                Some(step) if is_step(step) => found.skipped.push(*step),
-                Some(step) => return Err(Error::Usage(format!("`{step}` is not a step"))),
-                None => return Err(Error::Usage("--skip needs a step".to_owned())),
-            },
-            other => return Err(Error::Usage(format!("`{other}` is not an option of ci"))),
-        }
+        let wrong = match (*argument, rest.as_slice()) {
+            (ALL | STRICT | ONLY_BESIDE, _) => continue,
+            ("--skip", [step, ..]) if is_step(step) => {
+                rest.next();
+                continue;
+            }
+            ("--skip", [step, ..]) => format!("`{step}` is not a step"),
+            ("--skip", []) => "--skip needs a step".to_owned(),
+            (other, _) => format!("`{other}` is not an option of ci"),
+        };
+        return Err(Error::Usage(wrong));
     }
-    Ok(found)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -318,16 +314,14 @@ mod tests {
 
     #[test]
     fn options_are_read_and_unknown_steps_refused() {
-        let expected = Wanted {
-            skipped: vec!["ptx", "fuzz"],
-            all: true,
-            strict: true,
-            only_beside: false,
-        };
-        let read = wanted(&["--skip", "ptx", "--all", "--skip", "fuzz", "--strict"]);
-        assert_eq!(read.unwrap(), expected);
+        let right = ["--skip", "ptx", "--all", "--skip", "fuzz", "--strict"];
+        check(&right).unwrap();
+        assert_eq!(
+            ["ptx", "fuzz", "docs"].map(|step| skips(&right, step)),
+            [true, true, false]
+        );
         for wrong in [&["--skip", "speed"][..], &["--skip"], &["--fast"]] {
-            assert_eq!(wanted(wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
+            assert_eq!(check(wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
         }
     }
 }

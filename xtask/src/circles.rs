@@ -5,26 +5,35 @@
 //! of macros do not count. A path belongs to the file of its longest part that is a module. A
 //! circle is an error, as nobody can then read one of its files without all the others.
 
-use crate::Tree;
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use stm_core_build::files::{below, read};
 use stm_core_build::statement::blank_comments;
 
-/// A module's path from the crate's root; empty for the root.
+/// A module's path from the crate's root; empty for the root. The binary, `main.rs`, is one of its own.
 type Module = Vec<String>;
 
-pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
-    let manifest = read(&tree.root.join("Cargo.toml"))?;
-    let members = manifest
-        .lines()
-        .find_map(|line| line.strip_prefix("members = ["));
-    let members = members.ok_or_else(|| Error::Check("Cargo.toml names no members".to_owned()))?;
+pub(crate) fn check(tree: &Tree) -> Result {
+    let files = tree.files()?;
+    let mut crates: BTreeMap<&str, BTreeMap<Module, &str>> = BTreeMap::new();
+    for file in &files {
+        let parts = file.split_once("/src/");
+        let Some((name, inside)) = parts.and_then(|(of, at)| Some((of, at.strip_suffix(".rs")?)))
+        else {
+            continue;
+        };
+        let mut module: Module = inside.split('/').map(str::to_owned).collect();
+        let last = module.last().map_or("", String::as_str);
+        if last == "mod" || inside == "lib" {
+            module.pop();
+        } else if last == "tests" {
+            continue;
+        }
+        crates.entry(name).or_default().insert(module, file);
+    }
     let mut wrong = Vec::new();
-    for name in members.split('"').skip(1).step_by(2) {
-        let root = tree.root.join(name).join("src");
-        for circle in circles(&imports(&modules(&root)?)?) {
+    for (name, modules) in &crates {
+        for circle in circles(&imports(tree, modules)?) {
             let names = circle.join(", ");
             wrong.push(format!("these import each other: {name}: {names}"));
         }
@@ -34,31 +43,13 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     Ok(())
 }
 
-/// The modules of a crate and their files; its binary, `main.rs`, is one of its own.
-fn modules(root: &Path) -> Result<BTreeMap<Module, PathBuf>, Error> {
-    let mut found = BTreeMap::new();
-    for path in below(root)? {
-        let inside = path.strip_prefix(root).unwrap_or(&path);
-        let names = inside.with_extension("");
-        let mut module: Module = names.iter().map(|n| n.to_string_lossy().into()).collect();
-        let last = module.last().map_or("", String::as_str);
-        if inside.extension().is_none_or(|end| end != "rs") || last == "tests" {
-            continue;
-        }
-        if last == "mod" || module == ["lib"] {
-            module.pop();
-        }
-        found.insert(module, path);
-    }
-    Ok(found)
-}
-
 fn imports(
-    modules: &BTreeMap<Module, PathBuf>,
-) -> Result<BTreeMap<String, BTreeSet<String>>, Error> {
+    tree: &Tree,
+    modules: &BTreeMap<Module, &str>,
+) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut found = BTreeMap::new();
     for (module, file) in modules {
-        let text = read(file)?;
+        let text = tree.read(file)?;
         let module_of = |path: Module| {
             let mut parts = (0..=path.len()).rev().map(|n| &path[..n]);
             let target = parts.find(|part| modules.contains_key(*part))?;

@@ -15,29 +15,26 @@
 //! (`stm-core/src/lib.rs`), their tables and links by `cargo xtask docs
 //! --check`.
 
-use crate::Tree;
-use crate::error::{Error, cargo, run};
+use crate::error::{Error, Result};
+use crate::tree::Tree;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
 use std::process::Command;
-use stm_core_build::files::read;
 
 mod links;
 
-pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn write(tree: &Tree) -> Result {
     tables(tree, &["--tables"])
 }
 
 /// Fails if a table is not as the data say, if a sentence has a figure, or if a link leads nowhere.
-pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn check(tree: &Tree) -> Result {
+    let files = tree.files()?;
     let mut problems = Vec::new();
-    for path in documents(&tree.root)? {
-        let text = read(&tree.root.join(&path))?;
-        let name = path.display().to_string().replace('\\', "/");
-        let found = lint(&name, &text).into_iter();
+    for name in documents(&files) {
+        let found = lint(name, &tree.read(name)?).into_iter();
         problems.extend(found.map(|(line, what)| format!("{name}:{line}: {what}")));
     }
-    problems.extend(links::problems(&tree.root)?);
+    problems.extend(links::problems(&tree.root, &files)?);
     Error::unless_empty(&problems, "")?;
     tables(tree, &["--tables", "--check"])
         .inspect_err(|_| println!("`cargo xtask docs` writes what the data say"))
@@ -45,34 +42,31 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
 
 /// Runs `stamp report docs/results` with these options on every document: the program of the build
 /// that the tests are of, as `ci` builds it.
-fn tables(tree: &Tree, options: &[&str]) -> Result<(), Error> {
+fn tables(tree: &Tree, options: &[&str]) -> Result {
     let build = "test --quiet --workspace --all-features --no-run --test report";
-    cargo(tree, build, &[])?;
+    tree.cargo(build, &[])?;
     let mut command = Command::new(tree.target.join("debug/stamp"));
     command.args(["report", "docs/results"]).args(options);
-    command.args(documents(&tree.root)?);
-    run(tree, command, "stamp report docs/results --tables")
+    command.args(documents(&tree.files()?));
+    tree.run(command, "stamp report docs/results --tables")
 }
 
-/// The documents with figures, below the root: those of the root, of `docs` and of
-/// `docs/lab-notes`, and the chapters of the book.
-fn documents(root: &Path) -> Result<Vec<PathBuf>, Error> {
-    let book = Path::new(BOOK).join("src");
-    let mut found = links::below(root, &book, false)?;
-    for folder in ["", "docs", "docs/lab-notes"] {
-        found.extend(links::below(root, Path::new(folder), false)?);
-    }
-    found.sort();
-    Ok(found)
+/// The documents with figures: those of the root, of `docs` and of `docs/lab-notes`, and the chapters of
+/// the book.
+fn documents(files: &[String]) -> impl Iterator<Item = &str> {
+    let folders = ["", "docs", "docs/lab-notes", "docs/book/src"];
+    let of_these = move |name: &&str| {
+        let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+        folders.contains(&folder)
+    };
+    links::markdown(files).filter(of_these)
 }
 
 const TABLE: &str = "<!-- table:";
 const END: &str = "<!-- end -->";
 
-/// Documents that are dated, whose sentences may have figures and commits: what was seen on a day.
 const DATED: [&str; 2] = ["CHANGELOG.md", "docs/lab-notes/"];
 
-/// Documents in which every table is made from data.
 const TABLES_MARKED: [&str; 2] = ["docs/evaluation.md", "docs/performance.md"];
 
 /// What follows a number that somebody measured.
@@ -89,7 +83,6 @@ const UNITS: &[&str] = &[
     " times as",
 ];
 
-/// What is wrong in a document, with lines counted from 1.
 fn lint(name: &str, text: &str) -> Vec<(usize, String)> {
     let dated = DATED.iter().any(|dated| name.starts_with(dated));
     let tables = TABLES_MARKED.contains(&name);
@@ -125,7 +118,6 @@ fn lint(name: &str, text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// A line without its code and link targets.
 fn prose(line: &str) -> String {
     let mut text = line.to_owned();
     for (open, close) in [("`", "`"), ("](", ")")] {
@@ -173,12 +165,11 @@ fn bare_figure(text: &str) -> Option<String> {
 
 pub(crate) const BOOK: &str = "docs/book";
 
-/// Builds the pages into `book` in the target directory.
-pub(crate) fn book(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn book(tree: &Tree) -> Result {
     let pages = tree.target.join("book");
     let mut command = Command::new("mdbook");
     command.args(["build", BOOK, "--dest-dir"]).arg(&pages);
-    let made = run(tree, command, &format!("mdbook build {BOOK}"));
+    let made = tree.run(command, &format!("mdbook build {BOOK}"));
     made.map_err(|error| match error {
         Error::Build(stm_core_build::Error::Start { source, .. })
             if source.kind() == ErrorKind::NotFound =>

@@ -1,10 +1,8 @@
-//! The one error type of the crate; each message is one line that names the fix; and the commands that
-//! steps run.
+//! The one error type of the crate; each message is one line that names the fix.
 
-use crate::Tree;
-use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+
+pub(crate) type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
@@ -36,14 +34,16 @@ pub(crate) enum Error {
 }
 
 impl Error {
+    /// Fails as a check does that found this.
+    pub(crate) fn check<T>(what: impl Into<String>) -> Result<T> {
+        Err(Self::Check(what.into()))
+    }
+
     /// Fails if there is something wrong, a line each, with `advice` below.
-    pub(crate) fn unless_empty(wrong: &[String], advice: &str) -> Result<(), Self> {
-        let text = wrong.join("\n");
-        let text = if advice.is_empty() {
-            text
-        } else {
-            text + "\n" + advice
-        };
+    pub(crate) fn unless_empty(wrong: &[String], advice: &str) -> Result {
+        let advice = Some(advice).filter(|advice| !advice.is_empty());
+        let lines = wrong.iter().map(String::as_str).chain(advice);
+        let text = lines.collect::<Vec<_>>().join("\n");
         wrong.is_empty().then_some(()).ok_or(Self::Check(text))
     }
 
@@ -66,34 +66,4 @@ impl Error {
             _ => 1,
         }
     }
-}
-
-/// The cargo that runs this program.
-pub(crate) fn cargo_program() -> OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
-}
-
-/// Runs the cargo that runs this program, with `environment` added to its own.
-pub(crate) fn cargo(
-    tree: &Tree,
-    arguments: &str,
-    environment: &[(&str, &OsStr)],
-) -> Result<(), Error> {
-    let mut command = Command::new(cargo_program());
-    command
-        .args(arguments.split(' '))
-        .envs(environment.iter().copied());
-    run(tree, command, &format!("cargo {arguments}"))
-}
-
-/// Runs a command in the tree, without input.
-pub(crate) fn run(tree: &Tree, mut command: Command, what: &str) -> Result<(), Error> {
-    command.current_dir(&tree.root).stdin(Stdio::null());
-    let status = command.status().map_err(|source| {
-        let program = command.get_program().to_string_lossy();
-        Error::start(&program, source)
-    })?;
-    let program = what.to_owned();
-    let failed = stm_core_build::Error::Failed { program, status };
-    status.success().then_some(()).ok_or(failed.into())
 }

@@ -12,10 +12,11 @@ mod ptxas;
 mod repeats;
 mod sizes;
 mod toys;
+mod tree;
 mod weight;
 
-use crate::error::Error;
-use std::path::PathBuf;
+use crate::error::{Error, Result};
+use crate::tree::Tree;
 use std::process::ExitCode;
 
 const HELP: &str = "\
@@ -75,28 +76,11 @@ cargo xtask ci [--all] [--strict] [--skip STEP]...
 STM_PTXAS names the ptxas to use; else PATH, CUDA_HOME and Python environments
 are searched.";
 
-struct Tree {
-    root: PathBuf,
-    target: PathBuf,
-}
-
-impl Tree {
-    fn find() -> Self {
-        // Set by `cargo run`; the compiled-in path serves a binary started by hand.
-        let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
-            .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
-        let root = manifest.parent().unwrap_or(&manifest).to_owned();
-        let target = std::env::var_os("CARGO_TARGET_DIR")
-            .map_or_else(|| root.join("target"), |dir| root.join(dir));
-        Self { root, target }
-    }
-}
-
-fn run(arguments: &[&str]) -> Result<(), Error> {
+fn run(arguments: &[&str]) -> Result {
     let tree = Tree::find();
     match arguments {
-        ["ptx"] => build::write(&tree, build::Set::Silent),
-        ["ptx", "--observed"] => build::write(&tree, build::Set::Observed),
+        ["ptx"] => build::write(&tree, &build::SILENT),
+        ["ptx", "--observed"] => build::write(&tree, &build::OBSERVED),
         ["ptx", "--check"] => build::check(&tree),
         ["ptx", "--show"] => build::show(&tree, None),
         ["ptx", "--show", name] => build::show(&tree, Some(name)),

@@ -8,9 +8,8 @@
 //! Each name of the first package has an example that runs, and the kernels of a package's examples
 //! have names of their own: rustdoc compiles all examples as one program, or if that fails each alone.
 
-use crate::Tree;
-use crate::error::{Error, cargo};
-use crate::weight::tracked;
+use crate::error::{Error, Result};
+use crate::tree::Tree;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -33,14 +32,14 @@ const HEAD: &str = "\
 # fields, variants, constants, types and functions, behind `=` is what a name is of another crate.
 ";
 
-pub(crate) fn write(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn write(tree: &Tree) -> Result {
     Ok(files::write(&tree.root.join(FILE), list(tree)?)?)
 }
 
 /// `cargo xtask names --check`: compares the list with the library, and fails with the lines that
 /// differ.
-pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
-    let (old, new) = (read(&tree.root.join(FILE))?, list(tree)?);
+pub(crate) fn check(tree: &Tree) -> Result {
+    let (old, new) = (tree.read(FILE)?, list(tree)?);
     let mut differs = String::new();
     for (sign, here, there) in [('-', &old, &new), ('+', &new, &old)] {
         let there: BTreeSet<&str> = there.lines().collect();
@@ -55,22 +54,21 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
 }
 
 /// Checks that no two kernels have one name, of the examples that are compiled as one program.
-fn check_examples(tree: &Tree) -> Result<(), Error> {
+fn check_examples(tree: &Tree) -> Result {
     let mut seen = BTreeSet::new();
     let is_among = |path: &String| EXAMPLES.iter().any(|part| path.starts_with(part));
-    for path in tracked(&tree.root)?.into_iter().filter(is_among) {
-        let text = read(&tree.root.join(&path))?;
+    for path in tree.files()?.into_iter().filter(is_among) {
+        let text = tree.read(&path)?;
         let is_rust = Path::new(&path).extension().is_some_and(|end| end == "rs");
         let mut names = kernels(&text, is_rust).into_iter();
         if let Some(name) = names.find(|name| !seen.insert(name.clone())) {
-            let twice = format!("{path}: an example before has a kernel `{name}`");
-            return Err(Error::Check(twice));
+            return Error::check(format!("{path}: an example before has a kernel `{name}`"));
         }
     }
     Ok(())
 }
 
-fn list(tree: &Tree) -> Result<String, Error> {
+fn list(tree: &Tree) -> Result<String> {
     check_examples(tree)?;
     let target = tree.target.join("names");
     let flags = "-Zunstable-options --output-format=json";
@@ -81,7 +79,7 @@ fn list(tree: &Tree) -> Result<String, Error> {
     ];
     let packages = PACKAGES.map(|name| format!("--package {name}")).join(" ");
     let command = format!("doc --quiet --no-deps --all-features {packages}");
-    cargo(tree, &command, &environment)?;
+    tree.cargo(&command, &environment)?;
     let mut all = Vec::new();
     for package in PACKAGES {
         let file = package.replace('-', "_") + ".json";
@@ -97,12 +95,13 @@ fn list(tree: &Tree) -> Result<String, Error> {
             lines, count, bare, ..
         } = Names::of(json, &all, is_first);
         if count == 0 || is_first && count > NAMES_MAX {
-            let wrong = format!("{package} has {count} public names, of at most {NAMES_MAX}");
-            return Err(Error::Check(wrong));
+            return Error::check(format!(
+                "{package} has {count} public names, of at most {NAMES_MAX}"
+            ));
         }
         if is_first && !bare.is_empty() {
-            let bare = format!("no example that runs documents\n{}", bare.join("\n"));
-            return Err(Error::Check(bare));
+            let bare = bare.join("\n");
+            return Error::check(format!("no example that runs documents\n{bare}"));
         }
         let _ = write!(text, "\n# {package}: {count} names\n{lines}");
     }
@@ -111,12 +110,10 @@ fn list(tree: &Tree) -> Result<String, Error> {
 
 struct Names<'a> {
     json: &'a Value,
-    /// What all packages have.
     all: &'a [Value],
     /// Whether the public parts of each name are listed.
     parts: bool,
     lines: String,
-    /// How many there are without preludes.
     count: usize,
     bare: Vec<String>,
 }
@@ -204,7 +201,6 @@ impl<'a> Names<'a> {
         format!("{path}\n{}\n{inside}", text.join("\n"))
     }
 
-    /// Returns the names of an item's public parts, sorted, behind a colon.
     fn parts(&self, of: &Value) -> String {
         let about = kind(of).1;
         let blocks = all(&about["impls"]).map(|id| kind(self.item(id)).1);
@@ -234,7 +230,6 @@ fn kind(item: &Value) -> (&str, &Value) {
     first.map_or(("", &Value::Null), |(kind, about)| (kind, about))
 }
 
-/// Returns whether a documentation has a block of code that is compiled and run.
 fn runs(documentation: &str) -> bool {
     let mut fences = documentation
         .lines()

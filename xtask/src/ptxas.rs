@@ -4,8 +4,8 @@
 //! A driver does the same when a program loads a module; here it happens
 //! without a GPU, for GPUs that nobody at hand has.
 
-use crate::Tree;
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::tree::{Tree, said};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -20,16 +20,13 @@ use stm_core_build::toolchain::output;
 /// The GPUs that every file is assembled for: Turing to Blackwell.
 pub(crate) const ARCHITECTURES: [&str; 5] = ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"];
 
-/// The GPU whose registers and stack are reported.
 pub(crate) const REPORTED: &str = "sm_90";
 
-/// Whether a file can be assembled for a GPU.
 fn is_for(file: &str, architecture: &str) -> bool {
     let number = |name: &str| name.trim_start_matches("sm_").parse::<u32>().ok();
     number(architecture) >= number(rules::target_of(file).gpu)
 }
 
-/// Whether a file's entry records events or takes times.
 fn has_probe(stem: &str) -> bool {
     stem.ends_with(".recorded") || stem.ends_with(".profiled")
 }
@@ -42,22 +39,21 @@ pub(crate) struct Usage {
     pub(crate) spill_bytes: u32,
 }
 
-pub(crate) fn find(tree: &Tree) -> Result<PathBuf, Error> {
+pub(crate) fn find(tree: &Tree) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("STM_PTXAS").map(PathBuf::from) {
         let there = path.is_file().then(|| path.clone());
         return there.ok_or(Error::BadPtxas(path));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut places: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    places.extend(std::env::var_os("CUDA_HOME").map(|home| PathBuf::from(home).join("bin")));
-    let in_wheels = || {
-        // `nvidia/cu13/bin` of the wheel `nvidia-cuda-nvcc`, `nvidia/cuda_nvcc/bin` of those before.
-        let folders = site_packages(tree).into_iter();
-        let packages = folders.flat_map(|dir| children(&dir.join("nvidia")));
-        program_in(packages.map(|package| package.join("bin")))
-    };
-    program_in(places.into_iter())
-        .or_else(in_wheels)
+    let home = std::env::var_os("CUDA_HOME").map(|home| PathBuf::from(home).join("bin"));
+    // `nvidia/cu13/bin` of the wheel `nvidia-cuda-nvcc`, `nvidia/cuda_nvcc/bin` of those before.
+    let wheels = std::iter::once_with(|| site_packages(tree)).flatten();
+    let wheels = wheels.flat_map(|dir| children(&dir.join("nvidia")));
+    let folders = std::env::split_paths(&path).chain(home);
+    let folders = folders.chain(wheels.map(|package| package.join("bin")));
+    let mut programs = folders.map(|folder| folder.join("ptxas"));
+    programs
+        .find(|program| program.is_file())
         .ok_or(Error::NoPtxas)
 }
 
@@ -72,10 +68,6 @@ fn site_packages(tree: &Tree) -> Vec<PathBuf> {
         found.extend(text.lines().map(PathBuf::from));
     }
     found
-}
-
-fn program_in(mut folders: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
-    folders.find_map(|dir| Some(dir.join("ptxas")).filter(|program| program.is_file()))
 }
 
 /// What a directory holds, sorted; nothing if it cannot be read.
@@ -94,11 +86,7 @@ fn reported<'a>(architectures: &[&'a str]) -> &'a str {
 
 /// Assembles every file of `dir` for each of `architectures`, on all cores. Returns what each entry
 /// takes on [`REPORTED`], or on the last architecture if that is not among them.
-pub(crate) fn assemble(
-    ptxas: &Path,
-    dir: &Path,
-    architectures: &[&str],
-) -> Result<Vec<Usage>, Error> {
+pub(crate) fn assemble(ptxas: &Path, dir: &Path, architectures: &[&str]) -> Result<Vec<Usage>> {
     let reported = reported(architectures);
     let takes = |stem: &str, architecture: &str| architecture == reported || !has_probe(stem);
     assemble_some(ptxas, dir, architectures, "-O3", takes)
@@ -112,11 +100,11 @@ fn assemble_some(
     architectures: &[&str],
     level: &str,
     takes: impl Fn(&str, &str) -> bool,
-) -> Result<Vec<Usage>, Error> {
+) -> Result<Vec<Usage>> {
     let files = read_ptx(dir)?;
     if files.is_empty() {
-        let none = format!("{} has no .ptx: run `cargo xtask ptx`", dir.display());
-        return Err(Error::Check(none));
+        let dir = dir.display();
+        return Error::check(format!("{dir} has no .ptx: run `cargo xtask ptx`"));
     }
     let all = files.iter();
     let all = all.flat_map(|(stem, text)| architectures.iter().map(move |a| (stem, text, *a)));
@@ -162,16 +150,7 @@ pub(crate) fn one(
 ) -> Result<String, String> {
     let mut command = Command::new(ptxas);
     command.args([&format!("-arch={architecture}"), level, "-v", "-o"]);
-    let output = command.args([cubin, file]).output();
-    let output = output.map_err(|e| format!("cannot start {}: {e}", ptxas.display()))?;
-    let [said, printed] =
-        [&output.stderr, &output.stdout].map(|text| String::from_utf8_lossy(text));
-    let text = format!("{said}{printed}");
-    let is_done = output.status.success();
-    is_done
-        .then_some(&text)
-        .cloned()
-        .ok_or_else(|| text.trim().to_owned())
+    said(command.args([cubin, file]))
 }
 
 /// Reads the remarks of `ptxas -v`. The frame that follows "Function
@@ -251,27 +230,19 @@ fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeS
     chosen
 }
 
-/// How many of the files that CI takes are assembled for [`REPORTED`]. For the other GPUs it is
-/// always [`Extent::Covering`].
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// As many as have every instruction: an assembler refuses one for a GPU, whatever is around
-    /// it.
-    Covering,
-    Whole,
-}
-
 /// Assembles the files of `dir` that CI takes, with little optimisation: that finds what an
-/// assembler refuses in half of the time, and says nothing about registers.
+/// assembler refuses in half of the time, and says nothing about registers. As many as have every
+/// instruction are enough, as an assembler refuses one for a GPU whatever is around it; for
+/// [`REPORTED`], if `whole`, all are assembled.
 pub(crate) fn check(
     dir: &Path,
     takes: impl Fn(&str, &str) -> bool,
-    extent: Extent,
+    whole: bool,
     tree: &Tree,
-) -> Result<(), Error> {
+) -> Result {
     let files = read_ptx(dir)?;
     let covered = ARCHITECTURES.into_iter();
-    let covered = covered.filter(|gpu| extent == Extent::Covering || *gpu != REPORTED);
+    let covered = covered.filter(|gpu| !whole || *gpu != REPORTED);
     let enough = covered.map(|gpu| {
         let taken = (files.iter()).filter(|(stem, text)| takes(stem, gpu) && is_for(text, gpu));
         (gpu, covering(taken))
@@ -289,7 +260,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result<(), Error> {
+pub(crate) fn command(dir: &Path, architectures: &[&str], tree: &Tree) -> Result {
     let ptxas = find(tree)?;
     let usage = assemble(&ptxas, dir, architectures)?;
     println!(

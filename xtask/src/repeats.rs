@@ -4,14 +4,13 @@
 //! tests, examples and the packages that stand for a user's. A pair is as long as its places are
 //! equal: two functions of thirty lines are one pair, and what stands in four places is six.
 
-use crate::error::Error;
+use crate::error::Result;
 use std::collections::HashMap;
 use std::path::Path;
 use stm_core_build::files::read;
 
 const LINES: usize = 8;
 
-/// Folders whose files are not of the program.
 const APART: [&str; 3] = ["tests", "examples", "toys"];
 
 /// A line that counts: its number, and its text without indentation.
@@ -28,7 +27,7 @@ pub(crate) struct Pair {
 }
 
 /// Returns the pairs in those of the files that are of the program, the longest first.
-pub(crate) fn pairs(root: &Path, files: &[String]) -> Result<Vec<Pair>, Error> {
+pub(crate) fn pairs(root: &Path, files: &[String]) -> Result<Vec<Pair>> {
     let of_program = |name: &&String| {
         let mut parts = name.split('/');
         let path = Path::new(name);
@@ -37,8 +36,8 @@ pub(crate) fn pairs(root: &Path, files: &[String]) -> Result<Vec<Pair>, Error> {
             && parts.all(|part| !APART.contains(&part))
     };
     let names: Vec<&String> = files.iter().filter(of_program).collect();
-    let texts: Result<Vec<String>, _> = names.iter().map(|name| read(&root.join(name))).collect();
-    let texts = texts?;
+    let texts = names.iter().map(|name| Ok(read(&root.join(name))?));
+    let texts: Vec<String> = texts.collect::<Result<_>>()?;
     let texts: Vec<Vec<Line<'_>>> = texts.iter().map(|text| lines_that_count(text)).collect();
     let found = equal_places(&texts).into_iter();
     let place = |(file, first): Place| format!("{}:{}", names[file], texts[file][first].0);

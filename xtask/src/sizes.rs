@@ -17,10 +17,11 @@
 //! keep in registers. A transaction that is there made vacation half as fast, and nothing else told of it
 //! (`docs/lab-notes/2026-11-26-rounds.md`).
 
-use crate::error::Error;
+use crate::build;
+use crate::error::{Error, Result};
 use crate::ptxas::{self, Usage};
+use crate::tree::{Tree, said};
 use crate::weight::ceilings;
-use crate::{Tree, build};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,14 +39,14 @@ const COLUMNS: [&str; 6] = [
 ];
 
 /// Assembles all committed files, prints what each entry takes, and holds some to their ceilings.
-pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result<(), Error> {
+pub(crate) fn committed(architectures: &[&str], tree: &Tree) -> Result {
     ptxas::command(&build::unpacked(tree)?, architectures, tree)?;
     check(tree)
 }
 
 /// Compares the modules of the table with their ceilings, and prints both.
-pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
-    let ceilings = ceilings(&read(&tree.root.join(FILE))?, FILE, COLUMNS)?;
+pub(crate) fn check(tree: &Tree) -> Result {
+    let ceilings = ceilings(&tree.read(FILE)?, FILE, COLUMNS)?;
     let assembler = ptxas::find(tree)?;
     let programs = (&*assembler, &*disassembler(&assembler)?);
     let dir = build::unpacked(tree)?;
@@ -87,14 +88,14 @@ fn size(
 ) -> Result<([u64; 6], u32), Error> {
     let file = dir.join(format!("{module}.ptx"));
     if !file.is_file() {
-        let none = format!("{FILE} names {module}, which is not committed");
-        return Err(Error::Check(none));
+        return Error::check(format!("{FILE} names {module}, which is not committed"));
     }
     let text = read(&file)?;
     let remarks = ptxas::one(assembler, &file, ptxas::REPORTED, "-O3", cubin);
     let entries = ptxas::parse(&remarks.map_err(Error::Check)?);
     let most = |of: fn(&Usage) -> u32| entries.iter().map(of).max().unwrap_or(0);
-    let code = code_of(disassembler, cubin).map_err(Error::Check)?;
+    let code = said(Command::new(disassembler).arg("-c").arg(cubin));
+    let code = counted(&code.map_err(Error::Check)?);
     let frames = stm_core_build::rules::local_frames(&text).into_iter();
     let has = [
         text.lines().count() as u64,
@@ -122,19 +123,10 @@ struct Code {
     together: u32,
 }
 
-pub(crate) fn disassembler(assembler: &Path) -> Result<PathBuf, Error> {
+pub(crate) fn disassembler(assembler: &Path) -> Result<PathBuf> {
     let program = assembler.with_file_name("nvdisasm");
     let there = program.is_file().then(|| program.clone());
     there.ok_or(Error::NoDisassembler(program))
-}
-
-fn code_of(program: &Path, cubin: &Path) -> Result<Code, String> {
-    let output = Command::new(program).arg("-c").arg(cubin).output();
-    let output = output.map_err(|e| format!("cannot start {}: {e}", program.display()))?;
-    if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).trim().to_owned());
-    }
-    Ok(counted(&String::from_utf8_lossy(&output.stdout)))
 }
 
 /// Counts in a text of `nvdisasm -c`.

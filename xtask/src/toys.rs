@@ -14,9 +14,9 @@
 //! `cargo xtask examples`: every example of `docs/examples` as a user has it, a package of its own,
 //! outside of the workspace: its tests, its program on the CPU, and its PTX, built and assembled.
 
-use crate::error::{Error, cargo};
-use crate::weight::tracked;
-use crate::{Tree, ptxas};
+use crate::error::{Error, Result};
+use crate::ptxas;
+use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,6 @@ use stm_core_build::files::below;
 
 const DOCUMENT: &str = "CONTRIBUTING.md";
 
-/// The things that can be added, as the headings of the sections name them.
 const THINGS: &[&str] = &[
     "an algorithm",
     "a workload",
@@ -47,7 +46,6 @@ enum Step<'a> {
     Copy {
         from: &'a str,
         to: &'a str,
-        /// The word that takes the place of another.
         word: Option<(&'a str, &'a str)>,
     },
     Insert {
@@ -57,9 +55,9 @@ enum Step<'a> {
     },
 }
 
-pub(crate) fn command(tree: &Tree) -> Result<(), Error> {
+pub(crate) fn command(tree: &Tree) -> Result {
     let mut files = Files::new();
-    for path in tracked(&tree.root)? {
+    for path in tree.files()? {
         // A file that was deleted and not yet committed is in the list.
         if let Ok(bytes) = fs::read(tree.root.join(&path)) {
             files.insert(path, bytes);
@@ -80,14 +78,12 @@ pub(crate) fn command(tree: &Tree) -> Result<(), Error> {
         target: tree.target.join("toys").join("target"),
     };
     write(&copy.root, &files)?;
-    let target = [("CARGO_TARGET_DIR", copy.target.as_os_str())];
-    let test = "test -p stamp-ports --all-features --test toys";
-    cargo(&copy, test, &target)
+    copy.cargo("test -p stamp-ports --all-features --test toys", &[])
 }
 
 /// Makes a folder have these files and no others, apart from what cargo writes there. Those that
 /// are right already stay as they are, so that a second run builds little.
-fn write(root: &Path, files: &Files) -> Result<(), Error> {
+fn write(root: &Path, files: &Files) -> Result {
     let old = if root.is_dir() {
         below(root)?
     } else {
@@ -107,12 +103,12 @@ fn write(root: &Path, files: &Files) -> Result<(), Error> {
     Ok(())
 }
 
-fn text<'f>(files: &'f Files, path: &str) -> Result<&'f str, Error> {
+fn text<'f>(files: &'f Files, path: &str) -> Result<&'f str> {
     let found = files.get(path).and_then(|b| std::str::from_utf8(b).ok());
     found.ok_or_else(|| Error::Check(format!("{DOCUMENT} names {path}, which is no text file")))
 }
 
-fn steps(document: &str) -> Result<Vec<Step<'_>>, Error> {
+fn steps(document: &str) -> Result<Vec<Step<'_>>> {
     let mut all = Vec::new();
     for thing in THINGS {
         let wrong = |what| Error::Check(format!("{DOCUMENT}, `## Add {thing}`: {what}"));
@@ -162,7 +158,7 @@ fn read<'a>(line: &'a str, all: &mut Vec<Step<'a>>) -> Option<()> {
     Some(())
 }
 
-fn apply(step: &Step<'_>, files: &mut Files) -> Result<(), Error> {
+fn apply(step: &Step<'_>, files: &mut Files) -> Result {
     match step {
         Step::Copy { from, to, word } => {
             let (new, old) = word.unwrap_or_default();
@@ -171,7 +167,7 @@ fn apply(step: &Step<'_>, files: &mut Files) -> Result<(), Error> {
                 text = text.replace(old, new);
             }
             if files.insert((*to).to_owned(), text.into_bytes()).is_some() {
-                return Err(Error::Check(format!("`copy {from} to {to}`: it is there")));
+                return Error::check(format!("`copy {from} to {to}`: it is there"));
             }
         }
         Step::Insert { file, below, lines } => {
@@ -179,9 +175,9 @@ fn apply(step: &Step<'_>, files: &mut Files) -> Result<(), Error> {
             let begins = |line: &&str| line.trim_start().starts_with(below);
             let found = old.iter().filter(|line| begins(line)).count();
             if found != 1 {
-                return Err(Error::Check(format!(
+                return Error::check(format!(
                     "{file} has {found} lines that begin with `{below}`, and not one"
-                )));
+                ));
             }
             let at = old.iter().position(begins).map_or(0, |at| at + 1);
             let new = [&old[..at], lines, &old[at..]].concat().join("\n") + "\n";
@@ -191,7 +187,7 @@ fn apply(step: &Step<'_>, files: &mut Files) -> Result<(), Error> {
     Ok(())
 }
 
-fn folders(tree: &Tree) -> Result<Vec<PathBuf>, Error> {
+fn folders(tree: &Tree) -> Result<Vec<PathBuf>> {
     let all = tree.root.join("docs").join("examples");
     let entries = fs::read_dir(&all).map_err(stm_core_build::Error::at(&all))?;
     let paths = entries.flatten().map(|entry| entry.path());
@@ -200,12 +196,12 @@ fn folders(tree: &Tree) -> Result<Vec<PathBuf>, Error> {
         .collect();
     found.sort();
     if found.is_empty() {
-        return Err(Error::Check(format!("{} has no example", all.display())));
+        return Error::check(format!("{} has no example", all.display()));
     }
     Ok(found)
 }
 
-fn package(folder: &Path) -> Result<String, Error> {
+fn package(folder: &Path) -> Result<String> {
     let manifest = folder.join("Cargo.toml");
     let text = stm_core_build::files::read(&manifest)?;
     let name = text.lines().find_map(|line| line.strip_prefix("name = "));
@@ -214,15 +210,12 @@ fn package(folder: &Path) -> Result<String, Error> {
 }
 
 /// `cargo xtask examples`: all of them, or at most the first so many.
-pub(crate) fn examples(tree: &Tree, at_most: Option<usize>) -> Result<(), Error> {
+pub(crate) fn examples(tree: &Tree, at_most: Option<usize>) -> Result {
     // That of the workspace, so that what they depend on is built once.
     let target = tree.target.clone();
     let has_compiler = Toolchain::find(None).is_ok();
     let mode = if has_compiler { "required" } else { "off" };
-    let environment = [
-        ("CARGO_TARGET_DIR", target.as_os_str()),
-        ("STM_PTX_BUILD", mode.as_ref()),
-    ];
+    let environment = [("STM_PTX_BUILD", mode.as_ref())];
     let folders = folders(tree)?.into_iter();
     for folder in folders.take(at_most.unwrap_or(usize::MAX)) {
         let package = package(&folder)?;
@@ -231,8 +224,8 @@ pub(crate) fn examples(tree: &Tree, at_most: Option<usize>) -> Result<(), Error>
             root: folder,
             target: target.clone(),
         };
-        cargo(&here, "test --quiet", &environment)?;
-        cargo(&here, "run --quiet", &environment)?;
+        here.cargo("test --quiet", &environment)?;
+        here.cargo("run --quiet", &environment)?;
         if has_compiler && ptxas::find(tree).is_ok() {
             let texts = target.join("stm-ptx").join(&package);
             ptxas::command(&texts, &[ptxas::REPORTED], tree)?;

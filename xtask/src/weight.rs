@@ -4,11 +4,10 @@
 //! A tree grows by what is easy to add and nobody takes away. So a change that needs more says so,
 //! by a new row of the table.
 
-use crate::Tree;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::repeats::{self, Pair};
+use crate::tree::Tree;
 use std::path::Path;
-use std::process::Command;
 use stm_core_build::files::read;
 
 const FILE: &str = "xtask/weight.txt";
@@ -17,13 +16,12 @@ const PAIRS: &str = "pairs of equal places";
 
 const LONGEST_PAIRS: usize = 5;
 
-/// What is counted: the name of a row, and the count.
 type Counts = [(&'static str, u64); 5];
 
 /// Counts the files that git tracks, prints each count beside its ceiling, and names what is above.
-pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
-    let text = read(&tree.root.join(FILE))?;
-    let files = tracked(&tree.root)?;
+pub(crate) fn check(tree: &Tree) -> Result {
+    let text = tree.read(FILE)?;
+    let files = tree.files()?;
     let pairs = repeats::pairs(&tree.root, &files)?;
     let counts = count(&tree.root, &files, pairs.len() as u64)?;
     let rows = rows(&text, &counts)?;
@@ -40,23 +38,8 @@ pub(crate) fn check(tree: &Tree) -> Result<(), Error> {
     Error::unless_empty(&above.collect::<Vec<_>>(), &advice)
 }
 
-pub(crate) fn tracked(root: &Path) -> Result<Vec<String>, Error> {
-    let mut command = Command::new("git");
-    let output = command.args(["ls-files", "-z"]).current_dir(root).output();
-    let output = output.map_err(|source| Error::start("git ls-files", source))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(Error::Check(format!("git ls-files: {}", said.trim())));
-    }
-    let names = String::from_utf8_lossy(&output.stdout);
-    let names = names.split('\0').filter(|name| !name.is_empty());
-    // A file that was removed and not committed yet is tracked still.
-    let there = names.filter(|name| root.join(name).symlink_metadata().is_ok());
-    Ok(there.map(str::to_owned).collect())
-}
-
 /// Counts lines and bytes of `files`, which have so many pairs of equal places.
-fn count(root: &Path, files: &[String], pairs: u64) -> Result<Counts, Error> {
+fn count(root: &Path, files: &[String], pairs: u64) -> Result<Counts> {
     let (mut lines, mut bytes, mut longest) = (0, 0, 0);
     for name in files {
         let path = root.join(name);
@@ -77,12 +60,11 @@ fn count(root: &Path, files: &[String], pairs: u64) -> Result<Counts, Error> {
     ])
 }
 
-/// Returns the name, the count and the ceiling of each row of the table.
-fn rows(text: &str, counts: &Counts) -> Result<Vec<(&'static str, u64, u64)>, Error> {
+fn rows(text: &str, counts: &Counts) -> Result<Vec<(&'static str, u64, u64)>> {
     let given = ceilings(text, FILE, ["number"])?;
     let known = |name: &str| counts.iter().any(|(other, _)| *other == name);
     if let Some((name, _)) = given.iter().find(|(name, _)| !known(name)) {
-        return Err(Error::Check(format!("{FILE}: `{name}` is not counted")));
+        return Error::check(format!("{FILE}: `{name}` is not counted"));
     }
     let rows = counts.iter().map(|&(name, now)| {
         let row = given.iter().find(|(other, _)| other == name);

@@ -11,7 +11,6 @@ pub use host::Toy;
 #[repr(C)]
 #[derive(Debug)]
 pub struct TToy<A: Algorithm, T: Element> {
-    count: A::Array<u32>,
     value: A::Array<T>,
 }
 
@@ -24,28 +23,15 @@ impl<A: Algorithm, T: Element> Clone for TToy<A, T> {
 impl<A: Algorithm, T: Element> Copy for TToy<A, T> {}
 
 impl<A: Algorithm, T: Element> TToy<A, T> {
-    /// Puts a value into the place, and returns whether that was free.
+    /// Puts a value into the place, and returns the one that was there.
     ///
     /// # Errors
     /// The errors are those of [`Tx::read`] and [`Tx::write`].
     #[inline(always)]
-    pub fn put<L: Lane>(&self, tx: &mut Tx<'_, L, A>, value: T) -> TxResult<bool> {
-        if tx.read(&self.count, 0)? != 0 {
-            return Ok(false);
-        }
-        tx.write(&self.count, 0, 1)?;
+    pub fn swap<L: Lane>(&self, tx: &mut Tx<'_, L, A>, value: T) -> TxResult<T> {
+        let before = tx.read(&self.value, 0)?;
         tx.write(&self.value, 0, value)?;
-        Ok(true)
-    }
-
-    /// Takes the value, if there is one. Its errors are those of [`Self::put`].
-    #[inline(always)]
-    pub fn take<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<T>> {
-        if tx.read(&self.count, 0)? == 0 {
-            return Ok(None);
-        }
-        tx.write(&self.count, 0, 0)?;
-        tx.read(&self.value, 0).map(Some)
+        Ok(before)
     }
 }
 
@@ -60,10 +46,7 @@ mod host {
     use stm_machine::{Element, Layout};
 
     /// A place for one value ([`TToy`]).
-    pub struct Toy<D: Device, T> {
-        count: TxArray<D, u32>,
-        value: TxArray<D, T>,
-    }
+    pub struct Toy<D: Device, T>(TxArray<D, T>);
 
     impl<D: Device, T> fmt::Debug for Toy<D, T> {
         fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -72,32 +55,26 @@ mod host {
     }
 
     impl<D: Device, T: Pod + Element> Toy<D, T> {
-        /// Makes a free place; `what` names it in an error.
+        /// Makes a place whose value is zero; `what` names it in an error.
         pub fn new(device: &D, layout: Layout, what: &'static str) -> Result<Self, Error> {
-            Ok(Self {
-                count: TxArray::zeroed(device, layout, 1, what)?,
-                value: TxArray::zeroed(device, layout, 1, what)?,
-            })
+            TxArray::zeroed(device, layout, 1, what).map(Self)
         }
 
-        /// Copies the value to the host, if there is one.
-        pub fn download(&self) -> Result<Option<T>, Error> {
-            let value = self.value.download()?[0];
-            Ok((self.count.download()?[0] != 0).then_some(value))
+        /// Copies the value to the host.
+        pub fn download(&self) -> Result<T, Error> {
+            Ok(self.0.download()?[0])
         }
     }
 
-    // SAFETY: the view is of the container's memory, whose device and layout the arrays check.
+    // SAFETY: the view is of the container's memory, whose device and layout the array checks.
     unsafe impl<D: Device, A: Algorithm, T: Pod + Element> Argument<D, TToy<A, T>> for &Toy<D, T> {
         fn parameter(self, device: &D, what: &'static str) -> Result<TToy<A, T>, Error> {
-            let count = Argument::<D, A::Array<u32>>::parameter(&self.count, device, what)?;
-            let value = Argument::<D, A::Array<T>>::parameter(&self.value, device, what)?;
-            Ok(TToy { count, value })
+            let value = Argument::<D, A::Array<T>>::parameter(&self.0, device, what)?;
+            Ok(TToy { value })
         }
 
         fn hold(&self, holds: &mut Holds, what: &'static str) -> Result<(), Error> {
-            // One array stands for both.
-            Argument::<D, A::Array<u32>>::hold(&&self.count, holds, what)
+            Argument::<D, A::Array<T>>::hold(&&self.0, holds, what)
         }
     }
 }

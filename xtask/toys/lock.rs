@@ -12,6 +12,7 @@ pub struct Toy;
 
 impl Sealed for Toy {}
 
+#[stm_machine::inlined]
 impl LockKind for Toy {
     const NAME: &'static str = "toy";
     const HELD_MAX: u32 = u32::MAX;
@@ -19,17 +20,14 @@ impl LockKind for Toy {
     const QUEUES: bool = false;
     const WARP_HANDOFF: bool = true;
 
-    #[inline(always)]
     fn lock_words(_users: u32) -> u32 {
         1
     }
 
-    #[inline(always)]
     fn arrive<L: Lane>(_lane: &L, _place: &Place) -> Result<Turn, LockFault> {
         Ok(Turn::at(0))
     }
 
-    #[inline(always)]
     fn poll<L: Lane>(lane: &L, place: &Place, _turn: &mut Turn) -> Poll {
         // SAFETY: the lock's word, which is live.
         match unsafe { cas_grant(lane, place.word(0), 0, 1) } {
@@ -38,7 +36,6 @@ impl LockKind for Toy {
         }
     }
 
-    #[inline(always)]
     fn leave<L: Lane>(lane: &L, place: &Place, _turn: &mut Turn) -> bool {
         // SAFETY: as above; the caller holds the lock.
         unsafe { store_given_up(lane, place.word(0), 0) };
@@ -46,8 +43,8 @@ impl LockKind for Toy {
     }
 }
 
+#[stm_machine::inlined]
 impl TryLock for Toy {
-    #[inline(always)]
     fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
         let mut turn = Turn::at(0);
         Ok((Self::poll(lane, place, &mut turn) == Poll::Granted).then_some(turn))

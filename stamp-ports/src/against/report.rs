@@ -3,42 +3,32 @@
 use super::child::{Identity, Run, Timed};
 use super::{Found, Measured, ROUNDS, Spec, Verdict};
 use crate::error::Result;
-use crate::head::{FIELDS, Head, UNKNOWN};
+use crate::head::UNKNOWN;
 use crate::numbers::digits3;
-use crate::output::align;
-use crate::store::to_text;
-use serde::Serialize;
+use crate::output::{aligned, cells as row};
+use serde_json::{Value, json};
 use std::io::Write;
 
 pub(crate) const FORMAT: &str = "stamp-against/1";
 
-#[derive(Serialize)]
-struct Document<'f> {
-    #[serde(flatten)]
-    head: Head,
-    #[serde(flatten)]
-    found: &'f Found,
-    at_least: f64,
-    repeat: u32,
-    time_limit_s: f64,
-    holds: bool,
-}
+/// The sections of the document behind its head, in their order; the points follow.
+pub(crate) const ORDER: [&str; 7] = [
+    "this",
+    "other",
+    "at_least",
+    "repeat",
+    "time_limit_s",
+    "holds",
+    "same_as_default",
+];
 
-/// Its fields behind the head, in their order; the points follow.
-const ORDER: &str = "this other at_least repeat time_limit_s holds same_as_default";
-
-/// Returns the JSON document, a point a line.
-pub(crate) fn document(head: Head, spec: &Spec, found: &Found) -> Result<String> {
-    let document = Document {
-        head,
-        found,
-        at_least: spec.at_least,
-        repeat: spec.repeat,
-        time_limit_s: spec.limit.as_secs_f64(),
-        holds: found.holds(),
-    };
-    let order: Vec<&str> = FIELDS.into_iter().chain(ORDER.split(' ')).collect();
-    to_text(&document, &order)
+pub(crate) fn sections(spec: &Spec, found: &Found) -> Value {
+    let mut sections = json!(found);
+    sections["at_least"] = json!(spec.at_least);
+    sections["repeat"] = json!(spec.repeat);
+    sections["time_limit_s"] = json!(spec.limit.as_secs_f64());
+    sections["holds"] = json!(found.holds());
+    sections
 }
 
 fn program(identity: &Identity) -> String {
@@ -103,11 +93,9 @@ pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Fou
     let header = [
         "point", "launch", "this", "other", "ratio", "lowest", "highest", "JIT",
     ];
-    let mut rows = vec![header.map(str::to_owned).to_vec()];
+    let mut rows = vec![row(header)];
     rows.extend(found.points.iter().map(cells));
-    for line in align(&rows, 2, false) {
-        writeln!(out, "{line}")?;
-    }
+    write!(out, "{}", aligned("", &rows, 2, false))?;
     writeln!(
         out,
         "\nthis, other: M tx/s, medians of {}. ratio: this over other; lowest, highest:\n\

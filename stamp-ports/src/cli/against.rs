@@ -16,7 +16,6 @@ use std::time::Duration;
 use stm_core::host::Device;
 
 const REPEAT: u32 = 5;
-/// Timed launches of a run with `--quick`.
 const QUICK_REPEAT: u32 = 3;
 
 pub(super) fn help() -> String {
@@ -147,7 +146,7 @@ pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let found = measure(&spec, &this, &other)?;
     begun.end(
         found.holds(),
-        |head| report::document(head, &spec, &found),
+        (&report::ORDER, &report::sections(&spec, &found)),
         |out, _| report::print(out, &format!("{}: {name}", spec.device), &spec, &found),
     )
 }

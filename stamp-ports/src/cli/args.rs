@@ -1,7 +1,7 @@
 //! The command line.
 //!
 //! Names and numbers are read here as far as they can be without a device;
-//! whatever is wrong comes out as one line (see [`one_line`](super::one_line())).
+//! whatever is wrong comes out as one line (see [`one_line`](super::help::one_line)).
 
 use super::console::DocumentArgs;
 use super::machine::DeviceArgs;
@@ -212,7 +212,7 @@ pub(crate) enum Bench {
     #[command(after_help = super::sync::help())]
     Sync(crate::sync::SyncSpec),
     /// Scores of alignments by dataflow, by launches, by graphs and by transactions
-    #[command(after_help = super::nw_bench::help())]
+    #[command(after_help = super::sync::nw_help())]
     Nw(crate::nw::NwSpec),
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]

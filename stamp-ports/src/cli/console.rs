@@ -6,12 +6,13 @@ use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::measure::meter::Progress;
 use crate::out_file::OutFile;
-use crate::store::published;
+use crate::store::{published, with_head};
 use crate::workloads::AnyWorkload;
 use crate::workloads::WORKLOADS;
 use crate::workloads::input::Occasion;
 use crate::workloads::options::WorkloadArgs;
 use clap::Args;
+use serde_json::Value;
 use std::io::{ErrorKind, StdoutLock, Write, stderr, stdout};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -29,7 +30,6 @@ pub(super) fn open(choice: Choice) -> Result<AnyDevice> {
     Ok(device)
 }
 
-/// Refuses options that none of the workloads takes.
 pub(super) fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<()> {
     args.check(names, names.len() == WORKLOADS.len())
 }
@@ -100,15 +100,16 @@ impl DocumentArgs {
 }
 
 impl Begun {
-    /// Writes the document and prints it, or the tables, which are told whether it was written.
-    /// Returns whether all was verified.
+    /// Writes the document, these of whose sections follow the head in this order, and prints it, or
+    /// the tables, which are told whether it was written. Returns whether all was verified.
     pub(super) fn end(
         self,
         verified: bool,
-        document: impl FnOnce(Head) -> Result<String>,
+        (order, sections): (&[&str], &Value),
         tables: impl FnOnce(&mut StdoutLock<'_>, bool) -> Result<()>,
     ) -> Result<bool> {
-        let document = document(self.head.done(self.began.elapsed().as_secs_f64()))?;
+        let head = self.head.done(self.began.elapsed().as_secs_f64());
+        let document = with_head(&head, order, sections)?;
         let written = self.file.map(|file| file.write(&document)).transpose();
         let mut out = stdout().lock();
         let printed = if self.json {
@@ -122,7 +123,6 @@ impl Begun {
     }
 }
 
-/// Columns of a terminal that no line of a help text exceeds.
 const WIDTH: usize = 79;
 
 /// Returns a heading, and a line for each name with what it is, which goes on below its beginning.

@@ -10,12 +10,11 @@
 //! - The variants come in an order in which those that tell most are first.
 //! - Other threads have the driver compile the modules of the next runs while one runs.
 
-use super::rows::Row;
-use crate::devices::AnyDevice;
 use crate::variants::AskedVariant;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
-use std::thread;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, Scope};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 
@@ -34,7 +33,6 @@ pub(super) const ALWAYS: usize = 2;
 /// Runs whose modules are compiled before their time comes, at least; with more cores as many more.
 const AHEAD: usize = 4;
 
-/// Returns the variants, those first that tell most.
 pub(super) fn variants() -> Vec<AskedVariant> {
     let mut all = AskedVariant::all();
     all.sort_by_key(|variant| match variant {
@@ -60,77 +58,49 @@ pub(super) fn fill(share: Duration, all: u64, (probed, time): (u64, Duration)) -
     all.min((fit as u64).max(probed))
 }
 
-/// The runs whose modules are compiled in other threads.
-#[derive(Debug)]
+/// Other threads, which have the driver compile the modules of the next few runs while one is made.
+/// They end when this is dropped.
 pub(super) struct Ahead {
-    /// The number of the run that is made, or nothing at the end.
-    now: Mutex<Option<usize>>,
-    moved: Condvar,
-    /// The number of the next run to compile for.
-    next: AtomicUsize,
-    /// The threads: one for each core but that of the run, up to 16.
-    threads: usize,
+    next: Sender<usize>,
+    now: Arc<AtomicUsize>,
+    most: usize,
 }
 
 impl Ahead {
-    pub(super) fn new() -> Self {
+    /// Begins with the first runs, on a thread for each core but that of the runs, up to 16.
+    pub(super) fn new<'s, F: Fn(usize) + Sync>(scope: &'s Scope<'s, '_>, compile: &'s F) -> Self {
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        Self {
-            now: Mutex::new(Some(0)),
-            moved: Condvar::new(),
-            next: AtomicUsize::new(0),
-            threads: (cores - 1).clamp(1, 16),
-        }
-    }
-
-    /// Says which run is made now; `None` ends the compilation.
-    pub(super) fn at(&self, run: Option<usize>) {
-        *self.now.lock().unwrap_or_else(PoisonError::into_inner) = run;
-        self.moved.notify_all();
-    }
-
-    /// Ends the compilation when what it returns is dropped.
-    pub(super) const fn ends(&self) -> Ends<'_> {
-        Ends(self)
-    }
-
-    /// Waits until run `number` is one of the next few, and returns whether it is still to come.
-    fn wants(&self, number: usize) -> Option<bool> {
-        let now = self.now.lock().unwrap_or_else(PoisonError::into_inner);
-        let most = AHEAD.max(self.threads);
-        let far = |now: &mut Option<usize>| now.is_some_and(|now| number > now + most);
-        let now = self.moved.wait_while(now, far);
-        let now = *now.unwrap_or_else(PoisonError::into_inner);
-        now.map(|now| number >= now)
-    }
-
-    /// Compiles the modules of the rows in their order, until the end. An error is left to the
-    /// run, which meets it again.
-    pub(super) fn compile(&self, device: &AnyDevice, rows: &[Row<'_>]) {
-        thread::scope(|scope| {
-            for _ in 0..self.threads {
-                scope.spawn(|| {
-                    loop {
-                        // Only the number counts, and each is given out once.
-                        let number = self.next.fetch_add(1, Ordering::Relaxed);
-                        let Some((row, wanted)) = rows.get(number).zip(self.wants(number)) else {
-                            return;
-                        };
-                        if wanted {
-                            let _ = row.workload.compile(device, row.algorithm);
-                        }
+        let threads = (cores - 1).clamp(1, 16);
+        let most = AHEAD.max(threads);
+        let (next, numbers) = channel();
+        let (now, numbers) = (Arc::new(AtomicUsize::new(0)), Arc::new(Mutex::new(numbers)));
+        for _ in 0..threads {
+            let (now, numbers) = (now.clone(), numbers.clone());
+            scope.spawn(move || {
+                let number = || {
+                    numbers
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .recv()
+                };
+                while let Ok(number) = number() {
+                    if number >= now.load(Ordering::Relaxed) {
+                        compile(number);
                     }
-                });
-            }
-        });
+                }
+            });
+        }
+        // The threads take them for as long as this lives.
+        for number in 0..most {
+            let _ = next.send(number);
+        }
+        Self { next, now, most }
     }
-}
 
-pub(super) struct Ends<'a>(&'a Ahead);
-
-impl Drop for Ends<'_> {
-    fn drop(&mut self) {
-        self.0.at(None);
+    /// Says which run is made now: what is before it is not compiled any more.
+    pub(super) fn at(&self, run: usize) {
+        self.now.store(run, Ordering::Relaxed);
+        let _ = self.next.send(run + self.most);
     }
 }
 
@@ -160,16 +130,24 @@ mod tests {
 
     #[test]
     fn compilation_stays_a_few_runs_ahead_skips_what_is_past_and_ends() {
-        let ahead = Ahead::new();
-        let most = AHEAD.max(ahead.threads);
-        assert_eq!(ahead.wants(most), Some(true));
+        let (sender, compiled) = channel();
+        let gate = Mutex::new(());
+        let compile = |number| {
+            drop(gate.lock());
+            sender.send(number).expect("a receiver");
+        };
         thread::scope(|scope| {
-            let later = scope.spawn(|| ahead.wants(most + 3));
-            ahead.at(Some(3));
-            assert_eq!(later.join().expect("it ends"), Some(true));
+            let closed = gate.lock();
+            let ahead = Ahead::new(scope, &compile);
+            let most = ahead.most;
+            // All threads are at the gate with a number below `most`, or have none yet.
+            for run in [1, 2, 1000] {
+                ahead.at(run);
+            }
+            drop(closed);
+            let last = compiled.iter().find(|number| *number >= most);
+            assert_eq!(last, Some(1000 + most));
         });
-        assert_eq!(ahead.wants(2), Some(false));
-        ahead.at(None);
-        assert_eq!(ahead.wants(100), None);
+        assert!(compiled.try_iter().all(|number| number < 16));
     }
 }

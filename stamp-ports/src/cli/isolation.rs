@@ -50,7 +50,6 @@ pub(crate) struct IsolationArgs {
     pub buffer_bytes: Option<u64>,
 }
 
-/// How long a recorded run may take.
 const LIMIT: Duration = Duration::from_mins(2);
 
 /// Judges what the document lacks. Returns whether all of its verdicts are good.
@@ -110,7 +109,6 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     conclude(&paper)
 }
 
-/// Says how many results have which verdict. Returns whether all of them are good.
 fn conclude(paper: &Paper) -> Result<bool> {
     let of = |good: fn(&Isolation) -> bool| {
         let verdicts = paper.speedups.iter().filter_map(|s| s.isolation.as_ref());

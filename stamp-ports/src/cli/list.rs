@@ -5,7 +5,7 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::numbers::bytes;
 use crate::nw::measure::SCHEMES;
-use crate::output::align;
+use crate::output::aligned;
 use crate::variants::AskedVariant;
 use crate::workloads::contender::{Contender, ContenderKind};
 use crate::workloads::input::{Occasion, SEED};
@@ -15,7 +15,6 @@ use std::collections::BTreeMap;
 use std::io::{Write, stdout};
 use stm_core::host::Device;
 
-/// A workload, and its implementations.
 type Implementations = (&'static str, Vec<&'static str>);
 
 /// The workloads that have implementations without transactions, with their names: those of `bench
@@ -42,7 +41,6 @@ fn implementations() -> Result<[Vec<Implementations>; 2]> {
     Ok(all)
 }
 
-/// The columns of a row that names fill.
 const NAMES_WIDE: usize = 64;
 
 /// A row for each line of names, the first of which has the workload.
@@ -111,10 +109,7 @@ pub(super) fn list(json: bool) -> Result<bool> {
         ),
         ("Devices", usable.chain(others).collect()),
     ] {
-        writeln!(out, "{title}")?;
-        for line in align(&rows, 2, true) {
-            writeln!(out, "  {line}")?;
-        }
+        write!(out, "{title}\n{}", aligned("  ", &rows, 2, true))?;
     }
     Ok(true)
 }
@@ -150,9 +145,7 @@ pub(super) fn device(args: &DeviceArgs) -> Result<bool> {
         row("blocks", format!("at most {}", d.blocks_max));
         let shared = bytes(d.shared_bytes_max.into());
         row("shared memory of a block", format!("at most {shared}"));
-        for line in align(&rows, 2, true) {
-            writeln!(out, "  {line}")?;
-        }
+        write!(out, "{}", aligned("  ", &rows, 2, true))?;
     }
     for r in &refused {
         writeln!(out, "{}: not usable: {}", r.id, r.why)?;

@@ -7,9 +7,12 @@ use crate::measure::machine::abstraction::{Benchmarks, Column, Pair};
 use crate::measure::machine::{Measurement, measure};
 use crate::measure::meter::Progress;
 use crate::numbers::{bytes, digits3, short};
-use crate::output::align;
+use crate::output::{aligned, cells, grouped};
 use clap::Args;
+use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::{Write, stdout};
+use std::iter;
 use stm_sync::chosen::Kind as MutexKind;
 
 #[derive(Args, Debug, Clone, Copy)]
@@ -48,40 +51,38 @@ pub(super) fn machine(args: &DeviceArgs) -> Result<bool> {
 }
 
 fn text(measurement: &Measurement) -> String {
-    let mut lines = vec![format!(
-        "{}: {} (driver: {}), measured in {} s: {}",
+    let mut text = format!(
+        "{}: {} (driver: {}), measured in {} s: {}\n",
         measurement.device,
         measurement.name,
         measurement.driver,
         digits3(measurement.seconds),
         measurement.sizes
-    )];
-    let mut section = |title: String, rows: &[Vec<String>]| {
-        lines.push(format!("\n{title}"));
-        let rows = align(rows, 1, false);
-        lines.extend(rows.iter().map(|line| format!("  {line}")));
+    );
+    let mut section = |title: &str, rows: &[Vec<String>]| {
+        let _ = write!(text, "\n{title}\n{}", aligned("  ", rows, 1, false));
     };
     for grid in &measurement.grids {
         let title = format!(
             "Memory, ms: {} blocks ({}), {} accesses of one thread each",
             grid.times_ns.blocks, grid.why, grid.accesses
         );
-        section(title, &times(&grid.times_ns));
+        section(&title, &times(&grid.times_ns));
     }
     let abstraction = measurement.abstraction();
     if let (Some(abstraction), Some(last)) = (&abstraction, measurement.grids.last()) {
         let title = format!("Ratios at {} blocks", abstraction.blocks);
-        section(title, &ratios(&last.times_ns));
+        section(&title, &ratios(&last.times_ns));
     }
     for (title, rows) in tables(measurement) {
-        section(title.into(), &rows);
+        section(title, &rows);
     }
     if let Some(abstraction) = &abstraction {
         let is_held = abstraction.lines_held();
         let held = if is_held { "hold" } else { "do not hold" };
-        lines.push(format!("\nAtomics that wait in a queue {held} their line."));
+        let _ = writeln!(text, "\nAtomics that wait in a queue {held} their line.");
     }
-    lines.join("\n") + "\n"
+    text
 }
 
 /// A kind of accesses, and its times in a column.
@@ -94,51 +95,48 @@ const KINDS: [Kind; 3] = [
     ("volatile after an atomic", |column| column.after_atomic),
 ];
 
-/// A row: its name, and a figure of reads and one of writes.
-fn row(name: &str, times: &Benchmarks, figure: impl Fn(&Column) -> String) -> Vec<String> {
-    vec![name.into(), figure(&times.reads), figure(&times.writes)]
-}
-
-/// A row of a kind for contended accesses, and one for others.
+/// A row of a kind for contended accesses, and one for others, of reads and of writes.
 fn by_contention(
     name: &str,
     times: &Benchmarks,
-    figures: impl Fn(&Column) -> [String; 2],
+    pair: impl Fn(&Column) -> Pair,
+    shown: impl Fn(f64) -> String,
 ) -> [Vec<String>; 2] {
-    let row = |how, i: usize| row(&format!("{name}, {how}"), times, |c| figures(c)[i].clone());
-    [row("contended", 0), row("not contended", 1)]
+    let pairs = [&times.reads, &times.writes].map(pair);
+    let row = |how: &str, time: fn(&Pair) -> f64| {
+        let figures = pairs.iter().map(|pair| shown(time(pair)));
+        iter::once(format!("{name}, {how}"))
+            .chain(figures)
+            .collect()
+    };
+    [
+        row("contended", |pair| pair.contended),
+        row("not contended", |pair| pair.uncontended),
+    ]
 }
 
-fn head(cells: [&str; 3]) -> Vec<String> {
-    cells.map(String::from).into()
-}
-
-/// The rows of the paper's table 1.
 fn times(times: &Benchmarks) -> Vec<Vec<String>> {
     let ms = |ns: f64| format!("{:.3}", ns * 1e-6);
-    let mut table = vec![head(["", "reads", "writes"])];
-    for (name, pair) in KINDS {
-        let figures = |column: &_| {
-            let time = pair(column);
-            [time.contended, time.uncontended].map(ms)
-        };
-        table.extend(by_contention(name, times, figures));
-    }
+    let mut table = vec![cells(["", "reads", "writes"])];
+    table.extend(
+        KINDS
+            .iter()
+            .flat_map(|(name, pair)| by_contention(name, times, pair, ms)),
+    );
     table
 }
 
 /// The rows of the paper's tables 2 and 3.
 fn ratios(times: &Benchmarks) -> Vec<Vec<String>> {
-    let mut table = vec![head(["contended : not contended", "reads", "writes"])];
-    table.extend(KINDS.map(|(name, pair)| row(name, times, |c| digits3(pair(c).ratio()))));
-    table.push(head(["to volatile", "", ""]));
-    for (name, pair) in &KINDS[1..] {
-        let figures = |column: &Column| {
-            let ratio = pair(column).over(&column.volatile);
-            [ratio.contended, ratio.uncontended].map(digits3)
-        };
-        table.extend(by_contention(name, times, figures));
-    }
+    let mut table = vec![cells(["contended : not contended", "reads", "writes"])];
+    table.extend(KINDS.iter().map(|(name, pair)| {
+        let [reads, writes] = [&times.reads, &times.writes].map(|of| digits3(pair(of).ratio()));
+        vec![(*name).to_owned(), reads, writes]
+    }));
+    table.push(cells(["to volatile", "", ""]));
+    table.extend(KINDS[1..].iter().flat_map(|(name, pair)| {
+        by_contention(name, times, |of| pair(of).over(&of.volatile), digits3)
+    }));
     table
 }
 
@@ -150,71 +148,65 @@ struct Cell {
     speed: Option<f64>,
 }
 
+fn row<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<String> {
+    iter::once(first).chain(others).map(str::to_owned).collect()
+}
+
 /// Returns the table of a cell for each of these, rows and columns in the order in which they first come,
 /// and below them the name of the fastest row of each column, if any has a speed.
 fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String>> {
-    let cells: Vec<Cell> = of.iter().map(cell).collect();
-    let mut rows = vec![vec![corner.to_owned()]];
-    let mut fastest: Vec<Option<&Cell>> = Vec::new();
-    for cell in &cells {
-        let columns = &mut rows[0];
-        let known = columns.iter().skip(1).position(|c| *c == cell.column);
-        let column = known.unwrap_or_else(|| {
-            columns.push(cell.column.clone());
-            fastest.push(None);
-            fastest.len() - 1
-        });
-        let speed = fastest[column].and_then(|best| best.speed);
-        if cell.speed > speed {
-            fastest[column] = Some(cell);
-        }
-        match rows.iter_mut().skip(1).find(|row| row[0] == cell.row) {
-            Some(row) => row.push(cell.text.clone()),
-            None => rows.push(vec![cell.row.clone(), cell.text.clone()]),
-        }
-    }
-    if fastest.iter().any(Option::is_some) {
-        let names = fastest.iter().map(|f| f.map_or("", |cell| &cell.row));
-        let last = std::iter::once("fastest").chain(names);
-        rows.push(last.map(str::to_owned).collect());
-    }
+    let all: Vec<Cell> = of.iter().map(cell).collect();
+    let columns = grouped(all.iter().map(|cell| (&*cell.column, cell)));
+    let mut rows = vec![row(corner, columns.iter().map(|(column, _)| *column))];
+    let of_rows = grouped(all.iter().map(|cell| (&*cell.row, &*cell.text)));
+    rows.extend((of_rows.into_iter()).map(|(name, texts)| row(name, texts.into_iter())));
+    let fastest = columns.iter().map(|(_, cells)| {
+        let fast = cells.iter().filter_map(|cell| Some((cell, cell.speed?)));
+        let best = fast.reduce(|best, next| if next.1 > best.1 { next } else { best });
+        best.map_or("", |(cell, _)| &*cell.row)
+    });
+    let fastest = row("fastest", fastest);
+    rows.extend((fastest[1..].iter().any(|name| !name.is_empty())).then_some(fastest));
     rows
 }
 
 /// The tables of everything but the memory benchmarks, each with its title.
 fn tables(measurement: &Measurement) -> [(&'static str, Vec<Vec<String>>); 4] {
+    let name = |of: &Value| of["algorithm"].as_str().unwrap_or_default().to_owned();
+    let figure = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
     let rates = table("", &measurement.rates, |rate| Cell {
         row: format!("{} of {} bits", rate.operation, rate.bits),
         column: bytes(rate.bytes),
         text: short(rate.per_s),
         speed: None,
     });
-    let barriers = table("blocks x threads", &measurement.barriers, |barrier| Cell {
-        row: barrier.algorithm.clone(),
-        column: format!("{}x{}", barrier.blocks, barrier.threads),
-        text: digits3(barrier.ns * 1e-3),
-        speed: Some(1.0 / barrier.ns),
+    let barriers = table("blocks x threads", &measurement.barriers, |of| Cell {
+        row: name(of),
+        column: format!("{}x{}", of["blocks"], of["threads"]),
+        text: digits3(figure(of, "ns") * 1e-3),
+        speed: Some(1.0 / figure(of, "ns")),
     });
-    let mutexes = table("blocks", &measurement.mutexes, |mutex| {
-        let ratio = f64::from(mutex.most) / f64::from(mutex.fewest);
+    let mutexes = table("blocks", &measurement.mutexes, |of| {
+        let per_s = figure(of, "per_s");
+        let ratio = figure(of, "most") / figure(of, "fewest");
         let fair = if ratio.is_finite() {
             format!("{ratio:.2}")
         } else {
             "none for some".into()
         };
-        let in_order = MutexKind::from_name(&mutex.algorithm).is_some_and(MutexKind::is_fair);
+        let in_order = MutexKind::from_name(&name(of)).is_some_and(MutexKind::is_fair);
         Cell {
-            row: mutex.algorithm.clone(),
-            column: mutex.blocks.to_string(),
-            text: format!("{} ({fair})", short(mutex.per_s)),
-            speed: in_order.then_some(mutex.per_s),
+            row: name(of),
+            column: of["blocks"].to_string(),
+            text: format!("{} ({fair})", short(per_s)),
+            speed: in_order.then_some(per_s),
         }
     });
-    let semaphores = table("blocks, count", &measurement.semaphores, |semaphore| Cell {
-        row: semaphore.algorithm.clone(),
-        column: format!("{}, {}", semaphore.blocks, semaphore.count),
-        text: short(semaphore.per_s),
-        speed: Some(semaphore.per_s),
+    let semaphores = table("blocks, count", &measurement.semaphores, |of| Cell {
+        row: name(of),
+        column: format!("{}, {}", of["blocks"], of["count"]),
+        text: short(figure(of, "per_s")),
+        speed: Some(figure(of, "per_s")),
     });
     let of_mutexes = "Sections on one mutex a second (the most of a block over the fewest); the \
                       fastest that serves in order";

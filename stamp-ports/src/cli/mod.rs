@@ -3,15 +3,13 @@
 //! | file | is |
 //! | --- | --- |
 //! | `args` | the options |
-//! | `one_line` | the parser's errors |
+//! | `help` | the help of `run` and `tune`, which is that of a workload; the parser's errors |
 //! | `console` | the device that is opened, what became of standard output, and lists of names |
-//! | `workload_help` | the help of `run` and `tune`, which is that of a workload |
-//! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
+//! //! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
 //! | `all` | `bench all`, which runs the others |
-//! | `tune`, `floor`, `against`, `paper`, `sync`, `nw_bench` | the commands that measure more |
-//! | `generate` | `generate` |
-//! | `record`, `isolation` | `record`, and `isolation`, which judges what `bench paper` measured |
+//! | `tune`, `against`, `paper`, `sync` | the commands that measure more, `bench floor` in `tune`, `bench nw` in `sync` |
+//! //! | `record`, `isolation` | `record`, and `isolation`, which judges what `bench paper` measured |
 //! | `nw` | `nw`, alignments |
 
 mod against;
@@ -19,23 +17,20 @@ mod all;
 pub(crate) mod args;
 mod console;
 mod demonstration;
-mod floor;
+mod help;
 mod isolation;
 mod list;
 mod machine;
 mod nw;
-mod nw_bench;
-mod one_line;
 mod paper;
 mod record;
 mod rows;
 mod run;
 mod sync;
 mod tune;
-mod workload_help;
 
 use self::args::{Bench, Cli, Command, Generate};
-use self::one_line::one_line;
+use self::help::one_line;
 use crate::error::{Error, Result};
 use clap::Parser;
 use std::ffi::OsString;
@@ -45,7 +40,7 @@ use std::process::ExitCode;
 /// Runs the program with these arguments, the first its name.
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    if let Some(help) = workload_help::asked(&arguments) {
+    if let Some(help) = help::asked(&arguments) {
         return written(&write!(io::stdout(), "{help}"));
     }
     let cli = match Cli::try_parse_from(&arguments) {
@@ -70,7 +65,6 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// The status after help was written, or was not.
 fn written(help: &io::Result<()>) -> ExitCode {
     match help {
         Ok(()) => ExitCode::SUCCESS,
@@ -109,8 +103,8 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Bench(Bench::All(args))) => all::all(args, line),
         Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
         Some(Command::Bench(Bench::Sync(args))) => sync::sync(args, line),
-        Some(Command::Bench(Bench::Nw(args))) => nw_bench::nw(args, line),
-        Some(Command::Bench(Bench::Floor(args))) => floor::floor(args, line),
+        Some(Command::Bench(Bench::Nw(args))) => sync::nw(args, line),
+        Some(Command::Bench(Bench::Floor(args))) => tune::floor(args, line),
         Some(Command::Bench(Bench::Against(args))) => against::against(args, line),
     }
 }

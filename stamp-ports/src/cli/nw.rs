@@ -97,7 +97,6 @@ pub(crate) struct NwArgs {
 /// is one and the tables are large, else the host.
 pub(crate) type Where = std::option::Option<Choice>;
 
-/// Reads `auto`, `host`, or the name of a device.
 fn parse_where(text: &str) -> Result<Where, String> {
     if text == "host" {
         return Ok(None);
@@ -113,7 +112,6 @@ fn parse_where(text: &str) -> Result<Where, String> {
 /// host takes some seconds for so many.
 const CELLS_OF_GPU: u64 = 1 << 31;
 
-/// Returns what fills the tables of these pairs.
 fn scorer(asked: Where, pairs: &[Pair]) -> Result<Box<dyn Scorer>> {
     let cells = |pair: &Pair| pair.a.codes.len() as u64 * pair.b.codes.len() as u64;
     let are_small = || pairs.iter().map(cells).sum::<u64>() < CELLS_OF_GPU;
@@ -148,7 +146,6 @@ fn parse_cost(text: &str) -> Result<i32, String> {
     }
 }
 
-/// Columns of an alignment on a line.
 const COLUMNS: usize = 60;
 
 #[derive(Serialize)]
@@ -196,7 +193,6 @@ fn scoring(args: &NwArgs) -> Result<Scoring> {
     Ok(Scoring { matrix, gap })
 }
 
-/// Returns the built-in matrix of this name, or reads the file.
 fn matrix(named: &Path) -> Result<Matrix> {
     let shown = named.to_string_lossy();
     if let Some(matrix) = Matrix::named(&shown) {
@@ -214,7 +210,6 @@ fn matrix(named: &Path) -> Result<Matrix> {
     Matrix::parse(&shown, text).map_err(|wrong| Error::Usage(format!("--matrix {wrong}")))
 }
 
-/// Aligns all pairs, group by group, and prints each.
 fn align(
     args: &NwArgs,
     scoring: &Scoring,

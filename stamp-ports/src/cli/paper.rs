@@ -3,7 +3,7 @@
 use super::console::{described, open, outcome};
 use crate::error::Result;
 use crate::numbers::{count, digits3};
-use crate::output::align;
+use crate::output::aligned;
 use crate::paper::document::{Paper, Speedup};
 use crate::paper::plan::Section;
 use crate::paper::run::{self, PaperSpec};
@@ -59,7 +59,6 @@ fn fewer(paper: &Paper) -> Vec<String> {
     lines.collect()
 }
 
-/// What is wrong, with the reason.
 fn not_verified(out: &mut impl Write, paper: &Paper) -> Result<()> {
     let mut tell = |what: String, why: &Option<String>| {
         let why = why.as_deref().unwrap_or("no result");
@@ -78,7 +77,6 @@ fn not_verified(out: &mut impl Write, paper: &Paper) -> Result<()> {
     Ok(())
 }
 
-/// The speed-ups as tables, and what there is.
 fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     let paper = &store.document;
     let variants: Vec<&str> = AskedVariant::all().iter().map(|v| v.name()).collect();
@@ -107,10 +105,7 @@ fn summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
         }));
         rows.retain(|row| row[1..].iter().any(|cell| cell != "-"));
         if rows.len() > 1 {
-            for line in align(&rows, 1, false) {
-                writeln!(out, "{line}")?;
-            }
-            writeln!(out)?;
+            writeln!(out, "{}", aligned("", &rows, 1, false))?;
         }
     }
     for line in fewer(paper) {

@@ -147,7 +147,6 @@ fn say(text: impl std::fmt::Display) -> Result<()> {
     Ok(writeln!(stdout(), "{text}")?)
 }
 
-/// Blocks and threads, if the caller does not say.
 fn default_shape(kind: DeviceKind, workload: &str, variant: Variant) -> (u32, u32) {
     match (kind, workload, variant) {
         (DeviceKind::Cpu, ..) => (2, 2),
@@ -185,7 +184,6 @@ const HEAD: &str = "\
 variant         launch transactions      attempts      aborted     turns \
 histories violations  kernel s  check s    all s";
 
-/// The verdicts about the histories of one variant.
 #[derive(Default)]
 struct Judged {
     checked: u64,

@@ -1,11 +1,13 @@
 //! The table of `run`, printed row by row as the runs are done: so its columns
 //! are as wide as the values that are known before. That of `tune` is printed whole.
 
+use crate::devices::AnyDevice;
 use crate::measure::run_report::{RunReport, RunSpec};
 use crate::numbers::{count, digits3, short};
-use crate::output::{aborts, legend, over_cgl};
+use crate::output::{aborts, align, cells, grouped, legend, over_cgl};
 use crate::workloads::AnyWorkload;
 use std::collections::BTreeSet;
+use std::iter;
 use stm_core::algorithm::Variant;
 
 /// A run to make: a row of the table.
@@ -19,90 +21,64 @@ impl Row<'_> {
     pub(super) fn variant(&self) -> &'static str {
         self.workload.sizes().form().name(self.spec.variant)
     }
+
+    /// Has the device compile its module. An error is left to the run, which meets it again.
+    pub(super) fn compile(&self, device: &AnyDevice) {
+        let _ = self.workload.compile(device, self.algorithm);
+    }
 }
 
-/// The columns, without the last one.
 const HEADER: [&str; 9] = [
     "workload", "variant", "launch", "locks", "tx", "tx/s", "commits", "over cgl", "verified",
 ];
-/// The column of the numbers of locks, which is there only if they differ.
 const LOCKS: usize = 3;
-const ABORTS: &str = "aborts";
-/// How many columns are aligned to the left.
 const LEFT: usize = 3;
 /// Room for a rate, and the most that a ratio usually needs.
-const RATE_WIDTH: usize = 7;
+const RATE: &str = "1234.5M";
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rows {
-    widths: [usize; HEADER.len()],
+    /// The header, and of each run what is known before.
+    known: Vec<Vec<String>>,
+    /// Whether the numbers of locks differ, and have a column.
+    has_locks: bool,
     /// Whether the terminal is too narrow for the last column: then it is below.
     narrow: bool,
 }
 
 impl Rows {
-    /// Fits the columns to these runs, and to a terminal of so many columns: the workload, the
-    /// variant, the launch, the locks and the transactions of each.
-    pub(super) fn fitting<'a>(
-        runs: impl Iterator<Item = (&'a str, &'a str, (u32, u32), u64, u64)>,
-        columns: Option<usize>,
-    ) -> Self {
-        let mut widths = HEADER.map(str::len);
-        widths[5] = RATE_WIDTH;
-        let mut all_locks = BTreeSet::new();
-        for (workload, variant, shape, locks, transactions) in runs {
-            let transactions = count(transactions).len();
-            all_locks.insert(locks);
-            for (column, width) in [
-                (0, workload.len()),
-                (1, variant.len()),
-                (2, launch(shape).len()),
-                (LOCKS, count(locks).len()),
-                (4, transactions),
-                (6, transactions),
-            ] {
-                widths[column] = widths[column].max(width);
-            }
-        }
-        if all_locks.len() < 2 {
-            widths[LOCKS] = 0;
-        }
-        let shown = widths.iter().filter(|width| **width > 0).count();
-        let width = widths.iter().sum::<usize>() + 2 * shown + RATE_WIDTH;
-        Self {
-            widths,
-            narrow: columns.is_some_and(|columns| width > columns),
-        }
+    /// Fits the columns to these runs, which need not be done, and to a terminal of so many columns.
+    pub(super) fn fitting(runs: &[RunReport], columns: Option<usize>) -> Self {
+        let planned = runs.iter().map(|run| {
+            let commits = count(run.transactions);
+            cells_of(run, [RATE.into(), commits, String::new(), String::new()])
+        });
+        let locks: BTreeSet<u64> = runs.iter().map(|run| run.locks).collect();
+        let mut rows = Self {
+            known: iter::once(cells(HEADER)).chain(planned).collect(),
+            has_locks: locks.len() > 1,
+            narrow: true,
+        };
+        let width = rows.header().chars().count() + 2 + RATE.len();
+        rows.narrow = columns.is_some_and(|columns| width > columns);
+        rows
     }
 
     pub(super) fn header(&self) -> String {
-        let line = self.line(&HEADER.map(String::from));
-        if self.narrow {
-            line
-        } else {
-            format!("{line}  {ABORTS}")
-        }
+        let last = if self.narrow { "" } else { "  aborts" };
+        self.line(cells(HEADER)) + last
     }
 
     /// The row of a run; the ratio is that to a run among those before.
     pub(super) fn row(&self, report: &RunReport, before: &[RunReport]) -> String {
         let ratio = over_cgl(report, before).map_or_else(|| "-".into(), |x| digits3(x) + "x");
-        let line = self.line(&[
-            report.workload.into(),
-            report.variant.into(),
-            launch((report.blocks, report.threads)),
-            count(report.locks),
-            count(report.transactions),
-            short(report.tx_per_s),
-            count(report.commits),
-            ratio,
-            match report.verified {
-                true => "yes",
-                false if report.is_as_asked() => "not",
-                false => "NO",
-            }
-            .into(),
-        ]);
+        let verified = match report.verified {
+            true => "yes",
+            false if report.is_as_asked() => "not",
+            false => "NO",
+        };
+        let (rate, commits) = (short(report.tx_per_s), count(report.commits));
+        let line = self.line(cells_of(report, [rate, commits, ratio, verified.into()]));
         match (self.narrow, aborts(report).as_str()) {
             (true, "none") => line,
             (true, aborts) => format!("{line}\n{:10}aborts: {aborts}", ""),
@@ -110,32 +86,37 @@ impl Rows {
         }
     }
 
-    fn line(&self, cells: &[String; HEADER.len()]) -> String {
-        let columns = cells.iter().zip(self.widths).enumerate();
-        let shown = columns.filter(|(_, (_, width))| *width > 0);
-        let cells = shown.map(|(column, (cell, width))| match column {
-            ..LEFT => format!("{cell:<width$}"),
-            _ => format!("{cell:>width$}"),
-        });
-        let line = cells.collect::<Vec<_>>().join("  ");
-        line.trim_end().to_owned()
+    fn line(&self, cells: Vec<String>) -> String {
+        let mut rows = [&self.known[..], &[cells]].concat();
+        if !self.has_locks {
+            for row in &mut rows {
+                drop(row.remove(LOCKS));
+            }
+        }
+        align(&rows, LEFT, false).pop().unwrap_or_default()
     }
+}
+
+/// The cells of a run, the last four of which are known when it is done.
+fn cells_of(run: &RunReport, found: [String; 4]) -> Vec<String> {
+    let launch = format!("{}x{}", run.blocks, run.threads);
+    let (locks, transactions) = (count(run.locks), count(run.transactions));
+    let first = [
+        run.workload.into(),
+        run.variant.into(),
+        launch,
+        locks,
+        transactions,
+    ];
+    first.into_iter().chain(found).collect()
 }
 
 /// The table of runs that are done, with what is needed to read it below.
 pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
-    let runs = reports.iter().map(|r| {
-        let shape = (r.blocks, r.threads);
-        (r.workload, r.variant, shape, r.locks, r.transactions)
-    });
-    let rows = Rows::fitting(runs, columns);
+    let rows = Rows::fitting(reports, columns);
     let mut lines = vec![rows.header()];
     lines.extend(reports.iter().map(|report| rows.row(report, reports)));
     lines.join("\n") + "\n" + &legend(reports)
-}
-
-fn launch((blocks, threads): (u32, u32)) -> String {
-    format!("{blocks}x{threads}")
 }
 
 /// The ratios to `cgl` of runs that were done before it, in a sentence.
@@ -155,19 +136,14 @@ pub(super) fn late_ratios(reports: &[RunReport]) -> String {
 
 /// What a reader may conclude from runs of several variants on a CPU.
 pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
-    let mut suits: Vec<(&str, Vec<&str>)> = Vec::new();
-    for of in reports.chunk_by(|a, b| a.workload == b.workload) {
-        let verified = of.iter().filter(|report| report.verified);
-        let best = verified.max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s));
-        let Some(best) = best.filter(|best| of.len() > 1 && best.device == "cpu") else {
-            continue;
-        };
-        let mut known = suits.iter_mut();
-        match known.find(|(variant, _)| *variant == best.variant) {
-            Some((_, workloads)) => workloads.push(best.workload),
-            None => suits.push((best.variant, vec![best.workload])),
-        }
-    }
+    let best = reports
+        .chunk_by(|a, b| a.workload == b.workload)
+        .filter_map(|of| {
+            let verified = of.iter().filter(|report| report.verified);
+            let best = verified.max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s))?;
+            (of.len() > 1 && best.device == "cpu").then_some((best.variant, best.workload))
+        });
+    let suits = grouped(best);
     if suits.is_empty() {
         return String::new();
     }

@@ -10,7 +10,7 @@ use crate::measure::launches;
 use crate::measure::meter::{self, Progress};
 use crate::measure::run_report::{RunReport, RunSpec, check_input, resolve};
 use crate::measure::runner::Runner;
-use crate::output::{self, legend, setting, terminal_columns};
+use crate::output::{self, legend, setting_of, terminal_columns};
 use crate::variants::{AskedVariant, no_profile_of};
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::lanes;
@@ -23,7 +23,6 @@ use std::time::{Duration, Instant};
 use stm_core::host::{Device, Launch};
 use stm_core::internal::host::in_ranges;
 
-/// Seconds that one launch of a run without arguments may take.
 const DEMONSTRATION_SECONDS_MAX: &str = "30";
 
 /// What `run` and a run without arguments share.
@@ -50,15 +49,15 @@ impl Plan<'_> {
             None => launches::TRANSACTIONS,
         });
         let algorithm = resolve(sizes, variant, &config, transactions);
-        let (blocks, threads) = launches::launch(sizes, algorithm, kind, &limits);
-        let (blocks, threads) = (
-            args.blocks.unwrap_or(blocks),
-            args.threads.unwrap_or(threads),
+        let usual = launches::launch(sizes, algorithm, kind, &limits);
+        let shape = (
+            args.blocks.unwrap_or(usual.0),
+            args.threads.unwrap_or(usual.1),
         );
-        let of_loops = |loops: u64| loops.saturating_mul(lanes((blocks, threads)));
+        let of_loops = |loops: u64| loops.saturating_mul(lanes(shape));
         let spec = RunSpec {
             variant,
-            shape: (blocks, threads),
+            shape,
             config,
             transactions: args.loops.map_or(transactions, of_loops),
             repeat: args.repeat,
@@ -70,7 +69,6 @@ impl Plan<'_> {
         }
     }
 
-    /// Refuses what cannot run, before anything does.
     fn check(&self, row: &Row<'_>) -> Result<()> {
         let (sizes, (blocks, threads)) = (row.workload.sizes(), row.spec.shape);
         check_input(sizes, row.spec.transactions)?;
@@ -85,7 +83,7 @@ impl Plan<'_> {
         &self,
         (rows, first): (&[Row<'_>], usize),
         until: Option<Instant>,
-        ahead: &Ahead,
+        ahead: Option<&Ahead>,
         progress: &Progress,
         shown: &mut Shown,
     ) -> Result<()> {
@@ -94,7 +92,9 @@ impl Plan<'_> {
         progress.begin(format_args!("{name} on {id}"));
         let mut runner = self.runner(workload, rows, progress)?;
         for (i, row) in rows.iter().enumerate() {
-            ahead.at(Some(first + i));
+            if let Some(ahead) = ahead {
+                ahead.at(first + i);
+            }
             let is_late = until.is_some_and(|until| Instant::now() >= until);
             if is_late && i >= demonstration::ALWAYS {
                 shown.skipped.push((name, row.variant()));
@@ -112,9 +112,9 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Makes the data of a workload, in the state in which the first run finds them, while other
-    /// threads have the driver compile the modules of its rows, if nobody does that ahead. All are
-    /// compiled when it returns: a compilation beside a launch could be in the launch's time.
+    /// Makes the data of a workload, while other threads have the driver compile the modules of its
+    /// rows, if nobody does that ahead. All are compiled when it returns: a compilation beside a
+    /// launch could be in the launch's time.
     fn runner<'r>(
         &self,
         workload: &'r AnyWorkload,
@@ -125,28 +125,19 @@ impl Plan<'_> {
         Self: 'r,
     {
         let most = rows.iter().map(|row| row.spec.transactions).max();
+        let (device, seed) = (self.device, self.args.input.shared.seed);
         let to_compile = if self.within.is_some() { 0 } else { rows.len() };
-        let device = self.device;
         let compile = |range: Range<u64>| {
-            for row in &rows[range.start as usize..range.end as usize] {
-                // An error is left to the run, which meets it again.
-                drop(workload.compile(device, row.algorithm));
-            }
+            rows[range.start as usize..range.end as usize]
+                .iter()
+                .for_each(|row| row.compile(device));
         };
         let mut runner = thread::scope(|scope| {
             scope.spawn(|| in_ranges(1, to_compile as u64, compile));
             progress.step("making the data");
-            let mut runner = Runner::new(
-                device,
-                workload,
-                self.args.input.shared.seed,
-                most.unwrap_or(0),
-            )?;
-            if to_compile > 0 {
-                runner.make_ready(&rows[0].spec)?;
-            }
+            let runner = Runner::new(device, workload, seed, most.unwrap_or(0));
             progress.step("compiling the kernels (driver)");
-            Ok::<_, Error>(runner)
+            runner
         })?;
         runner.show(progress);
         if self.args.no_verify {
@@ -178,7 +169,6 @@ impl Plan<'_> {
         }
     }
 
-    /// Makes all runs, and prints each when it is done.
     fn run_all(&self, workloads: &[AnyWorkload], shown: &mut Shown) -> Result<()> {
         let all = workloads.iter().flat_map(|workload| {
             let variants = self.variants.iter();
@@ -186,22 +176,22 @@ impl Plan<'_> {
         });
         let rows: Vec<Row<'_>> = all.collect();
         rows.iter().try_for_each(|row| self.check(row))?;
-        shown.begin(self, workloads, &rows);
+        shown.begin(self, &rows);
         let (progress, start) = (Progress::new(), Instant::now());
-        let ahead = Ahead::new();
-        let made = thread::scope(|scope| {
-            if self.within.is_some() {
-                scope.spawn(|| ahead.compile(self.device, &rows));
+        let compile = |number: usize| {
+            if let Some(row) = rows.get(number) {
+                row.compile(self.device);
             }
-            // Whatever happens here, the other thread is to end.
-            let _end = ahead.ends();
+        };
+        let made = thread::scope(|scope| {
+            let ahead = self.within.map(|_| Ahead::new(scope, &compile));
             let a_workload = self.variants.len();
             let mut each = rows.chunks(a_workload.max(1)).enumerate();
             each.try_for_each(|(i, of_workload)| {
                 let share = |all| start + demonstration::share(all, i, workloads.len());
                 let until = self.within.map(share);
                 let rows = (of_workload, i * a_workload);
-                self.run(rows, until, &ahead, &progress, shown)
+                self.run(rows, until, ahead.as_ref(), &progress, shown)
             })
         });
         meter::tell_sums();
@@ -237,28 +227,15 @@ struct Shown {
 
 impl Shown {
     /// Makes what stands above the rows. A run that is refused prints nothing, not even this.
-    fn begin(&mut self, plan: &Plan<'_>, workloads: &[AnyWorkload], rows: &[Row<'_>]) {
+    fn begin(&mut self, plan: &Plan<'_>, rows: &[Row<'_>]) {
+        let (device, seed) = (plan.device, plan.args.input.shared.seed);
         let runs = rows.iter().map(|row| {
-            let (name, spec) = (row.workload.sizes().name(), &row.spec);
-            (
-                name,
-                row.variant(),
-                spec.shape,
-                spec.config.locks,
-                spec.transactions,
-            )
+            RunReport::new(device, row.workload.sizes(), &row.spec, row.algorithm, seed)
         });
-        self.rows = Rows::fitting(runs, terminal_columns());
-        let sizes = workloads.iter().map(AnyWorkload::sizes);
-        let sizes = sizes.map(|sizes| (sizes.name(), sizes.summary()));
-        let (stripe, seed) = (plan.args.memory.stripe_bytes, plan.args.input.shared.seed);
-        self.above = format!(
-            "{}: {}\n{}\n{}\n",
-            plan.device.id(),
-            plan.device.name(),
-            setting(sizes, Some(plan.args.locks), stripe, seed),
-            self.rows.header()
-        );
+        let runs: Vec<RunReport> = runs.collect();
+        self.rows = Rows::fitting(&runs, terminal_columns());
+        let (setting, header) = (setting_of(&runs), self.rows.header());
+        self.above = format!("{}: {}\n{setting}\n{header}\n", device.id(), device.name());
     }
 
     fn add(&mut self, report: RunReport) -> Result<()> {
@@ -285,7 +262,6 @@ impl Shown {
         Ok(write!(out, "{}", output::breakdown_table(&self.reports))?)
     }
 
-    /// Whether all that was to be verified was, and nothing failed.
     fn verified(&self) -> bool {
         self.reports.iter().all(RunReport::is_as_asked)
     }
@@ -327,7 +303,6 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
     plan.show(Occasion::Measurement, "")
 }
 
-/// Runs everything at a small size.
 pub(super) fn demonstrate() -> Result<bool> {
     let args = RunArgs::parse_from(["run", "all", "--time-limit", DEMONSTRATION_SECONDS_MAX]);
     let device = open(args.device)?;

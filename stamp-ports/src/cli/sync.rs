@@ -1,9 +1,13 @@
-//! The command `bench sync`.
+//! The commands `bench sync` and `bench nw`, which measure points.
 
 use super::console::{described, open, outcome};
 use crate::error::Result;
 use crate::numbers::short;
-use crate::output::align;
+use crate::nw::measure::SCHEMES;
+use crate::nw::plan::{PARTS as NW_PARTS, STM};
+use crate::nw::reduction::{self, MEMORIES};
+use crate::nw::{self, NwSpec};
+use crate::output::{aligned, cells};
 use crate::points::Point;
 use crate::sync::Bench;
 use crate::sync::sections::PARTS;
@@ -39,14 +43,55 @@ pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
     told_of(&store.document, &spec.only, &store.path)
 }
 
-/// Whether a point was measured and its result is wrong.
+fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let schemes = SCHEMES.into_iter().map(|(name, _, about)| (name, about));
+    schemes.chain([(STM, "a transaction for each cell")])
+}
+
+fn memories() -> impl Iterator<Item = (&'static str, &'static str)> {
+    MEMORIES.into_iter().map(|(name, about, _)| (name, about))
+}
+
+pub(super) fn nw_help() -> String {
+    let lists = [
+        ("Parts", NW_PARTS.to_vec()),
+        ("Implementations of tables", implementations().collect()),
+        ("Schemes of the reduction", reduction::described().collect()),
+        ("Memories of the hops", memories().collect()),
+    ];
+    let lists = lists.map(|(head, all)| described(head, &all));
+    format!("{}\n{NW_HELP}", lists.join("\n"))
+}
+
+const NW_HELP: &str = "\
+Operations are cells of tables, hand-overs from warp to warp, and hops; each
+point is verified. In table3 `diagonals` and `graph` have tiles of every side
+that is not larger than the table needs, in sizes and tiles `graph` has every
+side, and in the other parts those of 32 to 256.
+
+DIR/nw.json is written after every point. After an interruption, or the end of
+--for, the same command goes on where it stopped; --only adds to what is there.
+`stamp report DIR` writes the page with the figures, the targets and the claims.
+
+Examples:
+  stamp bench nw --out results
+  stamp bench nw --quick --out quick              small, on the CPU, seconds
+  stamp bench nw --only table3,tiles --for 480 --out results";
+
+/// Measures; `command` is how it was called. A wrong result makes it `false`.
+pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
+    let device = open(spec.bench.choice())?;
+    let store = nw::bench(&device, spec, command)?;
+    told_of(&store.document.0, &spec.only, &store.path)
+}
+
 fn is_wrong(point: &Point) -> bool {
     point.repeat > 0 && !point.verified
 }
 
 /// Prints what a command that measures points has found: its document, which is at a path, and of
 /// that the parts that were asked for. Returns whether all that was measured of them is right.
-pub(super) fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
+fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
     let of_parts = |point: &&Point| parts.contains(&point.part.as_str());
     let points: Vec<&Point> = bench.points.iter().filter(of_parts).collect();
     let right = !points.iter().any(|point| is_wrong(point));
@@ -73,7 +118,7 @@ fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
         "a second",
         "note",
     ];
-    let mut rows = vec![head.map(str::to_owned).to_vec()];
+    let mut rows = vec![cells(head)];
     for point in points {
         let rate = match point.repeat {
             0 => "-".into(),
@@ -94,10 +139,34 @@ fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
         ]);
     }
     if rows.len() > 1 {
-        for line in align(&rows, 1, false) {
-            writeln!(out, "{}", line.trim_end())?;
-        }
-        writeln!(out)?;
+        writeln!(out, "{}", aligned("", &rows, 1, false))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::AnyDevice;
+    use crate::nw::plan::points;
+    use crate::testing::has;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_help_and_the_documents_name_every_part_and_implementation() {
+        let points = points(&AnyDevice::cpu(), false);
+        let measured: BTreeSet<&str> = points.iter().map(|p| p.implementation.as_str()).collect();
+        let listed = implementations().chain(reduction::described());
+        let listed = listed.chain(memories()).map(|(name, _)| name);
+        assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
+        let (help, document) = (nw_help(), include_str!("../../../docs/stamp.md"));
+        for (name, what) in NW_PARTS {
+            let first = what.split(' ').next().unwrap_or_default();
+            has(&help, &format!("  {name} | {first}"));
+        }
+        for name in measured.into_iter().chain(NW_PARTS.map(|(name, _)| name)) {
+            has(document, &format!("`{name}`"));
+        }
+        assert!(help.lines().all(|line| line.chars().count() <= 80));
+    }
 }

@@ -1,18 +1,18 @@
-//! The command `tune`.
+//! The commands `tune` and `bench floor`, which search launches.
 
-use super::args::TuneArgs;
+use super::args::{FloorArgs, TuneArgs};
 use super::console::{check_options, workloads};
 use super::rows::table;
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
-use crate::head::{FIELDS, Head};
+use crate::measure::floor::{Measured, report as floor_report};
 use crate::measure::launches;
+use crate::measure::machine::random_accesses;
+use crate::measure::meter::Progress;
 use crate::measure::search::{Found, SearchSpec, Tried};
 use crate::numbers::{count, short};
-use crate::output::{align, over_cgl, setting_of, terminal_columns};
-use crate::store::to_text;
+use crate::output::{aligned, over_cgl, setting_of, terminal_columns};
 use crate::workloads::input::Occasion;
-use serde::Serialize;
 use serde_json::{Value, json};
 use std::io::Write;
 use std::path::PathBuf;
@@ -41,11 +41,13 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
         spec.check(&device, workload.sizes())?;
     }
     for workload in &workloads {
-        found.extend(spec.search(&device, workload, &shapes)?);
+        let of = spec.search(&device, workload, &shapes)?;
+        found.runs.extend(of.runs);
+        found.tried.extend(of.tried);
     }
     begun.end(
         found.runs.iter().all(|report| report.verified),
-        |head| document(head, &found),
+        (&["ratios", "runs"], &sections(&found)),
         |out, is_written| {
             let note = args.document.out.as_ref().filter(|_| is_written);
             report(out, &device, &found, args, note)
@@ -70,10 +72,8 @@ fn report(
     )?;
     write!(out, "{}", table(&found.runs, terminal_columns()))?;
     if device.kind() == DeviceKind::Cuda {
-        writeln!(out, "\nClose to the best:")?;
-        for line in align(&runners_up(found), 2, false) {
-            writeln!(out, "  {line}")?;
-        }
+        let close = aligned("  ", &runners_up(found), 2, false);
+        write!(out, "\nClose to the best:\n{close}")?;
     }
     if let Some(path) = written {
         writeln!(out, "\nEverything tried is in {}.", path.display())?;
@@ -101,18 +101,8 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
 
 const FORMAT: &str = "stamp-tune/1";
 
-/// The document, whose sections are in this order behind the head.
-#[derive(Serialize)]
-struct Document<'f> {
-    #[serde(flatten)]
-    head: Head,
-    ratios: Vec<Value>,
-    #[serde(flatten)]
-    found: &'f Found,
-}
-
-/// The JSON document, an object a line, so that two of them can be compared.
-fn document(head: Head, found: &Found) -> Result<String> {
+/// The sections of the JSON document, an object a line, so that two of them can be compared.
+fn sections(found: &Found) -> Value {
     let ratios = found.runs.iter().map(|run| {
         json!({
             "workload": run.workload,
@@ -122,10 +112,49 @@ fn document(head: Head, found: &Found) -> Result<String> {
             "over_cgl": over_cgl(run, &found.runs),
         })
     });
-    let document = Document {
-        head,
-        ratios: ratios.collect(),
-        found,
+    json!({"ratios": ratios.collect::<Value>(), "runs": found.runs, "search": found.tried})
+}
+
+const QUICK_TRANSACTIONS: u64 = 1 << 16;
+const QUICK_REPEAT: u32 = 3;
+
+/// Measures beside kernels without transactions. Returns whether all that can be verified was.
+pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
+    check_options(&args.workload, &args.input)?;
+    args.memory.check(&args.variant)?;
+    let mut input = args.input.clone();
+    let mut spec = SearchSpec {
+        variants: args.variant.clone(),
+        locks: vec![args.locks],
+        memory: args.memory,
+        repeat: args.repeat,
+        transactions: input.shared.transactions.unwrap_or(launches::TRANSACTIONS),
+        seed: input.shared.seed,
     };
-    to_text(&document, &[&FIELDS[..], &["ratios", "runs"]].concat())
+    if args.no_stm {
+        spec.variants.clear();
+    }
+    if args.quick {
+        spec.repeat = spec.repeat.min(QUICK_REPEAT);
+        spec.transactions = spec.transactions.min(QUICK_TRANSACTIONS);
+        input.shared.transactions = Some(spec.transactions);
+    }
+    let of = (args.quick, input.shared.seed);
+    let (device, begun) = (args.document).begin(floor_report::FORMAT, args.device, command, of)?;
+    let workloads = workloads(&args.workload, &input, Occasion::Floor(device.kind()))?;
+    for workload in &workloads {
+        spec.check(&device, workload.sizes())?;
+    }
+    let mut measured = Measured::default();
+    if workloads.iter().any(|w| w.sizes().accesses().is_some()) {
+        measured.rates = random_accesses(&device, &Progress::new(), args.quick)?;
+    }
+    for workload in &workloads {
+        measured.add(&device, workload, &spec, args.quick)?;
+    }
+    begun.end(
+        measured.is_verified(),
+        (&floor_report::ORDER, &floor_report::sections(&measured)),
+        |out, _| floor_report::print(out, &device, &measured),
+    )
 }

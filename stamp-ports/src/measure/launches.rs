@@ -11,9 +11,7 @@ use stm_core::internal::host::Limits;
 
 /// Table 1 of the paper: transactions.
 pub(crate) const TRANSACTIONS: u64 = 1 << 20;
-/// Transactions of `bench paper --quick`.
 pub(crate) const QUICK_TRANSACTIONS: u64 = 16 << 10;
-/// Runs of each shape that `tune` found best.
 pub(crate) const TUNE_REPEAT: u32 = 5;
 
 /// Blocks and threads of a launch, if the caller names neither. For GPUs, what
@@ -85,7 +83,6 @@ pub(crate) fn grid(blocks: &[u32], threads: &[u32], most: u64) -> Vec<(u32, u32)
     shapes
 }
 
-/// The shapes that `tune` tries: blocks, then threads a block.
 pub(crate) fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u32)> {
     let p = limits.processors;
     let most = threads_most(kind, resident_threads);

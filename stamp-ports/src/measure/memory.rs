@@ -75,7 +75,6 @@ impl MemorySpec {
         Ok(())
     }
 
-    /// The transactional memory for a workload that needs these sets.
     pub(crate) fn config(
         &self,
         locks: u64,
@@ -101,24 +100,5 @@ impl MemorySpec {
             },
             time_limit,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::has;
-    use stm_core::algorithm::Variant;
-
-    #[test]
-    fn options_of_the_scheduler_are_refused_without_one() {
-        let spec = MemorySpec::parse_from(["stm", "--lanes-max", "4"]);
-        let check = |variants: [Variant; 2]| spec.check(&variants.map(AskedVariant::from));
-        check([Variant::HvSorting, Variant::Fast]).unwrap();
-        let config = spec.config(1, Capacity::DEFAULT, None);
-        assert_eq!(config.retry_limits.lanes_max, 4);
-        let error = check([Variant::HvSorting, Variant::Cgl]).unwrap_err();
-        let parts = "--lanes-max 4 | fast and fast-table | hv-sorting and cgl";
-        has(&error.to_string(), parts);
     }
 }

@@ -13,11 +13,9 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::thread;
 use std::time::{Duration, Instant};
 
-/// Points of a kind: those measured, their cost, and those to come.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
     done: u32,
@@ -28,13 +26,12 @@ struct Cost {
 #[derive(Debug)]
 pub(crate) struct Meter {
     /// The spinner, for what happens within a point.
-    pub progress: Progress,
+    pub(crate) progress: Progress,
     lines: bool,
     costs: BTreeMap<String, Cost>,
 }
 
 impl Meter {
-    /// Begins with these points to come, each by its kind.
     pub(crate) fn new<'k>(points: impl IntoIterator<Item = &'k str>) -> Self {
         let mut costs: BTreeMap<String, Cost> = BTreeMap::new();
         for kind in points {
@@ -78,7 +75,6 @@ impl Meter {
     }
 }
 
-/// A time as people say it.
 fn about(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -88,83 +84,60 @@ fn about(time: Duration) -> String {
     }
 }
 
-/// How long nothing is shown.
 const QUIET: Duration = Duration::from_secs(1);
 
 /// Shows what is being done until it is dropped.
 #[derive(Debug)]
-pub struct Progress {
-    bar: ProgressBar,
-    done: Option<Sender<()>>,
-    waiter: Option<JoinHandle<()>>,
-}
+pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// Begins to wait.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let (mut done, mut waiter) = (None, None);
         if stderr().is_terminal() {
             let style = ProgressStyle::with_template("{spinner} {elapsed} {prefix}{wide_msg}");
             if let Ok(style) = style {
                 bar.set_style(style);
             }
-            let (sender, receiver) = channel();
-            let shown = bar.clone();
-            waiter = Some(thread::spawn(move || {
-                if receiver.recv_timeout(QUIET) == Err(RecvTimeoutError::Timeout) {
-                    shown.set_draw_target(ProgressDrawTarget::stderr());
-                    shown.enable_steady_tick(Duration::from_millis(200));
+            let shown = bar.downgrade();
+            thread::spawn(move || {
+                thread::sleep(QUIET);
+                if let Some(bar) = shown.upgrade() {
+                    bar.set_draw_target(ProgressDrawTarget::stderr());
+                    bar.enable_steady_tick(Duration::from_millis(200));
                 }
-            }));
-            done = Some(sender);
+            });
         }
-        Self { bar, done, waiter }
+        Self(bar)
     }
 
-    /// Says what is being done now.
-    pub fn say(&self, what: impl Into<String>) {
-        self.bar.set_prefix("");
-        self.bar.set_message(what.into());
+    pub(crate) fn say(&self, what: impl Into<String>) {
+        self.0.set_prefix("");
+        self.0.set_message(what.into());
     }
 
-    /// Begins with something that has steps.
-    pub fn begin(&self, what: impl std::fmt::Display) {
-        self.bar.set_prefix(format!("{what}: "));
-        self.bar.set_message("");
+    pub(crate) fn begin(&self, what: impl std::fmt::Display) {
+        self.0.set_prefix(format!("{what}: "));
+        self.0.set_message("");
     }
 
-    /// Says which step of what was begun is being done now.
-    pub fn step(&self, step: &'static str) {
-        self.bar.set_message(step);
+    pub(crate) fn step(&self, step: &'static str) {
+        self.0.set_message(step);
     }
 
     /// Returns what is shown, or would be to a terminal.
     #[cfg(test)]
     pub(crate) fn shown(&self) -> String {
-        self.bar.prefix() + &self.bar.message()
+        self.0.prefix() + &self.0.message()
     }
 
-    /// Runs `print` with the spinner out of the way.
-    pub fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
-        self.bar.suspend(print)
-    }
-}
-
-impl Default for Progress {
-    fn default() -> Self {
-        Self::new()
+    pub(crate) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
+        self.0.suspend(print)
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        drop(self.done.take());
-        if let Some(waiter) = self.waiter.take() {
-            // It panics only if drawing does, and then there is nothing to clear.
-            let _ = waiter.join();
-        }
-        self.bar.finish_and_clear();
+        self.0.finish_and_clear();
     }
 }
 
@@ -207,7 +180,6 @@ impl<'p> Phases<'p> {
         self.progress = Some(progress);
     }
 
-    /// Does something, and adds its time to a phase.
     pub(crate) fn time<R>(&mut self, phase: Phase, work: impl FnOnce() -> R) -> R {
         if let Some(progress) = self.progress {
             progress.step(PHASES[phase as usize].2);
@@ -233,7 +205,6 @@ impl<'p> Phases<'p> {
     }
 }
 
-/// Writes the sums of all runs to the log.
 pub(crate) fn tell_sums() {
     let sums = SUMS
         .each_ref()

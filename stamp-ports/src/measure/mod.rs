@@ -21,10 +21,10 @@ pub(crate) mod memory;
 pub(crate) mod meter;
 pub mod run_report;
 pub mod runner;
-pub mod search;
+pub(crate) mod search;
 
 /// What takes longer is launched once: a launch that long is steady by itself.
-pub const ONCE: Duration = Duration::from_millis(200);
+pub(crate) const ONCE: Duration = Duration::from_millis(200);
 
 /// The kernel's times over the repeats, in milliseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,7 +39,7 @@ pub struct TimeMs {
 
 impl TimeMs {
     /// Returns those of sorted times.
-    pub fn of(ms: &[f64]) -> Self {
+    pub(crate) fn of(ms: &[f64]) -> Self {
         Self {
             median: ms.get(ms.len() / 2).copied().unwrap_or(0.0),
             min: ms.first().copied().unwrap_or(0.0),
@@ -50,7 +50,7 @@ impl TimeMs {
 
 /// Returns the times of launches, the shortest first: of the first alone, if it takes longer than
 /// [`ONCE`], else of so many after it.
-pub fn timed<E>(
+pub(crate) fn timed<E>(
     repeat: usize,
     mut launch: impl FnMut() -> Result<Duration, E>,
 ) -> Result<Vec<Duration>, E> {
@@ -63,8 +63,7 @@ pub fn timed<E>(
     Ok(times)
 }
 
-/// Returns a time in milliseconds.
-pub fn ms(time: Duration) -> f64 {
+pub(crate) fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 

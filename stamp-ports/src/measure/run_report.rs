@@ -22,22 +22,16 @@ use stm_core::internal::observe::Phase;
 /// A run, as `--json` prints it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct RunReport {
-    /// The workload's name.
-    pub workload: &'static str,
+    pub(crate) workload: &'static str,
     /// The variant asked for, and its form where that is static: `fast, static`.
     pub variant: &'static str,
-    /// The device's id.
-    pub device: String,
-    /// Blocks of the launch.
-    pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Version locks.
-    pub locks: u64,
+    pub(crate) device: String,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
+    pub(crate) locks: u64,
     /// Transactions of a launch.
     pub transactions: u64,
-    /// The seed of the data.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// Transactions that committed, in the repeat of the median time.
     pub commits: u64,
     /// Attempts that did not, by reason, in the same. Of a launch that was
@@ -46,69 +40,66 @@ pub struct RunReport {
     /// The kernel's times.
     pub time_ms: TimeMs,
     /// Transactions a second, by the median time.
-    pub tx_per_s: f64,
+    pub(crate) tx_per_s: f64,
     /// Whether every repeat left the right result.
     pub verified: bool,
     /// [`NOT_VERIFIED`], if nobody looked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub verification: Option<&'static str>,
+    pub(crate) verification: Option<&'static str>,
     /// What [`verified`](Self::verified) covers.
-    pub verifies: Verifies,
+    pub(crate) verifies: Verifies,
     /// Lanes of a warp that made attempts together, on average, in the repeat
     /// of the median time; of loops over transactions.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub active_lanes: Option<f64>,
+    pub(crate) active_lanes: Option<f64>,
     /// Turns in which a warp worked alone under contention, in the same repeat.
-    pub turns: u64,
+    pub(crate) turns: u64,
     /// Device memory of locks, sets and statistics.
-    pub metadata_bytes: u64,
+    pub(crate) metadata_bytes: u64,
     /// The workload's parameters, and those of the transactional memory.
     pub parameters: Map<String, Value>,
     /// What the run of the last repeat found, beside its verification.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub observed: Map<String, Value>,
     /// What the driver took to compile the kernel; 0 on the CPU.
-    pub jit_ms: f64,
+    pub(crate) jit_ms: f64,
     /// The algorithm that ran.
-    pub resolved: &'static str,
-    /// The device's name.
-    pub device_name: String,
+    pub(crate) resolved: &'static str,
+    pub(crate) device_name: String,
     /// Bits of the widest atomics that kernels use there.
-    pub atomics_bits: u32,
+    pub(crate) atomics_bits: u32,
     /// The kernels of a run that has several, in the repeat of the median time.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelTime>,
     /// The host's time for each launch that it did not wait for, in the same
-    /// repeat, in microseconds; of a run that has such launches.
+    /// repeat; of a run that has such launches.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub enqueue_us: Option<f64>,
+    pub(crate) enqueue_us: Option<f64>,
     /// Where the lanes' time went, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Breakdown>,
     /// What a person has to know about the last repeat: what a remark is of, and the remark.
     #[serde(skip)]
-    pub remarks: Vec<(&'static str, String)>,
+    pub(crate) remarks: Vec<(&'static str, String)>,
     /// The workload's parameters for a person.
     #[serde(skip)]
-    pub summary: String,
+    pub(crate) summary: String,
     /// What is wrong, if the run is not verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// What is said of a run that was to be made without its verification.
-pub const NOT_VERIFIED: &str = "not verified (--no-verify)";
+pub(crate) const NOT_VERIFIED: &str = "not verified (--no-verify)";
 
 /// The key of aborts whose reasons are not known one by one.
 const ANY_REASON: &str = "any_reason";
 
 impl RunReport {
     /// Whether nothing is wrong: it is verified, or ended well and was not to be.
-    pub const fn is_as_asked(&self) -> bool {
+    pub(crate) const fn is_as_asked(&self) -> bool {
         self.verified || (self.verification.is_some() && self.error.is_none())
     }
 
-    /// The run was ended by an error. An earlier one stays: it is the cause.
     pub(super) fn end(&mut self, error: &Error) {
         self.verified = false;
         self.error.get_or_insert_with(|| error.to_string());
@@ -121,8 +112,7 @@ impl RunReport {
         }
     }
 
-    /// A report of a run that has not been made.
-    pub(super) fn new(
+    pub(crate) fn new(
         device: &AnyDevice,
         workload: &dyn Sizes,
         spec: &RunSpec,
@@ -185,7 +175,7 @@ pub struct RunSpec {
 
 /// The algorithm that a variant stands for: for `optimized`, by how many
 /// stripes the shared words fill.
-pub fn resolve(
+pub(crate) fn resolve(
     workload: &dyn Sizes,
     variant: AskedVariant,
     config: &StmConfig,
@@ -196,7 +186,7 @@ pub fn resolve(
 }
 
 /// Refuses parameters that make no sense, before anything is made for them.
-pub fn check_input(workload: &dyn Sizes, transactions: u64) -> Result<()> {
+pub(crate) fn check_input(workload: &dyn Sizes, transactions: u64) -> Result<()> {
     workload.check(transactions)?;
     if transactions == 0 {
         return Err(Error::Usage(
@@ -214,15 +204,13 @@ pub struct Breakdown {
     /// The same in ticks of the lanes' clocks, of all lanes together: cycles on
     /// a GPU, nanoseconds on the CPU.
     pub ticks: BTreeMap<&'static str, u64>,
-    /// Lanes that ran transactions.
-    pub lanes: u64,
+    pub(crate) lanes: u64,
     /// The profiled kernel's time over that of the kernel without clocks.
     pub cost: f64,
 }
 
 impl Breakdown {
-    /// The breakdown of a profile that cost so much.
-    pub fn new(profile: &Profile, cost: f64) -> Self {
+    pub(crate) fn new(profile: &Profile, cost: f64) -> Self {
         let by = |phase: Phase| (phase.name(), profile.phases[phase as usize]);
         Self {
             shares: Phase::ALL.map(|p| (p.name(), profile.share(p))).into(),

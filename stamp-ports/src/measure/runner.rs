@@ -9,7 +9,7 @@ use super::run_report::{Breakdown, NOT_VERIFIED, RunReport, RunSpec, check_input
 use super::{TimeMs, ms};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
-use crate::variants::{AskedVariant, no_profile_of};
+use crate::variants::no_profile_of;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::lanes;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
@@ -30,10 +30,7 @@ pub struct Runner<'a> {
     seed: u64,
     /// The phases since the last run was told of.
     phases: Phases<'a>,
-    /// Whether results are verified.
     verifies: bool,
-    /// What the data are in their first state for already: a variant, and a shape.
-    ready_for: Option<(AskedVariant, (u32, u32))>,
 }
 
 impl<'a> Runner<'a> {
@@ -54,48 +51,26 @@ impl<'a> Runner<'a> {
             seed,
             phases,
             verifies: true,
-            ready_for: None,
         })
     }
 
-    /// Shows what is waited for.
-    pub fn show(&mut self, progress: &'a Progress) {
+    pub(crate) fn show(&mut self, progress: &'a Progress) {
         self.phases.show(progress);
     }
 
-    /// Makes the data ready for a measurement of `spec`, which saves it the time if it is the next.
-    pub fn make_ready(&mut self, spec: &RunSpec) -> Result<()> {
-        drop(self.begin(spec)?);
-        self.reset(spec)?;
-        self.ready_for = Some((spec.variant, spec.shape));
-        Ok(())
-    }
-
-    /// Puts the data into their first state, if they are not.
-    fn reset(&mut self, spec: &RunSpec) -> Result<()> {
-        if self.ready_for.take() == Some((spec.variant, spec.shape)) {
-            return Ok(());
-        }
-        self.phases.time(Phase::Reset, || self.prepared.reset())
-    }
-
-    /// Verifies no result from here on, which reports say.
-    pub const fn skip_verification(&mut self) {
+    pub(crate) const fn skip_verification(&mut self) {
         self.verifies = false;
     }
 
-    /// The device.
-    pub const fn device(&self) -> &'a AnyDevice {
+    pub(crate) const fn device(&self) -> &'a AnyDevice {
         self.device
     }
 
-    /// The workload.
-    pub fn workload(&self) -> &dyn Sizes {
+    pub(crate) fn workload(&self) -> &dyn Sizes {
         self.prepared.of()
     }
 
-    /// The algorithm that runs.
-    pub fn algorithm(&self, spec: &RunSpec) -> Variant {
+    pub(crate) fn algorithm(&self, spec: &RunSpec) -> Variant {
         resolve(
             self.workload(),
             spec.variant,
@@ -105,10 +80,9 @@ impl<'a> Runner<'a> {
     }
 
     /// Launches once, and does not verify the result: for a search.
-    pub fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
+    pub(crate) fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
         let mut stm = self.begin(spec)?;
         self.load(self.algorithm(spec))?;
-        self.ready_for = None;
         self.phases.time(Phase::Reset, || self.prepared.clear())?;
         self.run(&mut stm, spec, None)
     }
@@ -164,28 +138,34 @@ impl<'a> Runner<'a> {
         if !report.is_as_asked() {
             return Ok((report, None));
         }
-        let wrong = match self.profiled_runs(spec) {
-            Ok(Ok((time, profile))) => {
-                let cost = ms(time) / report.time_ms.median.max(1e-6);
+        let mut stm = self.begin(spec)?;
+        let (blocks, threads) = spec.shape;
+        let mut rows = ProfileRows::new(self.device, Launch::new(blocks, threads))?;
+        stm.observe(rows.probe());
+        (self.prepared).compile(self.algorithm(spec), Observation::Profile)?;
+        let mut wrong = None;
+        let launched = self.launches(&mut stm, spec, Some(&mut rows), &mut wrong);
+        let wrong = match (launched, wrong) {
+            (Err(error), _) if error.is_of_this_run_only() => error.to_string(),
+            (Err(error), _) => return Err(error),
+            (_, Some(wrong)) => wrong,
+            (Ok(mut runs), None) => {
+                let (run, profile) = runs.swap_remove(runs.len() / 2);
+                let cost = ms(run.time) / report.time_ms.median.max(1e-6);
                 report.profile = Some(Breakdown::new(&profile, cost));
                 return Ok((report, Some(profile)));
             }
-            Ok(Err(wrong)) => wrong,
-            Err(error) if error.is_of_this_run_only() => error.to_string(),
-            Err(error) => return Err(error),
         };
         report.verified = false;
         report.error = Some(format!("with the profiler: {wrong}"));
         Ok((report, None))
     }
 
-    /// Has the device compile the kernels, and returns the time that took when it was done.
     fn load(&mut self, algorithm: Variant) -> Result<Duration> {
         let compile = || self.prepared.compile(algorithm, Observation::Silent);
         self.phases.time(Phase::Load, compile)
     }
 
-    /// Allocates the transactional memory, and makes the data fit its launches.
     fn begin(&mut self, spec: &RunSpec) -> Result<Stm<AnyDevice>> {
         let (blocks, threads) = spec.shape;
         let launch = Launch {
@@ -262,7 +242,6 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// What is wrong with the result of a run, if anything.
     fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
         if !self.verifies {
             return Ok(None);
@@ -285,7 +264,7 @@ impl<'a> Runner<'a> {
         let mut runs = Vec::new();
         let warm = u32::from(spec.repeat > 1);
         for i in 0..spec.repeat.max(1) + warm {
-            self.reset(spec)?;
+            self.phases.time(Phase::Reset, || self.prepared.reset())?;
             let mut profile = Ok(Profile::default());
             let run = match rows.as_deref_mut() {
                 None => self.run(stm, spec, None)?,
@@ -316,7 +295,6 @@ impl<'a> Runner<'a> {
         Ok(runs)
     }
 
-    /// Makes the launches of a measurement, and puts what they give into the report.
     fn repeat(
         &mut self,
         stm: &mut Stm<AnyDevice>,
@@ -345,19 +323,5 @@ impl<'a> Runner<'a> {
             .zip(median.statistics.aborts)
             .collect();
         Ok(())
-    }
-
-    /// The time and the profile of the launch with the median time, or what is wrong with a result.
-    fn profiled_runs(&mut self, spec: &RunSpec) -> Result<Result<(Duration, Profile), String>> {
-        let mut stm = self.begin(spec)?;
-        let (blocks, threads) = spec.shape;
-        let mut rows = ProfileRows::new(self.device, Launch::new(blocks, threads))?;
-        stm.observe(rows.probe());
-        let algorithm = self.algorithm(spec);
-        self.prepared.compile(algorithm, Observation::Profile)?;
-        let mut wrong = None;
-        let mut runs = self.launches(&mut stm, spec, Some(&mut rows), &mut wrong)?;
-        let (run, profile) = runs.swap_remove(runs.len() / 2);
-        Ok(wrong.map_or(Ok((run.time, profile)), Err))
     }
 }

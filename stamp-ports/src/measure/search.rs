@@ -24,28 +24,23 @@ use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Launch, Stm, StmConfig};
 
-/// Transactions of the first probe.
 const PROBE_TRANSACTIONS: u64 = 2048;
 /// The fewest transactions that fill a time.
 const FILL_MIN: u64 = 1024;
 /// The most by which a probe has more transactions than the last.
 const PROBE_GROWTH_MAX: f64 = 32.0;
-/// The kernel's time in a measurement.
 const MEASURE: Duration = Duration::from_millis(500);
 /// A launch that takes longer, as its input says how many transactions there are, is not repeated.
 pub(crate) const LONG: Duration = Duration::from_secs(2);
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// How long a search may take with each shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// The kernel's time in a probe of a shape.
     pub(crate) probe: Duration,
     /// Longer, and a probe is stopped.
     pub(crate) probe_limit: Duration,
     /// Shapes that get a trial.
     pub(crate) trials: usize,
-    /// The kernel's time in a trial.
     pub(crate) trial: Duration,
 }
 
@@ -56,7 +51,6 @@ const TUNE: Effort = Effort {
     trial: Duration::from_millis(150),
 };
 
-/// The searches of one workload on one device.
 pub(crate) struct Search<'s, 'a> {
     pub(crate) runner: &'s mut Runner<'a>,
     shapes: Vec<(u32, u32)>,
@@ -80,7 +74,6 @@ fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
 }
 
 impl<'s, 'a> Search<'s, 'a> {
-    /// Begins searches of launches with at most so many transactions.
     pub(crate) fn new(
         runner: &'s mut Runner<'a>,
         shapes: &[(u32, u32)],
@@ -157,7 +150,6 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(tried)
     }
 
-    /// Step 1 for one shape.
     pub(crate) fn probe(
         &mut self,
         variant: Variant,
@@ -214,7 +206,6 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(best)
     }
 
-    /// All steps for a variant.
     fn measure(
         &mut self,
         variant: AskedVariant,
@@ -265,18 +256,10 @@ pub(crate) fn best_first<S, T>(
     Ok(found)
 }
 
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) runs: Vec<RunReport>,
-    #[serde(rename = "search")]
     pub(crate) tried: Vec<Tried>,
-}
-
-impl Found {
-    pub(crate) fn extend(&mut self, other: Self) {
-        self.runs.extend(other.runs);
-        self.tried.extend(other.tried);
-    }
 }
 
 #[derive(Clone, Debug)]
@@ -292,7 +275,6 @@ pub(crate) struct SearchSpec {
 }
 
 impl SearchSpec {
-    /// The most transactions of a launch.
     pub(crate) fn transactions_of(&self, workload: &dyn Sizes) -> u64 {
         workload.transactions().unwrap_or(self.transactions)
     }
@@ -311,7 +293,6 @@ impl SearchSpec {
         Ok(())
     }
 
-    /// Searches the best launch of each variant, and measures it.
     pub(crate) fn search(
         &self,
         device: &AnyDevice,
@@ -341,28 +322,18 @@ impl SearchSpec {
 }
 
 /// The note of a launch that was stopped and counts what had committed.
-pub const TIME_LIMIT: &str = "stopped at the time limit";
+pub(crate) const TIME_LIMIT: &str = "stopped at the time limit";
 
-/// A launch that a search tried.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tried {
-    /// The workload.
     pub workload: String,
-    /// The algorithm.
     pub variant: String,
-    /// Version locks.
     pub locks: u64,
-    /// Blocks of the launch.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// Transactions that committed.
     pub commits: u64,
-    /// Attempts that did not.
     pub aborts: u64,
-    /// The kernel's time.
     pub time_ms: f64,
     /// Transactions a second; 0 for a launch that did not run.
     pub tx_per_s: f64,
@@ -372,8 +343,7 @@ pub struct Tried {
 }
 
 impl Tried {
-    /// Returns a launch of this specification that has not run.
-    pub fn new(workload: &str, variant: &str, spec: &RunSpec) -> Self {
+    pub(crate) fn new(workload: &str, variant: &str, spec: &RunSpec) -> Self {
         Self {
             workload: workload.into(),
             variant: variant.into(),
@@ -381,11 +351,7 @@ impl Tried {
             blocks: spec.shape.0,
             threads: spec.shape.1,
             transactions: spec.transactions,
-            commits: 0,
-            aborts: 0,
-            time_ms: 0.0,
-            tx_per_s: 0.0,
-            note: None,
+            ..Self::default()
         }
     }
 }

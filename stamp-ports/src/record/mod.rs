@@ -39,7 +39,7 @@ use stm_core::host::{Device, RetryLimits, StmConfig};
 use stm_core::internal::observe::Mutant;
 use stm_history::history::History;
 use stm_history::opacity;
-pub use stm_kernels::mutants::RA_MUTANTS;
+pub(crate) use stm_kernels::mutants::RA_MUTANTS;
 use stm_kernels::mutants::RaMutant;
 
 mod session;
@@ -83,7 +83,6 @@ pub(crate) fn record_judged(
 
 type Kernel = OtherKernel<AnyDevice, Ra>;
 
-/// The kernel of an algorithm with a defect.
 const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kernel {
     OtherKernel {
         compile: |device, observation| {
@@ -100,7 +99,6 @@ const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kerne
     }
 }
 
-/// The kernel with a defect and its variant, if there is one.
 fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)> {
     macro_rules! dispatch {
         ($name:ident, $type:ident) => {
@@ -121,7 +119,7 @@ fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)>
 
 /// Records the random array with a seeded defect, on a device with PTX for it, with delays at the
 /// fences or without. A memory that the defect spoils ends the recording: [`Row::wrong_state`].
-pub fn record_mutant(
+pub(crate) fn record_mutant(
     device: &AnyDevice,
     mutant: Mutant,
     delayed: bool,
@@ -198,18 +196,15 @@ impl Default for Settings {
 /// What one variant did, over all its runs.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The variant.
-    pub variant: Variant,
+    pub(crate) variant: Variant,
     /// The form of its transactions.
-    pub form: Form,
-    /// Blocks of a launch.
-    pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
+    pub(crate) form: Form,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
     /// Runs whose histories are all complete.
-    pub runs: u64,
+    pub(crate) runs: u64,
     /// Complete histories.
-    pub histories: u64,
+    pub(crate) histories: u64,
     /// Histories thrown away because a buffer was full.
     pub repeated: u64,
     /// Transactions committed, in the complete histories.
@@ -219,18 +214,16 @@ pub struct Row {
     /// Attempts that aborted.
     pub aborted: u64,
     /// Turns in which a warp, a team or a lane worked alone under contention.
-    pub turns: u64,
+    pub(crate) turns: u64,
     /// Time in kernels with transactions.
-    pub kernel: Duration,
-    /// Time for everything.
-    pub wall: Duration,
+    pub(crate) kernel: Duration,
+    pub(crate) wall: Duration,
     /// What is wrong with the memory that a run left.
     pub wrong_state: Option<String>,
 }
 
 impl Row {
-    /// Returns the name of the variant and its form.
-    pub const fn name(&self) -> &'static str {
+    pub(crate) const fn name(&self) -> &'static str {
         self.form.name(AskedVariant::Algorithm(self.variant))
     }
 }
@@ -239,7 +232,11 @@ impl Row {
 type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;
 
 /// Returns the input of a workload: what `args` does not say suits the kind of device.
-pub fn input(name: &str, args: &WorkloadArgs, device: DeviceKind) -> Result<AnyInput, Error> {
+pub(crate) fn input(
+    name: &str,
+    args: &WorkloadArgs,
+    device: DeviceKind,
+) -> Result<AnyInput, Error> {
     let mut args = args.clone();
     // A caller's transactions are those of all runs together.
     args.take_transactions();
@@ -256,7 +253,7 @@ pub(crate) const fn transactions(input: &AnyInput) -> u64 {
 }
 
 /// Refuses options that none of the workloads takes, or that mean another thing for each.
-pub fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), Error> {
+pub(crate) fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), Error> {
     // How many transactions to record is the same for all.
     let mut args = args.clone();
     args.take_transactions();

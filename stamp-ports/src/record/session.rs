@@ -17,7 +17,6 @@ use stm_history::history::records::Records;
 use stm_history::history::{Header, InitialMemory, Rest};
 use stm_kernels::draw::draw;
 
-/// How a run ended.
 pub(super) enum Ended {
     /// All its histories are complete.
     Complete,
@@ -63,7 +62,6 @@ impl<'a, D: Device> Session<'a, D> {
         }
     }
 
-    /// Makes one run after the other, each with a seed of its own.
     pub(super) fn until_enough(
         &mut self,
         mut run: impl FnMut(&mut Self, u64) -> Result<Ended, Error>,
@@ -280,7 +278,6 @@ impl<'a, D: Device> Session<'a, D> {
 
 const WARP: u32 = 32;
 
-/// The records of a run, and where their histories go.
 struct Recording<'a, 's, D: Device> {
     records: Records<D>,
     header: Header,
@@ -297,7 +294,6 @@ struct Recording<'a, 's, D: Device> {
 }
 
 impl<D: Device> Recording<'_, '_, D> {
-    /// Makes a history of the records since the last.
     fn take(&mut self) {
         if matches!(self.ended, Ok(ControlFlow::Continue(()))) {
             self.ended = self.history();

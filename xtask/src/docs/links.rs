@@ -8,7 +8,7 @@
 //! The pages of the book are published without the rest of the repository, so a link in a chapter
 //! stays inside of the book, and its table of contents names every chapter.
 
-use crate::error::Error;
+use crate::error::Result;
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -21,14 +21,18 @@ struct Outline {
     anchors: BTreeSet<String>,
 }
 
-/// Finds the links that lead nowhere, one line each.
-pub(super) fn problems(root: &Path) -> Result<Vec<String>, Error> {
+pub(super) fn markdown(files: &[String]) -> impl Iterator<Item = &str> {
+    files
+        .iter()
+        .map(String::as_str)
+        .filter(|name| Path::new(name).extension().is_some_and(|end| end == "md"))
+}
+
+/// Finds the links of the documents among these files that lead nowhere, one line each.
+pub(super) fn problems(root: &Path, files: &[String]) -> Result<Vec<String>> {
     let mut documents = BTreeMap::new();
-    let mut paths = below(root, Path::new(""), false)?;
-    paths.extend(below(root, Path::new("docs"), true)?);
-    for path in paths {
-        let text = read(&root.join(&path))?;
-        documents.insert(path, outline(&text));
+    for name in markdown(files).filter(|name| name.starts_with("docs/") || !name.contains('/')) {
+        documents.insert(PathBuf::from(name), outline(&read(&root.join(name))?));
     }
     let mut found = Vec::new();
     for (from, outline) in &documents {
@@ -39,26 +43,6 @@ pub(super) fn problems(root: &Path) -> Result<Vec<String>, Error> {
         }
     }
     found.extend(unlisted(&documents));
-    Ok(found)
-}
-
-/// The Markdown files of a folder of the root, by path below the root. Build
-/// directories of examples are left out.
-pub(super) fn below(root: &Path, folder: &Path, folders_too: bool) -> Result<Vec<PathBuf>, Error> {
-    let full = root.join(folder);
-    let failed = stm_core_build::Error::at(&full);
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir(&full).map_err(&failed)? {
-        let entry = entry.map_err(&failed)?;
-        let path = folder.join(entry.file_name());
-        if !entry.file_type().map_err(&failed)?.is_dir() {
-            if path.extension().is_some_and(|extension| extension == "md") {
-                found.push(path);
-            }
-        } else if folders_too && entry.file_name() != "target" {
-            found.extend(below(root, &path, true)?);
-        }
-    }
     Ok(found)
 }
 
@@ -158,7 +142,6 @@ fn follow(
     there.then_some(()).ok_or_else(none)
 }
 
-/// Whether a link names a protocol, such as `https:`.
 fn has_scheme(target: &str) -> bool {
     target.split_once(':').is_some_and(|(scheme, _)| {
         !scheme.is_empty() && scheme.chars().all(|c| c.is_ascii_alphanumeric())
@@ -203,11 +186,11 @@ mod tests {
 
     fn problems_of(files: &[(&str, &str)]) -> Vec<String> {
         let root = tempfile::tempdir().unwrap();
-        std::fs::create_dir(root.path().join("docs")).unwrap();
         for (path, text) in files {
             stm_core_build::files::write(&root.path().join(path), text).unwrap();
         }
-        problems(root.path()).unwrap()
+        let names: Vec<String> = files.iter().map(|(path, _)| (*path).to_owned()).collect();
+        problems(root.path(), &names).unwrap()
     }
 
     #[test]
@@ -243,38 +226,39 @@ mod tests {
     }
 
     #[test]
-    fn links_that_lead_somewhere_pass() {
-        let found = problems_of(&[
-            (
-                "README.md",
-                "# Top\n[a](docs/a.md#the-part) [b](#top) [c](docs) [d](https://example.org/x#y) \
-                 [e](docs/p.html#f)",
-            ),
-            ("docs/a.md", "## The part\n[up](../README.md) [f](./x/f.md)"),
-            ("docs/x/f.md", "[a](../a.md)"),
-            ("docs/p.html", "<p id=\"f\">"),
-            ("docs/x/target/g.md", "[none](none.md)"),
-        ]);
-        assert_eq!(found, [""; 0]);
-    }
-
-    #[test]
     fn links_that_lead_nowhere_are_found_with_their_line() {
         for (link, part) in [
-            ("none.md", "there is no docs/none.md"),
-            ("../docs/x/none.svg", "there is no docs/x/none.svg"),
-            ("#none", "has no heading `#none`"),
-            ("../README.md#Top", "has no heading `#Top`"),
-            ("p.html#f", "has no heading `#f`"),
-            ("../../README.md", "not a path inside"),
-            ("/README.md", "not a path inside"),
+            ("../README.md#top", None),
+            ("x/f.md", None),
+            ("./x/f.md", None),
+            ("x", None),
+            ("#page", None),
+            ("p.html#f", None),
+            ("https://example.org/x#y", None),
+            ("none.md", Some("there is no docs/none.md")),
+            ("../docs/x/none.svg", Some("there is no docs/x/none.svg")),
+            ("#none", Some("has no heading `#none`")),
+            ("../README.md#Top", Some("has no heading `#Top`")),
+            ("p.html#g", Some("has no heading `#g`")),
+            ("../../README.md", Some("not a path inside")),
+            ("/README.md", Some("not a path inside")),
         ] {
             let text = format!("# Page\n\nsee [there]({link})\n");
-            let page = ("docs/a.md", text.as_str());
-            let found = problems_of(&[("README.md", "# Top\n"), page, ("docs/p.html", "<p>")]);
-            assert_eq!(found.len(), 1, "{link}: {found:?}");
-            assert!(found[0].starts_with("docs/a.md:3: "), "{found:?}");
-            assert!(found[0].contains(part), "{found:?}");
+            let found = problems_of(&[
+                ("README.md", "# Top\n[b](#top) [c](docs)"),
+                ("docs/a.md", text.as_str()),
+                ("docs/x/f.md", "[a](../a.md)"),
+                ("docs/p.html", "<p id=\"f\">"),
+                // Not a document.
+                ("xtask/g.md", "[none](none.md)"),
+            ]);
+            assert_eq!(found.len(), part.iter().len(), "{link}: {found:?}");
+            for (found, part) in found.iter().zip(part) {
+                assert!(
+                    found.starts_with("docs/a.md:3: ") && found.contains(part),
+                    "{found}"
+                );
+            }
         }
     }
 

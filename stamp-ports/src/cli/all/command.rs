@@ -2,11 +2,10 @@
 
 use super::pieces::{Kind, Piece};
 use crate::error::{Error, Result};
-use crate::head::{FIELDS, Head};
+use crate::head::Head;
 use crate::out_file::write_whole;
-use crate::store::to_text;
-use serde::Serialize;
-use serde_json::Value;
+use crate::store::with_head;
+use serde_json::{Value, json};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -86,20 +85,12 @@ pub(super) fn measure(
                 complete: true,
                 ..head.clone()
             };
-            to_text(&Runs { head, runs }, &[&FIELDS[..], &["runs"]].concat())?
+            with_head(&head, &["runs"], &json!({"runs": runs}))?
         }
     };
     write_whole(&path, &text).map_err(|source| Error::File { path, source })?;
     let _ = fs::remove_file(&part);
     Ok((verified, true))
-}
-
-/// What is in a file that commands which print runs have made.
-#[derive(Serialize)]
-struct Runs {
-    #[serde(flatten)]
-    head: Head,
-    runs: Vec<Value>,
 }
 
 /// Returns the list that is somewhere in a file; an empty one if the file is not there.

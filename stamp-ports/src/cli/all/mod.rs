@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsString;
 use std::io::{Write, stdout};
 use std::panic::resume_unwind;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
@@ -77,14 +77,8 @@ pub(crate) struct AllArgs {
     pub out: PathBuf,
 }
 
-/// The GPU from which they are counted.
 const FIRST: &str = "cuda:0";
 
-/// Measures everything. Returns whether all that was to be verified was, in this command and before.
-///
-/// # Errors
-/// A program of changed sources, a folder that another program began, a file that was changed, GPUs
-/// that are not there or of several models.
 pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
     let device = open(chosen(args.device, args.quick))?;
     let line = published(command, &args.out);
@@ -184,7 +178,6 @@ struct State<'a> {
     left: VecDeque<Vec<(usize, &'a Piece)>>,
 }
 
-/// The pieces of each file, in the order in which they are made.
 fn by_file(pieces: &[Piece]) -> VecDeque<Vec<(usize, &Piece)>> {
     let numbered: Vec<(usize, &Piece)> = (1..).zip(pieces).collect();
     let files = numbered.chunk_by(|(_, a), (_, b)| a.file == b.file);
@@ -224,21 +217,27 @@ impl<'a> Session<'a> {
         let left = args.seconds.map(|all| all.saturating_sub(spent));
         let (took, head) = {
             let mut state = self.state();
-            let (done, took) = state.sealed.state(&line);
+            let State {
+                sealed, measured, ..
+            } = &mut *state;
+            let (done, took) = sealed.state(&line);
             if done || left == Some(0) {
                 return Ok(());
             }
             writeln!(stdout(), "{number}/{} {line}", self.pieces)?;
-            state.measured.push(piece.file);
-            state.write(&args.out)?;
-            (took, state.sealed.head.clone())
+            measured.push(piece.file);
+            sealed.write(&args.out, measured)?;
+            (took, sealed.head.clone())
         };
         let start = Instant::now();
         let made = measure(piece, &line, &args.out, (left, environment), &head);
         let mut state = self.state();
-        state.measured.retain(|file| *file != piece.file);
+        let State {
+            sealed, measured, ..
+        } = &mut *state;
+        measured.retain(|file| *file != piece.file);
         let (verified, complete) = made?;
-        state.sealed.note(Made {
+        sealed.note(Made {
             file: piece.file.into(),
             command: line,
             ended: now(),
@@ -246,16 +245,7 @@ impl<'a> Session<'a> {
             verified,
             complete,
         });
-        state.write(&args.out)
-    }
-}
-
-impl State<'_> {
-    fn write(&mut self, folder: &Path) -> Result<()> {
-        // Of one GPU, however many there are.
-        let seconds = self.sealed.pieces.iter().map(|made| made.seconds);
-        self.sealed.head.seconds = seconds.sum();
-        self.sealed.write(folder, &self.measured)
+        sealed.write(&args.out, measured)
     }
 }
 
@@ -267,7 +257,6 @@ fn visible(n: usize) -> String {
         .map_or(n.to_string(), Into::into)
 }
 
-/// Begins the folder, or goes on with what is there.
 fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
     make_folder(&args.out)?;
     let refused = |why: String| Error::Usage(format!("--out {}: {why}", args.out.display()));
@@ -320,6 +309,7 @@ mod tests {
     use crate::testing::has;
     use std::collections::BTreeSet;
     use std::fs;
+    use std::path::Path;
 
     /// What the command refuses on several GPUs, or on one.
     fn refused(out: &Path, gpus: u8) -> String {

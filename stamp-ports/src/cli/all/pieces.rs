@@ -21,13 +21,11 @@ pub(super) struct Piece {
     words: String,
 }
 
-/// The paper's figures and tables, of its workloads and the bank.
 const PAPER: &str = "bench paper --workload ra,ht,genome,labyrinth,kmeans,eigenbench,bank";
 
 /// The file whose times of compilation a document shows.
 pub(super) const COMPILED: &str = "fast.json";
 
-/// What stands behind the device's name for one without accesses of 128 bits.
 const NARROW: &str = ",atomics=64";
 
 /// All pieces, those first whose figures most documents show.

@@ -4,25 +4,12 @@
 //! `stamp device --measure` measures and `bench floor` measures in the same run. The sum of
 //! number over rate is the least time of a transaction, if nothing else took any.
 //!
-//! With `r` words read and `w` of them written, of `n` words of 32 bits, and a table of `l` locks:
+//! [`accesses`] has the protocols, with `r` words read and `w` of them written, of `n` words of 32 bits.
+//! `hv-sorting` validates by value, and owns what it has read, too; static updates of `fast` read by
+//! their swaps.
 //!
-//! | protocol | accesses of a transaction | over |
-//! | --- | --- | --- |
-//! | the same accesses without synchronisation | `r` loads of 32 bits | `4 n` bytes |
-//! | | `w` stores of 32 bits | the cache |
-//! | `fast` | `r` loads of 64 bits, `w` swaps, `v` loads to validate | `8 n` bytes |
-//! | | `w` stores of 64 bits | the cache |
-//! | `fast`, static updates | `r` swaps, which read as well | `8 n` bytes |
-//! | | `r` stores of 64 bits | the cache |
-//! | `fast-table` | `r` loads of 32 bits | `4 n` bytes |
-//! | | `r` loads of 64 bits, `w` swaps, `v` loads to validate | `8 min(l, n)` bytes |
-//! | | `r` loads of versions again, `w` stores of 32 bits, `w` stores of 64 bits | the cache |
-//! | `hv-sorting` | `r` loads of 32 bits, and `r` again to validate by value | `4 n` bytes |
-//! | | `r` loads of 64 bits, `r` swaps (it owns what it has read, too) | `8 min(l, n)` bytes |
-//! | | `w` stores of 32 bits, `r` stores of 64 bits that unlock | the cache |
-//!
-//! `v` is the number of words that a transaction reads and does not write, if it writes any. *The
-//! cache* stands for the smallest memory that was measured: the line has just been fetched by an
+//! `v` is the number of words that a transaction reads and does not write, if it writes any. The
+//! *cache* stands for the smallest memory that was measured: the line has just been fetched by an
 //! access before. A rate is that of the largest memory measured which is no larger than the data,
 //! so that it is not too low. Swaps count at the rate of their memory, although the same
 //! transaction has loaded the line, because all other warps have loaded theirs since; where a
@@ -37,7 +24,6 @@ use crate::workloads::form::FAST_STATIC;
 use crate::workloads::workload::Accesses;
 use serde::Serialize;
 
-/// A number of random accesses of one kind.
 #[derive(PartialEq, Debug, Serialize)]
 pub(crate) struct Term {
     /// Accesses of a transaction, on average.
@@ -55,13 +41,10 @@ pub(crate) struct Bound {
     pub tx_per_s: f64,
 }
 
-/// The data that accesses go over.
-#[derive(Clone, Copy)]
-enum Over {
-    Bytes(u64),
-    /// A line that has just been fetched.
-    Cache,
-}
+/// The bytes that accesses go over; none where the line has just been fetched.
+type Over = Option<u64>;
+
+const CACHE: Over = None;
 
 /// Returns the accesses of a transaction: their number, operation and bits, and what they go over. It
 /// is of a variant with so many locks or without synchronisation; `None` if its protocol is no other.
@@ -76,35 +59,35 @@ fn accesses(
         validated: v,
         words: n,
     } = of;
-    let (values, cells) = (Over::Bytes(4 * n), Over::Bytes(8 * n));
-    let table = Over::Bytes(8 * locks.min(n));
+    let (values, cells) = (Some(4 * n), Some(8 * n));
+    let table = Some(8 * locks.min(n));
     Some(match protocol {
         "fast" => vec![
             (r, "load", 64, cells),
             (w, "swap", 64, cells),
             (v, "load", 64, cells),
-            (w, "store", 64, Over::Cache),
+            (w, "store", 64, CACHE),
         ],
-        FAST_STATIC => vec![(r, "swap", 64, cells), (r, "store", 64, Over::Cache)],
+        FAST_STATIC => vec![(r, "swap", 64, cells), (r, "store", 64, CACHE)],
         "fast-table" => vec![
             (r, "load", 64, table),
             (r, "load", 32, values),
-            (r, "load", 64, Over::Cache),
+            (r, "load", 64, CACHE),
             (w, "swap", 64, table),
             (v, "load", 64, table),
-            (w, "store", 32, Over::Cache),
-            (w, "store", 64, Over::Cache),
+            (w, "store", 32, CACHE),
+            (w, "store", 64, CACHE),
         ],
         "hv-sorting" => vec![
             (r, "load", 32, values),
             (r, "load", 64, table),
             (r, "load", 32, values),
             (r, "swap", 64, table),
-            (w, "store", 32, Over::Cache),
-            (r, "store", 64, Over::Cache),
+            (w, "store", 32, CACHE),
+            (r, "store", 64, CACHE),
         ],
         _ if protocol == UNSYNCHRONISED.1 => {
-            vec![(r, "load", 32, values), (w, "store", 32, Over::Cache)]
+            vec![(r, "load", 32, values), (w, "store", 32, CACHE)]
         }
         _ => return None,
     })
@@ -148,7 +131,7 @@ impl Bound {
 fn rate<'r>(rates: &'r [Rate], operation: &str, bits: u32, over: Over) -> Option<&'r Rate> {
     let same = |r: &&Rate| r.operation == operation && r.bits == bits && r.per_s > 0.0;
     let same = rates.iter().filter(same);
-    let fits = |r: &&Rate| matches!(over, Over::Bytes(bytes) if r.bytes <= bytes);
+    let fits = |r: &&Rate| over.is_some_and(|bytes| r.bytes <= bytes);
     let largest = same.clone().filter(fits).max_by_key(|r| r.bytes);
     largest.or(same.min_by_key(|r| r.bytes))
 }

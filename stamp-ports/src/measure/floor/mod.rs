@@ -43,13 +43,9 @@ pub(crate) mod search;
 
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Measured {
-    /// Everything without transactions.
     pub(crate) runs: Vec<ContenderReport>,
-    /// The transactional memory.
     pub(crate) stm: Vec<RunReport>,
-    /// Every launch of the searches.
     pub(crate) search: Vec<TriedContender>,
-    /// Every launch of the transactional memory's searches.
     pub(crate) stm_search: Vec<Tried>,
     pub(crate) rates: Vec<Rate>,
     /// What the verification of each workload covers.
@@ -63,7 +59,6 @@ pub(crate) struct Measured {
 #[derive(Debug, Serialize)]
 pub(crate) struct BoundOf {
     pub(crate) workload: &'static str,
-    /// The variant, or the contender.
     pub(crate) name: &'static str,
     #[serde(flatten)]
     pub(crate) bound: Bound,
@@ -71,43 +66,32 @@ pub(crate) struct BoundOf {
     pub(crate) reached: f64,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) struct FloorSpec {
-    /// The transactional memory, and how it is searched.
-    pub(crate) stm: SearchSpec,
-    /// Whether it takes part.
-    pub(crate) with_stm: bool,
-    /// Whether few launch shapes are tried.
-    pub(crate) quick: bool,
-}
-
-/// The name of `fast` where transactions add.
 const FAST_ADDS: &str = "fast, adds";
 
 impl Measured {
-    /// Measures one workload, the contenders first.
+    /// Measures one workload, the contenders first; `quick` is with few launch shapes.
     pub(crate) fn add(
         &mut self,
         device: &AnyDevice,
         workload: &AnyWorkload,
-        spec: &FloorSpec,
+        spec: &SearchSpec,
+        quick: bool,
     ) -> Result<()> {
         let (runs, stm) = (self.runs.len(), self.stm.len());
         let sizes = workload.sizes();
         self.verifies.insert(sizes.name(), sizes.verifies());
-        let asked = spec.stm.transactions_of(sizes);
-        self.asked.push((sizes.name(), asked));
-        self.add_contenders(device, workload, spec)?;
-        if spec.with_stm {
-            self.add_stm(device, workload, spec)?;
+        self.asked.push((sizes.name(), spec.transactions_of(sizes)));
+        self.add_contenders(device, workload, spec, quick)?;
+        if !spec.variants.is_empty() {
+            self.add_stm(device, workload, spec, quick)?;
         }
-        if let Some(accesses) = workload.sizes().accesses() {
+        if let Some(accesses) = sizes.accesses() {
             self.add_bounds(accesses, runs, stm);
         }
         Ok(())
     }
 
-    /// Computes the bounds of the contenders and of the transactional memory from these numbers on.
+    /// Computes the bounds of what was measured from these numbers on.
     fn add_bounds(&mut self, accesses: Accesses, runs: usize, stm: usize) {
         // Those whose words have the workload's width.
         let plain = self.runs[runs..]
@@ -131,11 +115,12 @@ impl Measured {
             .filter_map(|(workload, names, locks, tx_per_s)| {
                 let bound = |of: &&str| Bound::of(of, locks, accesses, &self.rates);
                 let bound = names.iter().find_map(bound)?;
+                let (name, reached) = (names[0], tx_per_s / bound.tx_per_s);
                 Some(BoundOf {
                     workload,
-                    name: names[0],
-                    reached: tx_per_s / bound.tx_per_s,
+                    name,
                     bound,
+                    reached,
                 })
             });
         let bounds: Vec<BoundOf> = bounds.collect();
@@ -147,29 +132,31 @@ impl Measured {
         &mut self,
         device: &AnyDevice,
         workload: &AnyWorkload,
-        spec: &FloorSpec,
+        spec: &SearchSpec,
+        quick: bool,
     ) -> Result<()> {
-        let shapes = stm_shapes(device, workload, spec);
-        let found = spec.stm.search(device, workload, &shapes)?;
+        let shapes = stm_shapes(device, workload, spec, quick);
+        let found = spec.search(device, workload, &shapes)?;
         self.stm.extend(found.runs);
         self.stm_search.extend(found.tried);
         let fast = Variant::Fast.into();
         let adds = workload.with_adds();
-        if let Some(adds) = adds.filter(|_| spec.stm.variants.contains(&fast)) {
-            let stm = SearchSpec {
+        if let Some(adds) = adds.filter(|_| spec.variants.contains(&fast)) {
+            let of_fast = SearchSpec {
                 variants: vec![fast],
-                ..spec.stm.clone()
+                ..spec.clone()
             };
-            let found = stm.search(device, &adds, &shapes)?;
-            self.stm.extend(found.runs.into_iter().map(|run| RunReport {
-                variant: FAST_ADDS,
-                ..run
-            }));
-            self.stm_search
-                .extend(found.tried.into_iter().map(|tried| Tried {
-                    variant: FAST_ADDS.into(),
-                    ..tried
-                }));
+            let mut found = of_fast.search(device, &adds, &shapes)?;
+            found
+                .runs
+                .iter_mut()
+                .for_each(|run| run.variant = FAST_ADDS);
+            found
+                .tried
+                .iter_mut()
+                .for_each(|tried| tried.variant = FAST_ADDS.into());
+            self.stm.extend(found.runs);
+            self.stm_search.extend(found.tried);
         }
         Ok(())
     }
@@ -178,18 +165,18 @@ impl Measured {
         &mut self,
         device: &AnyDevice,
         workload: &AnyWorkload,
-        spec: &FloorSpec,
+        spec: &SearchSpec,
+        quick: bool,
     ) -> Result<()> {
-        let (kind, limits) = (device.kind(), device.limits());
-        let sizes = workload.sizes();
-        let of_sections =
-            search::shapes_of_critical_sections(kind, &limits, sizes.by_blocks(), spec.quick);
-        let shapes = search::shapes(kind, &limits, device.resident_threads(), spec.quick);
+        let (kind, limits, sizes) = (device.kind(), device.limits(), workload.sizes());
+        let by_blocks = sizes.by_blocks();
+        let of_sections = search::shapes_of_critical_sections(kind, &limits, by_blocks, quick);
+        let shapes = search::shapes(kind, &limits, device.resident_threads(), quick);
         for contender in workload.contenders() {
             let setting = Setting {
-                seed: spec.stm.seed,
-                transactions: spec.stm.transactions_of(sizes),
-                repeat: spec.stm.repeat,
+                seed: spec.seed,
+                transactions: spec.transactions_of(sizes),
+                repeat: spec.repeat,
                 measure_ms: search::MEASURE_MS,
                 shapes: match contender.kind {
                     ContenderKind::Excluding => continue,
@@ -204,23 +191,24 @@ impl Measured {
         Ok(())
     }
 
-    /// Whether a contender of this kind was measured.
     pub(crate) fn has(&self, kind: ContenderKind) -> bool {
         self.runs.iter().any(|run| run.kind == kind)
     }
 
-    /// Whether all that can be verified was.
     pub(crate) fn is_verified(&self) -> bool {
         self.runs.iter().all(|run| run.verified != Some(false))
             && self.stm.iter().all(|report| report.verified)
     }
 }
 
-/// The launch shapes of the transactional memory.
-fn stm_shapes(device: &AnyDevice, workload: &AnyWorkload, spec: &FloorSpec) -> Vec<(u32, u32)> {
-    let (kind, limits) = (device.kind(), device.limits());
-    let sizes = workload.sizes();
-    if !spec.quick {
+fn stm_shapes(
+    device: &AnyDevice,
+    workload: &AnyWorkload,
+    spec: &SearchSpec,
+    quick: bool,
+) -> Vec<(u32, u32)> {
+    let (kind, limits, sizes) = (device.kind(), device.limits(), workload.sizes());
+    if !quick {
         let mut shapes = launches::shapes(kind, &limits, device.resident_threads());
         shapes.extend(launches::between(kind, &limits));
         if kind == DeviceKind::Cuda && sizes.by_blocks() {
@@ -228,11 +216,9 @@ fn stm_shapes(device: &AnyDevice, workload: &AnyWorkload, spec: &FloorSpec) -> V
         }
         return shapes;
     }
-    let transactions = spec.stm.transactions_of(sizes);
-    let memory = spec.stm.memory;
-    let config = memory.config(spec.stm.locks[0], sizes.capacity(), None);
-    let shapes = spec.stm.variants.iter().map(|&variant| {
-        let algorithm = resolve(sizes, variant, &config, transactions);
+    let config = (spec.memory).config(spec.locks[0], sizes.capacity(), None);
+    let shapes = spec.variants.iter().map(|&variant| {
+        let algorithm = resolve(sizes, variant, &config, spec.transactions_of(sizes));
         launches::launch(sizes, algorithm, kind, &limits)
     });
     let mut shapes: Vec<_> = shapes.collect();

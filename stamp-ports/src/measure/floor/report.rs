@@ -4,17 +4,15 @@ use super::Measured;
 use super::search::ContenderReport;
 use crate::devices::AnyDevice;
 use crate::error::Result;
-use crate::head::{FIELDS, Head};
 use crate::measure::run_report::RunReport;
 use crate::numbers::{count, digits3, short};
-use crate::output::align;
-use crate::store;
+use crate::output::{aligned, cells, grouped};
 use crate::workloads::contender::ContenderKind;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::io::Write;
 use stm_core::host::Device;
 
-/// The transactional memory beside one contender.
 #[derive(Clone, Debug, Serialize)]
 struct Ratio {
     workload: &'static str,
@@ -22,11 +20,8 @@ struct Ratio {
     resolved: &'static str,
     to: &'static str,
     kind: &'static str,
-    /// The rate of the transactional memory.
     tx_per_s: f64,
-    /// Its rate over the contender's.
     rate: f64,
-    /// Its time for a transaction over the contender's.
     time: f64,
 }
 
@@ -45,7 +40,6 @@ fn rate(report: &RunReport, run: &ContenderReport) -> Option<f64> {
     (rate > 0.0).then_some(rate)
 }
 
-/// All pairs of a report and a contender of one workload.
 fn ratios(measured: &Measured) -> Vec<Ratio> {
     let ratios = measured.stm.iter().flat_map(|report| {
         let runs = measured.runs.iter();
@@ -69,34 +63,22 @@ fn ratios(measured: &Measured) -> Vec<Ratio> {
 
 pub(crate) const FORMAT: &str = "stamp-floor/1";
 
-/// The document, whose sections are in this order behind the head.
-#[derive(Serialize)]
-struct Floor<'m> {
-    #[serde(flatten)]
-    head: Head,
-    ratios: Vec<Ratio>,
-    #[serde(flatten)]
-    measured: &'m Measured,
-}
+/// The sections of the document behind its head, in their order; others follow.
+pub(crate) const ORDER: [&str; 6] = ["ratios", "bounds", "rates", "verifies", "runs", "stm"];
 
-/// The JSON document, an object a line, so that two of them can be compared.
-pub(crate) fn document(head: Head, measured: &Measured) -> Result<String> {
-    let sections = ["ratios", "bounds", "rates", "verifies", "runs", "stm"];
-    let document = Floor {
-        head,
-        ratios: ratios(measured),
-        measured,
-    };
-    store::to_text(&document, &[&FIELDS[..], &sections].concat())
+pub(crate) fn sections(measured: &Measured) -> Value {
+    let mut sections = json!(measured);
+    sections["ratios"] = json!(ratios(measured));
+    sections
 }
 
 fn rows(measured: &Measured) -> Vec<Vec<String>> {
     let header = [
         "workload", "what", "kind", "launch", "tx", "ms", "tx/s", "ops/s", "verified",
     ];
-    let mut rows = vec![header.map(String::from).to_vec()];
+    let mut rows = vec![cells(header)];
     let mut row = |of: [&str; 3], (blocks, threads): (u32, u32), tx, ms, rate, ops, verified| {
-        let mut row = of.map(String::from).to_vec();
+        let mut row = cells(of);
         row.extend([
             format!("{blocks}x{threads}"),
             tx,
@@ -142,7 +124,6 @@ fn rows(measured: &Measured) -> Vec<Vec<String>> {
     rows
 }
 
-/// Transactions of a launch, and of how many, where there were fewer.
 fn of_full(transactions: u64, full: u64) -> String {
     if transactions < full {
         format!("{} of {}", count(transactions), count(full))
@@ -151,12 +132,9 @@ fn of_full(transactions: u64, full: u64) -> String {
     }
 }
 
-/// The tables, and below them what is to be known about single runs.
 pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measured) -> Result<()> {
     writeln!(out, "{}: {}\n", device.id(), device.name())?;
-    for line in align(&rows(measured), 4, true) {
-        writeln!(out, "{line}")?;
-    }
+    write!(out, "{}", aligned("", &rows(measured), 4, true))?;
     let ratios = ratios(measured);
     let beside = ratios.iter().map(|ratio| {
         vec![
@@ -213,26 +191,17 @@ fn table<const N: usize>(
     rows: impl Iterator<Item = Vec<String>>,
     (text, text_last): (usize, bool),
 ) -> Result<()> {
-    let header = header.map(String::from).to_vec();
-    let rows: Vec<_> = std::iter::once(header).chain(rows).collect();
+    let rows: Vec<_> = std::iter::once(cells(header)).chain(rows).collect();
     if rows.len() > 1 {
-        writeln!(out, "\n{title}")?;
-        for line in align(&rows, text, text_last) {
-            writeln!(out, "  {line}")?;
-        }
+        write!(out, "\n{title}\n{}", aligned("  ", &rows, text, text_last))?;
     }
     Ok(())
 }
 
-/// What is to be known about single runs.
 fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
-    let mut operations: Vec<String> = Vec::new();
-    for run in &measured.runs {
-        let told = format!("{} of {}", run.operations, run.workload);
-        if !operations.contains(&told) {
-            operations.push(told);
-        }
-    }
+    let told = |run: &ContenderReport| (format!("{} of {}", run.operations, run.workload), ());
+    let operations = grouped(measured.runs.iter().map(told)).into_iter();
+    let operations: Vec<String> = operations.map(|(told, _)| told).collect();
     if !operations.is_empty() {
         writeln!(out, "ops: {}.", operations.join(", "))?;
     }
@@ -254,7 +223,6 @@ fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
     Ok(())
 }
 
-/// A ratio that may be far below one.
 fn small(x: f64) -> String {
     if x < 0.01 {
         format!("{x:.1e}")

@@ -22,9 +22,7 @@ use serde::Serialize;
 use stm_core::host;
 use stm_core::internal::host::Limits;
 
-/// Shapes that are launched again.
 const CANDIDATES: usize = 4;
-/// Launches of each of those.
 const TRIALS: u32 = 3;
 
 /// Transactions with which critical sections are tried first, at least.
@@ -125,7 +123,6 @@ pub(crate) struct ContenderReport {
     pub parameters: serde_json::Map<String, serde_json::Value>,
 }
 
-/// What holds for all contenders of a workload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting<'a> {
     pub seed: u64,
@@ -153,7 +150,6 @@ impl Bench<'_> {
         Ok(ms(self.data.launch(self.device, shape, transactions)?))
     }
 
-    /// The transactions that take so long, if one takes `each_ms`, and all at most.
     fn fill(&self, time_ms: f64, each_ms: f64) -> u64 {
         let n = time_ms / each_ms.max(1e-9);
         self.transactions.min(n.max(1.0) as u64)
@@ -186,7 +182,6 @@ impl Bench<'_> {
         Ok(())
     }
 
-    /// Steps 1 and 2.
     fn search(&mut self, shapes: &[(u32, u32)]) -> Result<Vec<TriedContender>> {
         if let Some(&first) = shapes.first() {
             self.probe(first)?;

@@ -6,9 +6,6 @@
 //! | --- | --- |
 //! | `abstraction` | the measurements of memory, and the ratios of its benchmarks |
 //!
-//! The rates of mutexes are measured so: the first thread of each block makes sections until all have made
-//! a given number together, so that a mutex which serves some blocks first is seen to.
-//!
 //! A [`Measurement`] is what is printed as JSON, and stands in documents of `bench sync`; `Sizes`
 //! says how much is measured on which device.
 
@@ -16,18 +13,15 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::measure::meter::Progress;
 use crate::measure::timed;
-use crate::points::Asked;
-use crate::sync::operations::{self, made_on};
+use crate::points::{Asked, Point};
+use crate::sync::operations::{self, CHOSEN};
 use abstraction::{Abstraction, Benchmarks};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
-use stm_core::host::{self, Device, Launch};
-use stm_core::internal::observe::Observation;
-use stm_kernels::sections::SectionsChosen;
+use stm_core::host::{self, Device};
 use stm_sync::barrier::Kind as BarrierKind;
 use stm_sync::chosen::Kind;
-use stm_sync::host::Locks;
 use stm_sync::semaphore::Kind as SemaphoreKind;
 
 pub(crate) mod abstraction;
@@ -36,11 +30,6 @@ pub(crate) fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measure
     let start = Instant::now();
     let sizes = Sizes::of(device);
     let say = |what: String| progress.say(format!("{}: {what}", device.name()));
-    let grids = abstraction::measure(device, &sizes, &say)?;
-    let rates = abstraction::rates(device, &sizes, &say)?;
-    let barriers = barriers(device, &sizes, &say)?;
-    let mutexes = mutexes(device, &sizes, &say)?;
-    let semaphores = semaphores(device, &sizes, &say)?;
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     Ok(Measurement {
         schema: SCHEMA,
@@ -49,17 +38,16 @@ pub(crate) fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measure
         name: device.name(),
         driver: device.driver(),
         unix_time: now.map_or(0, |since| since.as_secs()),
-        seconds: start.elapsed().as_secs_f64(),
         sizes: sizes.note.into(),
-        grids,
-        rates,
-        barriers,
-        mutexes,
-        semaphores,
+        grids: abstraction::measure(device, &sizes, &say)?,
+        rates: abstraction::rates(device, &sizes, &say)?,
+        barriers: barriers(device, &sizes, &say)?,
+        mutexes: mutexes(device, &sizes, &say)?,
+        semaphores: semaphores(device, &sizes, &say)?,
+        seconds: start.elapsed().as_secs_f64(),
     })
 }
 
-/// Measures the rates of random accesses alone.
 pub(crate) fn random_accesses(
     device: &AnyDevice,
     progress: &Progress,
@@ -86,7 +74,6 @@ fn net(with: Duration, without: Duration) -> f64 {
     with.saturating_sub(without).max(least).as_secs_f64() * 1e9
 }
 
-/// The number of this form.
 pub(crate) const SCHEMA: u32 = 2;
 
 /// The times of the twelve benchmarks at one grid.
@@ -95,7 +82,6 @@ pub struct GridTimes {
     pub why: String,
     /// Threads of a block, of which one makes accesses.
     pub threads: u32,
-    /// Accesses of that thread.
     pub accesses: u32,
     /// The times of all accesses in nanoseconds, without that of a launch which makes none.
     pub times_ns: Benchmarks,
@@ -103,43 +89,11 @@ pub struct GridTimes {
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Rate {
-    /// Bytes over which the accesses go.
     pub bytes: u64,
     /// `load`, `store`, `add` or `swap`.
     pub operation: String,
     pub bits: u32,
     pub threads: u64,
-    pub per_s: f64,
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Barrier {
-    pub blocks: u32,
-    pub threads: u32,
-    pub algorithm: String,
-    /// The time from one wait to the next in nanoseconds.
-    pub ns: f64,
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Mutex {
-    /// Blocks of which one thread each makes sections.
-    pub blocks: u32,
-    pub algorithm: String,
-    pub per_s: f64,
-    /// The sections of the block that made the most, of the launch in which that was the
-    /// most times those of the block that made the fewest.
-    pub most: u32,
-    /// Those of the block that made the fewest.
-    pub fewest: u32,
-}
-
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Semaphore {
-    pub blocks: u32,
-    pub threads: u32,
-    pub count: u32,
-    pub algorithm: String,
     pub per_s: f64,
 }
 
@@ -159,41 +113,37 @@ pub struct Measurement {
     /// The memory benchmarks. The abstraction is that of the last grid.
     pub grids: Vec<GridTimes>,
     pub rates: Vec<Rate>,
-    pub barriers: Vec<Barrier>,
-    pub mutexes: Vec<Mutex>,
-    pub semaphores: Vec<Semaphore>,
+    pub barriers: Vec<Value>,
+    pub mutexes: Vec<Value>,
+    pub semaphores: Vec<Value>,
 }
 
 impl Measurement {
-    /// Returns the abstraction, unless there are no times.
     pub fn abstraction(&self) -> Option<Abstraction> {
         Abstraction::of(&self.grids.last()?.times_ns)
     }
 
-    /// Returns the fastest barrier that was measured for each number of blocks.
-    pub fn fastest_barriers(&self) -> Vec<&Barrier> {
-        let of_one_grid = self.barriers.chunk_by(|a, b| a.blocks == b.blocks);
-        let fastest = of_one_grid.filter_map(|of| of.iter().min_by(|a, b| a.ns.total_cmp(&b.ns)));
-        fastest.collect()
-    }
-
     /// Returns what `stamp device --measure --json` prints.
-    pub fn document(&self) -> serde_json::Value {
-        let abstraction = self.abstraction().map(|abstraction| {
-            let mut form = json!(abstraction);
-            form["lines_held"] = json!(abstraction.lines_held());
-            form["atomic_to_poll"] = json!(abstraction.atomic_to_poll());
-            form
+    pub(crate) fn document(&self) -> Value {
+        let abstraction = self.abstraction().map(|of| {
+            let write_to_read = of.writes.volatile.uncontended / of.reads.volatile.uncontended;
+            json!({
+                "blocks": of.blocks, "reads": of.reads.ratios(), "writes": of.writes.ratios(),
+                "write_to_read": write_to_read, "lines_held": of.lines_held(),
+                "atomic_to_poll": of.atomic_to_poll(),
+            })
         });
+        let ns = |barrier: &Value| barrier["ns"].as_f64().unwrap_or(f64::INFINITY);
+        let of_one_grid = self.barriers.chunk_by(|a, b| a["blocks"] == b["blocks"]);
+        let fastest = of_one_grid.filter_map(|of| of.iter().min_by(|a, b| ns(a).total_cmp(&ns(b))));
         json!({
             "measurement": self,
             "abstraction": abstraction,
-            "fastest_barriers": self.fastest_barriers(),
+            "fastest_barriers": fastest.collect::<Vec<_>>(),
         })
     }
 }
 
-/// What is measured.
 #[derive(Clone)]
 struct Sizes {
     /// What is smaller than on a GPU, or the same for all.
@@ -201,9 +151,7 @@ struct Sizes {
     /// The grids of the memory benchmarks, each with why it is one of them, and its blocks. The
     /// abstraction is that of the last.
     grids: Vec<(&'static str, u32)>,
-    /// Accesses of a thread in the memory benchmarks.
     accesses: u32,
-    /// Bytes over which random accesses go.
     bytes: Vec<u64>,
     /// Blocks and threads of a block that make random accesses, and how many each makes.
     random: (u32, u32, u32),
@@ -211,21 +159,15 @@ struct Sizes {
     for_bounds: bool,
     /// Threads of a block of the memory benchmarks, at a barrier and of semaphores.
     threads: u32,
-    /// Blocks that meet at a barrier.
     meetings: Vec<u32>,
     /// Blocks of which one thread each makes sections on a mutex.
     locking: Vec<u32>,
-    /// Sections that they make together.
-    sections: u32,
-    /// Blocks of which one thread each enters a semaphore.
     entering: Vec<u32>,
-    /// Counts of the semaphore.
-    counts: Vec<u32>,
+    counts: Vec<u64>,
     /// Times that each measurement is made, beside one to warm up.
     times: usize,
 }
 
-/// Blocks on a multiprocessor in the paper's benchmarks.
 const BLOCKS_A_PROCESSOR: u32 = 8;
 
 impl Sizes {
@@ -267,7 +209,6 @@ impl Sizes {
             threads: 128,
             meetings: [1, 2, 4, 8].map(|n| n * processors).to_vec(),
             locking: vec![1, processors, 4 * processors],
-            sections: 1 << 16,
             entering: vec![processors, 4 * processors],
             counts: vec![1, 2, 10, 120],
             times: 5,
@@ -286,7 +227,6 @@ impl Sizes {
             threads: 1,
             meetings: vec![cores, 4 * cores],
             locking: vec![1, cores],
-            sections: 250_000,
             entering: vec![cores],
             counts: vec![1, 120],
             times: 3,
@@ -294,105 +234,71 @@ impl Sizes {
     }
 }
 
-/// Measures the operations a second of a point, if its blocks are resident together.
-fn per_s(device: &AnyDevice, asked: &Asked, say: &impl Fn(String)) -> Result<Option<f64>> {
-    let (part, of, blocks) = (&asked.part, &asked.implementation, asked.blocks);
-    say(format!("the {part} {of} of {blocks} blocks"));
-    let point = operations::measure(device, asked, true)?;
-    match (point.repeat, point.verified) {
-        (0, _) => Ok(None),
-        (_, true) => Ok(Some(point.per_s)),
-        (_, false) => {
-            let what = point.note.unwrap_or_default();
-            Err(host::Error::Corrupt { what }.into())
-        }
-    }
-}
-
-/// Measures every barrier with every number of blocks that are resident together.
-fn barriers(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Barrier>> {
+/// Measures points, and returns what is to be told of each whose blocks are resident together.
+fn points(
+    device: &AnyDevice,
+    all: impl Iterator<Item = Asked>,
+    say: &impl Fn(String),
+    told: impl Fn(&Point) -> Value,
+) -> Result<Vec<Value>> {
     let mut found = Vec::new();
-    for &blocks in &sizes.meetings {
-        for kind in BarrierKind::ALL {
-            let asked = Asked::new("barrier", kind.name(), (blocks, sizes.threads), &[]);
-            found.extend(per_s(device, &asked, say)?.map(|per_s| Barrier {
-                blocks,
-                threads: asked.threads,
-                algorithm: asked.implementation,
-                ns: 1e9 / per_s,
-            }));
-        }
-    }
-    Ok(found)
-}
-
-/// Measures every semaphore with every count and number of blocks that are resident together.
-fn semaphores(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Semaphore>> {
-    let mut found = Vec::new();
-    for &blocks in &sizes.entering {
-        for &count in &sizes.counts {
-            for &kind in SemaphoreKind::ALL {
-                let (shape, count_of) = ((blocks, sizes.threads), ("count", count.into()));
-                let asked = Asked::new("semaphore", kind.name(), shape, &[count_of]);
-                found.extend(per_s(device, &asked, say)?.map(|per_s| Semaphore {
-                    blocks,
-                    threads: asked.threads,
-                    count,
-                    algorithm: asked.implementation,
-                    per_s,
-                }));
+    for asked in all {
+        let (part, of, blocks) = (&asked.part, &asked.implementation, asked.blocks);
+        say(format!("the {part} {of} of {blocks} blocks"));
+        let point = operations::measure(device, &asked, true)?;
+        match (point.repeat, point.verified) {
+            (0, _) => {}
+            (_, true) => found.push(told(&point)),
+            (_, false) => {
+                let what = point.note.unwrap_or_default();
+                return Err(host::Error::Corrupt { what }.into());
             }
         }
     }
     Ok(found)
 }
 
-/// Measures every mutex with every number of blocks that are resident together.
-fn mutexes(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Mutex>> {
-    say("compiling the mutexes".into());
-    device.prepare::<SectionsChosen>(Observation::Silent)?;
-    let mut found = Vec::new();
-    for &blocks in &sizes.locking {
-        // All blocks come from the beginning.
-        let launch = Launch {
-            cooperative: true,
-            ..Launch::new(blocks, 1)
-        };
-        if device.resident_blocks::<SectionsChosen>(&launch)? < blocks {
-            continue;
-        }
-        for &kind in Kind::ALL {
-            say(format!("the mutex {}, {blocks} blocks", kind.name()));
-            let (mut ratio, mut most, mut fewest) = (0.0, 0, 0);
-            let mut time = |made_together| {
-                median(sizes.times, || {
-                    let locks = Locks::chosen(device, kind, 1, blocks.into(), "the mutex")?;
-                    let run = made_on(device, &launch, made_together, &locks, 1)?;
-                    if let Some(what) = run.fault {
-                        return Err(host::Error::Corrupt { what });
-                    }
-                    let of_blocks = || run.made.iter().copied();
-                    let ends = (of_blocks().max(), of_blocks().min());
-                    let ends = (ends.0.unwrap_or(0), ends.1.unwrap_or(0));
-                    let of_run = f64::from(ends.0) / f64::from(ends.1);
-                    if of_run > ratio {
-                        (ratio, most, fewest) = (of_run, ends.0, ends.1);
-                    }
-                    Ok(run.time)
-                })
-            };
-            // Without sections there is no ratio.
-            let (with, without) = (time(sizes.sections)?, time(0)?);
-            found.push(Mutex {
-                blocks,
-                algorithm: kind.name().into(),
-                per_s: f64::from(sizes.sections) / net(with, without) * 1e9,
-                most,
-                fewest,
-            });
-        }
-    }
-    Ok(found)
+fn barriers(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Value>> {
+    let all = sizes.meetings.iter().flat_map(|&blocks| {
+        let shape = (blocks, sizes.threads);
+        (BarrierKind::ALL.iter()).map(move |kind| Asked::new("barrier", kind.name(), shape, &[]))
+    });
+    points(device, all, say, |point| {
+        json!({
+            "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
+            "ns": 1e9 / point.per_s,
+        })
+    })
+}
+
+fn mutexes(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Value>> {
+    let all = sizes.locking.iter().flat_map(|&blocks| {
+        let names = Kind::ALL
+            .iter()
+            .map(|kind| format!("{CHOSEN}{}", kind.name()));
+        names.map(move |name| Asked::new("mutex", &name, (blocks, 1), &[]))
+    });
+    points(device, all, say, |point| {
+        json!({
+            "blocks": point.blocks, "algorithm": point.implementation.trim_start_matches(CHOSEN),
+            "per_s": point.per_s, "most": point.most, "fewest": point.fewest,
+        })
+    })
+}
+
+fn semaphores(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Value>> {
+    let counts = |&blocks: &u32| sizes.counts.iter().map(move |&count| (blocks, count));
+    let all = (sizes.entering.iter().flat_map(counts)).flat_map(|(blocks, count)| {
+        let (shape, count) = ((blocks, sizes.threads), [("count", count)]);
+        let kinds = SemaphoreKind::ALL.iter();
+        kinds.map(move |kind| Asked::new("semaphore", kind.name(), shape, &count))
+    });
+    points(device, all, say, |point| {
+        json!({
+            "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
+            "count": point.parameters["count"], "per_s": point.per_s,
+        })
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! The choice of barrier, mutex and semaphore by ratios of memory accesses (Stuart and Owens
 //! 2011, section 4). It is judged by the claim S-T6, and chooses nothing of what is run.
 //!
-//! [`choose`] knows no machine by name. It adds up what the accesses of an algorithm cost,
-//! in units of a volatile load without contention:
+//! [`choose`] knows no machine by name. It adds up what the accesses of an algorithm cost:
 //!
 //! - **Mutex**, and a **semaphore of low count**. Whoever waits either repeats an atomic
 //!   (spinning) or draws a ticket by one atomic and then repeats a load (sleeping). Both
@@ -24,7 +23,7 @@
 //! (`docs/lab-notes/2026-11-22-locks.md`). The mutex is measured with an increment inside and a
 //! common end, not by empty sections.
 
-use crate::measure::machine::abstraction::{Abstraction, Column, Pair, Ratios, TWICE};
+use crate::measure::machine::abstraction::{Abstraction, Pair, TWICE};
 use crate::report::records::Record;
 use serde_json::json;
 use stm_sync::barrier::Kind;
@@ -48,11 +47,9 @@ pub(super) fn choose(machine: &Abstraction) -> Record {
     })
 }
 
-/// Returns the cost of a barrier in volatile loads without contention: the sum over
-/// the accesses that follow one another.
+/// Returns the cost of a barrier: the sum over the accesses that follow one another.
 fn barrier_cost(machine: &Abstraction, kind: Kind) -> f64 {
-    let reads = costs(&machine.reads, 1.0);
-    let writes = costs(&machine.writes, machine.write_to_read);
+    let Abstraction { reads, writes, .. } = machine;
     let blocks = f64::from(machine.blocks);
     let groups = f64::from(kind.groups(machine.blocks));
     match kind {
@@ -85,23 +82,6 @@ fn barrier_cost(machine: &Abstraction, kind: Kind) -> f64 {
     }
 }
 
-/// Returns the costs, given that of a volatile access without contention.
-fn costs(ratios: &Ratios, uncontended: f64) -> Column {
-    let volatile = Pair {
-        contended: uncontended * ratios.volatile,
-        uncontended,
-    };
-    let times = |by: &Pair| Pair {
-        contended: volatile.contended * by.contended,
-        uncontended: volatile.uncontended * by.uncontended,
-    };
-    Column {
-        volatile,
-        atomic: times(&ratios.atomic_to_volatile),
-        after_atomic: times(&ratios.after_atomic_to_volatile),
-    }
-}
-
 /// Returns the cost of an access if the threads are divided among `lines` lines.
 fn spread(pair: &Pair, lines: f64) -> f64 {
     (pair.contended / lines).max(pair.uncontended)
@@ -109,10 +89,8 @@ fn spread(pair: &Pair, lines: f64) -> f64 {
 
 pub(super) fn ratios(machine: &Abstraction) -> Vec<Record> {
     let mut all = Vec::new();
-    for (kind, ratios) in [
-        ("reads", json!(machine.reads)),
-        ("writes", json!(machine.writes)),
-    ] {
+    for (kind, column) in [("reads", machine.reads), ("writes", machine.writes)] {
+        let ratios = column.ratios();
         for (name, ratio) in ratios.as_object().into_iter().flatten() {
             let pair = ratio.as_object().into_iter().flatten();
             let pair = pair.map(|(end, ratio)| (format!("{name}.{end}"), ratio));
@@ -128,7 +106,6 @@ pub(super) fn ratios(machine: &Abstraction) -> Vec<Record> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::measure::machine::abstraction::Benchmarks;
     use crate::measure::machine::abstraction::tests::{FERMI, TESLA};
 
     #[test]
@@ -145,7 +122,7 @@ mod tests {
     }
 
     /// The same times with every one of a column multiplied.
-    fn scaled(benchmarks: &Benchmarks, by: f64) -> Benchmarks {
+    fn scaled(benchmarks: &Abstraction, by: f64) -> Abstraction {
         let mut scaled = *benchmarks;
         for column in [&mut scaled.reads, &mut scaled.writes] {
             for pair in [

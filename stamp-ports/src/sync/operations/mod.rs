@@ -12,7 +12,7 @@ mod barrier;
 mod mutex;
 mod semaphore;
 
-pub(crate) use mutex::made_on;
+pub(crate) use mutex::CHOSEN;
 
 use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
 use crate::devices::{AnyDevice, DeviceKind};

@@ -10,6 +10,7 @@ use std::time::Duration;
 use stm_core::host::{Buffer, Device, Error, Launch};
 use stm_core::{Kernel, TArray};
 use stm_kernels::sections::{CombinedSections, CombinedSectionsParams, Sections, SectionsParams};
+use stm_sync::chosen::Kind;
 use stm_sync::host::{Combiners, Defaults, Locks};
 use stm_sync::series::IN_A_ROW;
 use stm_sync::{Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, TasBackoff, Ticket, Ttas};
@@ -42,10 +43,19 @@ pub(super) const IMPLEMENTATIONS: &[(&str, Make)] = &[
     (BINARY_SEMAPHORE, peer),
 ];
 
+/// What stands before the name of a kind that is chosen at launch: it is measured by the kernel that
+/// has all of them.
+pub(crate) const CHOSEN: &str = "chosen:";
+
 pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
-    let mut named = IMPLEMENTATIONS.iter();
-    let Some((_, make)) = named.find(|(name, _)| *name == asked.implementation) else {
-        return Err(unknown(PART, &asked.implementation));
+    let name = asked.implementation.as_str();
+    let chosen = name.strip_prefix(CHOSEN).and_then(Kind::from_name);
+    let named = IMPLEMENTATIONS.iter().find(|(known, _)| *known == name);
+    let shape = shape(asked);
+    let make: &dyn Fn(u32) -> Result<Run, Error> = match (chosen, named) {
+        (Some(kind), _) => &|sections| of_choice(device, &shape, kind, sections),
+        (_, Some((_, make))) => &|sections| make(device, &shape, sections),
+        _ => return Err(unknown(PART, name)),
     };
     let size = match (device.kind(), quick) {
         (DeviceKind::Cuda, true) => size(1 << 15, 15),
@@ -54,11 +64,8 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<
         (DeviceKind::Cpu, true) => size(1 << 12, 15),
         (DeviceKind::Cpu, false) => size(1 << 14, 130),
     };
-    let shape = shape(asked);
-    let mut point = measured(asked, size, 1, None, &mut |sections| {
-        make(device, &shape, sections)
-    })?;
-    let in_a_row = match asked.implementation.as_str() {
+    let mut point = measured(asked, size, 1, None, &mut |sections| make(sections))?;
+    let in_a_row = match name {
         DEFAULT => Some(IN_A_ROW),
         DEFAULT_SINGLE => Some(1),
         _ => None,
@@ -110,6 +117,12 @@ where
     made_on(device, shape, sections, &locks, 1)
 }
 
+/// Makes sections on a lock whose kind is chosen at launch.
+fn of_choice(device: &AnyDevice, shape: &Launch, kind: Kind, sections: u32) -> Result<Run, Error> {
+    let locks = Locks::chosen(device, kind, 1, users(shape), "the mutex")?;
+    made_on(device, shape, sections, &locks, 1)
+}
+
 /// Makes sections on the mutex that suits the device, which a thread keeps for some of
 /// its sections in a row.
 fn default<const IN_A_ROW: u32>(
@@ -122,7 +135,7 @@ fn default<const IN_A_ROW: u32>(
 }
 
 /// Makes sections on a lock, up to so many of a thread in a row.
-pub(crate) fn made_on<K: LockKind>(
+fn made_on<K: LockKind>(
     device: &AnyDevice,
     shape: &Launch,
     sections: u32,

@@ -1,17 +1,17 @@
 //! The help of `stamp run` and `stamp tune`: that of the workloads which the command line names, with their
 //! options and those that all share; or, if it names none, the list of workloads and the shared options.
+//! And the parser's errors, each on one line.
 
 use super::args::{COUNTS, Cli};
 use super::console::described;
 use crate::workloads::WORKLOADS;
 use crate::workloads::options::WorkloadArgs;
-use clap::CommandFactory;
+use clap::error::ErrorKind;
+use clap::{Command, CommandFactory};
 use std::ffi::OsString;
 
-/// The commands that take a workload and its options.
 const COMMANDS: [&str; 2] = ["run", "tune"];
 
-/// A workload, and what it is.
 type Described = &'static (&'static str, &'static str);
 
 /// Returns the help, if the arguments ask for that of one of the [`COMMANDS`].
@@ -85,6 +85,69 @@ fn is_example_of(line: &str, command: &str, name: &str) -> bool {
     rest.is_some_and(|rest| rest.split([' ', ',']).next() == Some(name))
 }
 
+/// Clap's error about these arguments as one line: its first paragraph and its tips.
+pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
+    let text = error.render().to_string();
+    let mut parts = Vec::new();
+    // An error of a value comes without its command's usage. The options
+    // before a command take no values, so the first words are its names.
+    let mut found = Cli::command();
+    let mut of_command = String::from("stamp");
+    for word in arguments.iter().skip(1) {
+        let word = word.to_string_lossy();
+        match found.find_subcommand(word.as_ref()).cloned() {
+            Some(next) => {
+                of_command = format!("{of_command} {}", next.get_name());
+                found = next;
+            }
+            None if word.starts_with('-') => {}
+            None => break,
+        }
+    }
+    if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
+        let names: Vec<&str> = found.get_subcommands().map(Command::get_name).collect();
+        return format!(
+            "`{of_command}` needs one more word: {} (try `{of_command} --help`)",
+            names.join(" or ")
+        );
+    }
+    let mut command = of_command.as_str();
+    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let Some(usage) = line.strip_prefix("Usage: ") {
+            let ends = [" <", " [", " -"]
+                .into_iter()
+                .filter_map(|end| usage.find(end));
+            command = &usage[..ends.min().unwrap_or(usage.len())];
+            continue;
+        }
+        // No word here may begin with a dash, after `--` neither.
+        if !line.starts_with("For more information") && !line.contains("as a value, use '--") {
+            parts.push(line.trim_start_matches("error: "));
+        }
+    }
+    // A value's own error repeats the value, and says more than clap's frame.
+    let mut text = parts.join(" ");
+    if let Some((frame, why)) = text.split_once(">': ")
+        && text.starts_with("invalid value")
+    {
+        let option = frame.split(" for '").nth(1).unwrap_or_default();
+        let option = option.split(" <").next().unwrap_or_default();
+        let is_named = !option.starts_with("--") || why.contains(option);
+        text = if is_named {
+            why.into()
+        } else {
+            format!("{option}: {why}")
+        };
+    }
+    // Each workload has a help of its own.
+    let (_, of) = named(arguments).unwrap_or_default();
+    let of: Vec<&str> = of.iter().map(|(name, _)| *name).collect();
+    match of[..] {
+        [] => format!("{text} (try `{command} --help`)"),
+        _ => format!("{text} (try `{command} {} --help`)", of.join(",")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,5 +194,10 @@ mod tests {
         has(&tune, "--buckets | stamp tune ht --variant");
         assert!(!tune.contains("--words ") && !tune.contains("stamp run"));
         has(&of("stamp tune --help").unwrap(), "stamp tune ra --help");
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
     }
 }

@@ -1,0 +1,77 @@
+//! The tree that is checked, its files, and the commands that run in it.
+
+use crate::error::{Error, Result};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use stm_core_build::files::read;
+
+pub(crate) struct Tree {
+    pub root: PathBuf,
+    pub target: PathBuf,
+}
+
+impl Tree {
+    pub(crate) fn find() -> Self {
+        // Set by `cargo run`; the compiled-in path serves a binary started by hand.
+        let manifest = std::env::var_os("CARGO_MANIFEST_DIR")
+            .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+        let root = manifest.parent().unwrap_or(&manifest).to_owned();
+        let target = std::env::var_os("CARGO_TARGET_DIR")
+            .map_or_else(|| root.join("target"), |dir| root.join(dir));
+        Self { root, target }
+    }
+
+    /// The files that git tracks, by path below the root, and that are there.
+    pub(crate) fn files(&self) -> Result<Vec<String>> {
+        let mut git = Command::new("git");
+        git.args(["ls-files", "-z"]).current_dir(&self.root);
+        let names = said(&mut git).map_err(|what| Error::Check(format!("git ls-files: {what}")))?;
+        let names = names.split('\0').filter(|name| !name.is_empty());
+        // A file that was removed and not committed yet is tracked still.
+        let there = names.filter(|name| self.root.join(name).symlink_metadata().is_ok());
+        Ok(there.map(str::to_owned).collect())
+    }
+
+    pub(crate) fn read(&self, name: &str) -> Result<String> {
+        Ok(read(&self.root.join(name))?)
+    }
+
+    /// Runs the cargo that runs this program, with `environment` added to its own.
+    pub(crate) fn cargo(&self, arguments: &str, environment: &[(&str, &OsStr)]) -> Result {
+        let mut command = Command::new(cargo_program());
+        command
+            .args(arguments.split(' '))
+            .env("CARGO_TARGET_DIR", &self.target)
+            .envs(environment.iter().copied());
+        self.run(command, &format!("cargo {arguments}"))
+    }
+
+    pub(crate) fn run(&self, mut command: Command, what: &str) -> Result {
+        command.current_dir(&self.root).stdin(Stdio::null());
+        let status = command.status().map_err(|source| {
+            let program = command.get_program().to_string_lossy();
+            Error::start(&program, source)
+        })?;
+        let program = what.to_owned();
+        let failed = stm_core_build::Error::Failed { program, status };
+        status.success().then_some(()).ok_or(failed.into())
+    }
+}
+
+pub(crate) fn cargo_program() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
+
+/// Runs a program; gives what it says, or its complaint.
+pub(crate) fn said(command: &mut Command) -> Result<String, String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let output = command.output();
+    let output = output.map_err(|error| format!("cannot start {program}: {error}"))?;
+    let text = [output.stderr, output.stdout].concat();
+    let text = String::from_utf8_lossy(&text);
+    if output.status.success() {
+        return Ok(text.into_owned());
+    }
+    Err(text.trim().to_owned())
+}
