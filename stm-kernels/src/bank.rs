@@ -17,9 +17,10 @@
 
 use crate::draw::{below, draw};
 use crate::ra::doubled;
-use crate::rows::transactional;
+use crate::rows::{Transactional, transactional};
 use crate::words::load_64;
-use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult, algorithm::Algorithm};
+use core::marker::PhantomData;
+use stm_core::{Element, Lane, TArray, TSums, Tx, TxResult, algorithm::Algorithm, kernels};
 
 transactional! {
     Bank<A>(BankWork<<A as Algorithm>::Array<i32>>) = bank ["bank"];
@@ -28,8 +29,6 @@ transactional! {
     /// The bank kernel in its static form: transfers as static updates. The plan must have no
     /// audits; one that it has changes nothing.
     BankUpdates<A>(BankWork<<A as Algorithm>::Array<i32>>) = updates ["bank_static", [Fast]];
-    /// The same on accounts of 64 bits, which are made of 32 each ([`doubled`]).
-    BankWideUpdates<A>(BankWideWork<A>) = wide_updates ["bank_static64", [Fast], wide];
 }
 
 /// The work on balances, which are an array of transactions, or [`Rows`].
@@ -55,14 +54,6 @@ pub struct Rows {
     pub sums: TSums<i32>,
     /// The binary logarithm of the number of accounts of a row; below 32.
     pub row_log2: u32,
-}
-
-/// The work of [`BankWideUpdates`]: that of the others without accounts, and its own.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct BankWideWork<A: Algorithm> {
-    pub bank: BankWork<A::Array<i32>>,
-    pub accounts: A::Array<u64>,
 }
 
 /// The index of the number of sums compared, by committed audits and by others.
@@ -195,7 +186,8 @@ impl BankPlan {
 pub const BATCH: usize = 16;
 
 #[inline(always)]
-fn bank<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<i32>>) {
+fn bank<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<A::Array<i32>>>) {
+    let Transactional { stm, work: p } = p;
     let plan = p.plan;
     let table = |at| load_64(lane, &p.tables, at);
     stm.for_each(lane, 0..p.transactions, |tx, i| {
@@ -233,35 +225,51 @@ fn bank<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<
 }
 
 #[inline(always)]
-fn updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<i32>>) {
+fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<A::Array<i32>>>) {
     let same = |balance| balance;
-    transfers(lane, (stm, p), &p.accounts, same, same);
+    transfers(lane, p, &p.work.accounts, same, same);
 }
 
-#[inline(always)]
-fn wide_updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWideWork<A>) {
-    let of = |balance| doubled(balance as u32);
-    transfers(
-        lane,
-        (stm, &p.bank),
-        &p.accounts,
-        |balance| balance as i32,
-        of,
-    );
+/// The transfers on accounts of 64 bits, which are made of 32 each ([`doubled`]).
+#[derive(Clone, Copy, Debug)]
+pub struct BankWideUpdates<A>(PhantomData<A>);
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct BankWideParams<A: Algorithm> {
+    /// What the others have, with no accounts.
+    pub bank: Transactional<A, BankWork<A::Array<i32>>>,
+    pub accounts: A::Array<u64>,
 }
+
+impl<A: Algorithm> BankWideUpdates<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &BankWideParams<A>) {
+        let of = |balance| doubled(balance as u32);
+        transfers(lane, &p.bank, &p.accounts, |balance| balance as i32, of);
+    }
+}
+
+kernels!(
+    BankWideUpdates,
+    BankWideParams,
+    "bank_static64",
+    [Fast],
+    wide
+);
 
 /// Makes the transfers of a plan as static updates. A balance is the `half` of what an element
 /// holds, and an element is made `of` it.
 #[inline(always)]
 fn transfers<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
-    (stm, p): (&StmRef<A>, &BankWork<A::Array<i32>>),
+    p: &Transactional<A, BankWork<A::Array<i32>>>,
     accounts: &A::Array<T>,
     half: impl Fn(T) -> i32,
     of: impl Fn(i32) -> T,
 ) {
-    let plan = p.plan;
-    let table = |at| load_64(lane, &p.tables, at);
+    let plan = p.work.plan;
+    let table = |at| load_64(lane, &p.work.tables, at);
     let at = |i| match plan.transaction(i, table) {
         BankTransaction::Transfer { from, to, .. } => [u64::from(from), u64::from(to)],
         BankTransaction::Audit { .. } => [0, 1],
@@ -273,7 +281,8 @@ fn transfers<L: Lane, A: Algorithm, T: Element>(
         ]),
         BankTransaction::Audit { .. } => None,
     };
-    stm.update_each(lane, 0..p.transactions, accounts, at, change);
+    p.stm
+        .update_each(lane, 0..p.work.transactions, accounts, at, change);
 }
 
 /// Compares the sum that an audit has seen of a range with the one that it has always had.
@@ -301,21 +310,21 @@ fn check<L: Lane, B>(lane: &L, p: &BankWork<B>, (range, sum): (u32, i32), transa
 }
 
 #[inline(always)]
-fn adds<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<Rows>) {
-    let plan = p.plan;
-    let table = |at| load_64(lane, &p.tables, at);
-    let Rows { sums, row_log2 } = &p.accounts;
-    let row = |account: u32| u64::from(account >> row_log2);
-    let column = |account: u32| account & ((1 << row_log2) - 1);
-    stm.for_each(lane, 0..p.transactions, |tx, i| {
+fn adds<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<Rows>>) {
+    let plan = p.work.plan;
+    let table = |at| load_64(lane, &p.work.tables, at);
+    let row = |account: u32| u64::from(account >> p.work.accounts.row_log2);
+    let column = |account: u32| account & ((1 << p.work.accounts.row_log2) - 1);
+    p.stm.for_each(lane, 0..p.work.transactions, |tx, i| {
         let (from, to, amount) = match plan.transaction(i, table) {
             BankTransaction::Transfer { from, to, amount } => (from, to, amount),
             BankTransaction::Audit { range } => {
-                let sum = audit(tx, p, range)?;
-                check(lane, p, (range, sum), i);
+                let sum = audit(tx, &p.work, range)?;
+                check(lane, &p.work, (range, sum), i);
                 return Ok(());
             }
         };
+        let sums = &p.work.accounts.sums;
         tx.add(sums, row(from), column(from), amount.wrapping_neg())?;
         tx.add(sums, row(to), column(to), amount)
     });

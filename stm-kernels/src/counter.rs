@@ -10,8 +10,8 @@
 //!
 //! [`CounterUpdates`] makes Grote's increments as static updates.
 
-use crate::rows::transactional;
-use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm};
+use crate::rows::{Transactional, transactional};
+use stm_core::{Lane, TArray, algorithm::Algorithm};
 
 /// The number of 32-bit words from one counter to the next: each is on a line of its own.
 pub const STRIDE: u64 = 32;
@@ -52,7 +52,8 @@ pub(crate) fn counter_of<L: Lane>(lane: &L, items: &TArray<u32>, i: u64) -> Opti
 }
 
 #[inline(always)]
-fn counter<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &CounterWork<A>) {
+fn counter<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, CounterWork<A>>) {
+    let Transactional { stm, work: p } = p;
     stm.for_each(lane, 0..p.transactions, |tx, i| {
         let Some(counter) = counter_of(lane, &p.items, i) else {
             return tx.cancel();
@@ -78,7 +79,8 @@ fn counter<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &CounterWork<A>)
 }
 
 #[inline(always)]
-fn updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &CounterWork<A>) {
+fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, CounterWork<A>>) {
+    let Transactional { stm, work: p } = p;
     // Without an item there is no such word, and the launch ends with an error.
     let at = |i| [counter_of(lane, &p.items, i).map_or(u64::MAX, |counter| counter * STRIDE)];
     let change = |_, [count]: [u32; 1]| Some([count.wrapping_add(1)]);

@@ -37,20 +37,16 @@
 //! [`EigenbenchUpdates`] makes transactions on the hot array alone as static updates.
 
 use crate::draw::{draw, mix};
-use crate::rows::transactional;
+use crate::rows::{Transactional, transactional};
 use core::cell::Cell;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::{Lane, StmRef, TArray, Tx, TxResult};
-
-mod updates;
-
-pub use updates::STATIC_WORDS;
+use stm_core::{Lane, TArray, Tx, TxResult};
 
 transactional! {
     Eigenbench<A>(EigenbenchWork<A>) = eigenbench ["eigenbench"];
     /// The transactions of [`Eigenbench`] as static updates. The plan must read and write
     /// [`STATIC_WORDS`] hot words, access nothing else, and have no arithmetic.
-    EigenbenchUpdates<A>(EigenbenchWork<A>) = updates::updates ["eigenbench_static", [Fast]];
+    EigenbenchUpdates<A>(EigenbenchWork<A>) = updates ["eigenbench_static", [Fast]];
 }
 
 #[repr(C)]
@@ -68,7 +64,6 @@ pub struct EigenbenchWork<A: Algorithm> {
     pub plan: EigenbenchPlan,
 }
 
-/// The numbers of reads and writes of one array.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
@@ -157,12 +152,10 @@ impl EigenbenchTransaction {
         self.sequence(self.own)
     }
 
-    /// Returns the accesses to the cold array in the transaction's code.
     pub const fn cold_inside(&self) -> Sequence {
         self.sequence(mix(self.own ^ 0x3C6E_F372))
     }
 
-    /// Returns the accesses to the cold array after the transaction.
     pub const fn cold_outside(&self) -> Sequence {
         self.sequence(mix(self.own ^ 0xDAA6_6D2B))
     }
@@ -247,11 +240,11 @@ pub const fn checksum(before: u32, inside: u32, outside: u32) -> u32 {
     mix(before ^ inside).wrapping_add(outside)
 }
 
-/// The number of words that a transaction reads together.
 pub const BATCH: usize = 8;
 
 #[inline(always)]
-fn eigenbench<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &EigenbenchWork<A>) {
+fn eigenbench<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, EigenbenchWork<A>>) {
+    let Transactional { stm, work: p } = p;
     let plan = p.plan;
     // The lane's number among those that run transactions: number n runs
     // n, n + lanes, n + 2 lanes and so on (StmRef::for_each).
@@ -365,6 +358,48 @@ fn shared_work<L: Lane, A: Algorithm>(
             return Ok(sum);
         }
         mild = true;
+    }
+}
+
+/// The number of hot words that a transaction reads and writes.
+pub const STATIC_WORDS: usize = 32;
+
+#[inline(always)]
+fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, EigenbenchWork<A>>) {
+    let plan = p.work.plan;
+    // What the update whose values come next adds to its words: of a word that is drawn several
+    // times each access adds what those before it add as well, and the last value stays.
+    let added = Cell::new([0u32; STATIC_WORDS]);
+    let at = |i| {
+        let hot = plan.transaction(i).hot();
+        let words: [u32; STATIC_WORDS] =
+            core::array::from_fn(|k| hot.word(k as u32, plan.hot_words));
+        let mut sums: [u32; STATIC_WORDS] = core::array::from_fn(|k| hot.amount(k as u32));
+        for k in (1..STATIC_WORDS).rev() {
+            for before in 0..k {
+                if words[before] == words[k] {
+                    sums[k] = sums[k].wrapping_add(hot.amount(before as u32));
+                }
+            }
+        }
+        added.set(sums);
+        words.map(u64::from)
+    };
+    let change = |_, found: [u32; STATIC_WORDS]| {
+        let added = added.get();
+        let new: [u32; STATIC_WORDS] = core::array::from_fn(|k| found[k].wrapping_add(added[k]));
+        Some(new)
+    };
+    p.stm
+        .update_each(lane, 0..p.work.transactions, &p.work.hot, at, change);
+    let (mut i, mut sum) = (lane.grid_thread(), 0);
+    while i < p.work.transactions {
+        sum = checksum(sum, 0, 0);
+        i = i.saturating_add(lane.grid_threads());
+    }
+    if let Some(word) = p.work.checksums.get(lane.grid_thread()) {
+        // SAFETY: in range of a live array, a word of this lane's own.
+        unsafe { lane.private_store_32(word, sum) };
     }
 }
 

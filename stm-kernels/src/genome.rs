@@ -34,9 +34,9 @@
 //! are three tables in turn, so that one launch does all of it. Only [`Match`]
 //! accesses them, and nobody reads in a launch what the launch changes.
 
-use crate::rows::transactional;
+use crate::rows::{Transactional, transactional};
 use core::marker::PhantomData;
-use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm, kernels};
+use stm_core::{Lane, TArray, View, algorithm::Algorithm, kernels};
 
 transactional! {
     /// GN-1.
@@ -192,7 +192,8 @@ pub struct DeduplicateWork<A: Algorithm> {
 }
 
 #[inline(always)]
-fn deduplicate<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &DeduplicateWork<A>) {
+fn deduplicate<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, DeduplicateWork<A>>) {
+    let Transactional { stm, work: p } = p;
     let segments = &p.assembly.segments;
     let slots = &p.assembly.slots;
     let mask = slots.len().wrapping_sub(1);
@@ -223,7 +224,8 @@ pub struct LinkWork<A: Algorithm> {
 }
 
 #[inline(always)]
-fn link<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &LinkWork<A>) {
+fn link<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, LinkWork<A>>) {
+    let Transactional { stm, work: p } = p;
     let Assembly {
         nexts,
         prevs,

@@ -24,7 +24,7 @@
 //! read. Under the algorithms for which additions do not conflict, no two of
 //! these transactions do. The order of the additions is then unknown.
 
-use crate::rows::transactional;
+use crate::rows::{Transactional, transactional};
 use crate::words::{load, store};
 use core::ops::Range;
 use stm_core::algorithm::{Algorithm, Granule};
@@ -203,31 +203,31 @@ impl<A: Algorithm> PassOver<'_, A> {
 
 /// The pass of a kernel's work.
 macro_rules! pass_over {
-    ($stm:ident, $p:ident) => {
+    ($p:ident) => {
         PassOver {
-            stm: $stm,
+            stm: &$p.stm,
             search: Search {
-                points: $p.points,
-                centres: $p.centres,
-                n: $p.members.len(),
-                clusters: $p.clusters,
-                dims: $p.dims,
+                points: $p.work.points,
+                centres: $p.work.centres,
+                n: $p.work.members.len(),
+                clusters: $p.work.clusters,
+                dims: $p.work.dims,
             },
-            members: $p.members,
-            changed: $p.changed,
-            transactions: $p.transactions,
+            members: $p.work.members,
+            changed: $p.work.changed,
+            transactions: $p.work.transactions,
         }
     };
 }
 
 #[inline(always)]
-fn read_and_write<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &KMeansWork<A>) {
-    let pass = pass_over!(stm, p);
+fn read_and_write<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, KMeansWork<A>>) {
+    let pass = pass_over!(p);
     if A::TEAMS && lane.warp_width() > 1 {
-        pass.run(lane, |range| add_as_team(lane, stm, p, range));
+        pass.run(lane, |range| add_as_team(lane, p, range));
     } else {
         pass.run(lane, |range| {
-            stm.for_each(lane, range, |tx, i| add_to_row(tx, p, i));
+            p.stm.for_each(lane, range, |tx, i| add_to_row(tx, p, i));
         });
     }
 }
@@ -237,8 +237,7 @@ fn read_and_write<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &KMeansWo
 #[inline(always)]
 fn add_as_team<L: Lane, A: Algorithm>(
     lane: &L,
-    stm: &StmRef<A>,
-    p: &KMeansWork<A>,
+    p: &Transactional<A, KMeansWork<A>>,
     range: Range<u64>,
 ) {
     let lanes = lane.warp_mask();
@@ -250,33 +249,33 @@ fn add_as_team<L: Lane, A: Algorithm>(
         mine += (range.end - from).min(u64::from(size));
         from += stride;
     }
-    let words = p.dims + 1;
-    let n = p.members.len();
+    let words = p.work.dims + 1;
+    let n = p.work.members.len();
     // This makes the stores to `members` visible to all lanes.
     // SAFETY: all lanes of the warp come here, as often.
     unsafe { lane.sync_warp(lanes) };
-    stm.for_each_of_team(lane, 0..mine, |tx, number| {
+    p.stm.for_each_of_team(lane, 0..mine, |tx, number| {
         let number = number as u32;
         let turn = number.checked_div(size).unwrap_or(0); // size is not 0
         let i = first + u64::from(turn) * stride + u64::from(number - turn * size);
-        let row = u64::from(load(lane, &p.members, i)) * u64::from(words);
+        let row = u64::from(load(lane, &p.work.members, i)) * u64::from(words);
         let mut k = tx.rank();
         while k - tx.rank() < words {
             let at = (k < words).then_some(row + u64::from(k));
             let x = if at.is_some() && k != 0 {
-                load(lane, &p.points, u64::from(k - 1) * n + i)
+                load(lane, &p.work.points, u64::from(k - 1) * n + i)
             } else {
                 0
             };
-            let found = tx.read(&p.rows, at)?.unwrap_or(0);
+            let found = tx.read(&p.work.rows, at)?.unwrap_or(0);
             let new = if k == 0 {
                 // As in `add_to_row`.
-                store(lane, &p.ranks, i, found);
+                store(lane, &p.work.ranks, i, found);
                 found.wrapping_add(1)
             } else {
                 (f32::from_bits(found) + f32::from_bits(x)).to_bits()
             };
-            tx.write(&p.rows, at.map(|at| (at, new)))?;
+            tx.write(&p.work.rows, at.map(|at| (at, new)))?;
             k += tx.size();
         }
         Ok(())
@@ -286,14 +285,14 @@ fn add_as_team<L: Lane, A: Algorithm>(
 #[inline(always)]
 fn add_to_row<L: Lane, A: Algorithm>(
     tx: &mut Tx<'_, L, A>,
-    p: &KMeansWork<A>,
+    p: &Transactional<A, KMeansWork<A>>,
     i: u64,
 ) -> TxResult<()> {
     let lane = tx.lane();
-    let n = p.members.len();
-    let words = p.dims + 1;
-    let member = load(lane, &p.members, i);
-    if member >= p.clusters {
+    let n = p.work.members.len();
+    let words = p.work.dims + 1;
+    let member = load(lane, &p.work.members, i);
+    if member >= p.work.clusters {
         // Another lane of the block was stopped before its search.
         return tx.cancel();
     }
@@ -303,55 +302,55 @@ fn add_to_row<L: Lane, A: Algorithm>(
         // The last batch repeats the last word to its end.
         let at: [u64; BATCH] =
             core::array::from_fn(|b| row + u64::from((k + b as u32).min(words - 1)));
-        let found = tx.read_many(&p.rows, at)?;
+        let found = tx.read_many(&p.work.rows, at)?;
         let count = (words - k).min(BATCH as u32);
         let mut new = found;
         for new in &mut new {
             if k == 0 {
                 // If the attempt aborts, this lane's next attempt overwrites the value.
-                store(lane, &p.ranks, i, *new);
+                store(lane, &p.work.ranks, i, *new);
                 *new = new.wrapping_add(1);
             } else if k < words {
-                let x = f32::from_bits(load(lane, &p.points, u64::from(k - 1) * n + i));
+                let x = f32::from_bits(load(lane, &p.work.points, u64::from(k - 1) * n + i));
                 *new = (f32::from_bits(*new) + x).to_bits();
             }
             k += 1;
         }
-        tx.write_many(&p.rows, at, new, count)?;
+        tx.write_many(&p.work.rows, at, new, count)?;
     }
     Ok(())
 }
 
 #[inline(always)]
-fn add<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &KMeansAddsWork) {
-    let pass = pass_over!(stm, p);
+fn add<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, KMeansAddsWork>) {
+    let pass = pass_over!(p);
     pass.run(lane, |range| {
-        stm.for_each(lane, range, |tx, i| add_to_sums(tx, p, i));
+        p.stm.for_each(lane, range, |tx, i| add_to_sums(tx, p, i));
     });
 }
 
 #[inline(always)]
 fn add_to_sums<L: Lane, A: Algorithm>(
     tx: &mut Tx<'_, L, A>,
-    p: &KMeansAddsWork,
+    p: &Transactional<A, KMeansAddsWork>,
     i: u64,
 ) -> TxResult<()> {
     let lane = tx.lane();
-    let (n, dims) = (p.members.len(), p.dims);
-    let member = load(lane, &p.members, i);
-    if member >= p.clusters {
+    let (n, dims) = (p.work.members.len(), p.work.dims);
+    let member = load(lane, &p.work.members, i);
+    if member >= p.work.clusters {
         // Another lane of the block was stopped before its search.
         return tx.cancel();
     }
     let row = u64::from(member);
-    tx.add(&p.rows, row, 0, 1)?;
-    let sums = p.rows.cast::<f32>();
+    tx.add(&p.work.rows, row, 0, 1)?;
+    let sums = p.work.rows.cast::<f32>();
     let mut k = 0;
     while k < dims {
         // The last batch repeats the last coordinate to its end, and adds it once.
         let point: [f32; BATCH] = core::array::from_fn(|b| {
             let j = (k + b as u32).min(dims - 1);
-            f32::from_bits(load(lane, &p.points, u64::from(j) * n + i))
+            f32::from_bits(load(lane, &p.work.points, u64::from(j) * n + i))
         });
         tx.add_many(&sums, row, 1 + k, point, (dims - k).min(BATCH as u32))?;
         k += BATCH as u32;

@@ -45,8 +45,8 @@ pub use params::{
     UNSETTLED, WALL, cell_of_path,
 };
 
-use crate::rows::transactional;
-use stm_core::{Lane, StmRef, algorithm::Algorithm};
+use crate::rows::{Transactional, transactional};
+use stm_core::{Lane, algorithm::Algorithm};
 
 transactional! {
     Labyrinth<A>(LabyrinthWork<A>) = route::<false, _, _> ["lb"];
@@ -103,9 +103,9 @@ pub(crate) struct Router<'a, L: Lane, C> {
 #[inline(always)]
 fn route<const BY_BLOCK: bool, L: Lane, A: Algorithm>(
     lane: &L,
-    stm: &StmRef<A>,
-    p: &LabyrinthWork<A>,
+    p: &Transactional<A, LabyrinthWork<A>>,
 ) {
+    let Transactional { stm, work: p } = p;
     let grid = &p.grid;
     Router::run(lane, &p.work, Transactions::<A, BY_BLOCK> { stm, grid });
 }

@@ -1,9 +1,9 @@
 //! Allocation and release alone: each transaction allocates a node and frees
 //! the one that the lane's transaction before it has allocated.
 
-use crate::rows::transactional;
+use crate::rows::{Transactional, transactional};
 use core::cell::Cell;
-use stm_core::{Lane, Node, StmRef, TPool, algorithm::Algorithm};
+use stm_core::{Lane, Node, TPool, algorithm::Algorithm};
 
 transactional! {
     Pool<A>(PoolWork<TPool>) = pool ["pool"];
@@ -18,7 +18,8 @@ pub struct PoolWork<P> {
 }
 
 #[inline(always)]
-fn pool<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &PoolWork<TPool>) {
+fn pool<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, PoolWork<TPool>>) {
+    let Transactional { stm, work: p } = p;
     // The node that the lane's last transaction allocated, and that of the attempt in progress.
     let held = Cell::new(Node::NIL);
     let allocated = Cell::new(Node::NIL);

@@ -28,7 +28,7 @@ macro_rules! row {
 pub(crate) use row;
 
 /// Makes kernels with transactions: the type of a kernel, which is generic over the algorithm; its
-/// work; the function that is given the lane, the memory and the work; and in brackets the name of
+/// work; the function that is given the lane and [`Transactional`] work; and in brackets the name of
 /// the entry points, with what else [`stm_core::kernels!`] takes.
 macro_rules! transactional {
     ($($(#[$about:meta])* $kernel:ident<$A:ident>($work:ty) = $body:path [$($entries:tt)+];)*) => {$(
@@ -42,7 +42,7 @@ macro_rules! transactional {
             impl<$A: stm_core::algorithm::Algorithm> $kernel<$A> {
                 #[inline(always)]
                 fn body<L: stm_core::Lane>(lane: &L, p: &Given<$A>) {
-                    $body(lane, &p.stm, &p.work);
+                    $body(lane, p);
                 }
             }
 

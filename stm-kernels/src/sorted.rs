@@ -2,8 +2,8 @@
 //! a value: the benchmark of lock granularity of Grote 2020 (section 5.3), over
 //! [`TList`]. [`crate::locked::sorted`] does the same under locks.
 
-use crate::rows::transactional;
-use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm, collections::TList};
+use crate::rows::{Transactional, transactional};
+use stm_core::{Lane, TArray, algorithm::Algorithm, collections::TList};
 
 transactional! {
     Sorted<A>(SortedWork<A>) = sorted ["sorted"];
@@ -24,7 +24,8 @@ pub const fn value(i: u64) -> u32 {
 }
 
 #[inline(always)]
-fn sorted<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &SortedWork<A>) {
+fn sorted<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, SortedWork<A>>) {
+    let Transactional { stm, work: p } = p;
     stm.for_each(lane, 0..p.transactions, |tx, i| {
         let Some(key) = p.keys.get(i) else {
             return tx.cancel();

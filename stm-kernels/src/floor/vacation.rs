@@ -13,7 +13,6 @@ use crate::vacation::{
     CUSTOMERS, Change, Note, Offer, Offers, Query, Resource, Task, VacationPlan,
     VacationTransaction, list_of, record_key, reservation_digest, update,
 };
-use crate::words::store_64;
 use stm_core::{Lane, TArray};
 
 alone! {
@@ -235,8 +234,10 @@ fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params>) {
             unsafe { agency.run(i, &me, drawn) }
         });
         // A fault has been recorded, and what was not done shows in the tables.
-        if let Ok(note) = note {
-            store_64(lane, &p.notes, i, note.bits());
+        if let (Ok(note), Some(word)) = (note, p.notes.get(i)) {
+            // SAFETY: an element of a live array, which only this lane writes.
+            // Relaxed: the host reads it after the launch.
+            unsafe { lane.store_relaxed_64(word, note.bits()) };
         }
     });
 }

@@ -6,7 +6,7 @@ use check::{audit_difference, difference};
 use input::BANK_ROW;
 pub use input::{Bank, Options};
 use stm_kernels::bank::{
-    Bank as BankKernel, BankAdds, BankPlan, BankUpdates, BankWideUpdates, BankWideWork, BankWork,
+    Bank as BankKernel, BankAdds, BankPlan, BankUpdates, BankWideParams, BankWideUpdates, BankWork,
     CHECKS, FINDINGS, Rows, WRONG_SUMS,
 };
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
@@ -141,10 +141,10 @@ impl Workload for Bank {
     kernels! {
         of, data, run: match (of.form, of.adds_row);
         (Form::Static, _) => BankUpdates, of.params(data, run);
-        (Form::Wide, _) => BankWideUpdates, run.on(BankWideWork {
-            bank: data.work(data.accounts.view::<A>(), run.transactions),
+        (Form::Wide, _) => BankWideUpdates, BankWideParams {
+            bank: of.params(data, run),
             accounts: data.accounts.wide::<A>(),
-        });
+        };
         (Form::Dynamic, Some(_)) => BankAdds, {
             let sums = data.accounts.sums();
             let row_log2 = sums.row_len().trailing_zeros();
