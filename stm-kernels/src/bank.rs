@@ -17,21 +17,25 @@
 
 use crate::draw::{below, draw};
 use crate::ra::doubled;
+use crate::rows::{Transactional, transactional};
+use crate::words::load_64;
 use core::marker::PhantomData;
-use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult, algorithm::Algorithm, kernels};
+use stm_core::{Element, Lane, TArray, TSums, Tx, TxResult, algorithm::Algorithm, kernels};
 
-/// The bank kernel with transactions of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct Bank<A>(PhantomData<A>);
+transactional! {
+    Bank<A>(BankWork<<A as Algorithm>::Array<i32>>) = bank ["bank"];
+    /// The bank kernel whose transfers only add.
+    BankAdds<A>(BankWork<Rows>) = adds ["bank_adds"];
+    /// The bank kernel in its static form: transfers as static updates. The plan must have no
+    /// audits; one that it has changes nothing.
+    BankUpdates<A>(BankWork<<A as Algorithm>::Array<i32>>) = updates ["bank_static", [Fast]];
+}
 
-/// The parameters of [`Bank`].
+/// The work on balances, which are an array of transactions, or [`Rows`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct BankParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
-    /// The balances.
-    pub accounts: A::Array<i32>,
+pub struct BankWork<B> {
+    pub accounts: B,
     /// The sum of each range (wrapping); constant.
     pub sums: TArray<i32>,
     /// The alias tables of [`BankPlan`], empty if its draws are uniform; constant.
@@ -39,36 +43,17 @@ pub struct BankParams<A: Algorithm> {
     /// The findings of the audits, at the indices [`CHECKS`], [`WRONG_SUMS`]
     /// and [`WRONG_SUM_OF`]; no transaction reads or writes them.
     pub findings: TArray<u64>,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The plan of the transactions.
     pub plan: BankPlan,
 }
 
-/// The bank kernel whose transfers only add.
-#[derive(Clone, Copy, Debug)]
-pub struct BankAdds<A>(PhantomData<A>);
-
-/// The parameters of [`BankAdds`]: those of [`BankParams`] with other accounts.
+/// Balances in rows: account `a` is element `a % 2^row_log2` of row `a / 2^row_log2`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct BankAddsParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
-    /// The balances: account `a` is element `a % 2^row_log2` of row `a / 2^row_log2`.
-    pub accounts: TSums<i32>,
+pub struct Rows {
+    pub sums: TSums<i32>,
     /// The binary logarithm of the number of accounts of a row; below 32.
     pub row_log2: u32,
-    /// The same as in [`BankParams`].
-    pub sums: TArray<i32>,
-    /// The same as in [`BankParams`].
-    pub tables: TArray<u64>,
-    /// The same as in [`BankParams`].
-    pub findings: TArray<u64>,
-    /// The same as in [`BankParams`].
-    pub transactions: u64,
-    /// The same as in [`BankParams`].
-    pub plan: BankPlan,
 }
 
 /// The index of the number of sums compared, by committed audits and by others.
@@ -77,7 +62,6 @@ pub const CHECKS: u64 = 0;
 pub const WRONG_SUMS: u64 = 1;
 /// The index of the number plus one of a transaction with a wrong sum.
 pub const WRONG_SUM_OF: u64 = 2;
-/// The number of words of the findings.
 pub const FINDINGS: usize = 3;
 
 /// The plan of the transactions.
@@ -98,17 +82,13 @@ pub struct BankPlan {
     uniform: u32,
 }
 
-/// One transaction of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BankTransaction {
-    /// The transaction adds up the accounts of a range.
     Audit {
-        /// The range.
         range: u32,
     },
     /// The transaction moves `amount` from one account to another of the same range.
     Transfer {
-        /// The account that loses the amount.
         from: u32,
         /// The account that gains it, which is another one.
         to: u32,
@@ -146,7 +126,6 @@ impl BankPlan {
         }
     }
 
-    /// Returns the number of ranges.
     pub const fn ranges(&self) -> u32 {
         self.ranges
     }
@@ -203,83 +182,63 @@ impl BankPlan {
     }
 }
 
-/// Loads an entry of the tables that accounts are drawn by. Were one missing, the draw would
-/// differ from the host's, and the replay would show it.
-#[inline(always)]
-fn table_entry<L: Lane>(lane: &L, tables: &TArray<u64>, at: u64) -> u64 {
-    tables.get(at).map_or(0, |entry| {
-        // SAFETY: in range of a live array that nothing writes.
-        unsafe { lane.load_relaxed_64(entry) }
-    })
-}
-
 /// The number of accounts that an audit reads together.
 pub const BATCH: usize = 16;
 
-impl<A: Algorithm> Bank<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &BankParams<A>) {
-        let plan = p.plan;
-        let table = |at| table_entry(lane, &p.tables, at);
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            let (from, to, amount) = match plan.transaction(i, table) {
-                BankTransaction::Transfer { from, to, amount } => {
-                    (u64::from(from), u64::from(to), amount)
-                }
-                BankTransaction::Audit { range } => {
-                    let start = u64::from(plan.start(range));
-                    let len = plan.len(range);
-                    let mut sum = 0i32;
-                    let mut k = 0;
-                    while k < len {
-                        // The last batch repeats the last account to its end.
-                        let at: [u64; BATCH] = core::array::from_fn(|j| {
-                            start + u64::from((k + j as u32).min(len - 1))
-                        });
-                        let balances = tx.read_many(&p.accounts, at)?;
-                        let mut j = 0;
-                        while j < BATCH {
-                            if k < len {
-                                sum = sum.wrapping_add(balances[j]);
-                            }
-                            k += 1;
-                            j += 1;
+#[inline(always)]
+fn bank<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<A::Array<i32>>>) {
+    let Transactional { stm, work: p } = p;
+    let plan = p.plan;
+    let table = |at| load_64(lane, &p.tables, at);
+    stm.for_each(lane, 0..p.transactions, |tx, i| {
+        let (from, to, amount) = match plan.transaction(i, table) {
+            BankTransaction::Transfer { from, to, amount } => {
+                (u64::from(from), u64::from(to), amount)
+            }
+            BankTransaction::Audit { range } => {
+                let start = u64::from(plan.start(range));
+                let len = plan.len(range);
+                let mut sum = 0i32;
+                let mut k = 0;
+                while k < len {
+                    // The last batch repeats the last account to its end.
+                    let at: [u64; BATCH] =
+                        core::array::from_fn(|j| start + u64::from((k + j as u32).min(len - 1)));
+                    let balances = tx.read_many(&p.accounts, at)?;
+                    let mut j = 0;
+                    while j < BATCH {
+                        if k < len {
+                            sum = sum.wrapping_add(balances[j]);
                         }
+                        k += 1;
+                        j += 1;
                     }
-                    check(lane, &p.sums, &p.findings, (range, sum), i);
-                    return Ok(());
                 }
-            };
-            let [taken, given] = tx.read_many(&p.accounts, [from, to])?;
-            let balances = [taken.wrapping_sub(amount), given.wrapping_add(amount)];
-            tx.write_many(&p.accounts, [from, to], balances, 2)
-        });
-    }
+                check(lane, p, (range, sum), i);
+                return Ok(());
+            }
+        };
+        let [taken, given] = tx.read_many(&p.accounts, [from, to])?;
+        let balances = [taken.wrapping_sub(amount), given.wrapping_add(amount)];
+        tx.write_many(&p.accounts, [from, to], balances, 2)
+    });
 }
 
-/// The bank kernel in its static form: transfers as static updates. The plan must have no audits;
-/// one that it has changes nothing.
-#[derive(Clone, Copy, Debug)]
-pub struct BankUpdates<A>(PhantomData<A>);
-
-impl<A: Algorithm> BankUpdates<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &BankParams<A>) {
-        transfers(lane, p, &p.accounts, |balance| balance, |balance| balance);
-    }
+#[inline(always)]
+fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<A::Array<i32>>>) {
+    let same = |balance| balance;
+    transfers(lane, p, &p.work.accounts, same, same);
 }
 
-/// The same on accounts of 64 bits, which are made of 32 each ([`doubled`]).
+/// The transfers on accounts of 64 bits, which are made of 32 each ([`doubled`]).
 #[derive(Clone, Copy, Debug)]
 pub struct BankWideUpdates<A>(PhantomData<A>);
 
-/// The parameters of [`BankWideUpdates`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct BankWideParams<A: Algorithm> {
-    /// Those of [`BankUpdates`], with no accounts.
-    pub bank: BankParams<A>,
-    /// The balances.
+    /// What the others have, with no accounts.
+    pub bank: Transactional<A, BankWork<A::Array<i32>>>,
     pub accounts: A::Array<u64>,
 }
 
@@ -291,18 +250,26 @@ impl<A: Algorithm> BankWideUpdates<A> {
     }
 }
 
+kernels!(
+    BankWideUpdates,
+    BankWideParams,
+    "bank_static64",
+    [Fast],
+    wide
+);
+
 /// Makes the transfers of a plan as static updates. A balance is the `half` of what an element
 /// holds, and an element is made `of` it.
 #[inline(always)]
 fn transfers<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
-    p: &BankParams<A>,
+    p: &Transactional<A, BankWork<A::Array<i32>>>,
     accounts: &A::Array<T>,
     half: impl Fn(T) -> i32,
     of: impl Fn(i32) -> T,
 ) {
-    let plan = p.plan;
-    let table = |at| table_entry(lane, &p.tables, at);
+    let plan = p.work.plan;
+    let table = |at| load_64(lane, &p.work.tables, at);
     let at = |i| match plan.transaction(i, table) {
         BankTransaction::Transfer { from, to, .. } => [u64::from(from), u64::from(to)],
         BankTransaction::Audit { .. } => [0, 1],
@@ -315,18 +282,13 @@ fn transfers<L: Lane, A: Algorithm, T: Element>(
         BankTransaction::Audit { .. } => None,
     };
     p.stm
-        .update_each(lane, 0..p.transactions, accounts, at, change);
+        .update_each(lane, 0..p.work.transactions, accounts, at, change);
 }
 
 /// Compares the sum that an audit has seen of a range with the one that it has always had.
 #[inline(always)]
-fn check<L: Lane>(
-    lane: &L,
-    sums: &TArray<i32>,
-    findings: &TArray<u64>,
-    (range, sum): (u32, i32),
-    transaction: u64,
-) {
+fn check<L: Lane, B>(lane: &L, p: &BankWork<B>, (range, sum): (u32, i32), transaction: u64) {
+    let (sums, findings) = (&p.sums, &p.findings);
     // SAFETY: in range of a live array that nothing writes.
     let right = sums.get(u64::from(range)).is_some_and(|right| unsafe {
         lane.load_relaxed_32(right.cast_const().cast()) == sum as u32
@@ -347,60 +309,53 @@ fn check<L: Lane>(
     }
 }
 
-#[stm_core::inlined]
-impl<A: Algorithm> BankAdds<A> {
-    fn body<L: Lane>(lane: &L, p: &BankAddsParams<A>) {
-        let plan = p.plan;
-        let table = |at| table_entry(lane, &p.tables, at);
-        let row = |account: u32| u64::from(account >> p.row_log2);
-        let column = |account: u32| account & ((1 << p.row_log2) - 1);
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            let (from, to, amount) = match plan.transaction(i, table) {
-                BankTransaction::Transfer { from, to, amount } => (from, to, amount),
-                BankTransaction::Audit { range } => {
-                    let sum = Self::audit(tx, p, range)?;
-                    check(lane, &p.sums, &p.findings, (range, sum), i);
-                    return Ok(());
-                }
-            };
-            tx.add(&p.accounts, row(from), column(from), amount.wrapping_neg())?;
-            tx.add(&p.accounts, row(to), column(to), amount)
-        });
-    }
-
-    fn audit<L: Lane>(tx: &mut Tx<'_, L, A>, p: &BankAddsParams<A>, range: u32) -> TxResult<i32> {
-        let mut account = p.plan.start(range);
-        let end = account + p.plan.len(range);
-        let row_len = 1 << p.row_log2;
-        let mut sum = 0i32;
-        while account < end {
-            let (row, column) = (account >> p.row_log2, account & (row_len - 1));
-            let count = (row_len - column).min(end - account).min(BATCH as u32);
-            let balances: [i32; BATCH] =
-                tx.read_sum_many(&p.accounts, row.into(), column, count)?;
-            let mut j = 0;
-            while j < BATCH {
-                if (j as u32) < count {
-                    sum = sum.wrapping_add(balances[j]);
-                }
-                j += 1;
+#[inline(always)]
+fn adds<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<Rows>>) {
+    let plan = p.work.plan;
+    let table = |at| load_64(lane, &p.work.tables, at);
+    let row = |account: u32| u64::from(account >> p.work.accounts.row_log2);
+    let column = |account: u32| account & ((1 << p.work.accounts.row_log2) - 1);
+    p.stm.for_each(lane, 0..p.work.transactions, |tx, i| {
+        let (from, to, amount) = match plan.transaction(i, table) {
+            BankTransaction::Transfer { from, to, amount } => (from, to, amount),
+            BankTransaction::Audit { range } => {
+                let sum = audit(tx, &p.work, range)?;
+                check(lane, &p.work, (range, sum), i);
+                return Ok(());
             }
-            account += count;
-        }
-        Ok(sum)
-    }
+        };
+        let sums = &p.work.accounts.sums;
+        tx.add(sums, row(from), column(from), amount.wrapping_neg())?;
+        tx.add(sums, row(to), column(to), amount)
+    });
 }
 
-kernels!(Bank, BankParams, "bank");
-kernels!(BankAdds, BankAddsParams, "bank_adds");
-kernels!(BankUpdates, BankParams, "bank_static", [Fast]);
-kernels!(
-    BankWideUpdates,
-    BankWideParams,
-    "bank_static64",
-    [Fast],
-    wide
-);
+#[inline(always)]
+fn audit<L: Lane, A: Algorithm>(
+    tx: &mut Tx<'_, L, A>,
+    p: &BankWork<Rows>,
+    range: u32,
+) -> TxResult<i32> {
+    let mut account = p.plan.start(range);
+    let end = account + p.plan.len(range);
+    let row_len = 1 << p.accounts.row_log2;
+    let mut sum = 0i32;
+    while account < end {
+        let (row, column) = (account >> p.accounts.row_log2, account & (row_len - 1));
+        let count = (row_len - column).min(end - account).min(BATCH as u32);
+        let balances: [i32; BATCH] =
+            tx.read_sum_many(&p.accounts.sums, row.into(), column, count)?;
+        let mut j = 0;
+        while j < BATCH {
+            if (j as u32) < count {
+                sum = sum.wrapping_add(balances[j]);
+            }
+            j += 1;
+        }
+        account += count;
+    }
+    Ok(sum)
+}
 
 #[cfg(test)]
 mod tests {

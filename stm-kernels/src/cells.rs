@@ -14,28 +14,20 @@ use stm_core::{Element, Lane, StmRef, View, algorithm::Algorithm, kernels};
 #[derive(Clone, Copy, Debug)]
 pub struct Transfers<A, T>(PhantomData<(A, T)>);
 
-/// The transfers between accounts of 32 bits.
 pub type Transfers32<A> = Transfers<A, u32>;
-/// The transfers between accounts of 64 bits.
 pub type Transfers64<A> = Transfers<A, u64>;
 
-/// The parameters of [`Transfers`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TransferParams<A: Algorithm, T: Element> {
-    /// The transactional memory.
     pub stm: StmRef<A>,
     /// The accounts; from 2 to 2^32 - 1.
     pub accounts: A::Array<T>,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The seed of the transactions.
     pub seed: u64,
 }
 
-/// The parameters of [`Transfers32`].
 pub type TransferParams32<A> = TransferParams<A, u32>;
-/// The parameters of [`Transfers64`].
 pub type TransferParams64<A> = TransferParams<A, u64>;
 
 /// Returns the two accounts of transaction `i`, among `accounts`, and the

@@ -6,12 +6,17 @@
 //! was inserted was either removed, by one operation, or is there at the end.
 
 use crate::draw::{below, draw};
+use crate::rows::{Transactional, transactional};
+use crate::words::store;
+use core::cell::Cell;
+use stm_core::collections::TMap;
+#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
+use stm_core::collections::{TList, TOrderedMap};
+use stm_core::{Lane, TArray, algorithm::Algorithm};
 
-/// The operations of a run.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainPlan {
-    /// The seed of the draws.
     pub seed: u64,
     /// The number of different keys, 1 or more.
     pub keys: u32,
@@ -22,14 +27,10 @@ pub struct ChainPlan {
     pub alike: u32,
 }
 
-/// What an operation does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
-    /// Inserts the key, if it is absent.
     Insert,
-    /// Removes the key, if it is there.
     Remove,
-    /// Looks the key up.
     Lookup,
 }
 
@@ -52,85 +53,61 @@ impl ChainPlan {
         (operation, key)
     }
 
-    /// Returns the value that operation `i` inserts.
     pub const fn value(i: u64) -> u32 {
         i as u32 + 1
     }
 }
 
-/// Writes the kernel of a workload of operations on the container `$container`:
-/// the type, its parameters, and its body.
+/// The work on a container: a transactional one, or one without versions.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct ChainWork<S> {
+    pub entries: S,
+    /// The result of each operation: [`INSERTED`], or the value that was removed or found, or 0 if
+    /// the operation found its key there, or absent, and changed nothing.
+    pub results: TArray<u32>,
+    pub transactions: u64,
+    pub plan: ChainPlan,
+}
+
+/// Writes the kernel of operations on the container `$container`.
 macro_rules! operations {
-    ($(#[$meta:meta])* $kernel:ident, $params:ident, $name:literal, $container:ident) => {
-        $(#[$meta])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $kernel<A>(core::marker::PhantomData<A>);
-
-        #[doc = concat!("The parameters of [`", stringify!($kernel), "`].")]
-        #[repr(C)]
-        #[derive(Clone, Copy, Debug)]
-        pub struct $params<A: stm_core::algorithm::Algorithm> {
-            /// The transactional memory.
-            pub stm: stm_core::StmRef<A>,
-            /// The container.
-            pub entries: stm_core::collections::$container<A, u32, u32>,
-            /// The result of each operation: [`INSERTED`](crate::chain::INSERTED),
-            /// or the value that was removed or found, or 0 if the operation found
-            /// its key there, or absent, and changed nothing.
-            pub results: stm_core::TArray<u32>,
-            /// Transactions of the launch.
-            pub transactions: u64,
-            /// The operations.
-            pub plan: $crate::chain::ChainPlan,
+    ($kernel:ident = $operate:ident, $name:literal, $container:ident) => {
+        transactional! {
+            $kernel<A>(ChainWork<$container<A, u32, u32>>) = $operate
+                // So many that three warps of each scheduler are in step.
+                [$name, registers { fast: 168 }];
         }
 
-        impl<A: stm_core::algorithm::Algorithm> $kernel<A> {
-            #[inline(always)]
-            fn body<L: stm_core::Lane>(lane: &L, p: &$params<A>) {
-                use $crate::chain::{ChainPlan, Operation};
-                // What the lane's last attempt found; its transaction's, once that has ended.
-                let result = core::cell::Cell::new(0);
-                p.stm.loops(lane).in_step().then(|i| {
-                        if let Some(word) = p.results.get(i) {
-                            // SAFETY: an element of a live array, which only
-                            // this lane writes. Relaxed: the host reads it after the launch.
-                            unsafe { lane.store_relaxed_32(word, result.get()) };
-                        }
-                    }).each(0..p.transactions, |tx, i| {
-                        let (operation, key) = p.plan.operation(i);
-                        // All lanes of the warp search together.
-                        let mut entry = p.entries.entry(tx, key)?;
-                        result.set(match operation {
-                            Operation::Lookup => entry.get()?.unwrap_or(0),
-                            Operation::Insert => {
-                                u32::from(entry.insert_new(ChainPlan::value(i))?)
-                            }
-                            Operation::Remove => entry.remove()?.unwrap_or(0),
-                        });
-                        Ok(())
-                    });
-            }
+        #[inline(always)]
+        fn $operate<L: Lane, A: Algorithm>(
+            lane: &L,
+            p: &Transactional<A, ChainWork<$container<A, u32, u32>>>,
+        ) {
+            let Transactional { stm, work: p } = p;
+            // What the lane's last attempt found; its transaction's, once that has ended.
+            let result = Cell::new(0);
+            let noted = |i| store(lane, &p.results, i, result.get());
+            let loops = stm.loops(lane).in_step().then(noted);
+            loops.each(0..p.transactions, |tx, i| {
+                let (operation, key) = p.plan.operation(i);
+                // All lanes of the warp search together.
+                let mut entry = p.entries.entry(tx, key)?;
+                result.set(match operation {
+                    Operation::Lookup => entry.get()?.unwrap_or(0),
+                    Operation::Insert => u32::from(entry.insert_new(ChainPlan::value(i))?),
+                    Operation::Remove => entry.remove()?.unwrap_or(0),
+                });
+                Ok(())
+            });
         }
-
-        // So many that three warps of each scheduler are in step.
-        stm_core::kernels!($kernel, $params, $name, registers { fast: 168 });
     };
 }
-operations!(
-    /// The map kernel, a hash map whose nodes come from a pool, with transactions of algorithm `A`.
-    Map, MapParams, "map", TMap
-);
+operations!(Map = map, "map", TMap);
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
-operations!(
-    /// The ordered map's kernel, whose nodes come from pools, with transactions of algorithm `A`.
-    Ordered, OrderedParams, "ordered", TOrderedMap
-);
+operations!(Ordered = ordered, "ordered", TOrderedMap);
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
-operations!(
-    /// The list kernel with transactions of algorithm `A`: one ordered list, whose nodes come from a
-    /// pool. Each transaction walks to its key's place.
-    List, ListParams, "list", TList
-);
+operations!(List = list, "list", TList);
 
 #[cfg(test)]
 mod tests {

@@ -3,125 +3,102 @@
 //! takes the time of the bare loop can make the same with the check beside it: a barrier
 //! that lets a thread through early, or a semaphore that lets too many in, may be fast.
 
-use stm_core::{Lane, TArray, kernel_alone};
+use crate::rows::alone;
+use stm_core::{Lane, TArray};
 use stm_sync::barrier::{Chosen, TBarrier};
 use stm_sync::semaphore::{self, TSemaphores};
 
-/// All threads wait at a barrier again and again, and look for the number of the round
-/// in the word of another thread, each time of another one.
-#[derive(Clone, Copy, Debug)]
-pub struct CheckedMeetings;
+alone! {
+    /// All threads wait at a barrier again and again, and look for the number of the round
+    /// in the word of another thread, each time of another one.
+    CheckedMeetings(CheckedMeetingsParams) = meetings ["checked_meetings", "checked" / "meetings"];
+    /// The first thread of each block enters a semaphore and leaves it, again and again, and
+    /// counts who is inside.
+    CheckedEntries(CheckedEntriesParams) = entries ["checked_entries", "checked" / "entries"];
+}
 
-/// The parameters of [`CheckedMeetings`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedMeetingsParams {
-    /// The barrier.
     pub barrier: TBarrier<Chosen>,
     /// A word for each thread of the grid, 0 at first, and behind them the number of words
     /// found that were wrong.
     pub words: TArray<u32>,
-    /// How often they wait.
     pub waits: u32,
 }
 
-impl CheckedMeetings {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CheckedMeetingsParams) {
-        let (threads, me) = (lane.grid_threads(), lane.grid_thread());
-        let (Some(mine), Some(sum)) = (p.words.get(me), p.words.get(threads)) else {
-            return;
-        };
-        let block = u64::from(lane.block_dim());
-        // To another thread of another block, if there are several blocks.
-        let step = if threads > block { block + 1 } else { 1 };
-        let mut grid = p.barrier.enter(lane);
-        let (mut other, mut wrong, mut k) = (me, 0, 1);
-        while k <= p.waits {
-            // SAFETY: a live word. Relaxed: the barrier orders it.
-            unsafe { lane.store_relaxed_32(mine, k) };
-            // SAFETY: every thread of the grid waits as often.
-            if unsafe { grid.wait() }.is_err() {
-                break;
-            }
-            other += step;
-            if other >= threads {
-                other -= threads;
-            }
-            if let Some(word) = p.words.get(other) {
-                // SAFETY: as above. The other one may have gone on to its next wait, but
-                // not past it.
-                let found = unsafe { lane.load_relaxed_32(word) };
-                wrong += u32::from(found != k && found != k + 1);
-            }
-            k += 1;
+#[inline(always)]
+fn meetings<L: Lane>(lane: &L, p: &CheckedMeetingsParams) {
+    let (threads, me) = (lane.grid_threads(), lane.grid_thread());
+    let (Some(mine), Some(sum)) = (p.words.get(me), p.words.get(threads)) else {
+        return;
+    };
+    let block = u64::from(lane.block_dim());
+    // To another thread of another block, if there are several blocks.
+    let step = if threads > block { block + 1 } else { 1 };
+    let mut grid = p.barrier.enter(lane);
+    let (mut other, mut wrong, mut k) = (me, 0, 1);
+    while k <= p.waits {
+        // SAFETY: a live word. Relaxed: the barrier orders it.
+        unsafe { lane.store_relaxed_32(mine, k) };
+        // SAFETY: every thread of the grid waits as often.
+        if unsafe { grid.wait() }.is_err() {
+            break;
         }
-        if wrong != 0 {
-            // SAFETY: a live word. Relaxed: the host reads it after the launch.
-            unsafe { lane.fetch_add_relaxed_32(sum, wrong) };
+        other += step;
+        if other >= threads {
+            other -= threads;
         }
+        if let Some(word) = p.words.get(other) {
+            // SAFETY: as above. The other one may have gone on to its next wait, but
+            // not past it.
+            let found = unsafe { lane.load_relaxed_32(word) };
+            wrong += u32::from(found != k && found != k + 1);
+        }
+        k += 1;
+    }
+    if wrong != 0 {
+        // SAFETY: a live word. Relaxed: the host reads it after the launch.
+        unsafe { lane.fetch_add_relaxed_32(sum, wrong) };
     }
 }
 
-/// The first thread of each block enters a semaphore and leaves it, again and again, and
-/// counts who is inside.
-#[derive(Clone, Copy, Debug)]
-pub struct CheckedEntries;
-
-/// The parameters of [`CheckedEntries`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedEntriesParams {
-    /// One semaphore.
     pub semaphores: TSemaphores<semaphore::Chosen>,
     /// Two words, 0 at first: the threads inside, and how often a thread has found the
     /// semaphore full.
     pub found: TArray<u32>,
     /// How many threads may be inside.
     pub count: u32,
-    /// How often each thread enters.
     pub times: u32,
 }
 
-impl CheckedEntries {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CheckedEntriesParams) {
-        let words = (p.semaphores.get(0), p.found.get(0), p.found.get(1));
-        let (Some(semaphore), Some(inside), Some(over)) = words else {
-            return;
-        };
-        if lane.thread_index() != 0 {
-            return;
-        }
-        let mut k = 0;
-        while k < p.times {
-            let entered = semaphore.with(lane, || {
-                // SAFETY: live words, used by additions only. Relaxed: who leaves has taken
-                // itself off before the place that it gives up can be had.
-                unsafe {
-                    if lane.fetch_add_relaxed_32(inside, 1) >= p.count {
-                        lane.fetch_add_relaxed_32(over, 1);
-                    }
-                    lane.fetch_add_relaxed_32(inside, u32::MAX);
+#[inline(always)]
+fn entries<L: Lane>(lane: &L, p: &CheckedEntriesParams) {
+    let words = (p.semaphores.get(0), p.found.get(0), p.found.get(1));
+    let (Some(semaphore), Some(inside), Some(over)) = words else {
+        return;
+    };
+    if lane.thread_index() != 0 {
+        return;
+    }
+    let mut k = 0;
+    while k < p.times {
+        let entered = semaphore.with(lane, || {
+            // SAFETY: live words, used by additions only. Relaxed: who leaves has taken
+            // itself off before the place that it gives up can be had.
+            unsafe {
+                if lane.fetch_add_relaxed_32(inside, 1) >= p.count {
+                    lane.fetch_add_relaxed_32(over, 1);
                 }
-            });
-            if entered.is_err() {
-                return;
+                lane.fetch_add_relaxed_32(inside, u32::MAX);
             }
-            k += 1;
+        });
+        if entered.is_err() {
+            return;
         }
+        k += 1;
     }
 }
-
-kernel_alone!(
-    CheckedMeetings,
-    CheckedMeetingsParams,
-    "checked_meetings",
-    "checked" / "meetings"
-);
-kernel_alone!(
-    CheckedEntries,
-    CheckedEntriesParams,
-    "checked_entries",
-    "checked" / "entries"
-);

@@ -10,13 +10,12 @@
 //!
 //! [`CounterUpdates`] makes Grote's increments as static updates.
 
-use core::marker::PhantomData;
-use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm, kernels};
+use crate::rows::{Transactional, transactional};
+use stm_core::{Lane, TArray, algorithm::Algorithm};
 
 /// The number of 32-bit words from one counter to the next: each is on a line of its own.
 pub const STRIDE: u64 = 32;
 
-/// What a section does.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CounterPlan {
@@ -27,23 +26,20 @@ pub struct CounterPlan {
     pub sums: u32,
 }
 
-/// The counter kernel with transactions of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct Counter<A>(PhantomData<A>);
+transactional! {
+    Counter<A>(CounterWork<A>) = counter ["counter"];
+    /// The increments as static updates. The plan must have neither rounds nor sums.
+    CounterUpdates<A>(CounterWork<A>) = updates ["counter_static", [Fast]];
+}
 
-/// The parameters of [`Counter`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct CounterParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
+pub struct CounterWork<A: Algorithm> {
     /// The counters, [`STRIDE`] words each.
     pub words: A::Array<u32>,
     /// The counter of each transaction; constant.
     pub items: TArray<u32>,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// What a transaction does.
     pub plan: CounterPlan,
 }
 
@@ -55,50 +51,38 @@ pub(crate) fn counter_of<L: Lane>(lane: &L, items: &TArray<u32>, i: u64) -> Opti
     items.get(i).map(|item| u64::from(load(item)))
 }
 
-impl<A: Algorithm> Counter<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CounterParams<A>) {
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            let Some(counter) = counter_of(lane, &p.items, i) else {
-                return tx.cancel();
-            };
-            let word = counter * STRIDE;
+#[inline(always)]
+fn counter<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, CounterWork<A>>) {
+    let Transactional { stm, work: p } = p;
+    stm.for_each(lane, 0..p.transactions, |tx, i| {
+        let Some(counter) = counter_of(lane, &p.items, i) else {
+            return tx.cancel();
+        };
+        let word = counter * STRIDE;
+        let count = tx.read(&p.words, word)?;
+        tx.write(&p.words, word, count.wrapping_add(1))?;
+        let mut round = 0;
+        while round < p.plan.rounds {
+            let count = tx.read(&p.words, word)?;
+            tx.write(&p.words, word, count.wrapping_sub(1))?;
             let count = tx.read(&p.words, word)?;
             tx.write(&p.words, word, count.wrapping_add(1))?;
-            let mut round = 0;
-            while round < p.plan.rounds {
-                let count = tx.read(&p.words, word)?;
-                tx.write(&p.words, word, count.wrapping_sub(1))?;
-                let count = tx.read(&p.words, word)?;
-                tx.write(&p.words, word, count.wrapping_add(1))?;
-                round += 1;
-            }
-            if p.plan.sums != 0 {
-                let count = tx.read(&p.words, word)?;
-                let sum = tx.read(&p.words, word + 1)?;
-                tx.write(&p.words, word + 1, sum.wrapping_add(count))?;
-            }
-            Ok(())
-        });
-    }
+            round += 1;
+        }
+        if p.plan.sums != 0 {
+            let count = tx.read(&p.words, word)?;
+            let sum = tx.read(&p.words, word + 1)?;
+            tx.write(&p.words, word + 1, sum.wrapping_add(count))?;
+        }
+        Ok(())
+    });
 }
 
-kernels!(Counter, CounterParams, "counter");
-
-/// The counter kernel in its static form: the increments of [`Counter`] as static updates. The plan
-/// must have neither rounds nor sums.
-#[derive(Clone, Copy, Debug)]
-pub struct CounterUpdates<A>(PhantomData<A>);
-
-impl<A: Algorithm> CounterUpdates<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CounterParams<A>) {
-        // Without an item there is no such word, and the launch ends with an error.
-        let at = |i| [counter_of(lane, &p.items, i).map_or(u64::MAX, |counter| counter * STRIDE)];
-        let change = |_, [count]: [u32; 1]| Some([count.wrapping_add(1)]);
-        p.stm
-            .update_each(lane, 0..p.transactions, &p.words, at, change);
-    }
+#[inline(always)]
+fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, CounterWork<A>>) {
+    let Transactional { stm, work: p } = p;
+    // Without an item there is no such word, and the launch ends with an error.
+    let at = |i| [counter_of(lane, &p.items, i).map_or(u64::MAX, |counter| counter * STRIDE)];
+    let change = |_, [count]: [u32; 1]| Some([count.wrapping_add(1)]);
+    stm.update_each(lane, 0..p.transactions, &p.words, at, change);
 }
-
-kernels!(CounterUpdates, CounterParams, "counter_static", [Fast]);

@@ -37,25 +37,21 @@
 //! [`EigenbenchUpdates`] makes transactions on the hot array alone as static updates.
 
 use crate::draw::{draw, mix};
-use core::{cell::Cell, marker::PhantomData};
+use crate::rows::{Transactional, transactional};
+use core::cell::Cell;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::{Lane, StmRef, TArray, Tx, TxResult, kernels};
+use stm_core::{Lane, TArray, Tx, TxResult};
 
-mod updates;
+transactional! {
+    Eigenbench<A>(EigenbenchWork<A>) = eigenbench ["eigenbench"];
+    /// The transactions of [`Eigenbench`] as static updates. The plan must read and write
+    /// [`STATIC_WORDS`] hot words, access nothing else, and have no arithmetic.
+    EigenbenchUpdates<A>(EigenbenchWork<A>) = updates ["eigenbench_static", [Fast]];
+}
 
-pub use updates::{EigenbenchUpdates, STATIC_WORDS};
-
-/// The `EigenBench` kernel with transactions of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct Eigenbench<A>(PhantomData<A>);
-
-/// The parameters of [`Eigenbench`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct EigenbenchParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
-    /// The words that all lanes access.
+pub struct EigenbenchWork<A: Algorithm> {
     pub hot: A::Array<u32>,
     /// `mild_words` of the plan for each lane; empty if it accesses none.
     pub mild: A::Array<u32>,
@@ -64,24 +60,18 @@ pub struct EigenbenchParams<A: Algorithm> {
     pub cold: TArray<u32>,
     /// The checksum of each lane. No transaction reads or writes it.
     pub checksums: TArray<u32>,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The plan of the transactions.
     pub plan: EigenbenchPlan,
 }
 
-/// The numbers of reads and writes of one array.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accesses {
-    /// The number of reads.
     pub reads: u32,
-    /// The number of writes.
     pub writes: u32,
 }
 
 impl Accesses {
-    /// Returns whether there are none.
     pub const fn is_empty(self) -> bool {
         self.reads == 0 && self.writes == 0
     }
@@ -102,7 +92,6 @@ impl Accesses {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EigenbenchPlan {
-    /// The seed of addresses and amounts.
     pub seed: u64,
     /// The number of words of the hot array (`A1`).
     pub hot_words: u32,
@@ -128,7 +117,6 @@ pub struct EigenbenchPlan {
 }
 
 impl EigenbenchPlan {
-    /// Returns transaction `i`.
     #[inline(always)]
     pub const fn transaction(&self, i: u64) -> EigenbenchTransaction {
         let bits = draw(self.seed, i, 0);
@@ -140,7 +128,6 @@ impl EigenbenchPlan {
     }
 }
 
-/// A transaction of a plan: the words that it accesses and the values that it stores.
 #[derive(Clone, Copy, Debug)]
 pub struct EigenbenchTransaction {
     locality_percent: u32,
@@ -157,22 +144,18 @@ pub struct Sequence {
 
 #[stm_core::inlined]
 impl EigenbenchTransaction {
-    /// Returns the accesses to the hot array.
     pub const fn hot(&self) -> Sequence {
         self.sequence(self.shared)
     }
 
-    /// Returns the accesses to the mild array.
     pub const fn mild(&self) -> Sequence {
         self.sequence(self.own)
     }
 
-    /// Returns the accesses to the cold array in the transaction's code.
     pub const fn cold_inside(&self) -> Sequence {
         self.sequence(mix(self.own ^ 0x3C6E_F372))
     }
 
-    /// Returns the accesses to the cold array after the transaction.
     pub const fn cold_outside(&self) -> Sequence {
         self.sequence(mix(self.own ^ 0xDAA6_6D2B))
     }
@@ -257,130 +240,168 @@ pub const fn checksum(before: u32, inside: u32, outside: u32) -> u32 {
     mix(before ^ inside).wrapping_add(outside)
 }
 
-/// The number of words that a transaction reads together.
 pub const BATCH: usize = 8;
 
-#[stm_core::inlined]
-impl<A: Algorithm> Eigenbench<A> {
-    fn body<L: Lane>(lane: &L, p: &EigenbenchParams<A>) {
-        let plan = p.plan;
-        // The lane's number among those that run transactions: number n runs
-        // n, n + lanes, n + 2 lanes and so on (StmRef::for_each).
-        let me = match A::GRANULE {
-            Granule::Lane | Granule::LaneInTurn => lane.grid_thread(),
-            Granule::Block => {
-                if lane.thread_index() != 0 {
-                    return;
-                }
-                u64::from(lane.block_index())
+#[inline(always)]
+fn eigenbench<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, EigenbenchWork<A>>) {
+    let Transactional { stm, work: p } = p;
+    let plan = p.plan;
+    // The lane's number among those that run transactions: number n runs
+    // n, n + lanes, n + 2 lanes and so on (StmRef::for_each).
+    let me = match A::GRANULE {
+        Granule::Lane | Granule::LaneInTurn => lane.grid_thread(),
+        Granule::Block => {
+            if lane.thread_index() != 0 {
+                return;
             }
-        };
-        let cold_from = me * u64::from(plan.cold_words);
-        let cold = |sequence: Sequence, accesses: Accesses, nops: u32| {
-            sequence.private_work(
-                accesses,
-                plan.cold_words,
-                nops,
-                |word, value| {
-                    if let Some(word) = p.cold.get(cold_from + u64::from(word)) {
-                        // SAFETY: in range of a live array, in this lane's part.
-                        unsafe { lane.private_store_32(word, value) };
-                    }
-                },
-                |word| {
-                    p.cold.get(cold_from + u64::from(word)).map_or(0, |word| {
-                        // SAFETY: as above.
-                        unsafe { lane.private_load_32(word) }
-                    })
-                },
-            )
-        };
-        // These are the values of the last attempt, and the transaction's once it has committed.
-        let found = Cell::new(0u32);
-        let sum = Cell::new(0u32);
-        p.stm
-            .loops(lane)
-            .then(|i| {
-                let sequence = plan.transaction(i).cold_outside();
-                let outside = cold(sequence, plan.cold_outside, plan.nops_outside);
-                sum.set(checksum(sum.get(), found.get(), outside));
-            })
-            .each(0..p.transactions, |tx, i| {
-                let transaction = plan.transaction(i);
-                let mild = Self::shared_work(tx, p, transaction, me)?;
-                let own = cold(
-                    transaction.cold_inside(),
-                    plan.cold_inside,
-                    plan.nops_inside,
-                );
-                found.set(mild.wrapping_add(own));
-                Ok(())
-            });
-        if let Some(word) = p.checksums.get(me) {
-            // SAFETY: in range of a live array, a word of this lane's own.
-            unsafe { lane.private_store_32(word, sum.get()) };
+            u64::from(lane.block_index())
         }
-    }
-
-    /// Does the accesses to the hot array, then those to the lane's part of the
-    /// mild one. It returns the sum of the values read of the latter.
-    fn shared_work<L: Lane>(
-        tx: &mut Tx<'_, L, A>,
-        p: &EigenbenchParams<A>,
-        transaction: EigenbenchTransaction,
-        me: u64,
-    ) -> TxResult<u32> {
-        let plan = p.plan;
-        let mut mild = false;
-        let mut sum = 0u32;
-        // One loop serves both arrays, so that its long code exists once.
-        loop {
-            let (array, first, len, accesses, sequence) = if mild {
-                let first = me * u64::from(plan.mild_words);
-                let sequence = transaction.mild();
-                (p.mild, first, plan.mild_words, plan.mild, sequence)
-            } else {
-                (p.hot, 0, plan.hot_words, plan.hot, transaction.hot())
-            };
-            let words = accesses.words();
-            let mut k = 0;
-            while k < words {
-                // The last batch repeats the last word to its end.
-                let at: [u64; BATCH] = core::array::from_fn(|j| {
-                    let k = (k + j as u32).min(words - 1);
-                    first + u64::from(sequence.word(k, len))
-                });
-                let mut values = tx.read_many(&array, at)?;
-                let mut j = 0;
-                while j < BATCH {
-                    if mild && k < words {
-                        sum = sum.wrapping_add(values[j]);
-                    }
-                    if k < accesses.writes {
-                        let value = values[j].wrapping_add(sequence.amount(k));
-                        tx.write(&array, at[j], value)?;
-                        // The word may be in the batch again, where it was read before this write.
-                        let mut again = j + 1;
-                        while again < BATCH {
-                            if at[again] == at[j] {
-                                values[again] = value;
-                            }
-                            again += 1;
-                        }
-                    }
-                    k += 1;
-                    j += 1;
+    };
+    let cold_from = me * u64::from(plan.cold_words);
+    let cold = |sequence: Sequence, accesses: Accesses, nops: u32| {
+        sequence.private_work(
+            accesses,
+            plan.cold_words,
+            nops,
+            |word, value| {
+                if let Some(word) = p.cold.get(cold_from + u64::from(word)) {
+                    // SAFETY: in range of a live array, in this lane's part.
+                    unsafe { lane.private_store_32(word, value) };
                 }
-            }
-            if mild {
-                return Ok(sum);
-            }
-            mild = true;
-        }
+            },
+            |word| {
+                p.cold.get(cold_from + u64::from(word)).map_or(0, |word| {
+                    // SAFETY: as above.
+                    unsafe { lane.private_load_32(word) }
+                })
+            },
+        )
+    };
+    // These are the values of the last attempt, and the transaction's once it has committed.
+    let found = Cell::new(0u32);
+    let sum = Cell::new(0u32);
+    stm.loops(lane)
+        .then(|i| {
+            let sequence = plan.transaction(i).cold_outside();
+            let outside = cold(sequence, plan.cold_outside, plan.nops_outside);
+            sum.set(checksum(sum.get(), found.get(), outside));
+        })
+        .each(0..p.transactions, |tx, i| {
+            let transaction = plan.transaction(i);
+            let mild = shared_work(tx, p, transaction, me)?;
+            let own = cold(
+                transaction.cold_inside(),
+                plan.cold_inside,
+                plan.nops_inside,
+            );
+            found.set(mild.wrapping_add(own));
+            Ok(())
+        });
+    if let Some(word) = p.checksums.get(me) {
+        // SAFETY: in range of a live array, a word of this lane's own.
+        unsafe { lane.private_store_32(word, sum.get()) };
     }
 }
 
-kernels!(Eigenbench, EigenbenchParams, "eigenbench");
+/// Does the accesses to the hot array, then those to the lane's part of the
+/// mild one. It returns the sum of the values read of the latter.
+#[inline(always)]
+fn shared_work<L: Lane, A: Algorithm>(
+    tx: &mut Tx<'_, L, A>,
+    p: &EigenbenchWork<A>,
+    transaction: EigenbenchTransaction,
+    me: u64,
+) -> TxResult<u32> {
+    let plan = p.plan;
+    let mut mild = false;
+    let mut sum = 0u32;
+    // One loop serves both arrays, so that its long code exists once.
+    loop {
+        let (array, first, len, accesses, sequence) = if mild {
+            let first = me * u64::from(plan.mild_words);
+            let sequence = transaction.mild();
+            (p.mild, first, plan.mild_words, plan.mild, sequence)
+        } else {
+            (p.hot, 0, plan.hot_words, plan.hot, transaction.hot())
+        };
+        let words = accesses.words();
+        let mut k = 0;
+        while k < words {
+            // The last batch repeats the last word to its end.
+            let at: [u64; BATCH] = core::array::from_fn(|j| {
+                let k = (k + j as u32).min(words - 1);
+                first + u64::from(sequence.word(k, len))
+            });
+            let mut values = tx.read_many(&array, at)?;
+            let mut j = 0;
+            while j < BATCH {
+                if mild && k < words {
+                    sum = sum.wrapping_add(values[j]);
+                }
+                if k < accesses.writes {
+                    let value = values[j].wrapping_add(sequence.amount(k));
+                    tx.write(&array, at[j], value)?;
+                    // The word may be in the batch again, where it was read before this write.
+                    let mut again = j + 1;
+                    while again < BATCH {
+                        if at[again] == at[j] {
+                            values[again] = value;
+                        }
+                        again += 1;
+                    }
+                }
+                k += 1;
+                j += 1;
+            }
+        }
+        if mild {
+            return Ok(sum);
+        }
+        mild = true;
+    }
+}
+
+/// The number of hot words that a transaction reads and writes.
+pub const STATIC_WORDS: usize = 32;
+
+#[inline(always)]
+fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, EigenbenchWork<A>>) {
+    let plan = p.work.plan;
+    // What the update whose values come next adds to its words: of a word that is drawn several
+    // times each access adds what those before it add as well, and the last value stays.
+    let added = Cell::new([0u32; STATIC_WORDS]);
+    let at = |i| {
+        let hot = plan.transaction(i).hot();
+        let words: [u32; STATIC_WORDS] =
+            core::array::from_fn(|k| hot.word(k as u32, plan.hot_words));
+        let mut sums: [u32; STATIC_WORDS] = core::array::from_fn(|k| hot.amount(k as u32));
+        for k in (1..STATIC_WORDS).rev() {
+            for before in 0..k {
+                if words[before] == words[k] {
+                    sums[k] = sums[k].wrapping_add(hot.amount(before as u32));
+                }
+            }
+        }
+        added.set(sums);
+        words.map(u64::from)
+    };
+    let change = |_, found: [u32; STATIC_WORDS]| {
+        let added = added.get();
+        let new: [u32; STATIC_WORDS] = core::array::from_fn(|k| found[k].wrapping_add(added[k]));
+        Some(new)
+    };
+    p.stm
+        .update_each(lane, 0..p.work.transactions, &p.work.hot, at, change);
+    let (mut i, mut sum) = (lane.grid_thread(), 0);
+    while i < p.work.transactions {
+        sum = checksum(sum, 0, 0);
+        i = i.saturating_add(lane.grid_threads());
+    }
+    if let Some(word) = p.work.checksums.get(lane.grid_thread()) {
+        // SAFETY: in range of a live array, a word of this lane's own.
+        unsafe { lane.private_store_32(word, sum) };
+    }
+}
 
 #[cfg(test)]
 mod tests {

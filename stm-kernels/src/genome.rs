@@ -34,19 +34,28 @@
 //! are three tables in turn, so that one launch does all of it. Only [`Match`]
 //! accesses them, and nobody reads in a launch what the launch changes.
 
+use crate::rows::{Transactional, transactional};
 use core::marker::PhantomData;
-use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm, kernels};
+use stm_core::{Lane, TArray, View, algorithm::Algorithm, kernels};
 
-/// The number of bases in a word.
+transactional! {
+    /// GN-1.
+    Deduplicate<A>(DeduplicateWork<A>) = deduplicate
+        // Threads under `fast` and `fast-table` get at most 128 registers: the reads wait for memory
+        // and the writes are few, so more threads help. On an H200, 168 registers took 0.70 ms and
+        // 96 took 0.47 ms.
+        ["gn1", registers { fast: 128, fast_table: 128 }];
+    /// GN-2's links.
+    Link<A>(LinkWork<A>) = link ["gn2", wide];
+}
+
 pub const BASES_A_WORD: u32 = 32;
 
-/// Returns the number of words of a segment of `bases` bases.
 #[inline(always)]
 pub const fn words_of(bases: u32) -> u32 {
     bases.div_ceil(BASES_A_WORD)
 }
 
-/// The number of tables of beginnings.
 pub const TABLES: u32 = 3;
 
 #[inline(always)]
@@ -62,13 +71,11 @@ pub(crate) const fn slot_of(hash: u64, mask: u64) -> u64 {
     (hash.wrapping_mul(0xD1B5_4A32_D192_ED03) >> 32) & mask
 }
 
-/// The segments, as kernels see them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Segments {
     /// The words of all segments, one segment after another; constant.
     pub words: TArray<u64>,
-    /// The number of bases of a segment.
     pub bases: u32,
 }
 
@@ -149,15 +156,11 @@ impl Segments {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Assembly<A: Algorithm> {
-    /// The segments.
     pub segments: Segments,
     /// The hash set; a power of two of slots, at least twice the distinct segments.
     pub slots: A::Array<u32>,
-    /// The successors.
     pub nexts: A::Array<u64>,
-    /// The predecessors.
     pub prevs: A::Array<u32>,
-    /// The other ends of the chains.
     pub others: A::Array<u32>,
     /// The pairs that a [`Match`] found: the first's entry in the high half,
     /// the second's in the low half.
@@ -180,104 +183,85 @@ pub const fn other_of(word: u32, entry: u32) -> u32 {
     if word == 0 { entry } else { word - 1 }
 }
 
-/// GN-1 with transactions of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct Deduplicate<A>(PhantomData<A>);
-
-/// The parameters of [`Deduplicate`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct DeduplicateParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
-    /// The segments and the set.
+pub struct DeduplicateWork<A: Algorithm> {
     pub assembly: Assembly<A>,
     /// The number of segments to insert, which is that of the launch's transactions.
     pub transactions: u64,
 }
 
-impl<A: Algorithm> Deduplicate<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &DeduplicateParams<A>) {
-        let segments = &p.assembly.segments;
-        let slots = &p.assembly.slots;
-        let mask = slots.len().wrapping_sub(1);
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            let mine = i as u32;
-            let mut slot = slot_of(segments.hash(lane, mine), mask);
-            let mut looks = 0;
-            while looks <= mask {
-                let held = tx.read(slots, slot)?;
-                if held == 0 {
-                    return tx.write(slots, slot, mine + 1);
-                }
-                if segments.same(lane, held - 1, mine) {
-                    return Ok(());
-                }
-                slot = (slot + 1) & mask;
-                looks += 1;
+#[inline(always)]
+fn deduplicate<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, DeduplicateWork<A>>) {
+    let Transactional { stm, work: p } = p;
+    let segments = &p.assembly.segments;
+    let slots = &p.assembly.slots;
+    let mask = slots.len().wrapping_sub(1);
+    stm.for_each(lane, 0..p.transactions, |tx, i| {
+        let mine = i as u32;
+        let mut slot = slot_of(segments.hash(lane, mine), mask);
+        let mut looks = 0;
+        while looks <= mask {
+            let held = tx.read(slots, slot)?;
+            if held == 0 {
+                return tx.write(slots, slot, mine + 1);
             }
-            tx.cancel() // full, which the host sees as a commit that is missing
-        });
-    }
+            if segments.same(lane, held - 1, mine) {
+                return Ok(());
+            }
+            slot = (slot + 1) & mask;
+            looks += 1;
+        }
+        tx.cancel() // full, which the host sees as a commit that is missing
+    });
 }
 
-/// GN-2's links with transactions of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct Link<A>(PhantomData<A>);
-
-/// The parameters of [`Link`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct LinkParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
-    /// The chains, and the pairs to link.
+pub struct LinkWork<A: Algorithm> {
     pub assembly: Assembly<A>,
-    /// The overlap.
     pub overlap: u32,
 }
 
-impl<A: Algorithm> Link<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &LinkParams<A>) {
-        let Assembly {
-            nexts,
-            prevs,
-            others,
-            pairs,
-            pair_counts,
-            ..
-        } = &p.assembly;
-        let Some(count) = pair_counts.get(u64::from(p.overlap)) else {
-            return;
+#[inline(always)]
+fn link<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, LinkWork<A>>) {
+    let Transactional { stm, work: p } = p;
+    let Assembly {
+        nexts,
+        prevs,
+        others,
+        pairs,
+        pair_counts,
+        ..
+    } = &p.assembly;
+    let Some(count) = pair_counts.get(u64::from(p.overlap)) else {
+        return;
+    };
+    // SAFETY: live, and written by an earlier launch only.
+    let count = u64::from(unsafe { lane.load_relaxed_32(count) });
+    stm.for_each(lane, 0..count.min(pairs.len()), |tx, i| {
+        let Some(pair) = pairs.get(i) else {
+            return tx.cancel();
         };
         // SAFETY: live, and written by an earlier launch only.
-        let count = u64::from(unsafe { lane.load_relaxed_32(count) });
-        p.stm.for_each(lane, 0..count.min(pairs.len()), |tx, i| {
-            let Some(pair) = pairs.get(i) else {
-                return tx.cancel();
-            };
-            // SAFETY: live, and written by an earlier launch only.
-            let pair = unsafe { lane.load_relaxed_64(pair) };
-            let (a, b) = ((pair >> 32) as u32, pair as u32);
-            let next = tx.read(nexts, u64::from(a))?;
-            let prev = tx.read(prevs, u64::from(b))?;
-            if next != 0 || prev != 0 {
-                return Ok(());
-            }
-            let [of_a, of_b] = tx.read_many(others, [u64::from(a), u64::from(b)])?;
-            let (first, last) = (other_of(of_a, a), other_of(of_b, b));
-            if first == b {
-                return Ok(()); // the two ends of one chain
-            }
-            let link = u64::from(p.overlap) << 32 | u64::from(b + 1);
-            tx.write(nexts, u64::from(a), link)?;
-            tx.write(prevs, u64::from(b), a + 1)?;
-            tx.write(others, u64::from(first), last + 1)?;
-            tx.write(others, u64::from(last), first + 1)
-        });
-    }
+        let pair = unsafe { lane.load_relaxed_64(pair) };
+        let (a, b) = ((pair >> 32) as u32, pair as u32);
+        let next = tx.read(nexts, u64::from(a))?;
+        let prev = tx.read(prevs, u64::from(b))?;
+        if next != 0 || prev != 0 {
+            return Ok(());
+        }
+        let [of_a, of_b] = tx.read_many(others, [u64::from(a), u64::from(b)])?;
+        let (first, last) = (other_of(of_a, a), other_of(of_b, b));
+        if first == b {
+            return Ok(()); // the two ends of one chain
+        }
+        let link = u64::from(p.overlap) << 32 | u64::from(b + 1);
+        tx.write(nexts, u64::from(a), link)?;
+        tx.write(prevs, u64::from(b), a + 1)?;
+        tx.write(others, u64::from(first), last + 1)?;
+        tx.write(others, u64::from(last), first + 1)
+    });
 }
 
 /// The search of GN-2 for pairs. It has no transactions, but reads arrays in
@@ -285,11 +269,9 @@ impl<A: Algorithm> Link<A> {
 #[derive(Clone, Copy, Debug)]
 pub struct Match<A>(PhantomData<A>);
 
-/// The parameters of [`Match`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct MatchParams<A: Algorithm> {
-    /// The segments, the chains, and room for the pairs.
     pub assembly: Assembly<A>,
     /// The first entry of each slot of each table, plus one; [`TABLES`] times the slots of the set.
     pub heads: TArray<u32>,
@@ -409,16 +391,3 @@ impl<A: Algorithm> MatchParams<A> {
 }
 
 kernels!(Match, MatchParams, "gn_match", [Cgl, Fast]);
-// Threads of GN-1 under `fast` and `fast-table` get at most 128 registers: the
-// reads wait for memory and the writes are few, so more threads help. On an
-// H200, 168 registers took 0.70 ms and 96 took 0.47 ms.
-kernels!(
-    Deduplicate,
-    DeduplicateParams,
-    "gn1",
-    registers {
-        fast: 128,
-        fast_table: 128
-    }
-);
-kernels!(Link, LinkParams, "gn2", wide);

@@ -5,11 +5,22 @@
 //! number of hops. It is what the paper's reduction ([`reduction`](crate::reduction)) has
 //! between warps, for one lane, and a bound for every pipeline across blocks.
 
-use stm_core::{Lane, TArray, kernel_alone};
+use crate::rows::alone;
+use stm_core::{Lane, TArray};
 use stm_sync::Stop;
 use stm_sync::channel::{Cluster, Shared, Space, TChannels};
 
-/// The parameters of all kernels.
+alone! {
+    /// A value goes round the first lanes of the warps of a block, through shared memory.
+    HopsShared(HopsParams) = shared ["hops_shared", "hops" / "shared"];
+    /// A value goes round the first threads of the blocks of a cluster, each of which gets from its
+    /// own shared memory.
+    HopsCluster(HopsParams) = cluster ["hops_cluster", "hops" / "cluster", wide];
+    /// A value goes round the first threads of all blocks, which must be resident together,
+    /// through global memory.
+    HopsGlobal(HopsParams) = global ["hops_global", "hops" / "global"];
+}
+
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct HopsParams {
@@ -18,11 +29,9 @@ pub struct HopsParams {
     /// Two words: the time of all rounds in the clock's units, and the value in the end, which
     /// is the number of hops. They stay as they are if the launch was told to stop.
     pub result: TArray<u64>,
-    /// The stop flag of the launch.
     pub stop: Stop,
     /// The tag of the first round, at least 1.
     pub first_tag: u32,
-    /// The number of rounds.
     pub rounds: u32,
 }
 
@@ -72,96 +81,66 @@ const fn after(i: u32, n: u32) -> u32 {
     if i + 1 == n { 0 } else { i + 1 }
 }
 
-/// A value goes round the first lanes of the warps of a block, through shared memory.
-#[derive(Clone, Copy, Debug)]
-pub struct HopsShared;
-
-impl HopsShared {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &HopsParams) {
-        if lane.block_index() != 0 {
-            return;
-        }
-        let warps = lane.block_dim().div_ceil(lane.warp_width());
-        // SAFETY: every thread of the block comes here, and nothing else uses its shared memory.
-        let made = unsafe { TChannels::<u32, Shared>::in_shared(lane, 0, warps, p.stop) };
-        if let (0, Some(channels)) = (lane.lane_index(), made) {
-            let warp = lane.warp_index();
-            let hop = Hop {
-                own: (channels, u64::from(warp)),
-                next: (channels, u64::from(after(warp, warps))),
-                is_first: warp == 0,
-            };
-            hop.go(lane, p);
-        }
+#[inline(always)]
+fn shared<L: Lane>(lane: &L, p: &HopsParams) {
+    if lane.block_index() != 0 {
+        return;
+    }
+    let warps = lane.block_dim().div_ceil(lane.warp_width());
+    // SAFETY: every thread of the block comes here, and nothing else uses its shared memory.
+    let made = unsafe { TChannels::<u32, Shared>::in_shared(lane, 0, warps, p.stop) };
+    if let (0, Some(channels)) = (lane.lane_index(), made) {
+        let warp = lane.warp_index();
+        let hop = Hop {
+            own: (channels, u64::from(warp)),
+            next: (channels, u64::from(after(warp, warps))),
+            is_first: warp == 0,
+        };
+        hop.go(lane, p);
     }
 }
 
-/// A value goes round the first threads of the blocks of a cluster, each of which gets from its
-/// own shared memory.
-#[derive(Clone, Copy, Debug)]
-pub struct HopsCluster;
-
-impl HopsCluster {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &HopsParams) {
-        let (rank, size) = (lane.cluster_rank(), lane.cluster_size());
-        // One cluster, all blocks of which come to the same conclusion.
-        if lane.block_index() >= size {
-            return;
-        }
-        let (mut own, mut next, mut to) = (None, None, 0);
-        while to < size {
-            // SAFETY: every thread of the cluster comes here, and nothing else uses the shared
-            // memory.
-            let made = unsafe { TChannels::<u32, Cluster>::in_cluster(lane, to, 0, 1, p.stop) };
-            if to == rank {
-                own = made;
-            }
-            if to == after(rank, size) {
-                next = made;
-            }
-            to += 1;
-        }
-        if let (0, Some(own), Some(next)) = (lane.thread_index(), own, next) {
-            let hop = Hop {
-                own: (own, 0),
-                next: (next, 0),
-                is_first: rank == 0,
-            };
-            hop.go(lane, p);
-        }
-        // SAFETY: every thread of the cluster comes here.
-        unsafe { lane.cluster_barrier() };
+#[inline(always)]
+fn cluster<L: Lane>(lane: &L, p: &HopsParams) {
+    let (rank, size) = (lane.cluster_rank(), lane.cluster_size());
+    // One cluster, all blocks of which come to the same conclusion.
+    if lane.block_index() >= size {
+        return;
     }
+    let (mut own, mut next, mut to) = (None, None, 0);
+    while to < size {
+        // SAFETY: every thread of the cluster comes here, and nothing else uses the shared
+        // memory.
+        let made = unsafe { TChannels::<u32, Cluster>::in_cluster(lane, to, 0, 1, p.stop) };
+        if to == rank {
+            own = made;
+        }
+        if to == after(rank, size) {
+            next = made;
+        }
+        to += 1;
+    }
+    if let (0, Some(own), Some(next)) = (lane.thread_index(), own, next) {
+        let hop = Hop {
+            own: (own, 0),
+            next: (next, 0),
+            is_first: rank == 0,
+        };
+        hop.go(lane, p);
+    }
+    // SAFETY: every thread of the cluster comes here.
+    unsafe { lane.cluster_barrier() };
 }
 
-/// A value goes round the first threads of all blocks, which must be resident together,
-/// through global memory.
-#[derive(Clone, Copy, Debug)]
-pub struct HopsGlobal;
-
-impl HopsGlobal {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &HopsParams) {
-        let (block, blocks) = (lane.block_index(), lane.grid_dim());
-        if lane.thread_index() == 0 {
-            let hop = Hop {
-                own: (p.channels, u64::from(block)),
-                next: (p.channels, u64::from(after(block, blocks))),
-                is_first: block == 0,
-            };
-            hop.go(lane, p);
-        }
+#[inline(always)]
+fn global<L: Lane>(lane: &L, p: &HopsParams) {
+    let (block, blocks) = (lane.block_index(), lane.grid_dim());
+    if lane.thread_index() == 0 {
+        let hop = Hop {
+            own: (p.channels, u64::from(block)),
+            next: (p.channels, u64::from(after(block, blocks))),
+            is_first: block == 0,
+        };
+        hop.go(lane, p);
     }
 }
-
-kernel_alone!(HopsShared, HopsParams, "hops_shared", "hops" / "shared");
-kernel_alone!(
-    HopsCluster,
-    HopsParams,
-    "hops_cluster",
-    "hops" / "cluster",
-    wide
-);
-kernel_alone!(HopsGlobal, HopsParams, "hops_global", "hops" / "global");

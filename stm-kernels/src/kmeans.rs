@@ -24,22 +24,22 @@
 //! read. Under the algorithms for which additions do not conflict, no two of
 //! these transactions do. The order of the additions is then unknown.
 
-use core::{marker::PhantomData, ops::Range};
+use crate::rows::{Transactional, transactional};
+use crate::words::{load, store};
+use core::ops::Range;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult, kernels};
+use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
 
-/// The k-means kernel with transactions of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct KMeans<A>(PhantomData<A>);
+transactional! {
+    KMeans<A>(KMeansWork<A>) = read_and_write ["kmeans"];
+    /// The k-means kernel whose transactions only add.
+    KMeansAdds<A>(KMeansAddsWork) = add ["kmeans_adds"];
+}
 
-/// The parameters of [`KMeans`].
-///
-/// Dimensions: `n` points, `k` centres, `dims` coordinates.
+/// The work of a pass over `n` points of `dims` coordinates, with `k` centres.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct KMeansParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
+pub struct KMeansWork<A: Algorithm> {
     /// The points, one coordinate after the other: coordinate `j` of point `i` is at `j * n + i`,
     /// so that the lanes of a warp load neighbours; constant.
     pub points: TArray<f32>,
@@ -50,44 +50,30 @@ pub struct KMeansParams<A: Algorithm> {
     pub rows: A::Array<u32>,
     /// The centre of each point; [`NOWHERE`] at the start.
     pub members: TArray<u32>,
-    /// For each point, the number of points that were added to its centre before.
+    /// For each point, the number of points that were added to its centre before; of no words, if
+    /// the order of the additions is not noted.
     pub ranks: TArray<u32>,
     /// One word: the number of points that changed their centre.
     pub changed: TArray<u64>,
     /// The number of points of the launch, which are the first ones; at most `n`.
-    pub points_used: u64,
+    pub transactions: u64,
     /// `k`, at least 1.
     pub clusters: u32,
     /// `dims`, at least 1.
     pub dims: u32,
 }
 
-/// The k-means kernel whose transactions only add.
-#[derive(Clone, Copy, Debug)]
-pub struct KMeansAdds<A>(PhantomData<A>);
-
-/// The parameters of [`KMeansAdds`]: those of [`KMeansParams`] with other rows, and without ranks.
+/// [`KMeansWork`] with other rows, and without ranks.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct KMeansAddsParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
-    /// The same as in [`KMeansParams`].
+pub struct KMeansAddsWork {
     pub points: TArray<f32>,
-    /// The same as in [`KMeansParams`].
     pub centres: TArray<f32>,
-    /// The new sums, a row for each centre: the count, then the bits of an
-    /// `f32` for each coordinate. Only transactions access it.
     pub rows: TSums<u32>,
-    /// The same as in [`KMeansParams`].
     pub members: TArray<u32>,
-    /// The same as in [`KMeansParams`].
     pub changed: TArray<u64>,
-    /// The same as in [`KMeansParams`].
-    pub points_used: u64,
-    /// The same as in [`KMeansParams`].
+    pub transactions: u64,
     pub clusters: u32,
-    /// The same as in [`KMeansParams`].
     pub dims: u32,
 }
 
@@ -99,28 +85,6 @@ pub const POINTS_A_TURN: u64 = 8;
 
 /// The number of reads whose loads are in flight together.
 const BATCH: usize = 8;
-
-/// Loads element `i` of an array that nobody writes during a launch, or that only this lane has
-/// written. The host makes the arrays long enough; past the end the result is 0.
-#[inline(always)]
-pub(crate) fn load<L: Lane, T: stm_core::Element>(lane: &L, array: &TArray<T>, i: u64) -> u32 {
-    const { assert!(!T::WIDE, "32 bits are loaded") }
-    array
-        .get(i)
-        // SAFETY: in range of a live array of 32-bit words (`TArray`).
-        .map_or(0, |p| unsafe {
-            lane.load_relaxed_32(p.cast_const().cast())
-        })
-}
-
-/// Stores element `i` of an array, which no other lane may access.
-#[inline(always)]
-pub(crate) fn store<L: Lane>(lane: &L, array: &TArray<u32>, i: u64, v: u32) {
-    if let Some(p) = array.get(i) {
-        // SAFETY: in range of a live array of 32-bit words (`TArray`).
-        unsafe { lane.store_relaxed_32(p, v) };
-    }
-}
 
 /// The input of the search for a point's centre.
 #[derive(Clone, Copy, Debug)]
@@ -178,7 +142,7 @@ struct PassOver<'a, A: Algorithm> {
     search: Search,
     members: TArray<u32>,
     changed: TArray<u64>,
-    points_used: u64,
+    transactions: u64,
 }
 
 impl<A: Algorithm> PassOver<'_, A> {
@@ -199,7 +163,7 @@ impl<A: Algorithm> PassOver<'_, A> {
         let mut changed = 0;
         let mut stopped = false;
         let mut start = 0;
-        while start < p.points_used {
+        while start < p.transactions {
             let next = start + stride * POINTS_A_TURN;
             // A stopped lane continues to the end without work, as it still
             // takes part in votes of its warp and barriers of its block.
@@ -211,7 +175,7 @@ impl<A: Algorithm> PassOver<'_, A> {
             let end = if stopped {
                 start
             } else {
-                next.min(p.points_used)
+                next.min(p.transactions)
             };
             let mut i = start + first;
             while i < end {
@@ -237,151 +201,159 @@ impl<A: Algorithm> PassOver<'_, A> {
     }
 }
 
-/// The pass of a kernel's parameters.
+/// The pass of a kernel's work.
 macro_rules! pass_over {
     ($p:ident) => {
         PassOver {
             stm: &$p.stm,
             search: Search {
-                points: $p.points,
-                centres: $p.centres,
-                n: $p.members.len(),
-                clusters: $p.clusters,
-                dims: $p.dims,
+                points: $p.work.points,
+                centres: $p.work.centres,
+                n: $p.work.members.len(),
+                clusters: $p.work.clusters,
+                dims: $p.work.dims,
             },
-            members: $p.members,
-            changed: $p.changed,
-            points_used: $p.points_used,
+            members: $p.work.members,
+            changed: $p.work.changed,
+            transactions: $p.work.transactions,
         }
     };
 }
 
-#[stm_core::inlined]
-impl<A: Algorithm> KMeans<A> {
-    fn body<L: Lane>(lane: &L, p: &KMeansParams<A>) {
-        let pass = pass_over!(p);
-        if A::TEAMS && lane.warp_width() > 1 {
-            pass.run(lane, |range| Self::add_as_team(lane, p, range));
-        } else {
-            pass.run(lane, |range| {
-                p.stm.for_each(lane, range, |tx, i| Self::add(tx, p, i));
-            });
-        }
-    }
-
-    /// Runs the transactions of those points of a range that the calling warp
-    /// has searched, each by all of its lanes.
-    fn add_as_team<L: Lane>(lane: &L, params: &KMeansParams<A>, range: Range<u64>) {
-        let lanes = lane.warp_mask();
-        let size = lanes.count_ones();
-        let stride = lane.grid_threads();
-        let first = range.start + lane.grid_thread() - u64::from(lane.lane_index());
-        let (mut mine, mut from) = (0, first);
-        while from < range.end {
-            mine += (range.end - from).min(u64::from(size));
-            from += stride;
-        }
-        let words = params.dims + 1;
-        let n = params.members.len();
-        // This makes the stores to `members` visible to all lanes.
-        // SAFETY: all lanes of the warp come here, as often.
-        unsafe { lane.sync_warp(lanes) };
-        params.stm.for_each_of_team(lane, 0..mine, |tx, number| {
-            let number = number as u32;
-            let turn = number.checked_div(size).unwrap_or(0); // size is not 0
-            let i = first + u64::from(turn) * stride + u64::from(number - turn * size);
-            let row = u64::from(load(lane, &params.members, i)) * u64::from(words);
-            let mut k = tx.rank();
-            while k - tx.rank() < words {
-                let at = (k < words).then_some(row + u64::from(k));
-                let x = if at.is_some() && k != 0 {
-                    load(lane, &params.points, u64::from(k - 1) * n + i)
-                } else {
-                    0
-                };
-                let found = tx.read(&params.rows, at)?.unwrap_or(0);
-                let new = if k == 0 {
-                    // As in `add`.
-                    store(lane, &params.ranks, i, found);
-                    found.wrapping_add(1)
-                } else {
-                    (f32::from_bits(found) + f32::from_bits(x)).to_bits()
-                };
-                tx.write(&params.rows, at.map(|at| (at, new)))?;
-                k += tx.size();
-            }
-            Ok(())
-        });
-    }
-
-    fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansParams<A>, i: u64) -> TxResult<()> {
-        let lane = tx.lane();
-        let n = params.members.len();
-        let words = params.dims + 1;
-        let member = load(lane, &params.members, i);
-        if member >= params.clusters {
-            // Another lane of the block was stopped before its search.
-            return tx.cancel();
-        }
-        let row = u64::from(member) * u64::from(words);
-        let mut k = 0;
-        while k < words {
-            // The last batch repeats the last word to its end.
-            let at: [u64; BATCH] =
-                core::array::from_fn(|b| row + u64::from((k + b as u32).min(words - 1)));
-            let found = tx.read_many(&params.rows, at)?;
-            let count = (words - k).min(BATCH as u32);
-            let mut new = found;
-            for new in &mut new {
-                if k == 0 {
-                    // If the attempt aborts, this lane's next attempt overwrites the value.
-                    store(lane, &params.ranks, i, *new);
-                    *new = new.wrapping_add(1);
-                } else if k < words {
-                    let x = f32::from_bits(load(lane, &params.points, u64::from(k - 1) * n + i));
-                    *new = (f32::from_bits(*new) + x).to_bits();
-                }
-                k += 1;
-            }
-            tx.write_many(&params.rows, at, new, count)?;
-        }
-        Ok(())
-    }
-}
-
-#[stm_core::inlined]
-impl<A: Algorithm> KMeansAdds<A> {
-    fn body<L: Lane>(lane: &L, p: &KMeansAddsParams<A>) {
-        let pass = pass_over!(p);
+#[inline(always)]
+fn read_and_write<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, KMeansWork<A>>) {
+    let pass = pass_over!(p);
+    if A::TEAMS && lane.warp_width() > 1 {
+        pass.run(lane, |range| add_as_team(lane, p, range));
+    } else {
         pass.run(lane, |range| {
-            p.stm.for_each(lane, range, |tx, i| Self::add(tx, p, i));
+            p.stm.for_each(lane, range, |tx, i| add_to_row(tx, p, i));
         });
-    }
-
-    fn add<L: Lane>(tx: &mut Tx<'_, L, A>, params: &KMeansAddsParams<A>, i: u64) -> TxResult<()> {
-        let lane = tx.lane();
-        let (n, dims) = (params.members.len(), params.dims);
-        let member = load(lane, &params.members, i);
-        if member >= params.clusters {
-            // Another lane of the block was stopped before its search.
-            return tx.cancel();
-        }
-        let row = u64::from(member);
-        tx.add(&params.rows, row, 0, 1)?;
-        let sums = params.rows.cast::<f32>();
-        let mut k = 0;
-        while k < dims {
-            // The last batch repeats the last coordinate to its end, and adds it once.
-            let point: [f32; BATCH] = core::array::from_fn(|b| {
-                let j = (k + b as u32).min(dims - 1);
-                f32::from_bits(load(lane, &params.points, u64::from(j) * n + i))
-            });
-            tx.add_many(&sums, row, 1 + k, point, (dims - k).min(BATCH as u32))?;
-            k += BATCH as u32;
-        }
-        Ok(())
     }
 }
 
-kernels!(KMeans, KMeansParams, "kmeans");
-kernels!(KMeansAdds, KMeansAddsParams, "kmeans_adds");
+/// Runs the transactions of those points of a range that the calling warp
+/// has searched, each by all of its lanes.
+#[inline(always)]
+fn add_as_team<L: Lane, A: Algorithm>(
+    lane: &L,
+    p: &Transactional<A, KMeansWork<A>>,
+    range: Range<u64>,
+) {
+    let lanes = lane.warp_mask();
+    let size = lanes.count_ones();
+    let stride = lane.grid_threads();
+    let first = range.start + lane.grid_thread() - u64::from(lane.lane_index());
+    let (mut mine, mut from) = (0, first);
+    while from < range.end {
+        mine += (range.end - from).min(u64::from(size));
+        from += stride;
+    }
+    let words = p.work.dims + 1;
+    let n = p.work.members.len();
+    // This makes the stores to `members` visible to all lanes.
+    // SAFETY: all lanes of the warp come here, as often.
+    unsafe { lane.sync_warp(lanes) };
+    p.stm.for_each_of_team(lane, 0..mine, |tx, number| {
+        let number = number as u32;
+        let turn = number.checked_div(size).unwrap_or(0); // size is not 0
+        let i = first + u64::from(turn) * stride + u64::from(number - turn * size);
+        let row = u64::from(load(lane, &p.work.members, i)) * u64::from(words);
+        let mut k = tx.rank();
+        while k - tx.rank() < words {
+            let at = (k < words).then_some(row + u64::from(k));
+            let x = if at.is_some() && k != 0 {
+                load(lane, &p.work.points, u64::from(k - 1) * n + i)
+            } else {
+                0
+            };
+            let found = tx.read(&p.work.rows, at)?.unwrap_or(0);
+            let new = if k == 0 {
+                // As in `add_to_row`.
+                store(lane, &p.work.ranks, i, found);
+                found.wrapping_add(1)
+            } else {
+                (f32::from_bits(found) + f32::from_bits(x)).to_bits()
+            };
+            tx.write(&p.work.rows, at.map(|at| (at, new)))?;
+            k += tx.size();
+        }
+        Ok(())
+    });
+}
+
+#[inline(always)]
+fn add_to_row<L: Lane, A: Algorithm>(
+    tx: &mut Tx<'_, L, A>,
+    p: &Transactional<A, KMeansWork<A>>,
+    i: u64,
+) -> TxResult<()> {
+    let lane = tx.lane();
+    let n = p.work.members.len();
+    let words = p.work.dims + 1;
+    let member = load(lane, &p.work.members, i);
+    if member >= p.work.clusters {
+        // Another lane of the block was stopped before its search.
+        return tx.cancel();
+    }
+    let row = u64::from(member) * u64::from(words);
+    let mut k = 0;
+    while k < words {
+        // The last batch repeats the last word to its end.
+        let at: [u64; BATCH] =
+            core::array::from_fn(|b| row + u64::from((k + b as u32).min(words - 1)));
+        let found = tx.read_many(&p.work.rows, at)?;
+        let count = (words - k).min(BATCH as u32);
+        let mut new = found;
+        for new in &mut new {
+            if k == 0 {
+                // If the attempt aborts, this lane's next attempt overwrites the value.
+                store(lane, &p.work.ranks, i, *new);
+                *new = new.wrapping_add(1);
+            } else if k < words {
+                let x = f32::from_bits(load(lane, &p.work.points, u64::from(k - 1) * n + i));
+                *new = (f32::from_bits(*new) + x).to_bits();
+            }
+            k += 1;
+        }
+        tx.write_many(&p.work.rows, at, new, count)?;
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn add<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, KMeansAddsWork>) {
+    let pass = pass_over!(p);
+    pass.run(lane, |range| {
+        p.stm.for_each(lane, range, |tx, i| add_to_sums(tx, p, i));
+    });
+}
+
+#[inline(always)]
+fn add_to_sums<L: Lane, A: Algorithm>(
+    tx: &mut Tx<'_, L, A>,
+    p: &Transactional<A, KMeansAddsWork>,
+    i: u64,
+) -> TxResult<()> {
+    let lane = tx.lane();
+    let (n, dims) = (p.work.members.len(), p.work.dims);
+    let member = load(lane, &p.work.members, i);
+    if member >= p.work.clusters {
+        // Another lane of the block was stopped before its search.
+        return tx.cancel();
+    }
+    let row = u64::from(member);
+    tx.add(&p.work.rows, row, 0, 1)?;
+    let sums = p.work.rows.cast::<f32>();
+    let mut k = 0;
+    while k < dims {
+        // The last batch repeats the last coordinate to its end, and adds it once.
+        let point: [f32; BATCH] = core::array::from_fn(|b| {
+            let j = (k + b as u32).min(dims - 1);
+            f32::from_bits(load(lane, &p.work.points, u64::from(j) * n + i))
+        });
+        tx.add_many(&sums, row, 1 + k, point, (dims - k).min(BATCH as u32))?;
+        k += BATCH as u32;
+    }
+    Ok(())
+}

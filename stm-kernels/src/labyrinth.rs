@@ -41,22 +41,20 @@ pub(crate) use claim::Claims;
 use claim::Transactions;
 pub use grid::GridSize;
 pub use params::{
-    CLOCK_WORDS, FREE, LabyrinthParams, REQUESTS_MAX, RESERVED, RouterParams, TOO_LONG, UNROUTED,
+    CLOCK_WORDS, FREE, LabyrinthWork, REQUESTS_MAX, RESERVED, RouterParams, TOO_LONG, UNROUTED,
     UNSETTLED, WALL, cell_of_path,
 };
 
-use core::marker::PhantomData;
-use stm_core::{Lane, algorithm::Algorithm, kernels};
+use crate::rows::{Transactional, transactional};
+use stm_core::{Lane, algorithm::Algorithm};
 
-/// The routing kernel with transactions of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct Labyrinth<A, const BY_BLOCK: bool = false>(PhantomData<A>);
+transactional! {
+    Labyrinth<A>(LabyrinthWork<A>) = route::<false, _, _> ["lb"];
+    /// The same kernel with paths claimed by the whole block, where the algorithm has teams; under
+    /// others it is [`Labyrinth`].
+    LabyrinthByBlock<A>(LabyrinthWork<A>) = route::<true, _, _> ["lb_block", teams];
+}
 
-/// The same kernel with paths claimed by the whole block, where the algorithm has teams; under
-/// others it is [`Labyrinth`].
-pub type LabyrinthByBlock<A> = Labyrinth<A, true>;
-
-/// The number of bytes of shared memory that a block needs.
 pub const SHARED_BYTES: u32 = 16;
 
 // These are the indices of the words of shared memory.
@@ -102,15 +100,14 @@ pub(crate) struct Router<'a, L: Lane, C> {
     clock: *mut u64,
 }
 
-impl<A: Algorithm, const BY_BLOCK: bool> Labyrinth<A, BY_BLOCK> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &LabyrinthParams<A>) {
-        let claims = Transactions::<A, BY_BLOCK> {
-            stm: &p.stm,
-            grid: &p.grid,
-        };
-        Router::run(lane, &p.work, claims);
-    }
+#[inline(always)]
+fn route<const BY_BLOCK: bool, L: Lane, A: Algorithm>(
+    lane: &L,
+    p: &Transactional<A, LabyrinthWork<A>>,
+) {
+    let Transactional { stm, work: p } = p;
+    let grid = &p.grid;
+    Router::run(lane, &p.work, Transactions::<A, BY_BLOCK> { stm, grid });
 }
 
 #[stm_core::inlined]
@@ -426,6 +423,3 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         }
     }
 }
-
-kernels!(Labyrinth, LabyrinthParams, "lb");
-kernels!(LabyrinthByBlock, LabyrinthParams, "lb_block", teams);

@@ -6,7 +6,7 @@
 //! its input and checks its result. `cargo xtask ptx` builds the PTX below `ptx/`, which this crate
 //! embeds.
 //!
-//! [`stm_core::kernels!`] makes the entry points of a kernel from one line.
+//! A row makes a kernel of a function and what that is given (`rows`).
 //!
 //! | module | workload | source |
 //! | --- | --- | --- |
@@ -40,6 +40,10 @@
 #![no_std]
 // As in stm-core.
 #![allow(clippy::needless_range_loop)]
+#![allow(
+    missing_docs,
+    reason = "the programs of this repository alone use these items; what a name says needs no sentence"
+)]
 #![cfg_attr(target_arch = "nvptx64", feature(abi_ptx, asm_experimental_arch))]
 
 #[cfg(not(target_arch = "nvptx64"))]
@@ -86,6 +90,7 @@ pub mod queue;
 pub mod ra;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod reduction;
+pub mod rows;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod sections;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
@@ -93,3 +98,5 @@ pub mod sorted;
 mod spelled;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod vacation;
+#[cfg_attr(feature = "sample", allow(dead_code))] // the kernels left out use the rest
+mod words;

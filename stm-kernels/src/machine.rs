@@ -5,10 +5,23 @@
 //! [`RandomAccesses`] shows the rate of each access; [`Meetings`] the time of a
 //! barrier, and [`Entries`] that of a semaphore. The words stay zero, whatever is done to them.
 
-use crate::{draw::mix, spelled::spelled};
-use stm_core::{Lane, TArray, kernel_alone};
+use crate::{draw::mix, rows::alone, spelled::spelled};
+use stm_core::{Lane, TArray};
 use stm_sync::barrier::{Chosen, TBarrier};
 use stm_sync::semaphore::{self, TSemaphores};
+
+alone! {
+    /// The first thread of each block makes the same accesses, some of them in flight together.
+    Accesses(AccessesParams) = accesses ["machine_accesses", "machine" / "accesses"];
+    /// Every thread accesses words at random places, some of them in flight together.
+    RandomAccesses(RandomAccessesParams) = random_accesses
+        ["machine_random", "machine" / "random", wide];
+    /// All threads wait at a barrier again and again.
+    Meetings(MeetingsParams) = meetings ["machine_meetings", "machine" / "meetings"];
+    /// The first thread of each block enters a semaphore and leaves it, again and again, with
+    /// nothing to do inside.
+    Entries(EntriesParams) = entries ["machine_entries", "machine" / "entries"];
+}
 
 /// The number of accesses that a thread has in flight.
 pub const IN_FLIGHT: u32 = 8;
@@ -19,7 +32,6 @@ fn sum(found: [u32; IN_FLIGHT as usize]) -> u32 {
     found[0] ^ found[1] ^ found[2] ^ found[3] ^ found[4] ^ found[5] ^ found[6] ^ found[7]
 }
 
-/// What an access does.
 #[repr(u32)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Operation {
@@ -34,11 +46,6 @@ pub enum Operation {
     Swap,
 }
 
-/// The first thread of each block makes the same accesses, some of them in flight together.
-#[derive(Clone, Copy, Debug)]
-pub struct Accesses;
-
-/// The parameters of [`Accesses`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct AccessesParams {
@@ -50,7 +57,6 @@ pub struct AccessesParams {
     pub accesses: u32,
     /// How many words the blocks' words are apart: 0 if they contend.
     pub stride: u32,
-    /// What they do.
     pub operation: Operation,
     /// Whether an addition comes first.
     pub after_atomic: bool,
@@ -58,60 +64,44 @@ pub struct AccessesParams {
     pub zero: u32,
 }
 
-impl Accesses {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &AccessesParams) {
-        if lane.thread_index() != 0 {
-            return;
-        }
-        let block = u64::from(lane.block_index());
-        let word = p.words.get(block * u64::from(p.stride));
-        let (Some(word), Some(result)) = (word, p.results.get(block)) else {
-            return;
+#[inline(always)]
+fn accesses<L: Lane>(lane: &L, p: &AccessesParams) {
+    if lane.thread_index() != 0 {
+        return;
+    }
+    let block = u64::from(lane.block_index());
+    let word = p.words.get(block * u64::from(p.stride));
+    let (Some(word), Some(result)) = (word, p.results.get(block)) else {
+        return;
+    };
+    // SAFETY: live words, used with 32 bits only. Relaxed: nothing is read on the
+    // strength of what is found.
+    unsafe {
+        let mut all = if p.after_atomic {
+            lane.fetch_add_relaxed_32(word, p.zero)
+        } else {
+            0
         };
-        // SAFETY: live words, used with 32 bits only. Relaxed: nothing is read on the
-        // strength of what is found.
-        unsafe {
-            let mut all = if p.after_atomic {
-                lane.fetch_add_relaxed_32(word, p.zero)
-            } else {
-                0
-            };
-            let mut k = 0;
-            // One branch before the loop and none inside.
-            match p.operation {
-                Operation::Load => {
-                    while k < p.accesses {
-                        all ^= sum(spelled!(J of 8 => { let _ = J; lane.load_relaxed_32(word) }));
-                        k += IN_FLIGHT;
-                    }
+        macro_rules! repeated {
+            ($access:expr) => {{
+                let mut k = 0;
+                while k < p.accesses {
+                    all ^= sum(spelled!(J of 8 => { let _ = J; $access }));
+                    k += IN_FLIGHT;
                 }
-                Operation::Store => {
-                    while k < p.accesses {
-                        let _ =
-                            spelled!(J of 8 => { let _ = J; lane.store_relaxed_32(word, p.zero) });
-                        k += IN_FLIGHT;
-                    }
-                }
-                Operation::Add => {
-                    while k < p.accesses {
-                        all ^= sum(
-                            spelled!(J of 8 => { let _ = J; lane.fetch_add_relaxed_32(word, p.zero) }),
-                        );
-                        k += IN_FLIGHT;
-                    }
-                }
-                Operation::Swap => {
-                    while k < p.accesses {
-                        all ^= sum(
-                            spelled!(J of 8 => { let _ = J; lane.cas_relaxed_32(word, p.zero, p.zero) }),
-                        );
-                        k += IN_FLIGHT;
-                    }
-                }
-            }
-            lane.store_relaxed_32(result, all);
+            }};
         }
+        // One branch before the loop and none inside.
+        match p.operation {
+            Operation::Load => repeated!(lane.load_relaxed_32(word)),
+            Operation::Store => repeated!({
+                lane.store_relaxed_32(word, p.zero);
+                0
+            }),
+            Operation::Add => repeated!(lane.fetch_add_relaxed_32(word, p.zero)),
+            Operation::Swap => repeated!(lane.cas_relaxed_32(word, p.zero, p.zero)),
+        }
+        lane.store_relaxed_32(result, all);
     }
 }
 
@@ -119,19 +109,12 @@ impl Accesses {
 #[repr(u32)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Width {
-    /// 32 bits.
     Bits32,
-    /// 64 bits.
     Bits64,
     /// 128 bits, on lanes that have them; nothing adds so many.
     Bits128,
 }
 
-/// Every thread accesses words at random places, some of them in flight together.
-#[derive(Clone, Copy, Debug)]
-pub struct RandomAccesses;
-
-/// The parameters of [`RandomAccesses`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RandomAccessesParams {
@@ -141,9 +124,7 @@ pub struct RandomAccessesParams {
     pub results: TArray<u32>,
     /// The number of accesses of a thread, a multiple of [`IN_FLIGHT`].
     pub accesses: u32,
-    /// What they do.
     pub operation: Operation,
-    /// Their width.
     pub width: Width,
     /// What is added and stored: 0, as in [`AccessesParams::zero`].
     pub zero: u32,
@@ -176,193 +157,143 @@ macro_rules! at_random {
     }};
 }
 
-#[stm_core::inlined]
-impl RandomAccesses {
-    /// Makes the accesses of one width, and returns something that depends on all results.
-    #[allow(clippy::cast_ptr_alignment)] // a multiple of the width, from an aligned word
-    fn narrow<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
-        // SAFETY: the mask keeps the index in range of live words, which are used with
-        // 32 bits only. Relaxed: nothing is read on the strength of what is found.
-        unsafe {
-            match p.operation {
-                Operation::Load => at_random!(lane, p, first, 2, u32, |w| lane.load_relaxed_32(w)),
-                Operation::Store => at_random!(lane, p, first, 2, u32, |w| {
-                    lane.store_relaxed_32(w, p.zero);
-                    0
-                }),
-                Operation::Add => {
-                    at_random!(lane, p, first, 2, u32, |w| lane
-                        .fetch_add_relaxed_32(w, p.zero))
-                }
-                Operation::Swap => {
-                    at_random!(lane, p, first, 2, u32, |w| lane
-                        .cas_relaxed_32(w, p.zero, p.zero))
-                }
-            }
-        }
-    }
-
-    /// Does the same with words of 64 bits.
-    #[allow(clippy::cast_ptr_alignment)] // as above
-    fn wide<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
-        // SAFETY: as above, with 64 bits.
-        unsafe {
-            match p.operation {
-                Operation::Load => {
-                    at_random!(lane, p, first, 3, u64, |w| lane.load_relaxed_64(w) as u32)
-                }
-                Operation::Store => at_random!(lane, p, first, 3, u64, |w| {
-                    lane.store_relaxed_64(w, p.zero.into());
-                    0
-                }),
-                Operation::Add => {
-                    at_random!(lane, p, first, 3, u64, |w| lane
-                        .fetch_add_relaxed_64(w, p.zero.into())
-                        as u32)
-                }
-                Operation::Swap => {
-                    at_random!(lane, p, first, 3, u64, |w| lane.cas_relaxed_64(
-                        w,
-                        p.zero.into(),
-                        p.zero.into()
-                    ) as u32)
+/// Writes the function that makes the accesses of one width, and returns something that depends on
+/// all results.
+macro_rules! of_width {
+    ($width:ident, $log2:literal, $ty:ty, $load:ident, $store:ident, $add:ident, $swap:ident) => {
+        #[allow(clippy::cast_ptr_alignment)] // a multiple of the width, from an aligned word
+        #[inline(always)]
+        fn $width<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
+            let zero = <$ty>::from(p.zero);
+            // SAFETY: the mask keeps the index in range of live words, which are used with
+            // these bits only. Relaxed: nothing is read on the strength of what is found.
+            unsafe {
+                match p.operation {
+                    Operation::Load => {
+                        at_random!(lane, p, first, $log2, $ty, |w| lane.$load(w) as u32)
+                    }
+                    Operation::Store => at_random!(lane, p, first, $log2, $ty, |w| {
+                        lane.$store(w, zero);
+                        0
+                    }),
+                    Operation::Add => {
+                        at_random!(lane, p, first, $log2, $ty, |w| lane.$add(w, zero) as u32)
+                    }
+                    Operation::Swap => {
+                        at_random!(lane, p, first, $log2, $ty, |w| lane.$swap(w, zero, zero)
+                            as u32)
+                    }
                 }
             }
         }
-    }
+    };
+}
+of_width!(
+    narrow,
+    2,
+    u32,
+    load_relaxed_32,
+    store_relaxed_32,
+    fetch_add_relaxed_32,
+    cas_relaxed_32
+);
+of_width!(
+    wide,
+    3,
+    u64,
+    load_relaxed_64,
+    store_relaxed_64,
+    fetch_add_relaxed_64,
+    cas_relaxed_64
+);
 
-    /// Does the same with words of 128 bits, as far as the lane has them.
-    #[allow(clippy::cast_ptr_alignment)] // as above
-    fn widest<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
-        if !lane.has_wide_atomics() {
-            return 0;
-        }
-        // SAFETY: as above, with 128 bits, which the lane has.
-        unsafe {
-            match p.operation {
-                Operation::Load => {
-                    at_random!(lane, p, first, 4, u64, |w| lane.load_relaxed_128(w)[0]
-                        as u32)
-                }
-                Operation::Store => at_random!(lane, p, first, 4, u64, |w| {
-                    lane.store_relaxed_128(w, [p.zero.into(); 2]);
-                    0
-                }),
-                Operation::Add => 0,
-                Operation::Swap => {
-                    at_random!(
-                        lane,
-                        p,
-                        first,
-                        4,
-                        u64,
-                        |w| lane.cas_relaxed_128(w, [0; 2], [0; 2])[0] as u32
-                    )
-                }
+/// Does the same with words of 128 bits, as far as the lane has them.
+#[allow(clippy::cast_ptr_alignment)] // as above
+#[inline(always)]
+fn widest<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
+    if !lane.has_wide_atomics() {
+        return 0;
+    }
+    // SAFETY: as above, with 128 bits, which the lane has.
+    unsafe {
+        match p.operation {
+            Operation::Load => {
+                at_random!(lane, p, first, 4, u64, |w| lane.load_relaxed_128(w)[0]
+                    as u32)
+            }
+            Operation::Store => at_random!(lane, p, first, 4, u64, |w| {
+                lane.store_relaxed_128(w, [p.zero.into(); 2]);
+                0
+            }),
+            Operation::Add => 0,
+            Operation::Swap => {
+                at_random!(
+                    lane,
+                    p,
+                    first,
+                    4,
+                    u64,
+                    |w| lane.cas_relaxed_128(w, [0; 2], [0; 2])[0] as u32
+                )
             }
         }
-    }
-
-    fn body<L: Lane>(lane: &L, p: &RandomAccessesParams) {
-        let (Some(first), Some(result)) = (p.words.get(0), p.results.get(lane.grid_thread()))
-        else {
-            return;
-        };
-        let all = match p.width {
-            Width::Bits32 => Self::narrow(lane, p, first),
-            Width::Bits64 => Self::wide(lane, p, first),
-            Width::Bits128 => Self::widest(lane, p, first),
-        };
-        // SAFETY: a live word of this thread's.
-        unsafe { lane.store_relaxed_32(result, all) };
     }
 }
 
-/// All threads wait at a barrier again and again.
-#[derive(Clone, Copy, Debug)]
-pub struct Meetings;
+#[inline(always)]
+fn random_accesses<L: Lane>(lane: &L, p: &RandomAccessesParams) {
+    let (Some(first), Some(result)) = (p.words.get(0), p.results.get(lane.grid_thread())) else {
+        return;
+    };
+    let all = match p.width {
+        Width::Bits32 => narrow(lane, p, first),
+        Width::Bits64 => wide(lane, p, first),
+        Width::Bits128 => widest(lane, p, first),
+    };
+    // SAFETY: a live word of this thread's.
+    unsafe { lane.store_relaxed_32(result, all) };
+}
 
-/// The parameters of [`Meetings`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct MeetingsParams {
-    /// The barrier.
     pub barrier: TBarrier<Chosen>,
-    /// How often they wait.
     pub waits: u32,
 }
 
-impl Meetings {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &MeetingsParams) {
-        let mut grid = p.barrier.enter(lane);
-        let mut k = 0;
-        while k < p.waits {
-            // SAFETY: every thread of the grid waits as often.
-            if unsafe { grid.wait() }.is_err() {
-                return;
-            }
-            k += 1;
+#[inline(always)]
+fn meetings<L: Lane>(lane: &L, p: &MeetingsParams) {
+    let mut grid = p.barrier.enter(lane);
+    let mut k = 0;
+    while k < p.waits {
+        // SAFETY: every thread of the grid waits as often.
+        if unsafe { grid.wait() }.is_err() {
+            return;
         }
+        k += 1;
     }
 }
 
-/// The first thread of each block enters a semaphore and leaves it, again and again, with
-/// nothing to do inside.
-#[derive(Clone, Copy, Debug)]
-pub struct Entries;
-
-/// The parameters of [`Entries`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct EntriesParams {
-    /// One semaphore.
     pub semaphores: TSemaphores<semaphore::Chosen>,
-    /// How often each thread enters.
     pub times: u32,
 }
 
-impl Entries {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &EntriesParams) {
-        let Some(semaphore) = p.semaphores.get(0) else {
-            return;
-        };
-        if lane.thread_index() != 0 {
+#[inline(always)]
+fn entries<L: Lane>(lane: &L, p: &EntriesParams) {
+    let Some(semaphore) = p.semaphores.get(0) else {
+        return;
+    };
+    if lane.thread_index() != 0 {
+        return;
+    }
+    let mut k = 0;
+    while k < p.times {
+        if semaphore.with(lane, || ()).is_err() {
             return;
         }
-        let mut k = 0;
-        while k < p.times {
-            if semaphore.with(lane, || ()).is_err() {
-                return;
-            }
-            k += 1;
-        }
+        k += 1;
     }
 }
-
-kernel_alone!(
-    Entries,
-    EntriesParams,
-    "machine_entries",
-    "machine" / "entries"
-);
-kernel_alone!(
-    Accesses,
-    AccessesParams,
-    "machine_accesses",
-    "machine" / "accesses"
-);
-kernel_alone!(
-    RandomAccesses,
-    RandomAccessesParams,
-    "machine_random",
-    "machine" / "random",
-    wide
-);
-kernel_alone!(
-    Meetings,
-    MeetingsParams,
-    "machine_meetings",
-    "machine" / "meetings"
-);

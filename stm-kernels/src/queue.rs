@@ -11,19 +11,28 @@
 //! was lost or doubled, and whether the values of each producer kept their order.
 
 use crate::draw::draw;
+use crate::rows::Transactional;
+use crate::words::store_64;
 use core::{cell::Cell, marker::PhantomData};
 use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm, kernels};
 
-/// The queue kernel with transactions of algorithm `A`.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue<A>(PhantomData<A>);
 
-/// The parameters of [`Queue`].
+pub type QueueParams<A> = Transactional<A, QueueWork<A>>;
+
+impl<A: Algorithm> Queue<A> {
+    #[inline(always)]
+    fn body<L: Lane>(lane: &L, p: &QueueParams<A>) {
+        queue(lane, &p.stm, &p.work);
+    }
+}
+
+kernels!(Queue, QueueParams, "queue");
+
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct QueueParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
+pub struct QueueWork<A: Algorithm> {
     /// The counts, [`TAKEN`] and [`APPENDED`].
     pub counts: A::Array<u32>,
     /// The ring; one word or more.
@@ -31,9 +40,7 @@ pub struct QueueParams<A: Algorithm> {
     /// What each transaction did ([`done`]); as many words as there are
     /// transactions, zero before the launch.
     pub results: TArray<u64>,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The transactions' roles.
     pub plan: QueuePlan,
 }
 
@@ -55,23 +62,18 @@ pub enum Roles {
     ConsumersFirst = 2,
 }
 
-/// The transactions' roles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueuePlan {
-    /// The seed of the roles.
     pub seed: u64,
-    /// The number of transactions.
     pub transactions: u64,
     /// Producers in a hundred transactions, if their roles are drawn.
     pub producers_percent: u32,
-    /// The roles.
     pub roles: Roles,
 }
 
 #[stm_core::inlined]
 impl QueuePlan {
-    /// Whether transaction `i` is a producer.
     pub const fn is_producer(&self, i: u64) -> bool {
         match self.roles {
             Roles::Drawn => draw(self.seed, i, 0) % 100 < self.producers_percent as u64,
@@ -80,7 +82,6 @@ impl QueuePlan {
         }
     }
 
-    /// Whether transactions wait.
     pub const fn waits(&self) -> bool {
         !matches!(self.roles, Roles::Drawn)
     }
@@ -98,49 +99,40 @@ pub const fn done(position: u32, value: u32) -> u64 {
     (position as u64) << 32 | value as u64
 }
 
-impl<A: Algorithm> Queue<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &QueueParams<A>) {
-        let places = p.ring.len() as u32;
-        if places == 0 {
-            return;
-        }
-        // What the lane's last attempt did; its transaction's, once that has ended.
-        let result = Cell::new(0);
-        p.stm
-            .loops(lane)
-            .then(|i| {
-                if let Some(word) = p.results.get(i) {
-                    // SAFETY: an element of a live array, which only this lane
-                    // writes. Relaxed: the host reads it after the launch.
-                    unsafe { lane.store_relaxed_64(word, result.get()) };
-                }
-            })
-            .each(0..p.transactions, |tx, i| {
-                let [taken, appended] = tx.read_many(&p.counts, [TAKEN, APPENDED])?;
-                let waiting = appended.wrapping_sub(taken);
-                result.set(0);
-                if p.plan.is_producer(i) {
-                    if waiting < places {
-                        let value = QueuePlan::value(i);
-                        tx.write(&p.ring, u64::from(place(appended, places)), value)?;
-                        tx.write(&p.counts, APPENDED, appended.wrapping_add(1))?;
-                        result.set(done(appended, value));
-                    } else if p.plan.waits() {
-                        return tx.retry();
-                    }
-                } else if waiting == 0 {
-                    if p.plan.waits() {
-                        return tx.retry();
-                    }
-                } else {
-                    let value = tx.read(&p.ring, u64::from(place(taken, places)))?;
-                    tx.write(&p.counts, TAKEN, taken.wrapping_add(1))?;
-                    result.set(done(taken, value));
-                }
-                Ok(())
-            });
+#[inline(always)]
+fn queue<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &QueueWork<A>) {
+    let places = p.ring.len() as u32;
+    if places == 0 {
+        return;
     }
+    // What the lane's last attempt did; its transaction's, once that has ended.
+    let result = Cell::new(0);
+    stm.loops(lane)
+        .then(|i| store_64(lane, &p.results, i, result.get()))
+        .each(0..p.transactions, |tx, i| {
+            let [taken, appended] = tx.read_many(&p.counts, [TAKEN, APPENDED])?;
+            let waiting = appended.wrapping_sub(taken);
+            result.set(0);
+            if p.plan.is_producer(i) {
+                if waiting < places {
+                    let value = QueuePlan::value(i);
+                    tx.write(&p.ring, u64::from(place(appended, places)), value)?;
+                    tx.write(&p.counts, APPENDED, appended.wrapping_add(1))?;
+                    result.set(done(appended, value));
+                } else if p.plan.waits() {
+                    return tx.retry();
+                }
+            } else if waiting == 0 {
+                if p.plan.waits() {
+                    return tx.retry();
+                }
+            } else {
+                let value = tx.read(&p.ring, u64::from(place(taken, places)))?;
+                tx.write(&p.counts, TAKEN, taken.wrapping_add(1))?;
+                result.set(done(taken, value));
+            }
+            Ok(())
+        });
 }
 
 /// The word of the ring for a position of the queue; there are some.
@@ -151,8 +143,6 @@ pub(crate) const fn place(position: u32, places: u32) -> u32 {
         None => 0,
     }
 }
-
-kernels!(Queue, QueueParams, "queue");
 
 #[cfg(test)]
 mod tests {

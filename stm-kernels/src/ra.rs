@@ -9,12 +9,12 @@
 //! words are known before the first is read.
 
 use crate::draw::{below, draw, mix};
+use crate::spelled::spelled;
 use core::{marker::PhantomData, ops::Range};
 use stm_core::{Element, Lane, Plain, StmRef, algorithm::Algorithm, kernel, kernels};
 
 pub use random_array::{Kernel as RandomArray, Params as RaParams};
 
-/// The plan of the transactions.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Plain)]
 pub struct RaPlan {
@@ -45,7 +45,6 @@ impl RaPlan {
         }
     }
 
-    /// Returns transaction `i`.
     #[inline(always)]
     pub const fn transaction(&self, i: u64) -> RaTransaction {
         let bits = draw(self.seed, i, 0);
@@ -105,28 +104,10 @@ impl RaTransaction {
 /// transaction of [`RaUpdates`] reads and writes.
 pub const BATCH: usize = 16;
 
-/// Returns what `of` gives for each word of a batch. It is written out, because an array that a
-/// loop fills is on the stack and is copied from there byte by byte.
+/// Returns what `of` gives for each word of a batch.
 #[inline(always)]
 fn batch<T>(of: impl Fn(u32) -> T) -> [T; BATCH] {
-    [
-        of(0),
-        of(1),
-        of(2),
-        of(3),
-        of(4),
-        of(5),
-        of(6),
-        of(7),
-        of(8),
-        of(9),
-        of(10),
-        of(11),
-        of(12),
-        of(13),
-        of(14),
-        of(15),
-    ]
+    spelled!(J of 16 => of(J))
 }
 
 /// The random-array kernel: `transactions` transactions of a plan over an array
@@ -176,17 +157,12 @@ impl<A: Algorithm> RaUpdates<A> {
 #[derive(Clone, Copy, Debug)]
 pub struct RaWideUpdates<A>(PhantomData<A>);
 
-/// The parameters of [`RaWideUpdates`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RaWideParams<A: Algorithm> {
-    /// The transactional memory.
     pub stm: StmRef<A>,
-    /// The words.
     pub words: A::Array<u64>,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The plan of the transactions.
     pub plan: RaPlan,
 }
 

@@ -7,6 +7,8 @@
 //! 2011 (section 6) with a section in it, and with a common end in place of a number for each
 //! block, so that a lock that serves some blocks first is seen to.
 
+use crate::rows::{alone, row};
+use crate::words::store;
 use core::marker::PhantomData;
 use stm_core::{Lane, TArray, kernel_alone};
 use stm_sync::{
@@ -14,34 +16,20 @@ use stm_sync::{
     TasBackoff, Ticket, Ttas,
 };
 
-/// Sections on a lock of kind `K`.
 #[derive(Clone, Copy, Debug)]
 pub struct Sections<K>(PhantomData<K>);
 
-/// The parameters of [`Sections`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SectionsParams<K: LockKind> {
-    /// One lock.
     pub locks: TLocks<K>,
     /// The counter that the lock protects, 0 at first.
     pub counter: TArray<u32>,
     /// The number of sections that each block has made.
     pub made: TArray<u32>,
-    /// The sections of all blocks.
     pub sections: u32,
     /// How many a block may make without giving the lock up: 1 for each by itself.
     pub in_a_row: u32,
-}
-
-/// Stores how many sections the calling lane's block has made.
-#[inline(always)]
-fn tell<L: Lane>(lane: &L, made: &TArray<u32>, sections: u32) {
-    if let Some(word) = made.get(u64::from(lane.block_index())) {
-        // SAFETY: a live word of this block. Relaxed: the host reads it after the
-        // launch.
-        unsafe { lane.store_relaxed_32(word, sections) };
-    }
 }
 
 impl<K: LockKind> Sections<K> {
@@ -72,25 +60,23 @@ impl<K: LockKind> Sections<K> {
         } else {
             while p.locks.with(lane, 0, &mut section) == Ok(true) {}
         }
-        tell(lane, &p.made, made);
+        store(lane, &p.made, lane.block_index().into(), made);
     }
 }
 
-/// The same sections, executed by whoever holds a combiner.
-#[derive(Clone, Copy, Debug)]
-pub struct CombinedSections;
+alone! {
+    /// The same sections, executed by whoever holds a combiner.
+    CombinedSections(CombinedSectionsParams) = combined ["sections_combined", "sections" / "combined"];
+}
 
-/// The parameters of [`CombinedSections`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CombinedSectionsParams {
-    /// One combiner.
     pub combiners: TCombiners<1>,
     /// The counter that the combiner protects, 0 at first.
     pub counter: TArray<u32>,
     /// The number of sections that each block has made.
     pub made: TArray<u32>,
-    /// The sections of all blocks.
     pub sections: u32,
 }
 
@@ -123,54 +109,48 @@ impl Combined<1> for Counter {
     }
 }
 
-impl CombinedSections {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CombinedSectionsParams) {
-        let Some(word) = p.counter.get(0) else {
-            return;
-        };
-        if lane.thread_index() != 0 {
-            return;
-        }
-        let counter = Counter {
-            word,
-            most: p.sections,
-        };
-        let mut made = 0;
-        while p.combiners.apply(lane, 0, &counter, [1]) == Ok(1) {
-            made += 1;
-        }
-        tell(lane, &p.made, made);
+#[inline(always)]
+fn combined<L: Lane>(lane: &L, p: &CombinedSectionsParams) {
+    let Some(word) = p.counter.get(0) else {
+        return;
+    };
+    if lane.thread_index() != 0 {
+        return;
     }
+    let counter = Counter {
+        word,
+        most: p.sections,
+    };
+    let mut made = 0;
+    while p.combiners.apply(lane, 0, &counter, [1]) == Ok(1) {
+        made += 1;
+    }
+    store(lane, &p.made, lane.block_index().into(), made);
 }
 
-/// Makes the kernel for a kind of lock.
+pub type SectionsChosen = Sections<Chosen>;
+
+/// Makes the kernel for each kind of lock.
 macro_rules! sections {
-    ($($name:ident, $params:ident, $kind:ty, $entry:literal, $file:literal;)*) => {$(
-        #[doc = concat!("[`Sections`] on a lock of kind `", stringify!($kind), "`.")]
-        pub type $name = Sections<$kind>;
-        #[doc = concat!("The parameters of [`", stringify!($name), "`].")]
-        pub type $params = SectionsParams<$kind>;
-        kernel_alone!($name, $params, $entry, "sections" / $file);
+    ($($kind:ty [$($entry:tt)+];)*) => {$(
+        row! {
+            type Of = Sections<$kind>;
+            type Given = SectionsParams<$kind>;
+            kernel_alone!(Of, Given, $($entry)+);
+        }
     )*};
 }
 
 sections! {
-    SectionsTas, SectionsTasParams, Tas, "sections_tas", "tas";
-    SectionsTtas, SectionsTtasParams, Ttas, "sections_ttas", "ttas";
-    SectionsBackoff, SectionsBackoffParams, TasBackoff, "sections_backoff", "backoff";
-    SectionsTicket, SectionsTicketParams, Ticket, "sections_ticket", "ticket";
-    SectionsFetchAdd, SectionsFetchAddParams, FetchAdd, "sections_fetch_add", "fetch-add";
-    SectionsRing, SectionsRingParams, Ring, "sections_ring", "ring";
-    SectionsAnderson, SectionsAndersonParams, Anderson, "sections_anderson", "anderson";
-    SectionsMcs, SectionsMcsParams, Mcs, "sections_mcs", "mcs";
-    SectionsChosen, SectionsChosenParams, Chosen, "sections_chosen", "chosen";
-    SectionsReserving16, SectionsReserving16Params, Reserving<16>, "sections_reserving_16", "reserving-16";
-    SectionsReserving64, SectionsReserving64Params, Reserving<64>, "sections_reserving_64", "reserving-64";
+    Tas ["sections_tas", "sections" / "tas"];
+    Ttas ["sections_ttas", "sections" / "ttas"];
+    TasBackoff ["sections_backoff", "sections" / "backoff"];
+    Ticket ["sections_ticket", "sections" / "ticket"];
+    FetchAdd ["sections_fetch_add", "sections" / "fetch-add"];
+    Ring ["sections_ring", "sections" / "ring"];
+    Anderson ["sections_anderson", "sections" / "anderson"];
+    Mcs ["sections_mcs", "sections" / "mcs"];
+    Chosen ["sections_chosen", "sections" / "chosen"];
+    Reserving<16> ["sections_reserving_16", "sections" / "reserving-16"];
+    Reserving<64> ["sections_reserving_64", "sections" / "reserving-64"];
 }
-kernel_alone!(
-    CombinedSections,
-    CombinedSectionsParams,
-    "sections_combined",
-    "sections" / "combined"
-);

@@ -23,6 +23,7 @@
 //! A record is one word ([`Resource`]), so a query reads three, in most cases: the head of a chain,
 //! a key and the record. Its places are limited in return ([`PLACES_MAX`]).
 
+use crate::words::store_64;
 use core::cell::Cell;
 use stm_core::collections::{ListPlace, TLists, TMap};
 use stm_core::{Lane, StmRef, TArray, Tx, TxResult, algorithm::Algorithm, kernel};
@@ -251,7 +252,6 @@ impl<A: Algorithm> Agency<A> {
     }
 }
 
-/// Returns the number of a customer's list.
 #[inline(always)]
 pub(crate) const fn list_of(customer: u32) -> u64 {
     (customer - 1) as u64
@@ -260,13 +260,9 @@ pub(crate) const fn list_of(customer: u32) -> u64 {
 /// What a task does with a record that it has looked up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
-    /// It leaves the record.
     Nothing,
-    /// It changes the record.
     Set(u32),
-    /// It adds the record, which is not there.
     Insert(u32),
-    /// It removes the record.
     Remove,
 }
 
@@ -318,13 +314,7 @@ pub fn travel<L: Lane, A: Algorithm>(
     let note = Cell::new(Note::NOTHING);
     stm.loops(lane)
         .in_step()
-        .then(|i| {
-            if let Some(word) = notes.get(i) {
-                // SAFETY: an element of a live array, which only this lane writes.
-                // Relaxed: the host reads it after the launch.
-                unsafe { lane.store_relaxed_64(word, note.get().bits()) };
-            }
-        })
+        .then(|i| store_64(lane, notes, i, note.get().bits()))
         .each(0..transactions, |tx, i| {
             note.set(agency.run(tx, i, &plan.transaction(i))?);
             Ok(())

@@ -330,7 +330,7 @@ fn every_struct_of_parameters_has_the_layout_of_c() {
             if line.contains("#[repr(C)]") {
                 layout_of_c = true;
             } else if let Some(name) = name {
-                if name.ends_with("Params") {
+                if name.ends_with("Params") || name.ends_with("Work") || name == "Transactional" {
                     assert!(layout_of_c, "{}: {name}", path.display());
                     structs += 1;
                 }

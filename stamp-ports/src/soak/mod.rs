@@ -31,8 +31,9 @@ use stm_core::host::{
     self, Buffer, Device, Launch, Pod, Statistics, Stm, StmConfig, Sums, TxArray,
 };
 use stm_core::{Element, Kernel, View};
-use stm_kernels::bank::{BankAdds, BankAddsParams, BankPlan, FINDINGS};
+use stm_kernels::bank::{BankAdds, BankPlan, BankWork, FINDINGS, Rows};
 use stm_kernels::cells::{self, TransferParams};
+use stm_kernels::rows::Transactional;
 
 mod state;
 mod step;
@@ -203,16 +204,19 @@ fn rows(device: &AnyDevice) -> Result<Launcher, host::Error> {
     let tables = Buffer::zeroed(device, 1, "the tables")?;
     let findings = Buffer::zeroed(device, FINDINGS, "the findings")?;
     Ok(Box::new(move |stm, transactions, seed| {
-        let params = BankAddsParams {
-            stm: stm.handle::<Fast>(),
-            accounts: accounts.view(),
-            row_log2: ROW_LOG2,
+        let work = BankWork {
+            accounts: Rows {
+                sums: accounts.view(),
+                row_log2: ROW_LOG2,
+            },
             sums: nothing.tarray(),
             tables: tables.tarray(),
             findings: findings.tarray(),
             transactions,
             plan: BankPlan::new(seed, count, count, 0, true),
         };
+        let stm_ref = stm.handle::<Fast>();
+        let params = Transactional { stm: stm_ref, work };
         // SAFETY: as in `cells`; the buffers live on, too.
         let (_, done) = unsafe { stm.launch::<BankAdds<Fast>>(&params) }?;
         let sum = (accounts.download()?.into_iter()).fold(0, i32::wrapping_add);

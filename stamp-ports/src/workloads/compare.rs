@@ -47,13 +47,9 @@ impl Wrong for Verdict {
 /// The first of two arrays' differences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Difference<T> {
-    /// The index where they differ first.
     pub at: usize,
-    /// What was found there.
     pub found: T,
-    /// What is right there.
     pub expected: T,
-    /// How many elements differ besides.
     pub more: usize,
 }
 
@@ -105,7 +101,6 @@ pub(super) fn in_ranges<R: Send>(count: u64, work: impl Fn(Range<u64>) -> R + Sy
     stm_core::internal::host::in_ranges(WORTH, count, work)
 }
 
-/// Words to which all cores add.
 #[derive(Debug)]
 pub(super) struct SharedWords(Vec<AtomicU32>);
 

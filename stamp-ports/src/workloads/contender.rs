@@ -9,7 +9,6 @@ use std::time::Duration;
 use stm_core::Kernel;
 use stm_core::host::{Device, Launch};
 
-/// The kinds of contenders.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContenderKind {
@@ -29,7 +28,6 @@ pub enum ContenderKind {
 pub const CRITICAL_SECTION: &str = "critical-section";
 
 impl ContenderKind {
-    /// Its name in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Unsynchronised => "unsynchronised",
@@ -62,7 +60,6 @@ pub trait PreparedContender<D: Device = AnyDevice> {
     fn note(&self) -> Result<Option<String>>;
 }
 
-/// Returns the lanes of a launch of this shape.
 pub const fn lanes((blocks, threads): (u32, u32)) -> u64 {
     blocks as u64 * threads as u64
 }
@@ -90,7 +87,6 @@ fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()
     Ok(())
 }
 
-/// Makes a contender's data on a device, from a seed, for so many transactions.
 pub(super) type Prepare<'a, D> = dyn Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a;
 
 /// What is counted where a transaction is one operation.
@@ -98,11 +94,8 @@ pub const ONE_EACH: (&str, f64) = ("operations", 1.0);
 
 /// A contender of a workload, which its parameters suit.
 pub struct Contender<'a, D: Device = AnyDevice> {
-    /// Its name within the workload.
     pub name: &'static str,
-    /// What kind it is of.
     pub kind: ContenderKind,
-    /// The kernel's entry point.
     pub entry: &'static str,
     /// What is counted as an operation, in the plural.
     pub operations: &'static str,

@@ -84,7 +84,6 @@ impl Excludes for TCombiners<1> {
     owned!(D: Combiners<D, 1>);
 }
 
-/// Nothing excludes anybody.
 impl Excludes for () {
     type On<D: Device + 'static> = ();
 

@@ -13,7 +13,6 @@ use stm_core::{Element, Layout, Summand};
 use stm_kernels::ht::{HtNode, HtPoolNode};
 use stm_kernels::ra::doubled;
 
-/// The form of a workload's transactions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Form {
     /// A closure reads and writes the words that it chooses as it goes.
@@ -26,13 +25,10 @@ pub enum Form {
     Wide,
 }
 
-/// The name of `fast` with transactions in their static form.
 pub const FAST_STATIC: &str = "fast, static";
-/// The same on elements of 64 bits.
 pub const FAST_WIDE: &str = "fast, static, 64-bit";
 
 impl Form {
-    /// Returns the form that options ask for, if they do.
     pub fn given(shared: &SharedOptions) -> Option<Self> {
         shared.is_static.then_some(Self::Static)
     }
@@ -49,12 +45,10 @@ impl Form {
         }
     }
 
-    /// Returns the bytes of an element of numbers of 32 bits.
     pub const fn bytes(self) -> u64 {
         if matches!(self, Self::Wide) { 8 } else { 4 }
     }
 
-    /// Returns whether all words are known before the first is read.
     pub const fn is_static(self) -> bool {
         !matches!(self, Self::Dynamic)
     }
@@ -230,7 +224,6 @@ pub(super) use kernels;
 
 /// What transactions access of a workload's data: an array, sums, records or a container.
 pub trait Accessed<D: Device> {
-    /// Changes the layout.
     fn arrange(&mut self, layout: Layout) -> Result<()>;
 
     /// Lets the check after a launch cover the words.
@@ -275,7 +268,6 @@ impl<D: Device, T: Element + Pod + Summand> Accessed<D> for Sums<D, T> {
     }
 }
 
-/// What returns the words of a container.
 type WordsOf<T> = fn(&T) -> std::result::Result<Vec<(WordAddress, u64)>, host::Error>;
 
 macro_rules! accessed {
@@ -345,7 +337,6 @@ pub fn check_memory<D: Device>(
     Ok(())
 }
 
-/// Refuses what the host has no room for.
 pub fn check_host_memory(what: &str, needed: u64, fix: &'static str) -> Result<()> {
     let available = Cpu::new().available_bytes()?;
     if needed > available {

@@ -27,12 +27,9 @@ pub enum Occasion {
     Recording(DeviceKind),
 }
 
-/// Where data come from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin<T> {
-    /// They are drawn.
     Drawn(T),
-    /// They are read from a file in STAMP's format.
     File(PathBuf),
 }
 
@@ -132,7 +129,6 @@ impl Lines {
     }
 }
 
-/// Returns the error for a line of a file, which has this number.
 pub fn bad_input(path: &Path, (line, what): (u64, String)) -> Error {
     Error::BadInput {
         path: path.to_owned(),
@@ -278,7 +274,6 @@ macro_rules! sizes {
 }
 pub(super) use sizes;
 
-/// A workload's input.
 pub trait Input: Clone + Debug + 'static {
     /// What is made from it.
     type Workload;
@@ -303,7 +298,6 @@ pub trait Input: Clone + Debug + 'static {
     fn make(&self, seed: u64) -> Result<Self::Workload>;
 }
 
-/// The seed, where the caller gives none.
 pub const SEED: u64 = 1;
 
 /// The options that several workloads share, each by its own meaning.

@@ -7,31 +7,34 @@
 
 use crate::error::Result;
 use serde::Serialize;
-use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Device, Error, InOrder, Launch, Statistics, Stm};
 use stm_core::internal::host::Laps;
 use stm_core::{Kernel, StmRef};
+use stm_kernels::rows::Transactional;
 
-/// What a launch did, and how long it took.
 type Timed = Result<(Duration, Statistics), host::Error>;
 
 /// What a launch is made of, beside its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<A: Algorithm> {
-    /// The handle of its transactional memory.
     pub stm: StmRef<A>,
-    /// Its transactions.
     pub transactions: u64,
 }
 
-/// What one run did.
+impl<A: Algorithm> Run<A> {
+    /// Returns the parameters of a kernel that does this work.
+    pub const fn on<W>(self, work: W) -> Transactional<A, W> {
+        let stm = self.stm;
+        Transactional { stm, work }
+    }
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct Launched {
     /// The kernels' time, all launches together.
     pub time: Duration,
-    /// Their statistics, summed.
     pub statistics: Statistics,
     /// The same for each kernel, in the order of their first launches.
     pub kernels: Vec<KernelTime>,
@@ -42,7 +45,6 @@ pub struct Launched {
 /// Launches that were enqueued without a wait for each.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Enqueued {
-    /// Their number.
     pub launches: u64,
     /// The host's time from before the first to after the last of a series, all series together.
     pub host: Duration,
@@ -56,7 +58,6 @@ impl Enqueued {
 }
 
 impl Launched {
-    /// Transactions a second.
     pub fn tx_per_s(&self) -> f64 {
         // A clock's tick at least, so that nothing is infinitely fast.
         self.statistics.commits as f64 / self.time.as_secs_f64().max(1e-9)
@@ -66,13 +67,9 @@ impl Launched {
 /// What the launches of one kernel did in a run.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct KernelTime {
-    /// The kernel's entry point.
     pub kernel: &'static str,
-    /// Its launches.
     pub launches: u64,
-    /// Their time together, in milliseconds.
     pub time_ms: f64,
-    /// Transactions that committed.
     pub commits: u64,
     /// Attempts that did not.
     pub aborts: u64,
@@ -146,7 +143,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         Ok(statistics)
     }
 
-    /// What is left of the run's time limit.
     pub(super) fn time_left(&self) -> Option<Duration> {
         self.limit.map(|limit| limit.saturating_sub(self.done.time))
     }
@@ -208,7 +204,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         sum.aborts += statistics.aborted();
     }
 
-    /// The sums of a kernel, which are zero before its first launch.
     fn sum_of(&mut self, kernel: &'static str) -> &mut KernelTime {
         let kernels = &mut self.done.kernels;
         let at = kernels.iter().position(|k| k.kernel == kernel);
@@ -231,15 +226,9 @@ impl<'a, D: Device> Launcher<'a, D> {
 /// The launches whose times are prepared for; more are taken as they come.
 const LAPS: usize = 256;
 
-/// The launches of one series. One kernel has transactions, `K` under the
-/// algorithm `A`, so that the statistics of the series are its own.
-pub struct Series<'s, 'a, 'scope, 'env, D: Device, A, K> {
-    way: Way<'s, 'a, 'scope, 'env, D>,
-    transactions: PhantomData<(A, K)>,
-}
-
-/// How the launches of a series are made.
-enum Way<'s, 'a, 'scope, 'env, D: Device> {
+/// The launches of one series, of which one kernel has transactions, so that the statistics of the
+/// series are its own.
+pub enum Series<'s, 'a, 'scope, 'env, D: Device> {
     OneByOne(&'s mut Launcher<'a, D>),
     InOrder {
         queue: &'s InOrder<'scope, 'env, D>,
@@ -251,17 +240,17 @@ enum Way<'s, 'a, 'scope, 'env, D: Device> {
     },
 }
 
-impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
+impl<D: Device> Series<'_, '_, '_, '_, D> {
     /// Launches the kernel with transactions, after the launches before.
     ///
     /// # Safety
     /// The caller promises what [`Stm::launch`](stm_core::host::Stm::launch)
     /// asks for, until the series has ended.
-    pub unsafe fn launch(&mut self, params: &K::Params) -> Result<(), Error> {
-        match &mut self.way {
+    pub unsafe fn launch<A: Algorithm, K: Kernel>(&mut self, params: &K::Params) -> Timeless {
+        match self {
             // SAFETY: the caller's promise.
-            Way::OneByOne(launcher) => unsafe { launcher.launch::<K>(params) }.map(|_| ()),
-            Way::InOrder {
+            Self::OneByOne(launcher) => unsafe { launcher.launch::<K>(params) }.map(|_| ()),
+            Self::InOrder {
                 queue,
                 shape,
                 laps,
@@ -279,42 +268,43 @@ impl<D: Device, A: Algorithm, K: Kernel> Series<'_, '_, '_, '_, D, A, K> {
     ///
     /// # Safety
     /// The caller promises what [`Device::launch`] asks for, until the series has ended.
-    pub unsafe fn launch_plain<P: Kernel>(
+    pub unsafe fn launch_plain<K: Kernel>(
         &mut self,
         launch: &Launch,
-        params: &P::Params,
-    ) -> Result<(), Error> {
-        match &mut self.way {
+        params: &K::Params,
+    ) -> Timeless {
+        match self {
             // SAFETY: the caller's promise.
-            Way::OneByOne(launcher) => unsafe { launcher.launch_plain::<P>(launch, params) },
-            Way::InOrder {
+            Self::OneByOne(launcher) => unsafe { launcher.launch_plain::<K>(launch, params) },
+            Self::InOrder {
                 queue,
                 laps,
                 entries,
                 ..
             } => {
                 // SAFETY: as above.
-                unsafe { queue.enqueue_plain::<P>(launch, params) }?;
-                entries.push(P::ENTRY);
+                unsafe { queue.enqueue_plain::<K>(launch, params) }?;
+                entries.push(K::ENTRY);
                 laps.lap()
             }
         }
     }
 }
 
+/// What becomes of a launch that nobody waits for.
+type Timeless = Result<(), Error>;
+
 impl<'a, D: Device> Launcher<'a, D> {
-    /// Makes a series of launches, of which the kernel `K` under the algorithm `A` has
-    /// transactions. The closure makes the launches and waits for none. If nobody follows the run's
-    /// launches, the host does not wait either, and reads the statistics at the end.
-    pub fn in_order<A: Algorithm, K: Kernel>(
+    /// Makes a series of launches, of which the kernel with this entry point has transactions. The
+    /// closure makes the launches and waits for none. If nobody follows the run's launches, the
+    /// host does not wait either, and reads the statistics at the end.
+    pub fn in_order(
         &mut self,
-        launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D, A, K>) -> Result<(), Error>,
+        with_transactions: &'static str,
+        launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D>) -> Timeless,
     ) -> Result<()> {
         if self.is_followed() {
-            return Ok(launches(&mut Series {
-                way: Way::OneByOne(self),
-                transactions: PhantomData,
-            })?);
+            return Ok(launches(&mut Series::OneByOne(self))?);
         }
         let mut laps = self.device.laps(LAPS)?;
         let (shape, left) = (self.stm.shape(), self.time_left());
@@ -323,14 +313,11 @@ impl<'a, D: Device> Launcher<'a, D> {
         let ended = self.stm.in_order(|queue| {
             let start = Instant::now();
             laps.lap()?;
-            let ended = launches(&mut Series {
-                way: Way::InOrder {
-                    queue,
-                    shape,
-                    laps: &mut *laps,
-                    entries: &mut entries,
-                },
-                transactions: PhantomData,
+            let ended = launches(&mut Series::InOrder {
+                queue,
+                shape,
+                laps: &mut *laps,
+                entries: &mut entries,
             });
             host = start.elapsed();
             ended
@@ -339,7 +326,7 @@ impl<'a, D: Device> Launcher<'a, D> {
         for (entry, time) in entries.iter().zip(laps.read()?) {
             self.add(entry, time, Statistics::default());
         }
-        self.add_statistics(K::ENTRY, done.statistics);
+        self.add_statistics(with_transactions, done.statistics);
         self.done.enqueued.launches += entries.len() as u64;
         self.done.enqueued.host += host;
         Ok(())

@@ -9,6 +9,11 @@
 //!
 //! `map`, `ordered` and `list` are one workload with three containers, in `container`.
 
+#![allow(
+    missing_docs,
+    reason = "the program alone calls this; what a name says needs no sentence"
+)]
+
 /// The list. Everything that is said of every workload comes from here: names and sentences, the
 /// enums below and what is made of them, and the options at the command line. A line has the name,
 /// the variant of the enums, the type of the input, and a sentence for a person.
@@ -98,7 +103,8 @@ mod prelude {
     pub(super) use super::input::{Input, Occasion, SharedOptions, sizes};
     pub(super) use super::launcher::Launcher;
     pub(super) use super::workload::{
-        Accesses, Facts, Observed, Run, Sizes, Verdict, Verifies, Workload, observed, sets,
+        Accesses, Facts, Observed, ParamsOf, Run, Sizes, Verdict, Verifies, Workload, observed,
+        sets,
     };
     pub(super) use crate::error::Result;
     pub(super) use crate::numbers::{of, parse_count_32};
@@ -126,24 +132,18 @@ use stm_core::internal::observe::Observation;
 use stm_core::with_algorithm;
 use workload::{Named, Sizes, Workload};
 
-/// What is made from an input.
 type MadeFrom<I> = <I as Input>::Workload;
 
 macro_rules! registry {
     ($($name:ident: $Variant:ident($module:ident::$Input:ident), $about:literal;)*) => {
-        /// The workloads' names, with a sentence about each.
         pub const WORKLOADS: &[(&str, &str)] = &[$((stringify!($name), $about)),*];
 
-        /// Any workload's input.
         #[derive(Clone, Debug)]
-        #[allow(missing_docs)]
         pub enum AnyInput {
             $($Variant($module::$Input),)*
         }
 
-        /// Any workload, made from its input.
         #[derive(Debug)]
-        #[allow(missing_docs)]
         pub enum AnyWorkload {
             $($Variant(MadeFrom<$module::$Input>),)*
         }
@@ -171,14 +171,12 @@ macro_rules! registry {
                 }
             }
 
-            /// The workload's name.
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$Variant(_) => stringify!($name),)*
                 }
             }
 
-            /// Whether the threads of a block work together.
             pub const fn is_by_blocks(&self) -> bool {
                 match self {
                     $(Self::$Variant(_) => <$module::$Input as Input>::BY_BLOCKS,)*
@@ -206,7 +204,6 @@ macro_rules! registry {
 for_each_workload!(registry);
 
 impl AnyWorkload {
-    /// Its sizes.
     pub fn sizes(&self) -> &dyn Sizes {
         on_workload!(self, w => w)
     }
@@ -222,19 +219,16 @@ impl AnyWorkload {
         on_workload!(self, w => prepare(w, device, seed, transactions_max))
     }
 
-    /// Has the device compile all kernels of an algorithm.
     pub fn compile(&self, device: &AnyDevice, algorithm: Variant) -> Result<Duration> {
         on_workload!(self, w => {
             with_algorithm!(algorithm, A => w.compile::<AnyDevice, A>(device, Observation::Silent))
         })
     }
 
-    /// The same workload with transactions that add, as [`Workload::with_adds`] makes it.
     pub fn with_adds(&self) -> Option<Self> {
         on_workload!(self, w => w.with_adds().map(Self::from))
     }
 
-    /// Does what [`Workload::contenders`] does.
     pub fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         on_workload!(self, w => w.contenders())
     }

@@ -13,7 +13,6 @@ use clap::{ArgMatches, Args, Command, FromArgMatches};
 /// The options of all workloads, and those that several share.
 #[derive(Debug, Clone, Default)]
 pub struct WorkloadArgs {
-    /// The shared ones.
     pub shared: SharedOptions,
     /// What the command line gives for the others, if there was one.
     own: Option<ArgMatches>,
@@ -39,7 +38,6 @@ struct OptionsOf {
     name: &'static str,
     /// The fields of the shared options that it takes.
     takes: &'static [&'static str],
-    /// Adds its own options to a command.
     add: fn(Command) -> Command,
     /// Makes its input of what was given, and of the defaults for an occasion.
     input: fn(&WorkloadArgs, Occasion) -> Result<AnyInput>,

@@ -12,7 +12,6 @@ use stm_kernels::floor::plain::nodes::{self, FREE_WORDS, Nodes};
 use stm_kernels::floor::plain::radix::{Copied, Radix};
 use stm_kernels::floor::plain::table::{self, Table};
 
-/// Keys with their values.
 pub type Pairs = Vec<(u32, u32)>;
 
 /// A structure of keys and values in a device's memory, as `map`, `list` and `ordered` have one, with
@@ -24,23 +23,17 @@ pub trait Entries<D: Device>: Sized {
     /// Makes an empty structure of so many nodes and chains, which not all structures have.
     fn make(device: &D, nodes: u64, chains: u32, what: &'static str) -> Result<Self>;
 
-    /// Removes all entries.
     fn clear(&mut self) -> Result<()>;
 
-    /// Returns the entries, if the structure is whole.
     fn entries(&self) -> Result<Whole<Pairs>>;
 }
 
-/// A structure without versions.
 pub trait Plain<D: Device>: Entries<D> {
-    /// What a kernel gets.
     type View: Copy + 'static;
 
-    /// Returns it.
     fn view(&self) -> Self::View;
 }
 
-/// Links of a branch of a radix tree.
 const WAYS: usize = 16;
 
 /// Nodes, all of which are free.
@@ -50,7 +43,6 @@ pub struct PlainNodes<D: Device> {
 }
 
 impl<D: Device> PlainNodes<D> {
-    /// Makes so many nodes.
     pub fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
         Ok(Self {
             words: Buffer::zeroed(device, count as usize + 1, what)?,
@@ -58,12 +50,10 @@ impl<D: Device> PlainNodes<D> {
         })
     }
 
-    /// Gives all nodes back.
     pub fn clear(&mut self) -> Result<()> {
         Ok(self.free.clear()?)
     }
 
-    /// Returns what a kernel gets.
     pub fn view(&self) -> Nodes {
         Nodes {
             words: self.words.tarray(),
@@ -82,7 +72,6 @@ impl<D: Device> PlainNodes<D> {
     }
 }
 
-/// A hash table by open addressing.
 pub struct PlainTable<D: Device>(Buffer<D, u64>);
 
 impl<D: Device> PlainTable<D> {
@@ -120,7 +109,6 @@ impl<D: Device> Plain<D> for PlainTable<D> {
     }
 }
 
-/// Sorted chains.
 pub struct PlainChains<D: Device> {
     heads: Buffer<D, u32>,
     nodes: PlainNodes<D>,
@@ -169,7 +157,6 @@ impl<D: Device> Plain<D> for PlainChains<D> {
     }
 }
 
-/// A radix tree.
 pub struct PlainRadix<D: Device> {
     root: Buffer<D, u32>,
     leaves: PlainNodes<D>,

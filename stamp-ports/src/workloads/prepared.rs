@@ -14,7 +14,6 @@ use stm_core::{Layout, View, with_algorithm};
 /// A workload with its data on a device. The methods are those of
 /// [`Workload`]; algorithms are told apart at run time.
 pub trait Prepared<D: Device> {
-    /// The workload.
     fn of(&self) -> &dyn Sizes;
 
     /// Makes the data fit for launches of this shape with an algorithm, which must have kernels for
@@ -25,13 +24,10 @@ pub trait Prepared<D: Device> {
     /// with its value: what a history of the run starts from.
     fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>>;
 
-    /// Does what [`Workload::clear`] does.
     fn clear(&mut self) -> Result<()>;
 
-    /// Does what [`Workload::reset`] does.
     fn reset(&mut self) -> Result<()>;
 
-    /// Compiles all kernels for an algorithm, and returns the time that took.
     fn compile(&self, algorithm: Variant, observation: Observation) -> Result<Duration>;
 
     /// Makes one run of so many transactions, all of its launches.
@@ -45,10 +41,8 @@ pub trait Prepared<D: Device> {
     /// Checks what a run left: `None` if it is right, else what is wrong, on one line.
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict;
 
-    /// Does what [`Workload::observed`] does.
     fn observed(&self) -> Observed;
 
-    /// Does what [`Workload::remarks`] does.
     fn remarks(&self) -> Vec<(&'static str, String)>;
 }
 
@@ -80,16 +74,12 @@ pub fn prepare_for<'a, D: Device, W: Workload>(
 
 /// A kernel that works on a workload's data and is not its own, whatever the algorithm.
 pub struct OtherKernel<D: Device, W: Workload> {
-    /// Compiles it.
     pub compile: fn(&D, Observation) -> Result<Duration>,
-    /// Launches it for so many transactions.
     pub launch: LaunchOf<D, W, W::Data<D>>,
 }
 
-/// Launches a kernel on data of a workload for so many transactions.
 pub type LaunchOf<D, W, T> = fn(&W, &T, &mut Launcher<'_, D>, u64) -> Result<()>;
 
-/// The workload, and its data.
 struct OnDevice<'a, D: Device, W: Workload> {
     of: &'a W,
     device: &'a D,

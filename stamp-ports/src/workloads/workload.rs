@@ -29,7 +29,6 @@ pub enum Covers {
 }
 
 impl Covers {
-    /// Its words for a person.
     pub const fn told(self) -> &'static str {
         match self {
             Self::FinalState => "final state",
@@ -38,17 +37,13 @@ impl Covers {
     }
 }
 
-/// What the verification of a workload covers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Verifies {
-    /// What it covers.
     pub covers: Covers,
-    /// What exactly, as a phrase.
     pub what: &'static str,
 }
 
 impl Verifies {
-    /// The final state is verified: `what`.
     pub const fn final_state(what: &'static str) -> Self {
         Self {
             covers: Covers::FinalState,
@@ -56,7 +51,6 @@ impl Verifies {
         }
     }
 
-    /// What transactions have seen is verified as well: `what`.
     pub const fn isolation(what: &'static str) -> Self {
         Self {
             covers: Covers::Isolation,
@@ -79,17 +73,13 @@ pub const fn sets(reads: u32, writes: u32, actions: u32) -> Capacity {
 /// transactions share.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Accesses {
-    /// Words that it reads.
     pub reads: f64,
-    /// How many of those it writes.
     pub writes: f64,
     /// Words that it reads and does not write, if it writes any: those that are validated.
     pub validated: f64,
-    /// The words that there are.
     pub words: u64,
 }
 
-/// A name, which the list of all workloads gives.
 pub trait Named {
     /// Its name at the command line and in JSON.
     fn name(&self) -> &'static str;
@@ -166,7 +156,6 @@ facts! {
     transactions_max: u64 = u64::MAX;
     /// Transactions of a run where the input says how many; `None` where the caller does.
     transactions: Option<u64> = None;
-    /// The form of its transactions.
     form: Form = Form::Dynamic;
     /// Whether a warp makes each transaction, with an algorithm that has teams.
     by_warps: bool = false;
@@ -194,6 +183,9 @@ pub(super) fn observed(found: Option<&impl Serialize>) -> Observed {
         _ => Observed::new(),
     }
 }
+
+/// The parameters of a workload's kernel for an algorithm.
+pub type ParamsOf<W, A> = <<W as Workload>::Kernel<A> as Kernel>::Params;
 
 /// A workload with its parameters, and what it does on a device.
 pub trait Workload: Sizes + Sized {
@@ -274,7 +266,7 @@ pub trait Workload: Sizes + Sized {
         &self,
         data: &Self::Data<D>,
         run: Run<A>,
-    ) -> <Self::Kernel<A> as Kernel>::Params;
+    ) -> ParamsOf<Self, A>;
 
     /// Compiles all kernels, and returns the time that took.
     fn compile<D: Device, A: Algorithm>(

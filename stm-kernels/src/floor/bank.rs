@@ -7,41 +7,29 @@
 
 use super::{Guarded, at, first, for_each};
 use crate::bank::{BATCH, BankPlan, BankTransaction, CHECKS, FINDINGS, WRONG_SUMS};
-use stm_core::{Lane, TArray, kernel_alone};
+use crate::rows::alone;
+use crate::words::load_64;
+use stm_core::{Lane, TArray};
 
-/// The accesses of the bank without synchronisation.
-#[derive(Clone, Copy, Debug)]
-pub struct Floor;
+alone! {
+    Floor(Params) = floor ["floor_bank", "bank" / "floor"];
+    /// The rival of the bank: two atomic additions for each transfer.
+    Additions(Params) = additions ["rival_bank", "bank" / "atomic-adds"];
+    CriticalSection(Guarded<Params>) = critical_section
+        ["critical_bank", "bank" / "critical-section"];
+}
 
-/// The rival of the bank: two atomic additions for each transfer.
-#[derive(Clone, Copy, Debug)]
-pub struct Additions;
-
-/// The bank as critical sections of one lock.
-#[derive(Clone, Copy, Debug)]
-pub struct CriticalSection;
-
-/// The parameters of [`CriticalSection`].
-pub type CriticalSectionParams = Guarded<Params>;
-
-/// The parameters of all kernels, of [`CriticalSection`] behind its lock; the arrays are those of
-/// [`BankParams`](crate::bank::BankParams).
+/// The arrays are those of [`BankWork`](crate::bank::BankWork).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
-    /// The balances; as many as the plan has accounts.
     pub accounts: TArray<i32>,
-    /// The sum of each range (wrapping); constant.
     pub sums: TArray<i32>,
-    /// The alias tables, empty if draws are uniform; constant.
     pub tables: TArray<u64>,
-    /// The findings of the audits.
     pub findings: TArray<u64>,
     /// The number of accounts of the plan.
     pub accounts_drawn: u32,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The plan of the transactions.
     pub plan: BankPlan,
 }
 
@@ -69,12 +57,7 @@ impl<'a, L: Lane> Books<'a, L> {
     /// Calls `each` for each transaction of the calling lane, with the addresses of
     /// a transfer's two balances and its amount.
     fn for_each(&self, p: &Params, each: impl Fn(Drawn)) {
-        let table = |entry| {
-            p.tables.get(entry).map_or(0, |entry| {
-                // SAFETY: in range of a live array that nothing writes.
-                unsafe { self.lane.load_relaxed_64(entry) }
-            })
-        };
+        let table = |entry| load_64(self.lane, &p.tables, entry);
         for_each(self.lane, p.transactions, |i| {
             each(match self.plan.transaction(i, table) {
                 BankTransaction::Transfer { from, to, amount } => Drawn::Transfer(
@@ -144,67 +127,52 @@ enum Drawn {
     Audit(u32),
 }
 
-impl Floor {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &Params) {
-        let Some(books) = Books::open(lane, p) else {
-            return;
-        };
-        books.for_each(p, |drawn| match drawn {
-            // SAFETY: the addresses of a transfer.
-            Drawn::Transfer(from, to, amount) => unsafe { books.transfer(from, to, amount) },
-            Drawn::Audit(range) => books.note(range, books.sum(range)),
-        });
-    }
+#[inline(always)]
+fn floor<L: Lane>(lane: &L, p: &Params) {
+    let Some(books) = Books::open(lane, p) else {
+        return;
+    };
+    books.for_each(p, |drawn| match drawn {
+        // SAFETY: the addresses of a transfer.
+        Drawn::Transfer(from, to, amount) => unsafe { books.transfer(from, to, amount) },
+        Drawn::Audit(range) => books.note(range, books.sum(range)),
+    });
 }
 
-impl Additions {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &Params) {
-        let Some(books) = Books::open(lane, p) else {
-            return;
-        };
-        books.for_each(p, |drawn| match drawn {
-            // SAFETY: the addresses of balances that the array has. Relaxed: the
-            // host reads after the launch.
-            Drawn::Transfer(from, to, amount) => unsafe {
-                lane.fetch_add_relaxed_32(from, amount.wrapping_neg());
-                lane.fetch_add_relaxed_32(to, amount);
-            },
-            Drawn::Audit(range) => books.note(range, books.sum(range)),
-        });
-    }
+#[inline(always)]
+fn additions<L: Lane>(lane: &L, p: &Params) {
+    let Some(books) = Books::open(lane, p) else {
+        return;
+    };
+    books.for_each(p, |drawn| match drawn {
+        // SAFETY: the addresses of balances that the array has. Relaxed: the
+        // host reads after the launch.
+        Drawn::Transfer(from, to, amount) => unsafe {
+            lane.fetch_add_relaxed_32(from, amount.wrapping_neg());
+            lane.fetch_add_relaxed_32(to, amount);
+        },
+        Drawn::Audit(range) => books.note(range, books.sum(range)),
+    });
 }
 
-impl CriticalSection {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
-        let p = &guarded.work;
-        let Some(books) = Books::open(lane, p) else {
-            return;
-        };
-        books.for_each(p, |drawn| {
-            let found = guarded.lock.with(lane, 0, || match drawn {
-                Drawn::Transfer(from, to, amount) => {
-                    // SAFETY: the addresses of a transfer.
-                    unsafe { books.transfer(from, to, amount) };
-                    0
-                }
-                Drawn::Audit(range) => books.sum(range),
-            });
-            // A fault has been recorded, and what was not done shows in the accounts.
-            if let (Ok(sum), Drawn::Audit(range)) = (found, drawn) {
-                books.note(range, sum);
+#[inline(always)]
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params>) {
+    let p = &guarded.work;
+    let Some(books) = Books::open(lane, p) else {
+        return;
+    };
+    books.for_each(p, |drawn| {
+        let found = guarded.lock.with(lane, 0, || match drawn {
+            Drawn::Transfer(from, to, amount) => {
+                // SAFETY: the addresses of a transfer.
+                unsafe { books.transfer(from, to, amount) };
+                0
             }
+            Drawn::Audit(range) => books.sum(range),
         });
-    }
+        // A fault has been recorded, and what was not done shows in the accounts.
+        if let (Ok(sum), Drawn::Audit(range)) = (found, drawn) {
+            books.note(range, sum);
+        }
+    });
 }
-
-kernel_alone!(Floor, Params, "floor_bank", "bank" / "floor");
-kernel_alone!(Additions, Params, "rival_bank", "bank" / "atomic-adds");
-kernel_alone!(
-    CriticalSection,
-    CriticalSectionParams,
-    "critical_bank",
-    "bank" / "critical-section"
-);

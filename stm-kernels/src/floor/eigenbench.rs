@@ -2,42 +2,17 @@
 
 use super::{Guarded, at, first, for_each};
 use crate::eigenbench::{
-    Accesses, BATCH, EigenbenchPlan, EigenbenchTransaction, Sequence, checksum,
+    Accesses, BATCH, EigenbenchPlan, EigenbenchTransaction, EigenbenchWork, Sequence, checksum,
 };
-use crate::spelled::spelled;
-use stm_core::{Lane, TArray, kernel_alone};
+use crate::{rows::alone, spelled::spelled};
+use stm_core::{Lane, TArray, algorithm::Cgl};
 
-/// The accesses of EB without synchronisation.
-#[derive(Clone, Copy, Debug)]
-pub struct Floor;
-
-/// EB as critical sections of one lock.
-///
-/// The accesses to the hot and to the mild array are under the lock. Those to the cold
-/// array come after it, as no other lane has the array.
-#[derive(Clone, Copy, Debug)]
-pub struct CriticalSection;
-
-/// The parameters of [`CriticalSection`].
-pub type CriticalSectionParams = Guarded<Params>;
-
-/// The parameters of the kernels, of [`CriticalSection`] behind its lock; the arrays are those of
-/// [`EigenbenchParams`](crate::eigenbench::EigenbenchParams).
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// The hot array.
-    pub hot: TArray<u32>,
-    /// The mild array, a part for each lane.
-    pub mild: TArray<u32>,
-    /// The cold array, a part for each lane.
-    pub cold: TArray<u32>,
-    /// The checksum of each lane.
-    pub checksums: TArray<u32>,
-    /// Transactions of the launch.
-    pub transactions: u64,
-    /// The plan of the transactions.
-    pub plan: EigenbenchPlan,
+alone! {
+    Floor(EigenbenchWork<Cgl>) = floor ["floor_eigenbench", "eigenbench" / "floor"];
+    /// The accesses to the hot and to the mild array are under the lock. Those to the cold
+    /// array come after it, as no other lane has the array.
+    CriticalSection(Guarded<EigenbenchWork<Cgl>>) = critical_section
+        ["critical_eigenbench", "eigenbench" / "critical-section"];
 }
 
 /// The accesses of a transaction to an array that the transactions of all lanes have.
@@ -231,7 +206,7 @@ struct Arrays<'a, L> {
 
 #[stm_core::inlined]
 impl<'a, L: Lane> Arrays<'a, L> {
-    fn open(lane: &'a L, p: &Params) -> Option<Self> {
+    fn open(lane: &'a L, p: &EigenbenchWork<Cgl>) -> Option<Self> {
         let plan = p.plan;
         let me = lane.grid_thread();
         // The arrays that the plan accesses exist; for the others this is an
@@ -302,54 +277,42 @@ impl<'a, L: Lane> Arrays<'a, L> {
     }
 }
 
-impl Floor {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &Params) {
-        let Some(arrays) = Arrays::open(lane, p) else {
-            return;
-        };
-        let mut sum = 0;
-        for_each(lane, p.transactions, |i| {
-            let transaction = p.plan.transaction(i);
-            unsynchronised(lane, arrays.hot(&transaction));
-            let found = unsynchronised(lane, arrays.mild(&transaction));
-            sum = arrays.end(&transaction, sum, found);
-        });
-        arrays.finish(sum);
-    }
+#[inline(always)]
+fn floor<L: Lane>(lane: &L, p: &EigenbenchWork<Cgl>) {
+    let Some(arrays) = Arrays::open(lane, p) else {
+        return;
+    };
+    let mut sum = 0;
+    for_each(lane, p.transactions, |i| {
+        let transaction = p.plan.transaction(i);
+        unsynchronised(lane, arrays.hot(&transaction));
+        let found = unsynchronised(lane, arrays.mild(&transaction));
+        sum = arrays.end(&transaction, sum, found);
+    });
+    arrays.finish(sum);
 }
 
-impl CriticalSection {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CriticalSectionParams) {
-        let Some(arrays) = Arrays::open(lane, &p.work) else {
-            return;
-        };
-        let mut sum = 0;
-        for_each(lane, p.work.transactions, |i| {
-            let transaction = p.work.plan.transaction(i);
-            let hot = arrays.hot(&transaction);
-            let drawn = draw(hot);
-            let found = p.lock.with(lane, 0, || {
-                guarded(lane, hot, &drawn);
-                let mild = arrays.mild(&transaction);
-                if mild.accesses.is_empty() {
-                    0
-                } else {
-                    guarded(lane, mild, &draw(mild))
-                }
-            });
-            // A fault has been recorded, and what was not done shows in the arrays.
-            sum = arrays.end(&transaction, sum, found.unwrap_or(0));
+#[inline(always)]
+fn critical_section<L: Lane>(lane: &L, p: &Guarded<EigenbenchWork<Cgl>>) {
+    let Some(arrays) = Arrays::open(lane, &p.work) else {
+        return;
+    };
+    let mut sum = 0;
+    for_each(lane, p.work.transactions, |i| {
+        let transaction = p.work.plan.transaction(i);
+        let hot = arrays.hot(&transaction);
+        let drawn = draw(hot);
+        let found = p.lock.with(lane, 0, || {
+            guarded(lane, hot, &drawn);
+            let mild = arrays.mild(&transaction);
+            if mild.accesses.is_empty() {
+                0
+            } else {
+                guarded(lane, mild, &draw(mild))
+            }
         });
-        arrays.finish(sum);
-    }
+        // A fault has been recorded, and what was not done shows in the arrays.
+        sum = arrays.end(&transaction, sum, found.unwrap_or(0));
+    });
+    arrays.finish(sum);
 }
-
-kernel_alone!(Floor, Params, "floor_eigenbench", "eigenbench" / "floor");
-kernel_alone!(
-    CriticalSection,
-    CriticalSectionParams,
-    "critical_eigenbench",
-    "eigenbench" / "critical-section"
-);

@@ -6,62 +6,40 @@
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::genome::{Segments, other_of, slot_of};
-use stm_core::{Lane, TArray, kernel_alone};
+use crate::rows::alone;
+use stm_core::{Lane, TArray};
 
-/// The accesses of GN-1 without synchronisation.
-#[derive(Clone, Copy, Debug)]
-pub struct Floor;
+alone! {
+    Floor(Params) = floor ["floor_gn1", "gn1" / "floor"];
+    /// The rival of GN-1: a hand-written set.
+    CasSet(Params) = cas_set ["rival_gn1", "gn1" / "cas-set"];
+    CriticalSection(Guarded<Params>) = critical_section ["critical_gn1", "gn1" / "critical-section"];
+    /// The links of GN-2.
+    LinkSection(Guarded<Links>) = link_section ["critical_gn2", "gn2" / "critical-section"];
+}
 
-/// The rival of GN-1: a hand-written set.
-#[derive(Clone, Copy, Debug)]
-pub struct CasSet;
-
-/// GN-1 as critical sections of one lock.
-#[derive(Clone, Copy, Debug)]
-pub struct CriticalSection;
-
-/// The parameters of [`CriticalSection`].
-pub type CriticalSectionParams = Guarded<Params>;
-
-/// The parameters of the kernels, of [`CriticalSection`] behind its lock.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
-    /// The segments.
     pub segments: Segments,
     /// The set: a segment's number plus one, or 0; a power of two of slots.
     pub slots: TArray<u32>,
-    /// The number of segments to insert.
     pub transactions: u64,
 }
 
-/// The links of GN-2 as critical sections of one lock.
-#[derive(Clone, Copy, Debug)]
-pub struct LinkSection;
-
-/// The parameters of [`LinkSection`] behind its lock; the arrays are those of
-/// [`Assembly`](crate::genome::Assembly).
+/// The arrays are those of [`Assembly`](crate::genome::Assembly).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Links {
-    /// The successors; as many as there are slots.
     pub nexts: TArray<u64>,
-    /// The predecessors; as many.
     pub prevs: TArray<u32>,
-    /// The other ends of the chains; as many.
     pub others: TArray<u32>,
-    /// The pairs to link; constant.
     pub pairs: TArray<u64>,
-    /// The number of pairs of each overlap; constant.
     pub pair_counts: TArray<u32>,
-    /// The overlap.
     pub overlap: u32,
     /// The most pairs that are linked.
     pub limit: u64,
 }
-
-/// The parameters of [`LinkSection`].
-pub type LinkSectionParams = Guarded<Links>;
 
 #[stm_core::inlined]
 impl Params {
@@ -119,99 +97,76 @@ fn store<L: Lane>(lane: &L, place: *mut u32, mine: u32) -> u32 {
     0
 }
 
-impl Floor {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &Params) {
-        run(lane, p, |place, mine| store(lane, place, mine));
-    }
+#[inline(always)]
+fn floor<L: Lane>(lane: &L, p: &Params) {
+    run(lane, p, |place, mine| store(lane, place, mine));
 }
 
-impl CriticalSection {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
-        let p = &guarded.work;
-        let Some(slots) = first(&p.slots, 1) else {
-            return;
-        };
-        for_each_locked(
-            lane,
-            &guarded.lock,
-            p.transactions,
-            |i| (i as u32, p.first_slot(lane, i as u32)),
-            |drawn| p.insert(lane, slots, drawn, |place, mine| store(lane, place, mine)),
-        );
-    }
+#[inline(always)]
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params>) {
+    let p = &guarded.work;
+    let Some(slots) = first(&p.slots, 1) else {
+        return;
+    };
+    for_each_locked(
+        lane,
+        &guarded.lock,
+        p.transactions,
+        |i| (i as u32, p.first_slot(lane, i as u32)),
+        |drawn| p.insert(lane, slots, drawn, |place, mine| store(lane, place, mine)),
+    );
 }
 
-impl CasSet {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &Params) {
-        run(lane, p, |place, mine| {
-            // SAFETY: `Params::insert` gives the address of a slot.
-            unsafe { lane.cas_relaxed_32(place, 0, mine) }
-        });
-    }
+#[inline(always)]
+fn cas_set<L: Lane>(lane: &L, p: &Params) {
+    run(lane, p, |place, mine| {
+        // SAFETY: `Params::insert` gives the address of a slot.
+        unsafe { lane.cas_relaxed_32(place, 0, mine) }
+    });
 }
 
-impl LinkSection {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, guarded: &LinkSectionParams) {
-        let p = &guarded.work;
-        let entries = p.nexts.len();
-        let (Some(nexts), Some(prevs), Some(others), Some(count), Some(pairs)) = (
-            first(&p.nexts, 1),
-            first(&p.prevs, entries),
-            first(&p.others, entries),
-            p.pair_counts.get(u64::from(p.overlap)),
-            p.pairs.get(0),
-        ) else {
-            return;
-        };
-        // SAFETY: live, and written by an earlier launch only.
-        let count = u64::from(unsafe { lane.load_relaxed_32(count) });
-        for_each_locked(
-            lane,
-            &guarded.lock,
-            count.min(p.pairs.len()).min(p.limit),
-            |i| {
-                // SAFETY: below the number of pairs, and written by an earlier launch only.
-                let pair = unsafe { lane.load_relaxed_64(pairs.wrapping_add(i as usize)) };
-                let (a, b) = ((pair >> 32) as u32, pair as u32);
-                (a, b, at(nexts, a), at(prevs, b))
-            },
-            |(a, b, next, prev)| {
-                let (other_a, other_b) = (at(others, a), at(others, b));
-                // SAFETY: a pair has entries of the set, for each of which there is a word
-                // of all three arrays. Relaxed: the lock orders them.
-                unsafe {
-                    let taken = lane.load_relaxed_64(next) | u64::from(lane.load_relaxed_32(prev));
-                    let of_a = lane.load_relaxed_32(other_a);
-                    let of_b = lane.load_relaxed_32(other_b);
-                    let (start, end) = (other_of(of_a, a), other_of(of_b, b));
-                    if taken != 0 || start == b {
-                        return; // linked already, or the two ends of one chain
-                    }
-                    lane.store_relaxed_64(next, u64::from(p.overlap) << 32 | u64::from(b + 1));
-                    lane.store_relaxed_32(prev, a + 1);
-                    lane.store_relaxed_32(at(others, start), end + 1);
-                    lane.store_relaxed_32(at(others, end), start + 1);
+#[inline(always)]
+fn link_section<L: Lane>(lane: &L, guarded: &Guarded<Links>) {
+    let p = &guarded.work;
+    let entries = p.nexts.len();
+    let (Some(nexts), Some(prevs), Some(others), Some(count), Some(pairs)) = (
+        first(&p.nexts, 1),
+        first(&p.prevs, entries),
+        first(&p.others, entries),
+        p.pair_counts.get(u64::from(p.overlap)),
+        p.pairs.get(0),
+    ) else {
+        return;
+    };
+    // SAFETY: live, and written by an earlier launch only.
+    let count = u64::from(unsafe { lane.load_relaxed_32(count) });
+    for_each_locked(
+        lane,
+        &guarded.lock,
+        count.min(p.pairs.len()).min(p.limit),
+        |i| {
+            // SAFETY: below the number of pairs, and written by an earlier launch only.
+            let pair = unsafe { lane.load_relaxed_64(pairs.wrapping_add(i as usize)) };
+            let (a, b) = ((pair >> 32) as u32, pair as u32);
+            (a, b, at(nexts, a), at(prevs, b))
+        },
+        |(a, b, next, prev)| {
+            let (other_a, other_b) = (at(others, a), at(others, b));
+            // SAFETY: a pair has entries of the set, for each of which there is a word
+            // of all three arrays. Relaxed: the lock orders them.
+            unsafe {
+                let taken = lane.load_relaxed_64(next) | u64::from(lane.load_relaxed_32(prev));
+                let of_a = lane.load_relaxed_32(other_a);
+                let of_b = lane.load_relaxed_32(other_b);
+                let (start, end) = (other_of(of_a, a), other_of(of_b, b));
+                if taken != 0 || start == b {
+                    return; // linked already, or the two ends of one chain
                 }
-            },
-        );
-    }
+                lane.store_relaxed_64(next, u64::from(p.overlap) << 32 | u64::from(b + 1));
+                lane.store_relaxed_32(prev, a + 1);
+                lane.store_relaxed_32(at(others, start), end + 1);
+                lane.store_relaxed_32(at(others, end), start + 1);
+            }
+        },
+    );
 }
-
-kernel_alone!(Floor, Params, "floor_gn1", "gn1" / "floor");
-kernel_alone!(CasSet, Params, "rival_gn1", "gn1" / "cas-set");
-kernel_alone!(
-    CriticalSection,
-    CriticalSectionParams,
-    "critical_gn1",
-    "gn1" / "critical-section"
-);
-kernel_alone!(
-    LinkSection,
-    LinkSectionParams,
-    "critical_gn2",
-    "gn2" / "critical-section"
-);

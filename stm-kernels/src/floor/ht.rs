@@ -5,34 +5,29 @@
 //! inserts each key separately, where a transaction inserts all of its keys or none.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
-use crate::ht::bucket_of_key;
-use stm_core::{Lane, TArray, kernel_alone};
+use crate::{ht::bucket_of_key, rows::alone};
+use stm_core::{Lane, TArray};
 
-/// The accesses of HT without synchronisation.
-#[derive(Clone, Copy, Debug)]
-pub struct Floor;
+alone! {
+    Floor(FloorParams) = floor ["floor_ht", "ht" / "floor"];
+    /// A hand-written hash set.
+    CasTable(CasTableParams) = cas_table ["rival_ht", "ht" / "cas-table"];
+    CriticalSection(Guarded<FloorParams>) = critical_section
+        ["critical_ht", "ht" / "critical-section"];
+}
 
-/// The parameters of [`Floor`]; the arrays are those of [`HtParams`](crate::ht::HtParams).
+/// The arrays are those of [`HtWork`](crate::ht::HtWork).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FloorParams {
-    /// The first link of each bucket.
     pub heads: TArray<u32>,
     /// The next link of each node.
     pub nexts: TArray<u32>,
-    /// The key of each node; constant.
     pub keys: TArray<u32>,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The number of keys of a transaction.
     pub keys_per_tx: u32,
 }
 
-/// A hand-written hash set.
-#[derive(Clone, Copy, Debug)]
-pub struct CasTable;
-
-/// The parameters of [`CasTable`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct CasTableParams {
@@ -42,18 +37,9 @@ pub struct CasTableParams {
     pub keys: TArray<u32>,
     /// A value that is no key.
     pub empty: u32,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The number of keys of a transaction.
     pub keys_per_tx: u32,
 }
-
-/// HT as critical sections of one lock.
-#[derive(Clone, Copy, Debug)]
-pub struct CriticalSection;
-
-/// The parameters of [`CriticalSection`].
-pub type CriticalSectionParams = Guarded<FloorParams>;
 
 /// The number of keys whose accesses are in flight together.
 const BATCH: usize = 4;
@@ -70,80 +56,76 @@ fn batch<L: Lane>(lane: &L, keys: *mut u32, node: u64, last: u64) -> [(u64, u32)
     })
 }
 
-impl Floor {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &FloorParams) {
-        let keys_per_tx = u64::from(p.keys_per_tx);
-        let nodes = p.transactions * keys_per_tx;
-        let buckets = p.heads.len() as u32;
-        let (Some(heads), Some(nexts), Some(keys)) = (
-            first(&p.heads, 1),
-            first(&p.nexts, nodes),
-            first(&p.keys, nodes),
-        ) else {
-            return;
-        };
-        for_each(lane, p.transactions, |i| {
-            let mut node = i * keys_per_tx;
-            let end = node + keys_per_tx;
-            while node < end {
-                let found = batch(lane, keys, node, end - 1).map(|(node, key)| {
-                    let head = at(heads, bucket_of_key(key, buckets));
-                    // SAFETY: a bucket is below the number of heads.
-                    (node, head, unsafe { lane.load_relaxed_32(head) })
-                });
-                for (node, head, link) in found {
-                    // SAFETY: as above, and the nodes are there (`first`).
-                    unsafe {
-                        lane.store_relaxed_32(nexts.wrapping_add(node as usize), link);
-                        lane.store_relaxed_32(head, node as u32 + 1);
-                    }
+#[inline(always)]
+fn floor<L: Lane>(lane: &L, p: &FloorParams) {
+    let keys_per_tx = u64::from(p.keys_per_tx);
+    let nodes = p.transactions * keys_per_tx;
+    let buckets = p.heads.len() as u32;
+    let (Some(heads), Some(nexts), Some(keys)) = (
+        first(&p.heads, 1),
+        first(&p.nexts, nodes),
+        first(&p.keys, nodes),
+    ) else {
+        return;
+    };
+    for_each(lane, p.transactions, |i| {
+        let mut node = i * keys_per_tx;
+        let end = node + keys_per_tx;
+        while node < end {
+            let found = batch(lane, keys, node, end - 1).map(|(node, key)| {
+                let head = at(heads, bucket_of_key(key, buckets));
+                // SAFETY: a bucket is below the number of heads.
+                (node, head, unsafe { lane.load_relaxed_32(head) })
+            });
+            for (node, head, link) in found {
+                // SAFETY: as above, and the nodes are there (`first`).
+                unsafe {
+                    lane.store_relaxed_32(nexts.wrapping_add(node as usize), link);
+                    lane.store_relaxed_32(head, node as u32 + 1);
                 }
-                node += BATCH as u64;
             }
-        });
-    }
+            node += BATCH as u64;
+        }
+    });
 }
 
-impl CriticalSection {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
-        let p = &guarded.work;
-        let keys_per_tx = u64::from(p.keys_per_tx);
-        let nodes = p.transactions * keys_per_tx;
-        let buckets = p.heads.len() as u32;
-        let (Some(heads), Some(nexts), Some(keys)) = (
-            first(&p.heads, 1),
-            first(&p.nexts, nodes),
-            first(&p.keys, nodes),
-        ) else {
-            return;
-        };
-        let draw = |node: u64, end: u64| {
-            batch(lane, keys, node, end - 1)
-                .map(|(node, key)| (node, at(heads, bucket_of_key(key, buckets))))
-        };
-        for_each_locked(
-            lane,
-            &guarded.lock,
-            p.transactions,
-            |i| {
-                let node = i * keys_per_tx;
-                let end = node + keys_per_tx;
-                // A transaction without keys accesses nothing.
-                (node, end, draw(node, end.max(1)))
-            },
-            |(mut node, end, mut drawn)| {
-                while node < end {
-                    insert(lane, nexts, drawn, end - node);
-                    node += BATCH as u64;
-                    if node < end {
-                        drawn = draw(node, end);
-                    }
+#[inline(always)]
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<FloorParams>) {
+    let p = &guarded.work;
+    let keys_per_tx = u64::from(p.keys_per_tx);
+    let nodes = p.transactions * keys_per_tx;
+    let buckets = p.heads.len() as u32;
+    let (Some(heads), Some(nexts), Some(keys)) = (
+        first(&p.heads, 1),
+        first(&p.nexts, nodes),
+        first(&p.keys, nodes),
+    ) else {
+        return;
+    };
+    let draw = |node: u64, end: u64| {
+        batch(lane, keys, node, end - 1)
+            .map(|(node, key)| (node, at(heads, bucket_of_key(key, buckets))))
+    };
+    for_each_locked(
+        lane,
+        &guarded.lock,
+        p.transactions,
+        |i| {
+            let node = i * keys_per_tx;
+            let end = node + keys_per_tx;
+            // A transaction without keys accesses nothing.
+            (node, end, draw(node, end.max(1)))
+        },
+        |(mut node, end, mut drawn)| {
+            while node < end {
+                insert(lane, nexts, drawn, end - node);
+                node += BATCH as u64;
+                if node < end {
+                    drawn = draw(node, end);
                 }
-            },
-        );
-    }
+            }
+        },
+    );
 }
 
 #[inline(always)]
@@ -172,51 +154,40 @@ fn insert<L: Lane>(lane: &L, nexts: *mut u32, drawn: [(u64, *mut u32); BATCH], c
     }
 }
 
-impl CasTable {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CasTableParams) {
-        let keys_per_tx = u64::from(p.keys_per_tx);
-        let len = p.slots.len() as u32;
-        let (Some(slots), Some(keys)) = (
-            first(&p.slots, 1),
-            first(&p.keys, p.transactions * keys_per_tx),
-        ) else {
-            return;
-        };
-        let insert = |slot: u32, key: u32| {
-            // SAFETY: slots are below the array's length. Relaxed: a slot holds
-            // nothing but the key, and no other data depends on it.
-            unsafe { lane.cas_relaxed_32(at(slots, slot), p.empty, key) }
-        };
-        for_each(lane, p.transactions, |i| {
-            let mut node = i * keys_per_tx;
-            let end = node + keys_per_tx;
-            while node < end {
-                // All keys probe their first slot with the loads in flight together; then the few
-                // that met another key continue. A key that is repeated finds itself.
-                let looked = batch(lane, keys, node, end - 1).map(|(_, key)| {
-                    let slot = bucket_of_key(key, len);
-                    (key, slot, insert(slot, key))
-                });
-                for (key, mut slot, mut found) in looked {
-                    let mut looks = 1;
-                    while found != p.empty && found != key && looks < len {
-                        slot = if slot + 1 == len { 0 } else { slot + 1 };
-                        found = insert(slot, key);
-                        looks += 1;
-                    }
+#[inline(always)]
+fn cas_table<L: Lane>(lane: &L, p: &CasTableParams) {
+    let keys_per_tx = u64::from(p.keys_per_tx);
+    let len = p.slots.len() as u32;
+    let (Some(slots), Some(keys)) = (
+        first(&p.slots, 1),
+        first(&p.keys, p.transactions * keys_per_tx),
+    ) else {
+        return;
+    };
+    let insert = |slot: u32, key: u32| {
+        // SAFETY: slots are below the array's length. Relaxed: a slot holds
+        // nothing but the key, and no other data depends on it.
+        unsafe { lane.cas_relaxed_32(at(slots, slot), p.empty, key) }
+    };
+    for_each(lane, p.transactions, |i| {
+        let mut node = i * keys_per_tx;
+        let end = node + keys_per_tx;
+        while node < end {
+            // All keys probe their first slot with the loads in flight together; then the few
+            // that met another key continue. A key that is repeated finds itself.
+            let looked = batch(lane, keys, node, end - 1).map(|(_, key)| {
+                let slot = bucket_of_key(key, len);
+                (key, slot, insert(slot, key))
+            });
+            for (key, mut slot, mut found) in looked {
+                let mut looks = 1;
+                while found != p.empty && found != key && looks < len {
+                    slot = if slot + 1 == len { 0 } else { slot + 1 };
+                    found = insert(slot, key);
+                    looks += 1;
                 }
-                node += BATCH as u64;
             }
-        });
-    }
+            node += BATCH as u64;
+        }
+    });
 }
-
-kernel_alone!(Floor, FloorParams, "floor_ht", "ht" / "floor");
-kernel_alone!(CasTable, CasTableParams, "rival_ht", "ht" / "cas-table");
-kernel_alone!(
-    CriticalSection,
-    CriticalSectionParams,
-    "critical_ht",
-    "ht" / "critical-section"
-);

@@ -4,62 +4,30 @@
 //! their order is unknown, so its sums are right within rounding errors, and not bit for bit.
 
 use super::{Guarded, first, for_each};
-use crate::kmeans::{Search, load, store};
-use stm_core::{Lane, TArray, kernel_alone};
+use crate::kmeans::{KMeansWork, Search};
+use crate::rows::alone;
+use crate::words::{load, store};
+use stm_core::{Lane, algorithm::Cgl};
 
-/// The accesses of KM without synchronisation.
-#[derive(Clone, Copy, Debug)]
-pub struct Floor;
+/// The work of the kernels, with ranks only if the order of the additions is noted.
+type Work = KMeansWork<Cgl>;
 
-/// The rival of KM: an atomic addition for each word of a row.
-#[derive(Clone, Copy, Debug)]
-pub struct Additions;
-
-/// The rival of KM whose blocks add to sums of their own, in shared memory. It needs a
-/// word of that for each word of the sums.
-#[derive(Clone, Copy, Debug)]
-pub struct Privatised;
-
-/// The rival of KM whose warps add a point at a time, each lane some of its words: what
-/// teams are compared with.
-#[derive(Clone, Copy, Debug)]
-pub struct WarpAPoint;
-
-/// KM as critical sections of one lock.
-#[derive(Clone, Copy, Debug)]
-pub struct CriticalSection;
-
-/// The parameters of [`CriticalSection`].
-pub type CriticalSectionParams = Guarded<Params>;
-
-/// The parameters of the kernels, of [`CriticalSection`] behind its lock; the arrays are those of
-/// [`KMeansParams`](crate::kmeans::KMeansParams).
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// The points, by coordinate; constant.
-    pub points: TArray<f32>,
-    /// The old centres; constant.
-    pub centres: TArray<f32>,
-    /// The new sums, a row of `dims + 1` words for each centre.
-    pub rows: TArray<u32>,
-    /// The centre of each point.
-    pub members: TArray<u32>,
-    /// For each point, the number of points that were added to its centre before, if
-    /// the order of the additions is noted; else no words.
-    pub ranks: TArray<u32>,
-    /// One word: the number of points that changed their centre.
-    pub changed: TArray<u64>,
-    /// The number of points of the launch.
-    pub transactions: u64,
-    /// The number of centres, at least 1.
-    pub clusters: u32,
-    /// The number of coordinates, at least 1.
-    pub dims: u32,
+alone! {
+    Floor(Work) = floor ["floor_kmeans", "kmeans" / "floor"];
+    /// The rival of KM: an atomic addition for each word of a row.
+    Additions(Work) = additions ["rival_kmeans", "kmeans" / "atomic-adds"];
+    /// The rival of KM whose blocks add to sums of their own, in shared memory. It needs a
+    /// word of that for each word of the sums.
+    Privatised(Work) = privatised ["privatised_kmeans", "kmeans" / "privatised"];
+    /// The rival of KM whose warps add a point at a time, each lane some of its words: what
+    /// teams are compared with.
+    WarpAPoint(Work) = warp_a_point ["warps_kmeans", "kmeans" / "warp-a-point"];
+    CriticalSection(Guarded<Work>) = critical_section
+        ["critical_kmeans", "kmeans" / "critical-section"];
 }
 
 #[stm_core::inlined]
-impl Params {
+impl KMeansWork<Cgl> {
     const fn search(&self) -> Search {
         Search {
             points: self.points,
@@ -98,7 +66,7 @@ impl Params {
 
 /// Runs all points and calls `add` with the row of the nearest centre and the point.
 #[inline(always)]
-fn run<L: Lane>(lane: &L, p: &Params, add: impl Fn(*mut u32, u64)) {
+fn run<L: Lane>(lane: &L, p: &Work, add: impl Fn(*mut u32, u64)) {
     let Some((rows, words)) = p.rows() else {
         return;
     };
@@ -112,7 +80,7 @@ fn run<L: Lane>(lane: &L, p: &Params, add: impl Fn(*mut u32, u64)) {
 }
 
 #[inline(always)]
-fn coordinate<L: Lane>(lane: &L, p: &Params, i: u64, j: u32) -> f32 {
+fn coordinate<L: Lane>(lane: &L, p: &Work, i: u64, j: u32) -> f32 {
     f32::from_bits(load(lane, &p.points, u64::from(j) * p.members.len() + i))
 }
 
@@ -124,7 +92,7 @@ const BATCH: usize = 8;
 /// # Safety
 /// The row has a count and a word for each coordinate.
 #[inline(always)]
-unsafe fn add_to<L: Lane>(lane: &L, p: &Params, row: *mut u32, i: u64) -> u32 {
+unsafe fn add_to<L: Lane>(lane: &L, p: &Work, row: *mut u32, i: u64) -> u32 {
     let words = p.dims + 1;
     let mut count = 0;
     let mut k = 0;
@@ -154,155 +122,145 @@ unsafe fn add_to<L: Lane>(lane: &L, p: &Params, row: *mut u32, i: u64) -> u32 {
     count
 }
 
-impl Floor {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &Params) {
-        run(lane, p, |row, i| {
+#[inline(always)]
+fn floor<L: Lane>(lane: &L, p: &Work) {
+    run(lane, p, |row, i| {
+        // SAFETY: `run` gives a row.
+        unsafe { add_to(lane, p, row, i) };
+    });
+}
+
+#[inline(always)]
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Work>) {
+    let p = &guarded.work;
+    run(lane, p, |row, i| {
+        let rank = guarded.lock.with(lane, 0, || {
             // SAFETY: `run` gives a row.
-            unsafe { add_to(lane, p, row, i) };
+            unsafe { add_to(lane, p, row, i) }
         });
-    }
-}
-
-impl CriticalSection {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
-        let p = &guarded.work;
-        run(lane, p, |row, i| {
-            let rank = guarded.lock.with(lane, 0, || {
-                // SAFETY: `run` gives a row.
-                unsafe { add_to(lane, p, row, i) }
-            });
-            // A fault has been recorded, and what was not done shows in the counts.
-            if let Ok(rank) = rank {
-                store(lane, &p.ranks, i, rank);
-            }
-        });
-    }
-}
-
-impl Additions {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &Params) {
-        run(lane, p, |row, i| {
-            // SAFETY: the words of the row, which `run` gives. Relaxed: the
-            // host reads them after the launch, and no lane waits for the sums.
-            unsafe { lane.fetch_add_relaxed_32(row, 1) };
-            let mut j = 0;
-            while j < p.dims {
-                let sum = row.wrapping_add(j as usize + 1);
-                // SAFETY: as above.
-                unsafe { lane.add_relaxed_f32(sum, coordinate(lane, p, i, j)) };
-                j += 1;
-            }
-        });
-    }
-}
-
-impl WarpAPoint {
-    /// The lanes of a warp search a point each, and then add these points one after the other.
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &Params) {
-        let Some((rows, words)) = p.rows() else {
-            return;
-        };
-        let (lanes, me) = (lane.warp_mask(), lane.lane_index());
-        let size = lanes.count_ones();
-        let mut changed = 0;
-        // The first point of the warp; all of its lanes make the same turns.
-        let mut start = lane.grid_thread() - u64::from(me);
-        while start < p.transactions {
-            let mine = start + u64::from(me);
-            let mut nearest = 0;
-            if mine < p.transactions {
-                let (found, changes) = p.find(lane, mine);
-                nearest = found;
-                changed += u64::from(changes);
-            }
-            let left = (p.transactions - start).min(u64::from(size)) as u32;
-            let mut turn = 0;
-            while turn < left {
-                // SAFETY: all lanes of the warp come here, as often.
-                let row = unsafe { lane.shuffle_32(lanes, nearest, turn) };
-                let row = rows.wrapping_add(row as usize * words as usize);
-                let i = start + u64::from(turn);
-                let mut k = me;
-                while k < words {
-                    let word = row.wrapping_add(k as usize);
-                    // SAFETY: a word of the row. Relaxed: the host reads it after the
-                    // launch, and no lane waits for it.
-                    unsafe {
-                        if k == 0 {
-                            lane.fetch_add_relaxed_32(word, 1);
-                        } else {
-                            lane.add_relaxed_f32(word, coordinate(lane, p, i, k - 1));
-                        }
-                    }
-                    k += size;
-                }
-                turn += 1;
-            }
-            start += lane.grid_threads();
+        // A fault has been recorded, and what was not done shows in the counts.
+        if let Ok(rank) = rank {
+            store(lane, &p.ranks, i, rank);
         }
-        p.count(lane, changed);
-    }
+    });
 }
 
-impl Privatised {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &Params) {
-        let Some((rows, words)) = p.rows() else {
-            return;
-        };
-        let all = p.clusters * words;
-        if all > lane.shared_words() {
-            return; // the sums stay as they are, which the host finds wrong
+#[inline(always)]
+fn additions<L: Lane>(lane: &L, p: &Work) {
+    run(lane, p, |row, i| {
+        // SAFETY: the words of the row, which `run` gives. Relaxed: the
+        // host reads them after the launch, and no lane waits for the sums.
+        unsafe { lane.fetch_add_relaxed_32(row, 1) };
+        let mut j = 0;
+        while j < p.dims {
+            let sum = row.wrapping_add(j as usize + 1);
+            // SAFETY: as above.
+            unsafe { lane.add_relaxed_f32(sum, coordinate(lane, p, i, j)) };
+            j += 1;
         }
-        let (me, threads) = (lane.thread_index(), lane.block_dim());
-        let mut k = me;
-        while k < all {
-            // SAFETY: below the number of words (above), and this thread's until the
-            // barrier.
-            unsafe { lane.shared_store_32(k, 0) };
-            k += threads;
-        }
-        // SAFETY: all threads of the block come here.
-        unsafe { lane.barrier() };
-        let mut changed = 0;
-        for_each(lane, p.transactions, |i| {
-            let (nearest, changes) = p.find(lane, i);
+    });
+}
+
+/// The lanes of a warp search a point each, and then add these points one after the other.
+#[inline(always)]
+fn warp_a_point<L: Lane>(lane: &L, p: &Work) {
+    let Some((rows, words)) = p.rows() else {
+        return;
+    };
+    let (lanes, me) = (lane.warp_mask(), lane.lane_index());
+    let size = lanes.count_ones();
+    let mut changed = 0;
+    // The first point of the warp; all of its lanes make the same turns.
+    let mut start = lane.grid_thread() - u64::from(me);
+    while start < p.transactions {
+        let mine = start + u64::from(me);
+        let mut nearest = 0;
+        if mine < p.transactions {
+            let (found, changes) = p.find(lane, mine);
+            nearest = found;
             changed += u64::from(changes);
-            let row = nearest * words;
-            // SAFETY: a row of the sums, which are in shared memory (above).
-            unsafe { lane.shared_fetch_add_32(row, 1) };
-            let mut j = 0;
-            while j < p.dims {
-                // SAFETY: as above.
-                unsafe { shared_add_f32(lane, row + 1 + j, coordinate(lane, p, i, j)) };
-                j += 1;
-            }
-        });
-        p.count(lane, changed);
-        // SAFETY: all threads of the block come here.
-        unsafe { lane.barrier() };
-        k = me;
-        while k < all {
-            let to = rows.wrapping_add(k as usize);
-            let is_count = k.checked_rem(words) == Some(0);
-            // SAFETY: below the number of words of both. The barrier orders the block's
-            // additions before this. Relaxed: the host reads the sums after the launch.
-            unsafe {
-                let sum = lane.shared_load_32(k);
-                if sum == 0 {
-                    // Nothing was added, or what adds nothing.
-                } else if is_count {
-                    lane.fetch_add_relaxed_32(to, sum);
-                } else {
-                    lane.add_relaxed_f32(to, f32::from_bits(sum));
-                }
-            }
-            k += threads;
         }
+        let left = (p.transactions - start).min(u64::from(size)) as u32;
+        let mut turn = 0;
+        while turn < left {
+            // SAFETY: all lanes of the warp come here, as often.
+            let row = unsafe { lane.shuffle_32(lanes, nearest, turn) };
+            let row = rows.wrapping_add(row as usize * words as usize);
+            let i = start + u64::from(turn);
+            let mut k = me;
+            while k < words {
+                let word = row.wrapping_add(k as usize);
+                // SAFETY: a word of the row. Relaxed: the host reads it after the
+                // launch, and no lane waits for it.
+                unsafe {
+                    if k == 0 {
+                        lane.fetch_add_relaxed_32(word, 1);
+                    } else {
+                        lane.add_relaxed_f32(word, coordinate(lane, p, i, k - 1));
+                    }
+                }
+                k += size;
+            }
+            turn += 1;
+        }
+        start += lane.grid_threads();
+    }
+    p.count(lane, changed);
+}
+
+#[inline(always)]
+fn privatised<L: Lane>(lane: &L, p: &Work) {
+    let Some((rows, words)) = p.rows() else {
+        return;
+    };
+    let all = p.clusters * words;
+    if all > lane.shared_words() {
+        return; // the sums stay as they are, which the host finds wrong
+    }
+    let (me, threads) = (lane.thread_index(), lane.block_dim());
+    let mut k = me;
+    while k < all {
+        // SAFETY: below the number of words (above), and this thread's until the
+        // barrier.
+        unsafe { lane.shared_store_32(k, 0) };
+        k += threads;
+    }
+    // SAFETY: all threads of the block come here.
+    unsafe { lane.barrier() };
+    let mut changed = 0;
+    for_each(lane, p.transactions, |i| {
+        let (nearest, changes) = p.find(lane, i);
+        changed += u64::from(changes);
+        let row = nearest * words;
+        // SAFETY: a row of the sums, which are in shared memory (above).
+        unsafe { lane.shared_fetch_add_32(row, 1) };
+        let mut j = 0;
+        while j < p.dims {
+            // SAFETY: as above.
+            unsafe { shared_add_f32(lane, row + 1 + j, coordinate(lane, p, i, j)) };
+            j += 1;
+        }
+    });
+    p.count(lane, changed);
+    // SAFETY: all threads of the block come here.
+    unsafe { lane.barrier() };
+    k = me;
+    while k < all {
+        let to = rows.wrapping_add(k as usize);
+        let is_count = k.checked_rem(words) == Some(0);
+        // SAFETY: below the number of words of both. The barrier orders the block's
+        // additions before this. Relaxed: the host reads the sums after the launch.
+        unsafe {
+            let sum = lane.shared_load_32(k);
+            if sum == 0 {
+                // Nothing was added, or what adds nothing.
+            } else if is_count {
+                lane.fetch_add_relaxed_32(to, sum);
+            } else {
+                lane.add_relaxed_f32(to, f32::from_bits(sum));
+            }
+        }
+        k += threads;
     }
 }
 
@@ -325,24 +283,3 @@ unsafe fn shared_add_f32<L: Lane>(lane: &L, word: u32, x: f32) {
         before = found;
     }
 }
-
-kernel_alone!(Floor, Params, "floor_kmeans", "kmeans" / "floor");
-kernel_alone!(Additions, Params, "rival_kmeans", "kmeans" / "atomic-adds");
-kernel_alone!(
-    Privatised,
-    Params,
-    "privatised_kmeans",
-    "kmeans" / "privatised"
-);
-kernel_alone!(
-    WarpAPoint,
-    Params,
-    "warps_kmeans",
-    "kmeans" / "warp-a-point"
-);
-kernel_alone!(
-    CriticalSection,
-    CriticalSectionParams,
-    "critical_kmeans",
-    "kmeans" / "critical-section"
-);

@@ -6,26 +6,15 @@
 
 use super::{Guarded, Lock, at, first};
 use crate::labyrinth::{
-    AGAIN, Claims, FREE, RESERVED, Router, RouterParams, SETTLED, STOP, cell_of_path,
+    AGAIN, Claims, FREE, LabyrinthWork, RESERVED, Router, SETTLED, STOP, cell_of_path,
 };
-use stm_core::{Lane, TArray, kernel_alone};
+use crate::rows::alone;
+use stm_core::{Lane, TArray, algorithm::Cgl};
 
-/// LB with critical sections of one lock.
-#[derive(Clone, Copy, Debug)]
-pub struct CriticalSection;
-
-/// The parameters of [`CriticalSection`] behind its lock.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// The cells.
-    pub grid: TArray<u32>,
-    /// What the routers work on beside them.
-    pub work: RouterParams,
+alone! {
+    CriticalSection(Guarded<LabyrinthWork<Cgl>>) = critical_section
+        ["critical_labyrinth", "lb" / "critical-section"];
 }
-
-/// The parameters of [`CriticalSection`].
-pub type CriticalSectionParams = Guarded<Params>;
 
 /// The number of cells whose loads are in flight together.
 const BATCH: u32 = 16;
@@ -107,20 +96,11 @@ impl<L: Lane> Claims<L> for Sections<'_> {
     }
 }
 
-impl CriticalSection {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
-        let claims = Sections {
-            lock: &guarded.lock,
-            grid: &guarded.work.grid,
-        };
-        Router::run(lane, &guarded.work.work, claims);
-    }
+#[inline(always)]
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<LabyrinthWork<Cgl>>) {
+    let claims = Sections {
+        lock: &guarded.lock,
+        grid: &guarded.work.grid,
+    };
+    Router::run(lane, &guarded.work.work, claims);
 }
-
-kernel_alone!(
-    CriticalSection,
-    CriticalSectionParams,
-    "critical_labyrinth",
-    "lb" / "critical-section"
-);

@@ -54,9 +54,7 @@ pub type Lock = TLocks<TasBackoff>;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Guarded<P> {
-    /// The lock.
     pub lock: Lock,
-    /// The work.
     pub work: P,
 }
 

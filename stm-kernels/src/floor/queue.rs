@@ -2,57 +2,37 @@
 //! does. Nobody waits here: one that finds the queue full, or empty, gives up.
 
 use super::{Guarded, at, first, for_each};
-use crate::queue::{APPENDED, QueuePlan, TAKEN, done, place};
-use stm_core::{Lane, TArray, kernel_alone};
+use crate::queue::{APPENDED, QueuePlan, QueueWork, TAKEN, done, place};
+use crate::rows::alone;
+use stm_core::{Lane, algorithm::Cgl};
 
-/// The queue as critical sections of one lock.
-#[derive(Clone, Copy, Debug)]
-pub struct CriticalSection;
-
-/// The parameters of [`CriticalSection`] behind its lock; the arrays are those of
-/// [`QueueParams`](crate::queue::QueueParams).
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    /// The counts.
-    pub counts: TArray<u32>,
-    /// The ring; one word or more.
-    pub ring: TArray<u32>,
-    /// What each transaction did.
-    pub results: TArray<u64>,
-    /// Transactions of the launch.
-    pub transactions: u64,
-    /// The transactions' roles.
-    pub plan: QueuePlan,
+alone! {
+    CriticalSection(Guarded<QueueWork<Cgl>>) = critical_section
+        ["critical_queue", "queue" / "critical-section"];
 }
 
-/// The parameters of [`CriticalSection`].
-pub type CriticalSectionParams = Guarded<Params>;
-
-impl CriticalSection {
-    /// Runs the transactions of a plan in which nobody waits.
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
-        let p = &guarded.work;
-        let (Some(counts), Some(ring)) = (first(&p.counts, 2), first(&p.ring, 1)) else {
-            return;
-        };
-        let ring = (ring, p.ring.len() as u32);
-        for_each(lane, p.transactions, |i| {
-            let producer = p.plan.is_producer(i);
-            let result = guarded.lock.with(lane, 0, || {
-                // SAFETY: both counts and the ring are there (`first`). Relaxed: the
-                // lock orders them.
-                unsafe { step(lane, counts, ring, producer, i) }
-            });
-            // A fault has been recorded, and what was not done shows in the results.
-            if let (Ok(result), Some(word)) = (result, p.results.get(i)) {
-                // SAFETY: an element of a live array, which only this lane writes.
-                // Relaxed: the host reads it after the launch.
-                unsafe { lane.store_relaxed_64(word, result) };
-            }
+/// Runs the transactions of a plan in which nobody waits.
+#[inline(always)]
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<QueueWork<Cgl>>) {
+    let p = &guarded.work;
+    let (Some(counts), Some(ring)) = (first(&p.counts, 2), first(&p.ring, 1)) else {
+        return;
+    };
+    let ring = (ring, p.ring.len() as u32);
+    for_each(lane, p.transactions, |i| {
+        let producer = p.plan.is_producer(i);
+        let result = guarded.lock.with(lane, 0, || {
+            // SAFETY: both counts and the ring are there (`first`). Relaxed: the
+            // lock orders them.
+            unsafe { step(lane, counts, ring, producer, i) }
         });
-    }
+        // A fault has been recorded, and what was not done shows in the results.
+        if let (Ok(result), Some(word)) = (result, p.results.get(i)) {
+            // SAFETY: an element of a live array, which only this lane writes.
+            // Relaxed: the host reads it after the launch.
+            unsafe { lane.store_relaxed_64(word, result) };
+        }
+    });
 }
 
 /// Appends the value of transaction `i`, or takes one. It returns what was done, or 0
@@ -92,10 +72,3 @@ unsafe fn step<L: Lane>(
         }
     }
 }
-
-kernel_alone!(
-    CriticalSection,
-    CriticalSectionParams,
-    "critical_queue",
-    "queue" / "critical-section"
-);

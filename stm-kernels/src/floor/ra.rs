@@ -4,51 +4,33 @@
 //! the same replay verifies it. It gives no consistent state of several words at one time.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
-use crate::{ra::RaPlan, spelled::spelled};
-use stm_core::{Element, Lane, TArray, kernel_alone};
+use crate::{ra::RaPlan, rows::alone, spelled::spelled};
+use stm_core::{Element, Lane, TArray};
 
-/// The accesses of RA without synchronisation.
-#[derive(Clone, Copy, Debug)]
-pub struct Floor;
+alone! {
+    Floor(Params<u32>) = floor ["floor_ra", "ra" / "floor"];
+    /// The same accesses with 64-bit words, like cells that hold a version beside each
+    /// value, which take twice the memory.
+    CellsFloor(Params<u64>) = cells_floor ["floor_ra_cells", "ra" / "floor-cells"];
+    /// The rival of RA: an atomic addition for each word written.
+    Additions(Params<u32>) = additions ["rival_ra", "ra" / "atomic-adds"];
+    CriticalSection(Guarded<Params<u32>>) = critical_section
+        ["critical_ra", "ra" / "critical-section"];
+}
 
-/// The same accesses with 64-bit words, like cells that hold a version beside each
-/// value, which take twice the memory.
-#[derive(Clone, Copy, Debug)]
-pub struct CellsFloor;
-
-/// The rival of RA: an atomic addition for each word written.
-#[derive(Clone, Copy, Debug)]
-pub struct Additions;
-
-/// RA as critical sections of one lock.
-#[derive(Clone, Copy, Debug)]
-pub struct CriticalSection;
-
-/// The parameters of the kernels, of [`CriticalSection`] behind its lock.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params<T: Element> {
     /// The array; as many words as the plan has.
     pub words: TArray<T>,
-    /// The number of words of the plan.
     pub words_drawn: u32,
     /// The number of reads of a transaction in the plan, at least 1.
     pub reads: u32,
     /// The number of writes of a transaction in the plan, at most `reads`.
     pub writes: u32,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The plan of the transactions.
     pub plan: RaPlan,
 }
-
-/// The parameters with 32-bit words.
-pub type WordParams = Params<u32>;
-/// The parameters with 64-bit words.
-pub type CellParams = Params<u64>;
-
-/// The parameters of [`CriticalSection`].
-pub type CriticalSectionParams = Guarded<WordParams>;
 
 /// The number of accesses in flight together.
 const BATCH: u32 = 16;
@@ -92,88 +74,65 @@ macro_rules! unsynchronised {
     };
 }
 
-impl Floor {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &WordParams) {
-        unsynchronised!(lane, p, u32, load_relaxed_32, store_relaxed_32);
-    }
+#[inline(always)]
+fn floor<L: Lane>(lane: &L, p: &Params<u32>) {
+    unsynchronised!(lane, p, u32, load_relaxed_32, store_relaxed_32);
 }
 
-impl CellsFloor {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &CellParams) {
-        unsynchronised!(lane, p, u64, load_relaxed_64, store_relaxed_64);
-    }
+#[inline(always)]
+fn cells_floor<L: Lane>(lane: &L, p: &Params<u64>) {
+    unsynchronised!(lane, p, u64, load_relaxed_64, store_relaxed_64);
 }
 
-impl Additions {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &WordParams) {
-        let Some(words) = first(&p.words, u64::from(p.words_drawn)) else {
-            return;
-        };
-        for_each(lane, p.transactions, |i| {
-            let me = p.plan.transaction(i);
-            let mut k = 0;
-            while k < p.reads {
-                let word = at(words, me.word(k));
-                // SAFETY: the plan draws words that the array has (`first`).
-                // Relaxed: the host reads them after the launch. No lane waits
-                // for either, as no result is used.
-                unsafe {
-                    if k < p.writes {
-                        lane.fetch_add_relaxed_32(word, me.delta(k));
-                    } else {
-                        lane.load_relaxed_32(word);
-                    }
+#[inline(always)]
+fn additions<L: Lane>(lane: &L, p: &Params<u32>) {
+    let Some(words) = first(&p.words, u64::from(p.words_drawn)) else {
+        return;
+    };
+    for_each(lane, p.transactions, |i| {
+        let me = p.plan.transaction(i);
+        let mut k = 0;
+        while k < p.reads {
+            let word = at(words, me.word(k));
+            // SAFETY: the plan draws words that the array has (`first`).
+            // Relaxed: the host reads them after the launch. No lane waits
+            // for either, as no result is used.
+            unsafe {
+                if k < p.writes {
+                    lane.fetch_add_relaxed_32(word, me.delta(k));
+                } else {
+                    lane.load_relaxed_32(word);
                 }
-                k += 1;
             }
-        });
-    }
+            k += 1;
+        }
+    });
 }
 
-impl CriticalSection {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
-        let p = &guarded.work;
-        let Some(words) = first(&p.words, u64::from(p.words_drawn)) else {
-            return;
-        };
-        for_each_locked(
-            lane,
-            &guarded.lock,
-            p.transactions,
-            |i| {
-                let me = p.plan.transaction(i);
-                (me, addresses!(p, words, me, 0))
-            },
-            |(me, mut at)| {
-                let mut k = 0;
-                loop {
-                    read_and_write!(lane, p, u32, load_relaxed_32, store_relaxed_32, me, k, at);
-                    k += BATCH;
-                    if k >= p.reads {
-                        break;
-                    }
-                    at = addresses!(p, words, me, k);
+#[inline(always)]
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params<u32>>) {
+    let p = &guarded.work;
+    let Some(words) = first(&p.words, u64::from(p.words_drawn)) else {
+        return;
+    };
+    for_each_locked(
+        lane,
+        &guarded.lock,
+        p.transactions,
+        |i| {
+            let me = p.plan.transaction(i);
+            (me, addresses!(p, words, me, 0))
+        },
+        |(me, mut at)| {
+            let mut k = 0;
+            loop {
+                read_and_write!(lane, p, u32, load_relaxed_32, store_relaxed_32, me, k, at);
+                k += BATCH;
+                if k >= p.reads {
+                    break;
                 }
-            },
-        );
-    }
+                at = addresses!(p, words, me, k);
+            }
+        },
+    );
 }
-
-kernel_alone!(Floor, WordParams, "floor_ra", "ra" / "floor");
-kernel_alone!(
-    CellsFloor,
-    CellParams,
-    "floor_ra_cells",
-    "ra" / "floor-cells"
-);
-kernel_alone!(Additions, WordParams, "rival_ra", "ra" / "atomic-adds");
-kernel_alone!(
-    CriticalSection,
-    CriticalSectionParams,
-    "critical_ra",
-    "ra" / "critical-section"
-);

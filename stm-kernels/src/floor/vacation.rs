@@ -8,17 +8,18 @@ use super::plain::chains::{Chains, OpenChains};
 use super::plain::table::{Found, OpenTable, PROBES, Table};
 use super::plain::{Structure, halves};
 use super::{Guarded, for_each};
+use crate::rows::alone;
 use crate::vacation::{
     CUSTOMERS, Change, Note, Offer, Offers, Query, Resource, Task, VacationPlan,
     VacationTransaction, list_of, record_key, reservation_digest, update,
 };
-use stm_core::{Lane, TArray, kernel_alone};
+use stm_core::{Lane, TArray};
 
-/// Vacation as critical sections of one lock.
-#[derive(Clone, Copy, Debug)]
-pub struct CriticalSection;
+alone! {
+    CriticalSection(Guarded<Params>) = critical_section
+        ["critical_vacation", "vacation" / "critical-section"];
+}
 
-/// The parameters of [`CriticalSection`] behind its lock.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params {
@@ -26,16 +27,10 @@ pub struct Params {
     pub tables: Table,
     /// The reservations of each customer.
     pub lists: Chains,
-    /// What each transaction did.
     pub notes: TArray<u64>,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// The transactions.
     pub plan: VacationPlan,
 }
-
-/// The parameters of [`CriticalSection`].
-pub type CriticalSectionParams = Guarded<Params>;
 
 /// The queries whose records are loaded together.
 const BATCH: usize = 4;
@@ -215,43 +210,34 @@ impl<L: Lane> Agency<'_, L> {
     }
 }
 
-impl CriticalSection {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, guarded: &CriticalSectionParams) {
-        let p = &guarded.work;
-        let (Some(tables), Some(lists)) = (p.tables.open(), p.lists.open()) else {
-            return;
-        };
-        // The plan draws customers that there are lists for.
-        if p.lists.heads.len() < u64::from(p.plan.relations()) {
-            return;
-        }
-        let agency = Agency {
-            lane,
-            tables,
-            lists,
-        };
-        for_each(lane, p.transactions, |i| {
-            let me = p.plan.transaction(i);
-            let customer = record_key(CUSTOMERS, me.customer);
-            let drawn = (agency.draw(&me, 0), (customer, tables.home(customer)));
-            let note = guarded.lock.with(lane, 0, || {
-                // SAFETY: the lock is held.
-                unsafe { agency.run(i, &me, drawn) }
-            });
-            // A fault has been recorded, and what was not done shows in the tables.
-            if let (Ok(note), Some(word)) = (note, p.notes.get(i)) {
-                // SAFETY: an element of a live array, which only this lane writes.
-                // Relaxed: the host reads it after the launch.
-                unsafe { lane.store_relaxed_64(word, note.bits()) };
-            }
-        });
+#[inline(always)]
+fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params>) {
+    let p = &guarded.work;
+    let (Some(tables), Some(lists)) = (p.tables.open(), p.lists.open()) else {
+        return;
+    };
+    // The plan draws customers that there are lists for.
+    if p.lists.heads.len() < u64::from(p.plan.relations()) {
+        return;
     }
+    let agency = Agency {
+        lane,
+        tables,
+        lists,
+    };
+    for_each(lane, p.transactions, |i| {
+        let me = p.plan.transaction(i);
+        let customer = record_key(CUSTOMERS, me.customer);
+        let drawn = (agency.draw(&me, 0), (customer, tables.home(customer)));
+        let note = guarded.lock.with(lane, 0, || {
+            // SAFETY: the lock is held.
+            unsafe { agency.run(i, &me, drawn) }
+        });
+        // A fault has been recorded, and what was not done shows in the tables.
+        if let (Ok(note), Some(word)) = (note, p.notes.get(i)) {
+            // SAFETY: an element of a live array, which only this lane writes.
+            // Relaxed: the host reads it after the launch.
+            unsafe { lane.store_relaxed_64(word, note.bits()) };
+        }
+    });
 }
-
-kernel_alone!(
-    CriticalSection,
-    CriticalSectionParams,
-    "critical_vacation",
-    "vacation" / "critical-section"
-);

@@ -3,11 +3,8 @@
 /// The size of a grid, and the layout of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GridSize {
-    /// The number of cells of a row.
     pub x: u32,
-    /// The number of rows of a plane.
     pub y: u32,
-    /// The number of planes.
     pub z: u32,
 }
 

@@ -1,6 +1,6 @@
 //! What the host hands to the routers, and what it gets back.
 
-use stm_core::{StmRef, TArray, algorithm::Algorithm};
+use stm_core::{TArray, algorithm::Algorithm};
 
 /// A cell that belongs to no path and no request.
 pub const FREE: u32 = 0;
@@ -27,15 +27,11 @@ pub const UNROUTED: u32 = u32::MAX;
 /// are the number of its cells.
 pub const TOO_LONG: u32 = 1 << 31;
 
-/// The parameters of [`Labyrinth`](super::Labyrinth).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct LabyrinthParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
+pub struct LabyrinthWork<A: Algorithm> {
     /// The cells; [`GridSize::cells`](super::GridSize::cells) of them.
     pub grid: A::Array<u32>,
-    /// What the routers work on beside it.
     pub work: RouterParams,
 }
 

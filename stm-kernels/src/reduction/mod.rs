@@ -22,16 +22,33 @@
 
 mod schemes;
 
+use crate::rows::alone;
+use crate::words::store;
 use core::marker::PhantomData;
-use stm_core::{Lane, TArray, kernel_alone};
+use stm_core::{Lane, TArray};
 use stm_sync::Stop;
 
 pub use schemes::{AtomLock, CountedBarr, Position, Scheme, ShrdLock, Tagged, WarpBarr, WarpVote};
 
+alone! {
+    ReductionAtomLock(ReductionParams) = Reduction::<AtomLock>::body
+        ["reduction_atom_lock", "reduction" / "atom-lock"];
+    ReductionShrdLock(ReductionParams) = Reduction::<ShrdLock>::body
+        ["reduction_shrd_lock", "reduction" / "shrd-lock"];
+    ReductionWarpBarr(ReductionParams) = Reduction::<WarpBarr>::body
+        ["reduction_warp_barr", "reduction" / "warp-barr"];
+    ReductionWarpVote(ReductionParams) = Reduction::<WarpVote>::body
+        ["reduction_warp_vote", "reduction" / "warp-vote"];
+    /// By instructions, where the GPU has them.
+    ReductionCountedBarr(ReductionParams) = Reduction::<CountedBarr>::body
+        ["reduction_counted_barr", "reduction" / "counted-barr", wide];
+    ReductionTagged(ReductionParams) = Reduction::<Tagged>::body
+        ["reduction_tagged", "reduction" / "tagged"];
+}
+
 /// The most warps of the block, for the schemes with named barriers: 15 hand-overs.
 pub const WARPS_MAX: u32 = 16;
 
-/// The parameters of a reduction.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ReductionParams {
@@ -42,9 +59,7 @@ pub struct ReductionParams {
     pub values: TArray<u32>,
     /// A word, 0 at first: the number of wrong values of all rounds.
     pub wrong: TArray<u32>,
-    /// The stop flag of the launch.
     pub stop: Stop,
-    /// The number of rounds.
     pub rounds: u32,
 }
 
@@ -160,74 +175,8 @@ impl<S: Scheme> Reduction<S> {
                 }
             }
         }
-        if let (true, Some(word)) = (
-            round == p.rounds,
-            p.values.get(u64::from(lane.thread_index())),
-        ) {
-            // SAFETY: as above.
-            unsafe { lane.store_relaxed_32(word, value) };
+        if round == p.rounds {
+            store(lane, &p.values, lane.thread_index().into(), value);
         }
     }
 }
-
-/// Makes the kernel of a scheme.
-macro_rules! reduction {
-    ($(#[$doc:meta])* $kernel:ident, $scheme:ty, $entry:literal, $file:literal $(, $wide:ident)?) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug)]
-        pub struct $kernel;
-
-        impl $kernel {
-            #[inline(always)]
-            fn body<L: Lane>(lane: &L, p: &ReductionParams) {
-                Reduction::<$scheme>::body(lane, p);
-            }
-        }
-
-        kernel_alone!($kernel, ReductionParams, $entry, "reduction" / $file $(, $wide)?);
-    };
-}
-
-reduction!(
-    /// The reduction with a spin lock for each lane.
-    ReductionAtomLock,
-    AtomLock,
-    "reduction_atom_lock",
-    "atom-lock"
-);
-reduction!(
-    /// The reduction with a spin lock for each warp.
-    ReductionShrdLock,
-    ShrdLock,
-    "reduction_shrd_lock",
-    "shrd-lock"
-);
-reduction!(
-    /// The reduction with named barriers.
-    ReductionWarpBarr,
-    WarpBarr,
-    "reduction_warp_barr",
-    "warp-barr"
-);
-reduction!(
-    /// The reduction with a tag for each warp, and votes.
-    ReductionWarpVote,
-    WarpVote,
-    "reduction_warp_vote",
-    "warp-vote"
-);
-reduction!(
-    /// The reduction with barriers that count arrivals, by instructions where the GPU has them.
-    ReductionCountedBarr,
-    CountedBarr,
-    "reduction_counted_barr",
-    "counted-barr",
-    wide
-);
-reduction!(
-    /// The reduction with channels.
-    ReductionTagged,
-    Tagged,
-    "reduction_tagged",
-    "tagged"
-);

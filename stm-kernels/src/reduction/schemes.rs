@@ -7,16 +7,11 @@ use stm_core::Lane;
 use stm_sync::Stop;
 use stm_sync::channel::{Shared, TChannels};
 
-/// Where a thread is in its block.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
-    /// The thread's warp.
     pub warp: u32,
-    /// Its lane.
     pub lane: u32,
-    /// The warps of the block.
     pub warps: u32,
-    /// The threads of the block.
     threads: u32,
 }
 
@@ -59,7 +54,6 @@ impl Position {
 
 /// A way to hand over values.
 pub trait Scheme: Copy + core::fmt::Debug + Sized + 'static {
-    /// Its name.
     const NAME: &'static str;
     /// The number of 32-bit words of a value.
     const VALUE_WORDS: u32 = 1;

@@ -51,13 +51,11 @@ pub const fn reservation_digest(key: u32, amount: u32) -> u32 {
     mix(key ^ mix(amount)) & DIGEST
 }
 
-/// Returns `bits` bits of a word, from bit `at` on.
 #[inline(always)]
 const fn field(word: u64, at: u32, bits: u32) -> u32 {
     (word >> at) as u32 & ((1 << bits) - 1)
 }
 
-/// What a transaction did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Note(u64);
 
@@ -71,12 +69,10 @@ impl Note {
     /// reservation or of updates has no upper bits, and a sum of prices is even.
     pub const DISAGREEMENT: Self = Self(u64::MAX);
 
-    /// Returns the note that [`Self::bits`] made a word of.
     pub const fn from_bits(bits: u64) -> Self {
         Self(bits)
     }
 
-    /// Returns the note as a word.
     pub const fn bits(self) -> u64 {
         self.0
     }
@@ -99,13 +95,11 @@ impl Note {
         Some((query - 1, Price::numbered(price)))
     }
 
-    /// Adds that the customer was added.
     #[must_use]
     pub const fn with_customer(self, added: bool) -> Self {
         Self(self.0 | (added as u64) << ADDED)
     }
 
-    /// Returns whether the customer was added.
     pub const fn customer_added(self) -> bool {
         self.0 >> ADDED & 1 != 0
     }

@@ -7,13 +7,11 @@ use stm_core::Plain;
 /// The number of tables with records to reserve: cars, flights, rooms, in this order.
 pub const TABLES: u32 = 3;
 
-/// The number of the table of flights.
 pub const FLIGHTS: u32 = 1;
 
 /// The most queries or updates of a transaction: STAMP's default.
 pub const QUERIES_MAX: u32 = 10;
 
-/// The number of the table of customers.
 pub const CUSTOMERS: u32 = TABLES;
 
 /// The most records of a table: 32 bits count those of all tables, and their chains.
@@ -53,14 +51,10 @@ pub struct VacationPlan {
     relations: u32,
 }
 
-/// What a transaction does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Task {
-    /// Makes reservations for a customer.
     Reserve,
-    /// Deletes a customer with all reservations.
     Delete,
-    /// Changes the tables.
     Update,
 }
 
@@ -101,7 +95,6 @@ impl VacationPlan {
         }
     }
 
-    /// Returns the number of records that tasks choose among.
     pub const fn range(&self) -> u32 {
         self.range
     }
@@ -111,7 +104,6 @@ impl VacationPlan {
         self.relations
     }
 
-    /// Returns a record as it is before the first task.
     pub const fn initial(&self, table: u32, id: u32) -> Resource {
         let bits = draw(self.seed, id as u64, INITIAL + table);
         let hundreds = 1 + below(bits, 5);
@@ -119,7 +111,6 @@ impl VacationPlan {
         Resource::new(hundreds * PLACES_AN_UPDATE, price)
     }
 
-    /// Returns task `i`.
     #[inline(always)]
     pub const fn transaction(&self, i: u64) -> VacationTransaction {
         let bits = draw(self.seed, i, 0);
@@ -147,12 +138,10 @@ impl VacationPlan {
     }
 }
 
-/// One task of a plan.
 #[derive(Clone, Copy, Debug)]
 pub struct VacationTransaction {
     plan: VacationPlan,
     number: u64,
-    /// What it does.
     pub task: Task,
     /// The number of its queries or updates; a deletion has none.
     pub queries: u32,
@@ -163,13 +152,10 @@ pub struct VacationTransaction {
 /// A query of a reservation, or one update.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Query {
-    /// The table.
     pub table: u32,
-    /// The record.
     pub id: u32,
     /// Says whether an update adds places.
     pub adds: bool,
-    /// The price that an update sets if it adds places.
     pub price: Price,
 }
 
@@ -185,7 +171,6 @@ impl VacationTransaction {
         }
     }
 
-    /// Returns query or update `k`.
     pub const fn query(&self, k: u32) -> Query {
         let bits = draw(self.plan.seed, self.number, QUERIES + k);
         let low = bits as u32;

@@ -26,7 +26,6 @@ pub struct Price(u32);
 
 #[stm_core::inlined]
 impl Price {
-    /// The number of different prices.
     pub const DIFFERENT: u32 = 5;
 
     /// Returns the price with this number; the prices are numbered from the cheapest, 0.
@@ -34,12 +33,10 @@ impl Price {
         Self(number)
     }
 
-    /// Returns the number of the price.
     pub const fn number(self) -> u32 {
         self.0
     }
 
-    /// Returns the amount.
     pub const fn amount(self) -> u32 {
         50 + 10 * self.0
     }
@@ -66,32 +63,26 @@ impl Resource {
         Self(places | price.0 << (2 * COUNT_BITS))
     }
 
-    /// Returns the record that [`Self::bits`] made a word of.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// Returns the record as a word.
     pub const fn bits(self) -> u32 {
         self.0
     }
 
-    /// Returns the number of free places.
     pub const fn free(self) -> u32 {
         self.0 & COUNT
     }
 
-    /// Returns the number of reserved places.
     pub const fn used(self) -> u32 {
         self.0 >> COUNT_BITS & COUNT
     }
 
-    /// Returns the number of all places.
     pub const fn total(self) -> u32 {
         self.free() + self.used()
     }
 
-    /// Returns the price.
     pub const fn price(self) -> Price {
         Price(self.0 >> (2 * COUNT_BITS))
     }

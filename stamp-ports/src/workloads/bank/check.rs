@@ -111,7 +111,6 @@ impl Bank {
     }
 }
 
-/// What is wrong with the accounts, if anything.
 pub(super) fn difference(found: &[i32], expected: &[i32]) -> Option<String> {
     let total = |accounts: &[i32]| accounts.iter().map(|&a| i64::from(a)).sum::<i64>();
     let wrong = Difference::first(found, expected)?;

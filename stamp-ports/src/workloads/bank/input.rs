@@ -6,7 +6,6 @@ use crate::workloads::workload::SET_WORDS_MAX;
 use stm_kernels::bank::BATCH;
 
 sizes! {
-    /// The bank's parameters.
     Bank, options of "bank" {
         accounts: u32 = 1 << 20, json "accounts", count accounts "Accounts" ["1M"],
             when Occasion::Quick => 16 << 10;
@@ -26,7 +25,6 @@ sizes! {
         /// Accounts of a row, a power of two up to 64 K, if transfers add
         /// to accounts and do not read them.
         adds_row: Option<u32> = None;
-        /// The form of its transactions.
         form: Form = Form::Dynamic;
     } and {
         /// With --adds: accounts of a row, a power of two; an audit conflicts with
@@ -38,7 +36,6 @@ sizes! {
 
 /// The most accounts of a row.
 pub(super) const BANK_ROW_MAX: u32 = 1 << 16;
-/// Accounts of a row, where transfers add.
 pub(super) const BANK_ROW: u32 = 64;
 
 impl Bank {

@@ -6,15 +6,14 @@ use check::{audit_difference, difference};
 use input::BANK_ROW;
 pub use input::{Bank, Options};
 use stm_kernels::bank::{
-    Bank as BankKernel, BankAdds, BankAddsParams, BankParams, BankPlan, BankUpdates,
-    BankWideParams, BankWideUpdates, CHECKS, FINDINGS, WRONG_SUMS,
+    Bank as BankKernel, BankAdds, BankPlan, BankUpdates, BankWideParams, BankWideUpdates, BankWork,
+    CHECKS, FINDINGS, Rows, WRONG_SUMS,
 };
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
 
 mod check;
 mod input;
 
-/// The accounts, and what they must become.
 pub struct Data<D: Device> {
     seed: u64,
     plan: BankPlan,
@@ -27,7 +26,6 @@ pub struct Data<D: Device> {
     expected: Expectation<Outcome>,
 }
 
-/// The accounts after a run, and how many audits there were.
 type Outcome = (Vec<i32>, u64);
 
 /// What a run left in the accounts, and the first one whose halves do not belong together.
@@ -136,16 +134,8 @@ impl Workload for Bank {
         Ok(wrong.or_else(|| audit_difference(&findings, audits)))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> BankParams<A> {
-        BankParams {
-            stm: run.stm,
-            accounts: data.accounts.view::<A>(),
-            sums: data.sums.tarray(),
-            tables: data.tables.tarray(),
-            findings: data.findings.tarray(),
-            transactions: run.transactions,
-            plan: data.plan,
-        }
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
+        run.on(data.work(data.accounts.view::<A>(), run.transactions))
     }
 
     kernels! {
@@ -155,17 +145,25 @@ impl Workload for Bank {
             bank: of.params(data, run),
             accounts: data.accounts.wide::<A>(),
         };
-        (Form::Dynamic, Some(_)) => BankAdds, BankAddsParams {
-            stm: run.stm,
-            accounts: data.accounts.sums().view(),
-            row_log2: data.accounts.sums().row_len().trailing_zeros(),
-            sums: data.sums.tarray(),
-            tables: data.tables.tarray(),
-            findings: data.findings.tarray(),
-            transactions: run.transactions,
-            plan: data.plan,
+        (Form::Dynamic, Some(_)) => BankAdds, {
+            let sums = data.accounts.sums();
+            let row_log2 = sums.row_len().trailing_zeros();
+            run.on(data.work(Rows { sums: sums.view(), row_log2 }, run.transactions))
         };
         (Form::Dynamic, None) => BankKernel, of.params(data, run);
+    }
+}
+
+impl<D: Device> Data<D> {
+    fn work<B>(&self, accounts: B, transactions: u64) -> BankWork<B> {
+        BankWork {
+            accounts,
+            sums: self.sums.tarray(),
+            tables: self.tables.tarray(),
+            findings: self.findings.tarray(),
+            transactions,
+            plan: self.plan,
+        }
     }
 }
 
@@ -177,14 +175,15 @@ fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
             ..*of
         },
         ..Uses::own(|of: &Bank, _, data: &mut Data<_>, transactions, launch| {
+            let work = data.work(data.accounts.view::<Cgl>(), transactions);
             launch(Params {
-                accounts: data.accounts.view::<Cgl>(),
-                sums: data.sums.tarray(),
-                tables: data.tables.tarray(),
-                findings: data.findings.tarray(),
+                accounts: work.accounts,
+                sums: work.sums,
+                tables: work.tables,
+                findings: work.findings,
                 accounts_drawn: of.accounts,
                 transactions,
-                plan: data.plan,
+                plan: work.plan,
             })
         })
     }

@@ -40,7 +40,6 @@ impl Marks {
         Self(vec![0; len.div_ceil(64)])
     }
 
-    /// Sets a bit, and returns whether it was set before.
     fn set(&mut self, i: usize) -> bool {
         let before = self.has(i);
         self.0[i / 64] |= 1 << (i % 64);

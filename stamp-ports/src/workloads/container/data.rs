@@ -6,8 +6,7 @@ use crate::workloads::compare::{Whole, whole};
 use crate::workloads::plain::{Entries, Pairs, Plain};
 use crate::workloads::prelude::*;
 use stm_core::collections::{List, Map, OrderedMap};
-use stm_kernels::chain::ChainPlan;
-use stm_kernels::floor::chain::Params;
+use stm_kernels::chain::{ChainPlan, ChainWork};
 
 /// Says of containers of `stm_core` how many bytes a node takes with its bits in the pool, and how
 /// one is made of so many nodes.
@@ -47,7 +46,6 @@ entries! {
     OrderedMap, 81, |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what);
 }
 
-/// A container, and what the operations noted.
 pub struct Data<D: Device, C> {
     pub(super) plan: ChainPlan,
     pub(super) entries: C,
@@ -55,7 +53,7 @@ pub struct Data<D: Device, C> {
     chains: u32,
     nodes: u64,
     what: &'static str,
-    found: Option<Found>,
+    pub(super) found: Option<Found>,
 }
 
 impl<D: Device, C: Entries<D>> Data<D, C> {
@@ -80,6 +78,15 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
             what,
             found: None,
         })
+    }
+
+    pub(super) fn work<S>(&self, entries: S, transactions: u64) -> ChainWork<S> {
+        ChainWork {
+            entries,
+            results: self.results.tarray(),
+            transactions,
+            plan: self.plan,
+        }
     }
 
     /// Makes room for the nodes that attempts hold beside those of the container:
@@ -114,10 +121,6 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
         self.found = checked.as_ref().ok().copied();
         Ok(checked.err())
     }
-
-    pub(super) fn observed(&self) -> Observed {
-        observed(self.found.as_ref())
-    }
 }
 
 /// The contender that runs the operations of `K` on its structure without versions.
@@ -130,14 +133,7 @@ where
             let plan = (of.plan(seed), 1);
             Data::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
         },
-        |_, _, data, transactions, launch| {
-            launch(Params {
-                entries: data.entries.view(),
-                results: data.results.tarray(),
-                transactions,
-                plan: data.plan,
-            })
-        },
+        |_, _, data, transactions, launch| launch(data.work(data.entries.view(), transactions)),
         |_, data| data.clear(),
         |_, data, transactions| data.verify(transactions),
     );

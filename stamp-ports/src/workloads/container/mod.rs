@@ -2,7 +2,7 @@
 //!
 //! `map`, `ordered` and `list` are this workload with a container each.
 
-use super::plain::{Plain, PlainChains, PlainRadix, PlainTable};
+use super::plain::{Entries, Plain, PlainChains, PlainRadix, PlainTable};
 use super::prelude::*;
 use super::workload::Named;
 use check::RESULTS;
@@ -11,12 +11,12 @@ use data::section;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
-use stm_kernels::chain::{self, ChainPlan};
-use stm_kernels::floor::chain::Params;
+use stm_kernels::chain::{self, ChainPlan, ChainWork};
 use stm_kernels::floor::plain::chains::Chains;
 use stm_kernels::floor::plain::radix::Radix;
 use stm_kernels::floor::plain::table::Table;
 use stm_kernels::floor::{Guarded, chain as floor};
+use stm_kernels::rows::Transactional;
 
 mod check;
 mod data;
@@ -24,15 +24,12 @@ mod data;
 /// Operations on a container of the kind `K`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operations<K> {
-    /// The number of different keys.
     pub keys: u32,
     /// The number of chains of the hash table; of no meaning to other containers.
     pub chains: u32,
     /// Lookups in a hundred operations; the others insert and remove in equal parts.
     pub lookups_percent: u32,
-    /// Consecutive operations that are of one kind.
     pub alike: u32,
-    /// The kind of container.
     pub kind: PhantomData<K>,
 }
 
@@ -40,14 +37,18 @@ pub struct Operations<K> {
 pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     /// The different keys, where the caller gives no number: in a measurement and in a small run.
     const KEYS: [u32; 2];
-    /// The options of this container alone.
     type Options: Args + Clone + Debug + Default;
+    type Container<D: Device>: Entries<D> + Accessed<D>;
+    /// What a kernel gets of that.
+    type Of<A: Algorithm>;
+    type Kernel<A: Algorithm>: Kernel<Params = Transactional<A, ChainWork<Self::Of<A>>>>;
     /// The same without versions.
     type Plain<D: Device + 'static>: Plain<D, View = Self::View> + 'static;
-    /// What a kernel gets of that.
     type View: Copy + 'static;
     /// The operations on that as critical sections.
-    type Section: Kernel<Params = Guarded<Params<Self::View>>>;
+    type Section: Kernel<Params = Guarded<ChainWork<Self::View>>>;
+
+    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A>;
 
     /// Returns the number of chains that options ask for, where there are any: a number
     /// of its own, or as many as the keys that were given.
@@ -67,7 +68,6 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
     /// The most keys, and what has no room for more or none.
     const KEYS_MAX: (u32, &'static str);
 
-    /// Refuses numbers of keys and chains that do not suit the container.
     fn check(of: &Operations<Self>) -> Result<()> {
         let (keys, (most, container)) = (of.keys, Self::KEYS_MAX);
         refuse! {
@@ -184,13 +184,10 @@ where
     }
 }
 
-/// Operations on a hash table.
 pub type Map = Operations<MapKind>;
 
-/// Operations on an ordered map.
 pub type Ordered = Operations<OrderedKind>;
 
-/// Operations on one sorted list.
 pub type List = Operations<ListKind>;
 
 /// No options of a container's own.
@@ -198,7 +195,6 @@ pub type List = Operations<ListKind>;
 #[group(skip)]
 pub struct NoOptions {}
 
-/// The options of the map alone.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
 pub struct MapOptions {
@@ -207,7 +203,6 @@ pub struct MapOptions {
     chains: Option<u32>,
 }
 
-/// A hash table with chains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapKind;
 
@@ -221,9 +216,16 @@ impl Kind for MapKind {
     const KEY_WORDS: u64 = 3;
     const HAS_CHAINS: bool = true;
     type Options = MapOptions;
+    type Container<D: Device> = collections::Map<D, u32, u32>;
+    type Of<A: Algorithm> = collections::TMap<A, u32, u32>;
+    type Kernel<A: Algorithm> = chain::Map<A>;
     type Plain<D: Device + 'static> = PlainTable<D>;
     type View = Table;
     type Section = floor::Map;
+
+    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
+        container.view::<A>()
+    }
 
     fn chains(options: &MapOptions, keys: Option<u32>) -> Option<u32> {
         options.chains.or(keys)
@@ -260,9 +262,16 @@ impl Kind for OrderedKind {
     const KEYS_MAX: (u32, &'static str) = (1 << 26, "an ordered map");
     const KEY_WORDS: u64 = 20;
     type Options = NoOptions;
+    type Container<D: Device> = collections::OrderedMap<D, u32, u32>;
+    type Of<A: Algorithm> = collections::TOrderedMap<A, u32, u32>;
+    type Kernel<A: Algorithm> = chain::Ordered<A>;
     type Plain<D: Device + 'static> = PlainRadix<D>;
     type View = Radix;
     type Section = floor::Ordered;
+
+    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
+        container.view::<A>()
+    }
 
     fn capacities(_of: &Operations<Self>) -> [Capacity; 2] {
         // The root, eight branches twice, a leaf, and what an update reads.
@@ -270,7 +279,6 @@ impl Kind for OrderedKind {
     }
 }
 
-/// One sorted list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ListKind;
 
@@ -282,9 +290,16 @@ impl Kind for ListKind {
     const KEYS_MAX: (u32, &'static str) = (LIST_KEYS_MAX, "a list, which each operation walks");
     const KEY_WORDS: u64 = 3;
     type Options = NoOptions;
+    type Container<D: Device> = collections::List<D, u32, u32>;
+    type Of<A: Algorithm> = collections::TList<A, u32, u32>;
+    type Kernel<A: Algorithm> = chain::List<A>;
     type Plain<D: Device + 'static> = PlainChains<D>;
     type View = Chains;
     type Section = floor::List;
+
+    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
+        container.view::<A>()
+    }
 
     fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
         // The head, two words of each node, and a value.
@@ -292,73 +307,45 @@ impl Kind for ListKind {
     }
 }
 
-/// Makes the operations on a container a workload: the container, and its kernel with
-/// the parameters.
-macro_rules! workload {
-    ($kind:ty, $container:ident, $kernel:path, $params:path) => {
-        impl Workload for Operations<$kind> {
-            type Data<D: Device> = Data<D, collections::$container<D, u32, u32>>;
-            type Kernel<A: Algorithm> = $kernel;
+impl<K: Kind> Workload for Operations<K>
+where
+    Self: Named,
+{
+    type Data<D: Device> = Data<D, K::Container<D>>;
+    type Kernel<A: Algorithm> = K::Kernel<A>;
 
-            fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-                vec![section(self)]
-            }
+    fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        vec![section(self)]
+    }
 
-            fn prepare<D: Device>(
-                &self,
-                device: &D,
-                seed: u64,
-                transactions_max: u64,
-            ) -> Result<Self::Data<D>> {
-                let plan = (self.plan(seed), self.chains);
-                Data::new(device, self.name(), plan, transactions_max)
-            }
+    fn prepare<D: Device>(&self, device: &D, seed: u64, most: u64) -> Result<Self::Data<D>> {
+        let plan = (self.plan(seed), self.chains);
+        Data::new(device, self.name(), plan, most)
+    }
 
-            fn fit<D: Device>(
-                &self,
-                device: &D,
-                data: &mut Self::Data<D>,
-                lanes: u64,
-            ) -> Result<()> {
-                data.fit(device, lanes)
-            }
+    fn fit<D: Device>(&self, device: &D, data: &mut Self::Data<D>, lanes: u64) -> Result<()> {
+        data.fit(device, lanes)
+    }
 
-            accessed!(entries);
+    accessed!(entries);
 
-            fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
-                data.clear()
-            }
+    fn reset<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
+        data.clear()
+    }
 
-            fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict {
-                data.verify(transactions)
-            }
+    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict {
+        data.verify(transactions)
+    }
 
-            fn observed<D: Device>(&self, data: &Self::Data<D>) -> Observed {
-                data.observed()
-            }
+    fn observed<D: Device>(&self, data: &Self::Data<D>) -> Observed {
+        observed(data.found.as_ref())
+    }
 
-            fn params<D: Device, A: Algorithm>(
-                &self,
-                data: &Self::Data<D>,
-                run: Run<A>,
-            ) -> <Self::Kernel<A> as Kernel>::Params {
-                $params {
-                    stm: run.stm,
-                    entries: data.entries.view::<A>(),
-                    results: data.results.tarray(),
-                    transactions: run.transactions,
-                    plan: data.plan,
-                }
-            }
-        }
-    };
+    fn params<D: Device, A: Algorithm>(
+        &self,
+        data: &Self::Data<D>,
+        run: Run<A>,
+    ) -> ParamsOf<Self, A> {
+        run.on(data.work(K::of(&data.entries), run.transactions))
+    }
 }
-
-workload!(MapKind, Map, chain::Map<A>, chain::MapParams);
-workload!(
-    OrderedKind,
-    OrderedMap,
-    chain::Ordered<A>,
-    chain::OrderedParams
-);
-workload!(ListKind, List, chain::List<A>, chain::ListParams);

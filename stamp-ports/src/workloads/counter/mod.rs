@@ -3,7 +3,7 @@
 use super::exclusion::Joined;
 use super::prelude::*;
 use stm_kernels::counter::{
-    Counter as CounterKernel, CounterParams, CounterPlan, CounterUpdates, STRIDE,
+    Counter as CounterKernel, CounterPlan, CounterUpdates, CounterWork, STRIDE,
 };
 use stm_kernels::locked::Under;
 use stm_kernels::locked::counter::{Twice, Work};
@@ -13,7 +13,6 @@ use stm_sync::{
 };
 
 sizes! {
-    /// The counter's parameters; by default, those of Grote 2020.
     Counter, options of "counter" {
         items: u32 = 32_768, json "items", count items "Increments in all" ["32768"],
             when Occasion::Quick => 2048;
@@ -26,7 +25,6 @@ sizes! {
         sums: bool = false, json "sums";
         /// Whether, under locks, the first thread of each block makes all sections.
         first_only: bool = false, json "first_only";
-        /// The form of its transactions.
         form: Form = Form::Dynamic, by |_, shared| Form::given(shared);
     } takes [is_static] then complete
 }
@@ -114,7 +112,6 @@ impl Sizes for Counter {
     }
 }
 
-/// The counters, and which of them each item names.
 pub struct Data<D: Device> {
     words: TxArray<D, u32>,
     items: Buffer<D, u32>,
@@ -170,14 +167,13 @@ impl Workload for Counter {
         Ok(self.wrong(&data.words.download()?, true))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> CounterParams<A> {
-        CounterParams {
-            stm: run.stm,
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
+        run.on(CounterWork {
             words: data.words.view::<A>(),
             items: data.items.tarray(),
             transactions: run.transactions,
             plan: self.plan(),
-        }
+        })
     }
 
     kernels! {

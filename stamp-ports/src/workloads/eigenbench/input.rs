@@ -9,9 +9,7 @@ use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan, STATIC_WORDS};
 /// The parameters: those of the plan, whose seed is replaced by the run's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Eigenbench {
-    /// What the transactions do.
     pub plan: EigenbenchPlan,
-    /// The form of the transactions.
     pub form: Form,
 }
 

@@ -12,14 +12,13 @@ pub use input::{Eigenbench, Options};
 use std::cell::Cell;
 use stm_kernels::draw::draw;
 use stm_kernels::eigenbench::{
-    Accesses, Eigenbench as EigenbenchKernel, EigenbenchParams, EigenbenchPlan, EigenbenchUpdates,
+    Accesses, Eigenbench as EigenbenchKernel, EigenbenchPlan, EigenbenchUpdates, EigenbenchWork,
     checksum,
 };
-use stm_kernels::floor::eigenbench::{CriticalSection, Floor, Params};
+use stm_kernels::floor::eigenbench::{CriticalSection, Floor};
 
 mod input;
 
-/// The arrays on a device, and what they must become.
 pub struct Data<D: Device> {
     plan: EigenbenchPlan,
     /// Lanes that the parts were made for.
@@ -31,20 +30,26 @@ pub struct Data<D: Device> {
     expected: Expectation<Arrays>,
 }
 
+impl<D: Device> Data<D> {
+    fn work<A: Algorithm>(&self, transactions: u64) -> EigenbenchWork<A> {
+        EigenbenchWork {
+            hot: self.hot.view::<A>(),
+            mild: self.mild.view::<A>(),
+            cold: self.cold.tarray(),
+            checksums: self.checksums.tarray(),
+            transactions,
+            plan: self.plan,
+        }
+    }
+}
+
 impl Workload for Eigenbench {
     type Data<D: Device> = Data<D>;
     type Kernel<A: Algorithm> = EigenbenchKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         let uses = Uses::own(|_: &Self, _, data: &mut Data<D>, transactions, launch| {
-            launch(Params {
-                hot: data.hot.view::<Cgl>(),
-                mild: data.mild.view::<Cgl>(),
-                cold: data.cold.tarray(),
-                checksums: data.checksums.tarray(),
-                transactions,
-                plan: data.plan,
-            })
+            launch(data.work::<Cgl>(transactions))
         });
         let sum = |a: Accesses| f64::from(a.reads) + f64::from(a.writes);
         let plan = &self.plan;
@@ -132,16 +137,8 @@ impl Workload for Eigenbench {
         Ok(found.difference(expected))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> EigenbenchParams<A> {
-        EigenbenchParams {
-            stm: run.stm,
-            hot: data.hot.view::<A>(),
-            mild: data.mild.view::<A>(),
-            cold: data.cold.tarray(),
-            checksums: data.checksums.tarray(),
-            transactions: run.transactions,
-            plan: data.plan,
-        }
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
+        run.on(data.work(run.transactions))
     }
 
     kernels! {
@@ -151,10 +148,8 @@ impl Workload for Eigenbench {
     }
 }
 
-/// The arrays on the host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Arrays {
-    /// The words that all lanes share.
     pub(super) hot: Vec<u32>,
     pub(super) mild: Vec<u32>,
     pub(super) cold: Vec<u32>,
@@ -181,7 +176,6 @@ fn drawn(seed: u64, n: u64, stream: u32) -> Vec<u32> {
 }
 
 impl Arrays {
-    /// The arrays before a launch on so many lanes.
     pub(super) fn initial(plan: &EigenbenchPlan, lanes: u64) -> Self {
         let (seed, (mild, cold)) = (plan.seed, own_words(plan));
         Self {
@@ -192,7 +186,6 @@ impl Arrays {
         }
     }
 
-    /// The arrays after all of `transactions` on so many lanes.
     pub(super) fn replay(plan: &EigenbenchPlan, lanes: u64, transactions: u64) -> Self {
         let mut arrays = Self::initial(plan, lanes);
         let hot = SharedWords::new(std::mem::take(&mut arrays.hot));

@@ -7,7 +7,6 @@
 use super::input::{Gene, letters};
 use stm_kernels::genome::{BASES_A_WORD, link_of, words_of};
 
-/// What the kernels left.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
     /// The set: a segment's number plus one, or 0.
@@ -18,12 +17,8 @@ pub(super) struct Left {
     pub(super) prevs: Vec<u32>,
 }
 
-/// What is wrong with the set, if anything.
-pub(super) fn wrong_set(gene: &Gene, slots: &[u32]) -> Option<String> {
-    check_set(gene, slots).err()
-}
-
-fn check_set(gene: &Gene, slots: &[u32]) -> Result<(), String> {
+/// Checks the set alone.
+pub(super) fn check_set(gene: &Gene, slots: &[u32]) -> Result<(), String> {
     let mut seen = vec![None; gene.bases.len()];
     let mut found = 0;
     for (slot, &word) in slots.iter().enumerate().filter(|(_, word)| **word != 0) {
@@ -101,11 +96,7 @@ fn rebuild(gene: &Gene, packed: &[u64], left: &Left) -> Result<Vec<u8>, String> 
     Ok(built)
 }
 
-pub(super) fn wrong(gene: &Gene, packed: &[u64], left: &Left) -> Option<String> {
-    check(gene, packed, left).err()
-}
-
-fn check(gene: &Gene, packed: &[u64], left: &Left) -> Result<(), String> {
+pub(super) fn check(gene: &Gene, packed: &[u64], left: &Left) -> Result<(), String> {
     check_set(gene, &left.slots)?;
     let built = rebuild(gene, packed, left)?;
     let same = built.iter().zip(&gene.bases).take_while(|(a, b)| a == b);
@@ -165,7 +156,7 @@ mod tests {
         }
 
         fn wrong(&self) -> Option<String> {
-            wrong(&self.gene, &self.packed, &self.left)
+            check(&self.gene, &self.packed, &self.left).err()
         }
     }
 

@@ -2,7 +2,7 @@
 //! that one writes by hand; and the links of GN-2 as critical sections.
 
 use super::Data;
-use super::check::wrong_set;
+use super::check::check_set;
 use super::input::Genome;
 use crate::workloads::exclusion::Launch;
 use crate::workloads::form::filling;
@@ -23,7 +23,7 @@ fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, Params, D> {
     Uses {
         transactions: |_, data, _| data.gene.starts.len() as u64,
         reset: |_, data| Ok(data.slots.clear()?),
-        verify: |_, data, _| Ok(wrong_set(&data.gene, &data.slots.download()?)),
+        verify: |_, data, _| Ok(check_set(&data.gene, &data.slots.download()?).err()),
         ..Uses::own(|_: &Genome, _, data: &mut Data<_>, transactions, launch| {
             launch(inserting(data, transactions))
         })

@@ -31,7 +31,6 @@ sizes! {
     /// Genome's parameters, by STAMP's letters; by default those of the paper's Table 1: 16 K
     /// shared words, STAMP's `-g16384`; STAMP's `-s64`; GN-1's 4 M transactions.
     Genome, options of "genome" {
-        /// `-g`: bases of the gene.
         bases: u32 = 16 << 10, json "g", option
             /// Bases of the gene [default: 16K]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
@@ -39,13 +38,11 @@ sizes! {
             when Occasion::Quick => 512, Occasion::Recording(DeviceKind::Cpu) => 2 << 10,
             // A million different segments, so that GN-2 has as many transactions.
             Occasion::Paper => 1 << 20;
-        /// `-s`: bases of a segment.
         segment: u32 = 64, json "s", option
             /// Bases of a segment [default: 64]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
             s,
             when Occasion::Quick => 16, Occasion::Recording(DeviceKind::Cpu) => 32;
-        /// `-n`: segments drawn, before holes are filled.
         segments: u32 = 4 << 20, json "n", by |_, shared| shared.n,
             when Occasion::Quick | Occasion::Recording(DeviceKind::Cpu) => 16 << 10,
             Occasion::Recording(DeviceKind::Cuda) => 64 << 10,
@@ -54,7 +51,6 @@ sizes! {
 }
 
 impl Genome {
-    /// Slots of the set.
     pub(super) fn slots(&self) -> u64 {
         let places = u64::from(self.bases.saturating_sub(self.segment)) + 1;
         (places * SLOTS_A_SEGMENT).next_power_of_two()
@@ -121,9 +117,7 @@ pub(super) struct Gene {
     /// The gene's bases, 0 to 3 each.
     pub(super) bases: Vec<u8>,
     pub(super) segment: u32,
-    /// Where each segment begins in the gene; places repeat.
     pub(super) starts: Vec<u32>,
-    /// How many different places there are.
     pub(super) distinct: u32,
 }
 

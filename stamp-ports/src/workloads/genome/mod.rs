@@ -16,8 +16,8 @@ use stm_core::View;
 use stm_core::algorithm::Fast;
 use stm_core::host::{self, Launch};
 use stm_kernels::genome::{
-    Assembly, Deduplicate, DeduplicateParams, Link, LinkParams, Match, MatchParams, Segments,
-    TABLES, words_of,
+    Assembly, Deduplicate, DeduplicateWork, Link, LinkWork, Match, MatchParams, Segments, TABLES,
+    words_of,
 };
 
 mod check;
@@ -26,7 +26,6 @@ mod input;
 
 pub use input::{Genome, Options};
 
-/// The segments and what the kernels make of them.
 pub struct Data<D: Device> {
     gene: Gene,
     packed: Vec<u64>,
@@ -70,17 +69,23 @@ impl<D: Device> Data<D> {
         }
     }
 
-    /// Launches the search for the pairs of an overlap, by the kernel for the arrays of `A`.
-    fn find_pairs<A: Algorithm, T: Algorithm, K: Kernel>(
+    /// Launches the search for the pairs of an overlap, by the kernel for the layout of `A`.
+    fn find_pairs<A: Algorithm>(
         &self,
-        series: &mut Series<'_, '_, '_, '_, D, T, K>,
+        series: &mut Series<'_, '_, '_, '_, D>,
         search: &Launch,
         overlap: u32,
     ) -> Result<(), host::Error> {
-        let params = self.pairs_of::<A>(overlap);
         // SAFETY: the parameters hold views of buffers that `self` keeps and
         // nothing else uses.
-        unsafe { series.launch_plain::<Match<A>>(search, &params) }
+        unsafe {
+            match <A::Array<u32> as View<u32>>::LAYOUT {
+                Layout::Plain => series.launch_plain::<Match<Cgl>>(search, &self.pairs_of(overlap)),
+                Layout::Cells => {
+                    series.launch_plain::<Match<Fast>>(search, &self.pairs_of(overlap))
+                }
+            }
+        }
     }
 }
 
@@ -153,15 +158,14 @@ impl Workload for Genome {
             nexts: data.nexts.download()?,
             prevs: data.prevs.download()?,
         };
-        Ok(check::wrong(&data.gene, &data.packed, &left))
+        Ok(check::check(&data.gene, &data.packed, &left).err())
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> DeduplicateParams<A> {
-        DeduplicateParams {
-            stm: run.stm,
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
+        run.on(DeduplicateWork {
             assembly: data.assembly(),
             transactions: data.gene.starts.len() as u64,
-        }
+        })
     }
 
     fn compile<D: Device, A: Algorithm>(
@@ -183,30 +187,24 @@ impl Workload for Genome {
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
     ) -> Result<()> {
-        let params = self.params(data, launcher.run::<A>(transactions));
+        let run = launcher.run::<A>(transactions);
+        let params = self.params(data, run);
         // SAFETY: here and below, the parameters hold this memory's handle, for
         // `A` alone, and views of buffers that `data` keeps and nothing else uses.
         unsafe { launcher.launch::<Deduplicate<A>>(&params)? };
         let (blocks, threads) = filling(&launcher.device.limits());
         let search = Launch::new(blocks, threads);
-        let stm = launcher.stm.handle::<A>();
-        launcher.in_order::<A, Link<A>>(|series| {
+        launcher.in_order(Link::<A>::ENTRY, |series| {
             for overlap in (1..=self.segment).rev() {
-                match <A::Array<u32> as View<u32>>::LAYOUT {
-                    Layout::Plain => data.find_pairs::<Cgl, _, _>(series, &search, overlap)?,
-                    Layout::Cells => data.find_pairs::<Fast, _, _>(series, &search, overlap)?,
-                }
+                data.find_pairs::<A>(series, &search, overlap)?;
                 // The first search only makes the table for the next.
                 if overlap == self.segment {
                     continue;
                 }
-                let params = LinkParams {
-                    stm,
-                    assembly: data.assembly(),
-                    overlap,
-                };
+                let assembly = data.assembly();
+                let params = run.on(LinkWork { assembly, overlap });
                 // SAFETY: as above.
-                unsafe { series.launch(&params)? };
+                unsafe { series.launch::<A, Link<A>>(&params)? };
             }
             Ok(())
         })

@@ -13,7 +13,6 @@ use stm_core::Node;
 use stm_core::internal::host::in_ranges;
 use stm_kernels::ht::{HtPoolNode, bucket_of_key, key_of_node};
 
-/// The keys of so many nodes.
 pub(super) fn keys(seed: u64, nodes: u64) -> Vec<u32> {
     (0..nodes as u32).map(|n| key_of_node(seed, n)).collect()
 }
@@ -124,12 +123,10 @@ mod tests {
     const BUCKETS: u32 = 16;
     const KEYS_PER_TX: u32 = 4;
 
-    /// Heads, nexts and keys.
     type Table = (Vec<u32>, Vec<u32>, Vec<u32>);
 
     type Spoil<'a> = &'a dyn Fn(&mut Table);
 
-    /// A right table of `nodes` nodes.
     fn table(nodes: u32) -> Table {
         let keys = keys(5, nodes.into());
         let mut heads = vec![0; BUCKETS as usize];

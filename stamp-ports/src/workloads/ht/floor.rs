@@ -110,7 +110,6 @@ impl<D: Device> Slots<D> {
     }
 }
 
-/// What the kernel of the hand-written table does with the slots.
 fn slots<D: Device + 'static>() -> Uses<Ht, Slots<D>, CasTableParams, D> {
     Uses::of(
         Slots::prepare,

@@ -4,7 +4,7 @@ use crate::workloads::prelude::*;
 use check::{difference, keys, renumbered};
 use stm_core::host::{Nodes, PreassignedNodes};
 use stm_kernels::ht::{
-    BATCH, HashTable, HashTablePool, HashTableUpdates, HtNode, HtParams, HtPoolNode, HtPoolParams,
+    BATCH, HashTable, HashTablePool, HashTableUpdates, HtNode, HtPoolNode, HtPoolWork, HtWork,
 };
 
 mod check;
@@ -21,7 +21,6 @@ pub enum NodeSource {
 }
 
 sizes! {
-    /// The hash table's parameters.
     Ht, options of "ht" {
         buckets: u32 = 256 << 10, json "buckets", count buckets "Buckets of the table" ["256K"],
             when Occasion::Quick => 16 << 10;
@@ -34,7 +33,6 @@ sizes! {
             /// each transaction allocates (pool) [default: preassigned]
             #[arg(long, value_name = "SOURCE", hide_possible_values = true)]
             nodes;
-        /// The form of its transactions.
         form: Form = Form::Dynamic, by |_, shared| Form::given(shared);
     } takes [transactions, is_static]
 }
@@ -122,7 +120,6 @@ impl Sizes for Ht {
     }
 }
 
-/// The table.
 pub struct Data<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
@@ -224,26 +221,24 @@ impl Workload for Ht {
         Ok(difference(&heads, &nexts, keys, self.keys_per_tx))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> HtParams<A> {
-        HtParams {
-            stm: run.stm,
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
+        run.on(HtWork {
             heads: data.heads.view::<A>(),
             nodes: data.nodes.view::<A>(),
             keys: data.keys.tarray(),
             transactions: run.transactions,
-        }
+        })
     }
 
     kernels! {
         of, data, run: match (of.nodes, of.form);
-        (NodeSource::Pool, _) => HashTablePool, HtPoolParams {
-            stm: run.stm,
+        (NodeSource::Pool, _) => HashTablePool, run.on(HtPoolWork {
             heads: data.heads.view::<A>(),
             nodes: data.pool.view::<A>(),
             keys: data.keys.tarray(),
             transactions: run.transactions,
             keys_per_tx: of.keys_per_tx,
-        };
+        });
         (NodeSource::Preassigned, Form::Dynamic) => HashTable, of.params(data, run);
         (NodeSource::Preassigned, _) => HashTableUpdates, of.params(data, run);
     }

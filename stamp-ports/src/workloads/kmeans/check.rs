@@ -41,7 +41,6 @@ pub(super) struct Pass<'a> {
     pub(super) points: &'a Points,
     /// The centres that it used, one after the other.
     pub(super) centres: &'a [f32],
-    /// The points' centres before.
     pub(super) before: &'a [u32],
     pub(super) members: &'a [u32],
     /// The points' places among the additions to their centre.

@@ -5,13 +5,14 @@ use super::check::{Follower, Pass, wrong_sums};
 use super::input::Kmeans;
 use super::passes::Data;
 use crate::workloads::prelude::*;
-use stm_kernels::floor::kmeans::{
-    Additions, CriticalSection, Floor, Params, Privatised, WarpAPoint,
-};
-use stm_kernels::kmeans::NOWHERE;
+use stm_kernels::floor::kmeans::{Additions, CriticalSection, Floor, Privatised, WarpAPoint};
+use stm_kernels::kmeans::{KMeansWork, NOWHERE};
+
+/// What a contender does with the workload's own data.
+type Own<D> = Uses<Kmeans, Data<D>, KMeansWork<Cgl>, D>;
 
 /// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
-fn first_pass<D: Device + 'static>() -> Uses<Kmeans, Data<D>, Params, D> {
+fn first_pass<D: Device + 'static>() -> Own<D> {
     Uses {
         of: |of| with(of, false),
         prepare: |of, device, seed, n| {
@@ -26,7 +27,7 @@ fn first_pass<D: Device + 'static>() -> Uses<Kmeans, Data<D>, Params, D> {
                 "the first pass only; the others make all passes".into(),
             ))
         },
-        ..Uses::own(|of: &Kmeans, _, data: &mut Data<_>, n, launch| launch(params(of, data, n)))
+        ..Uses::own(|of: &Kmeans, _, data: &mut Data<_>, n, launch| launch(data.work::<Cgl>(of, n)))
     }
 }
 
@@ -50,23 +51,9 @@ fn wrong_first_pass(of: &Kmeans, data: &Data<impl Device>) -> Verdict {
     Ok(members_differ.or_else(|| wrong_sums(&of.points, &members, &rows)))
 }
 
-fn params(of: &Kmeans, data: &Data<impl Device>, points: u64) -> Params {
-    Params {
-        points: data.points.tarray(),
-        centres: data.centres.tarray(),
-        rows: data.rows.view::<Cgl>(),
-        members: data.members.tarray(),
-        ranks: data.ranks.tarray(),
-        changed: data.changed.tarray(),
-        transactions: points,
-        clusters: data.clusters,
-        dims: of.dims(),
-    }
-}
-
 /// All passes, checked as those of the workload that `of` makes: of one that adds, if the kernel
 /// does not note the order of the additions.
-fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Uses<Kmeans, Data<D>, Params, D> {
+fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
     Uses {
         of,
         // The rows are words that are read and written, whoever checks them.
@@ -86,11 +73,11 @@ fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Uses<Kmeans, Data<D
             let points = of.points.len() as u64;
             if transactions < points {
                 of.clear(data)?;
-                return launch(params(of, data, transactions));
+                return launch(data.work::<Cgl>(of, transactions));
             }
             let mut time = Duration::ZERO;
             of.passes(data, &mut |data| {
-                time += launch(params(of, data, points))?;
+                time += launch(data.work::<Cgl>(of, points))?;
                 Ok(points)
             })?;
             Ok(time)

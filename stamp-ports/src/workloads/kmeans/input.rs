@@ -30,7 +30,6 @@ sizes! {
 }
 
 impl Drawn {
-    /// Draws the points.
     pub fn draw(&self, seed: u64) -> Result<Points> {
         let Self {
             points,
@@ -56,13 +55,10 @@ impl Drawn {
     }
 }
 
-/// Where points come from.
 pub type PointsFrom = Origin<Drawn>;
 
-/// The input of k-means.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KmeansInput {
-    /// The points.
     pub points: PointsFrom,
     /// Whether their coordinates are scaled to a mean of 0 and a deviation of 1.
     pub normalise: bool,
@@ -74,7 +70,6 @@ pub struct KmeansInput {
     pub threshold: f64,
     /// It ends after so many passes in any case.
     pub passes_max: u32,
-    /// Whether transactions add to sums, and do not read them.
     pub adds: bool,
 }
 
@@ -102,7 +97,6 @@ pub struct Options {
     no_normalise: bool,
 }
 
-/// The options of `generate kmeans`.
 #[derive(Args, Debug, Clone)]
 pub struct GenerateOptions {
     /// The points.
@@ -124,7 +118,6 @@ fn parse_threshold(text: &str) -> Result<f64, String> {
 }
 
 impl GenerateOptions {
-    /// The text of the file.
     pub fn text(&self) -> Result<String> {
         let drawn = Drawn::default().given(&self.shape, &SharedOptions::default());
         let points = drawn.draw(self.seed)?;
@@ -214,33 +207,26 @@ impl Input for KmeansInput {
     }
 }
 
-/// Where points came from, for messages and JSON.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Source {
-    /// A file of this name.
     File(String),
     /// Generated around so many centres.
     Generated(u32),
 }
 
-/// k-means: the points and the parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kmeans {
     /// The points, as they are clustered.
     pub points: Points,
-    /// Where they came from.
     pub source: Source,
     /// Whether their coordinates were normalised.
     pub normalised: bool,
-    /// The fewest clusters.
     pub clusters_min: u32,
-    /// The most clusters.
     pub clusters_max: u32,
     /// A clustering ends when at most this part of the points changed.
     pub threshold: f64,
     /// It ends after so many passes in any case.
     pub passes_max: u32,
-    /// Whether transactions add to sums, and do not read them.
     pub adds: bool,
 }
 

@@ -23,7 +23,7 @@
 use crate::workloads::prelude::*;
 use passes::Found;
 use stm_core::host::Statistics;
-use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsParams, KMeansParams};
+use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork, KMeansWork};
 
 mod check;
 mod floor;
@@ -37,34 +37,49 @@ pub use points::{Points, read};
 
 pub use passes::Data;
 
+impl<D: Device> Data<D> {
+    /// The work on the first points, with as many clusters as the data are for.
+    fn work<A: Algorithm>(&self, of: &Kmeans, transactions: u64) -> KMeansWork<A> {
+        KMeansWork {
+            points: self.points.tarray(),
+            centres: self.centres.tarray(),
+            rows: self.rows.view::<A>(),
+            members: self.members.tarray(),
+            ranks: self.ranks.tarray(),
+            changed: self.changed.tarray(),
+            transactions,
+            clusters: self.clusters,
+            dims: of.dims(),
+        }
+    }
+}
+
 impl Kmeans {
-    /// Launches the kernel on the first points, with as many clusters as the data are for.
+    /// Launches the kernel on the first points.
     fn launch<D: Device, A: Algorithm>(
         &self,
         data: &Data<D>,
         launcher: &mut Launcher<'_, D>,
-        points_used: u64,
+        points: u64,
     ) -> Result<Statistics> {
-        let run = launcher.run::<A>(points_used);
+        let (run, work) = (launcher.run::<A>(points), data.work::<A>(self, points));
         if !self.adds {
-            let params = self.params(data, run);
             // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
             // buffers that `data` keeps and nothing else uses.
-            return Ok(unsafe { launcher.launch::<KMeans<A>>(&params)? });
+            return Ok(unsafe { launcher.launch::<KMeans<A>>(&run.on(work))? });
         }
-        let params = KMeansAddsParams {
-            stm: run.stm,
-            points: data.points.tarray(),
-            centres: data.centres.tarray(),
+        let work = KMeansAddsWork {
+            points: work.points,
+            centres: work.centres,
             rows: data.rows.sums().view(),
-            members: data.members.tarray(),
-            changed: data.changed.tarray(),
-            points_used,
-            clusters: data.clusters,
-            dims: self.dims(),
+            members: work.members,
+            changed: work.changed,
+            transactions: points,
+            clusters: work.clusters,
+            dims: work.dims,
         };
         // SAFETY: as above.
-        Ok(unsafe { launcher.launch::<KMeansAdds<A>>(&params)? })
+        Ok(unsafe { launcher.launch::<KMeansAdds<A>>(&run.on(work))? })
     }
 }
 
@@ -141,19 +156,8 @@ impl Workload for Kmeans {
         }))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> KMeansParams<A> {
-        KMeansParams {
-            stm: run.stm,
-            points: data.points.tarray(),
-            centres: data.centres.tarray(),
-            rows: data.rows.view::<A>(),
-            members: data.members.tarray(),
-            ranks: data.ranks.tarray(),
-            changed: data.changed.tarray(),
-            points_used: run.transactions,
-            clusters: data.clusters,
-            dims: self.dims(),
-        }
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
+        run.on(data.work(self, run.transactions))
     }
 
     fn compile<D: Device, A: Algorithm>(

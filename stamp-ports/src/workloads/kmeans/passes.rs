@@ -8,7 +8,6 @@ use crate::workloads::prelude::*;
 use serde::Serialize;
 use stm_kernels::kmeans::NOWHERE;
 
-/// The arrays on the device, and what the run has found.
 pub struct Data<D: Device> {
     /// The numbers of the points that are the first centres; the first `k` of
     /// them those of `k` clusters.
@@ -27,7 +26,6 @@ pub struct Data<D: Device> {
     pub(super) found: Found,
 }
 
-/// What a run has found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub(super) struct Found {
     pub(super) passes: Vec<u32>,

@@ -69,17 +69,14 @@ impl Points {
         Self::new(dims as usize, values)
     }
 
-    /// How many there are.
     pub const fn len(&self) -> usize {
         self.values.len() / self.dims
     }
 
-    /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.values.is_empty()
     }
 
-    /// The coordinates of each.
     pub const fn dims(&self) -> usize {
         self.dims
     }
@@ -98,7 +95,6 @@ impl Points {
         values.copied().collect()
     }
 
-    /// All points, one after the other.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &[f32]> {
         self.values.chunks_exact(self.dims)
     }
@@ -160,7 +156,6 @@ const LINES: Lines = Lines {
     has_comments: false,
 };
 
-/// Reads a file of points.
 pub fn read(path: &Path) -> Result<Points> {
     let (mut values, mut dims) = (Vec::new(), None);
     LINES.read(path, |text, line| {

@@ -12,7 +12,6 @@ use serde::Serialize;
 use std::collections::VecDeque;
 use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path};
 
-/// What a kernel left.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
     pub(super) grid: Vec<u32>,

@@ -9,7 +9,6 @@ use crate::workloads::prelude::*;
 use std::path::PathBuf;
 use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
 
-/// Where a maze comes from.
 pub type Grid = Origin<Drawn>;
 
 sizes! {
@@ -37,7 +36,6 @@ sizes! {
             z,
             when Occasion::Quick | Occasion::Recording(DeviceKind::Cpu) => 3,
             Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 3;
-        /// Paths to route.
         paths: u32 = 512, by |_, shared| shared.n,
             when Occasion::Quick => 24, Occasion::Recording(DeviceKind::Cpu) => 64,
             Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 64;
@@ -55,12 +53,9 @@ pub enum Claim {
     Block,
 }
 
-/// The input of the labyrinth.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LabyrinthInput {
-    /// The grid and the paths asked for.
     pub grid: Grid,
-    /// Who claims the paths.
     pub claim: Claim,
 }
 
@@ -68,7 +63,6 @@ pub struct LabyrinthInput {
 const PLACE_BYTES: u64 = 64;
 
 impl Drawn {
-    /// Draws the maze.
     pub fn draw(&self, seed: u64) -> Result<Maze> {
         let Self {
             x,
@@ -99,7 +93,6 @@ pub struct Options {
     claim: Option<Claim>,
 }
 
-/// The options of `generate labyrinth`.
 #[derive(Args, Debug, Clone)]
 pub struct GenerateOptions {
     /// The grid.
@@ -117,7 +110,6 @@ pub struct GenerateOptions {
 }
 
 impl GenerateOptions {
-    /// The text of the file.
     pub fn text(&self) -> Result<String> {
         let paths = self.n.unwrap_or(Drawn::default().paths);
         let drawn = Drawn::default().given(&self.shape, &SharedOptions::default());
@@ -170,14 +162,12 @@ impl Input for LabyrinthInput {
     }
 }
 
-/// A maze to route.
 #[derive(Clone, Debug)]
 pub struct Labyrinth {
     /// The grid and the paths asked for.
     pub maze: Maze,
     /// The file that it comes from, if any.
     pub file: Option<String>,
-    /// Who claims the paths.
     pub claim: Claim,
 }
 

@@ -28,7 +28,6 @@ const LINES: Lines = Lines {
     has_comments: true,
 };
 
-/// A place in the grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Coordinate {
     /// In its row.
@@ -45,10 +44,8 @@ impl fmt::Display for Coordinate {
     }
 }
 
-/// A path asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// Where it begins.
     pub source: Coordinate,
     /// Where it ends; another place.
     pub destination: Coordinate,
@@ -64,11 +61,8 @@ impl fmt::Display for Request {
 /// two requests may share an end, and then one of them at most has a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maze {
-    /// The grid's size.
     pub size: GridSize,
-    /// The walls.
     pub walls: Vec<Coordinate>,
-    /// The paths asked for, one or more.
     pub requests: Vec<Request>,
 }
 
@@ -213,7 +207,6 @@ fn read_numbers<const N: usize>(
 }
 
 impl Maze {
-    /// Reads a file.
     pub fn read(path: &Path) -> Result<Self> {
         let mut reading = Reading::default();
         let lines = LINES.read(path, |text, line| {
@@ -225,7 +218,6 @@ impl Maze {
             .map_err(|wrong| bad_input(path, wrong))
     }
 
-    /// The text of a file with this maze.
     pub fn text(&self) -> String {
         let GridSize { x, y, z } = self.size;
         let mut text = format!("# Dimensions (x, y, z)\nd {x} {y} {z}\n");

@@ -14,9 +14,9 @@ use maze::cell;
 pub use maze::{Coordinate, Maze, Request};
 use serde_json::json;
 use stm_core::host;
-use stm_kernels::floor::labyrinth::{CriticalSection, Params};
+use stm_kernels::floor::labyrinth::CriticalSection;
 use stm_kernels::labyrinth::{
-    CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthParams, RouterParams, TOO_LONG,
+    CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthWork, RouterParams, TOO_LONG,
     UNROUTED, UNSETTLED,
 };
 
@@ -55,13 +55,11 @@ impl Claims {
         self.ticks as f64 / self.count.max(1) as f64 * tick
     }
 
-    /// The part of the routers' work.
     fn share(&self) -> f64 {
         self.ticks as f64 / self.worked.max(1) as f64
     }
 }
 
-/// The grid, the requests, and what became of them.
 pub struct Data<D: Device> {
     initial: Vec<u32>,
     grid: TxArray<D, u32>,
@@ -82,8 +80,8 @@ pub struct Data<D: Device> {
 }
 
 impl<D: Device> Data<D> {
-    fn router_params(&self, of: &Labyrinth, transactions: u64) -> RouterParams {
-        RouterParams {
+    fn work<A: Algorithm>(&self, of: &Labyrinth, transactions: u64) -> LabyrinthWork<A> {
+        let work = RouterParams {
             requests: self.requests.tarray(),
             results: self.results.tarray(),
             paths: self.paths.tarray(),
@@ -94,7 +92,9 @@ impl<D: Device> Data<D> {
             row: of.maze.size.row() as u32,
             plane: of.maze.size.plane() as u32,
             path_cells_max: self.path_cells_max,
-        }
+        };
+        let grid = self.grid.view::<A>();
+        LabyrinthWork { grid, work }
     }
 
     fn fit(&mut self, device: &D, blocks: u32, path_cells_max: u32) -> Result<()> {
@@ -255,12 +255,8 @@ impl Workload for Labyrinth {
         }
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> LabyrinthParams<A> {
-        LabyrinthParams {
-            stm: run.stm,
-            grid: data.grid.view::<A>(),
-            work: data.router_params(self, run.transactions),
-        }
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
+        run.on(data.work(self, run.transactions))
     }
 
     kernels! {
@@ -270,7 +266,7 @@ impl Workload for Labyrinth {
     }
 }
 
-fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, Params, D> {
+fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>, D> {
     Uses {
         // A path has as much room as a transaction's sets.
         fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),
@@ -282,10 +278,7 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, Params, D> {
         },
         ..Uses::own(
             |of: &Labyrinth, _, data: &mut Data<_>, transactions, launch| {
-                launch(Params {
-                    grid: data.grid.view::<Cgl>(),
-                    work: data.router_params(of, transactions),
-                })
+                launch(data.work::<Cgl>(of, transactions))
             },
         )
     }

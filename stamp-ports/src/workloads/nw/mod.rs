@@ -20,7 +20,6 @@ sizes! {
 /// The most letters: 64 M cells.
 const LETTERS_MAX: u32 = 8192;
 
-/// Letters of nucleotides.
 pub const NUCLEOTIDES: u32 = 4;
 
 /// Returns a random sequence of codes of an alphabet, number `which` of a seed.
@@ -43,7 +42,6 @@ pub fn linear_nucleotides() -> Scoring {
 }
 
 impl Nw {
-    /// Returns both sequences.
     pub fn sequences(&self, seed: u64) -> [Vec<u8>; 2] {
         [0, 1].map(|which| random_codes(seed, which, self.letters, NUCLEOTIDES))
     }
@@ -174,7 +172,7 @@ impl Workload for Nw {
         }))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> MatrixParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
         MatrixParams {
             stm: run.stm,
             cells: data.cells.view::<A>(),

@@ -3,8 +3,9 @@
 use crate::workloads::plain::PlainNodes;
 use crate::workloads::prelude::*;
 use stm_core::host::{Error as HostError, Pool as Nodes};
-use stm_kernels::floor::pool::{CriticalSection, Params};
-use stm_kernels::pool::{Pool as PoolKernel, PoolParams};
+use stm_kernels::floor::plain::nodes;
+use stm_kernels::floor::pool::CriticalSection;
+use stm_kernels::pool::{Pool as PoolKernel, PoolWork};
 
 sizes! {
     /// The pool's parameters: none, as its size follows from the launch.
@@ -27,7 +28,6 @@ impl Sizes for Pool {
     }
 }
 
-/// The pool.
 pub struct Data<D: Device> {
     pool: Nodes<D>,
     lanes: u64,
@@ -71,12 +71,11 @@ impl Workload for Pool {
         }
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> PoolParams<A> {
-        PoolParams {
-            stm: run.stm,
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
+        run.on(PoolWork {
             pool: data.pool.view(),
             transactions: run.transactions,
-        }
+        })
     }
 }
 
@@ -88,8 +87,7 @@ fn made<D: Device>(device: &D, lanes: u64) -> Result<Sections<D>> {
     Ok((nodes, lanes))
 }
 
-/// What critical sections do with the nodes.
-fn nodes<D: Device + 'static>() -> Uses<Pool, Sections<D>, Params, D> {
+fn nodes<D: Device + 'static>() -> Uses<Pool, Sections<D>, PoolWork<nodes::Nodes>, D> {
     Uses {
         fit: |_, device, data, (_, lanes)| {
             if data.1 != lanes {
@@ -100,8 +98,8 @@ fn nodes<D: Device + 'static>() -> Uses<Pool, Sections<D>, Params, D> {
         ..Uses::of(
             |_: &Pool, device, _, _| made(device, 1),
             |_, _, (nodes, _), transactions, launch| {
-                launch(Params {
-                    nodes: nodes.view(),
+                launch(PoolWork {
+                    pool: nodes.view(),
                     transactions,
                 })
             },

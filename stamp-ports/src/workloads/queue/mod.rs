@@ -1,14 +1,13 @@
 //! Queue: producers and consumers try a bounded first-in-first-out queue.
 
 use crate::workloads::prelude::*;
-use check::{Left, difference};
-use stm_kernels::floor::queue::{CriticalSection, Params};
-use stm_kernels::queue::{Queue as QueueKernel, QueueParams, QueuePlan, Roles};
+use check::{Left, check};
+use stm_kernels::floor::queue::CriticalSection;
+use stm_kernels::queue::{Queue as QueueKernel, QueuePlan, QueueWork, Roles};
 
 mod check;
 
 sizes! {
-    /// The queue's parameters.
     Queue, options of "queue" {
         places: u32 = 1 << 10, json "places", count places "Values that the queue holds at most" ["1K"],
             when Occasion::Quick => 64;
@@ -19,7 +18,6 @@ sizes! {
             producers;
         operations: u32 = 64 << 10, json "operations", count operations "Operations, each a transaction" ["64K"],
             when Occasion::Quick => 4 << 10;
-        /// The operations' roles, and whether they wait.
         roles: Roles = Roles::Drawn, by |options, _| options.wait.map(Wait::roles);
     } and {
         /// Operations wait while the queue is full or empty; half of them are
@@ -85,16 +83,26 @@ impl Sizes for Queue {
     }
 }
 
-/// The queue, and what its operations noted.
 pub struct Data<D: Device> {
     plan: QueuePlan,
     counts: TxArray<D, u32>,
     ring: TxArray<D, u32>,
     results: Buffer<D, u64>,
-    /// Lanes that run transactions.
     lanes: u64,
     /// Operations of the last run that found the queue full, or empty.
     refused: Option<u64>,
+}
+
+impl<D: Device> Data<D> {
+    fn work<A: Algorithm>(&self, transactions: u64) -> QueueWork<A> {
+        QueueWork {
+            counts: self.counts.view::<A>(),
+            ring: self.ring.view::<A>(),
+            results: self.results.tarray(),
+            transactions,
+            plan: self.plan,
+        }
+    }
 }
 
 impl Workload for Queue {
@@ -103,13 +111,7 @@ impl Workload for Queue {
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         let uses = Uses::own(|_: &Self, _, data: &mut Data<D>, transactions, launch| {
-            launch(Params {
-                counts: data.counts.view::<Cgl>(),
-                ring: data.ring.view::<Cgl>(),
-                results: data.results.tarray(),
-                transactions,
-                plan: data.plan,
-            })
+            launch(data.work::<Cgl>(transactions))
         });
         let section = uses.critical_section::<CriticalSection>(self, ONE_EACH);
         // A critical section does not wait for what another one does.
@@ -167,7 +169,7 @@ impl Workload for Queue {
             ring: data.ring.download()?,
         };
         data.refused = Some(left.results.iter().filter(|&&r| r == 0).count() as u64);
-        Ok(difference(&left))
+        Ok(check(&left).err())
     }
 
     fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
@@ -175,14 +177,7 @@ impl Workload for Queue {
         refused.into_iter().collect()
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> QueueParams<A> {
-        QueueParams {
-            stm: run.stm,
-            counts: data.counts.view::<A>(),
-            ring: data.ring.view::<A>(),
-            results: data.results.tarray(),
-            transactions: run.transactions,
-            plan: data.plan,
-        }
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
+        run.on(data.work(run.transactions))
     }
 }

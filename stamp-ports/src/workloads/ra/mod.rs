@@ -25,7 +25,6 @@ sizes! {
             when Occasion::Quick => 64 << 10, Occasion::Recording(_) => 1 << 20;
         reads: u32 = 16, json "reads", count reads "Words that a transaction reads" ["16"];
         writes: u32 = 16, json "writes", count writes "How many of those it writes" ["16"];
-        /// The form of its transactions.
         form: Form = Form::Dynamic;
     } takes [transactions, is_static, wide] then complete
 }
@@ -132,7 +131,6 @@ impl Sizes for Ra {
     }
 }
 
-/// The array, and what it must become.
 pub struct Data<D: Device> {
     seed: u64,
     plan: RaPlan,
@@ -190,7 +188,7 @@ impl Workload for Ra {
         Ok(halves.map(torn).or(wrong))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> RaParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
         RaParams {
             stm: run.stm,
             words: data.array.view::<A>(),

@@ -7,7 +7,7 @@ use stm_core::collections::List;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::locked::sorted::{Coarse, Coupled, SortedList, node_parts};
 use stm_kernels::locked::{Params, Under};
-use stm_kernels::sorted::{Sorted as SortedKernel, SortedParams, value};
+use stm_kernels::sorted::{Sorted as SortedKernel, SortedWork, value};
 use stm_sync::{LockKind, Mcs, Mcs2, PerLane, TLocks, Tas, Ticket, Ttas};
 
 sizes! {
@@ -37,7 +37,6 @@ impl Sorted {
         keys.ilog2().saturating_sub(entry_points)
     }
 
-    /// Returns the keys in the order of their insertions.
     fn keys(&self, seed: u64) -> Vec<u32> {
         let mut keys: Vec<u32> = (0..self.keys.next_power_of_two()).collect();
         // Fisher and Yates's shuffle.
@@ -105,7 +104,6 @@ impl Sizes for Sorted {
     }
 }
 
-/// The list, and the keys in the order of their insertions.
 pub struct Data<D: Device> {
     list: List<D, u32, u32>,
     keys_host: Vec<u32>,
@@ -180,13 +178,12 @@ impl Workload for Sorted {
         Ok(found.map_or_else(Some, |found| Self::wrong(&data.keys_host, found)))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> SortedParams<A> {
-        SortedParams {
-            stm: run.stm,
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
+        run.on(SortedWork {
             entries: data.list.view::<A>(),
             keys: data.keys.tarray(),
             transactions: run.transactions,
-        }
+        })
     }
 }
 

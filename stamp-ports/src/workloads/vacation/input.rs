@@ -10,7 +10,6 @@ sizes! {
     /// Vacation's parameters, with STAMP's letters; by default STAMP's `vacation-low++`:
     /// `-n2 -q90 -u98 -r1048576 -t4194304`. Its `-t` is `--transactions`.
     Vacation, options of "vacation" {
-        /// `-r`: records of each table, and customers.
         relations: u32 = 1 << 20, json "r", option
             /// Cars, flights, rooms and customers, so many of each [default: 1M]
             #[arg(short, long, value_name = "N", value_parser = parse_count_32)]
@@ -19,14 +18,11 @@ sizes! {
             // have room for the longest lists, so these are to be short.
             when Occasion::Quick | Occasion::Recording(_) => 16 << 10,
             Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 64 << 10;
-        /// `-n`: queries or updates of a task, at most.
         queries: u32 = 2, json "n", by |_, shared| shared.n;
-        /// `-q`: the share of the records and customers that tasks choose among.
         range_percent: u32 = 90, json "q", option
             /// Share of them that tasks choose among, in per cent [default: 90]
             #[arg(short = 'q', long, value_name = "PERCENT", value_parser = parse_percent)]
             range_percent;
-        /// `-u`: the share of tasks that make reservations.
         users_percent: u32 = 98, json "u", option
             /// Share of tasks that make reservations, in per cent; the others delete
             /// customers and change tables [default: 98]
@@ -51,7 +47,6 @@ const INSERTION: u32 = 4;
 const SEARCH: u32 = 1 + 3 * NODES_READ;
 
 impl Vacation {
-    /// The plan of a run; the parameters have been checked.
     pub(super) fn plan(&self, seed: u64) -> VacationPlan {
         let Self {
             relations,

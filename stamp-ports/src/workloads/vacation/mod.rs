@@ -29,14 +29,12 @@ const NODE_BYTES: u64 = 13;
 /// The tables with that of the customers.
 const ALL_TABLES: u64 = TABLES as u64 + 1;
 
-/// Chains for each record.
 const CHAINS: u64 = 2;
 
 /// Of the tables' nodes, the part that nothing takes for long, so that an allocation
 /// finds a free one soon: one in so many.
 const SPARE: u64 = 4;
 
-/// The agency, and what the tasks noted.
 pub struct Data<D: Device> {
     device: D,
     plan: VacationPlan,
@@ -50,7 +48,6 @@ pub struct Data<D: Device> {
     list_nodes: u64,
     /// The lanes that there are nodes for.
     lanes: u64,
-    /// What the last run left.
     found: Option<Found>,
 }
 
@@ -74,7 +71,6 @@ impl<D: Device> Data<D> {
 }
 
 impl Vacation {
-    /// Records of all tables, customers included.
     fn records(&self) -> u64 {
         ALL_TABLES * u64::from(self.relations)
     }
@@ -84,7 +80,6 @@ impl Vacation {
         self.records() + self.records() / SPARE
     }
 
-    /// Makes empty tables.
     fn tables<D: Device>(
         &self,
         device: &D,
@@ -99,7 +94,6 @@ impl Vacation {
         Ok(tables?)
     }
 
-    /// Makes empty lists.
     fn lists<D: Device>(
         &self,
         device: &D,
@@ -186,7 +180,7 @@ impl Workload for Vacation {
         observed(data.found.as_ref())
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> VacationParams<A> {
+    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
         VacationParams {
             stm: run.stm,
             tables: data.tables.view::<A>(),

@@ -9,19 +9,15 @@ use crate::chain::{INSERTED, Operation};
 use crate::floor::{at, first};
 use stm_core::{Lane, TArray};
 
-/// Sorted chains.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Chains {
     /// The first node of each chain, or 0; one chain or more.
     pub heads: TArray<u32>,
-    /// The nodes.
     pub nodes: Nodes,
-    /// The value of each node.
     pub values: TArray<u32>,
 }
 
-/// The addresses of chains.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenChains {
     heads: *mut u32,
@@ -35,7 +31,6 @@ pub struct OpenChains {
 pub(crate) struct Window {
     /// The last node with a smaller key, or 0.
     before: u32,
-    /// Its key.
     before_key: u32,
     /// The next node, or 0.
     node: u32,

@@ -51,13 +51,11 @@ pub trait Structure: Copy + core::fmt::Debug + 'static {
     ) -> u32;
 }
 
-/// Returns a word of its upper and its lower half.
 #[inline(always)]
 pub const fn word_of(upper: u32, lower: u32) -> u64 {
     (upper as u64) << 32 | lower as u64
 }
 
-/// Returns the upper and the lower half of a word.
 #[inline(always)]
 pub const fn halves(word: u64) -> (u32, u32) {
     ((word >> 32) as u32, word as u32)

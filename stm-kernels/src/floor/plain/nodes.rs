@@ -12,10 +12,8 @@ use stm_core::{Lane, TArray};
 const FREE: u32 = 0;
 /// The word with the number of nodes that were ever taken.
 const USED: u32 = 1;
-/// The number of words of a free list.
 pub const FREE_WORDS: usize = 2;
 
-/// Nodes of one word each, and their free list.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Nodes {
@@ -25,7 +23,6 @@ pub struct Nodes {
     pub free: TArray<u32>,
 }
 
-/// The addresses of nodes.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenNodes {
     words: *mut u64,

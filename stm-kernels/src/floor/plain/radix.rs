@@ -19,26 +19,19 @@ use stm_core::{Lane, TArray};
 
 const WAYS: u32 = 16;
 const DIGIT_BITS: u32 = 4;
-/// The bits of a link that name a node.
 const NODE_BITS: u32 = 27;
-/// The largest number of leaves, and of branches.
-pub const NODES_MAX: u64 = (1 << NODE_BITS) - 2;
 
-/// A radix tree.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Radix {
     /// The link to all; one word.
     pub root: TArray<u32>,
-    /// The leaves.
     pub leaves: Nodes,
-    /// The branches.
     pub branches: Nodes,
     /// The links of the branches, 16 each.
     pub links: TArray<u32>,
 }
 
-/// The addresses of a radix tree.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenRadix {
     root: *mut u32,
@@ -263,13 +256,9 @@ impl Structure for Radix {
 #[cfg(not(target_arch = "nvptx64"))]
 #[derive(Clone, Copy, Debug)]
 pub struct Copied<'a> {
-    /// The link to all.
     pub root: u32,
-    /// The words of the leaves, and their free list.
     pub leaves: (&'a [u64], &'a [u32]),
-    /// The words of the branches, and their free list.
     pub branches: (&'a [u64], &'a [u32]),
-    /// The links of the branches.
     pub links: &'a [u32],
 }
 

@@ -15,11 +15,9 @@ use stm_core::{Lane, TArray};
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
-    /// The slots.
     pub slots: TArray<u64>,
 }
 
-/// The address of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct OpenTable {
     slots: *mut u64,
@@ -46,7 +44,6 @@ pub const fn home(key: u32, mask: u32) -> u32 {
 
 #[stm_core::inlined]
 impl OpenTable {
-    /// Returns the slot where the search for a key begins.
     pub(crate) const fn home(&self, key: u32) -> u32 {
         home(key, self.mask)
     }
@@ -202,7 +199,6 @@ pub fn filled(
     slots
 }
 
-/// Returns the number of slots of a table for so many entries.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn slots_for(entries_max: u64) -> usize {
     (2 * entries_max).next_power_of_two().max(PROBES as u64) as usize
