@@ -51,10 +51,10 @@ pub(super) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<
     let name = asked.implementation.as_str();
     let chosen = name.strip_prefix(CHOSEN).and_then(Kind::from_name);
     let named = IMPLEMENTATIONS.iter().find(|(known, _)| *known == name);
-    let shape = shape(asked);
+    let shape = &shape(asked);
     let make: &dyn Fn(u32) -> Result<Run, Error> = match (chosen, named) {
-        (Some(kind), _) => &|sections| of_choice(device, &shape, kind, sections),
-        (_, Some((_, make))) => &|sections| make(device, &shape, sections),
+        (Some(kind), _) => &move |sections| of_choice(device, shape, kind, sections),
+        (_, Some((_, make))) => &move |sections| make(device, shape, sections),
         _ => return Err(unknown(PART, name)),
     };
     let size = match (device.kind(), quick) {
