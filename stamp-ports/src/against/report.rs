@@ -6,39 +6,24 @@ use crate::error::Result;
 use crate::head::{FIELDS, Head, UNKNOWN};
 use crate::numbers::digits3;
 use crate::output::align;
+use crate::report::with;
 use crate::store::to_text;
-use serde::Serialize;
+use serde_json::json;
 use std::io::Write;
 
 pub(crate) const FORMAT: &str = "stamp-against/1";
-
-#[derive(Serialize)]
-struct Document<'f> {
-    #[serde(flatten)]
-    head: Head,
-    #[serde(flatten)]
-    found: &'f Found,
-    at_least: f64,
-    repeat: u32,
-    time_limit_s: f64,
-    holds: bool,
-}
 
 /// Its fields behind the head, in their order; the points follow.
 const ORDER: &str = "this other at_least repeat time_limit_s holds same_as_default";
 
 /// Returns the JSON document, a point a line.
 pub(crate) fn document(head: Head, spec: &Spec, found: &Found) -> Result<String> {
-    let document = Document {
-        head,
-        found,
-        at_least: spec.at_least,
-        repeat: spec.repeat,
-        time_limit_s: spec.limit.as_secs_f64(),
-        holds: found.holds(),
-    };
+    let more = json!({
+        "at_least": spec.at_least, "repeat": spec.repeat,
+        "time_limit_s": spec.limit.as_secs_f64(), "holds": found.holds(),
+    });
     let order: Vec<&str> = FIELDS.into_iter().chain(ORDER.split(' ')).collect();
-    to_text(&document, &order)
+    to_text(&with(with(json!(head), json!(found)), more), &order)
 }
 
 fn program(identity: &Identity) -> String {
