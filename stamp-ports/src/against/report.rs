@@ -17,7 +17,7 @@ pub(crate) const FORMAT: &str = "stamp-against/1";
 const ORDER: &str = "this other at_least repeat time_limit_s holds same_as_default";
 
 /// Returns the JSON document, a point a line.
-pub(crate) fn document(head: Head, spec: &Spec, found: &Found) -> Result<String> {
+pub(crate) fn document(head: &Head, spec: &Spec, found: &Found) -> Result<String> {
     let more = json!({
         "at_least": spec.at_least, "repeat": spec.repeat,
         "time_limit_s": spec.limit.as_secs_f64(), "holds": found.holds(),

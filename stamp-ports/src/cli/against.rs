@@ -147,7 +147,7 @@ pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let found = measure(&spec, &this, &other)?;
     begun.end(
         found.holds(),
-        |head| report::document(head, &spec, &found),
+        |head| report::document(&head, &spec, &found),
         |out, _| report::print(out, &format!("{}: {name}", spec.device), &spec, &found),
     )
 }

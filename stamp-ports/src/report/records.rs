@@ -104,15 +104,12 @@ impl Sentence {
             return sets.filled(self.text, None, with);
         }
         let filled = |row, variables: &Variables| sets.filled(self.item, row, variables);
-        let items: Vec<String> = match Scope::new(sets, with).path(self.of) {
-            Some(records) => {
-                let records = records.unwrap_or_default().into_iter();
-                records.filter_map(|r| filled(Some(r), with)).collect()
-            }
-            None => {
-                let choices = sets.choices(&self.each, with);
-                choices.iter().filter_map(|v| filled(None, v)).collect()
-            }
+        let items: Vec<String> = if let Some(records) = Scope::new(sets, with).path(self.of) {
+            let records = records.unwrap_or_default().into_iter();
+            records.filter_map(|r| filled(Some(r), with)).collect()
+        } else {
+            let choices = sets.choices(&self.each, with);
+            choices.iter().filter_map(|v| filled(None, v)).collect()
         };
         let joined = match self.join {
             "" => and(&items),

@@ -94,7 +94,9 @@ impl Table {
             let may_lack = self.if_filled.contains(&heads[i].as_str());
             if may_lack && rows.iter().all(|row| row[i] == NONE) {
                 heads.remove(i);
-                rows.iter_mut().for_each(|row| drop(row.remove(i)));
+                for row in &mut rows {
+                    row.remove(i);
+                }
             }
         }
         let name = sets.filled(self.name, records.first().copied(), &Variables::new());
