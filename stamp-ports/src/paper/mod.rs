@@ -11,8 +11,8 @@
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
 //! data is made once; measure one after the other, writing the document after
-//! each. Units are whole or measured again ([`plan::Piece`]). The results of Figures 2 and 3 are verified; the points of Figure 4 are
-//! launches of the same kernels whose results nobody looks at.
+//! each. Units are whole or measured again (`plan`). The results of Figures 2 and 3 are verified;
+//! the points of Figure 4 are launches of the same kernels whose results nobody looks at.
 
 use document::{Paper, is_of};
 use plan::Section;
