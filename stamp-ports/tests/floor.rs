@@ -10,9 +10,6 @@
 
 use common::{Bench, TINY_HT, TINY_RA, has, json, list, number, refused, refused_rows, right};
 use serde_json::Value;
-use stamp_ports::points::Point;
-use stamp_ports::store::Document;
-use stamp_ports::sync::Bench as Sync;
 use std::collections::BTreeMap;
 use std::fs;
 use stm_core::internal::observe::Phase;
@@ -172,16 +169,17 @@ fn the_same_command_goes_on_and_what_it_cannot_go_on_with_is_refused() {
 /// Returns the rates of these implementations in a part of the recorded run, at each launch and
 /// with each parameter.
 fn recorded<'n>(
-    all: &[Point],
+    all: &Value,
     part: &str,
     names: impl Fn(&str) -> Option<&'n str>,
-) -> BTreeMap<(u32, u32, u64), BTreeMap<&'n str, f64>> {
+) -> BTreeMap<(u64, u64, u64), BTreeMap<&'n str, f64>> {
     let mut found = BTreeMap::<_, BTreeMap<_, _>>::new();
-    for point in all.iter().filter(|point| point.part == part) {
-        if let Some(name) = names(&point.implementation) {
-            let count = point.parameters.get("count").copied().unwrap_or(0);
-            let at = (point.blocks, point.threads, count);
-            found.entry(at).or_default().insert(name, point.per_s);
+    for point in list(all).iter().filter(|point| point["part"] == part) {
+        if let Some(name) = names(point["implementation"].as_str().expect("a name")) {
+            let count = point["parameters"]["count"].as_u64().unwrap_or(0);
+            let at = (number(&point["blocks"]), number(&point["threads"]), count);
+            let rate = point["per_s"].as_f64().expect("a rate");
+            found.entry(at).or_default().insert(name, rate);
         }
     }
     assert!(found.values().all(|rates| rates.len() > 1), "{part}");
@@ -192,15 +190,16 @@ fn recorded<'n>(
 #[test]
 fn the_defaults_of_a_gpu_are_the_fastest_of_the_recorded_run() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/results/h200/");
-    let text = fs::read_to_string(format!("{folder}{}", Sync::FILE_NAME)).expect("the document");
-    let all = &Sync::parse(&text).expect("a document").points;
+    let text = fs::read_to_string(format!("{folder}sync.json")).expect("the document");
+    let all: Value = serde_json::from_str(&text).expect("a document");
+    let all = &all["points"];
     let gpu = Defaults::CUDA;
 
     let best = |rates: &BTreeMap<_, f64>| rates.values().copied().fold(0.0, f64::max);
     let barriers = recorded(all, "barrier", |n| Some(BarrierKind::from_name(n)?.name()));
     assert!(barriers.contains_key(&(1056, 128, 0)));
     for ((blocks, threads, _), rates) in barriers {
-        let chosen = rates[gpu.barrier_of(blocks).name()];
+        let chosen = rates[gpu.barrier_of(blocks as u32).name()];
         assert!(
             chosen >= best(&rates),
             "{blocks} x {threads}: {chosen} of {rates:?}"

@@ -3,8 +3,9 @@
 
 mod common;
 
-use common::{Bench, refused, words};
-use stamp_ports::paper::document::{Breakdown, Paper};
+use common::{Bench, list, number, refused, words};
+use serde_json::{Value, json};
+use stamp_ports::paper::document::Paper;
 use stamp_ports::store::Document;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::WORKLOADS;
@@ -27,8 +28,15 @@ fn lines(bench: &Bench, status: i32, more: &str) -> Vec<String> {
     errors.lines().map(String::from).collect()
 }
 
-fn paper(bench: &Bench) -> Paper {
-    Paper::parse(&bench.text()).expect("a document")
+/// The records of a section that have these fields.
+fn those<'v>(paper: &'v Value, section: &str, fields: &Value) -> Vec<&'v Value> {
+    let fields = fields.as_object().expect("fields");
+    let meets = |record: &&Value| fields.iter().all(|(name, value)| record[name] == *value);
+    list(&paper[section]).iter().filter(meets).collect()
+}
+
+fn real(value: &Value) -> f64 {
+    value.as_f64().expect("a number")
 }
 
 #[test]
@@ -36,49 +44,44 @@ fn paper(bench: &Bench) -> Paper {
 fn the_quick_run_measures_and_verifies_everything() {
     let bench = quick();
     let lines = lines(&bench, 0, "");
-    let paper = paper(&bench);
-    assert!(paper.head.complete && paper.head.quick);
+    let paper = bench.json();
+    assert!(paper["complete"] == true && paper["quick"] == true);
     let workloads = WORKLOADS.len();
     assert_eq!(AskedVariant::all().len(), VARIANTS);
-    assert_eq!(paper.speedups.len(), workloads * VARIANTS);
-    for s in &paper.speedups {
-        let launch = (s.blocks, s.threads);
-        let searched = paper.search.iter().any(|t| {
-            (&t.workload, &t.variant, (t.blocks, t.threads)) == (&s.workload, &s.resolved, launch)
-        });
-        let right = s.verified && s.error.is_none();
-        let counted = s.commits > 0 && s.metadata_bytes > 0 && s.launches > 0 && s.tried > 0;
-        let rates = s.tx_per_s_min <= s.tx_per_s && s.tx_per_s <= s.tx_per_s_max;
-        let ratio = s.over_cgl.is_some_and(|ratio| ratio > 0.0);
-        assert!(searched && right && counted && rates && ratio, "{s:?}");
+    assert_eq!(list(&paper["speedups"]).len(), workloads * VARIANTS);
+    for s in list(&paper["speedups"]) {
+        let launch = json!({"workload": s["workload"], "variant": s["resolved"],
+            "blocks": s["blocks"], "threads": s["threads"]});
+        let searched = !those(&paper, "search", &launch).is_empty();
+        let right = s["verified"] == true && s["error"].is_null();
+        let counts = ["commits", "metadata_bytes", "launches", "tried"];
+        let counted = counts.iter().all(|name| number(&s[name]) > 0);
+        let rates = ["tx_per_s_min", "tx_per_s", "tx_per_s_max"].map(|name| real(&s[name]));
+        let right = right && rates.is_sorted() && real(&s["over_cgl"]) > 0.0;
+        assert!(searched && right && counted, "{s:?}");
     }
     let sections = "ra ht bank eigenbench genome/gn1 genome/gn2 kmeans queue";
     for workload in sections.split(' ') {
-        let mut all = paper.critical_sections.iter();
-        let section = all.find(|s| s.workload == workload).expect(workload);
-        assert!(section.counts() && section.tried > 0, "{section:?}");
-        let of = paper.speedups.iter().filter(|s| s.workload == workload);
-        for s in of {
-            let ratio = s.over_critical_section.expect("a ratio");
-            assert!((ratio * section.tx_per_s / s.tx_per_s - 1.0).abs() < 1e-9);
+        let of = json!({"workload": workload});
+        let section = those(&paper, "critical_sections", &of)[0];
+        let rate = real(&section["tx_per_s"]);
+        let counts = section["verified"] == true && rate > 0.0;
+        assert!(counts && number(&section["tried"]) > 0, "{section:?}");
+        for s in those(&paper, "speedups", &of) {
+            let ratio = real(&s["over_critical_section"]);
+            assert!((ratio * rate / real(&s["tx_per_s"]) - 1.0).abs() < 1e-9);
         }
     }
-    assert!(paper.threads.len() >= workloads * (VARIANTS - 1) * 2);
-    assert!(paper.eigenbench.len() >= 8);
+    assert!(list(&paper["threads"]).len() >= workloads * (VARIANTS - 1) * 2);
+    assert!(list(&paper["eigenbench"]).len() >= 8);
     for (workload, reads) in [("ra", 16.0), ("kmeans", 8.0)] {
-        let mut all = paper.characteristics.iter();
-        let row = all.find(|c| c.workload == workload).expect(workload);
-        assert!(
-            row.reads_per_tx.is_some_and(|n| (n - reads).abs() < 1e-9),
-            "{row:?}"
-        );
+        let row = those(&paper, "characteristics", &json!({"workload": workload}))[0];
+        assert!((real(&row["reads_per_tx"]) - reads).abs() < 1e-9, "{row:?}");
     }
-    let mut names = paper.characteristics.iter().map(|c| &c.workload);
-    assert!(
-        ["genome/gn1", "genome/gn2"]
-            .iter()
-            .all(|gn| names.any(|name| name == gn))
-    );
+    for kernel in ["genome/gn1", "genome/gn2"] {
+        let rows = those(&paper, "characteristics", &json!({"workload": kernel}));
+        assert_eq!(rows.len(), 1, "{kernel}");
+    }
     // One line a point, with the time left in all but the last.
     let last = lines.len() - 1;
     assert!(
@@ -93,24 +96,24 @@ fn a_second_command_adds_to_the_document_and_keeps_what_is_there() {
     let bench = quick();
     let part = "--workload ra --only fig2";
     lines(&bench, 0, part);
-    let first = paper(&bench);
-    assert_eq!((first.speedups.len(), first.threads.len()), (VARIANTS, 0));
-    assert!(!first.head.complete);
+    let first = bench.json();
+    let counts = ["speedups", "threads"].map(|section| list(&first[section]).len());
+    assert_eq!(counts, [VARIANTS, 0]);
+    assert_eq!(first["complete"], false);
     assert_eq!(lines(&bench, 0, part), [""; 0]);
     let answer = lines(&bench, 0, "--workload ra --only fig3");
-    let second = paper(&bench);
-    assert_eq!(second.speedups, first.speedups);
-    assert_eq!(second.search, first.search);
-    assert_eq!(second.head.started, first.head.started);
-    assert_eq!(second.threads.len(), answer.len());
-    assert!(!second.threads.is_empty());
+    let second = bench.json();
+    for same in ["speedups", "search", "started"] {
+        assert_eq!(second[same], first[same]);
+    }
+    assert_eq!(list(&second["threads"]).len(), answer.len());
+    assert!(!answer.is_empty());
 }
 
-/// The units of a document, each with the number of its piece.
-fn units(paper: &Paper) -> Vec<(usize, String)> {
-    let pieces = paper.pieces.iter().enumerate();
-    let units = pieces.flat_map(|(i, piece)| piece.units.iter().map(move |unit| (i, unit.clone())));
-    units.collect()
+/// The units of a document's pieces.
+fn units(paper: &Value) -> Value {
+    let pieces = paper["pieces"].as_array().into_iter().flatten();
+    pieces.map(|piece| piece["units"].clone()).collect()
 }
 
 #[test]
@@ -126,8 +129,8 @@ fn a_killed_run_loses_a_unit_which_is_measured_again_whole() {
     let began = Instant::now();
     let points = || {
         let text = fs::read_to_string(bench.path()).ok()?;
-        let paper = Paper::parse(&text).expect("whole at any time");
-        Some(paper.speedups.len())
+        Paper::parse(&text).expect("whole at any time");
+        Some(list(&bench.json()["speedups"]).len())
     };
     // Within the unit of ht, after that of ra.
     while points().is_none_or(|n| n < VARIANTS + 2) {
@@ -136,23 +139,23 @@ fn a_killed_run_loses_a_unit_which_is_measured_again_whole() {
     }
     child.kill().expect("it ran");
     child.wait().expect("it ended");
-    let before = paper(&bench);
-    let whole = before.speedups.len() == 2 * VARIANTS && !before.critical_sections.is_empty();
+    let before = bench.json();
+    let speedups = list(&before["speedups"]);
+    let whole = speedups.len() == 2 * VARIANTS && before["critical_sections"] != json!([]);
     assert!(!whole, "it was killed too late");
-    assert_eq!(units(&before), [(0, "fig2 ra".to_owned())]);
+    assert_eq!(units(&before), json!([["fig2 ra"]]));
     assert_eq!(lines(&bench, 0, part).len(), VARIANTS + 1);
-    let after = paper(&bench);
-    let expected = [(0, "fig2 ra".to_owned()), (1, "fig2 ht".to_owned())];
-    assert_eq!(units(&after), expected);
-    assert_eq!(after.speedups.len(), 2 * VARIANTS);
-    assert_eq!(after.speedups[..VARIANTS], before.speedups[..VARIANTS]);
-    assert!(after.head.seconds > before.head.seconds);
+    let after = bench.json();
+    assert_eq!(units(&after), json!([["fig2 ra"], ["fig2 ht"]]));
+    let measured = list(&after["speedups"]);
+    assert_eq!(measured.len(), 2 * VARIANTS);
+    assert_eq!(measured[..VARIANTS], speedups[..VARIANTS]);
+    assert!(real(&after["seconds"]) > real(&before["seconds"]));
     // What was lost left nothing behind; each was measured once.
-    let measured = after.speedups.iter().map(|s| (&s.workload, &s.variant));
-    let searched = after.search.iter().map(|t| (&t.workload, &t.variant));
-    for of in measured.clone() {
-        assert_eq!(measured.clone().filter(|other| *other == of).count(), 1);
-        assert!(searched.clone().filter(|other| *other == of).count() <= 4);
+    for s in measured {
+        let of = json!({"workload": s["workload"], "variant": s["variant"]});
+        assert_eq!(those(&after, "speedups", &of).len(), 1);
+        assert!(those(&after, "search", &of).len() <= 4);
     }
 }
 
@@ -161,57 +164,47 @@ fn a_piece_ends_after_its_time_and_the_next_goes_on() {
     let bench = quick();
     let part = "--workload ra,ht --only fig5,table1";
     assert_eq!(lines(&bench, 0, &format!("{part} --for 0")), [""; 0]);
-    assert_eq!(units(&paper(&bench)), []);
+    assert_eq!(units(&bench.json()), json!([]));
     lines(&bench, 0, &format!("{part} --for 600"));
-    let found = paper(&bench);
-    assert_eq!(found.pieces.len(), 1);
-    assert_eq!(found.pieces[0].units.len(), 4, "{:?}", found.pieces);
-    assert_eq!(Some(&found.pieces[0].ptx), found.head.ptx.as_ref());
+    let found = bench.json();
+    assert_eq!(list(&found["pieces"]).len(), 1);
+    assert_eq!(list(&units(&found)[0]).len(), 4, "{}", found["pieces"]);
+    assert_eq!(found["pieces"][0]["ptx"], found["ptx"]);
     // A bar of a full launch and one of a thread alone.
     for workload in ["ra", "ht"] {
-        let bars = found.breakdown.iter().filter(|b| b.workload == workload);
-        let alone: Vec<bool> = bars.map(Breakdown::is_alone).collect();
-        assert_eq!(alone.len(), 2, "{workload}");
-        assert!(alone.contains(&true), "{workload}");
+        let bars = those(&found, "breakdown", &json!({"workload": workload}));
+        let is_alone = |b: &&Value| b["blocks"] == 1 && b["threads"] == 1;
+        assert_eq!(bars.len(), 2, "{workload}");
+        assert!(bars.iter().any(is_alone), "{workload}");
     }
-    assert!(found.breakdown.iter().all(|b| b.transactions > Some(0)));
+    let bars = list(&found["breakdown"]);
+    assert!(bars.iter().all(|b| number(&b["transactions"]) > 0));
 }
 
 #[test]
 fn a_document_of_another_build_or_driver_is_refused_with_the_reason() {
-    type Change = fn(&mut Paper);
     let bench = quick();
     let part = "--workload ht --only table1";
     lines(&bench, 0, part);
-    let whole = paper(&bench);
-    let cases: [(Change, &str); 5] = [
-        (|p| p.head.ptx = Some("77".into()), "other kernels | 77"),
-        (
-            |p| p.head.driver = Some("580".into()),
-            "another driver: 580, not none",
-        ),
-        (
-            |p| p.head.device.name = "GPU X".into(),
-            "another device | GPU X",
-        ),
-        (
-            |p| drop(p.head.settings.insert("program".into(), "5".into())),
-            "another build of the program",
-        ),
-        (|p| p.pieces[0].commit = "77".into(), "the piece of | 77"),
-    ];
-    for (change, parts) in cases {
+    let whole = bench.json();
+    for (field, value, parts) in [
+        ("/ptx", "77", "other kernels | 77"),
+        ("/driver", "580", "another driver: 580, not none"),
+        ("/device/name", "GPU X", "another device | GPU X"),
+        ("/settings/program", "5", "another build of the program"),
+        ("/pieces/0/commit", "77", "the piece of | 77"),
+    ] {
         let mut other = whole.clone();
-        change(&mut other);
-        bench.write(&other.to_text().expect("text"));
+        *other.pointer_mut(field).expect(field) = value.into();
+        bench.write(&other.to_string());
         bench.refused(&format!("{part} => {parts} | --fresh"));
     }
     // Other settings are refused by name until a fresh start.
-    bench.write(&whole.to_text().expect("text"));
+    bench.write(&whole.to_string());
     let other = format!("{part} --seed 2");
     bench.refused(&format!("{other} => --seed | \"1\", not \"2\" | --fresh"));
     lines(&bench, 0, &format!("{other} --fresh"));
-    assert_eq!(paper(&bench).head.seed, 2);
+    assert_eq!(bench.json()["seed"], 2);
 }
 
 #[test]
@@ -229,15 +222,16 @@ fn a_failed_measurement_is_made_again_if_that_is_asked_for() {
     let bench = quick();
     let part = "--workload ra --only fig2";
     lines(&bench, 0, part);
-    let mut spoilt = paper(&bench);
-    spoilt.speedups[3].verified = false;
-    spoilt.speedups[3].error = Some("spoilt".into());
-    bench.write(&spoilt.to_text().expect("text"));
+    let mut spoilt = bench.json();
+    spoilt["speedups"][3]["verified"] = false.into();
+    spoilt["speedups"][3]["error"] = "spoilt".into();
+    bench.write(&spoilt.to_string());
     // It is a result, until somebody asks for another one.
     assert_eq!(lines(&bench, 1, part), [""; 0]);
     let retried = lines(&bench, 0, &format!("{part} --retry"));
     assert_eq!(retried.len(), VARIANTS + 1, "{retried:?}");
-    let mended = paper(&bench);
-    assert_eq!(mended.speedups.len(), VARIANTS);
-    assert!(mended.speedups.iter().all(|s| s.verified));
+    let mended = bench.json();
+    assert_eq!(list(&mended["speedups"]).len(), VARIANTS);
+    let is_right = json!({"verified": true});
+    assert_eq!(those(&mended, "speedups", &is_right).len(), VARIANTS);
 }

@@ -6,8 +6,6 @@
 
 use common::{Bench, ended, has, holds, list, number, objects, right};
 use serde_json::{Value, json};
-use stamp_ports::paper::document::Paper;
-use stamp_ports::store::Document;
 use std::fs;
 use std::path::Path;
 use stm_core::algorithm::Variant;
@@ -123,13 +121,9 @@ fn histories_have_turns_alone_where_these_come_after_few_conflicts() {
     assert!(with_turns, "no transaction of any run got a turn alone");
 }
 
-fn read(bench: &Bench) -> Paper {
-    Paper::parse(&bench.text()).expect("a document")
-}
-
 #[test]
 fn each_result_gets_the_verdict_on_a_recorded_run_and_other_builds_are_refused() {
-    let bench = Bench::new("isolation", Paper::FILE_NAME);
+    let bench = Bench::new("isolation", "paper.json");
     let out = bench.folder().display().to_string();
     right(&format!(
         "bench paper --quick --only fig2 --workload ra,kmeans --out {out}"
@@ -140,35 +134,38 @@ fn each_result_gets_the_verdict_on_a_recorded_run_and_other_builds_are_refused()
 
     // One workload, and then the rest.
     bench.ended(0, "--workload ra");
-    for result in &read(&bench).speedups {
-        let is_ra = result.workload == "ra";
-        assert_eq!(result.isolation.is_some(), is_ra, "{result:?}");
+    for result in list(&bench.json()["speedups"]) {
+        let is_ra = result["workload"] == "ra";
+        assert_eq!(result.get("isolation").is_some(), is_ra, "{result:?}");
     }
-    bench.ended(0, "");
-    let whole = read(&bench);
-    for result in &whole.speedups {
-        let verdict = result.isolation.as_ref().expect("a verdict");
-        assert_eq!(verdict.opaque, Some(true), "{result:?}");
-        assert!(verdict.transactions > 0 && verdict.attempts >= verdict.transactions);
+    let whole = bench.done("");
+    for result in list(&whole["speedups"]) {
+        let verdict = &result["isolation"];
+        assert_eq!(verdict["opaque"], true, "{result:?}");
+        let [made, attempts] = ["transactions", "attempts"].map(|n| number(&verdict[n]));
+        assert!(made > 0 && attempts >= made);
     }
-    let units: Vec<&String> = whole.pieces.iter().flat_map(|piece| &piece.units).collect();
+    let units = list(&whole["pieces"])
+        .iter()
+        .flat_map(|piece| list(&piece["units"]));
     let expected = ["fig2 ra", "fig2 kmeans", "isolation ra", "isolation kmeans"];
-    assert_eq!(units, expected);
+    assert!(units.eq(expected));
 
     // A buffer for less than all.
     let mut less = whole.clone();
-    less.speedups
-        .retain(|s| s.workload == "ra" && s.variant == "fast");
-    less.speedups[0].isolation = None;
-    bench.write(&less.to_text().expect("text"));
-    bench.ended(0, "--buffer-bytes 1M");
-    let fewer = read(&bench).speedups[0].isolation.clone();
-    let made = fewer.expect("a verdict").transactions;
+    let of = list(&whole["speedups"]).iter();
+    let mut of = of
+        .filter(|s| s["workload"] == "ra" && s["variant"] == "fast")
+        .cloned();
+    less["speedups"] = vec![of.next()].into();
+    less["speedups"][0]["isolation"].take();
+    bench.write(&less.to_string());
+    let fewer = bench.done("--buffer-bytes 1M");
+    let made = number(&fewer["speedups"][0]["isolation"]["transactions"]);
     assert!(0 < made && made < 16 << 10, "{made}");
 
-    let mut other = less.clone();
-    other.head.ptx = Some("77".into());
-    bench.write(&other.to_text().expect("text"));
+    less["ptx"] = "77".into();
+    bench.write(&less.to_string());
     bench.refused("=> other kernels | 77");
     bench.write("{");
     bench.refused("=> not JSON");

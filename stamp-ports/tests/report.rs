@@ -6,12 +6,9 @@
 mod common;
 
 use common::{Bench as Folder, ended, has, refused, refused_rows, right};
-use stamp_ports::head::Head;
-use stamp_ports::nw::NwBench;
+use serde_json::{Value, json};
 use stamp_ports::paper::document::Paper;
-use stamp_ports::paper::plan::Piece;
 use stamp_ports::store::Document;
-use stamp_ports::sync::Bench;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -63,41 +60,32 @@ fn the_page_and_the_figures_are_written_and_nothing_else_is_left() {
 
 #[test]
 fn documents_of_one_measurement_make_one_page_and_others_none() {
-    type Change = fn(&mut Head);
-    let paper = sample();
-    let report = report(&paper.to_text().unwrap());
-    let others = |change: Change| {
-        let mut head = paper.head.clone();
-        change(&mut head);
-        let (sync, nw) = (Bench::begin(head.clone()), NwBench::begin(head));
-        for (name, text, format) in [
-            (Bench::FILE_NAME, sync.to_text(), Bench::FORMAT),
-            (NwBench::FILE_NAME, nw.to_text(), NwBench::FORMAT),
-        ] {
-            let text = text.unwrap().replace(Paper::FORMAT, format);
-            fs::write(report.folder().join(name), text).unwrap();
+    let report = report(&sample().to_text().unwrap());
+    // Documents without points, with the same head but for a field.
+    let others = |field: &str, value: &str| {
+        let mut head = json!(sample().head);
+        *head.pointer_mut(field).unwrap() = value.into();
+        for name in ["sync", "nw"] {
+            head["format"] = format!("stamp-{name}/1").into();
+            head["points"] = json!([]);
+            let path = report.folder().join(format!("{name}.json"));
+            fs::write(path, head.to_string()).unwrap();
         }
     };
-    let cases: [(Change, &str); 3] = [
+    for (field, value, parts) in [
         (
-            |head| head.device.name = "another".into(),
+            "/device/name",
+            "another",
             "paper.json is of | sync.json is of another, commit aaaa | on another device",
         ),
-        (
-            |head| head.commit = Some("bbbb".into()),
-            "commit aaaa | commit bbbb",
-        ),
-        (
-            |head| head.driver = Some("1.3".into()),
-            "another driver | 1.3 | stamp bench all",
-        ),
-    ];
-    for (change, parts) in cases {
-        others(change);
+        ("/commit", "bbbb", "commit aaaa | commit bbbb"),
+        ("/driver", "1.3", "another driver | 1.3 | stamp bench all"),
+    ] {
+        others(field, value);
         report.refused(&format!("=> {parts}"));
         assert!(!page_of(&report).exists());
     }
-    others(|_| ());
+    others("/commit", "aaaa");
     right(&report.line(""));
     let text = fs::read_to_string(page_of(&report)).unwrap();
     for part in ["paper", "sync", "nw"] {
@@ -137,12 +125,13 @@ fn what_is_no_document_is_refused_on_one_line_and_nothing_is_written() {
 
 #[test]
 fn pieces_of_two_builds_are_refused_with_both_named() {
-    let mut paper = sample();
-    paper.pieces.push(Piece::new(&paper.head));
-    right(&report(&paper.to_text().unwrap()).line(""));
-    paper.pieces.push(Piece::new(&paper.head));
-    paper.pieces[1].ptx = "2222".into();
-    let report = report(&paper.to_text().unwrap());
+    let mut paper: Value = serde_json::from_str(&sample().to_text().unwrap()).unwrap();
+    let piece = json!({"started": "", "seconds": 0.0, "command": "", "commit": "aaaa",
+        "ptx": "1111", "driver": "1.2", "units": []});
+    paper["pieces"] = json!([piece, piece]);
+    right(&report(&paper.to_string()).line(""));
+    paper["pieces"][1]["ptx"] = "2222".into();
+    let report = report(&paper.to_string());
     report.refused("=> PTX | 1111 | 2222 | --fresh");
     assert!(!page_of(&report).exists());
 }

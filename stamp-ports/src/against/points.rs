@@ -4,109 +4,42 @@
 //! launch that a program chooses by itself, and rows of dynamic RA and bank at fixed launches too, from
 //! sixteen warps to more threads than a GPU holds at a time.
 //!
+//! The rows are in `points.json`, the whole list and that of `--quick`, whose launches a CPU can make.
+//! A row has the sizes of its launches, first that of the launch that a program chooses; a row with
+//! more has one for each shape of its list.
+//!
 //! The sizes are chosen so that a launch takes some milliseconds to some 100 ms on an H200 whether
 //! transactions conflict or not, and the whole list four minutes at most, most of which the driver
 //! takes to compile the kernels of each child process. Where all transactions want the same few words,
-//! each thread of the largest launch has one transaction, as more would take seconds. Vacation has
+//! each thread of the largest launch has one transaction, as more would take seconds. Two million
+//! transfers end before a GPU's clocks are even, so there are more. Vacation has
 //! fewer records than it has by default, as the host checks all of them after each launch.
 
 use crate::error::{Error, Result};
+use crate::report::formula::stated;
+use serde::Deserialize;
+use std::sync::LazyLock;
 
 pub(crate) const VARIANT: &str = "fast";
 
-/// A launch: its blocks and threads, and how many transactions or operations it has; the shape is
-/// `None` where the program chooses it.
-type LaunchOf = (Option<(u32, u32)>, &'static str);
-
-/// A workload with its options, and the launches that are measured.
-#[derive(Debug, PartialEq, Eq)]
+/// A workload with its options.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Row {
     pub name: &'static str,
     /// What it is, for the help.
     pub about: &'static str,
     /// The workload and its options, the last of which takes the size of a launch.
     command: &'static str,
-    launches: &'static [LaunchOf],
+    /// How many transactions or operations the launches have.
+    sizes: Vec<&'static str>,
 }
 
-const DEFAULT: Option<(u32, u32)> = None;
-/// A launch for the CPU.
-const TWO: Option<(u32, u32)> = Some((2, 2));
+/// The blocks and threads of launches behind the one that a program chooses, and the rows.
+type List = (Vec<(u32, u32)>, Vec<Row>);
 
-/// Launches of all shapes, each of its size.
-const fn sizes([default, warps, small, large, full]: [&'static str; 5]) -> [LaunchOf; 5] {
-    [
-        (DEFAULT, default),
-        (Some((16, 32)), warps),
-        (Some((132, 96)), small),
-        (Some((264, 128)), large),
-        (Some((528, 256)), full),
-    ]
-}
-
-/// Launches of a row in which all transactions conflict.
-const CONFLICTS: &[LaunchOf] = &sizes(["16K", "16K", "16K", "32K", "132K"]);
-/// Launches of a row in which some transactions conflict.
-const SOME: &[LaunchOf] = &sizes(["256K"; 5]);
-/// Launches of a row in which hardly any transactions conflict.
-const FEW: &[LaunchOf] = &sizes(["2M"; 5]);
-/// Two million transactions that are short as well end before a GPU's clocks are even.
-const SHORT: &[LaunchOf] = &sizes(["16M", "2M", "16M", "16M", "16M"]);
-
-const fn row(
-    name: &'static str,
-    about: &'static str,
-    command: &'static str,
-    launches: &'static [LaunchOf],
-) -> Row {
-    Row {
-        name,
-        about,
-        command,
-        launches,
-    }
-}
-
-/// The rows of the whole list.
-#[rustfmt::skip]
-const ROWS: [Row; 28] = [
-    row("ra-32", "random array of 32 words", "ra --words 32 --transactions", CONFLICTS),
-    row("ra-1k", "random array of 1 K words", "ra --words 1K --transactions", CONFLICTS),
-    row("ra-16k", "random array of 16 K words", "ra --words 16K --transactions", SOME),
-    row("ra-8m", "random array of 8 M words", "ra --words 8M --transactions", FEW),
-    row("ra-32-static", "ra-32, static updates", "ra --words 32 --static --transactions", &[(DEFAULT, "256K")]),
-    row("ra-16k-static", "ra-16k, static updates", "ra --words 16K --static --transactions", &[(DEFAULT, "256K")]),
-    row("ra-8m-static", "ra-8m, static updates", "ra --words 8M --static --transactions", &[(DEFAULT, "2M")]),
-    row("ra-8m-wide", "ra-8m-static, in elements of 64 bits", "ra --words 8M --static --wide --transactions", &[(DEFAULT, "2M")]),
-    row("bank-audits", "transfers, and audits among them", "bank --transactions", FEW),
-    row("bank-transfers", "transfers alone", "bank --audit-share 0 --transactions", SHORT),
-    row("bank-static", "bank-transfers, static updates", "bank --audit-share 0 --static --transactions", &[(DEFAULT, "16M")]),
-    row("bank-wide", "bank-static, in elements of 64 bits", "bank --audit-share 0 --static --wide --transactions", &[(DEFAULT, "16M")]),
-    row("zipf", "bank, with accounts by Zipf's law", "bank --zipf 0.9 --transactions", &[(DEFAULT, "256K")]),
-    row("ht", "hash table", "ht --transactions", &[(DEFAULT, "1M")]),
-    row("ht-1", "hash table of one bucket", "ht --buckets 1 --transactions", &[(DEFAULT, "32K")]),
-    row("ht-static", "ht, static updates", "ht --static --transactions", &[(DEFAULT, "4M")]),
-    row("ht-1-static", "ht-1, static updates", "ht --buckets 1 --static --transactions", &[(DEFAULT, "256K")]),
-    row("eigenbench", "EigenBench", "eigenbench --transactions", &[(DEFAULT, "1M")]),
-    row("eigenbench-64", "EigenBench with 64 hot words", "eigenbench --hot-words 64 --transactions", &[(DEFAULT, "4K")]),
-    row("eigenbench-static", "eigenbench, static updates", "eigenbench --static --transactions", &[(DEFAULT, "1M")]),
-    row("eigenbench-64-static", "eigenbench-64, static updates", "eigenbench --hot-words 64 --static --transactions", &[(DEFAULT, "64K")]),
-    row("kmeans", "k-means, all passes", "kmeans --points", &[(DEFAULT, "64K")]),
-    row("map", "hash map with nodes from a pool", "map --transactions", &[(DEFAULT, "4M")]),
-    row("list", "sorted list with nodes from a pool", "list --transactions", &[(DEFAULT, "128K")]),
-    row("queue", "bounded queue", "queue --operations", &[(DEFAULT, "16K")]),
-    row("counter", "one counter", "counter --items", &[(DEFAULT, "64K")]),
-    row("counter-static", "counter, static updates", "counter --static --items", &[(DEFAULT, "64K")]),
-    row("vacation", "STAMP's travel agency", "vacation -r 128K --transactions", &[(DEFAULT, "64K")]),
-];
-
-/// The rows of `--quick`, whose launches a CPU can make.
-#[rustfmt::skip]
-const QUICK: [Row; 3] = [
-    row("ra-1k", "random array of 1 K words", "ra --words 1K --transactions", &[(DEFAULT, "128K"), (TWO, "128K")]),
-    row("bank-audits", "transfers, and audits among them", "bank --accounts 64K --transactions", &[(DEFAULT, "512K"), (TWO, "512K")]),
-    row("counter", "one counter", "counter --items", &[(DEFAULT, "64K"), (TWO, "64K")]),
-];
+/// The whole list, and the quick one.
+static LISTS: LazyLock<[List; 2]> = LazyLock::new(|| stated(include_str!("points.json")));
 
 #[derive(Debug)]
 pub(crate) struct Point {
@@ -139,14 +72,16 @@ impl Point {
 }
 
 /// Returns the rows of the whole list, or of the quick one.
-pub(crate) const fn rows(quick: bool) -> &'static [Row] {
-    if quick { &QUICK } else { &ROWS }
+pub(crate) fn rows(quick: bool) -> &'static [Row] {
+    &LISTS[usize::from(quick)].1
 }
 
 /// Returns all points in their order.
 pub(crate) fn all(quick: bool) -> Vec<Point> {
-    let points = rows(quick).iter().flat_map(|row| {
-        row.launches.iter().map(move |&(shape, size)| Point {
+    let (shapes, rows) = &LISTS[usize::from(quick)];
+    let points = rows.iter().flat_map(|row| {
+        let shapes = [None].into_iter().chain(shapes.iter().copied().map(Some));
+        shapes.zip(&row.sizes).map(move |(shape, size)| Point {
             name: match shape {
                 Some((blocks, threads)) => format!("{}@{blocks}x{threads}", row.name),
                 None => format!("{}@default", row.name),

@@ -14,8 +14,7 @@ use crate::workloads::contender::CRITICAL_SECTION;
 use std::io::{Write, stdout};
 
 pub(super) fn help() -> String {
-    let parts = Section::ALL.map(|part| (part.name(), part.shows()));
-    format!("{}\n{HELP}", described("Parts", &parts))
+    format!("{}\n{HELP}", described("Parts", &Section::TOLD))
 }
 
 const HELP: &str = "\

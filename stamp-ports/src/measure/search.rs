@@ -325,7 +325,7 @@ impl SearchSpec {
 pub(crate) const TIME_LIMIT: &str = "stopped at the time limit";
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Tried {
+pub(crate) struct Tried {
     pub workload: String,
     pub variant: String,
     pub locks: u64,

@@ -16,147 +16,127 @@ use std::collections::BTreeMap;
 
 /// The whole document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Paper {
     /// Where it comes from.
     #[serde(flatten)]
     pub head: Head,
     /// What each command measured. Documents of earlier versions have none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub pieces: Vec<Piece>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) pieces: Vec<Piece>,
     /// Figure 2 and Table 2: each variant at its best launch.
-    #[serde(default)]
-    pub speedups: Vec<Speedup>,
+    pub(crate) speedups: Vec<Speedup>,
     /// Critical sections beside Figure 2. Documents of earlier versions have none.
-    #[serde(default)]
-    pub critical_sections: Vec<CriticalSection>,
+    pub(crate) critical_sections: Vec<CriticalSection>,
     /// Figure 3: throughput by threads.
-    #[serde(default)]
-    pub threads: Vec<ThreadPoint>,
+    pub(crate) threads: Vec<LaunchPoint>,
     /// Figure 4: `EigenBench` by shared words, locks and threads.
-    #[serde(default)]
-    pub eigenbench: Vec<EigenbenchPoint>,
+    pub(crate) eigenbench: Vec<LaunchPoint>,
     /// Figure 5: where the time goes.
-    #[serde(default)]
-    pub breakdown: Vec<Breakdown>,
+    pub(crate) breakdown: Vec<Breakdown>,
     /// Table 1, measured.
-    #[serde(default)]
-    pub characteristics: Vec<Characteristics>,
+    pub(crate) characteristics: Vec<Characteristics>,
     /// Every launch that the searches of Figure 2 tried.
-    #[serde(default)]
-    pub search: Vec<Tried>,
+    pub(crate) search: Vec<Tried>,
 }
 
 /// A variant at its best launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Speedup {
-    /// The workload.
-    pub workload: String,
+pub(crate) struct Speedup {
+    pub(crate) workload: String,
     /// The variant asked for.
-    pub variant: String,
+    pub(crate) variant: String,
     /// The algorithm that ran: another name only for `optimized`.
-    pub resolved: String,
-    /// Blocks of the launch.
-    pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Version locks.
-    pub locks: u64,
-    /// Transactions of a launch.
-    pub transactions: u64,
+    pub(crate) resolved: String,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
+    pub(crate) locks: u64,
+    pub(crate) transactions: u64,
     /// Transactions of the workload at its full size; slow variants have fewer.
-    pub transactions_full: u64,
+    pub(crate) transactions_full: u64,
     /// Timed runs.
-    pub repeat: u32,
-    /// Transactions a second: the median of the runs.
-    pub tx_per_s: f64,
-    /// The slowest run.
-    pub tx_per_s_min: f64,
-    /// The fastest run.
-    pub tx_per_s_max: f64,
+    pub(crate) repeat: u32,
+    /// The median of the runs; below, the slowest and the fastest.
+    pub(crate) tx_per_s: f64,
+    pub(crate) tx_per_s_min: f64,
+    pub(crate) tx_per_s_max: f64,
     /// The median over that of `cgl` with the same workload, once both ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over_cgl: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) over_cgl: Option<f64>,
     /// The median over the rate of the workload's [`CriticalSection`], once both ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over_critical_section: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) over_critical_section: Option<f64>,
     /// Whether every run left the right result.
-    pub verified: bool,
+    pub(crate) verified: bool,
     /// What the verification covers: `final state`, or `final state and isolation`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verifies: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verifies: Option<String>,
     /// What `stamp isolation` found in a recorded run of the same launch.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub isolation: Option<Isolation>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) isolation: Option<Isolation>,
     /// What is wrong, if it is not verified.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// Transactions that committed in the median run.
-    pub commits: u64,
-    /// Attempts that did not, by reason.
-    pub aborts: BTreeMap<String, u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    /// Of the median run, as what follows.
+    pub(crate) commits: u64,
+    /// Attempts that did not commit, by reason.
+    pub(crate) aborts: BTreeMap<String, u64>,
     /// Mean lanes of a warp that ran a transaction together.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub active_lanes: Option<f64>,
-    /// Lanes of a warp on the device.
-    pub warp_width: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) active_lanes: Option<f64>,
+    pub(crate) warp_width: u32,
     /// Device memory of locks, sets and statistics.
-    pub metadata_bytes: u64,
+    pub(crate) metadata_bytes: u64,
     /// What the driver took to compile the kernels; 0 on the CPU.
-    pub jit_ms: f64,
+    pub(crate) jit_ms: f64,
     /// Kernel launches of one run.
-    pub launches: u64,
+    pub(crate) launches: u64,
     /// Registers of a thread.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub registers: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) registers: Option<u32>,
     /// The kernels of a workload with several, such as GN-1 and GN-2.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub kernels: Vec<KernelPart>,
+    pub(crate) kernels: Vec<KernelPart>,
     /// Launches that the search tried.
-    pub tried: u64,
+    pub(crate) tried: u64,
     /// The workload's parameters, and those of the transactional memory.
     #[serde(default)]
-    pub parameters: BTreeMap<String, Value>,
+    pub(crate) parameters: BTreeMap<String, Value>,
 }
 
 /// A workload's transactions, or those of one of its kernels, as critical sections of one
 /// hand-written lock, at their best launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CriticalSection {
+pub(crate) struct CriticalSection {
     /// The workload; of several kernels with one of them: `genome/gn1`.
-    pub workload: String,
-    /// Blocks of the launch.
-    pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Transactions of a launch.
-    pub transactions: u64,
-    /// Transactions of the workload at its full size.
-    pub transactions_full: u64,
-    /// Timed runs.
-    pub repeat: u32,
-    /// Transactions a second: the median of the runs.
-    pub tx_per_s: f64,
-    /// The slowest run.
-    pub tx_per_s_min: f64,
-    /// The fastest run.
-    pub tx_per_s_max: f64,
-    /// Whether every run left the right result.
-    pub verified: bool,
-    /// What is wrong, if it is not verified.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub error: Option<String>,
-    /// Launches that the search tried.
-    pub tried: u64,
+    pub(crate) workload: String,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
+    pub(crate) transactions: u64,
+    pub(crate) transactions_full: u64,
+    pub(crate) repeat: u32,
+    pub(crate) tx_per_s: f64,
+    pub(crate) tx_per_s_min: f64,
+    pub(crate) tx_per_s_max: f64,
+    pub(crate) verified: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    pub(crate) tried: u64,
+}
+
+impl Speedup {
+    pub(crate) fn counts(&self) -> bool {
+        self.verified && self.tx_per_s.is_finite() && self.tx_per_s > 0.0
+    }
 }
 
 impl CriticalSection {
-    /// Returns whether the result counts.
-    pub fn counts(&self) -> bool {
+    pub(crate) fn counts(&self) -> bool {
         self.verified && self.tx_per_s.is_finite() && self.tx_per_s > 0.0
     }
 
     /// Returns whether it is that of a workload, or of a part of it.
-    pub fn is_of(&self, workload: &str) -> bool {
+    pub(crate) fn is_of(&self, workload: &str) -> bool {
         is_of(&self.workload, workload)
     }
 }
@@ -168,28 +148,24 @@ pub(super) fn is_of(of: &str, workload: &str) -> bool {
 
 /// One kernel's part of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct KernelPart {
-    /// The kernel's name.
-    pub kernel: String,
-    /// Its launches.
-    pub launches: u64,
-    /// Their time together, in milliseconds.
-    pub time_ms: f64,
-    /// Transactions that committed in it.
-    pub commits: u64,
-    /// Attempts that did not.
-    pub aborts: u64,
+pub(crate) struct KernelPart {
+    pub(crate) kernel: String,
+    pub(crate) launches: u64,
+    /// The time of its launches together.
+    pub(crate) time_ms: f64,
+    pub(crate) commits: u64,
+    pub(crate) aborts: u64,
     /// Its rate over that of `cgl` in the same kernel, once both ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over_cgl: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) over_cgl: Option<f64>,
     /// Its rate over that of the kernel's [`CriticalSection`], once both ran.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub over_critical_section: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) over_critical_section: Option<f64>,
 }
 
 impl KernelPart {
     /// Transactions a second; 0 if the time is not known.
-    pub fn tx_per_s(&self) -> f64 {
+    pub(crate) fn tx_per_s(&self) -> f64 {
         if self.time_ms > 0.0 {
             self.commits as f64 / (self.time_ms * 1e-3)
         } else {
@@ -198,63 +174,40 @@ impl KernelPart {
     }
 
     /// What it does: `gn1` for the kernel `gn1_hv_sorting`.
-    pub fn work(&self) -> &str {
+    pub(crate) fn work(&self) -> &str {
         self.kernel.split('_').next().unwrap_or(&self.kernel)
     }
 }
 
-/// A point of Figure 3.
+/// A point of Figure 3 or of Figure 4: a launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct ThreadPoint {
-    /// The workload.
-    pub workload: String,
-    /// The variant.
-    pub variant: String,
-    /// Blocks of the launch; times [`threads`](Self::threads) is the abscissa.
-    pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Transactions of the launch.
-    pub transactions: u64,
-    /// Transactions a second; 0 for a launch that did not run.
-    pub tx_per_s: f64,
-    /// Attempts that aborted over all attempts.
-    pub abort_rate: f64,
-    /// Whether the launch left the right result; absent where it did not end.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verified: Option<bool>,
+pub(crate) struct LaunchPoint {
+    /// The workload; absent in Figure 4, which has `EigenBench` alone.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub(crate) workload: String,
+    pub(crate) variant: String,
+    /// Words of the hot array, the shared data; they and the locks are those of Figure 4.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) hot_words: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) locks: Option<u64>,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
+    pub(crate) transactions: u64,
+    /// 0 for a launch that did not run.
+    pub(crate) tx_per_s: f64,
+    pub(crate) abort_rate: f64,
+    /// Whether the launch left the right result, in Figure 3; absent where it did not end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verified: Option<bool>,
     /// Why the figures are not those of a whole launch, if they are not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
-}
-
-/// A point of Figure 4.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct EigenbenchPoint {
-    /// The variant.
-    pub variant: String,
-    /// Words of the hot array: the shared data.
-    pub hot_words: u64,
-    /// Version locks.
-    pub locks: u64,
-    /// Blocks of the launch.
-    pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
-    /// Transactions of the launch.
-    pub transactions: u64,
-    /// Transactions a second; 0 for a launch that did not run.
-    pub tx_per_s: f64,
-    /// Attempts that aborted over all attempts.
-    pub abort_rate: f64,
-    /// Why the figures are not those of a whole launch, if they are not.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
 }
 
 /// The phases of [`Breakdown::shares`]: the paper's, in its order, and `warp`,
 /// waiting for the warp's other lanes, for which the paper has no place.
-pub const PHASES: [&str; 8] = [
+pub(crate) const PHASES: [&str; 8] = [
     "native",
     "initialisation",
     "buffering",
@@ -267,56 +220,50 @@ pub const PHASES: [&str; 8] = [
 
 /// A bar of Figure 5.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Breakdown {
-    /// The workload.
-    pub workload: String,
-    /// The variant.
-    pub variant: String,
-    /// Blocks of the launch.
-    pub blocks: u32,
-    /// Threads of a block.
-    pub threads: u32,
+pub(crate) struct Breakdown {
+    pub(crate) workload: String,
+    pub(crate) variant: String,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
     /// Transactions of a run. Documents of earlier versions do not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub transactions: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) transactions: Option<u64>,
     /// The workload's parameters, where they are not those of Figure 2.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) input: Option<String>,
     /// Share of the lanes' time, by [`PHASES`]; the sum is 1.
-    pub shares: BTreeMap<String, f64>,
+    pub(crate) shares: BTreeMap<String, f64>,
     /// The kernel's time with the measuring over the time without.
-    pub cost: f64,
+    pub(crate) cost: f64,
 }
 
 impl Breakdown {
     /// Returns whether it is of one thread alone, as the paper's.
-    pub const fn is_alone(&self) -> bool {
+    pub(crate) const fn is_alone(&self) -> bool {
         self.blocks == 1 && self.threads == 1
     }
 }
 
 /// A row of Table 1, measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Characteristics {
+pub(crate) struct Characteristics {
     /// The workload, or one kernel of it.
-    pub workload: String,
-    /// The variant that was measured.
-    pub variant: String,
+    pub(crate) workload: String,
+    pub(crate) variant: String,
     /// 32-bit words that transactions share.
-    pub shared_words: u64,
+    pub(crate) shared_words: u64,
     /// Reads of a committed transaction, on average.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reads_per_tx: Option<f64>,
-    /// Writes of a committed transaction, on average.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub writes_per_tx: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reads_per_tx: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) writes_per_tx: Option<f64>,
     /// Transactions of a run.
-    pub transactions: u64,
+    pub(crate) transactions: u64,
     /// Share of the time that is inside transactions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub time_in_tx: Option<f64>,
-    /// Conflicts: attempts that aborted over all attempts, at the best launch.
-    pub abort_rate: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) time_in_tx: Option<f64>,
+    /// At the best launch.
+    pub(crate) abort_rate: f64,
 }
 
 impl Document for Paper {
@@ -350,32 +297,28 @@ impl Document for Paper {
 
 /// A verdict on the isolation of the transactions of a recorded run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Isolation {
+pub(crate) struct Isolation {
     /// Whether every attempt saw a state that existed, in one order; absent where the run could
     /// not be judged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub opaque: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) opaque: Option<bool>,
     /// Transactions that committed in the records.
-    pub transactions: u64,
-    /// Attempts in the records.
-    pub attempts: u64,
+    pub(crate) transactions: u64,
+    pub(crate) attempts: u64,
     /// Histories, one after the other, of which each was judged.
-    pub histories: u64,
-    /// Blocks of the recorded launch.
-    pub blocks: u32,
-    /// Threads of a block of it.
-    pub threads: u32,
+    pub(crate) histories: u64,
+    pub(crate) blocks: u32,
+    pub(crate) threads: u32,
     /// The input, where it is not that of the result, as its records do not fit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub input: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) input: Option<String>,
     /// What was found, or why it could not be judged.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) note: Option<String>,
 }
 
 impl Isolation {
-    /// That of a run that could not be judged.
-    pub fn not_judged(why: String) -> Self {
+    pub(crate) fn not_judged(why: String) -> Self {
         Self {
             note: Some(why),
             ..Self::default()
@@ -383,7 +326,7 @@ impl Isolation {
     }
 
     /// The verdict in words: `opaque, 1M transactions`.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let verdict = match self.opaque {
             Some(true) => "opaque",
             Some(false) => "NOT opaque",

@@ -1,10 +1,7 @@
 //! The points: one measurement each, of a workload whose data is there.
 
-use super::document::{
-    Characteristics, CriticalSection, EigenbenchPoint, KernelPart, Speedup, ThreadPoint,
-};
+use super::document::{Characteristics, CriticalSection, KernelPart, LaunchPoint, Speedup};
 use super::plan::{DESCRIBED, LOCKS, Plan, Room, recorded_shape};
-use super::recorded::{self, Accesses};
 use crate::error::{Result, given_up};
 use crate::measure::floor::search::{self as floor, Setting, shapes_of_critical_sections};
 use crate::measure::launches;
@@ -21,6 +18,7 @@ use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::StmConfig;
+use stm_history::history::{Event, History, Outcome};
 
 pub(super) struct Bench<'s, 'a> {
     pub(super) plan: &'s Plan,
@@ -238,23 +236,17 @@ impl<'s, 'a> Bench<'s, 'a> {
         }
     }
 
-    fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<Tried> {
+    fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<LaunchPoint> {
         self.search.effort = self.plan.point;
         let probed = given_up(self.search.probe(variant, locks, shape))?;
-        Ok(probed.unwrap_or_else(|error| {
+        let tried = probed.unwrap_or_else(|error| {
             let spec = self.search.spec(variant, locks, shape, 0);
             Tried {
                 note: Some(error),
                 ..Tried::new(self.name(), variant.name(), &spec)
             }
-        }))
-    }
-
-    /// A point of Figure 3: as many transactions as fill its time, and a launch of them that is
-    /// verified.
-    pub(super) fn threads(&mut self, variant: Variant, shape: (u32, u32)) -> Result<ThreadPoint> {
-        let tried = self.probe(variant, LOCKS, shape)?;
-        let mut point = ThreadPoint {
+        });
+        Ok(LaunchPoint {
             abort_rate: abort_rate(tried.commits, tried.aborts),
             workload: tried.workload,
             variant: tried.variant,
@@ -262,12 +254,18 @@ impl<'s, 'a> Bench<'s, 'a> {
             threads: tried.threads,
             transactions: tried.transactions,
             tx_per_s: tried.tx_per_s,
-            verified: None,
             note: tried.note,
-        };
+            ..LaunchPoint::default()
+        })
+    }
+
+    /// A point of Figure 3: as many transactions as fill its time, and a launch of them that is
+    /// verified.
+    pub(super) fn threads(&mut self, variant: Variant, shape: (u32, u32)) -> Result<LaunchPoint> {
+        let mut point = self.probe(variant, LOCKS, shape)?;
         // What was stopped has no result that could be right.
         if point.note.is_none() {
-            let spec = self.limited(variant, shape, tried.transactions);
+            let spec = self.limited(variant, shape, point.transactions);
             match given_up(self.search.runner.measure(&spec))? {
                 Ok(report) => {
                     point.tx_per_s = report.tx_per_s;
@@ -281,24 +279,19 @@ impl<'s, 'a> Bench<'s, 'a> {
         Ok(point)
     }
 
+    /// A point of Figure 4.
     pub(super) fn eigenbench(
         &mut self,
         variant: Variant,
         hot_words: u64,
         locks: u64,
         shape: (u32, u32),
-    ) -> Result<EigenbenchPoint> {
-        let tried = self.probe(variant, locks, shape)?;
-        Ok(EigenbenchPoint {
-            abort_rate: abort_rate(tried.commits, tried.aborts),
-            variant: tried.variant,
-            hot_words,
-            locks,
-            blocks: tried.blocks,
-            threads: tried.threads,
-            transactions: tried.transactions,
-            tx_per_s: tried.tx_per_s,
-            note: tried.note,
+    ) -> Result<LaunchPoint> {
+        Ok(LaunchPoint {
+            workload: String::new(),
+            hot_words: Some(hot_words),
+            locks: Some(locks),
+            ..self.probe(variant, locks, shape)?
         })
     }
 
@@ -341,8 +334,8 @@ impl<'s, 'a> Bench<'s, 'a> {
         };
         let statistics = &run.statistics;
         let mut rows = vec![Characteristics {
-            reads_per_tx: accesses.map(Accesses::reads_per_tx),
-            writes_per_tx: accesses.map(Accesses::writes_per_tx),
+            reads_per_tx: accesses.map(|[reads, _]| reads),
+            writes_per_tx: accesses.map(|[_, writes]| writes),
             ..row(name, statistics.commits, statistics.aborted())
         }];
         let parts: Vec<_> = run.kernels.iter().filter(|k| k.commits > 0).collect();
@@ -357,8 +350,9 @@ impl<'s, 'a> Bench<'s, 'a> {
         Ok(Ok(rows))
     }
 
-    /// What the transactions of a recorded run did, unless it could not be recorded.
-    fn accesses(&mut self) -> Result<Option<Accesses>> {
+    /// The reads and writes of a transaction, counted in a run that records what its transactions do;
+    /// nothing if it could not be recorded.
+    fn accesses(&mut self) -> Result<Option<[f64; 2]>> {
         let workload = self.workload.sizes();
         let Some(input) = self.plan.input(workload.name()) else {
             return Ok(None);
@@ -375,12 +369,86 @@ impl<'s, 'a> Bench<'s, 'a> {
             time_limit: Some(self.plan.limit.max(Duration::from_secs(1))),
             ..Settings::default()
         };
-        let mut found = Accesses::default();
+        let mut found = [0; 3];
         let device = self.search.runner.device();
-        let recorded = record(device, recorded::ALGORITHM, &input, &settings, |history| {
-            found.add(&history);
+        let recorded = record(device, RECORDED, &input, &settings, |history| {
+            add_accesses(&mut found, &history);
             Ok(ControlFlow::Continue(()))
         });
-        Ok(given_up(recorded)?.ok().map(|_| found))
+        let [commits, reads, writes] = found.map(|n| n as f64);
+        let each = [reads, writes].map(|n| n / commits.max(1.0));
+        Ok(given_up(recorded)?.ok().map(|_| each))
+    }
+}
+
+/// The algorithm of recorded runs. It does not matter to what a committed transaction reads and
+/// writes, so one records for all.
+const RECORDED: Variant = Variant::HvSorting;
+
+/// Adds a history's commits, their reads that returned a value from memory, and their writes; what
+/// does not end in a commit does not count.
+fn add_accesses([commits, reads, writes]: &mut [u64; 3], history: &History) {
+    for i in 0..history.len() {
+        if let Outcome::Aborted { .. } | Outcome::Running = history.attempt(i).outcome {
+            continue;
+        }
+        *commits += 1;
+        for event in history.events(i) {
+            *reads += u64::from(matches!(event, Event::Read { .. }));
+            *writes += u64::from(matches!(event, Event::Write { .. }));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::AnyDevice;
+    use crate::workloads::AnyInput;
+    use crate::workloads::form::Form;
+    use crate::workloads::ra::Ra;
+    use stm_history::history::{Attempt, Header, InitialMemory};
+
+    #[test]
+    fn the_reads_and_writes_of_committed_transactions_are_counted() {
+        let (words, reads, writes, form) = (1 << 10, 16, 5, Form::Dynamic);
+        let input = AnyInput::Ra(Ra {
+            words,
+            reads,
+            writes,
+            form,
+        });
+        let settings = Settings {
+            transactions: 500,
+            ..Settings::default()
+        };
+        let mut found = [0; 3];
+        let recorded = record(&AnyDevice::cpu(), RECORDED, &input, &settings, |history| {
+            add_accesses(&mut found, &history);
+            Ok(ControlFlow::Continue(()))
+        });
+        assert!(recorded.is_ok());
+        assert_eq!(found, [500, 500 * 16, 500 * 5]);
+    }
+
+    #[test]
+    fn an_aborted_attempt_does_not_count() {
+        let mut history = History::new(Header::default(), InitialMemory::ZERO);
+        for (outcome, event) in [
+            (
+                Outcome::Aborted { reason: 1 },
+                Event::Read { word: 0, value: 0 },
+            ),
+            (
+                Outcome::Committed { version: 2 },
+                Event::Write { word: 0, value: 1 },
+            ),
+        ] {
+            let attempt = Attempt::new(0, 1, 2, outcome);
+            history.push(attempt, &[event]).expect("room");
+        }
+        let mut found = [0; 3];
+        add_accesses(&mut found, &history);
+        assert_eq!(found, [1, 0, 1]);
     }
 }

@@ -7,23 +7,21 @@
 //! | `plan` | inputs and points, in tables; what one command measured, and what must not be of two |
 //! | `points` | the points that the document lacks, and ratios, which follow from several sections |
 //! | `run` | all of them, one after the other, and the bars of Figure 5 |
-//! | `measure` | one point: search, measure, verify |
-//! | `recorded` | reads and writes of a transaction, counted |
+//! | `measure` | one point: search, measure, verify, and count reads and writes |
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
 //! data is made once; measure one after the other, writing the document after
-//! each. Units are whole or measured again ([`plan::Piece`]). The results of Figures 2 and 3 are verified; the points of Figure 4 are
-//! launches of the same kernels whose results nobody looks at.
+//! each. Units are whole or measured again (`plan`). The results of Figures 2 and 3 are verified;
+//! the points of Figure 4 are launches of the same kernels whose results nobody looks at.
 
 use document::{Paper, is_of};
 use plan::Section;
 
 pub mod document;
 mod measure;
-pub mod plan;
+pub(crate) mod plan;
 mod points;
-mod recorded;
-pub mod run;
+pub(crate) mod run;
 
 /// Points that are measured by one command or again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,11 +30,7 @@ struct Unit<'w> {
     workload: &'w str,
 }
 
-impl<'w> Unit<'w> {
-    const fn new(section: Section, workload: &'w str) -> Self {
-        Self { section, workload }
-    }
-
+impl Unit<'_> {
     /// Whether there is such a unit: Figure 4 has one workload.
     fn is_there(self) -> bool {
         self.section != Section::Fig4 || self.workload == points::EIGENBENCH
@@ -59,7 +53,7 @@ impl Paper {
         let names = units.filter_map(|unit| Some(unit.split_once(' ')?.1));
         let names: Vec<&str> = names.collect();
         let is_whole = |workload: &&str| {
-            let units = Section::ALL.map(|section| Unit::new(section, workload));
+            let units = Section::ALL.map(|section| Unit { section, workload });
             let mut units = units.into_iter();
             units.all(|unit| !unit.is_there() || self.has(unit))
         };
@@ -100,7 +94,7 @@ impl Paper {
 
     /// Why the figures of this document must not be compared with one another; `None` if they
     /// may be.
-    pub fn mixed(&self) -> Option<String> {
+    pub(crate) fn mixed(&self) -> Option<String> {
         let mut pieces = self.pieces.iter();
         pieces.find_map(|piece| piece.foreign(&self.head))
     }

@@ -21,41 +21,37 @@ use stm_core::algorithm::Variant;
 use stm_core::internal::host::Limits;
 
 /// A section of the document that can be measured alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
-pub enum Section {
-    /// Figure 2 and Table 2.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Section {
     Fig2,
-    /// Figure 3.
     Fig3,
-    /// Figure 4.
     Fig4,
-    /// Figure 5.
     Fig5,
-    /// Table 1.
     Table1,
 }
 
 impl Section {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Fig2, Self::Fig3, Self::Fig4, Self::Fig5, Self::Table1];
+    pub(crate) const ALL: [Self; 5] =
+        [Self::Fig2, Self::Fig3, Self::Fig4, Self::Fig5, Self::Table1];
 
-    /// Its name at the command line.
-    pub const fn name(self) -> &'static str {
-        ["fig2", "fig3", "fig4", "fig5", "table1"][self as usize]
-    }
+    /// Their names at the command line, and what they show.
+    pub(crate) const TOLD: [(&str, &str); 5] = [
+        (
+            "fig2",
+            "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
+             is searched",
+        ),
+        ("fig3", "Figure 3: throughput by threads"),
+        ("fig4", "Figure 4: EigenBench by shared words and locks"),
+        ("fig5", "Figure 5: where the time goes"),
+        (
+            "table1",
+            "Table 1: what the workloads' transactions are like",
+        ),
+    ];
 
-    /// What it shows.
-    pub(crate) const fn shows(self) -> &'static str {
-        match self {
-            Self::Fig2 => {
-                "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
-                 is searched"
-            }
-            Self::Fig3 => "Figure 3: throughput by threads",
-            Self::Fig4 => "Figure 4: EigenBench by shared words and locks",
-            Self::Fig5 => "Figure 5: where the time goes",
-            Self::Table1 => "Table 1: what the workloads' transactions are like",
-        }
+    pub(crate) const fn name(self) -> &'static str {
+        Self::TOLD[self as usize].0
     }
 }
 
@@ -284,26 +280,20 @@ pub(super) fn recorded_shape(room: &Room, by_blocks: bool) -> (u32, u32) {
 
 /// What one command measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Piece {
-    /// When it began: UTC.
-    pub started: String,
-    /// Time that it took.
-    pub seconds: f64,
-    /// The command.
-    pub command: String,
-    /// The commit of the program.
-    pub commit: String,
-    /// The checksum of the PTX that it carries.
-    pub ptx: String,
-    /// The version of the device's driver.
-    pub driver: String,
+pub(crate) struct Piece {
+    pub(crate) started: String,
+    pub(crate) seconds: f64,
+    pub(crate) command: String,
+    pub(crate) commit: String,
+    pub(crate) ptx: String,
+    pub(crate) driver: String,
     /// The units that it measured, each whole: `fig2 ra`.
-    pub units: Vec<String>,
+    pub(crate) units: Vec<String>,
 }
 
 impl Piece {
     /// Begins a piece; `head` is that of its command.
-    pub fn new(head: &Head) -> Self {
+    pub(crate) fn new(head: &Head) -> Self {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         Self {
             started: head.started.clone(),

@@ -2,7 +2,7 @@
 //! document from several of its sections.
 
 use super::Unit;
-use super::document::{Breakdown, Paper};
+use super::document::{Breakdown, Paper, Speedup};
 use super::plan::{FIG4_VARIANTS, Plan, Room, Section};
 use crate::devices::AnyDevice;
 use crate::error::Result;
@@ -58,7 +58,10 @@ impl Asked<'_> {
     pub(super) fn units(&self) -> Vec<Unit<'static>> {
         let units = self.workloads.iter().flat_map(|name| {
             let sections = self.sections.iter();
-            sections.map(|section| Unit::new(*section, name))
+            sections.map(|&section| Unit {
+                section,
+                workload: name,
+            })
         });
         units.filter(|unit| unit.is_there()).collect()
     }
@@ -68,7 +71,8 @@ impl Asked<'_> {
     pub(super) fn groups(&self, paper: &Paper, seed: u64) -> Result<Vec<Group>> {
         let lacks = |section, name: &'static str| {
             let is_asked = self.sections.contains(&section) && self.workloads.contains(&name);
-            is_asked && !paper.has(Unit::new(section, name))
+            let workload = name;
+            is_asked && !paper.has(Unit { section, workload })
         };
         let mut groups = Vec::new();
         for &name in self.workloads {
@@ -142,13 +146,13 @@ impl Asked<'_> {
 }
 
 impl Paper {
-    /// Sets what follows from other sections: each variant's ratios to `cgl` and to the
-    /// critical sections with the same workload, those of kernels too, and the share of the time
-    /// inside transactions.
-    pub fn compare(&mut self) {
+    /// Sets each variant's ratios to `cgl` and to the critical sections with the same workload,
+    /// those of kernels too.
+    pub(crate) fn relate(&mut self) {
         // By workload, and by `workload/kernel`.
         let mut cgl: BTreeMap<String, f64> = BTreeMap::new();
-        for s in self.speedups.iter().filter(|s| s.variant == "cgl") {
+        let counts = |s: &&Speedup| s.variant == "cgl" && s.counts();
+        for s in self.speedups.iter().filter(counts) {
             cgl.insert(s.workload.clone(), s.tx_per_s);
             let kernels = s.kernels.iter();
             cgl.extend(kernels.map(|k| (format!("{}/{}", s.workload, k.work()), k.tx_per_s())));
@@ -169,6 +173,12 @@ impl Paper {
                 kernel.over_critical_section = over(kernel.tx_per_s(), &sections, &name);
             }
         }
+    }
+
+    /// Sets what follows from other sections: the ratios, and the share of the time inside
+    /// transactions.
+    pub(crate) fn compare(&mut self) {
+        self.relate();
         for row in &mut self.characteristics {
             let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
             let of = || self.breakdown.iter().filter(of);

@@ -21,8 +21,7 @@ use stm_core::host::Device;
 
 /// What `bench paper` is asked for.
 #[derive(Args, Debug, Clone)]
-pub struct PaperSpec {
-    /// What all such commands are asked for.
+pub(crate) struct PaperSpec {
     #[command(flatten)]
     pub bench: BenchSpec,
     /// A part, several separated by commas, or all
@@ -37,12 +36,12 @@ pub struct PaperSpec {
 }
 
 /// Several sections in one argument.
-pub type SectionList = std::vec::Vec<Section>;
+pub(crate) type SectionList = std::vec::Vec<Section>;
 
 /// Measures what the document lacks; `command` is how the program was called.
 /// Returns the document and its file.
 /// What a single point cannot do is written into the document and is no error.
-pub fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store<Paper>> {
+pub(crate) fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store<Paper>> {
     let plan = Plan::new(spec.bench.quick);
     let room = Room {
         kind: device.kind(),
@@ -97,7 +96,10 @@ fn measure(
     let began = Instant::now();
     let groups = asked.groups(&store.document, spec.bench.seed)?;
     let units = groups.iter().flat_map(|group| {
-        let of = |point: &Point| Unit::new(point.section(), group.input.name());
+        let of = |point: &Point| Unit {
+            section: point.section(),
+            workload: group.input.name(),
+        };
         group.points.iter().map(of)
     });
     // The unit of each point, in the order of measuring.

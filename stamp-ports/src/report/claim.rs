@@ -197,17 +197,11 @@ pub(crate) struct Claim {
     pub(crate) rule: String,
     pub(crate) verdict: Verdict,
     pub(crate) figures: String,
-    /// The same at this machine's sizes, where the rule depends on sizes.
-    #[serde(flatten)]
-    pub(crate) here: Option<Here>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Here {
-    #[serde(rename = "verdict_here")]
-    pub(crate) verdict: Verdict,
-    #[serde(rename = "figures_here")]
-    pub(crate) figures: String,
+    /// The verdict at this machine's sizes, where the rule depends on sizes.
+    #[serde(rename = "verdict_here", skip_serializing_if = "Option::is_none")]
+    pub(crate) here: Option<Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) figures_here: Option<String>,
 }
 
 /// A number with the name of its case and its part.
@@ -304,6 +298,7 @@ fn judged(row: &Row, found: Vec<Numbers>) -> Claim {
         verdict,
         figures,
         here: None,
+        figures_here: None,
     }
 }
 
@@ -313,8 +308,7 @@ pub(crate) const NO_SECTION: &str = "a hand-written critical section";
 impl Claim {
     /// Returns whether it can be judged, at some sizes.
     pub(crate) fn is_judged(&self) -> bool {
-        let here = self.here.as_ref().map(|here| here.verdict);
-        self.verdict.is_known() || here.is_some_and(Verdict::is_known)
+        self.verdict.is_known() || self.here.is_some_and(Verdict::is_known)
     }
 
     /// Returns the claim as one that the whole document cannot judge, and why.

@@ -16,20 +16,6 @@ mod bars;
 
 use bars::{QUANTITIES, Quantity};
 
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Look {
-    /// That of the implementation `$k`.
-    #[default]
-    Implementation,
-    /// The same, where coarse-grained locking has looks of its own.
-    Apart,
-    /// That of the variant `$k`.
-    Variant,
-    /// That of a number of locks by its place among them.
-    Locks,
-}
-
 /// Lines of a panel, or the bars of one.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -41,9 +27,10 @@ struct Lines {
     name: &'static str,
     /// The conditions of its points beside those of the panel.
     those: Vec<&'static str>,
-    look: Look,
-    /// The slots of the lines' looks.
+    /// The slots of the lines' looks; without, these are those of the variants `$k`.
     slots: Vec<usize>,
+    /// Whether they are those of numbers of locks.
+    locks: bool,
     /// Whether it is a single point that stands for all of the abscissa.
     flat: bool,
 }
@@ -244,12 +231,10 @@ impl Stated {
         points.dedup_by(|later, earlier| later.0.total_cmp(&earlier.0).is_eq());
         let kind = variables.iter().rev().find(|(name, _)| name == "k");
         let kind = kind.map_or("", |(_, kind)| kind.as_str());
-        let look = match (lines.slots.get(i), lines.look) {
-            (Some(slot), _) => palette::line(*slot),
-            (None, Look::Implementation) => palette::implementation(kind, false),
-            (None, Look::Apart) => palette::implementation(kind, true),
-            (None, Look::Variant) => (palette::variant(kind), palette::marker_of(kind)),
-            (None, Look::Locks) => palette::locks(i),
+        let look = match lines.slots.get(i) {
+            Some(slot) => palette::line(*slot),
+            None if lines.locks => palette::locks(i),
+            None => (palette::variant(kind), palette::marker_of(kind)),
         };
         let name = match lines.name {
             "" => Some(kind.to_owned()),

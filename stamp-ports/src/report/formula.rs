@@ -49,8 +49,8 @@ mod paths;
 
 #[cfg(test)]
 use functions::OF_NUMBERS;
-use paths::show;
 pub(crate) use paths::{Sets, meeting, number, shown, word};
+use paths::{real, show};
 
 /// Why there is no value.
 #[derive(Debug, PartialEq, Eq)]
@@ -108,37 +108,8 @@ impl Call {
     }
 }
 
-/// An element of what an expression yields.
-#[derive(Clone, Debug)]
-pub(crate) enum Item<'a> {
-    Missing,
-    Word(Cow<'a, str>),
-    Number(f64),
-    Node(&'a Value),
-}
-
-impl Item<'_> {
-    pub(crate) fn number(&self) -> Option<f64> {
-        match self {
-            Self::Missing => None,
-            Self::Word(word) => word.parse().ok(),
-            Self::Number(x) => Some(*x),
-            Self::Node(value) => number(value),
-        }
-    }
-
-    fn word(&self) -> Option<String> {
-        match self {
-            Self::Missing => None,
-            Self::Word(word) => Some(word.to_string()),
-            Self::Number(x) => Some(x.to_string()),
-            Self::Node(value) => word(value),
-        }
-    }
-}
-
-/// What an expression yields.
-type Items<'a> = Found<Vec<Item<'a>>>;
+/// What an expression yields: words and numbers, and null for a number that is missing.
+type Items = Found<Vec<Value>>;
 
 /// Where expressions are evaluated.
 #[derive(Clone, Copy)]
@@ -187,20 +158,20 @@ impl<'a> Scope<'a> {
         Ok(text + rest)
     }
 
-    pub(crate) fn items(self, expression: &'a str) -> Items<'a> {
+    pub(crate) fn items(self, expression: &str) -> Items {
         let mut words = split(expression, ' ');
         let mut product = self.operand(words.next().unwrap_or_default())?;
         // Products that are added to the last one.
         let mut terms = Vec::new();
         while let Some(operator) = words.next() {
             let right = self.operand(words.next().unwrap_or_default())?;
-            let minus = vec![Item::Number(-1.0); right.len()];
             match operator {
                 "*" => product = pairwise(product, &right, |a, b| a * b)?,
                 "/" => product = pairwise(product, &right, |a, b| a / b)?,
                 "+" => terms.push(std::mem::replace(&mut product, right)),
                 "-" => {
-                    let right = pairwise(minus, &right, |a, b| a * b)?;
+                    let zeros = vec![Value::from(0); right.len()];
+                    let right = pairwise(zeros, &right, |a, b| a - b)?;
                     terms.push(std::mem::replace(&mut product, right));
                 }
                 other => return wrong(format!("`{other}` is not an operator")),
@@ -212,18 +183,18 @@ impl<'a> Scope<'a> {
         terms.try_fold(first, |sum, next| pairwise(sum, &next, |a, b| a + b))
     }
 
-    fn numbers(self, expression: &'a str) -> Found<Vec<f64>> {
-        let number = |item: &Item<'_>| match (item, item.number()) {
-            (Item::Missing, _) => missing(expression),
-            (_, Some(x)) => Ok(x),
-            (_, None) => wrong(format!("`{expression}` is not all numbers")),
+    fn numbers(self, expression: &str) -> Found<Vec<f64>> {
+        let of = |item: &Value| match number(item) {
+            Some(x) => Ok(x),
+            None if item.is_null() => missing(expression),
+            None => wrong(format!("`{expression}` is not all numbers")),
         };
-        self.items(expression)?.iter().map(number).collect()
+        self.items(expression)?.iter().map(of).collect()
     }
 
     /// Returns the first number of an expression, if it is known.
-    fn first(self, expression: &'a str) -> Option<f64> {
-        self.items(expression).ok()?.first()?.number()
+    fn first(self, expression: &str) -> Option<f64> {
+        number(self.items(expression).ok()?.first()?)
     }
 
     /// Returns a text with the variables' values, as they are shown.
@@ -234,24 +205,23 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns the words of an expression; what is missing has none.
-    fn words(self, expression: &'a str) -> Found<Vec<String>> {
-        let items = self.items(expression)?;
-        Ok(items.iter().filter_map(Item::word).collect())
+    fn words(self, expression: &str) -> Found<Vec<String>> {
+        Ok(self.items(expression)?.iter().filter_map(word).collect())
     }
 
-    fn operand(self, word: &'a str) -> Items<'a> {
+    fn operand(self, word: &str) -> Items {
         let call = word.strip_suffix(')').and_then(|call| call.split_once('('));
         if let Some((name, arguments)) = call.filter(|(name, _)| !name.contains(['[', ':'])) {
             return self.called(name, arguments);
         }
         if let Some(nodes) = self.path(word) {
-            return Ok(nodes?.into_iter().map(Item::Node).collect());
+            return Ok(nodes?.into_iter().cloned().collect());
         }
         if word.is_empty() {
             return wrong("an operand is missing");
         }
         let words = filled(word, self.variables);
-        Ok(items(words.split('|').map(str::to_owned)))
+        Ok(words.split('|').map(Value::from).collect())
     }
 
     /// Returns the variables' values, once for each choice of them.
@@ -290,21 +260,16 @@ fn with_each(
     Ok(next)
 }
 
-fn pairwise<'a>(left: Vec<Item<'a>>, right: &[Item<'_>], of: fn(f64, f64) -> f64) -> Items<'a> {
+fn pairwise(left: Vec<Value>, right: &[Value], of: fn(f64, f64) -> f64) -> Items {
     if left.len() != right.len() {
         return wrong("lists of several lengths are computed with");
     }
-    let one = |(a, b): (Item<'a>, &Item<'_>)| match (a.number(), b.number()) {
-        (Some(a), Some(b)) => Ok(Item::Number(of(a, b))),
-        _ if matches!(a, Item::Missing) || matches!(b, Item::Missing) => Ok(Item::Missing),
+    let one = |(a, b): (Value, &Value)| match (number(&a), number(b)) {
+        (Some(a), Some(b)) => Ok(real(of(a, b))),
+        _ if a.is_null() || b.is_null() => Ok(Value::Null),
         _ => wrong("something is computed with that is no number"),
     };
     left.into_iter().zip(right).map(one).collect()
-}
-
-fn items<'a>(words: impl IntoIterator<Item = String>) -> Vec<Item<'a>> {
-    let words = words.into_iter();
-    words.map(|word| Item::Word(word.into())).collect()
 }
 
 /// Cuts at a separator, except inside brackets and parentheses; what is empty is left out.

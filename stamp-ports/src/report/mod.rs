@@ -38,6 +38,8 @@ mod records;
 mod stated;
 mod sync;
 
+pub(crate) use stated::Table;
+
 use crate::error::{Error, Result};
 use crate::head::{Head, UNKNOWN};
 use crate::numbers::of;
@@ -219,7 +221,7 @@ mod tests {
             let claim = claims.iter().find(|claim| claim.id == id);
             let claim = claim.unwrap_or_else(|| panic!("no claim {id}"));
             let (own, verdict) = match verdict.strip_prefix("here ") {
-                Some(verdict) => (claim.here.as_ref().unwrap().verdict, verdict),
+                Some(verdict) => (claim.here.unwrap(), verdict),
                 None => (claim.verdict, verdict),
             };
             assert_eq!(own.name(), verdict, "{why}: {claim:?}");

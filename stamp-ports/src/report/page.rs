@@ -234,7 +234,7 @@ pub(crate) const NONE: &str = "\u{2013}";
 /// A table that scrolls within itself; its first column stays. The first
 /// `left` columns are words, the others numbers. Where several rows begin with
 /// the same word, rows that begin with another are set apart.
-pub(crate) fn table(name: &str, head: &[&str], rows: &[Vec<String>], left: usize) -> Markup {
+pub(crate) fn table(name: &str, head: &[String], rows: &[Vec<String>], left: usize) -> Markup {
     let word = |i: usize| (i < left).then_some("word");
     let of = |i: usize| rows[i][0].split(' ').next().unwrap_or_default();
     let first = |i: usize| i > 0 && of(i) != of(i - 1);
@@ -310,7 +310,7 @@ fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
 /// `part` is that of the page.
 pub(crate) fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Markup {
     let theirs = claims.iter().any(|claim| !claim.theirs.is_empty());
-    let here_of = |claim: &&Claim| claim.here.clone().filter(|here| here.verdict.is_known());
+    let here_of = |claim: &Claim| claim.here.filter(|here| here.is_known());
     let here = claims.iter().any(|claim| here_of(claim).is_some());
     let measured = ["Measured", "Measured at the paper\u{2019}s sizes"][usize::from(here)];
     let head = [
@@ -339,11 +339,11 @@ pub(crate) fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Mark
                         }
                         @if theirs { td .word .quoted { (claim.theirs) } }
                         td .word .measured { (claim.figures) }
-                        @if here { td .word .here { (own.as_ref().map_or(NONE, |own| &own.figures)) } }
+                        @if here { td .word .here { (claim.figures_here.as_deref().filter(|_| own.is_some()).unwrap_or(NONE)) } }
                         td .word .verdict {
                             strong class=(claim.verdict.class()) { (claim.verdict.name()) }
                             @if let Some(own) = own {
-                                p .rule { "here: " (own.verdict.name()) }
+                                p .rule { "here: " (own.name()) }
                             }
                         }
                     }

@@ -133,36 +133,6 @@ pub(crate) fn line(slot: usize) -> (Hue, usize) {
     (LINES[slot % LINES.len()], marker % MARKERS)
 }
 
-/// The implementations by the slots of their looks. Those of one slot never meet in a figure.
-const SLOTS: [&[&str]; 12] = [
-    &["tas", "spin", "two-stage", "tas-again"],
-    &["ttas", "tas-backoff", "spin-backoff", "tree"],
-    &["ticket", "ticket-handoff", "sleeping", "led"],
-    &["mcs", "mcs2", "tickets", "xiao-feng"],
-    &["anderson", "cohort", "counted", "stm:hv-sorting"],
-    &["combining", "grouped"],
-    &["none", "added", "lock-free", "default, one in a row"],
-    &[
-        "cuda::binary_semaphore",
-        "cuda::counting_semaphore",
-        "grid.sync",
-    ],
-    &["default", "stm:fast"],
-    &["fetch-add", "coarse:ttas"],
-    &["ring", "coarse:tas/lane"],
-    &["reserving-16", "spin-spin", "coarse:ttas/lane"],
-];
-
-const PLAIN: usize = 7;
-
-/// Returns the look and the marker of an implementation. Where coarse-grained and coupled
-/// locking stand in one figure, `apart` gives the former looks of their own.
-pub(crate) fn implementation(name: &str, apart: bool) -> (Hue, usize) {
-    let found = |name: &str| SLOTS.iter().position(|names| names.contains(&name));
-    let whole = found(name).filter(|_| apart || !name.starts_with("coarse:"));
-    line(whole.or_else(|| found(plain(name))).unwrap_or(PLAIN))
-}
-
 /// Returns the name of the lock alone: `tas` of `coarse:tas/lane`.
 pub(crate) fn plain(name: &str) -> &str {
     let lock = name.strip_prefix("coupled:").unwrap_or(name);

@@ -2,7 +2,7 @@
 //! count; and sentences about a document, as they are stated.
 
 use super::claim::{Claim, Row, judge};
-use super::formula::{Each, Sets, Variables, stated};
+use super::formula::{Each, Scope, Sets, Variables, stated};
 use crate::numbers::and;
 use crate::points::Point;
 use crate::sync::Bench;
@@ -10,10 +10,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// A point with its fields by their names.
-pub(super) type Record = Value;
+pub(crate) type Record = Value;
 
 /// Returns a record with further fields; nothing stands where a value is not known.
-pub(super) fn with(mut record: Record, fields: Value) -> Record {
+pub(crate) fn with(mut record: Record, fields: Value) -> Record {
     if let (Value::Object(own), Value::Object(fields)) = (&mut record, fields) {
         own.extend(fields);
     }
@@ -26,6 +26,11 @@ pub(super) fn counts(point: &Point) -> bool {
     point.verified && positive(point.ms) && positive(point.per_s)
 }
 
+/// Returns what is so of a whole document.
+pub(super) fn whole(bench: &Bench) -> Record {
+    json!({"gpu": u64::from(bench.head.device.gpu.is_some())})
+}
+
 /// Judges rows of claims, which are about GPUs, so the document of a CPU judges none.
 pub(super) fn judged(bench: &Bench, sets: &Sets, rows: &'static str) -> Vec<Claim> {
     let of = |row: &Row| match bench.head.device.gpu {
@@ -33,30 +38,6 @@ pub(super) fn judged(bench: &Bench, sets: &Sets, rows: &'static str) -> Vec<Clai
         None => judge(row, sets).without_judgement("measured on a CPU, which this is not about"),
     };
     stated::<Vec<Row>>(rows).iter().map(of).collect()
-}
-
-/// Returns what a reader of the page has to know first, above all which results are wrong.
-pub(super) fn warnings(bench: &Bench) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if bench.head.device.gpu.is_none() {
-        warnings.push("Measured on a CPU: no target and no claim is judged.".into());
-    }
-    let wrong = bench.points.iter().filter(|p| p.repeat > 0 && !p.verified);
-    let wrong = wrong.map(|p| {
-        let why = p.note.as_deref().unwrap_or("no reason given");
-        let (part, of, blocks, threads) = (&p.part, &p.implementation, p.blocks, p.threads);
-        format!("{part} {of} {blocks} x {threads}: {why}")
-    });
-    let wrong: Vec<String> = wrong.collect();
-    if !wrong.is_empty() {
-        warnings.push(format!(
-            "With a wrong result, {} of {} points: {}. No figure, claim or sentence counts these.",
-            wrong.len(),
-            bench.points.len(),
-            wrong.join("; ")
-        ));
-    }
-    warnings
 }
 
 /// Returns the record of a point: its parameters are fields too, and what was not measured is
@@ -93,11 +74,19 @@ pub(super) struct Sentence {
     /// The template, in which `{items}` stands for the items.
     text: &'static str,
     each: Vec<Each>,
+    /// The path of the records that the items are about, if they are not about choices.
+    of: &'static str,
     /// The template of an item; those that are not known are left out.
     item: &'static str,
     /// What stands between items; nothing stands for commas and an `and`.
     join: &'static str,
     or: &'static str,
+}
+
+/// Returns what sentences say of a document.
+pub(super) fn said(all: &[Sentence], sets: &Sets) -> Vec<String> {
+    let said = all.iter().flat_map(|s| s.said(sets, &Variables::new()));
+    said.collect()
 }
 
 impl Sentence {
@@ -114,9 +103,14 @@ impl Sentence {
         if self.item.is_empty() {
             return sets.filled(self.text, None, with);
         }
-        let items = sets.choices(&self.each, with);
-        let items = items.iter().filter_map(|v| sets.filled(self.item, None, v));
-        let items: Vec<String> = items.collect();
+        let filled = |row, variables: &Variables| sets.filled(self.item, row, variables);
+        let items: Vec<String> = if let Some(records) = Scope::new(sets, with).path(self.of) {
+            let records = records.unwrap_or_default().into_iter();
+            records.filter_map(|r| filled(Some(r), with)).collect()
+        } else {
+            let choices = sets.choices(&self.each, with);
+            choices.iter().filter_map(|v| filled(None, v)).collect()
+        };
         let joined = match self.join {
             "" => and(&items),
             join => items.join(join),

@@ -4,9 +4,9 @@
 use super::claim::{Claim, tally};
 use super::drawing::Drawing;
 use super::figure::Figure;
-use super::formula::{Sets, Variables, stated};
+use super::formula::{Sets, stated};
 use super::page::{Report, Section, claims_table};
-use super::records::Sentence;
+use super::records::{Sentence, said};
 use crate::head::Head;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -39,17 +39,11 @@ struct Part {
 }
 
 impl Part {
-    fn said(&self, sets: &Sets) -> Vec<String> {
-        let none = Variables::new();
-        let said = self.shows.iter().flat_map(|s| s.said(sets, &none));
-        said.collect()
-    }
-
     /// Returns its figure, if it has one and any of its points was measured.
     fn drawn(&self, sets: &Sets) -> Option<Figure> {
         let mut figure = self.figure.as_ref()?.drawn(sets, self.id, self.name)?;
         if !self.shows.is_empty() {
-            figure.about = self.said(sets);
+            figure.about = said(&self.shows, sets);
         }
         Some(figure)
     }
@@ -74,7 +68,7 @@ impl Part {
         let shows = match figure {
             Some(figure) => figure.about.clone(),
             None if elsewhere => vec![ELSEWHERE.into()],
-            None => self.said(sets),
+            None => said(&self.shows, sets),
         };
         let open = self.open.iter().flat_map(|table| table.made(sets, &[]));
         let body = html! {
@@ -129,6 +123,8 @@ pub(crate) struct Page {
     /// Words with what they mean.
     terms: Vec<(&'static str, &'static str)>,
     note: Option<Sentence>,
+    /// What a reader has to know first, above all which results are wrong.
+    warnings: Vec<Sentence>,
     parts: Vec<Part>,
     /// The paragraphs of its end; `{format}` is that of the document.
     footer: Vec<&'static str>,
@@ -137,13 +133,7 @@ pub(crate) struct Page {
 impl Page {
     /// Makes the report about a document, with what was judged by the names of parts; those of
     /// targets end so.
-    pub(crate) fn report(
-        &self,
-        head: &Head,
-        sets: &Sets,
-        judged: &[(&str, Vec<Claim>)],
-        warnings: Vec<String>,
-    ) -> Report {
+    pub(crate) fn report(&self, head: &Head, sets: &Sets, judged: &[(&str, Vec<Claim>)]) -> Report {
         let of = |targets| {
             let all = judged.iter();
             let all = all.filter(|(id, _)| id.ends_with("targets") == targets);
@@ -156,7 +146,7 @@ impl Page {
             title: self.title,
             head: head.clone(),
             lead: self.head(sets),
-            warnings,
+            warnings: said(&self.warnings, sets),
             sections: Vec::new(),
             lacking: Vec::new(),
             figures: Vec::new(),
@@ -193,12 +183,7 @@ impl Page {
 
     /// Returns what stands first on it.
     fn head(&self, sets: &Sets) -> Markup {
-        let none = Variables::new();
-        let note = self.note.iter().flat_map(|note| note.said(sets, &none));
-        let first = |all: &[Sentence]| {
-            let mut said = all.iter().flat_map(|s| s.said(sets, &none));
-            said.next().unwrap_or_default()
-        };
+        let first = |all| said(all, sets).into_iter().next().unwrap_or_default();
         html! {
             @if !self.headline.is_empty() {
                 div .headline {
@@ -211,7 +196,7 @@ impl Page {
             @if !self.terms.is_empty() {
                 dl { @for (term, meaning) in &self.terms { dt { (term) } dd { (meaning) } } }
             }
-            @for text in note { p .note { (text) } }
+            @for text in said(self.note.as_slice(), sets) { p .note { (text) } }
         }
     }
 }
@@ -252,7 +237,7 @@ mod tests {
             ),
         ] {
             let sentence: Sentence = serde_json::from_str(json).unwrap();
-            assert_eq!(sentence.said(&asked, &Variables::new()), said, "{json}");
+            assert_eq!(super::said(&[sentence], &asked), said, "{json}");
         }
     }
 
@@ -272,9 +257,9 @@ mod tests {
             ),
             (
                 r#"{"rows": [["a", 1]], "columns": [["Kind", "{.0}"],
-                    ["Ours", "{points[kind=$0 at=$1].rate | d1}"]],
-                    "across": {"each": ["n", "values(points.at)"], "head": "At {$n}",
-                    "cell": "{points[kind=$0 at=$n].rate | d2}"}}"#,
+                    ["Ours", "{points[kind=$0 at=$1].rate | d1}"],
+                    ["At $across", "{points[kind=$0 at=$across].rate | d2}"]],
+                    "across": "values(points.at)"}"#,
                 ">3.5 < | >At 2048 <",
             ),
         ] {

@@ -1,5 +1,6 @@
 //! The result files, and what the tables are: rows of `tables.json`.
 
+use crate::report::Table;
 use crate::report::formula::Sets;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -104,7 +105,7 @@ fn log_rows(text: &str) -> Vec<Value> {
 
 /// The tables and the files that they are made from.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 pub(crate) struct Definitions {
     pub(crate) files: Vec<File>,
     /// Names of parts of files, each with the path that it stands for.
@@ -126,37 +127,8 @@ pub(crate) struct File {
     pub(crate) commit: Option<String>,
 }
 
-/// A table: a cell is the template of its column with the words of its row.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Table {
-    /// Its name in the marker.
-    pub(crate) name: String,
-    /// The names of the words of a row; a template has them behind `$`.
-    #[serde(default)]
-    pub(crate) words: Vec<String>,
-    pub(crate) rows: Rows,
-    /// The headers and templates. A column with `$across` stands once for each word of `across`.
-    pub(crate) columns: Vec<[String; 2]>,
-    #[serde(default)]
-    pub(crate) across: Vec<String>,
-    /// Further words, the same in all rows; they and the words of rows may have words in them.
-    #[serde(default, rename = "let")]
-    pub(crate) same: BTreeMap<String, String>,
-    /// What stands in a cell that was not measured. Without it that is an error.
-    pub(crate) missing: Option<String>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-pub(crate) enum Rows {
-    Words(Vec<Vec<String>>),
-    /// The path of an array, of which each element is a row.
-    Elements(String),
-}
-
 impl Definitions {
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &'static str) -> Result<Self, String> {
         serde_json::from_str(text).map_err(|error| format!("the tables' definitions: {error}"))
     }
 }

@@ -13,11 +13,10 @@
 
 use crate::error::{Error, Result};
 use crate::out_file::write_whole;
-use crate::report::formula::{Failure, Found, Scope, Sets, wrong};
-use data::{Definitions, File, Rows, Table};
+use crate::report::formula::Sets;
+use data::{Definitions, File};
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
@@ -37,7 +36,7 @@ pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool
     let mut out = stdout().lock();
     if documents.is_empty() {
         for table in &definitions.tables {
-            let name = table.name.as_str();
+            let name = table.name;
             writeln!(out, "{}\n{}{}\n", open(name), made[name], END)?;
         }
         return Ok(true);
@@ -61,15 +60,14 @@ pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool
     Ok(same)
 }
 
-fn made<'d>(
-    definitions: &'d Definitions,
-    data: &Sets,
-) -> Result<BTreeMap<&'d str, String>, String> {
+fn made(definitions: &Definitions, data: &Sets) -> Result<BTreeMap<&'static str, String>, String> {
     let tables = definitions.tables.iter().map(|table| {
-        let name = table.name.as_str();
+        let name = table.name;
         let failed = |why: String| format!("table `{name}`: {why}");
         data.take_used();
-        let text = markdown(table, data).map_err(|failure| failed(failure.why()))?;
+        let text = table
+            .markdown(data)
+            .map_err(|failure| failed(failure.why()))?;
         let used = data.take_used();
         let sources = definitions.files.iter();
         let sources = sources.filter(|source| used.contains(&source.path));
@@ -77,68 +75,6 @@ fn made<'d>(
         Ok((name, format!("{caption}\n\n{text}")))
     });
     tables.collect()
-}
-
-/// A table without its caption, whole lines.
-fn markdown(table: &Table, data: &Sets) -> Found<String> {
-    let mut columns: Vec<(&[String; 2], Option<&str>)> = Vec::new();
-    for column in &table.columns {
-        if column.iter().any(|text| text.contains("$across")) {
-            let words = table.across.iter();
-            columns.extend(words.map(|word| (column, Some(word.as_str()))));
-        } else {
-            columns.push((column, None));
-        }
-    }
-    let head = columns.iter();
-    let head = head.map(|(column, word)| column[0].replace("$across", word.unwrap_or_default()));
-    let head: Vec<String> = head.collect();
-    let (line, head) = (" --- |".repeat(head.len()), head.join(" | "));
-    let mut text = format!("| {head} |\n|{line}\n");
-    let all = Scope::new(data, &[]);
-    let rows: Vec<(&[String], Option<&Value>)> = match &table.rows {
-        Rows::Words(rows) => rows.iter().map(|row| (row.as_slice(), None)).collect(),
-        Rows::Elements(path) => {
-            let rows = all.path(path).unwrap_or_else(|| wrong("no path"))?;
-            rows.into_iter().map(|row| (&[][..], Some(row))).collect()
-        }
-    };
-    for (words, row) in rows {
-        let scope = Scope { row, ..all };
-        let mut cells = Vec::new();
-        for (column, across) in &columns {
-            let template = filled(&column[1], table, words, *across)?;
-            cells.push(match (scope.text(&template), &table.missing) {
-                (Err(Failure::Missing(_)), Some(missing)) => missing.clone(),
-                (text, _) => text?,
-            });
-        }
-        let _ = writeln!(text, "| {} |", cells.join(" | "));
-    }
-    Ok(text)
-}
-
-/// Puts words into a template, until there are none left.
-fn filled(template: &str, table: &Table, words: &[String], across: Option<&str>) -> Found<String> {
-    let word = |name: &str| -> Option<&str> {
-        let mut row = table.words.iter().zip(words);
-        let row = row.find(|(known, _)| *known == name);
-        let row = row.map(|(_, word)| word.as_str());
-        let across = across.filter(|_| name == "across");
-        let same = table.same.get(name).map(String::as_str);
-        row.or(across).or(same)
-    };
-    let (mut text, mut rest) = (String::new(), template.to_owned());
-    while let Some((before, after)) = rest.split_once('$') {
-        let end = after.find(|c: char| !c.is_alphanumeric() && c != '-');
-        let (name, after) = after.split_at(end.unwrap_or(after.len()));
-        text += before;
-        rest = match word(name) {
-            Some(word) => format!("{word}{after}"),
-            None => return wrong(format!("`${name}` is no word of the table")),
-        };
-    }
-    Ok(text + &rest)
 }
 
 /// The caption of a table that was made from these files: files of the same machine, date and

@@ -29,7 +29,7 @@ fn definitions(tables: &str) -> Definitions {
         {"file": "simulator/log.txt", "machine": "Simulator", "date": "2026-11-22"}]"#;
     let aliases = r#"{"alias": "h200/a.json:runs"}"#;
     let text = format!(r#"{{"files": {files}, "aliases": {aliases}, "tables": [{tables}]}}"#);
-    Definitions::parse(&text).unwrap()
+    Definitions::parse(text.leak()).unwrap()
 }
 
 fn data(definitions: &Definitions) -> Sets {
@@ -107,7 +107,7 @@ fn table(fields: &str) -> Result<String, String> {
 fn a_table_has_a_caption_and_a_cell_for_each_row_and_column() {
     let made = table(
         r#""words": ["w", "what"], "let": {"n": "alias:[w=$w].n", "what": "W"},
-           "across": ["8", "2"], "missing": "none", "rows": [["ra"], ["lb", "L"]],
+           "across": "8 2", "missing": "none", "rows": [["ra"], ["lb", "L"]],
            "columns": [["", "$what"], ["n", "{$n | n}"], ["/ $across", "{$n / $across | x1}"]]"#,
     );
     let expected = "*H200, 2026-11-21, commit abc1234: `h200/a.json`.*\n\n\
@@ -115,7 +115,7 @@ fn a_table_has_a_caption_and_a_cell_for_each_row_and_column() {
         | W | 8 | 1.0x | 4.0x |\n| L | none | none | none |\n";
     assert_eq!(made.as_deref(), Ok(expected));
     let made =
-        table(r#""rows": "simulator/log.txt:rows", "columns": [["n", "{.transactions | n}"]]"#);
+        table(r#""of": "simulator/log.txt:rows", "columns": [["n", "{.transactions | n}"]]"#);
     let expected = "*Simulator, 2026-11-22, commit 8db504d: `simulator/log.txt`.*\n\n\
         | n |\n| --- |\n| 1,000 |\n| 500 |\n| 300 |\n";
     assert_eq!(made.as_deref(), Ok(expected));
@@ -124,14 +124,17 @@ fn a_table_has_a_caption_and_a_cell_for_each_row_and_column() {
 #[test]
 fn a_table_that_cannot_be_made_is_an_error_that_names_it() {
     for (fields, why) in [
-        (r#"[[]], "columns": [["", "$what"]]"#, "`$what` is no word"),
         (
-            r#"[[]], "columns": [["", "{alias:[w=lb].n | n}"]]"#,
+            r#""rows": [[]], "columns": [["", "$what"]]"#,
+            "`$what` is no word",
+        ),
+        (
+            r#""rows": [[]], "columns": [["", "{alias:[w=lb].n | n}"]]"#,
             "nothing in the data",
         ),
-        (r#""alias:[w=lb]", "columns": []"#, "nothing in the data"),
+        (r#""of": "alias:[w=lb]""#, "nothing in the data"),
     ] {
-        let error = table(&format!(r#""rows": {fields}"#)).unwrap_err();
+        let error = table(fields).unwrap_err();
         has(&error, &format!("table `t` | {why}"));
     }
 }
@@ -142,7 +145,7 @@ fn refused(file: &str, json: &str, source: &str) -> String {
         r#"{{"files": [{{"file": "{file}"{source}}}], "aliases": {{}}, "tables":
            [{{"name": "t", "rows": [[]], "columns": [["", "{{{file}:n | n}}"]]}}]}}"#
     );
-    let definitions = Definitions::parse(&text).unwrap();
+    let definitions = Definitions::parse(text.leak()).unwrap();
     let texts = BTreeMap::from([(file.to_owned(), json.to_owned())]);
     let data = data::of(&definitions, texts).unwrap();
     made(&definitions, &data).err().unwrap_or_default()
@@ -215,7 +218,7 @@ fn the_documents_of_this_repository_show_every_table_as_the_data_say() {
     let read = |path| std::fs::read_to_string(path).unwrap();
     let texts: String = documents.iter().map(read).collect();
     for table in Definitions::parse(DEFINITIONS).unwrap().tables {
-        let marker = super::open(&table.name);
+        let marker = super::open(table.name);
         assert!(texts.contains(&marker), "no document has {marker}");
     }
 }

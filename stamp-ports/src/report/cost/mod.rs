@@ -4,7 +4,7 @@
 //! The records are the rates of `fast`, of `cgl`, and of the same transfers as critical sections
 //! of a hand-written lock; the figure and the table are in `page.json`.
 
-use super::formula::{Sets, stated};
+use super::formula::{Sets, meeting, stated};
 use super::page::Report;
 use super::records::{Record, with};
 use super::stated::Page;
@@ -43,22 +43,20 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Floor>> {
 /// The rates of a document by what has them, if it has those of transactions, of one lock of
 /// theirs, and of a lock written by hand.
 fn rates(floor: &Floor) -> Vec<Record> {
-    let of = |(all, field): (&[Value], &str), what: &str| {
-        let mut all = all.iter();
-        let is_plain = |run: &&Value| {
-            let is_zero = |name: &str| run["parameters"][name] == 0;
-            run["workload"] == "bank" && is_zero("audit_percent") && is_zero("zipf_thousandths")
-        };
-        let run = all.find(|run| run[field] == what && run["verified"] == true && is_plain(run))?;
-        let accounts = &run["parameters"]["accounts"];
-        Some(with(
-            run.clone(),
-            json!({"what": what, "accounts": accounts}),
-        ))
+    let of = |all: &[Value], field: &str, what: &str| {
+        let own = format!("verified=true workload=bank {field}={what}");
+        let plain = "parameters/audit_percent=0 parameters/zipf_thousandths=0";
+        let conditions: Vec<&str> = own.split(' ').chain(plain.split(' ')).collect();
+        let run = *meeting(all.iter(), &conditions).first()?;
+        let more = json!({"what": what, "accounts": run["parameters"]["accounts"]});
+        Some(with(run.clone(), more))
     };
-    let (stm, runs) = ((&floor.stm[..], "variant"), (&floor.runs[..], "kind"));
-    let all = [(stm, "fast"), (runs, "critical-section"), (stm, "cgl")];
-    let all: Option<Vec<Record>> = all.into_iter().map(|(from, what)| of(from, what)).collect();
+    let all = [
+        of(&floor.stm, "variant", "fast"),
+        of(&floor.runs, "kind", "critical-section"),
+        of(&floor.stm, "variant", "cgl"),
+    ];
+    let all: Option<Vec<Record>> = all.into_iter().collect();
     all.unwrap_or_default()
 }
 
@@ -70,7 +68,7 @@ pub(crate) fn report(all: &[Floor]) -> Option<Report> {
     rates.sort_by_key(|rate| rate["accounts"].as_u64());
     let sets = Sets::new([("rates", rates)]);
     let page: Page = stated(include_str!("page.json"));
-    Some(page.report(&head, &sets, &[], Vec::new()))
+    Some(page.report(&head, &sets, &[]))
 }
 
 #[cfg(test)]

@@ -4,10 +4,12 @@ use super::{Series, Shown};
 use crate::numbers::{percent, time, times};
 use crate::report::axis::Axis;
 use crate::report::chart::{self, Bar, Panel, Stack, Texts};
-use crate::report::formula::{Sets, shown};
+use crate::report::formula::{Sets, shown, stated};
 use crate::report::palette::{self, Hue};
 use crate::report::records::Record;
+use serde::Deserialize;
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 
 /// What excludes nothing: it is said apart from the locks.
 const OPEN: [&str; 3] = ["none", "added", "lock-free"];
@@ -140,7 +142,7 @@ impl Shown<'_> {
     }
 }
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 pub(super) struct Quantity {
     pub(super) field: &'static str,
     /// Its name and unit, for the axis.
@@ -154,17 +156,8 @@ pub(super) struct Quantity {
     pub(super) least: bool,
 }
 
-#[rustfmt::skip]
-pub(super) const QUANTITIES: [Quantity; 8] = [
-    Quantity { field: "cost", name: "share of the time", form: "percent", unit: "", ends: ["the highest", "the lowest"], least: false },
-    Quantity { field: "gain", name: "speed-up over cgl", form: "times", unit: "", ends: ["the highest", "the lowest"], least: false },
-    Quantity { field: "cycles", name: "cycles", form: "d0", unit: "", ends: ["the fewest cycles", "the most"], least: true },
-    Quantity { field: "ms", name: "kernel time in ms", form: "time", unit: "", ends: ["the shortest time", "the longest"], least: true },
-    Quantity { field: "per_s", name: "operations a second", form: "short", unit: "/s", ends: ["the highest rate", "the lowest"], least: false },
-    Quantity { field: "tx_per_s", name: "transactions a second", form: "short", unit: "/s", ends: ["the highest rate", "the lowest"], least: false },
-    Quantity { field: "beside", name: "ratio of rates", form: "times", unit: "", ends: ["the highest ratio", "the lowest"], least: false },
-    Quantity { field: "unfairness", name: "most / fewest sections of a block", form: "times", unit: "", ends: ["the smallest ratio", "the largest"], least: true },
-];
+pub(super) static QUANTITIES: LazyLock<Vec<Quantity>> =
+    LazyLock::new(|| stated(include_str!("quantities.json")));
 
 impl Quantity {
     pub(super) fn show(&self, x: f64) -> String {

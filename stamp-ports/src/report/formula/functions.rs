@@ -1,7 +1,7 @@
 //! The calls of the language, and the digits of numbers.
 
 use super::{
-    Call, Failure, Found, Item, Items, Scope, Variables, filled, items, missing, split, with_each,
+    Call, Failure, Found, Items, Scope, Variables, filled, missing, number, real, split, with_each,
     wrong,
 };
 use serde_json::Value;
@@ -64,14 +64,15 @@ fn if_there<T: Default>(found: Found<T>) -> Found<T> {
     }
 }
 
-impl<'a> Scope<'a> {
-    pub(super) fn called(self, name: &str, text: &'a str) -> Items<'a> {
+impl Scope<'_> {
+    pub(super) fn called(self, name: &str, text: &str) -> Items {
         let arguments: Vec<&str> = split(text, ',').collect();
         Ok(match (name, arguments.as_slice()) {
             ("values", [path]) => {
                 let mut seen = HashSet::new();
                 let values = if_there(self.words(path))?.into_iter();
-                items(values.filter(|value| seen.insert(value.clone())))
+                let values = values.filter(|value| seen.insert(value.clone()));
+                values.map(Value::from).collect()
             }
             ("lowest", [path, by, field]) => {
                 let all = self.sorted(path, by, field)?.into_iter();
@@ -82,18 +83,18 @@ impl<'a> Scope<'a> {
                 last.into_iter().collect()
             }
             ("common", [path]) => self.common(path)?,
-            ("any", [words]) => items([self.words(words)?.join("|")]),
-            ("words", all) => items(self.all_words(all)?),
+            ("any", [words]) => vec![self.words(words)?.join("|").into()],
+            ("words", all) => texts(self.all_words(all)?),
             ("without", [but, all @ ..]) => {
                 let but = self.words(but)?;
                 let mut all = self.all_words(all)?;
                 all.retain(|word| !but.contains(word));
-                items(all)
+                texts(all)
             }
             ("or", all) => {
                 for argument in all {
                     let found = if_there(self.items(argument))?;
-                    if !matches!(found.as_slice(), [] | [Item::Missing]) {
+                    if !matches!(found.as_slice(), [] | [Value::Null]) {
                         return Ok(found);
                     }
                 }
@@ -104,14 +105,14 @@ impl<'a> Scope<'a> {
             }
             ("if", [_, _]) => Vec::new(),
             _ => match self.counted(name, &arguments)? {
-                Some(number) => vec![Item::Number(number)],
+                Some(number) => vec![real(number)],
                 None => self.defined(name, &arguments)?,
             },
         })
     }
 
     /// Returns the number that a call stands for which is not of numbers alone; `None` if it is none.
-    fn counted(self, name: &str, arguments: &[&'a str]) -> Found<Option<f64>> {
+    fn counted(self, name: &str, arguments: &[&str]) -> Found<Option<f64>> {
         let number = match (name, arguments) {
             ("count", [path]) => Some(if_there(self.items(path))?.len() as f64),
             ("is_one", [one, all @ ..]) => {
@@ -124,9 +125,9 @@ impl<'a> Scope<'a> {
             }
             ("at_least", [a, b]) => Some(fact(self.numbers(a)? >= self.numbers(b)?)),
             ("all", all) => {
-                let items = |a: &&'a str| self.items(a).unwrap_or_else(|_| vec![Item::Missing]);
+                let items = |a: &&str| self.items(a).unwrap_or_else(|_| vec![Value::Null]);
                 // One that is 0 decides, even if another is missing.
-                let order = |item: Item<'_>| item.number().unwrap_or(0.5);
+                let order = |item: Value| number(&item).unwrap_or(0.5);
                 let least = all.iter().flat_map(items).map(order).reduce(f64::min);
                 least.filter(|least| [0.0, 1.0].contains(least))
             }
@@ -148,7 +149,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Returns what a call that makes one number of several stands for, or one of the document's.
-    fn defined(self, name: &str, arguments: &[&'a str]) -> Items<'a> {
+    fn defined(self, name: &str, arguments: &[&str]) -> Items {
         let heads = self.source.calls.iter().map(|call| (call, call.head()));
         for (call, (own, names)) in heads {
             if own == name && names.len() == arguments.len() {
@@ -162,35 +163,31 @@ impl<'a> Scope<'a> {
         let numbers = numbers?.concat();
         match of(&numbers) {
             _ if numbers.is_empty() => missing_call(name),
-            Some(number) => Ok(vec![Item::Number(number)]),
+            Some(number) => Ok(vec![real(number)]),
             None if ["", "same"].contains(&name) => wrong(format!("{numbers:?} are not the same")),
             None => missing_call(name),
         }
     }
 
-    fn all_words(self, all: &[&'a str]) -> Found<Vec<String>> {
+    fn all_words(self, all: &[&str]) -> Found<Vec<String>> {
         let all: Found<Vec<Vec<String>>> = all.iter().map(|a| self.words(a)).collect();
         Ok(all?.concat())
     }
 
     /// Returns a field of the elements, by another one ascending.
-    fn sorted(self, path: &'a str, by: &str, field: &str) -> Items<'a> {
-        let nodes = if_there(self.items(path))?;
-        let known = nodes.iter().filter_map(|item| match item {
-            Item::Node(node) => {
-                let field = node.get(field).filter(|field| !field.is_null())?;
-                Some((node.get(by)?.as_f64()?, field))
-            }
-            _ => None,
+    fn sorted(self, path: &str, by: &str, field: &str) -> Items {
+        let nodes = self.path(path).unwrap_or_else(|| wrong("no path"));
+        let known = if_there(nodes)?.into_iter().filter_map(|node| {
+            let field = node.get(field).filter(|field| !field.is_null())?;
+            Some((node.get(by)?.as_f64()?, field))
         });
         let mut known: Vec<(f64, &Value)> = known.collect();
         known.sort_by(|a, b| a.0.total_cmp(&b.0));
-        let fields = known.into_iter().map(|(_, field)| Item::Node(field));
-        Ok(fields.collect())
+        Ok(known.into_iter().map(|(_, field)| field.clone()).collect())
     }
 
     /// Returns the numbers that are there for each choice of all alternatives.
-    fn common(self, path: &str) -> Items<'a> {
+    fn common(self, path: &str) -> Items {
         let mut paths = vec![filled(path, self.variables).into_owned()];
         let is_choice = |word: &&str| word.contains('=') && word.contains('|');
         while let Some(choice) = paths[0].split([' ', ']', '[']).find(is_choice) {
@@ -211,8 +208,12 @@ impl<'a> Scope<'a> {
         }
         common.sort_by(f64::total_cmp);
         common.dedup();
-        Ok(common.into_iter().map(Item::Number).collect())
+        Ok(common.into_iter().map(real).collect())
     }
+}
+
+fn texts(words: Vec<String>) -> Vec<Value> {
+    words.into_iter().map(Value::from).collect()
 }
 
 fn fact(is: bool) -> f64 {
@@ -224,7 +225,7 @@ fn missing_call<T>(name: &str) -> Found<T> {
 }
 
 impl Call {
-    fn evaluated<'a>(&self, scope: Scope<'a>, names: &[&str], arguments: &[&'a str]) -> Items<'a> {
+    fn evaluated(&self, scope: Scope<'_>, names: &[&str], arguments: &[&str]) -> Items {
         let mut choices: Vec<Variables> = vec![Vec::new()];
         for (name, argument) in names.iter().zip(arguments) {
             let words = match scope.words(argument) {
@@ -246,15 +247,15 @@ impl Call {
             }
             let first = each.first();
             let number = first.and_then(|v| Scope::new(scope.source, v).first(self.value));
-            found.push(number.map_or(Item::Missing, Item::Number));
+            found.push(number.map_or(Value::Null, real));
         }
         if found.is_empty() {
-            found.push(Item::Missing);
+            found.push(Value::Null);
         }
         Ok(found)
     }
 
-    fn of_words<'a>(&self, scope: Scope<'_>, each: &[Variables]) -> Items<'a> {
+    fn of_words(&self, scope: Scope<'_>, each: &[Variables]) -> Items {
         let mut words = Vec::new();
         for variables in each {
             let more = Scope { variables, ..scope }.words(self.value);
@@ -265,7 +266,7 @@ impl Call {
         if words.len() < filled(self.least, variables).parse().unwrap_or(0) {
             return missing(Scope { variables, ..scope }.shown(self.missing));
         }
-        Ok(items(words))
+        Ok(texts(words))
     }
 }
 

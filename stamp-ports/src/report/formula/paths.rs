@@ -1,8 +1,8 @@
 //! What expressions ask; paths, their steps and conditions; and formats.
 
-use super::{Call, Each, Found, Item, Scope, Variables, filled, missing, wrong};
+use super::{Call, Each, Found, Scope, Variables, filled, missing, wrong};
 use crate::numbers::{and, bytes, count, digits3, of, percent, short, time, times};
-use serde_json::{Map, Value};
+use serde_json::{Map, Number, Value};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -66,7 +66,7 @@ impl Sets {
     }
 
     /// Returns where a path begins, and its steps from there; `None` if the word is no path.
-    fn start<'s>(&'s self, path: &'s str) -> Option<Found<(Vec<&'s Value>, &'s str)>> {
+    fn start<'s, 'p>(&'s self, path: &'p str) -> Option<Found<(Vec<&'s Value>, &'p str)>> {
         let Some(aliases) = &self.aliases else {
             let at = path.find(['.', '['])?;
             let set = self.all.get(&path[..at])?;
@@ -79,7 +79,7 @@ impl Sets {
             return Some(self.file(file).map(|whole| (vec![whole], steps)));
         };
         let start = self.start(alias)?;
-        let walked = |(start, first)| Scope::new(self, &[]).walk(start, first);
+        let walked = |(start, first): (_, &str)| Scope::new(self, &[]).walk(start, first);
         Some(start.and_then(walked).map(|start| (start, steps)))
     }
 
@@ -110,6 +110,11 @@ impl Sets {
     }
 }
 
+/// Returns a number as a value; one that JSON does not have is a word.
+pub(crate) fn real(x: f64) -> Value {
+    Number::from_f64(x).map_or_else(|| x.to_string().into(), Value::Number)
+}
+
 /// Returns the number that a value is, or that its text is.
 pub(crate) fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| value.as_str()?.parse().ok())
@@ -120,6 +125,7 @@ pub(crate) fn word(value: &Value) -> Option<String> {
     match value {
         Value::Null => None,
         Value::String(text) => Some(text.clone()),
+        Value::Number(n) if n.is_f64() => Some(n.as_f64()?.to_string()),
         value => Some(value.to_string()),
     }
 }
@@ -145,7 +151,7 @@ fn some(found: Vec<&Value>, why: impl Fn() -> String) -> Found<Vec<&Value>> {
 
 impl<'a> Scope<'a> {
     /// Returns the values that a path names, at least one; `None` if the word is no path.
-    pub(crate) fn path(self, path: &'a str) -> Option<Found<Vec<&'a Value>>> {
+    pub(crate) fn path(self, path: &str) -> Option<Found<Vec<&'a Value>>> {
         let (start, steps) = match path.strip_prefix('.').zip(self.row) {
             Some((steps, row)) => (vec![row], steps),
             None if path.parse::<f64>().is_ok() => return None,
@@ -272,26 +278,23 @@ impl<'c> Condition<'c> {
 /// ratio of three digits), or `x`, `%` or `d` with a number of decimals (a ratio, a share in per
 /// cent, a number). Of what is measured less its limit, `more` and `less` say whether a goal is
 /// reached, which is to be more or less than that.
-pub(super) fn show(items: &[Item<'_>], expression: &str, form: &str) -> Found<String> {
-    let words = || items.iter().filter_map(Item::word).collect::<Vec<String>>();
+pub(super) fn show(items: &[Value], expression: &str, form: &str) -> Found<String> {
+    let words = || items.iter().filter_map(word).collect::<Vec<String>>();
     match (form, items) {
         ("", _) if words().is_empty() => return missing(expression),
         ("", _) => return Ok(and(&words())),
         ("text", [_]) => return Ok(words().concat().replace('\u{a0}', " ").replace('|', "\\|")),
-        ("yes", [Item::Node(Value::Bool(yes)), ..]) => {
+        ("yes", [Value::Bool(yes), ..]) => {
             return Ok(if *yes { "yes" } else { "NO" }.into());
         }
-        (_, [] | [Item::Missing, ..]) => return missing(expression),
+        (_, [] | [Value::Null, ..]) => return missing(expression),
         _ => {}
     }
-    let Some(x) = items[0].number() else {
+    let Some(x) = number(&items[0]) else {
         return wrong(format!("`{expression}` is not a number"));
     };
-    let exact = match items[0] {
-        Item::Node(value) => value.as_u64(),
-        _ => None,
-    };
-    let n = exact.or_else(|| (x >= 0.0 && x.fract() == 0.0).then_some(x as u64));
+    let n = items[0].as_u64();
+    let n = n.or_else(|| (x >= 0.0 && x.fract() == 0.0).then_some(x as u64));
     let whole = |show: &dyn Fn(u64) -> String| n.map(show).map_or_else(|| missing(expression), Ok);
     Ok(match (form, form.strip_prefix("a ")) {
         ("times", _) => times(x),
@@ -311,7 +314,7 @@ pub(super) fn show(items: &[Item<'_>], expression: &str, form: &str) -> Found<St
 }
 
 pub(crate) fn shown(x: f64, form: &str) -> String {
-    show(&[Item::Number(x)], "", form).unwrap_or_default()
+    show(&[real(x)], "", form).unwrap_or_default()
 }
 
 /// Shows a number by a unit and its digits.

@@ -6,7 +6,7 @@
 
 use super::formula::{Sets, stated};
 use super::page::Report;
-use super::records::{Record, counts, judged, record, warnings, with};
+use super::records::{Record, counts, judged, record, whole, with};
 use super::stated::Page;
 use crate::nw::reduction::{HOPS, cost, names};
 use crate::points::Point;
@@ -21,7 +21,7 @@ pub(crate) fn report(bench: &Bench) -> Report {
     let judged = [("nw-targets", TARGETS), ("nw-claims", CLAIMS)]
         .map(|(id, rows)| (id, judged(bench, sets, rows)));
     let page: Page = stated(include_str!("page.json"));
-    page.report(&bench.head, sets, &judged, warnings(bench))
+    page.report(&bench.head, sets, &judged)
 }
 
 /// Returns the record of a point, of which each has the side of a tile.
@@ -41,6 +41,7 @@ fn sets(bench: &Bench) -> Sets {
         ("points", points.iter().map(of).collect()),
         ("hops", hops.map(of).collect()),
         ("costs", costs.collect()),
+        ("document", vec![whole(bench)]),
     ])
 }
 

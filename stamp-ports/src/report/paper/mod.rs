@@ -1,9 +1,6 @@
 //! The report of `stamp bench paper`: what Xu et al. 2014 evaluate, measured again.
 //!
-//! | module | is |
-//! | --- | --- |
-//! | `view` | names, orders, ratios: what all below ask of the document; what the paper says in figures |
-//! | `sets` | the points as records |
+//! The points as records, and what the paper says in figures, are in `sets`.
 //!
 //! Figures, sentences, tables and what the paper says of the same are in `page.json`, and what it
 //! claims in `claims.json`. A rule that applies to several workloads or settings is judged in those
@@ -12,38 +9,23 @@
 //! slower than these.
 
 mod sets;
-mod view;
 
 use super::claim::{Claim, Row, judge};
 use super::formula::stated;
 use super::page::Report;
 use super::stated::Page;
 use crate::paper::document::Paper;
-use view::{label, theirs};
 
 pub(crate) fn report(paper: &Paper) -> Report {
     let sets = &sets::sets(paper);
-    let wrong = paper.speedups.iter().filter(|run| !run.verified);
-    let wrong = wrong.map(|run| {
-        let why = run.error.as_deref().unwrap_or("no reason given");
-        format!("{} {}: {why}", label(&run.workload), run.variant)
-    });
-    let wrong: Vec<String> = wrong.collect();
-    let mut warnings = Vec::new();
-    if !wrong.is_empty() {
-        let (all, failed, what) = (paper.speedups.len(), wrong.len(), wrong.join("; "));
-        warnings.push(format!(
-            "Not verified, {failed} of {all}: {what}. No sentence counts these."
-        ));
-    }
     let page: Page = stated(include_str!("page.json"));
     let judged = [("claims", claims(paper))];
-    page.report(&paper.head, sets, &judged, warnings)
+    page.report(&paper.head, sets, &judged)
 }
 
 /// Judges all claims, which are about the paper's own variants.
 fn claims(paper: &Paper) -> Vec<Claim> {
-    let sets = sets::sets(&theirs(paper));
+    let sets = sets::sets(&sets::theirs(paper));
     let rows: Vec<Row> = stated(include_str!("claims.json"));
     rows.iter().map(|row| judge(row, &sets)).collect()
 }
@@ -53,11 +35,10 @@ pub(super) mod tests {
     //! The whole report, from documents: what must be in it, and that nothing in
     //! a document can break it.
 
-    use super::{report, view};
-    use crate::numbers::{count, short, times};
+    use super::{report, sets};
+    use crate::numbers::{short, times};
     use crate::paper::document::{Paper, Speedup};
     use crate::report::PAGE;
-    use crate::report::figure::Figure;
     use crate::report::tests::{HOSTILE, changed, file, parse, words};
     use crate::store::Document as _;
     use crate::testing::has;
@@ -78,41 +59,32 @@ pub(super) mod tests {
     #[test]
     fn every_series_is_in_the_legend_and_every_workload_has_a_panel() {
         let paper = sample();
-        let all = report(&paper).figures;
-        let key = |figure: &Figure, name: &str| {
-            assert!(figure.legend.iter().any(|key| key.name == name), "{name}");
-        };
-        let panel = |figure: &Figure, title: &str| {
-            assert!(
-                figure.panels.iter().any(|panel| panel.title == title),
-                "{title}"
-            );
-        };
-        for run in &view::apart(&paper).speedups {
-            key(&all[0], &run.variant);
-            panel(&all[0], &view::heading(&run.workload));
+        let (all, sets) = (report(&paper).figures, sets::sets(&paper));
+        for (figure, set, key, panel) in [
+            (0, "best", "{.variant}", "{.heading}"),
+            (1, "threads", "{.variant}", "{.heading}"),
+            (1, "threads", "{.variant}", "{.label}: beside hv-sorting"),
+            (
+                2,
+                "eigenbench",
+                "{.locks | a lock}",
+                "{.hot_words | count} words: {.variant}",
+            ),
+            (3, "breakdown", "native", "{.variant}: a full launch"),
+        ] {
+            for record in sets.of(set, &[]) {
+                let filled = |text| sets.filled(text, Some(record), &Vec::new());
+                let [key, panel] = [key, panel].map(|text| filled(text).unwrap());
+                let known = all[figure].legend.iter().any(|known| known.name == key);
+                let drawn = all[figure].panels.iter().any(|drawn| drawn.title == panel);
+                assert!(known && drawn, "{key}, {panel}");
+            }
         }
-        panel(&all[0], "GN-1, genome, segments");
-        panel(&all[0], "GN-2, genome, matching");
-        for point in &paper.threads {
-            key(&all[1], &point.variant);
-            panel(&all[1], &view::heading(&point.workload));
-            panel(
-                &all[1],
-                &format!("{}: beside hv-sorting", view::label(&point.workload)),
-            );
-        }
-        for point in &paper.eigenbench {
-            key(&all[2], &format!("{} locks", count(point.locks)));
-            panel(
-                &all[2],
-                &format!("{} words: {}", count(point.hot_words), point.variant),
-            );
-        }
-        for bar in &paper.breakdown {
-            bar.shares.keys().for_each(|phase| key(&all[3], phase));
-            panel(&all[3], &format!("{}: a full launch", bar.variant));
-        }
+        let titles: Vec<&str> = all[0].panels.iter().map(|p| p.title.as_str()).collect();
+        has(
+            &titles.join("; "),
+            "GN-1, genome, segments | GN-2, genome, matching",
+        );
         for figure in &all {
             let (page, alone) = (figure.in_page().into_string(), figure.file());
             for key in &figure.legend {
@@ -163,7 +135,7 @@ pub(super) mod tests {
         assert_eq!(words(big), times(largest(Some("gn2")).0));
         has(&words(big.parent().unwrap()), "in GN-2");
         let (ratio, variant, workload) = largest(None);
-        let (ratio, workload) = (times(ratio), view::label(&workload));
+        let (ratio, workload) = (times(ratio), sets::label(&workload));
         let shown = words(by("id", "figure-2"));
         has(
             &shown,

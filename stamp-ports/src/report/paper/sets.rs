@@ -9,46 +9,38 @@
 //! | `kernels`, `sections` | the kernels of programs, and the critical sections |
 //! | `reasons`, `sums` | every result with every reason of aborts, and these over all results |
 //! | `threads`, `lines` | the points of Figure 3, and their lines |
-//! | `variants`, `locks` | the variants in their order, and the numbers of locks |
-//! | `ran` | the points of Figure 3 that ran |
 //! | `eigenbench` | the points of Figure 4 |
-//! | `pairs`, `sorted` | the settings of Figure 4 in which tbv-sorting and hv-sorting ran, in their order and by threads |
-//! | `breakdown`, `alone` | the profiles of Figure 5, and those of one thread alone |
+//! | `pairs` | the settings of Figure 4 in which tbv-sorting and hv-sorting ran |
+//! | `breakdown` | the profiles of Figure 5 |
 //! | `characteristics`, `table-1` | what was measured of Table 1, and with the paper's rows |
 //! | `document` | what is so of the whole document |
+//!
+//! The paper (Xu et al., Software transactional memory for GPU architectures, CGO 2014) gives its
+//! Tables 1 and 2 in figures; its Figures 2 to 5 are drawings without numbers. A result that was not
+//! verified is shown, marked, and never counts: not as the best, not as the baseline, not in a
+//! sentence.
 
-use super::view::{
-    abort_rate, apart, baseline, cells, counts, critical_section, heading, label, order, over_cgl,
-    plain, shown, sorted, total,
-};
 use crate::measure::search::TIME_LIMIT;
-use crate::numbers::{count, short, times};
+use crate::numbers::{self, count, short, times};
 use crate::paper::document::{
-    Breakdown, Characteristics, EigenbenchPoint, Isolation, KernelPart, PHASES, Paper, Speedup,
-    ThreadPoint,
+    Breakdown, Characteristics, Isolation, KernelPart, LaunchPoint, PHASES, Paper, Speedup,
 };
 use crate::report::claim::LEVEL;
 use crate::report::formula::{Sets, stated, word};
 use crate::report::palette;
 use crate::report::records::{Record, with};
+use crate::variants::AskedVariant;
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 pub(super) fn sets(paper: &Paper) -> Sets {
+    let paper = &mut paper.clone();
+    paper.relate();
     let apart = apart(paper);
-    let pairs = pairs(paper);
-    let mut by_threads = pairs.clone();
-    by_threads.sort_by_key(|pair| pair["total"].as_u64());
-    // Another note says why a launch did not run at all.
-    let ran = |p: &&ThreadPoint| p.tx_per_s > 0.0 || p.note.is_none() || is_late(p);
-    let ran = paper.threads.iter().filter(ran).map(|p| point(paper, p));
-    let threads = lines(paper);
-    let locks: BTreeSet<u64> = paper.eigenbench.iter().map(|p| p.locks).collect();
     let mut bars: Vec<&Breakdown> = paper.breakdown.iter().collect();
     bars.sort_by_key(|bar| (order(&bar.workload), palette::rank(&bar.variant)));
-    let profiles: Vec<Record> = bars.into_iter().map(profile).collect();
-    let alone = profiles.iter().filter(|bar| bar["alone"] == 1).cloned();
     let tried = paper.speedups.iter().map(|run| run.tried);
     let document = json!({
         "device": paper.head.device.name,
@@ -57,11 +49,14 @@ pub(super) fn sets(paper: &Paper) -> Sets {
         "stopped": paper.search.iter().filter(|t| t.tx_per_s <= 0.0).count(),
     });
     let sections = paper.critical_sections.iter().map(|section| {
-        let cgl = baseline(&apart, &section.workload).filter(|_| section.counts());
+        let is_cgl = |run: &&Speedup| run.variant == "cgl" && run.counts();
+        let mut cgl = apart.speedups.iter().filter(is_cgl);
+        let cgl = cgl.find(|run| run.workload == section.workload && section.counts());
         let over = cgl.map(|cgl| section.tx_per_s / cgl.tx_per_s);
         named(json!(section), &section.workload, json!({"over_cgl": over}))
     });
     let rows = paper.characteristics.iter().map(|c| row(paper, c));
+    let threads = threads(paper);
     let mut sets = [
         ("document", vec![document]),
         ("speedups", results(paper)),
@@ -71,16 +66,11 @@ pub(super) fn sets(paper: &Paper) -> Sets {
         ("sections", sections.collect()),
         ("reasons", reasons(paper)),
         ("sums", sums(paper)),
-        ("lines", whole_lines(&threads)),
+        ("lines", lines(&threads)),
         ("threads", threads),
-        ("variants", variants_of(paper)),
-        ("locks", locks.iter().map(|n| json!({"locks": n})).collect()),
-        ("ran", ran.collect()),
         ("eigenbench", eigenbench(paper)),
-        ("pairs", pairs),
-        ("sorted", by_threads),
-        ("alone", alone.collect()),
-        ("breakdown", profiles),
+        ("pairs", pairs(paper)),
+        ("breakdown", bars.into_iter().map(profile).collect()),
         ("characteristics", rows.collect()),
         ("table-1", table_1(paper)),
     ];
@@ -110,17 +100,14 @@ fn known(rate: f64) -> Option<f64> {
 
 /// The results in the order of the figures. What is not right has no rate that counts.
 fn results(paper: &Paper) -> Vec<Record> {
-    let all = sorted(paper).into_iter();
-    all.map(|run| result(paper, run)).collect()
+    sorted(paper).into_iter().map(result).collect()
 }
 
-fn result(paper: &Paper, run: &Speedup) -> Record {
+fn result(run: &Speedup) -> Record {
     let workload = &run.workload;
-    let gain = over_cgl(paper, run);
-    let cgl = baseline(paper, workload).filter(|_| gain.is_some());
-    let over = |rate: f64| cgl.map(|cgl| rate / cgl.tx_per_s);
-    let section = critical_section(paper, workload).filter(|_| counts(run));
-    let over_section = section.map(|section| run.tx_per_s / section.tx_per_s);
+    let gain = run.over_cgl.filter(|_| run.counts());
+    let over = |rate: f64| gain.map(|gain| gain * (rate / run.tx_per_s));
+    let over_section = run.over_critical_section.filter(|_| run.counts());
     let label_of_bar = match gain {
         Some(gain) => times(gain),
         None if !run.verified => "not verified".into(),
@@ -133,7 +120,7 @@ fn result(paper: &Paper, run: &Speedup) -> Record {
     let other = run.resolved != run.variant;
     let aborts = run.aborts.values().map(|&n| n as f64).sum();
     let more = json!({
-        "rate": counts(run).then_some(run.tx_per_s),
+        "rate": run.counts().then_some(run.tx_per_s),
         "gain": gain, "gain_min": over(run.tx_per_s_min), "gain_max": over(run.tx_per_s_max),
         "over_section": over_section,
         "abort_rate": abort_rate(aborts, run.commits),
@@ -165,24 +152,15 @@ fn winners(apart: &Paper) -> Vec<Record> {
 
 fn kernels(paper: &Paper) -> Vec<Record> {
     let all = sorted(paper).into_iter();
-    all.flat_map(|run| run.kernels.iter().map(|part| kernel(paper, run, part)))
+    all.flat_map(|run| run.kernels.iter().map(|part| kernel(run, part)))
         .collect()
 }
 
-fn kernel(paper: &Paper, run: &Speedup, part: &KernelPart) -> Record {
-    let cgl = baseline(paper, &run.workload).and_then(|cgl| {
-        let same = cgl.kernels.iter().find(|k| k.work() == part.work())?;
-        known(same.tx_per_s())
-    });
-    let section = critical_section(paper, &format!("{}/{}", run.workload, part.work()));
-    let rate = part.tx_per_s();
-    let over = |other: Option<f64>| {
-        let counts = part.commits > 0 && counts(run);
-        other.filter(|_| counts).map(|other| rate / other)
-    };
+fn kernel(run: &Speedup, part: &KernelPart) -> Record {
     let more = json!({
-        "variant": run.variant, "rate": known(rate), "gain": over(cgl),
-        "over_section": over(section.map(|section| section.tx_per_s)),
+        "variant": run.variant, "rate": known(part.tx_per_s()),
+        "gain": part.over_cgl.filter(|_| run.counts()),
+        "over_section": part.over_critical_section.filter(|_| run.counts()),
         "abort_rate": abort_rate(part.aborts as f64, part.commits),
     });
     named(json!(part), &run.workload, more)
@@ -221,7 +199,7 @@ fn sums(paper: &Paper) -> Vec<Record> {
 }
 
 /// The lines of Figure 3: how far each rises, and whether it falls again.
-fn whole_lines(threads: &[Record]) -> Vec<Record> {
+fn lines(threads: &[Record]) -> Vec<Record> {
     let mut lines: BTreeMap<[Option<String>; 2], Vec<(&Record, f64)>> = BTreeMap::new();
     for point in threads {
         let name = ["workload", "variant"].map(|field| word(&point[field]));
@@ -237,56 +215,40 @@ fn whole_lines(threads: &[Record]) -> Vec<Record> {
     lines.into_values().map(record).collect()
 }
 
-fn is_late(point: &ThreadPoint) -> bool {
-    point.note.as_deref() == Some(TIME_LIMIT)
-}
-
-fn point(paper: &Paper, point: &ThreadPoint) -> Record {
-    let total = total(point.blocks, point.threads) as f64;
-    let more = json!({
-        "rate": known(point.tx_per_s),
-        "tenth": total / 10.0, "per_processor": total / f64::from(paper.head.device.processors),
-        "committed": u64::from(point.tx_per_s > 0.0), "late": u64::from(is_late(point)),
-    });
-    named(json!(point), &point.workload, more)
-}
-
-fn lines(paper: &Paper) -> Vec<Record> {
-    let mut all: Vec<&ThreadPoint> = paper.threads.iter().collect();
-    all.sort_by_key(|p| (order(&p.workload), total(p.blocks, p.threads), p.blocks));
-    let place = |p: &ThreadPoint| (p.workload.clone(), p.blocks, p.threads);
-    let record = |p: &ThreadPoint| {
-        let mut hv = paper.threads.iter().filter(|q| q.variant == "hv-sorting");
+/// The points of Figure 3, by threads.
+fn threads(paper: &Paper) -> Vec<Record> {
+    let mut all: Vec<&LaunchPoint> = paper.threads.iter().collect();
+    let threads = |p: &LaunchPoint| (total(p.blocks, p.threads), p.blocks);
+    all.sort_by_key(|p| (order(&p.workload), threads(p), palette::rank(&p.variant)));
+    let place = |p: &LaunchPoint| (p.workload.clone(), p.blocks, p.threads);
+    let record = |p: &&LaunchPoint| {
+        let mut hv = all.iter().filter(|q| q.variant == "hv-sorting");
         let same = hv.find(|q| place(q) == place(p));
         let reference = same.and_then(|q| known(q.tx_per_s));
-        let beside = reference.map(|rate| p.tx_per_s / rate);
-        with(point(paper, p), json!({"beside": beside}))
+        let total = total(p.blocks, p.threads) as f64;
+        let late = p.note.as_deref() == Some(TIME_LIMIT);
+        let committed = p.tx_per_s > 0.0;
+        let more = json!({
+            "rate": known(p.tx_per_s), "beside": reference.map(|rate| p.tx_per_s / rate),
+            "tenth": total / 10.0,
+            "per_processor": total / f64::from(paper.head.device.processors),
+            "committed": u64::from(committed), "late": u64::from(late),
+            // Another note says why a launch did not run at all.
+            "ran": u64::from(committed || p.note.is_none() || late),
+        });
+        named(json!(p), &p.workload, more)
     };
-    all.into_iter().map(record).collect()
-}
-
-/// The variants in the order of the legends, and in which figures they are.
-fn variants_of(paper: &Paper) -> Vec<Record> {
-    let threads: Vec<&str> = paper.threads.iter().map(|p| p.variant.as_str()).collect();
-    let eigenbench = paper.eigenbench.iter().map(|p| p.variant.as_str());
-    let eigenbench: Vec<&str> = eigenbench.collect();
-    let all = threads.iter().chain(&eigenbench);
-    let all: BTreeSet<(usize, &str)> = all.map(|name| (palette::rank(name), *name)).collect();
-    let record = |(_, name): (usize, &str)| {
-        let [threads, eigenbench] =
-            [&threads, &eigenbench].map(|those| u64::from(those.contains(&name)));
-        json!({"variant": name, "threads": threads, "eigenbench": eigenbench})
-    };
-    all.into_iter().map(record).collect()
+    all.iter().map(record).collect()
 }
 
 /// The points of Figure 4, by threads, words and locks.
 fn eigenbench(paper: &Paper) -> Vec<Record> {
-    let mut all: Vec<&EigenbenchPoint> = paper.eigenbench.iter().collect();
-    all.sort_by_key(|p| (total(p.blocks, p.threads), p.blocks, p.hot_words, p.locks));
-    let record =
-        |p: &EigenbenchPoint| named(json!(p), "eigenbench", json!({"rate": known(p.tx_per_s)}));
-    all.into_iter().map(record).collect()
+    let mut all: Vec<&LaunchPoint> = paper.eigenbench.iter().collect();
+    let threads = |p: &LaunchPoint| (total(p.blocks, p.threads), p.blocks);
+    all.sort_by_key(|p| (threads(p), p.hot_words, p.locks, palette::rank(&p.variant)));
+    let all = all.into_iter();
+    all.map(|p| named(json!(p), "eigenbench", json!({"rate": known(p.tx_per_s)})))
+        .collect()
 }
 
 /// The settings of Figure 4 in which tbv-sorting and hv-sorting ran.
@@ -295,11 +257,11 @@ fn pairs(paper: &Paper) -> Vec<Record> {
         let all = paper.eigenbench.iter();
         all.filter(move |p| p.tx_per_s > 0.0 && p.variant == variant)
     };
-    let setting = |p: &EigenbenchPoint| (p.hot_words, p.locks, p.blocks, p.threads);
-    let pair = |tbv: &EigenbenchPoint| {
+    let setting = |p: &LaunchPoint| (p.hot_words, p.locks, p.blocks, p.threads);
+    let pair = |tbv: &LaunchPoint| {
         let hv = ran("hv-sorting").find(|hv| setting(hv) == setting(tbv))?;
         let threads = total(hv.blocks, hv.threads);
-        let [words, locks, n] = [hv.hot_words, hv.locks, threads].map(count);
+        let [words, locks, n] = [hv.hot_words?, hv.locks?, threads].map(count);
         let neither = tbv.abort_rate <= 0.0 && hv.abort_rate <= 0.0;
         let more = json!({
             "setting": format!("{words}/{locks}/{n}"), "total": threads,
@@ -342,7 +304,7 @@ fn row(paper: &Paper, row: &Characteristics) -> Record {
     let own = paper.speedups.iter().filter(|run| {
         run.workload == row.workload && !["optimized", "cgl"].contains(&run.variant.as_str())
     });
-    let gain = own.filter_map(|run| over_cgl(paper, run));
+    let gain = own.filter_map(|run| run.over_cgl.filter(|_| run.counts()));
     let gain = gain.max_by(f64::total_cmp);
     named(json!(row), &row.workload, json!({"gain": gain}))
 }
@@ -365,4 +327,114 @@ fn table_1(paper: &Paper) -> Vec<Record> {
         rows
     };
     all.into_iter().flat_map(of).collect()
+}
+
+/// The workloads in the paper's order, by their names at the command line: the paper's name, what
+/// it stands for, and the row of Table 1, as printed, with the launch of Table 2: shared data in
+/// words, words that a transaction reads and writes, transactions of a kernel, share of the time
+/// in transactions, probability of conflicts, and blocks x threads of a block where its optimized
+/// variant is fastest.
+static WORKLOADS: LazyLock<Vec<Workload>> =
+    LazyLock::new(|| stated(include_str!("workloads.json")));
+
+type Workload = (&'static str, &'static str, &'static str, Vec<&'static str>);
+
+/// Returns how the value of a variable is shown.
+fn shown(_: &Sets, name: &str, value: &str) -> String {
+    match (name, value.parse(), value.split_once(' ')) {
+        ("w", ..) => label(value),
+        ("bar", _, Some((workload, variant))) => format!("{} {variant}", label(workload)),
+        ("threads" | "workloads" | "lock", Ok(n), _) => numbers::of(n, name.trim_end_matches('s')),
+        ("size", Ok(n), _) => count(n),
+        _ => value.to_owned(),
+    }
+}
+
+fn place(workload: &str) -> Option<usize> {
+    let plain = plain(workload);
+    WORKLOADS.iter().position(|(name, ..)| *name == plain)
+}
+
+pub(super) fn label(workload: &str) -> String {
+    let known = place(workload).map(|at| WORKLOADS[at].1);
+    known.unwrap_or(workload).to_owned()
+}
+
+fn heading(workload: &str) -> String {
+    let known = place(workload).map(|at| format!("{}, {}", WORKLOADS[at].1, WORKLOADS[at].2));
+    known.unwrap_or_else(|| workload.to_owned())
+}
+
+/// The paper's row for a workload, or for a kernel of it; empty if it has none.
+fn cells(workload: &str) -> &'static [&'static str] {
+    place(workload).map_or(&[], |at| &WORKLOADS[at].3)
+}
+
+/// What orders workloads: the paper's first, in its order, and others behind by name.
+fn order(workload: &str) -> (usize, &str) {
+    (place(workload).unwrap_or(WORKLOADS.len()), workload)
+}
+
+/// A name without what people put between a word and its number: `genome/gn-1` is `gn1`.
+fn plain(workload: &str) -> String {
+    let last = workload.rsplit(['/', ':', ' ']).next().unwrap_or(workload);
+    last.replace(['-', '_'], "").to_lowercase()
+}
+
+/// The results in the order of the figures: by workload, and in the order of the legends.
+fn sorted(paper: &Paper) -> Vec<&Speedup> {
+    let mut all: Vec<&Speedup> = paper.speedups.iter().collect();
+    all.sort_by_key(|run| (order(&run.workload), palette::rank(&run.variant)));
+    all
+}
+
+fn total(blocks: u32, threads: u32) -> u64 {
+    u64::from(blocks) * u64::from(threads)
+}
+
+/// Aborts over attempts; `None` if nothing was attempted.
+fn abort_rate(aborts: f64, commits: u64) -> Option<f64> {
+    let attempts = aborts + commits as f64;
+    (attempts > 0.0).then(|| aborts / attempts)
+}
+
+/// The document with the kernels of a workload, where it has several that run transactions, in the
+/// place of the whole: they do unlike work, and the paper shows GN-1 and GN-2 apart.
+fn apart(paper: &Paper) -> Paper {
+    let mut apart = paper.clone();
+    apart.speedups = paper.speedups.iter().flat_map(parts).collect();
+    apart.relate();
+    apart
+}
+
+/// A result's kernels as results of their own; the result itself if it has not several.
+fn parts(run: &Speedup) -> Vec<Speedup> {
+    let mut kernels: Vec<&KernelPart> = run.kernels.iter().collect();
+    kernels.retain(|k| k.commits > 0 && k.time_ms > 0.0);
+    if kernels.len() < 2 {
+        return vec![run.clone()];
+    }
+    let part = |kernel: &&KernelPart| {
+        let rate = kernel.tx_per_s();
+        Speedup {
+            workload: format!("{}/{}", run.workload, kernel.work()),
+            tx_per_s: rate,
+            tx_per_s_min: rate,
+            tx_per_s_max: rate,
+            kernels: Vec::new(),
+            ..run.clone()
+        }
+    };
+    kernels.iter().map(part).collect()
+}
+
+/// The document without the variants that are not the paper's.
+pub(super) fn theirs(paper: &Paper) -> Paper {
+    let all = AskedVariant::of_paper();
+    let known = |name: &str| all.iter().any(|variant| variant.name() == name);
+    let mut paper = paper.clone();
+    paper.speedups.retain(|run| known(&run.variant));
+    paper.threads.retain(|point| known(&point.variant));
+    paper.eigenbench.retain(|point| known(&point.variant));
+    paper
 }

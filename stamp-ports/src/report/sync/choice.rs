@@ -23,35 +23,36 @@
 //! (`docs/lab-notes/2026-11-22-locks.md`). The mutex is measured with an increment inside and a
 //! common end, not by empty sections.
 
-use crate::measure::machine::abstraction::{Abstraction, Pair, TWICE};
+use crate::measure::machine::abstraction::{Abstraction, Benchmarks, Pair, TWICE};
 use crate::report::records::Record;
 use serde_json::json;
 use stm_sync::barrier::Kind;
 use stm_sync::chosen::Kind as MutexKind;
 use stm_sync::semaphore::Kind as SemaphoreKind;
 
-/// Returns the names of what suits a machine: the barrier across as many blocks as its
-/// abstraction is of, the mutex, the semaphore of a count that few threads fill, and that of a
+/// Returns the names of what suits a machine with these times, if they are times: the barrier
+/// across as many blocks, the mutex, the semaphore of a count that few threads fill, and that of a
 /// count that nearly all find room in. The module's documentation has the rule.
-pub(super) fn choose(machine: &Abstraction) -> Record {
-    let cost = |&kind: &Kind| barrier_cost(machine, kind);
+pub(super) fn choose(times: &Benchmarks) -> Option<Record> {
+    let machine = Abstraction::of(times)?;
+    let cost = |&kind: &Kind| barrier_cost(times, kind);
     let cheapest = (Kind::ALL.iter().copied()).min_by(|a, b| cost(a).total_cmp(&cost(b)));
     let (mutex, low) = if machine.atomic_to_poll() > TWICE {
         (MutexKind::FetchAdd, SemaphoreKind::Sleeping)
     } else {
         (MutexKind::TasBackoff, SemaphoreKind::SpinBackoff)
     };
-    json!({
+    Some(json!({
         "barrier": cheapest.unwrap_or(Kind::Counted).name(), "mutex": mutex.name(),
         "low": low.name(), "high": SemaphoreKind::Sleeping.name(),
-    })
+    }))
 }
 
 /// Returns the cost of a barrier: the sum over the accesses that follow one another.
-fn barrier_cost(machine: &Abstraction, kind: Kind) -> f64 {
-    let Abstraction { reads, writes, .. } = machine;
-    let blocks = f64::from(machine.blocks);
-    let groups = f64::from(kind.groups(machine.blocks));
+fn barrier_cost(times: &Benchmarks, kind: Kind) -> f64 {
+    let Benchmarks { reads, writes, .. } = times;
+    let blocks = f64::from(times.blocks);
+    let groups = f64::from(kind.groups(times.blocks));
     match kind {
         // All add to a word and all poll it, twice.
         Kind::TwoStage => 2.0 * (writes.atomic.contended + reads.after_atomic.contended),
@@ -117,7 +118,7 @@ mod tests {
             let expected = json!({
                 "barrier": "xiao-feng", "mutex": mutex, "low": low, "high": "sleeping",
             });
-            assert_eq!(choose(&Abstraction::of(benchmarks).unwrap()), expected);
+            assert_eq!(choose(benchmarks), Some(expected));
         }
     }
 
@@ -140,14 +141,13 @@ mod tests {
     #[test]
     fn the_choice_depends_on_ratios_alone_and_follows_them() {
         for benchmarks in [TESLA, FERMI] {
-            let one = choose(&Abstraction::of(&benchmarks).unwrap());
-            let many = choose(&Abstraction::of(&scaled(&benchmarks, 1e3)).unwrap());
-            assert_eq!(one, many);
+            let scaled = scaled(&benchmarks, 1e3);
+            assert_eq!(choose(&benchmarks), choose(&scaled));
         }
         // A Tesla whose atomics were as fast as its loads would better spin.
         let mut fast = TESLA;
         fast.reads.atomic = fast.reads.after_atomic;
-        let choice = choose(&Abstraction::of(&fast).unwrap());
+        let choice = choose(&fast).unwrap();
         assert_eq!(choice["mutex"], "tas-backoff");
         // A machine with free atomics and slow stores would better count.
         let mut counts = FERMI;
@@ -157,7 +157,7 @@ mod tests {
         };
         (counts.writes.volatile, counts.writes.atomic) = (pair(9.0), pair(0.01));
         counts.reads.after_atomic = counts.reads.volatile;
-        let choice = choose(&Abstraction::of(&counts).unwrap());
+        let choice = choose(&counts).unwrap();
         let counts = [json!("counted"), json!("grouped")];
         assert!(counts.contains(&choice["barrier"]), "{choice}");
     }

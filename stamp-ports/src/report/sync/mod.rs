@@ -15,18 +15,16 @@
 //! come from, the kernel with Anderson's lock prints "MCS" and the other way round, so two claims
 //! are judged in both readings.
 
-use super::claim::{Claim, Here};
+use super::claim::Claim;
 use super::formula::{Sets, meeting, stated};
 use super::page::Report;
 use super::palette::plain;
-use super::records::{self, Record, counts, judged, record, with};
+use super::records::{Record, judged, record, whole, with};
 use super::stated::Page;
-use crate::measure::machine::Measurement;
 use crate::measure::machine::abstraction::Abstraction;
 use crate::points::Point;
 use crate::sync::Bench;
 use serde_json::json;
-use std::collections::BTreeMap;
 use stm_sync::barrier::Kind;
 
 mod choice;
@@ -39,16 +37,8 @@ pub(crate) fn report(bench: &Bench) -> Report {
         let own = claims.iter().filter(|claim| claim.paper == paper);
         judged.push((id, own.cloned().collect()));
     }
-    let mut warnings = records::warnings(bench);
-    let untimed = bench.points.iter().filter(|p| p.repeat == 0).count();
-    if untimed > 0 {
-        warnings.push(format!(
-            "{untimed} of {} points have no time; the tables of their parts say why.",
-            bench.points.len()
-        ));
-    }
     let page: Page = stated(include_str!("page.json"));
-    page.report(&bench.head, &sets, &judged, warnings)
+    page.report(&bench.head, &sets, &judged)
 }
 
 /// The papers in the order of the page: what links call each, its authors and year, and its claims.
@@ -72,14 +62,11 @@ pub(crate) fn all(bench: &Bench) -> Vec<Claim> {
     let of = |(_, paper, rows)| {
         let [theirs, ours] = of_both.each_ref().map(|sets| judged(bench, sets, rows));
         let both = theirs.into_iter().zip(ours);
-        both.map(move |(claim, ours)| {
-            let (verdict, figures) = (ours.verdict, ours.figures);
-            let here = Some(Here { verdict, figures });
-            Claim {
-                paper,
-                here,
-                ..claim
-            }
+        both.map(move |(claim, ours)| Claim {
+            paper,
+            here: Some(ours.verdict),
+            figures_here: Some(ours.figures),
+            ..claim
         })
     };
     PAPERS.into_iter().flat_map(of).collect()
@@ -111,69 +98,60 @@ fn shape(p: u32, of_paper: bool) -> ([u32; 4], Record) {
 /// | set | holds |
 /// | --- | --- |
 /// | `points` | all points |
-/// | `cells` | those that count; of several at one place, the one with the most operations |
+/// | `cells` | those that count |
 /// | `counters`, `tables`, `walks`, `sections` | those of Grote's counter, table and list and of the slides' sections, at the grids |
 /// | `sections_at` | all points of those sections |
 /// | `shape`, `here` | the grids, and those of this machine |
 /// | `grids`, `memory`, `machine` | the grids of the memory benchmarks, their ratios, and those that decide |
 /// | `choice`, `barriers` | what suits this machine by them, and our barriers |
 /// | `peers` | what there is to say of peers |
+/// | `document` | what is so of the whole document |
 fn sets(bench: &Bench, of_paper: bool) -> Sets {
     let p = bench.head.device.processors.max(1);
     let (counter, shape) = shape(p, of_paper);
-    let mut best = BTreeMap::new();
-    for (i, point) in bench.points.iter().enumerate().filter(|(_, p)| counts(p)) {
-        let known = best.entry(format!("{:?}", point.asked)).or_insert(i);
-        if bench.points[*known].operations <= point.operations {
-            *known = i;
-        }
-    }
-    let mut best: Vec<usize> = best.into_values().collect();
-    best.sort_unstable();
     let points: Vec<Record> = bench.points.iter().map(of).collect();
-    let cells: Vec<Record> = best.into_iter().map(|i| points[i].clone()).collect();
-    let at = |all: &[Record], conditions: &str| -> Vec<Record> {
+    let at = |conditions: &str| -> Vec<Record> {
         let conditions: Vec<&str> = conditions.split(' ').collect();
-        meeting(all.iter(), &conditions)
-            .into_iter()
-            .cloned()
-            .collect()
+        let met = meeting(points.iter(), &conditions).into_iter();
+        met.cloned().collect()
     };
     let of_counter = |(grid, blocks): (usize, &u32)| {
-        let own = at(&cells, &format!("part=counter blocks={blocks}")).into_iter();
+        let own = at(&format!("counts=1 part=counter blocks={blocks}")).into_iter();
         own.map(move |record| with(record, json!({"grid": grid})))
     };
     let counters = counter.iter().enumerate().flat_map(of_counter);
     let sections = format!("part=sections blocks={} threads=1024", shape["sections"]);
-    let table = format!("part=table blocks={} threads=256", shape["table"]);
-    let walk = format!("part=list blocks={}", shape["walk"]);
-    let grids = || bench.machine.iter().flat_map(|machine| &machine.grids);
-    let ratios = grids().filter_map(|grid| Abstraction::of(&grid.times_ns));
+    let table = format!("counts=1 part=table blocks={} threads=256", shape["table"]);
+    let walk = format!("counts=1 part=list blocks={}", shape["walk"]);
+    let grids = bench.machine.iter().flat_map(|machine| &machine.grids);
+    let mut grids = grids.map(|grid| &grid.times_ns);
+    let memory = grids.clone().filter_map(Abstraction::of);
+    let memory = memory.flat_map(|ratios| choice::ratios(&ratios));
+    let blocks = grids.clone().map(|times| json!({"blocks": times.blocks}));
     let own = if of_paper {
-        let theirs = grids().find(|grid| grid.times_ns.blocks == 128);
-        theirs.and_then(|grid| Abstraction::of(&grid.times_ns))
+        grids.find(|times| times.blocks == 128)
     } else {
-        bench.machine.as_ref().and_then(Measurement::abstraction)
+        grids.next_back()
     };
-    let memory = ratios.flat_map(|ratios| choice::ratios(&ratios));
-    let blocks = grids().map(|grid| json!({"blocks": grid.times_ns.blocks}));
+    let machine = own.and_then(Abstraction::of);
     let barriers = Kind::ALL.iter().map(|kind| json!({"name": kind.name()}));
     let here = json!({"half": p.div_ceil(2), "p": p, "twice": 2 * p, "eight": 8 * p});
     Sets::new([
         ("counters", counters.collect()),
-        ("tables", at(&cells, &table)),
-        ("walks", at(&cells, &walk)),
-        ("sections", at(&cells, &sections)),
-        ("sections_at", at(&points, &sections)),
+        ("tables", at(&table)),
+        ("walks", at(&walk)),
+        ("sections", at(&format!("counts=1 {sections}"))),
+        ("sections_at", at(&sections)),
         ("here", vec![here]),
         ("grids", blocks.collect()),
         ("memory", memory.collect()),
-        ("machine", own.iter().flat_map(choice::ratios).collect()),
-        ("choice", own.iter().map(choice::choose).collect()),
+        ("machine", machine.iter().flat_map(choice::ratios).collect()),
+        ("choice", own.and_then(choice::choose).into_iter().collect()),
         ("barriers", barriers.collect()),
         ("peers", peers(bench)),
         ("shape", vec![with(shape, json!({"counter": counter}))]),
-        ("cells", cells),
+        ("cells", at("counts=1")),
+        ("document", vec![whole(bench)]),
         ("points", points),
     ])
     .with(stated(include_str!("calls.json")), shown)
@@ -292,7 +270,7 @@ pub(super) mod tests {
     /// Checks that none can be judged, but for one.
     fn unknown(bench: &Bench, but: &str, figures: &str) {
         for claim in all(bench).iter().filter(|claim| claim.id != but) {
-            let here = claim.here.as_ref().unwrap().verdict;
+            let here = claim.here.unwrap();
             assert_eq!([claim.verdict, here], [Verdict::Unknown; 2], "{}", claim.id);
             has(&claim.figures, figures);
         }

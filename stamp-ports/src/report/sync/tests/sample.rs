@@ -18,10 +18,13 @@ pub(in crate::report) fn point(
     parameter: Option<(&str, u64)>,
     ms: f64,
 ) -> Point {
-    let asked = Asked::new(part, kind, shape, parameter.as_slice());
+    made(&Asked::new(part, kind, shape, parameter.as_slice()), ms)
+}
+
+fn made(asked: &Asked, ms: f64) -> Point {
     Point {
         repeat: 5,
-        ..Point::timed(&asked, 32_768, &[0.9 * ms, ms, 1.1 * ms], None)
+        ..Point::timed(asked, 32_768, &[0.9 * ms, ms, 1.1 * ms], None)
     }
 }
 
@@ -77,55 +80,34 @@ pub(super) fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
     a.iter().flat_map(|a| b.iter().map(|b| (*a, *b))).collect()
 }
 
-/// A document with all points that the report asks for, made up.
+/// A document with all points that are measured for the report, made up.
 pub(in crate::report) fn full() -> Bench {
     let mut bench = empty();
-    let all = &mut bench.points;
-    for kind in kinds("counter-beside") {
-        all.push(point("counter", kind, (1, 1), None, 2.0));
-        let threads = [32, 64, 128, 256, 384, 512, 1024];
-        for shape in pairs(&[1, 8, 16, 32, 66, 132, 264], &threads) {
-            let ms = slow(kind) * f64::from(shape.0 * shape.1).sqrt() / 10.0;
-            all.push(point("counter", kind, shape, None, ms));
-        }
-    }
-    for kind in kinds("table-beside") {
-        let slow = if kind == "lock-free" { 0.2 } else { slow(kind) };
-        for (blocks, buckets) in pairs(&[30, 132, 1056], &[16, 32, 64, 256]) {
-            let (parameter, ms) = (Some(("buckets", buckets)), slow * 1e4 / buckets as f64);
-            all.push(point("table", kind, (blocks, 256), parameter, ms));
-        }
-    }
-    for (n, rounds) in pairs(&[512, 132], &[0, 100, 100_000]) {
-        for kind in kinds("sections") {
-            let ms = slow(kind) * (1.0 + rounds as f64);
-            let mut point = point("sections", kind, (n, 1024), Some(("rounds", rounds)), ms);
-            point.note = (kind == "none").then(|| "the sum is 138999".into());
-            all.push(point);
-        }
-    }
-    list(all);
-    operations(all);
+    let mut plan = Vec::new();
+    crate::sync::plan::full(&mut plan, bench.head.device.processors);
+    bench.points = plan.iter().map(of_plan).collect();
+    operations(&mut bench.points);
     bench.machine = Some(machine());
     bench
 }
 
-fn list(all: &mut Vec<Point>) {
-    let entries = [16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, 2048, 4096];
-    for (blocks, entries) in pairs(&[30, 132], &entries) {
-        let mut add = |kind, threads, ms: f64| {
-            let parameter = Some(("entry-points", entries));
-            let ms = slow(kind) * ms * 1e4 / entries as f64;
-            all.push(point("list", kind, (blocks, threads), parameter, ms));
-        };
-        for kind in kinds("coupling").into_iter().chain(["coarse:ttas"]) {
-            add(kind, 128, 1.0);
+fn of_plan(asked: &Asked) -> Point {
+    let (kind, threads) = (asked.implementation.as_str(), f64::from(asked.threads));
+    let parameter = |name: &str| asked.parameters[name] as f64;
+    let factor = match (asked.part.as_str(), kind) {
+        ("counter", _) => (f64::from(asked.blocks) * threads).sqrt() / 10.0,
+        ("table", "lock-free") => 2e3 / parameter("buckets"),
+        ("table", _) => 1e4 / parameter("buckets"),
+        ("list", kind) if kind.starts_with("coarse:") => {
+            (1.0 + 32.0 / threads) * 1e4 / parameter("entry-points")
         }
-        for (kind, threads) in pairs(&kinds("coarse"), &[32, 64, 128, 256, 512, 1024]) {
-            if entries <= 128 || threads == 128 {
-                add(kind, threads, 1.0 + 32.0 / f64::from(threads));
-            }
-        }
+        ("list", _) => 1e4 / parameter("entry-points"),
+        _ => 1.0 + parameter("rounds"),
+    };
+    let without = asked.part == "sections" && kind == "none";
+    Point {
+        note: without.then(|| "the sum is 138999".into()),
+        ..made(asked, slow(kind) * factor)
     }
 }
 
