@@ -5,14 +5,13 @@
 //! [`TMap`](super::TMap) keeps its chains short; [`TList`](super::TList) has one long chain, and
 //! its walks release what they have passed.
 
-use crate::algorithm::contract::{Algorithm, Inside, Tx};
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::pool::{Node, TNodes};
 use crate::collections::item::{Item, Key};
 use crate::tx::abort::TxResult;
 use core::marker::PhantomData;
 use stm_core_macros::device;
-use stm_machine::lane::{Lane, records};
-use stm_machine::{Element, View};
+use stm_machine::{Element, Lane, View};
 
 mod entry;
 
@@ -184,12 +183,21 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.heads.len()
     }
 
-    /// Reads the key and the link of a node.
+    /// Reads the key and the link of a node, with the loads in flight together
+    /// if the fields have one width.
     #[device]
     fn step<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, u32)> {
+        let (key, link) = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
         let i = tx.record_of(&self.nodes, node)?;
-        let fields = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
-        tx.read_two(&self.nodes.records, i, fields)
+        let records = &self.nodes.records;
+        tx.within(i, records.len())?;
+        if K::WIDE {
+            let [at] = tx.read_words([records.word(i, key)])?;
+            let [next] = tx.read_words([records.word(i, link)])?;
+            return Ok((at, next));
+        }
+        let [at, next] = tx.read_words::<u32, 2>([records.word(i, key), records.word(i, link)])?;
+        Ok((K::from_bits64(u64::from(at)), next))
     }
 
     /// Walks to the place of `key`. If it `RELEASES`, few of the words that it
@@ -201,12 +209,12 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         list: u64,
         key: K,
     ) -> TxResult<ListEntry<'t, 'a, L, A, K, V>> {
-        let begin = A::reads_held(tx);
+        let begin = tx.reads_held();
         let mut before = Node::NIL;
         let mut node = Node::from_bits(tx.read(&self.heads, list)?);
         let (mut there, mut after) = (false, 0);
         while !node.is_nil() {
-            let held = A::reads_held(tx);
+            let held = tx.reads_held();
             let (at, next) = self.step(tx, node)?;
             after = next;
             if at >= key {
@@ -216,11 +224,10 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
             before = node;
             node = Node::from_bits(next);
             if RELEASES && A::RELEASES {
-                let now = A::reads_held(tx);
-                // Nothing else can tell which entries are those of the node. An attempt that is
-                // recorded releases none: a history has all reads.
-                if now == held + 2 && now > begin + WALK_ENTRIES && !records(tx.lane) {
-                    A::release_reads(tx, begin, held, Inside);
+                let now = tx.reads_held();
+                // Nothing else can tell which entries are those of the node.
+                if now == held + 2 && now > begin + WALK_ENTRIES {
+                    tx.release_reads(begin, held);
                 }
             }
         }
@@ -251,11 +258,27 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.find::<L, false>(tx, list, key)
     }
 
+    /// Reads the key and the value of a node, with the loads in flight together if
+    /// they have one width.
     #[device]
     fn key_and_value<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, V)> {
+        let (key, value) = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
+        if K::WIDE != V::WIDE {
+            return Ok((
+                tx.get(&self.nodes, node, key)?,
+                tx.get(&self.nodes, node, value)?,
+            ));
+        }
         let i = tx.record_of(&self.nodes, node)?;
-        let fields = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
-        tx.read_two(&self.nodes.records, i, fields)
+        let records = &self.nodes.records;
+        tx.within(i, records.len())?;
+        let words = [records.word(i, key), records.word(i, value)];
+        let [key, value] = if K::WIDE {
+            tx.read_words::<u64, 2>(words)?
+        } else {
+            tx.read_words::<u32, 2>(words)?.map(u64::from)
+        };
+        Ok((K::from_bits64(key), V::from_bits64(value)))
     }
 
     /// Returns where `key` is in a list, and its value. It reads less than

@@ -1,10 +1,9 @@
 //! The operations of a transaction on rows of sums.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::array::sums::{RowSlice, Summand, TSums};
+use crate::array::sums::{Addend, RowSlice, Summand, TSums};
 use crate::tx::abort::{Abort, TxResult};
 use crate::{observe::event::Event, observe::phase::mark};
-use stm_machine::WordAddress;
 use stm_machine::lane::{Lane, records};
 
 #[stm_core_macros::inlined]
@@ -134,11 +133,10 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Reports an event of each of the elements, by their numbers and words, to a probe.
-    pub(crate) fn observe_row<T: Summand, const N: usize>(
+    pub(crate) fn observe_additions<T: Summand, const N: usize>(
         &mut self,
         run: RowSlice<T>,
-        event: impl Fn(usize, WordAddress) -> Event,
+        deltas: [T; N],
     ) {
         if !records(self.lane) {
             return;
@@ -146,7 +144,29 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         for k in 0..N {
             if (k as u32) < run.count {
                 let address = run.word(k as u32);
-                self.observe(|_| event(k, address));
+                self.observe(|_| {
+                    if T::ADDED_AS == Addend::Float as u32 {
+                        Event::AddFloat(address)
+                    } else {
+                        Event::Add(address, deltas[k].to_bits64())
+                    }
+                });
+            }
+        }
+    }
+
+    pub(crate) fn observe_sums<T: Summand, const N: usize>(
+        &mut self,
+        run: RowSlice<T>,
+        values: [T; N],
+    ) {
+        if !records(self.lane) {
+            return;
+        }
+        for k in 0..N {
+            if (k as u32) < run.count {
+                let address = run.word(k as u32);
+                self.observe(|_| Event::Read(address, values[k].to_bits64()));
             }
         }
     }

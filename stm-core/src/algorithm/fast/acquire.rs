@@ -178,9 +178,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         let mut i = 0;
         while i < len {
-            let (lost, swapped) = if Self::has_pairs(at.lane, at.apart) {
+            let (lost, swapped) = if Self::has_pairs(at.lane(), at.apart) {
                 let group = Self::batch::<L, WIDE_BATCH, false>(at, Column::Seen, len, i);
-                (Self::swap(at, map, group).lost(at.lane), WIDE_BATCH)
+                (Self::swap(at, map, group).lost(at.lane()), WIDE_BATCH)
             } else {
                 // Two batches go together, with all their swaps in flight.
                 let one = Self::batch::<L, BATCH, false>(at, Column::Seen, len, i);
@@ -188,7 +188,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 let after = i + BATCH as u32;
                 let two = Self::batch::<L, BATCH, false>(at, Column::Seen, len, after);
                 let two = Self::swap(at, map, two);
-                let lost = one.lost(at.lane).and(two.lost(at.lane), BATCH as u32);
+                let lost = one.lost(at.lane()).and(two.lost(at.lane()), BATCH as u32);
                 (lost, 2 * BATCH)
             };
             if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
@@ -212,7 +212,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut i = 0;
         while i < len {
             let group = Self::batch::<L, LONG_BATCH, true>(at, Column::Seen, len, i);
-            let lost = Self::swap_blind(at, map, group).lost(at.lane);
+            let lost = Self::swap_blind(at, map, group).lost(at.lane());
             if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
                 let end = (i + LONG_BATCH as u32).min(len);
                 Self::restore(at, map, end, i, lost.which);
@@ -233,7 +233,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             return Ok(()); // only additions to sums
         }
         let group = Self::batch::<L, B, false>(at, Column::Seen, len, 0);
-        let lost = Self::swap(at, map, group).lost(at.lane);
+        let lost = Self::swap(at, map, group).lost(at.lane());
         if lost.which == 0 {
             return Ok(());
         }
@@ -255,7 +255,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut left = few;
         while left != 0 {
             let group = Self::group(at, Column::Seen, &mut left);
-            let lost = Self::swap_blind(at, map, group).lost(at.lane);
+            let lost = Self::swap_blind(at, map, group).lost(at.lane());
             if lost.which != 0 {
                 let mut which = 0;
                 for (j, &place) in group.places.iter().enumerate() {
@@ -263,7 +263,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 }
                 if !(lost.own && Self::share(at, map, 0, which)) {
                     // Those of later groups own nothing yet.
-                    if !Mutant::LaterGroupsReleased.on(at.lane) {
+                    if !Mutant::LaterGroupsReleased.on(at.lane()) {
                         which |= left;
                     }
                     Self::restore(whole, map, len, 0, which);
@@ -352,7 +352,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         map: S::Map,
         group: Group<B>,
     ) -> Swaps<S, B> {
-        let lane = at.lane;
+        let lane = at.lane();
         let Group {
             places,
             which,
@@ -425,7 +425,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         which: u32,
         pairs: &Pairs<B>,
     ) -> [u64; B] {
-        let lane = at.lane;
+        let lane = at.lane();
         let me = lane.grid_thread();
         let idle = at.idle();
         // No word is locked as it was seen. That it is asked makes the first swap wait for the loads

@@ -32,8 +32,7 @@ use crate::algorithm::contract::{Algorithm, Change, Granule, Inside, Owned, Tx};
 use crate::algorithm::fast::storage::{Birth, Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::fast::{entries::Inline, entry_set::EntrySet};
-use crate::array::sums::{ANNOUNCED, Addend, RowSlice, Summand};
-use crate::observe::event::Event;
+use crate::array::sums::{RowSlice, Summand};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::{algorithm::registry::Variant, hint::rarely, memory::version::Version};
@@ -268,10 +267,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         deltas: [T; N],
     ) -> TxResult<()> {
         Self::buffer_additions(tx, run, deltas)?;
-        tx.observe_row::<T, N>(run, |k, address| match T::ADDED_AS {
-            kind if kind == Addend::Float as u32 => Event::AddFloat(address),
-            _ => Event::Add(address, deltas[k].to_bits64()),
-        });
+        tx.observe_additions(run, deltas);
         Ok(())
     }
 
@@ -280,9 +276,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         run: RowSlice<T>,
     ) -> TxResult<[T; N]> {
         let values = Self::load_sums(tx, run)?;
-        tx.observe_row::<T, N>(run, |k, address| {
-            Event::Read(address, values[k].to_bits64())
-        });
+        tx.observe_sums(run, values);
         Ok(values)
     }
 
@@ -317,9 +311,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         let holders = unsafe { WarpCrew::of(holders) };
         let early = Mutant::ValidatedBeforeClock.on(lane) && Self::validate(tx);
         let version = Self::advance(tx, holders);
-        if Mutant::SumAnnouncedLate.on(lane) {
-            Self::mark_rows(tx, ANNOUNCED);
-        }
+        Self::announce_late(tx);
         // There is something to validate: an entry read and not written, whose
         // stripe may be one that this commit owns, or a row that was read.
         let reads = tx.attempt.set.len != tx.attempt.set.writes || tx.attempt.sums.read != 0;

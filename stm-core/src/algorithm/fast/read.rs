@@ -240,7 +240,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let word = word_of(entries[j]);
             // SAFETY: if wanted, of an element in range (checked by `Tx`). Relaxed:
             // F1 or F4 precedes.
-            unsafe { Self::version_if(at.lane, (map, at.apart), wanted, word, seen[j]) }
+            unsafe { Self::version_if(at.lane(), (map, at.apart), wanted, word, seen[j]) }
         })
     }
 
@@ -253,7 +253,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         mut changed: u32,
         now: Version,
     ) -> bool {
-        let lane = at.lane;
+        let lane = at.lane();
         while changed != 0 {
             let i = first + changed.trailing_zeros();
             changed &= changed - 1;
@@ -299,7 +299,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         // Relaxed loads: nothing is read on the strength of them, and a
         // change is seen in the end.
         !Self::hold::<L, true, BATCH>(at, map, len, BLIND, |i, changed| {
-            Mutant::LostWakeup.on(at.lane) && i == 0 && changed & !2 == 0
+            Mutant::LostWakeup.on(at.lane()) && i == 0 && changed & !2 == 0
         })
     }
 }

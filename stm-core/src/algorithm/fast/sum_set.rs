@@ -52,7 +52,7 @@ impl Scratch for SumStack {
 }
 
 pub(crate) struct SumLogs<'a, L> {
-    pub(crate) lane: &'a L,
+    lane: &'a L,
     logs: Logs,
     stack: *mut SumStack,
 }
@@ -77,6 +77,11 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     /// result while the result is in use.
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, stack: *mut SumStack) -> Self {
         Self { lane, logs, stack }
+    }
+
+    /// Returns the lane.
+    pub(crate) const fn lane(self) -> &'a L {
+        self.lane
     }
 
     const fn on_stack(column: Column) -> u32 {

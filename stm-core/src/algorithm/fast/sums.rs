@@ -127,7 +127,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(values)
     }
 
-    pub(crate) fn mark_rows<L: Lane>(tx: &mut Tx<'_, L, Self>, more: u64) {
+    fn mark_rows<L: Lane>(tx: &mut Tx<'_, L, Self>, more: u64) {
         let at = Self::sums(tx);
         let mut i = 0;
         while i < tx.attempt.sums.rows {
@@ -136,7 +136,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             unsafe {
                 let row = at.get(Column::Row, i);
                 if row & ADDED != 0 {
-                    at.lane.add_relaxed_64(header_of(row), more);
+                    at.lane().add_relaxed_64(header_of(row), more);
                 }
             }
             i += 1;
@@ -146,6 +146,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Announces the attempt's additions. F3 follows.
     pub(crate) fn announce<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if !Mutant::SumNotAnnounced.on(tx.lane) && !Mutant::SumAnnouncedLate.on(tx.lane) {
+            Self::mark_rows(tx, ANNOUNCED);
+        }
+    }
+
+    /// Implements [`Mutant::SumAnnouncedLate`]: announces after the clock is advanced.
+    pub(crate) fn announce_late<L: Lane>(tx: &mut Tx<'_, L, Self>) {
+        if Mutant::SumAnnouncedLate.on(tx.lane) {
             Self::mark_rows(tx, ANNOUNCED);
         }
     }
@@ -196,7 +203,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             Self::mark_rows(tx, ENDED);
         }
         let at = Self::sums(tx);
-        let lane = at.lane;
+        let lane = at.lane();
         let mut k = 0;
         while k < tx.attempt.sums.words {
             // SAFETY: additions follow each other, and the row is one of the

@@ -45,12 +45,23 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                 // SAFETY: the version word of an element in range (`run/update.rs`). Relaxed: F3
                 // follows, and a packed word is everything there is to see.
                 owned.seen[k] = unsafe {
-                    let before =
-                        (Mutant::UpdateReadBefore.on(lane)).then(|| lane.load_relaxed_64(word));
-                    let now = lane.fetch_or_relaxed_64(word, CellWord::LOCKED);
-                    before.filter(|_| !S::is_locked(now)).unwrap_or(now)
+                    if Mutant::UpdateReadBefore.on(lane) {
+                        lane.load_relaxed_64(word)
+                    } else {
+                        lane.fetch_or_relaxed_64(word, CellWord::LOCKED)
+                    }
                 };
             });
+            if Mutant::UpdateReadBefore.on(lane) {
+                each!(k < N, {
+                    let word = S::version_word(S::map(tx.stm), words[k]);
+                    // SAFETY: as above.
+                    let now = unsafe { lane.fetch_or_relaxed_64(word, CellWord::LOCKED) };
+                    if S::is_locked(now) {
+                        owned.seen[k] = now;
+                    }
+                });
+            }
             each!(k < N, {
                 lost |= u32::from(S::is_locked(owned.seen[k])) << k;
             });
