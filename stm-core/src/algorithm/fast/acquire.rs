@@ -43,16 +43,14 @@ pub(super) const GROUP: usize = 4;
 /// The most words written that are taken out of the set in groups.
 const FEW: u32 = 8;
 
-/// Entries that a commit takes out of the set together, with one of their other columns.
 #[derive(Clone, Copy)]
-pub(super) struct Group<const B: usize> {
+struct Group<const B: usize> {
     /// The places of the entries.
     places: [u32; B],
     /// The entries that there are and that are written, as a bit mask.
-    pub(super) which: u32,
-    pub(super) entries: [u64; B],
-    /// The words seen, or the values.
-    pub(super) column: [u64; B],
+    which: u32,
+    entries: [u64; B],
+    seen: [u64; B],
 }
 
 #[derive(Clone, Copy)]
@@ -179,14 +177,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let mut i = 0;
         while i < len {
             let (lost, swapped) = if Self::has_pairs(at.lane(), at.apart) {
-                let group = Self::batch::<L, WIDE_BATCH, false>(at, Column::Seen, len, i);
+                let group = Self::batch::<L, WIDE_BATCH, false>(at, len, i);
                 (Self::swap(at, map, group).lost(at.lane()), WIDE_BATCH)
             } else {
                 // Two batches go together, with all their swaps in flight.
-                let one = Self::batch::<L, BATCH, false>(at, Column::Seen, len, i);
+                let one = Self::batch::<L, BATCH, false>(at, len, i);
                 let one = Self::swap(at, map, one);
-                let after = i + BATCH as u32;
-                let two = Self::batch::<L, BATCH, false>(at, Column::Seen, len, after);
+                let two = Self::batch::<L, BATCH, false>(at, len, i + BATCH as u32);
                 let two = Self::swap(at, map, two);
                 let lost = one.lost(at.lane()).and(two.lost(at.lane()), BATCH as u32);
                 (lost, 2 * BATCH)
@@ -211,7 +208,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let at = at.known::<APART>();
         let mut i = 0;
         while i < len {
-            let group = Self::batch::<L, LONG_BATCH, true>(at, Column::Seen, len, i);
+            let group = Self::batch::<L, LONG_BATCH, true>(at, len, i);
             let lost = Self::swap_blind(at, map, group).lost(at.lane());
             if lost.which != 0 && !(lost.own && Self::share(at, map, i, lost.which)) {
                 let end = (i + LONG_BATCH as u32).min(len);
@@ -232,7 +229,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if len == 0 {
             return Ok(()); // only additions to sums
         }
-        let group = Self::batch::<L, B, false>(at, Column::Seen, len, 0);
+        let group = Self::batch::<L, B, false>(at, len, 0);
         let lost = Self::swap(at, map, group).lost(at.lane());
         if lost.which == 0 {
             return Ok(());
@@ -254,7 +251,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let at = whole.short();
         let mut left = few;
         while left != 0 {
-            let group = Self::group(at, Column::Seen, &mut left);
+            let group = Self::group::<L, GROUP>(at, &mut left);
             let lost = Self::swap_blind(at, map, group).lost(at.lane());
             if lost.which != 0 {
                 let mut which = 0;
@@ -275,18 +272,17 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     /// Takes the first entries of a mask out of it.
-    pub(super) fn group<L: Lane>(
+    fn group<L: Lane, const B: usize>(
         at: Entries<'_, L, INLINE, false>,
-        column: Column,
         left: &mut u32,
-    ) -> Group<GROUP> {
+    ) -> Group<B> {
         let mut group = Group {
-            places: [0; GROUP],
+            places: [0; B],
             which: 0,
-            entries: [0; GROUP],
-            column: [0; GROUP],
+            entries: [0; B],
+            seen: [0; B],
         };
-        for j in 0..GROUP {
+        for j in 0..B {
             group.which |= u32::from(*left != 0) << j;
             // Without one left, the first entry stands for it.
             let place = if *left == 0 { 0 } else { left.trailing_zeros() };
@@ -295,22 +291,19 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             // SAFETY: a place of `few_written` is on the stack, as the first is.
             unsafe {
                 group.entries[j] = *at.inline(Column::Address, place);
-                group.column[j] = *at.inline(column, place);
+                group.seen[j] = *at.inline(Column::Seen, place);
             }
         }
         group
     }
 
-    /// Takes entries from `i` on.
-    pub(super) fn batch<L: Lane, const B: usize, const LONG: bool>(
+    fn batch<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
-        column: Column,
         len: u32,
         i: u32,
     ) -> Group<B> {
         // SAFETY: the count is not 0, and i is in its batch or the one behind.
-        let (entries, column): ([u64; B], _) =
-            unsafe { (at.batch(Column::Address, i, len), at.batch(column, i, len)) };
+        let (entries, seen): ([u64; B], _) = unsafe { at.seen(i, len) };
         let mut which = 0;
         for (j, &entry) in entries.iter().enumerate() {
             which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
@@ -319,7 +312,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             places: core::array::from_fn(|j| i + j as u32),
             which,
             entries,
-            column,
+            seen,
         }
     }
 
@@ -332,7 +325,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let Group {
             which,
             entries,
-            column: seen,
+            seen,
             ..
         } = group;
         let pairs = Self::pairs(at, map, entries, which);
@@ -357,7 +350,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             places,
             which,
             entries,
-            column: mut seen,
+            mut seen,
         } = group;
         let mut blind = 0;
         for (j, &entry) in entries.iter().enumerate() {

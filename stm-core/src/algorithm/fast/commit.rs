@@ -5,13 +5,21 @@
 //! has changed nothing but version words, and it restores those.
 
 use crate::algorithm::contract::Tx;
-use crate::algorithm::fast::acquire::Group;
+use crate::algorithm::fast::acquire::GROUP;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
 use crate::tx::crew::Crew;
 use stm_machine::{Lane, observe::Mutant};
+
+#[derive(Clone, Copy)]
+struct Written<const B: usize> {
+    /// The entries that there are and that are written, as a bit mask.
+    which: u32,
+    entries: [u64; B],
+    values: [u64; B],
+}
 
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
@@ -127,24 +135,23 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if Mutant::VersionNotRaised.on(lane) {
             version = tx.attempt.snapshot;
         }
-        let (at, len) = (Self::entries(tx), tx.attempt.set.len);
         let mut apart = false;
-        if (1..=2).contains(&len) {
-            let batch = Self::batch::<L, 2, true>(at, Column::Value, len, 0);
+        if (1..=2).contains(&tx.attempt.set.len) {
+            let batch = Self::batch_to_publish::<L, 2>(tx, 0);
             apart = Self::publish_batch(tx, version, batch);
-        } else if few == 0 && (3..=BATCH as u32 / 2).contains(&len) {
-            let batch = Self::batch::<L, { BATCH / 2 }, true>(at, Column::Value, len, 0);
+        } else if few == 0 && (3..=BATCH as u32 / 2).contains(&tx.attempt.set.len) {
+            let batch = Self::batch_to_publish::<L, { BATCH / 2 }>(tx, 0);
             apart = Self::publish_batch(tx, version, batch);
         } else if few != 0 {
             let mut left = few;
             while left != 0 {
-                let group = Self::group(at.short(), Column::Value, &mut left);
+                let group = Self::group_to_publish(tx, &mut left);
                 apart |= Self::publish_batch(tx, version, group);
             }
         } else {
             let mut i = 0;
-            while i < len {
-                let batch = Self::batch::<L, BATCH, true>(at, Column::Value, len, i);
+            while i < tx.attempt.set.len {
+                let batch = Self::batch_to_publish::<L, BATCH>(tx, i);
                 apart |= Self::publish_batch(tx, version, batch);
                 i += BATCH as u32;
             }
@@ -152,8 +159,56 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if apart {
             // ORDER(F5): values before versions; pairs with F2.
             Mutant::NoF5.fence(lane);
-            Self::unlock_apart(at, S::map(tx.stm), len, version);
+            Self::unlock_apart(
+                Self::entries(tx),
+                S::map(tx.stm),
+                tx.attempt.set.len,
+                version,
+            );
         }
+    }
+
+    fn batch_to_publish<L: Lane, const B: usize>(tx: &mut Tx<'_, L, Self>, i: u32) -> Written<B> {
+        let at = Self::entries(tx);
+        let len = tx.attempt.set.len;
+        // SAFETY: i is below the count.
+        let (entries, values): ([u64; B], [u64; B]) = unsafe {
+            (
+                at.batch(Column::Address, i, len),
+                at.batch(Column::Value, i, len),
+            )
+        };
+        let mut which = 0;
+        for (j, &entry) in entries.iter().enumerate() {
+            which |= u32::from(i + (j as u32) < len && entry & WRITTEN != 0) << j;
+        }
+        Written {
+            which,
+            entries,
+            values,
+        }
+    }
+
+    /// Takes the first entries of a mask out of it.
+    fn group_to_publish<L: Lane>(tx: &mut Tx<'_, L, Self>, left: &mut u32) -> Written<GROUP> {
+        let at = Self::entries(tx);
+        let mut group = Written {
+            which: 0,
+            entries: [0; GROUP],
+            values: [0; GROUP],
+        };
+        for j in 0..GROUP {
+            group.which |= u32::from(*left != 0) << j;
+            // Without one left, the first entry stands for it.
+            let place = if *left == 0 { 0 } else { left.trailing_zeros() };
+            *left &= left.wrapping_sub(1);
+            // SAFETY: a place of `few_written` is on the stack, as the first is.
+            unsafe {
+                group.entries[j] = *at.inline(Column::Address, place);
+                group.values[j] = *at.inline(Column::Value, place);
+            }
+        }
+        group
     }
 
     /// Stores the new values of entries, those of packed words and pairs together
@@ -161,15 +216,14 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     fn publish_batch<L: Lane, const B: usize>(
         tx: &Tx<'_, L, Self>,
         version: Version,
-        batch: Group<B>,
+        batch: Written<B>,
     ) -> bool {
         let lane = tx.lane;
         let (map, has_apart) = (S::map(tx.stm), tx.attempt.apart);
-        let Group {
+        let Written {
             which,
             entries,
-            column: values,
-            ..
+            values,
         } = batch;
         let written = |j: usize| which >> j & 1 != 0;
         let mut apart = false;
