@@ -23,82 +23,92 @@ use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
+use core::marker::PhantomData;
 use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
-/// Returns the present clock, which is not behind the version of any word
-/// that the lane has seen.
-///
-/// It is a read-modify-write, which finds the last value in the order of the clock's changes,
-/// and a version depends on the value that its own increment has found.
-#[inline(always)]
-fn present<L: Lane>(lane: &L, clock: *mut u64) -> Version {
-    // ORDER(F11): a word seen before the clock.
-    lane.fence();
-    // SAFETY: the clock is live. Relaxed: the fence precedes.
-    Version(unsafe { lane.fetch_add_relaxed_64(clock, 0) })
+/// What is needed to tell the age of a word, by value, so that the transaction
+/// stays in registers around the calls of functions that are not inlined.
+struct Clock<'a, L, S> {
+    lane: &'a L,
+    ticks: *mut u64,
+    storage: PhantomData<S>,
 }
 
-/// Returns whether the clock is too far ahead of a first snapshot. It takes its arguments by value,
-/// as the next one does, so that the transaction stays in registers around the call.
-#[inline(never)]
-fn has_passed<L: Lane>(lane: &L, clock: *mut u64, first: Version) -> bool {
-    let ahead = present(lane, clock).0.wrapping_sub(first.0);
-    ahead >= 1 << (lane.version_bits() - 2)
-}
+impl<L: Lane, S: Storage> Clock<'_, L, S> {
+    /// Returns the present clock, which is not behind the version of any word
+    /// that the lane has seen.
+    ///
+    /// It is a read-modify-write, which finds the last value in the order of the clock's changes,
+    /// and a version depends on the value that its own increment has found.
+    #[inline(always)]
+    fn present(&self) -> Version {
+        // ORDER(F11): a word seen before the clock.
+        self.lane.fence();
+        // SAFETY: the clock is live. Relaxed: the fence precedes.
+        Version(unsafe { self.lane.fetch_add_relaxed_64(self.ticks, 0) })
+    }
 
-/// Gives an old word a young version, and returns whether it has done so.
-/// `seen` is the unlocked word, which looks newer than `snapshot`.
-///
-/// While the lane owns the word, nobody writes it. A version that looks newer
-/// than the clock then is one of an earlier circle.
-#[inline(never)]
-fn renew<L: Lane, S: Storage, T: Element, const INLINE: usize>(
-    lane: &L,
-    clock: *mut u64,
-    word: WordAddress,
-    seen: u64,
-    place: *mut u64,
-    snapshot: Version,
-) -> bool {
-    let bits = lane.version_bits();
-    let young = if S::packs::<T>() {
-        S::packed(snapshot, bits, u64::from(seen as u32))
-    } else {
-        S::unlocked(snapshot)
-    };
-    let locked = S::locked(seen, lane.grid_thread());
-    let pair = Versioned::<S, INLINE>::is_pair(lane, !S::packs::<T>(), word);
-    // SAFETY: the version word of an element in range of a live array
-    // (checked by `Tx`). Relaxed: F11 follows.
-    let owned = unsafe {
-        if pair {
-            let now = lane.load_relaxed_128(place);
-            now[0] == seen && lane.cas_relaxed_128(place, now, [locked, now[1]]) == now
-        } else {
-            lane.cas_relaxed_64(place, seen, locked) == seen
-        }
-    };
-    if !owned {
-        return false;
+    /// Returns whether the clock is too far ahead of a first snapshot.
+    #[inline(never)]
+    fn has_passed(self, first: Version) -> bool {
+        let ahead = self.present().0.wrapping_sub(first.0);
+        ahead >= 1 << (self.lane.version_bits() - 2)
     }
-    let clock = present(lane, clock);
-    let young_enough = clock.0.wrapping_sub(snapshot.0) < 1 << (bits - 2);
-    let old =
-        S::newest::<T, 1>([seen], 0, clock, bits).1 && young_enough || Mutant::OldUnproved.on(lane);
-    let free = if old { young } else { seen };
-    // ORDER(F6): the store that releases the lock starts no release sequence
-    // of the word's former writer.
-    lane.fence();
-    // SAFETY: as above, and owned. Relaxed: F6 precedes.
-    unsafe {
-        if pair {
-            let [_, value] = lane.load_relaxed_128(place);
-            lane.store_relaxed_128(place, [free, value]);
+
+    /// Gives an old word a young version, and returns whether it has done so.
+    /// `seen` is the unlocked word, which looks newer than `snapshot`.
+    ///
+    /// While the lane owns the word, nobody writes it. A version that looks newer
+    /// than the clock then is one of an earlier circle.
+    #[inline(never)]
+    fn renew<T: Element, const INLINE: usize>(
+        self,
+        word: WordAddress,
+        seen: u64,
+        place: *mut u64,
+        snapshot: Version,
+    ) -> bool {
+        let lane = self.lane;
+        let bits = lane.version_bits();
+        let young = if S::packs::<T>() {
+            S::packed(snapshot, bits, u64::from(seen as u32))
         } else {
-            lane.store_relaxed_64(place, free);
+            S::unlocked(snapshot)
+        };
+        let locked = S::locked(seen, lane.grid_thread());
+        let pair = Versioned::<S, INLINE>::is_pair(lane, !S::packs::<T>(), word);
+        // SAFETY: the version word of an element in range of a live array
+        // (checked by `Tx`). Relaxed: F11 follows.
+        let owned = unsafe {
+            if pair {
+                let now = lane.load_relaxed_128(place);
+                now[0] == seen && lane.cas_relaxed_128(place, now, [locked, now[1]]) == now
+            } else {
+                lane.cas_relaxed_64(place, seen, locked) == seen
+            }
+        };
+        if !owned {
+            return false;
         }
+        let clock = self.present();
+        let young_enough = clock.0.wrapping_sub(snapshot.0) < 1 << (bits - 2);
+        let old = S::newest::<T, 1>([seen], 0, clock, bits).1 && young_enough
+            || Mutant::OldUnproved.on(lane);
+        let free = if old { young } else { seen };
+        // ORDER(F6): the store that releases the lock starts no release sequence
+        // of the word's former writer.
+        lane.fence();
+        // SAFETY: as above, and owned. Relaxed: F6 precedes.
+        unsafe {
+            if pair {
+                let [_, value] = lane.load_relaxed_128(place);
+                lane.store_relaxed_128(place, [free, value]);
+            } else {
+                lane.store_relaxed_64(place, free);
+            }
+        }
+        old
     }
-    old
 }
 
 #[stm_core_macros::inlined]
@@ -109,6 +119,14 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             unsafe { tx.lane.ticks_bound(tx.stm.clock()) }
         } else {
             0
+        }
+    }
+
+    fn ticks<'a, L: Lane>(tx: &Tx<'a, L, Self>) -> Clock<'a, L, S> {
+        Clock {
+            lane: tx.lane,
+            ticks: tx.stm.clock(),
+            storage: PhantomData,
         }
     }
 
@@ -123,7 +141,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             return false;
         }
         tx.attempt.born.since = now;
-        has_passed(tx.lane, tx.stm.clock(), tx.attempt.born.snapshot)
+        Self::ticks(tx).has_passed(tx.attempt.born.snapshot)
     }
 
     /// Returns the same, given that words were accessed before; an attempt that
@@ -157,6 +175,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             return false;
         };
         let place = S::version_word(S::map(tx.stm), word);
-        renew::<L, S, T, INLINE>(tx.lane, tx.stm.clock(), word, seen, place, snapshot)
+        Self::ticks(tx).renew::<T, INLINE>(word, seen, place, snapshot)
     }
 }

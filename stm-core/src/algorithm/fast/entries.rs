@@ -146,15 +146,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         }
     }
 
-    /// Returns the address, the word seen and the value of entry `i`.
-    ///
-    /// # Safety
-    /// `i` is below the count.
-    pub(crate) unsafe fn fields(self, i: u32) -> [u64; 3] {
-        // SAFETY: the caller's.
-        [Column::Address, Column::Seen, Column::Value].map(|column| unsafe { self.get(column, i) })
-    }
-
     /// Sets a field of entry `i`.
     ///
     /// # Safety

@@ -21,7 +21,7 @@
 //!
 //! An *alternative* (`Tx::or_else`) can be undone: while one is open, a write
 //! goes to a blind entry of its own, never to an entry that was read or that is
-//! older than the alternative, and nothing is compacted ([`super::moves`]).
+//! older than the alternative, and nothing is compacted ([`super::alternative`]).
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, search, word_of};
 use crate::{memory::bloom::Bloom, tx::abort::Abort};

@@ -3,13 +3,15 @@
 //!
 //! | phase or set | files |
 //! | --- | --- |
-//! | read, extension, waiting | `read` |
-//! | commit | `acquire`, then `commit` |
+//! | read, extension | `read` |
+//! | commit | `acquire` with `shares`, then `commit` |
 //! | static updates | `update` |
 //! | sums | `sums`, with the log in `sum_set` |
 //! | teams | `team`, `team_commit` |
-//! | alternatives, early release | `moves` |
-//! | read and write set | `entry_set` and `moves`, on top of `entries` |
+//! | waiting | `changed` |
+//! | alternatives | `alternative` |
+//! | early release | `release` |
+//! | read and write set | `entry_set` and `compaction`, on top of `entries` |
 //! | commits alone | `alone` |
 //! | versions that wrap around | `age` |
 //! | versions and locks | `storage`; `pairs` for cells accessed by 128 bits |
@@ -17,13 +19,17 @@
 pub(crate) mod acquire;
 pub(crate) mod age;
 mod alone;
+mod alternative;
+pub(crate) mod changed;
 pub(crate) mod commit;
+mod compaction;
 pub(crate) mod entries;
 pub(crate) mod entry_set;
-mod moves;
 pub(crate) mod pairs;
 pub(crate) mod protocol;
 pub(crate) mod read;
+mod release;
+mod shares;
 pub(crate) mod storage;
 pub(crate) mod sum_set;
 pub(crate) mod sums;
