@@ -1,12 +1,11 @@
-//! Kernels made by `#[kernel]`, launched without `unsafe`. `verify/tests/check` lends them sums, records
-//! and nodes, `records.rs` preassigned nodes, and `in_use.rs` pools and containers.
+//! Kernels made by `#[kernel]`, launched without `unsafe`.
 
 #![cfg(feature = "host")]
 
 mod common;
 
 use common::prelude::*;
-use stm_core::Kernel;
+use stm_core::{Kernel, TNodes};
 
 /// The plan of the payments.
 #[derive(Clone, Copy, Debug, Plain)]
@@ -48,6 +47,40 @@ pub fn look_up<L: Lane, A: Algorithm>(
     stm.loops(lane).into(found).each(0..wanted.len(), |tx, i| {
         let at = wanted.get(lane, i).unwrap_or(0);
         tx.read(words, u64::from(at))
+    });
+}
+
+stm_core::record! {
+    /// A pair of words.
+    pub struct Pair {
+        /// The first.
+        pub a: u32,
+        /// The second.
+        pub b: u32,
+    }
+}
+
+/// Takes what else can be lent.
+#[kernel(name = "call_rest")]
+pub fn rest<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    sums: &stm_core::TSums<u64>,
+    pairs: &TRecords<A, Pair>,
+    nodes: &TNodes<A, Pair>,
+    pool: &TPool,
+    own: &TPreassigned<A, Pair>,
+) {
+    stm.for_each_preassigned(lane, 10, own, |tx, i, mine| {
+        tx.add(sums, 0, 0, i)?;
+        let pair = tx.read_record(pairs, 0)?;
+        let (a, b) = (pair.a + 1, pair.b + 2);
+        tx.write_record(pairs, 0, Pair { a, b })?;
+        tx.alloc_record(nodes, Pair { a: 1, b: i as u32 })?;
+        let node = tx.alloc(pool)?;
+        tx.free(pool, node)?;
+        tx.init(&mine, 0, Pair { a: 7, b: i as u32 })?;
+        Ok(())
     });
 }
 
@@ -117,6 +150,22 @@ fn results_come_back_and_input_is_read() {
     let ended = look_up::launch(&mut stm, shape, &words, &wanted, &mut few);
     assert_past_the_end(ended, 3, 3);
     assert_eq!(few.download().unwrap(), [0, 0, 0], "no transaction ran");
+}
+
+#[test]
+fn sums_records_pools_and_nodes_can_be_lent() {
+    let cpu = Cpu::new();
+    let mut stm = Stm::on(&cpu).unwrap();
+    let sums = Sums::zeroed(&cpu, 1, 1, "sums").unwrap();
+    let pairs = Records::zeroed(&cpu, Layout::Cells, 1, "pairs").unwrap();
+    let nodes = Nodes::new(&cpu, Layout::Cells, 16, "nodes").unwrap();
+    let pool = Pool::new(&cpu, 16, "pool").unwrap();
+    let mut own = PreassignedNodes::new(&cpu, Layout::Cells, 1, 10, "own").unwrap();
+    let shape = Launch::new(2, 2);
+    rest::launch(&mut stm, shape, &sums, &pairs, &nodes, &pool, &mut own).unwrap();
+    assert_eq!(sums.download().unwrap(), [45u64]);
+    let pair: Vec<Pair> = pairs.download().unwrap();
+    assert_eq!((pair[0].a, pair[0].b), (10, 20));
 }
 
 #[test]

@@ -250,7 +250,7 @@ fn add_as_team<L: Lane, A: Algorithm>(
         from += stride;
     }
     let words = p.work.dims + 1;
-    let n = p.work.members.len();
+    let points = p.work.members.len();
     // This makes the stores to `members` visible to all lanes.
     // SAFETY: all lanes of the warp come here, as often.
     unsafe { lane.sync_warp(lanes) };
@@ -263,7 +263,7 @@ fn add_as_team<L: Lane, A: Algorithm>(
         while k - tx.rank() < words {
             let at = (k < words).then_some(row + u64::from(k));
             let x = if at.is_some() && k != 0 {
-                load(lane, &p.work.points, u64::from(k - 1) * n + i)
+                load(lane, &p.work.points, u64::from(k - 1) * points + i)
             } else {
                 0
             };
@@ -289,7 +289,7 @@ fn add_to_row<L: Lane, A: Algorithm>(
     i: u64,
 ) -> TxResult<()> {
     let lane = tx.lane();
-    let n = p.work.members.len();
+    let points = p.work.members.len();
     let words = p.work.dims + 1;
     let member = load(lane, &p.work.members, i);
     if member >= p.work.clusters {
@@ -311,7 +311,7 @@ fn add_to_row<L: Lane, A: Algorithm>(
                 store(lane, &p.work.ranks, i, *new);
                 *new = new.wrapping_add(1);
             } else if k < words {
-                let x = f32::from_bits(load(lane, &p.work.points, u64::from(k - 1) * n + i));
+                let x = f32::from_bits(load(lane, &p.work.points, u64::from(k - 1) * points + i));
                 *new = (f32::from_bits(*new) + x).to_bits();
             }
             k += 1;
@@ -336,7 +336,7 @@ fn add_to_sums<L: Lane, A: Algorithm>(
     i: u64,
 ) -> TxResult<()> {
     let lane = tx.lane();
-    let (n, dims) = (p.work.members.len(), p.work.dims);
+    let (points, dims) = (p.work.members.len(), p.work.dims);
     let member = load(lane, &p.work.members, i);
     if member >= p.work.clusters {
         // Another lane of the block was stopped before its search.
@@ -350,7 +350,7 @@ fn add_to_sums<L: Lane, A: Algorithm>(
         // The last batch repeats the last coordinate to its end, and adds it once.
         let point: [f32; BATCH] = core::array::from_fn(|b| {
             let j = (k + b as u32).min(dims - 1);
-            f32::from_bits(load(lane, &p.work.points, u64::from(j) * n + i))
+            f32::from_bits(load(lane, &p.work.points, u64::from(j) * points + i))
         });
         tx.add_many(&sums, row, 1 + k, point, (dims - k).min(BATCH as u32))?;
         k += BATCH as u32;

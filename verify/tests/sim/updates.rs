@@ -1,12 +1,120 @@
-//! Static updates that go wrong, and their fences. Random programs have updates beside dynamic
-//! transactions; `stamp-ports/tests/simulated` has updates of up to 32 words.
+//! Static updates beside dynamic transactions: recorded, judged, and replayed.
 
 use crate::first_failure;
 use crate::prelude::*;
-use stm_core::host::{Cpu, TxArray};
+use stm_core::Element;
+use stm_core::host::{Cpu, Pod, TxArray};
 use stm_core::prelude::kernel;
+use stm_kernels::draw::{below, draw};
 use verify::program::directed::Directed;
 use verify::program::{Case, Op};
+use verify::recording::{Recording, words_needed};
+
+/// Returns an element for a number from 0 to 255, of which both halves matter if it has two.
+fn element<T: Element>(n: u64) -> T {
+    T::from_bits64(n << 40 | n)
+}
+
+/// The words of transaction `i`, of which some are named twice.
+fn at<const N: usize>(seed: u64, i: u64, len: u64) -> [u64; N] {
+    std::array::from_fn(|k| u64::from(below(draw(seed, i, k as u32), len as u32)))
+}
+
+/// What is written to word `k`.
+fn new<T: Element, const N: usize>(seed: u64, i: u64, k: usize, old: [T; N]) -> T {
+    let sum: u64 = old.iter().map(|old| old.to_bits64() % 256).sum();
+    element((sum + draw(seed, i, 9 + k as u32)) % 256)
+}
+
+/// Dynamic transactions, then static updates, then dynamic ones: of different warps, all at the same
+/// time.
+fn both<A: Algorithm, T: Element, const N: usize, const W: usize>(
+    lane: &SimLane<'_>,
+    stm: &StmRef<A>,
+    words: &A::Array<T>,
+    seed: u64,
+) {
+    let (n, len) = (TRANSACTIONS, words.len());
+    let dynamic = |first: u64| {
+        stm.for_each(lane, 0..n, |tx, i| {
+            let i = first + i;
+            let [from, to] = at::<2>(seed, i, len);
+            let old = [tx.read(words, from)?, tx.read(words, to)?];
+            tx.write(words, from, new(seed, i, 0, old))?;
+            if !i.is_multiple_of(3) {
+                tx.write(words, to, new(seed, i, 1, old))?;
+            }
+            Ok(())
+        });
+    };
+    dynamic(0);
+    stm.update_each(
+        lane,
+        0..n,
+        words,
+        |i| at::<N>(seed, n + i, len),
+        |i, old: [T; N]| {
+            let i = n + i;
+            (!i.is_multiple_of(5)).then(|| std::array::from_fn::<T, W, _>(|k| new(seed, i, k, old)))
+        },
+    );
+    dynamic(2 * n);
+}
+
+const TRANSACTIONS: u64 = 24;
+
+fn run<A: Algorithm, T: Element + Pod, const N: usize, const W: usize>(
+    config: SimConfig,
+    len: usize,
+) {
+    let sim = Sim::new(config);
+    let what = format!("{} N={N} W={W} {len} words {config}", A::NAME);
+    let words = array::<A, T, _>(&sim, &vec![element::<T>(7); len], "words");
+    let shape = Launch::new(2, 2 * config.warp_width);
+    let mut memory = Stm::new(&sim, shape, StmConfig::default()).unwrap();
+    // A lane has few of them, and many attempts.
+    let room = words_needed(2400, N as u64 + 8);
+    let mut recording = Recording::new(&sim, &shape, room).unwrap();
+    recording.name(&words).unwrap();
+    memory.observe(recording.probe());
+    let (stm, view) = (memory.handle::<A>(), words.view::<A>());
+    let launched = sim::launch(&mut memory, |lane| {
+        both::<A, T, N, W>(lane, &stm, &view, config.seed);
+    });
+    let done = launched.unwrap_or_else(|error| panic!("{what}: {error}"));
+    assert_eq!(done.commits, 3 * TRANSACTIONS, "{what}");
+    let judged = recording.judge(A::NAME, "both").unwrap();
+    assert!(judged.is_opaque(), "{what}: {judged}");
+    assert_eq!(judged.difference(&words).unwrap(), None, "{what}");
+}
+
+fn configurations(seeds: u64) -> impl Iterator<Item = SimConfig> {
+    let schedules = Schedule::named("lockstep stack starve64 random").into_iter();
+    let configs = schedules.flat_map(|schedule| [1, 2, 4].map(|w| SimConfig::of(w, schedule)));
+    let seeded = |config: SimConfig, seed| SimConfig {
+        version_bits: 3 + seed as u32 % 6,
+        wide_atomics: seed % 2 == 0,
+        ..config.with_stale(50).with_seed(seed)
+    };
+    configs.flat_map(move |config| (0..seeds).map(move |seed| seeded(config, seed)))
+}
+
+#[test]
+fn updates_beside_transactions_are_opaque_with_every_variant() {
+    under_all!(A => {
+        for config in configurations(if A::NAME == "fast" { 30 } else { 3 }) {
+            run::<A, u32, 4, 3>(config, 5);
+            run::<A, u32, 2, 2>(config, 3);
+            run::<A, u64, 3, 2>(config, 4);
+            run::<A, u64, 2, 2>(config, 3);
+        }
+    });
+    for config in configurations(3) {
+        run::<Fast, u32, 32, 32>(config, 40);
+        run::<Fast, u64, 32, 16>(config, 40);
+        run::<Fast, u32, 1, 0>(config, 2);
+    }
+}
 
 /// Names a word behind the last in update 3, and panics in this one while it holds words.
 #[kernel(all)]
