@@ -44,7 +44,7 @@ pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
 }
 
 fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let schemes = SCHEMES.into_iter().map(|(name, _, about)| (name, about));
+    let schemes = SCHEMES.iter().map(|&(name, _, about)| (name, about));
     schemes.chain([(STM, "a transaction for each cell")])
 }
 

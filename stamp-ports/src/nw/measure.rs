@@ -20,13 +20,17 @@ use stm_align::scorer::{Host, Scorer};
 use stm_core::host::Device;
 
 /// The launches that are timed, after one that is not.
-const REPEAT: usize = 5;
+pub(super) const REPEAT: usize = 5;
+
+/// The times, the last row of each table, and what it took beside the time, as a phrase that ends with
+/// bytes.
+pub(super) type Filled = (Vec<Duration>, Vec<LastRow>, String);
 
 /// How a scheme fills tables.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
-    /// As they are, by dataflow. Every part of the benchmark measures it.
-    Whole,
+    /// As they are, again and again. Every part of the benchmark measures it.
+    Whole(fn(&AnyDevice, &Inputs) -> Result<Filled>),
     /// Cut into tiles, by a launch for each diagonal. For a tile's side and the width of a warp the
     /// function returns the kernel; parts name the schemes and the sides that they measure.
     Tiles(fn(u32, u32) -> TileKernel),
@@ -36,48 +40,50 @@ pub(crate) enum Way {
 
 /// The schemes: the name, the way, and what it is.
 #[rustfmt::skip]
-pub(crate) const SCHEMES: [(&str, Way, &str); 5] = [
-    ("dataflow", Way::Whole, "one launch, in which warps hand values on through channels of tagged words"),
+pub(crate) const SCHEMES: &[(&str, Way, &str)] = &[
+    ("dataflow", Way::Whole(dataflow), "one launch, in which warps hand values on through channels of tagged words"),
     ("diagonals", Way::Tiles(TileKernel::tiles), "a launch for each diagonal of tiles"),
     ("graph", Way::Graph, "the same launches as a CUDA graph"),
     ("locks", Way::Tiles(|_, _| TileKernel::Locks), "the same launches; in a tile a thread for each cell, which waits for locks"),
     ("cells", Way::Tiles(|_, _| TileKernel::Cells), "the same with tagged words in place of locks"),
 ];
 
+/// Returns the names of the schemes that take tables as they are.
+pub(super) fn whole() -> impl Iterator<Item = &'static str> {
+    let all = SCHEMES.iter();
+    all.filter_map(|&(name, way, _)| matches!(way, Way::Whole(_)).then_some(name))
+}
+
 pub(super) fn named(name: &str) -> Option<Way> {
-    let mut schemes = SCHEMES.into_iter();
-    schemes.find_map(|(known, way, _)| (known == name).then_some(way))
+    let mut schemes = SCHEMES.iter();
+    schemes.find_map(|&(known, way, _)| (known == name).then_some(way))
 }
 
 /// Returns how the tables of a point are cut, if tiles compute them.
 pub(super) fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
     let side = u32::try_from(*asked.parameters.get("side")?).ok()?;
     let kernel = match named(&asked.implementation)? {
-        Way::Whole => return None,
+        Way::Whole(_) => return None,
         Way::Tiles(kernel) => kernel(side, warp_width),
         Way::Graph => TileKernel::tiles(side, warp_width),
     };
     Some(Cut { kernel, side })
 }
 
-/// Fills the tables of some pairs again and again. Returns the times, the last rows, and what it took
-/// beside the time, as a phrase that ends with bytes.
-fn fill(
-    device: &AnyDevice,
-    inputs: &Inputs,
-    way: Way,
-    cut: Option<Cut>,
-) -> Result<(Vec<Duration>, Vec<LastRow>, String)> {
+fn dataflow(device: &AnyDevice, inputs: &Inputs) -> Result<Filled> {
     let passes = inputs.passes();
-    let Some(cut) = cut else {
-        let mut strips = Strips::new(device, &passes, &inputs.scoring)?;
-        let times = timed(REPEAT, || strips.fill())?;
-        let blocks = counted(strips.blocks(), "block", "blocks");
-        let took = format!("{blocks} of a warp, {}", bytes(strips.bytes()));
-        return Ok((times, strips.last_rows(&passes)?, took));
-    };
+    let mut strips = Strips::new(device, &passes, &inputs.scoring)?;
+    let times = timed(REPEAT, || strips.fill())?;
+    let blocks = counted(strips.blocks(), "block", "blocks");
+    let took = format!("{blocks} of a warp, {}", bytes(strips.bytes()));
+    Ok((times, strips.last_rows(&passes)?, took))
+}
+
+/// Fills the tables of some pairs again and again, cut so.
+fn tiled(device: &AnyDevice, inputs: &Inputs, is_graph: bool, cut: Cut) -> Result<Filled> {
+    let passes = inputs.passes();
     let tables = Tables::new(device, cut, &passes, &inputs.scoring)?;
-    let times = if matches!(way, Way::Graph) {
+    let times = if is_graph {
         let mut graph = tables.recorded()?;
         timed(REPEAT, || graph.replay())?
     } else {
@@ -147,12 +153,16 @@ impl<'d> Measuring<'d> {
         }
         let device = self.device;
         let cut = cut(asked, device.limits().warp_width);
-        let way = named(&asked.implementation);
-        let way = way.filter(|way| matches!(way, Way::Whole) || cut.is_some());
-        let Some(way) = way else {
-            let name = &asked.implementation;
-            let why = format!("there is no implementation {name:?} of nw");
-            return Err(Error::Usage(why));
+        let fill: &dyn Fn(&Inputs) -> _ = match (named(&asked.implementation), cut) {
+            (Some(Way::Whole(fill)), _) => &move |inputs| fill(device, inputs),
+            (Some(way), Some(cut)) => {
+                &move |inputs| tiled(device, inputs, matches!(way, Way::Graph), cut)
+            }
+            _ => {
+                let name = &asked.implementation;
+                let why = format!("there is no implementation {name:?} of nw");
+                return Err(Error::Usage(why));
+            }
         };
         let is_right = |kept: &Kept| kept.case == case && (kept.by.is_none() || kept.by != cut);
         let kept = match self.kept.take().filter(is_right) {
@@ -160,7 +170,7 @@ impl<'d> Measuring<'d> {
             None => self.made(&case, cut)?,
         };
         let kept = self.kept.insert(kept);
-        let (times, rows, took) = fill(device, &kept.inputs, way, cut)?;
+        let (times, rows, took) = fill(&kept.inputs)?;
         let ms: Vec<f64> = times.into_iter().map(ms).collect();
         let mut found = Point::timed(asked, case.cells(), &ms, wrong(&rows, &kept.expected));
         if found.verified {

@@ -2,7 +2,7 @@
 //! first, and last what takes long.
 
 use super::Case;
-use super::measure::{cut, named};
+use super::measure::{cut, named, whole};
 use super::reduction::{self, HOPS, REDUCTION};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::points::Asked;
@@ -52,10 +52,12 @@ struct Plan {
 }
 
 impl Plan {
-    /// Adds the points of a case by dataflow, which takes tables as they are, and with tiles of each
+    /// Adds the points of a case by the schemes that take tables as they are, and with tiles of each
     /// of these sides by each of these.
     fn add_all(&mut self, part: &str, case: Case, sides: &[u64], of_each: &[&str]) {
-        self.add(part, "dataflow", case, 0);
+        for name in whole() {
+            self.add(part, name, case, 0);
+        }
         for &side in sides {
             for name in of_each {
                 self.add(part, name, case, side);
