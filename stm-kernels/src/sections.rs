@@ -128,8 +128,6 @@ fn combined<L: Lane>(lane: &L, p: &CombinedSectionsParams) {
     store(lane, &p.made, lane.block_index().into(), made);
 }
 
-pub type SectionsChosen = Sections<Chosen>;
-
 /// Makes the kernel for each kind of lock.
 macro_rules! sections {
     ($($kind:ty [$($entry:tt)+];)*) => {$(

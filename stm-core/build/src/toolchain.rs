@@ -87,7 +87,8 @@ pub fn clean(mut command: Command) -> Command {
     for (name, _) in std::env::vars_os() {
         let Some(name) = name.to_str() else { continue };
         let has = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
-        if has(&["CARGO", "RUST", "LD_LIBRARY_PATH"]) && !has(&KEPT) {
+        let ours = has(&["CARGO", "RUST"]) || name == "LD_LIBRARY_PATH";
+        if ours && !has(&KEPT) {
             command.env_remove(name);
         }
     }

@@ -206,21 +206,19 @@ pub struct Benchmarks {
     pub writes: Column,
 }
 
-/// The abstraction of a machine: benchmarks whose ratios are numbers (Stuart and Owens 2011, section 4).
-pub(crate) type Abstraction = Benchmarks;
-
 /// From which ratio on a load is said to be held up by atomics before it, or a load to be
 /// enough cheaper than an atomic for a thread to sleep.
 pub(crate) const TWICE: f64 = 2.0;
 
 impl Benchmarks {
-    /// Returns the abstraction, if there are blocks and all times are positive.
-    pub(crate) fn of(benchmarks: &Self) -> Option<Abstraction> {
+    /// Returns the abstraction of a machine, which these are if there are blocks and all times are
+    /// positive, so that all ratios are numbers (Stuart and Owens 2011, section 4).
+    pub(crate) fn abstraction(&self) -> Option<Self> {
         let positive = |time: f64| time.is_finite() && time > 0.0;
-        let pairs = [benchmarks.reads, benchmarks.writes].map(|column| column.pairs());
+        let pairs = [self.reads, self.writes].map(|column| column.pairs());
         let mut pairs = pairs.iter().flatten();
         let is_one = pairs.all(|pair| positive(pair.contended) && positive(pair.uncontended));
-        (is_one && benchmarks.blocks > 0).then_some(*benchmarks)
+        (is_one && self.blocks > 0).then_some(*self)
     }
 
     /// Returns whether contended loads take at least twice as long after an atomic.
@@ -300,11 +298,11 @@ pub(crate) mod tests {
 
     #[test]
     fn times_that_are_none_make_no_abstraction() {
-        assert_eq!(Abstraction::of(&Benchmarks { blocks: 0, ..FERMI }), None);
+        assert_eq!((Benchmarks { blocks: 0, ..FERMI }).abstraction(), None);
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             let mut benchmarks = FERMI;
             benchmarks.writes.after_atomic.contended = bad;
-            assert_eq!(Abstraction::of(&benchmarks), None, "{bad}");
+            assert_eq!(benchmarks.abstraction(), None, "{bad}");
         }
     }
 }

@@ -15,7 +15,7 @@ use crate::measure::meter::Progress;
 use crate::measure::timed;
 use crate::points::{Asked, Point};
 use crate::sync::operations::{self, CHOSEN};
-use abstraction::{Abstraction, Benchmarks};
+use abstraction::Benchmarks;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
@@ -119,8 +119,8 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    pub fn abstraction(&self) -> Option<Abstraction> {
-        Abstraction::of(&self.grids.last()?.times_ns)
+    pub fn abstraction(&self) -> Option<Benchmarks> {
+        self.grids.last()?.times_ns.abstraction()
     }
 
     /// Returns what `stamp device --measure --json` prints.

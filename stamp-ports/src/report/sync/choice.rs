@@ -23,7 +23,7 @@
 //! (`docs/lab-notes/2026-11-22-locks.md`). The mutex is measured with an increment inside and a
 //! common end, not by empty sections.
 
-use crate::measure::machine::abstraction::{Abstraction, Benchmarks, Pair, TWICE};
+use crate::measure::machine::abstraction::{Benchmarks, Pair, TWICE};
 use crate::report::records::Record;
 use serde_json::json;
 use stm_sync::barrier::Kind;
@@ -34,7 +34,7 @@ use stm_sync::semaphore::Kind as SemaphoreKind;
 /// across as many blocks, the mutex, the semaphore of a count that few threads fill, and that of a
 /// count that nearly all find room in. The module's documentation has the rule.
 pub(super) fn choose(times: &Benchmarks) -> Option<Record> {
-    let machine = Abstraction::of(times)?;
+    let machine = times.abstraction()?;
     let cost = |&kind: &Kind| barrier_cost(times, kind);
     let cheapest = (Kind::ALL.iter().copied()).min_by(|a, b| cost(a).total_cmp(&cost(b)));
     let (mutex, low) = if machine.atomic_to_poll() > TWICE {
@@ -88,7 +88,7 @@ fn spread(pair: &Pair, lines: f64) -> f64 {
     (pair.contended / lines).max(pair.uncontended)
 }
 
-pub(super) fn ratios(machine: &Abstraction) -> Vec<Record> {
+pub(super) fn ratios(machine: &Benchmarks) -> Vec<Record> {
     let mut all = Vec::new();
     for (kind, column) in [("reads", machine.reads), ("writes", machine.writes)] {
         let ratios = column.ratios();
@@ -123,7 +123,7 @@ mod tests {
     }
 
     /// The same times with every one of a column multiplied.
-    fn scaled(benchmarks: &Abstraction, by: f64) -> Abstraction {
+    fn scaled(benchmarks: &Benchmarks, by: f64) -> Benchmarks {
         let mut scaled = *benchmarks;
         for column in [&mut scaled.reads, &mut scaled.writes] {
             for pair in [

@@ -21,7 +21,7 @@ use super::page::Report;
 use super::palette::plain;
 use super::records::{Record, judged, record, whole, with};
 use super::stated::Page;
-use crate::measure::machine::abstraction::Abstraction;
+use crate::measure::machine::abstraction::Benchmarks;
 use crate::points::Point;
 use crate::sync::Bench;
 use serde_json::json;
@@ -125,7 +125,7 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
     let walk = format!("counts=1 part=list blocks={}", shape["walk"]);
     let grids = bench.machine.iter().flat_map(|machine| &machine.grids);
     let mut grids = grids.map(|grid| &grid.times_ns);
-    let memory = grids.clone().filter_map(Abstraction::of);
+    let memory = grids.clone().filter_map(Benchmarks::abstraction);
     let memory = memory.flat_map(|ratios| choice::ratios(&ratios));
     let blocks = grids.clone().map(|times| json!({"blocks": times.blocks}));
     let own = if of_paper {
@@ -133,7 +133,7 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
     } else {
         grids.next_back()
     };
-    let machine = own.and_then(Abstraction::of);
+    let machine = own.and_then(Benchmarks::abstraction);
     let barriers = Kind::ALL.iter().map(|kind| json!({"name": kind.name()}));
     let here = json!({"half": p.div_ceil(2), "p": p, "twice": 2 * p, "eight": 8 * p});
     Sets::new([

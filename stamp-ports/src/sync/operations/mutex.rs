@@ -170,7 +170,7 @@ fn combined(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Er
             made,
             sections,
         };
-        // SAFETY: as in `of_kind`.
+        // SAFETY: as in `made_on`.
         unsafe { device.launch::<CombinedSections>(shape, &params) }
     })?;
     combiners.check()?;
@@ -189,7 +189,7 @@ fn peer(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error>
             made: made.get(0).unwrap_or(std::ptr::null_mut()),
             sections,
         };
-        // SAFETY: as in `of_kind`; the counter and the words are there.
+        // SAFETY: as in `made_on`; the counter and the words are there.
         unsafe { device.launch::<SectionsPeer>(shape, &params) }
     })
 }
