@@ -111,9 +111,12 @@ pub(crate) fn package(tree: &Tree) -> Result {
     let mut command = clean(Command::new("cargo"));
     command.args(["package", "--quiet", "--allow-dirty", "--all-features"]);
     command.args(PACKAGES.iter().flat_map(|name| ["--package", name]));
-    command.env("CARGO_TARGET_DIR", &tree.target);
+    // Cargo keeps what it unpacks by the folder's name and the version: under a name that was there
+    // before, it would build what the packages were then.
+    let target = (tree.target).join(format!("package-{}", std::process::id()));
+    command.env("CARGO_TARGET_DIR", &target);
     tree.run(command, "cargo package")?;
-    let folder = tree.target.join("package");
+    let folder = target.join("package");
     let mut wrong = Vec::new();
     for name in PACKAGES {
         let mut list = clean(Command::new("cargo"));
@@ -138,6 +141,7 @@ pub(crate) fn package(tree: &Tree) -> Result {
             None => wrong.push(format!("{name} was not packaged")),
         }
     }
+    let _ = std::fs::remove_dir_all(target);
     Error::unless_empty(&wrong, "")
 }
 

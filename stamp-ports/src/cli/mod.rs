@@ -5,11 +5,11 @@
 //! | `args` | the options |
 //! | `help` | the help of `run` and `tune`, which is that of a workload; the parser's errors |
 //! | `console` | the device that is opened, what became of standard output, and lists of names |
-//! //! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
+//! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
 //! | `list`, `machine` | `list` and `device`; `device --measure` |
 //! | `all` | `bench all`, which runs the others |
 //! | `tune`, `against`, `paper`, `sync` | the commands that measure more, `bench floor` in `tune`, `bench nw` in `sync` |
-//! //! | `record`, `isolation` | `record`, and `isolation`, which judges what `bench paper` measured |
+//! | `record`, `isolation` | `record`, and `isolation`, which judges what `bench paper` measured |
 //! | `nw` | `nw`, alignments |
 
 mod against;
