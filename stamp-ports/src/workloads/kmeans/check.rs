@@ -17,7 +17,7 @@
 //!    so many roundings may make of them, in place of checks 4 and 5.
 //!
 //! # The whole run, against a sequential one in double precision
-//! The two start from the same points. [`Follower`] makes the sequential run
+//! The two start from the same points. [`Clustering`] makes the sequential run
 //! pass by pass, with its own centres, never rounded to `f32`, and compares:
 //! - each point's centre. Where the device's is another, both must be equally
 //!   near as far as either can tell: within the error of 1 and the distances of
@@ -35,145 +35,89 @@ use super::points::Points;
 use super::sequential::{Centres, ROUNDING, Sums, sums};
 use std::iter::zip;
 use stm_core::internal::host::in_ranges;
+use stm_kernels::kmeans::NOWHERE;
 
-/// What a launch left, and what it started from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pass<'a> {
-    pub(super) points: &'a Points,
-    /// The centres that it used, one after the other.
-    pub(super) centres: &'a [f32],
-    pub(super) before: &'a [u32],
-    pub(super) members: &'a [u32],
+/// What a launch left.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
+    pub(super) members: Vec<u32>,
     /// The points' places among the additions to their centre, if there is an order.
-    pub(super) ranks: Option<&'a [u32]>,
+    pub(super) ranks: Option<Vec<u32>>,
     /// For each centre, the count and the bits of the sums; those of further centres are zeros.
-    pub(super) rows: &'a [u32],
+    pub(super) rows: Vec<u32>,
     /// How many points changed, as the device counted.
     pub(super) changed: u64,
-}
-
-impl Pass<'_> {
-    /// Makes all checks, and the same pass of the sequential run. An error is what is wrong, on one
-    /// line.
-    pub(super) fn check(&self, follower: &mut Follower) -> Result<(), String> {
-        let dims = self.points.dims();
-        let clusters = self.centres.len() / dims;
-        let changed = zip(self.before, self.members).filter(|(before, now)| before != now);
-        let changed = changed.count() as u64;
-        wrong! {
-            changed != self.changed =>
-                "{changed} points changed their centre, and {} were counted", self.changed;
-        }
-        for (i, &c) in self.members.iter().enumerate() {
-            wrong! {
-                c as usize >= clusters => "point {i} has centre {c}, and there are {clusters}";
-            }
-        }
-        let sums = sums(self.points, self.members, clusters);
-        let (used, beyond) = self.rows.split_at(clusters * (dims + 1));
-        for (c, (&count, row)) in zip(&sums.0, used.chunks(dims + 1)).enumerate() {
-            wrong! {
-                row[0] != count => "centre {c} counts {} points, and {count} sit with it", row[0];
-            }
-        }
-        match self.ranks {
-            Some(ranks) => self.check_in_order(ranks, &sums.0)?,
-            None => self.check_within_rounding(&sums)?,
-        }
-        follower.follow(self, &sums)?;
-        wrong! {
-            beyond.iter().any(|&word| word != 0) => "a sum beyond the last centre was written";
-        }
-        Ok(())
-    }
-
-    /// Checks 4 and 5.
-    fn check_in_order(&self, ranks: &[u32], counts: &[u32]) -> Result<(), String> {
-        const NONE: u32 = u32::MAX;
-        // The members of each centre in the order of their additions.
-        let orders = counts.iter().map(|&count| vec![NONE; count as usize]);
-        let mut orders: Vec<Vec<u32>> = orders.collect();
-        for ((&c, &rank), i) in zip(zip(self.members, ranks), 0..) {
-            let order = &mut orders[c as usize];
-            let count = order.len();
-            let saw = format_args!("saw a count of {rank} at centre {c}");
-            let place = (order.get_mut(rank as usize))
-                .ok_or_else(|| format!("point {i} {saw}, which has {count} points"))?;
-            wrong! {
-                *place != NONE => "points {place} and {i} both {saw}";
-            }
-            *place = i;
-        }
-        let dims = self.points.dims();
-        for (c, (order, row)) in zip(&orders, self.rows.chunks(dims + 1)).enumerate() {
-            let mut sums = vec![0f32; dims];
-            for &i in order {
-                for (sum, x) in zip(&mut sums, self.points.point(i as usize)) {
-                    *sum += x;
-                }
-            }
-            for (j, (sum, &bits)) in zip(sums, &row[1..]).enumerate() {
-                wrong! {
-                    sum.to_bits() != bits =>
-                        "sum {j} of centre {c} is {:e}, not the {sum:e} that its {} points add up \
-                         to in their order", f32::from_bits(bits), order.len();
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Compares the rows with what the members add up to in double precision.
-    fn check_within_rounding(&self, (counts, sums): &Sums) -> Result<(), String> {
-        let dims = self.points.dims();
-        for (c, (&count, row)) in zip(counts, self.rows.chunks(dims + 1)).enumerate() {
-            for (j, (&bits, &(sum, magnitude))) in zip(&row[1..], &sums[c * dims..]).enumerate() {
-                let found = f64::from(f32::from_bits(bits));
-                // So many additions in any order (Higham 2002, section 4.2); twice
-                // the first order covers the higher ones.
-                let bound = 2.0 * f64::from(count) * ROUNDING * magnitude;
-                let explained = (found - sum).abs() <= bound;
-                // Of a sum that is no number, nothing is.
-                wrong! {
-                    !explained =>
-                        "sum {j} of centre {c} is {found:e}, not the {sum:e} of its {count} \
-                         points, and rounding explains {bound:e}";
-                }
-            }
-        }
-        Ok(())
-    }
 }
 
 /// The fewest points whose judgement is worth a thread.
 const WORTH: u64 = 1024;
 
-/// The sequential run in double precision that follows a device's run.
-#[derive(Clone, Debug)]
-pub(super) struct Follower {
-    pub(super) centres: Centres,
+/// A clustering by a device, and the sequential one in double precision that follows it.
+pub(super) struct Clustering {
+    pub(super) passes: u32,
+    /// The device's centres, one after the other.
+    pub(super) centres: Vec<f32>,
+    pub(super) members: Vec<u32>,
+    exact: Centres,
     /// The most by which a device's centre may be off, one after the other.
     bounds: Vec<f64>,
     /// Points, over all passes, for which the device took another centre that is equally near.
     pub(super) ties: u64,
 }
 
-impl Follower {
+impl Clustering {
     pub(super) fn new(points: &Points, chosen: &[u32]) -> Self {
+        let centres = points.values_of(chosen);
         Self {
-            centres: Centres::new(points.dims(), &points.values_of(chosen)),
-            bounds: vec![0.0; chosen.len() * points.dims()],
+            passes: 0,
+            members: vec![NOWHERE; points.len()],
+            exact: Centres::new(points.dims(), &centres),
+            bounds: vec![0.0; centres.len()],
             ties: 0,
+            centres,
         }
     }
 
+    /// Makes all checks of a pass, and the same pass of the sequential run. An error is what is wrong,
+    /// on one line.
+    pub(super) fn check(&mut self, points: &Points, left: &Left) -> Result<(), String> {
+        let (dims, clusters) = (points.dims(), self.exact.len());
+        let changed = zip(&self.members, &left.members).filter(|(before, now)| before != now);
+        let changed = changed.count() as u64;
+        wrong! {
+            changed != left.changed =>
+                "{changed} points changed their centre, and {} were counted", left.changed;
+        }
+        for (i, &c) in left.members.iter().enumerate() {
+            wrong! {
+                c as usize >= clusters => "point {i} has centre {c}, and there are {clusters}";
+            }
+        }
+        let sums = sums(points, &left.members, clusters);
+        let (used, beyond) = left.rows.split_at(clusters * (dims + 1));
+        for (c, (&count, row)) in zip(&sums.0, used.chunks(dims + 1)).enumerate() {
+            wrong! {
+                row[0] != count => "centre {c} counts {} points, and {count} sit with it", row[0];
+            }
+        }
+        match &left.ranks {
+            Some(ranks) => left.check_in_order(points, ranks, &sums.0)?,
+            None => left.check_within_rounding(&sums)?,
+        }
+        self.follow(points, &left.members, &sums)?;
+        wrong! {
+            beyond.iter().any(|&word| word != 0) => "a sum beyond the last centre was written";
+        }
+        Ok(())
+    }
+
     /// How far each of the device's centres is from the exact one, or the first that is too far.
-    pub(super) fn shifts(&self, centres: &[f32]) -> Result<Vec<f64>, String> {
-        let mut squares = vec![0.0; self.centres.len()];
-        let dims = centres.len() / squares.len();
-        for (i, (&x, &bound)) in zip(centres, &self.bounds).enumerate() {
+    pub(super) fn shifts(&self) -> Result<Vec<f64>, String> {
+        let mut squares = vec![0.0; self.exact.len()];
+        let dims = self.centres.len() / squares.len();
+        for (i, (&x, &bound)) in zip(&self.centres, &self.bounds).enumerate() {
             let (c, j) = (i / dims, i % dims);
-            let exact = self.centres.at(c, j);
+            let exact = self.exact.at(c, j);
             let apart = (f64::from(x) - exact).abs();
             wrong! {
                 apart > bound || apart.is_nan() =>
@@ -186,31 +130,32 @@ impl Follower {
     }
 
     /// Makes the pass that the device has made and compares, check 1 included, on all cores.
-    fn follow(&mut self, pass: &Pass<'_>, sums: &Sums) -> Result<(), String> {
-        let shifts = self.shifts(pass.centres)?;
+    fn follow(&mut self, points: &Points, members: &[u32], sums: &Sums) -> Result<(), String> {
+        let shifts = self.shifts()?;
         let shift_max = shifts.iter().copied().fold(0.0, f64::max);
-        let used = Centres::new(pass.points.dims(), pass.centres);
-        let ties = in_ranges(WORTH, pass.points.len() as u64, |points| {
+        let used = Centres::new(points.dims(), &self.centres);
+        let ties = in_ranges(WORTH, points.len() as u64, |range| {
             let mut squares = Vec::new();
-            let mut is_tie = |i| self.is_tie(pass, i, (&used, &shifts, shift_max), &mut squares);
-            let ties = points.map(|i| Ok(u64::from(is_tie(i as usize)?)));
+            let mut is_tie = |i| {
+                let at = (i as usize, points.point(i as usize), members[i as usize]);
+                self.is_tie(at, (&used, &shifts, shift_max), &mut squares)
+            };
+            let ties = range.map(|i| Ok(u64::from(is_tie(i)?)));
             ties.sum::<Result<u64, String>>()
         });
         self.ties += ties.into_iter().sum::<Result<u64, String>>()?;
-        self.centres.move_to_means(sums, &mut self.bounds);
+        self.exact.move_to_means(sums, &mut self.bounds);
         Ok(())
     }
 
-    /// Whether one point is a tie that the two runs decided differently, or what is wrong with it.
-    /// The device used other centres, which are shifted by so much.
+    /// Whether a point, with its number and its centre, is a tie that the two runs decided
+    /// differently, or what is wrong with it. The device used other centres, shifted by so much.
     fn is_tie(
         &self,
-        pass: &Pass<'_>,
-        i: usize,
+        (i, point, c): (usize, &[f32], u32),
         (used, shifts, shift_max): (&Centres, &[f64], f64),
         squares: &mut Vec<f64>,
     ) -> Result<bool, String> {
-        let (point, c) = (pass.points.point(i), pass.members[i]);
         let dims = point.len() as f64;
         let relative = (dims + 2.0) * ROUNDING / (1.0 - (dims + 2.0) * ROUNDING);
         // A square below the smallest normal number is off by as much.
@@ -229,7 +174,7 @@ impl Follower {
         if used.centre == c && used.second.sqrt() - used.square.sqrt() > 2.5 * shift_max {
             return Ok(false);
         }
-        let exact = self.centres.nearest(point, squares);
+        let exact = self.exact.nearest(point, squares);
         if exact.centre == c {
             return Ok(false);
         }
@@ -242,5 +187,64 @@ impl Follower {
                  are {mine:e} and {other:e}, and rounding explains up to {limit:e}", exact.centre;
         }
         Ok(true)
+    }
+}
+
+impl Left {
+    /// Checks 4 and 5.
+    fn check_in_order(&self, points: &Points, ranks: &[u32], counts: &[u32]) -> Result<(), String> {
+        const NONE: u32 = u32::MAX;
+        // The members of each centre in the order of their additions.
+        let orders = counts.iter().map(|&count| vec![NONE; count as usize]);
+        let mut orders: Vec<Vec<u32>> = orders.collect();
+        for ((&c, &rank), i) in zip(zip(&self.members, ranks), 0..) {
+            let order = &mut orders[c as usize];
+            let count = order.len();
+            let saw = format_args!("saw a count of {rank} at centre {c}");
+            let place = (order.get_mut(rank as usize))
+                .ok_or_else(|| format!("point {i} {saw}, which has {count} points"))?;
+            wrong! {
+                *place != NONE => "points {place} and {i} both {saw}";
+            }
+            *place = i;
+        }
+        let dims = points.dims();
+        for (c, (order, row)) in zip(&orders, self.rows.chunks(dims + 1)).enumerate() {
+            let mut sums = vec![0f32; dims];
+            for &i in order {
+                for (sum, x) in zip(&mut sums, points.point(i as usize)) {
+                    *sum += x;
+                }
+            }
+            for (j, (sum, &bits)) in zip(sums, &row[1..]).enumerate() {
+                wrong! {
+                    sum.to_bits() != bits =>
+                        "sum {j} of centre {c} is {:e}, not the {sum:e} that its {} points add up \
+                         to in their order", f32::from_bits(bits), order.len();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Compares the rows with what the members add up to in double precision.
+    fn check_within_rounding(&self, (counts, sums): &Sums) -> Result<(), String> {
+        let dims = sums.len() / counts.len();
+        for (c, (&count, row)) in zip(counts, self.rows.chunks(dims + 1)).enumerate() {
+            for (j, (&bits, &(sum, magnitude))) in zip(&row[1..], &sums[c * dims..]).enumerate() {
+                let found = f64::from(f32::from_bits(bits));
+                // So many additions in any order (Higham 2002, section 4.2); twice
+                // the first order covers the higher ones.
+                let bound = 2.0 * f64::from(count) * ROUNDING * magnitude;
+                let explained = (found - sum).abs() <= bound;
+                // Of a sum that is no number, nothing is.
+                wrong! {
+                    !explained =>
+                        "sum {j} of centre {c} is {found:e}, not the {sum:e} of its {count} \
+                         points, and rounding explains {bound:e}";
+                }
+            }
+        }
+        Ok(())
     }
 }

@@ -1,6 +1,7 @@
 //! The accesses of k-means without synchronisation: the first pass with the most
 //! clusters. There are no more, as the centres of the next pass would be wrong.
 
+use super::check::Clustering;
 use super::input::Kmeans;
 use super::passes::Data;
 use crate::workloads::prelude::*;
@@ -21,7 +22,7 @@ fn first_pass<D: Device + 'static>() -> Own<D> {
         },
         reset: |of, data| of.clear(data),
         verify: |of, data, _| {
-            let mut now = of.begin(&data.chosen);
+            let mut now = Clustering::new(&of.points, &data.chosen);
             Ok(of.judge(data, &mut now)?.err())
         },
         note: |_, _| {

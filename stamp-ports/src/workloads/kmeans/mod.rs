@@ -21,6 +21,7 @@
 //! | `check.rs` | the checks |
 
 use crate::workloads::prelude::*;
+use check::Clustering;
 use passes::Found;
 use stm_core::host::Statistics;
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork};
@@ -103,7 +104,7 @@ impl Workload for Kmeans {
     accessed!(data => data.rows.accessed());
 
     fn clear<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        let first = self.begin(&data.chosen);
+        let first = Clustering::new(&self.points, &data.chosen);
         data.members.upload(&first.members)?;
         data.armed = true;
         data.arm(&first.centres, self.clusters_max)

@@ -1,12 +1,12 @@
 //! The passes of a run: data put in place, a launch, a check, the centres moved.
 
-use super::check::{Follower, Pass};
+use super::check::{Clustering, Left};
 use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
 use crate::workloads::compare::Whole;
 use crate::workloads::prelude::*;
 use serde::Serialize;
-use stm_kernels::kmeans::{KMeansWork, NOWHERE};
+use stm_kernels::kmeans::KMeansWork;
 
 pub struct Data<D: Device> {
     /// The numbers of the points that are the first centres; the first `k` of
@@ -64,23 +64,7 @@ impl<D: Device> Data<D> {
     }
 }
 
-pub(super) struct Clustering {
-    pub(super) centres: Vec<f32>,
-    pub(super) members: Vec<u32>,
-    pub(super) follower: Follower,
-    passes: u32,
-}
-
 impl Kmeans {
-    pub(super) fn begin(&self, chosen: &[u32]) -> Clustering {
-        Clustering {
-            centres: self.points.values_of(chosen),
-            members: vec![NOWHERE; self.points.len()],
-            follower: Follower::new(&self.points, chosen),
-            passes: 0,
-        }
-    }
-
     /// Checks what the launch of a pass left, and moves the centres. Returns whether another follows,
     /// or what is wrong.
     pub(super) fn judge<D: Device>(
@@ -88,28 +72,22 @@ impl Kmeans {
         data: &Data<D>,
         now: &mut Clustering,
     ) -> Result<Whole<bool>> {
-        let (n, dims) = (self.points.len(), self.points.dims());
-        let (members, ranks) = (data.members.download()?, data.ranks.download()?);
-        let (rows, _) = data.rows.download()?;
-        let changed = data.changed.download()?.into_iter().sum();
-        let pass = Pass {
-            points: &self.points,
-            centres: &now.centres,
-            before: &now.members,
-            members: &members,
-            ranks: (!self.how.adds).then_some(&ranks),
-            rows: &rows,
-            changed,
+        let ranks = (!self.how.adds).then(|| data.ranks.download());
+        let left = Left {
+            members: data.members.download()?,
+            ranks: ranks.transpose()?,
+            rows: data.rows.download()?.0,
+            changed: data.changed.download()?.into_iter().sum(),
         };
-        let checked = pass.check(&mut now.follower);
-        move_centres(&mut now.centres, &rows, dims);
-        now.members = members;
+        let checked = now.check(&self.points, &left);
+        move_centres(&mut now.centres, &left.rows, self.points.dims());
+        now.members = left.members;
         Ok(checked.and_then(|()| {
             let is_last = now.passes >= self.how.passes_max;
-            if !is_last && goes_on(changed, n, self.how.threshold) {
+            if !is_last && goes_on(left.changed, self.points.len(), self.how.threshold) {
                 return Ok(true);
             }
-            now.follower.shifts(&now.centres).map(|_| false)
+            now.shifts().map(|_| false)
         }))
     }
 
@@ -123,7 +101,7 @@ impl Kmeans {
         let n = self.points.len() as u64;
         data.found = Found::default();
         for clusters in self.clusters_min..=self.clusters_max {
-            let mut now = self.begin(&data.chosen[..clusters as usize]);
+            let mut now = Clustering::new(&self.points, &data.chosen[..clusters as usize]);
             data.members.upload(&now.members)?;
             let ended = loop {
                 data.arm(&now.centres, clusters)?;
@@ -141,7 +119,7 @@ impl Kmeans {
             data.found.wrong = (ended.err())
                 .map(|wrong| format!("{clusters} clusters, pass {}: {wrong}", now.passes));
             data.found.passes.push(now.passes);
-            data.found.ties += now.follower.ties;
+            data.found.ties += now.ties;
             if data.found.wrong.is_some() {
                 break;
             }

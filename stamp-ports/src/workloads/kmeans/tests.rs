@@ -1,9 +1,8 @@
 //! What passes on the CPU leave is accepted, and refused when it is spoilt; a run ends like the free
 //! one on the host.
 
-use super::check::{Follower, Pass};
+use super::check::{Clustering, Left};
 use super::input::{Drawn, PointsFrom};
-use super::passes::Clustering;
 use super::points::Points;
 use super::sequential::{Centres, Nearest, goes_on, move_centres, sums};
 use super::*;
@@ -96,24 +95,21 @@ fn a_tie_may_fall_either_way_and_is_counted_and_the_runs_stay_together() {
 
 const CLUSTERS: u32 = 8;
 
-/// What a pass left on the device, and what it started from.
-struct Left {
+/// A pass on the device: what it started from, and what it left.
+struct Pass {
     of: Kmeans,
     now: Clustering,
     data: Data<Cpu>,
-    members: Vec<u32>,
-    ranks: Vec<u32>,
-    rows: Vec<u32>,
-    changed: u64,
+    left: Left,
 }
 
-impl Left {
+impl Pass {
     /// After three passes, each of which was right, and before the fourth is judged.
     fn right() -> Self {
         let (of, cpu) = (kmeans(CLUSTERS), Cpu::new());
         let mut data = of.prepare(&cpu, 3, 500).unwrap();
         of.clear(&mut data).unwrap();
-        let mut now = of.begin(&data.chosen);
+        let mut now = Clustering::new(&of.points, &data.chosen);
         for passes in 0..4 {
             if passes > 0 {
                 assert_eq!(of.judge(&data, &mut now).unwrap(), Ok(true));
@@ -122,46 +118,55 @@ impl Left {
             let done = ran::<HvSorting, _>(&of, &cpu, &mut data, ((2, 2), 500));
             assert_eq!(done.statistics.commits, 500);
         }
-        Self {
+        let left = Left {
             members: data.members.download().unwrap(),
-            ranks: data.ranks.download().unwrap(),
+            ranks: Some(data.ranks.download().unwrap()),
             rows: data.rows.download().unwrap().0,
             changed: data.changed.download().unwrap()[0],
+        };
+        Self {
             of,
             now,
             data,
+            left,
         }
     }
 
     fn wrong(mut self) -> Option<String> {
         let data = &mut self.data;
-        data.members.upload(&self.members).unwrap();
-        data.ranks.upload(&self.ranks).unwrap();
-        data.rows.upload(&self.rows).unwrap();
-        data.changed.upload(&[self.changed]).unwrap();
+        data.members.upload(&self.left.members).unwrap();
+        data.ranks.upload(&self.left.ranks.unwrap()).unwrap();
+        data.rows.upload(&self.left.rows).unwrap();
+        data.changed.upload(&[self.left.changed]).unwrap();
         self.of.judge(data, &mut self.now).unwrap().err()
     }
 
     /// The points of a centre.
-    fn members_of(&self, centre: u32) -> impl Iterator<Item = usize> {
-        (0..self.members.len()).filter(move |&i| self.members[i] == centre)
+    fn members(&self, centre: u32) -> Vec<usize> {
+        let members = self.left.members.iter().enumerate();
+        let of_it = members.filter(|(_, c)| **c == centre);
+        of_it.map(|(i, _)| i).collect()
+    }
+
+    fn ranks(&mut self) -> &mut [u32] {
+        self.left.ranks.as_mut().unwrap()
     }
 
     /// Gives the first point another centre.
     fn astray(&mut self, centre: u32) {
-        self.changed += u64::from(self.now.members[0] == self.members[0]);
-        self.members[0] = centre;
+        self.left.changed += u64::from(self.now.members[0] == self.left.members[0]);
+        self.left.members[0] = centre;
     }
 
     /// Adds all points anew, in their order.
     fn add_up(&mut self) {
-        self.changed = zip(&self.now.members, &self.members)
-            .filter(|(a, b)| a != b)
-            .count() as u64;
-        self.rows.fill(0);
-        for (i, point) in self.of.points.iter().enumerate() {
-            let row = &mut self.rows[6 * self.members[i] as usize..][..6];
-            self.ranks[i] = row[0];
+        let changed = zip(&self.now.members, &self.left.members).filter(|(a, b)| a != b);
+        self.left.changed = changed.count() as u64;
+        self.left.rows.fill(0);
+        let points = self.of.points.iter().zip(&self.left.members);
+        for ((point, &c), rank) in points.zip(self.left.ranks.as_mut().unwrap()) {
+            let row = &mut self.left.rows[6 * c as usize..][..6];
+            *rank = row[0];
             row[0] += 1;
             for (sum, x) in zip(&mut row[1..], point) {
                 *sum = (f32::from_bits(*sum) + x).to_bits();
@@ -170,87 +175,88 @@ impl Left {
     }
 }
 
-const SPOILS: Spoils<Left, 14> = [
-    (|left| left.rows[6 * 2 + 3] ^= 1, "sum 2 of centre 2"),
-    (|left| left.rows[6 * 3] -= 1, "centre 3 counts"),
+const SPOILS: Spoils<Pass, 14> = [
+    (|pass| pass.left.rows[6 * 2 + 3] ^= 1, "sum 2 of centre 2"),
+    (|pass| pass.left.rows[6 * 3] -= 1, "centre 3 counts"),
     // All of one transaction is lost: the counts of the others close the gap.
     (
-        |left| {
-            let lost = left.members_of(3).next().unwrap();
-            for i in left.members_of(3).collect::<Vec<_>>() {
-                left.ranks[i] -= u32::from(left.ranks[i] > left.ranks[lost]);
+        |pass| {
+            let of = pass.members(3);
+            let lost = pass.ranks()[of[0]];
+            for i in of {
+                pass.ranks()[i] -= u32::from(pass.ranks()[i] > lost);
             }
-            left.rows[6 * 3] -= 1;
+            pass.left.rows[6 * 3] -= 1;
         },
         "centre 3 counts",
     ),
     // One coordinate of one point: the count is right.
     (
-        |left| {
-            let torn = left.members_of(3).next().unwrap();
-            let sum = &mut left.rows[6 * 3 + 5];
-            *sum = (f32::from_bits(*sum) - left.of.points.point(torn)[4]).to_bits();
+        |pass| {
+            let torn = pass.members(3)[0];
+            let sum = &mut pass.left.rows[6 * 3 + 5];
+            *sum = (f32::from_bits(*sum) - pass.of.points.point(torn)[4]).to_bits();
         },
         "sum 4 of centre 3",
     ),
     (
-        |left| {
-            let of: Vec<usize> = left.members_of(1).take(2).collect();
-            left.ranks[of[0]] = left.ranks[of[1]];
+        |pass| {
+            let of = pass.members(1);
+            pass.ranks()[of[0]] = pass.ranks()[of[1]];
         },
         "both saw a count of | centre 1",
     ),
-    (|left| left.ranks[7] = 500, "point 7 saw a count of 500"),
+    (|pass| pass.ranks()[7] = 500, "point 7 saw a count of 500"),
     // Additions in another order than told: the same ranks, dealt out anew, and still each once.
     (
-        |left| {
-            let of: Vec<usize> = left.members_of(0).collect();
-            let mut ranks: Vec<u32> = of.iter().map(|&i| left.ranks[i]).collect();
+        |pass| {
+            let of = pass.members(0);
+            let mut ranks: Vec<u32> = of.iter().map(|&i| pass.ranks()[i]).collect();
             ranks.rotate_left(1);
             for (i, rank) in zip(of, ranks) {
-                left.ranks[i] = rank;
+                pass.ranks()[i] = rank;
             }
         },
         "of centre 0 | in their order",
     ),
     (
-        |left| left.changed += 1,
+        |pass| pass.left.changed += 1,
         "changed their centre | were counted",
     ),
     (
-        |left| left.astray(CLUSTERS),
+        |pass| pass.astray(CLUSTERS),
         "point 0 has centre 8, and there are 8",
     ),
-    (|left| left.astray(NOWHERE), "point 0 has centre 4294967295"),
+    (|pass| pass.astray(NOWHERE), "point 0 has centre 4294967295"),
     // Sums and counts are those of the wrong member: only the distance tells.
     (
-        |left| {
-            left.members[42] = (left.members[42] + 1) % CLUSTERS;
-            left.add_up();
+        |pass| {
+            pass.left.members[42] = (pass.left.members[42] + 1) % CLUSTERS;
+            pass.add_up();
         },
         "point 42 sits with centre",
     ),
     (
-        |left| left.now.centres[5 * 7 + 2] += 1e-4,
+        |pass| pass.now.centres[5 * 7 + 2] += 1e-4,
         "coordinate 2 of centre 7",
     ),
     (
-        |left| left.now.centres[5 * 7 + 2] = f32::NAN,
+        |pass| pass.now.centres[5 * 7 + 2] = f32::NAN,
         "coordinate 2 of centre 7",
     ),
     (
-        |left| left.now.centres[5 * 7 + 2] = f32::INFINITY,
+        |pass| pass.now.centres[5 * 7 + 2] = f32::INFINITY,
         "coordinate 2 of centre 7",
     ),
 ];
 
 #[test]
 fn what_a_pass_leaves_is_accepted_in_any_order_and_nothing_else() {
-    assert_eq!(Left::right().wrong(), None);
-    let mut reordered = Left::right();
+    assert_eq!(Pass::right().wrong(), None);
+    let mut reordered = Pass::right();
     reordered.add_up();
     assert_eq!(reordered.wrong(), None);
-    refused(SPOILS, Left::right, Left::wrong);
+    refused(SPOILS, Pass::right, Pass::wrong);
 }
 
 /// Two centres of one coordinate: points 1 to 4, and 10.
@@ -265,16 +271,15 @@ fn without_an_order_sums_are_accepted_within_rounding_and_counts_exactly() {
         (4, f32::NAN, 10.0, Some("sum 0 of centre 0")),
         (3, 10.0, 10.0, Some("counts 3 points, and 4")),
     ] {
-        let pass = Pass {
-            points: &points,
-            centres: &[1.0, 10.0],
-            before: &[NOWHERE; 5],
-            members: &[0, 0, 0, 0, 1],
+        let left = Left {
+            members: vec![0, 0, 0, 0, 1],
             ranks: None,
-            rows: &[count, a.to_bits(), 1, b.to_bits()],
+            rows: vec![count, a.to_bits(), 1, b.to_bits()],
             changed: 5,
         };
-        let found = pass.check(&mut Follower::new(&points, &[0, 4])).err();
+        let found = Clustering::new(&points, &[0, 4])
+            .check(&points, &left)
+            .err();
         let is_right = match said {
             None => found.is_none(),
             Some(said) => found.as_ref().is_some_and(|found| found.contains(said)),
@@ -320,10 +325,11 @@ fn centres_move_to_the_means_and_stay_without_points() {
     let mut centres = [9.0, 9.0, 7.0, 8.0];
     let (mut exact, mut bounds) = (Centres::new(2, &centres), [0.0; 4]);
     move_centres(&mut centres, &rows, 2);
-    assert_eq!(centres, [1.5f32, 2.5, 7.0, 8.0]);
+    let expected = Centres::new(2, &[1.5, 2.5, 7.0, 8.0]);
+    assert_eq!(Centres::new(2, &centres), expected);
     let points = Points::new(2, vec![1.0, 2.0, 2.0, 3.0]);
     exact.move_to_means(&sums(&points, &[0, 0], 2), &mut bounds);
-    assert_eq!(exact, Centres::new(2, &centres));
+    assert_eq!(exact, expected);
     assert!(bounds[0] > 0.0 && bounds[0] < 1e-6);
     assert_eq!(bounds[2..], [0.0, 0.0]);
 }

@@ -27,7 +27,8 @@ mod maze;
 #[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Claims {
     /// Claims: one for each path traced, cancelled ones included.
-    claims: u64,
+    #[serde(rename = "claims")]
+    count: u64,
     /// Ticks that they took, of all routers together.
     claim_ticks: u64,
     /// Ticks that the routers worked, together.
@@ -42,15 +43,15 @@ impl Claims {
     /// The router that worked longest worked for `time`.
     fn of(clocks: &[u64], time: Duration) -> Self {
         let routers = || clocks.chunks_exact(CLOCK_WORDS as usize);
-        let [claim_ticks, claims, router_ticks] =
+        let [claim_ticks, count, router_ticks] =
             [0, 1, 2].map(|word| routers().map(|router| router[word]).sum::<u64>());
         let longest = routers().map(|router| router[2]).max().unwrap_or(0);
         let tick_us = time.as_secs_f64() * 1e6 / longest.max(1) as f64;
         Self {
-            claims,
+            count,
             claim_ticks,
             router_ticks,
-            claim_us: claim_ticks as f64 / claims.max(1) as f64 * tick_us,
+            claim_us: claim_ticks as f64 / count.max(1) as f64 * tick_us,
             claim_share: claim_ticks as f64 / router_ticks.max(1) as f64,
         }
     }
@@ -176,7 +177,7 @@ impl Workload for Labyrinth {
                 format!("{} of {all}", counts.unrouted),
             ));
         }
-        if claims.claims > 0 {
+        if claims.count > 0 {
             let [us, share] = [claims.claim_us, claims.claim_share * 100.0].map(digits3);
             remarks.push((
                 "One claim of a path, and the share of claims in the routers' time",
@@ -294,7 +295,7 @@ mod tests {
         assert_eq!(commits, expected);
         assert_eq!(labyrinth.verify(&mut data, 8).unwrap(), None);
         let Routed { counts, claims } = data.routed;
-        assert!(counts.routed > 4 && claims.claims >= counts.routed);
+        assert!(counts.routed > 4 && claims.count >= counts.routed);
         assert!(claims.claim_ticks > 0 && claims.claim_ticks < claims.router_ticks);
         (labyrinth, data)
     }
@@ -327,7 +328,7 @@ mod tests {
     fn claims_have_their_share_of_the_routers_time() {
         // 400 ticks in 800 us: 2 us a tick, 8 ticks a claim.
         let claims = Claims::of(&[30, 2, 100, 10, 3, 400], Duration::from_micros(800));
-        assert_eq!((claims.claims, claims.claim_ticks), (5, 40));
+        assert_eq!((claims.count, claims.claim_ticks), (5, 40));
         assert!((claims.claim_us - 16.0).abs() < 1e-9 && (claims.claim_share - 0.08).abs() < 1e-9);
     }
 }
