@@ -3,7 +3,7 @@
 //!
 //! Each path is walked from its source to its destination; the whole grid is compared with what the
 //! paths and the maze say of it; and each request without a path must have none in the final grid.
-//! That last is a breadth-first search from its source through free cells; as it is the same search
+//! That last is a search from its source through free cells; as it is the same search
 //! for all requests, it is made once: the free cells are cut into the areas that hang together, and
 //! two ends can be joined if they are neighbours or border on the same area.
 

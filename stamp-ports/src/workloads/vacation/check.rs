@@ -142,10 +142,10 @@ impl Left {
 
     /// Checks that what tasks paid was a price of the record.
     fn check_prices(&self, books: &Books, tasks: Range<u64>) -> Whole<()> {
-        for (i, me, note) in self
+        let users = self
             .tasks(tasks)
-            .filter(|(_, me, _)| me.task == Task::Reserve)
-        {
+            .filter(|(_, me, _)| me.task == Task::Reserve);
+        for (i, me, note) in users {
             for (table, query, price) in reservations(note) {
                 let id = me.query(query).id;
                 wrong! {
