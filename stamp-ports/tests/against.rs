@@ -2,9 +2,9 @@
 //! is a failure, and what the other program does not know or finish is named and not judged.
 #![cfg(unix)]
 
-mod common;
+mod prelude;
 
-use common::{ended, has, holds, list, refused, refused_rows};
+use prelude::*;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

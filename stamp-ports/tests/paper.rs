@@ -1,9 +1,9 @@
 //! `stamp bench paper`: what it measures, that it goes on after an interruption,
 //! and what it refuses.
 
-mod common;
+mod prelude;
 
-use common::{Bench, list, number, refused, words};
+use prelude::*;
 use serde_json::{Value, json};
 use stamp_ports::paper::document::Paper;
 use stamp_ports::store::Document;

@@ -43,7 +43,7 @@ pub(crate) fn check(tree: &Tree) -> Result {
 /// Runs `stamp report docs/results` with these options on every document: the program of the build
 /// that the tests are of, as `ci` builds it.
 fn tables(tree: &Tree, options: &[&str]) -> Result {
-    let build = "test --quiet --workspace --all-features --no-run --test report";
+    let build = "test --quiet --workspace --all-features --no-run --test program";
     tree.cargo(build, &[])?;
     let mut command = Command::new(tree.target.join("debug/stamp"));
     command.args(["report", "docs/results"]).args(options);

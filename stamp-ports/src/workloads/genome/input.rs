@@ -150,17 +150,10 @@ fn repeats(bases: &[u8], len: u32) -> bool {
 
 /// The shortest length, up to [`REPEAT_MAX`], at which no part of the gene occurs twice.
 fn distinct_at(bases: &[u8]) -> Option<u32> {
+    let lengths: [u32; REPEAT_MAX as usize] = std::array::from_fn(|i| i as u32 + 1);
     // What occurs twice has shorter parts that do.
-    let (mut low, mut high) = (1, REPEAT_MAX + 1);
-    while low < high {
-        let middle = u32::midpoint(low, high);
-        if repeats(bases, middle) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    (low <= REPEAT_MAX).then_some(low)
+    let at = lengths.partition_point(|&len| repeats(bases, len));
+    lengths.get(at).copied()
 }
 
 impl Gene {

@@ -23,6 +23,8 @@ use stm_kernels::genome::{
 mod check;
 mod floor;
 mod input;
+#[cfg(test)]
+mod tests;
 
 pub use input::{Genome, Options};
 
@@ -62,6 +64,14 @@ impl<D: Device> Data<D> {
         }
     }
 
+    fn left(&self) -> Result<Left> {
+        Ok(Left {
+            slots: self.slots.download()?,
+            nexts: self.nexts.download()?,
+            prevs: self.prevs.download()?,
+        })
+    }
+
     fn segments(&self) -> Segments {
         Segments {
             words: self.words.tarray(),
@@ -98,12 +108,9 @@ impl Workload for Genome {
     }
 
     fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
-        let Gene {
-            starts, distinct, ..
-        } = &data.gene;
-        observed(Some(
-            &json!({ "segments": starts.len(), "distinct_segments": distinct }),
-        ))
+        let (segments, distinct) = (data.gene.starts.len(), data.gene.distinct);
+        let found = json!({ "segments": segments, "distinct_segments": distinct });
+        observed(Some(&found))
     }
 
     /// All segments, those that fill holes too, and a link to each but the
@@ -153,12 +160,7 @@ impl Workload for Genome {
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
-        let left = Left {
-            slots: data.slots.download()?,
-            nexts: data.nexts.download()?,
-            prevs: data.prevs.download()?,
-        };
-        Ok(check::check(&data.gene, &data.packed, &left).err())
+        Ok(check::check(&data.gene, &data.packed, &data.left()?).err())
     }
 
     fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
@@ -208,119 +210,5 @@ impl Workload for Genome {
             }
             Ok(())
         })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::workloads::launcher::tests::ran;
-    use crate::workloads::launcher::{KernelTime, Launched};
-    use std::time::Duration;
-    use stm_core::algorithm::HvSorting;
-    use stm_core::host::{Cpu, Statistics, Stm, StmConfig};
-    use stm_core::internal::host::ProfileRows;
-    use stm_kernels::genome::{link_of, other_of};
-
-    const GENOME: Genome = Genome {
-        bases: 200,
-        segment: 24,
-        segments: 60,
-    };
-
-    fn assembled() -> Data<Cpu> {
-        let cpu = Cpu::new();
-        let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
-        GENOME.reset(&mut data).unwrap();
-        let done = ran::<HvSorting, _>(&GENOME, &cpu, &mut data, ((2, 3), 60));
-        let commits = done.statistics.commits;
-        let expected = GENOME.commits_expected(&data, 60).unwrap();
-        assert_eq!(commits, expected);
-        assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
-        data
-    }
-
-    #[test]
-    fn no_pair_was_found_twice_or_in_vain_and_the_ends_of_the_chain_point_to_each_other() {
-        let data = assembled();
-        let pairs: u32 = data.pair_counts.download().unwrap().iter().sum();
-        assert_eq!(pairs, data.gene.distinct - 1);
-        let [slots, prevs, others] =
-            [&data.slots, &data.prevs, &data.others].map(|array| array.download().unwrap());
-        let nexts = data.nexts.download().unwrap();
-        let entries = || (0..slots.len()).filter(|&e| slots[e] != 0);
-        let first = entries().find(|&e| prevs[e] == 0).unwrap();
-        let last = entries().find(|&e| link_of(nexts[e]).is_none()).unwrap();
-        assert_eq!(other_of(others[first], first as u32), last as u32);
-        assert_eq!(other_of(others[last], last as u32), first as u32);
-    }
-
-    #[test]
-    fn what_the_kernels_left_is_refused_with_any_word_changed() {
-        let mut data = assembled();
-        let [slots, prevs] = [&data.slots, &data.prevs].map(|b| b.download().unwrap());
-        let verify = |data: &mut Data<Cpu>, slots: &[u32], prevs: &[u32]| {
-            data.slots.upload(slots).unwrap();
-            data.prevs.upload(prevs).unwrap();
-            GENOME.verify(data, 60).unwrap()
-        };
-        for entry in 0..slots.len() {
-            let mut changed = slots.clone();
-            changed[entry] = u32::from(slots[entry] == 0);
-            assert!(verify(&mut data, &changed, &prevs).is_some(), "slots");
-            if slots[entry] != 0 {
-                let mut changed = prevs.clone();
-                changed[entry] ^= 1;
-                assert!(verify(&mut data, &slots, &changed).is_some(), "prevs");
-            }
-        }
-        assert_eq!(verify(&mut data, &slots, &prevs), None);
-    }
-
-    /// A run, followed launch by launch, observed or neither, and how often it was reported.
-    fn run(followed: bool, observed: bool) -> (Launched, usize) {
-        let (cpu, shape) = (Cpu::new(), Launch::new(1, 1));
-        let mut stm = Stm::new(&cpu, shape, StmConfig::default()).unwrap();
-        let rows = ProfileRows::new(&cpu, shape).unwrap();
-        if observed {
-            stm.observe(rows.probe());
-        }
-        let mut data = GENOME.prepare(&cpu, 4, 60).unwrap();
-        GENOME.reset(&mut data).unwrap();
-        let mut reported = 0;
-        let mut count = |_: Duration, _: &Statistics| reported += 1;
-        let mut launcher = Launcher::new(&cpu, &mut stm);
-        if followed {
-            launcher = launcher.followed_by(&mut count);
-        }
-        GENOME
-            .run::<_, HvSorting>(&mut data, &mut launcher, 60)
-            .unwrap();
-        let done = launcher.finish();
-        assert_eq!(GENOME.verify(&mut data, 60).unwrap(), None);
-        (done, reported)
-    }
-
-    #[test]
-    fn launches_are_enqueued_unless_somebody_follows_or_observes_them_and_their_sums_are_the_same()
-    {
-        let segment = u64::from(GENOME.segment);
-        let (alone, reported) = run(true, false);
-        // The set once, and the links of all overlaps but the longest.
-        assert_eq!(reported as u64, 1 + segment - 1);
-        assert_eq!(alone.enqueued.us_a_launch(), None);
-        assert_eq!(run(false, true).0.enqueued.launches, 0);
-        let (in_order, _) = run(false, false);
-        assert_eq!(in_order.enqueued.launches, 2 * segment - 1);
-        assert!(in_order.enqueued.us_a_launch() > Some(0.0));
-        // One thread does the same whatever the way, so all counts are the same.
-        assert_eq!(in_order.statistics, alone.statistics);
-        let counts = |done: &Launched| -> Vec<_> {
-            let of = |k: &KernelTime| (k.kernel, k.launches, k.commits, k.aborts);
-            done.kernels.iter().map(of).collect()
-        };
-        assert_eq!(counts(&in_order), counts(&alone));
-        let sum: f64 = in_order.kernels.iter().map(|kernel| kernel.time_ms).sum();
-        assert!((sum - in_order.time.as_secs_f64() * 1e3).abs() < 1e-6);
     }
 }

@@ -17,7 +17,7 @@
 //!    so many roundings may make of them, in place of checks 4 and 5.
 //!
 //! # The whole run, against a sequential one in double precision
-//! The two start from the same points. [`Follower`] makes the sequential run
+//! The two start from the same points. [`Clustering`] makes the sequential run
 //! pass by pass, with its own centres, never rounded to `f32`, and compares:
 //! - each point's centre. Where the device's is another, both must be equally
 //!   near as far as either can tell: within the error of 1 and the distances of
@@ -32,144 +32,92 @@
 //! these points, in which nothing but ties was decided by rounding.
 
 use super::points::Points;
-use super::sequential::{Centres, ROUNDING, sums};
+use super::sequential::{Centres, ROUNDING, Sums, sums};
+use std::iter::zip;
 use stm_core::internal::host::in_ranges;
+use stm_kernels::kmeans::NOWHERE;
 
-/// What a launch left, and what it started from.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Pass<'a> {
-    pub(super) points: &'a Points,
-    /// The centres that it used, one after the other.
-    pub(super) centres: &'a [f32],
-    pub(super) before: &'a [u32],
-    pub(super) members: &'a [u32],
-    /// The points' places among the additions to their centre.
-    pub(super) ranks: &'a [u32],
-    /// For each centre, the count and the bits of the sums.
-    pub(super) rows: &'a [u32],
+/// What a launch left.
+#[derive(Clone, Debug)]
+pub(super) struct Left {
+    pub(super) members: Vec<u32>,
+    /// The points' places among the additions to their centre, if there is an order.
+    pub(super) ranks: Option<Vec<u32>>,
+    /// For each centre, the count and the bits of the sums; those of further centres are zeros.
+    pub(super) rows: Vec<u32>,
     /// How many points changed, as the device counted.
     pub(super) changed: u64,
 }
 
-impl Pass<'_> {
-    fn clusters(&self) -> usize {
-        self.centres.len() / self.points.dims()
-    }
+/// The fewest points whose judgement is worth a thread.
+const WORTH: u64 = 1024;
 
-    /// Checks 2 to 5: `None` if all is right, else what is wrong, on one line.
-    pub(super) fn wrong_sums(&self) -> Option<String> {
-        if let Some(wrong) = self.wrong_changes() {
-            return Some(wrong);
-        }
-        match self.orders() {
-            Err(wrong) => Some(wrong),
-            Ok(orders) => (0..self.clusters()).find_map(|c| self.wrong_sum(c, &orders[c])),
-        }
-    }
-
-    /// Check 2, and whether every point has a centre.
-    pub(super) fn wrong_changes(&self) -> Option<String> {
-        let changed = self.before.iter().zip(self.members);
-        let changed = changed.filter(|(before, now)| before != now).count() as u64;
-        wrong! {
-            changed != self.changed =>
-                "{changed} points changed their centre, and {} were counted", self.changed;
-        }
-        let astray = self.members.iter().zip(0u64..);
-        let mut astray = astray.filter(|&(&c, _)| c as usize >= self.clusters());
-        astray.next().map(|(c, i)| {
-            format!(
-                "point {i} has centre {c}, and there are {}",
-                self.clusters()
-            )
-        })
-    }
-
-    /// The members of each centre in the order of their additions. All are centres.
-    fn orders(&self) -> Result<Vec<Vec<u32>>, String> {
-        const NONE: u32 = u32::MAX;
-        let (dims, clusters) = (self.points.dims(), self.clusters());
-        let mut counts = vec![0; clusters];
-        for &c in self.members {
-            counts[c as usize] += 1;
-        }
-        for (c, (&count, row)) in counts.iter().zip(self.rows.chunks(dims + 1)).enumerate() {
-            wrong! {
-                row[0] != count => "centre {c} counts {} points, and {count} sit with it", row[0];
-            }
-        }
-        let mut orders: Vec<Vec<u32>> = counts
-            .iter()
-            .map(|&count| vec![NONE; count as usize])
-            .collect();
-        for ((&c, &rank), i) in self.members.iter().zip(self.ranks).zip(0..) {
-            let order = &mut orders[c as usize];
-            let count = order.len();
-            match order.get_mut(rank as usize) {
-                Some(place @ &mut NONE) => *place = i,
-                Some(other) => {
-                    return Err(format!(
-                        "points {other} and {i} both saw a count of {rank} at centre {c}"
-                    ));
-                }
-                None => {
-                    return Err(format!(
-                        "point {i} saw a count of {rank} at centre {c}, which has {count} points"
-                    ));
-                }
-            }
-        }
-        Ok(orders)
-    }
-
-    /// Check 5 for one centre.
-    fn wrong_sum(&self, c: usize, order: &[u32]) -> Option<String> {
-        let width = self.points.dims() + 1;
-        let found = &self.rows[c * width + 1..][..width - 1];
-        let mut sums = vec![0f32; width - 1];
-        for &i in order {
-            for (sum, x) in sums.iter_mut().zip(self.points.point(i as usize)) {
-                *sum += x;
-            }
-        }
-        let j = sums
-            .iter()
-            .zip(found)
-            .position(|(s, f)| s.to_bits() != *f)?;
-        Some(format!(
-            "sum {j} of centre {c} is {:e}, not the {:e} that its {} points add up to in their order",
-            f32::from_bits(found[j]),
-            sums[j],
-            order.len()
-        ))
-    }
-}
-
-/// The sequential run in double precision that follows a device's run.
-#[derive(Clone, Debug)]
-pub(super) struct Follower {
-    centres: Centres,
+/// A clustering by a device, and the sequential one in double precision that follows it.
+pub(super) struct Clustering {
+    pub(super) passes: u32,
+    /// The device's centres, one after the other.
+    pub(super) centres: Vec<f32>,
+    pub(super) members: Vec<u32>,
+    exact: Centres,
     /// The most by which a device's centre may be off, one after the other.
     bounds: Vec<f64>,
     /// Points, over all passes, for which the device took another centre that is equally near.
     pub(super) ties: u64,
 }
 
-impl Follower {
+impl Clustering {
     pub(super) fn new(points: &Points, chosen: &[u32]) -> Self {
+        let centres = points.values_of(chosen);
         Self {
-            centres: Centres::of_points(points, chosen),
-            bounds: vec![0.0; chosen.len() * points.dims()],
+            passes: 0,
+            members: vec![NOWHERE; points.len()],
+            exact: Centres::new(points.dims(), &centres),
+            bounds: vec![0.0; centres.len()],
             ties: 0,
+            centres,
         }
     }
 
+    /// Makes all checks of a pass, and the same pass of the sequential run. An error is what is wrong,
+    /// on one line.
+    pub(super) fn check(&mut self, points: &Points, left: &Left) -> Result<(), String> {
+        let (dims, clusters) = (points.dims(), self.exact.len());
+        let changed = zip(&self.members, &left.members).filter(|(before, now)| before != now);
+        let changed = changed.count() as u64;
+        wrong! {
+            changed != left.changed =>
+                "{changed} points changed their centre, and {} were counted", left.changed;
+        }
+        for (i, &c) in left.members.iter().enumerate() {
+            wrong! {
+                c as usize >= clusters => "point {i} has centre {c}, and there are {clusters}";
+            }
+        }
+        let sums = sums(points, &left.members, clusters);
+        let (used, beyond) = left.rows.split_at(clusters * (dims + 1));
+        for (c, (&count, row)) in zip(&sums.0, used.chunks(dims + 1)).enumerate() {
+            wrong! {
+                row[0] != count => "centre {c} counts {} points, and {count} sit with it", row[0];
+            }
+        }
+        match &left.ranks {
+            Some(ranks) => left.check_in_order(points, ranks, &sums.0)?,
+            None => left.check_within_rounding(&sums)?,
+        }
+        self.follow(points, &left.members, &sums)?;
+        wrong! {
+            beyond.iter().any(|&word| word != 0) => "a sum beyond the last centre was written";
+        }
+        Ok(())
+    }
+
     /// How far each of the device's centres is from the exact one, or the first that is too far.
-    fn shifts(&self, centres: &[f32], dims: usize) -> Result<Vec<f64>, String> {
-        let mut squares = vec![0.0; self.centres.len()];
-        for (i, (&x, &bound)) in centres.iter().zip(&self.bounds).enumerate() {
+    pub(super) fn shifts(&self) -> Result<Vec<f64>, String> {
+        let mut squares = vec![0.0; self.exact.len()];
+        let dims = self.centres.len() / squares.len();
+        for (i, (&x, &bound)) in zip(&self.centres, &self.bounds).enumerate() {
             let (c, j) = (i / dims, i % dims);
-            let exact = self.centres.at(c, j);
+            let exact = self.exact.at(c, j);
             let apart = (f64::from(x) - exact).abs();
             wrong! {
                 apart > bound || apart.is_nan() =>
@@ -181,70 +129,40 @@ impl Follower {
         Ok(squares.into_iter().map(f64::sqrt).collect())
     }
 
-    /// Makes the pass that the device has made, and compares, check 1 included:
-    /// `None` if they agree, else what differs, on one line.
-    pub(super) fn differs(&mut self, pass: &Pass<'_>) -> Option<String> {
-        match self.judge(pass) {
-            Err(wrong) => return Some(wrong),
-            Ok(ties) => self.ties += ties,
-        }
-        self.centres
-            .move_to_means(pass.points, pass.members, &mut self.bounds);
-        None
-    }
-
-    /// Judges all points on all cores: the number of ties, or what is wrong with the first one.
-    fn judge(&self, pass: &Pass<'_>) -> Result<u64, String> {
-        let dims = pass.points.dims();
-        let shifts = self.shifts(pass.centres, dims)?;
-        let judge = Judge {
-            pass,
-            used: Centres::new(dims, pass.centres.iter().map(|&x| x.into())),
-            exact: &self.centres,
-            shift_max: shifts.iter().copied().fold(0.0, f64::max),
-            shifts,
-        };
-        let ties = in_ranges(WORTH, pass.points.len() as u64, |points| {
+    /// Makes the pass that the device has made and compares, check 1 included, on all cores.
+    fn follow(&mut self, points: &Points, members: &[u32], sums: &Sums) -> Result<(), String> {
+        let shifts = self.shifts()?;
+        let shift_max = shifts.iter().copied().fold(0.0, f64::max);
+        let used = Centres::new(points.dims(), &self.centres);
+        let ties = in_ranges(WORTH, points.len() as u64, |range| {
             let mut squares = Vec::new();
-            let ties = points.map(|i| Ok(u64::from(judge.one(i as usize, &mut squares)?)));
+            let mut is_tie = |i| {
+                let at = (i as usize, points.point(i as usize), members[i as usize]);
+                self.is_tie(at, (&used, &shifts, shift_max), &mut squares)
+            };
+            let ties = range.map(|i| Ok(u64::from(is_tie(i)?)));
             ties.sum::<Result<u64, String>>()
         });
-        ties.into_iter().sum()
+        self.ties += ties.into_iter().sum::<Result<u64, String>>()?;
+        self.exact.move_to_means(sums, &mut self.bounds);
+        Ok(())
     }
 
-    /// Compares the centres after the last pass.
-    pub(super) fn differs_at_end(&self, centres: &[f32], dims: usize) -> Option<String> {
-        self.shifts(centres, dims).err()
-    }
-}
-
-/// The fewest points whose judgement is worth a thread.
-const WORTH: u64 = 1024;
-
-/// Judges the members of one pass.
-struct Judge<'a> {
-    pass: &'a Pass<'a>,
-    used: Centres,
-    exact: &'a Centres,
-    shifts: Vec<f64>,
-    shift_max: f64,
-}
-
-impl Judge<'_> {
-    /// One point: whether it is a tie that the two runs decided differently.
-    fn one(&self, i: usize, squares: &mut Vec<f64>) -> Result<bool, String> {
-        let (point, c) = (self.pass.points.point(i), self.pass.members[i]);
-        wrong! {
-            c as usize >= self.used.len() =>
-                "point {i} has centre {c}, and there are {}", self.used.len();
-        }
+    /// Whether a point, with its number and its centre, is a tie that the two runs decided
+    /// differently, or what is wrong with it. The device used other centres, shifted by so much.
+    fn is_tie(
+        &self,
+        (i, point, c): (usize, &[f32], u32),
+        (used, shifts, shift_max): (&Centres, &[f64], f64),
+        squares: &mut Vec<f64>,
+    ) -> Result<bool, String> {
         let dims = point.len() as f64;
         let relative = (dims + 2.0) * ROUNDING / (1.0 - (dims + 2.0) * ROUNDING);
         // A square below the smallest normal number is off by as much.
         let absolute = dims * f64::from(f32::MIN_POSITIVE) * ROUNDING;
         let most = |square: f64| (square * (1.0 + relative) + 2.0 * absolute) / (1.0 - relative);
 
-        let used = self.used.nearest(point, squares);
+        let used = used.nearest(point, squares);
         let mine = squares[c as usize];
         wrong! {
             mine > most(used.square) =>
@@ -253,53 +171,80 @@ impl Judge<'_> {
         }
         // The exact centres are within `shift_max` of those used: if no other is
         // so near, the sequential run comes to the same.
-        if used.centre == c && used.second.sqrt() - used.square.sqrt() > 2.5 * self.shift_max {
+        if used.centre == c && used.second.sqrt() - used.square.sqrt() > 2.5 * shift_max {
             return Ok(false);
         }
         let exact = self.exact.nearest(point, squares);
         if exact.centre == c {
             return Ok(false);
         }
-        let mine = squares[c as usize].sqrt();
-        let [shift, other] = [c, exact.centre].map(|c| self.shifts[c as usize]);
-        let limit = most((exact.square.sqrt() + other).powi(2)).sqrt() + shift;
-        if mine <= limit * (1.0 + f64::EPSILON) {
-            return Ok(true);
+        let (mine, other) = (squares[c as usize].sqrt(), exact.square.sqrt());
+        let [shift, shift_of_other] = [c, exact.centre].map(|c| shifts[c as usize]);
+        let limit = most((other + shift_of_other).powi(2)).sqrt() + shift;
+        wrong! {
+            mine > limit * (1.0 + f64::EPSILON) =>
+                "point {i} sits with centre {c}, and in the sequential run with {}: the distances \
+                 are {mine:e} and {other:e}, and rounding explains up to {limit:e}", exact.centre;
         }
-        Err(format!(
-            "point {i} sits with centre {c}, and in the sequential run with {}: the distances \
-             are {mine:e} and {:e}, and rounding explains up to {limit:e}",
-            exact.centre,
-            exact.square.sqrt()
-        ))
+        Ok(true)
     }
 }
 
-/// Compares the rows with what the members add up to in double precision. All members are centres.
-pub(super) fn wrong_sums(points: &Points, members: &[u32], rows: &[u32]) -> Option<String> {
-    let dims = points.dims();
-    let (counts, sums) = sums(points, members, rows.len() / (dims + 1));
-    for (c, row) in rows.chunks_exact(dims + 1).enumerate() {
-        let count = counts[c];
-        wrong! {
-            row[0] != count => "centre {c} counts {} points, and {count} sit with it", row[0];
-        }
-        for (j, (&bits, &(sum, magnitude))) in row[1..].iter().zip(&sums[c * dims..]).enumerate() {
-            let found = f64::from(f32::from_bits(bits));
-            // So many additions in any order (Higham 2002, section 4.2); twice
-            // the first order covers the higher ones.
-            let bound = 2.0 * f64::from(count) * ROUNDING * magnitude;
-            let explained = (found - sum).abs() <= bound;
-            // Of a sum that is no number, nothing is.
+impl Left {
+    /// Checks 4 and 5.
+    fn check_in_order(&self, points: &Points, ranks: &[u32], counts: &[u32]) -> Result<(), String> {
+        const NONE: u32 = u32::MAX;
+        // The members of each centre in the order of their additions.
+        let orders = counts.iter().map(|&count| vec![NONE; count as usize]);
+        let mut orders: Vec<Vec<u32>> = orders.collect();
+        for ((&c, &rank), i) in zip(zip(&self.members, ranks), 0..) {
+            let order = &mut orders[c as usize];
+            let count = order.len();
+            let saw = format_args!("saw a count of {rank} at centre {c}");
+            let place = (order.get_mut(rank as usize))
+                .ok_or_else(|| format!("point {i} {saw}, which has {count} points"))?;
             wrong! {
-                !explained =>
-                    "sum {j} of centre {c} is {found:e}, not the {sum:e} of its {count} points, \
-                     and rounding explains {bound:e}";
+                *place != NONE => "points {place} and {i} both {saw}";
+            }
+            *place = i;
+        }
+        let dims = points.dims();
+        for (c, (order, row)) in zip(&orders, self.rows.chunks(dims + 1)).enumerate() {
+            let mut sums = vec![0f32; dims];
+            for &i in order {
+                for (sum, x) in zip(&mut sums, points.point(i as usize)) {
+                    *sum += x;
+                }
+            }
+            for (j, (sum, &bits)) in zip(sums, &row[1..]).enumerate() {
+                wrong! {
+                    sum.to_bits() != bits =>
+                        "sum {j} of centre {c} is {:e}, not the {sum:e} that its {} points add up \
+                         to in their order", f32::from_bits(bits), order.len();
+                }
             }
         }
+        Ok(())
     }
-    None
-}
 
-#[cfg(test)]
-mod tests;
+    /// Compares the rows with what the members add up to in double precision.
+    fn check_within_rounding(&self, (counts, sums): &Sums) -> Result<(), String> {
+        let dims = sums.len() / counts.len();
+        for (c, (&count, row)) in zip(counts, self.rows.chunks(dims + 1)).enumerate() {
+            for (j, (&bits, &(sum, magnitude))) in zip(&row[1..], &sums[c * dims..]).enumerate() {
+                let found = f64::from(f32::from_bits(bits));
+                // So many additions in any order (Higham 2002, section 4.2); twice
+                // the first order covers the higher ones.
+                let bound = 2.0 * f64::from(count) * ROUNDING * magnitude;
+                let explained = (found - sum).abs() <= bound;
+                // Of a sum that is no number, nothing is.
+                wrong! {
+                    !explained =>
+                        "sum {j} of centre {c} is {found:e}, not the {sum:e} of its {count} \
+                         points, and rounding explains {bound:e}";
+                }
+            }
+        }
+        Ok(())
+    }
+}

@@ -55,7 +55,7 @@ impl Drawn {
     }
 }
 
-pub type PointsFrom = Origin<Drawn>;
+pub(super) type PointsFrom = Origin<Drawn>;
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct KmeansInput {
@@ -73,11 +73,9 @@ pub struct KmeansInput {
     pub adds: bool,
 }
 
-/// The options of `kmeans`.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
 pub struct Options {
-    /// The points.
     #[command(flatten)]
     shape: Shape,
     /// Most clusters [default: as --centres, 16 with --input]
@@ -99,7 +97,6 @@ pub struct Options {
 
 #[derive(Args, Debug, Clone)]
 pub struct GenerateOptions {
-    /// The points.
     #[command(flatten)]
     shape: Shape,
     /// Seed of the points
@@ -179,16 +176,9 @@ impl Input for KmeansInput {
     }
 
     fn make(&self, seed: u64) -> Result<Kmeans> {
-        let (mut points, source, clusters) = match &self.points {
-            PointsFrom::Drawn(drawn) => {
-                let points = drawn.draw(seed)?;
-                let few = points.len().min(drawn.centres as usize) as u32;
-                (points, Source::Generated(drawn.centres), few)
-            }
-            PointsFrom::File(path) => {
-                let source = Source::File(file_name(path));
-                (points::read(path)?, source, CLUSTERS_OF_FILE)
-            }
+        let (mut points, clusters) = match &self.points {
+            PointsFrom::Drawn(drawn) => (drawn.draw(seed)?, drawn.points.min(drawn.centres)),
+            PointsFrom::File(path) => (points::read(path)?, CLUSTERS_OF_FILE),
         };
         if self.normalise {
             points.normalise();
@@ -196,75 +186,33 @@ impl Input for KmeansInput {
         let clusters_max = self.clusters_max.unwrap_or(clusters);
         Ok(Kmeans {
             points,
-            source,
-            normalised: self.normalise,
             clusters_min: self.clusters_min.unwrap_or(clusters_max),
             clusters_max,
-            threshold: self.threshold,
-            passes_max: self.passes_max,
-            adds: self.adds,
+            how: self.clone(),
         })
     }
-}
-
-#[derive(Clone, Debug, PartialEq)]
-pub enum Source {
-    File(String),
-    /// Generated around so many centres.
-    Generated(u32),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kmeans {
     /// The points, as they are clustered.
     pub points: Points,
-    pub source: Source,
-    /// Whether their coordinates were normalised.
-    pub normalised: bool,
     pub clusters_min: u32,
     pub clusters_max: u32,
-    /// A clustering ends when at most this part of the points changed.
-    pub threshold: f64,
-    /// It ends after so many passes in any case.
-    pub passes_max: u32,
-    pub adds: bool,
+    /// Where they come from, and how a clustering ends.
+    pub how: KmeansInput,
 }
 
 impl Kmeans {
-    /// Returns the clustering of these points into so many clusters until nothing changes.
-    pub const fn of(points: Points, clusters: u32) -> Self {
-        Self {
-            points,
-            source: Source::Generated(clusters),
-            normalised: false,
-            clusters_min: clusters,
-            clusters_max: clusters,
-            threshold: 0.0,
-            passes_max: 500,
-            adds: false,
-        }
-    }
-
-    /// Returns that of points drawn around as many centres, and normalised.
-    pub fn drawn(seed: u64, (points, dims): (u32, u32), clusters: u32) -> Self {
-        let mut points = Points::generate(seed, points, dims, clusters);
-        points.normalise();
-        Self {
-            normalised: true,
-            ..Self::of(points, clusters)
-        }
+    /// Returns the same with transactions that add, or with others.
+    pub(super) fn adding(&self, adds: bool) -> Self {
+        let mut of = self.clone();
+        of.how.adds = adds;
+        of
     }
 
     pub(super) fn dims(&self) -> u32 {
         self.points.dims() as u32
-    }
-
-    /// The source and how to name more points, for errors.
-    fn fix(&self) -> String {
-        match &self.source {
-            Source::File(name) => format!("the points of {name}"),
-            Source::Generated(_) => "--points".into(),
-        }
     }
 }
 
@@ -272,22 +220,21 @@ impl Sizes for Kmeans {
     fn facts(&self, _: u64) -> Facts {
         let (points, dims) = (self.points.len() as u64, self.dims());
         let mut parameters = vec![("points", points.into()), ("dims", dims.into())];
-        if let Source::Generated(centres) = self.source {
-            parameters.push(("centres", centres.into()));
-        }
+        let (centres, file) = match &self.how.points {
+            PointsFrom::Drawn(drawn) => (Some(drawn.centres), None),
+            PointsFrom::File(path) => (None, Some(file_name(path))),
+        };
+        let adds = self.how.adds;
+        parameters.extend(centres.map(|centres| ("centres", centres.into())));
         parameters.extend([
             ("clusters_min", self.clusters_min.into()),
             ("clusters_max", self.clusters_max.into()),
-            ("passes_max", self.passes_max.into()),
-            ("threshold", self.threshold.into()),
-            ("normalised", self.normalised.into()),
+            ("passes_max", self.how.passes_max.into()),
+            ("threshold", self.how.threshold.into()),
+            ("normalised", self.how.normalise.into()),
         ]);
-        if self.adds {
-            parameters.push(("adds", true.into()));
-        }
-        if let Source::File(name) = &self.source {
-            parameters.push(("input", name.as_str().into()));
-        }
+        parameters.extend(adds.then(|| ("adds", adds.into())));
+        parameters.extend(file.map(|name| ("input", name.into())));
         Facts {
             parameters,
             summary: format!(
@@ -295,14 +242,14 @@ impl Sizes for Kmeans {
                 of(points, "point"),
                 of(dims.into(), "coordinate"),
                 of(self.clusters_max.into(), "cluster"),
-                if self.adds { ", transactions add" } else { "" }
+                if adds { ", transactions add" } else { "" }
             ),
             capacity: sets(dims + 1, dims + 1, 0),
             // Those of one launch.
             transactions: Some(points),
-            by_warps: !self.adds,
+            by_warps: !adds,
             shared_words: u64::from(self.clusters_max) * (u64::from(dims) + 1),
-            verifies: if self.adds {
+            verifies: if adds {
                 Verifies::final_state("members and counts exactly, sums within rounding")
             } else {
                 Verifies::isolation(
@@ -323,10 +270,13 @@ impl Sizes for Kmeans {
             least > most => "-n {least} is more than -m {most}: clusters go from -n up to -m";
             most as usize > n =>
                 "-m {most} clusters are more than {}, {n}: each starts from a point of its own, so \
-                 give -m {n} or less", self.fix();
+                 give -m {n} or less", match &self.how.points {
+                    PointsFrom::Drawn(_) => "--points".into(),
+                    PointsFrom::File(path) => format!("the points of {}", file_name(path)),
+                };
             self.dims() > DIMS_MAX =>
                 "{} coordinates are too many for a transaction: at most {DIMS_MAX}", self.dims();
-            self.passes_max == 0 => "--passes-max 0 leaves nothing to run: give 1 or more";
+            self.how.passes_max == 0 => "--passes-max 0 leaves nothing to run: give 1 or more";
         }
         Ok(())
     }

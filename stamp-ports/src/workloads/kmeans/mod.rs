@@ -21,9 +21,10 @@
 //! | `check.rs` | the checks |
 
 use crate::workloads::prelude::*;
+use check::Clustering;
 use passes::Found;
 use stm_core::host::Statistics;
-use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork, KMeansWork};
+use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork};
 
 mod check;
 mod floor;
@@ -32,27 +33,9 @@ mod passes;
 mod points;
 mod sequential;
 
-pub use input::{Drawn, GenerateOptions, Kmeans, KmeansInput, Options, PointsFrom, Source};
-pub use points::{Points, read};
-
+pub use input::{GenerateOptions, Kmeans, KmeansInput, Options};
 pub use passes::Data;
-
-impl<D: Device> Data<D> {
-    /// The work on the first points, with as many clusters as the data are for.
-    fn work<A: Algorithm>(&self, of: &Kmeans, transactions: u64) -> KMeansWork<A> {
-        KMeansWork {
-            points: self.points.tarray(),
-            centres: self.centres.tarray(),
-            rows: self.rows.view::<A>(),
-            members: self.members.tarray(),
-            ranks: self.ranks.tarray(),
-            changed: self.changed.tarray(),
-            transactions,
-            clusters: self.clusters,
-            dims: of.dims(),
-        }
-    }
-}
+pub use points::read;
 
 impl Kmeans {
     /// Launches the kernel on the first points.
@@ -63,7 +46,7 @@ impl Kmeans {
         points: u64,
     ) -> Result<Statistics> {
         let (run, work) = (launcher.run::<A>(points), data.work::<A>(self, points));
-        if !self.adds {
+        if !self.how.adds {
             // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
             // buffers that `data` keeps and nothing else uses.
             return Ok(unsafe { launcher.launch::<KMeans<A>>(&run.on(work))? });
@@ -92,22 +75,17 @@ impl Workload for Kmeans {
     }
 
     fn with_adds(&self) -> Option<Self> {
-        (!self.adds).then(|| Self {
-            adds: true,
-            ..self.clone()
-        })
+        (!self.how.adds).then(|| self.adding(true))
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let n = self.points.len();
-        let (rows, centres) = (
-            self.shared_words() as usize,
-            self.clusters_max as usize * self.points.dims(),
-        );
-        let row = self.adds.then_some(self.dims() + 1);
+        let rows = self.shared_words() as usize;
+        let centres = self.clusters_max as usize * self.points.dims();
+        let row = self.how.adds.then_some(self.dims() + 1);
         let words = n as u64 * (u64::from(self.dims()) + 2) + (rows + centres) as u64 + 2;
         // On the host: the points by coordinate, members and their order.
-        let host = self.points.len() as u64 * (u64::from(self.dims()) * 4 + 32);
+        let host = n as u64 * (u64::from(self.dims()) * 4 + 32);
         check_memory(device, "kmeans", words * 4, host, "use fewer points")?;
         Ok(Data {
             chosen: self.points.choose(seed, self.clusters_max),
@@ -126,7 +104,7 @@ impl Workload for Kmeans {
     accessed!(data => data.rows.accessed());
 
     fn clear<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        let first = self.begin(&data.chosen);
+        let first = Clustering::new(&self.points, &data.chosen);
         data.members.upload(&first.members)?;
         data.armed = true;
         data.arm(&first.centres, self.clusters_max)
@@ -165,7 +143,7 @@ impl Workload for Kmeans {
         device: &D,
         observation: Observation,
     ) -> Result<Duration> {
-        Ok(if self.adds {
+        Ok(if self.how.adds {
             device.prepare::<KMeansAdds<A>>(observation)?
         } else {
             device.prepare::<KMeans<A>>(observation)?
@@ -191,82 +169,4 @@ impl Workload for Kmeans {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::{Spoils, refused};
-    use crate::workloads::launcher::tests::ran;
-    use stm_core::algorithm::HvSorting;
-    use stm_core::host::Cpu;
-
-    fn kmeans(clusters: u32) -> Kmeans {
-        Kmeans {
-            clusters_min: clusters,
-            clusters_max: clusters,
-            ..Kmeans::drawn(2, (500, 3), 4)
-        }
-    }
-
-    fn launched() -> Data<Cpu> {
-        let (kmeans, cpu) = (kmeans(5), Cpu::new());
-        let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
-        kmeans.clear(&mut data).unwrap();
-        let done = ran::<HvSorting, _>(&kmeans, &cpu, &mut data, ((2, 2), 500));
-        assert_eq!(done.statistics.commits, 500);
-        data
-    }
-
-    fn judged(data: &Data<Cpu>) -> Option<String> {
-        let kmeans = kmeans(5);
-        let mut now = kmeans.begin(&data.chosen);
-        kmeans.judge(data, &mut now).unwrap().err()
-    }
-
-    fn change<T: stm_core::host::Pod>(
-        buffer: &mut Buffer<Cpu, T>,
-        at: usize,
-        new: impl FnOnce(T) -> T,
-    ) {
-        let mut all = buffer.download().unwrap();
-        all[at] = new(all[at]);
-        buffer.upload(&all).unwrap();
-    }
-
-    fn change_row(data: &mut Data<Cpu>, at: usize, new: impl FnOnce(u32) -> u32) {
-        let mut all = data.rows.download().unwrap().0;
-        all[at] = new(all[at]);
-        data.rows.upload(&all).unwrap();
-    }
-
-    #[test]
-    fn what_a_launch_leaves_is_accepted_and_nothing_else() {
-        assert_eq!(judged(&launched()), None);
-        // Each array of the device is looked at; how, the tests of the checks say.
-        let spoils: Spoils<Data<Cpu>, 5> = [
-            (|data| change_row(data, 7, |w| w ^ 1), "sum 2 of centre 1"),
-            (|data| change(&mut data.members, 9, |_| 5), "has centre 5"),
-            (|data| change(&mut data.ranks, 0, |_| 500), "a count of 500"),
-            (|data| change(&mut data.changed, 0, |n| n - 1), "and 499"),
-            // All is consistent, but with other centres than these.
-            (|data| data.chosen.swap(0, 1), "sits with centre"),
-        ];
-        refused(spoils, launched, |data| judged(&data));
-    }
-
-    #[test]
-    fn a_run_on_the_cpu_ends_like_the_sequential_one_from_the_same_points() {
-        let kmeans = kmeans(4);
-        let cpu = Cpu::new();
-        let mut data = kmeans.prepare(&cpu, 3, 500).unwrap();
-        kmeans.reset(&mut data).unwrap();
-        let wrong = kmeans.verify(&mut data, 500).unwrap();
-        assert_eq!(wrong.as_deref(), Some("0 of 1 clusterings were made"));
-        let done = ran::<HvSorting, _>(&kmeans, &cpu, &mut data, ((2, 2), 500));
-        assert_eq!(kmeans.verify(&mut data, 500).unwrap(), None);
-        let (members, _, passes) = sequential::run(&kmeans.points, &data.chosen, 0.0, 500);
-        assert_eq!(data.found.ties, 0);
-        assert_eq!(data.found.passes, [passes]);
-        assert_eq!(data.members.download().unwrap(), members);
-        let commits = done.statistics.commits;
-        assert_eq!(kmeans.commits_expected(&data, 500).unwrap(), commits);
-    }
-}
+mod tests;

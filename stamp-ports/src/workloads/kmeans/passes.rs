@@ -1,12 +1,12 @@
 //! The passes of a run: data put in place, a launch, a check, the centres moved.
 
-use super::check::{Follower, Pass, wrong_sums};
+use super::check::{Clustering, Left};
 use super::input::Kmeans;
 use super::sequential::{goes_on, move_centres};
 use crate::workloads::compare::Whole;
 use crate::workloads::prelude::*;
 use serde::Serialize;
-use stm_kernels::kmeans::NOWHERE;
+use stm_kernels::kmeans::KMeansWork;
 
 pub struct Data<D: Device> {
     /// The numbers of the points that are the first centres; the first `k` of
@@ -47,99 +47,71 @@ impl<D: Device> Data<D> {
         self.rows.clear()?;
         Ok(self.changed.clear()?)
     }
-}
 
-pub(super) struct Clustering {
-    pub(super) centres: Vec<f32>,
-    pub(super) members: Vec<u32>,
-    follower: Follower,
-    passes: u32,
+    /// The work on the first points, with as many clusters as the data are for.
+    pub(super) fn work<A: Algorithm>(&self, of: &Kmeans, transactions: u64) -> KMeansWork<A> {
+        KMeansWork {
+            points: self.points.tarray(),
+            centres: self.centres.tarray(),
+            rows: self.rows.view::<A>(),
+            members: self.members.tarray(),
+            ranks: self.ranks.tarray(),
+            changed: self.changed.tarray(),
+            transactions,
+            clusters: self.clusters,
+            dims: of.dims(),
+        }
+    }
 }
-
-/// Launches a pass on all points, and returns how many transactions committed.
-pub(super) type LaunchPass<'a, D> = dyn FnMut(&Data<D>) -> Result<u64> + 'a;
 
 impl Kmeans {
-    pub(super) fn begin(&self, chosen: &[u32]) -> Clustering {
-        Clustering {
-            centres: self.points.values_of(chosen),
-            members: vec![NOWHERE; self.points.len()],
-            follower: Follower::new(&self.points, chosen),
-            passes: 0,
-        }
-    }
-
-    /// Launches a pass and checks it. Returns whether another follows, or what is wrong.
-    fn pass<D: Device>(
-        &self,
-        data: &mut Data<D>,
-        launch: &mut LaunchPass<'_, D>,
-        now: &mut Clustering,
-    ) -> Result<Whole<bool>> {
-        let (n, clusters) = (self.points.len(), now.centres.len() / self.points.dims());
-        data.arm(&now.centres, clusters as u32)?;
-        let _span = tracing::info_span!("pass", clusters, number = now.passes).entered();
-        now.passes += 1;
-        match launch(data)? {
-            commits if commits != n as u64 => {
-                Ok(Err(format!("{commits} of {n} transactions committed")))
-            }
-            _ => self.judge(data, now),
-        }
-    }
-
-    /// Checks what the launch of a pass left, and moves the centres. Returns as
-    /// [`pass`](Self::pass).
+    /// Checks what the launch of a pass left, and moves the centres. Returns whether another follows,
+    /// or what is wrong.
     pub(super) fn judge<D: Device>(
         &self,
         data: &Data<D>,
         now: &mut Clustering,
     ) -> Result<Whole<bool>> {
-        let (n, dims) = (self.points.len(), self.points.dims());
-        let members = data.members.download()?;
-        let changed = data.changed.download()?.into_iter().sum();
-        let (ranks, rows) = (data.ranks.download()?, data.rows.download()?.0);
-        let (used, beyond) = rows.split_at(now.centres.len() / dims * (dims + 1));
-        let pass = Pass {
-            points: &self.points,
-            centres: &now.centres,
-            before: &now.members,
-            members: &members,
-            ranks: &ranks,
-            rows: used,
-            changed,
+        let ranks = (!self.how.adds).then(|| data.ranks.download());
+        let left = Left {
+            members: data.members.download()?,
+            ranks: ranks.transpose()?,
+            rows: data.rows.download()?.0,
+            changed: data.changed.download()?.into_iter().sum(),
         };
-        let wrong_sums = if self.adds {
-            pass.wrong_changes()
-                .or_else(|| wrong_sums(&self.points, &members, used))
-        } else {
-            pass.wrong_sums()
-        };
-        let wrong = wrong_sums.or_else(|| now.follower.differs(&pass));
-        let wrong = wrong.or_else(|| {
-            let is_written = beyond.iter().any(|&word| word != 0);
-            is_written.then(|| "a sum beyond the last centre was written".into())
-        });
-        move_centres(&mut now.centres, &rows, dims);
-        now.members = members;
-        let again = now.passes < self.passes_max && goes_on(changed, n, self.threshold);
-        let at_end = || now.follower.differs_at_end(&now.centres, dims);
-        let wrong = wrong.or_else(|| if again { None } else { at_end() });
-        Ok(wrong.map_or(Ok(again), Err))
+        let checked = now.check(&self.points, &left);
+        move_centres(&mut now.centres, &left.rows, self.points.dims());
+        now.members = left.members;
+        Ok(checked.and_then(|()| {
+            let is_last = now.passes >= self.how.passes_max;
+            if !is_last && goes_on(left.changed, self.points.len(), self.how.threshold) {
+                return Ok(true);
+            }
+            now.shifts().map(|_| false)
+        }))
     }
 
-    /// All passes of all clusterings, to the first that is wrong.
+    /// Makes all passes of all clusterings, to the first that is wrong. `launch` launches one on all
+    /// points, and returns how many transactions committed.
     pub(super) fn passes<D: Device>(
         &self,
         data: &mut Data<D>,
-        launch: &mut LaunchPass<'_, D>,
+        launch: &mut dyn FnMut(&Data<D>) -> Result<u64>,
     ) -> Result<()> {
+        let n = self.points.len() as u64;
         data.found = Found::default();
         for clusters in self.clusters_min..=self.clusters_max {
-            let mut now = self.begin(&data.chosen[..clusters as usize]);
+            let mut now = Clustering::new(&self.points, &data.chosen[..clusters as usize]);
             data.members.upload(&now.members)?;
             let ended = loop {
-                match self.pass(data, launch, &mut now)? {
+                data.arm(&now.centres, clusters)?;
+                let _span = tracing::info_span!("pass", clusters, number = now.passes).entered();
+                now.passes += 1;
+                let commits = launch(data)?;
+                if commits != n {
+                    break Err(format!("{commits} of {n} transactions committed"));
+                }
+                match self.judge(data, &mut now)? {
                     Ok(true) => {}
                     ended => break ended,
                 }
@@ -147,7 +119,7 @@ impl Kmeans {
             data.found.wrong = (ended.err())
                 .map(|wrong| format!("{clusters} clusters, pass {}: {wrong}", now.passes));
             data.found.passes.push(now.passes);
-            data.found.ties += now.follower.ties;
+            data.found.ties += now.ties;
             if data.found.wrong.is_some() {
                 break;
             }

@@ -38,9 +38,6 @@ const fn series(seed: u64, which: u32) -> u64 {
 
 impl Points {
     /// Points one after the other, `dims` values each.
-    ///
-    /// # Panics
-    /// If `dims` is 0 or does not divide the number of values.
     pub fn new(dims: usize, values: Vec<f32>) -> Self {
         assert!(
             dims != 0 && values.len().is_multiple_of(dims),
@@ -73,18 +70,10 @@ impl Points {
         self.values.len() / self.dims
     }
 
-    pub const fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
-
     pub const fn dims(&self) -> usize {
         self.dims
     }
 
-    /// The coordinates of point `i`.
-    ///
-    /// # Panics
-    /// If there is no such point.
     pub fn point(&self, i: usize) -> &[f32] {
         &self.values[i * self.dims..][..self.dims]
     }
@@ -130,9 +119,6 @@ impl Points {
 
     /// The numbers of `clusters` different points, drawn from the seed: the
     /// first centres. STAMP draws them so as well, but may draw one twice.
-    ///
-    /// # Panics
-    /// If there are fewer points.
     pub fn choose(&self, seed: u64, clusters: u32) -> Vec<u32> {
         let n = u32::try_from(self.len()).unwrap_or(u32::MAX);
         assert!(clusters <= n, "{clusters} different points of {n}");
@@ -225,8 +211,8 @@ pub(super) fn text(points: &Points) -> String {
 mod tests {
     use super::*;
     use crate::testing::has;
+    use crate::workloads::input::tests::{read_by, refused_files};
     use std::collections::HashSet;
-    use std::fs;
 
     #[test]
     fn generated_points_are_of_the_seed_and_fall_into_clusters() {
@@ -283,71 +269,38 @@ mod tests {
         assert_ne!(points.choose(9, 7), points.choose(10, 7));
     }
 
-    fn of(bytes: &[u8]) -> Result<Points> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("points.txt");
-        fs::write(&path, bytes).unwrap();
-        read(&path)
-    }
-
-    fn refused(bytes: &[u8], line: u64, parts: &str) {
-        let text = of(bytes).unwrap_err().to_string();
-        assert!(!text.contains('\n'), "{text}");
-        let place = format!("points.txt, line {line}: ");
-        assert!(text.contains(&place), "{text} lacks {place}");
-        has(&text, parts);
-    }
-
     #[test]
     fn blanks_tabs_commas_blank_lines_and_carriage_returns_are_read_as_stamp_reads_them() {
-        let points = of(b"1 0.5 -2e3\n\n 7,\t+1.25, 4\r\n9\t1\t2 \n").unwrap();
-        assert_eq!(
-            points,
-            Points::new(2, vec![0.5, -2000.0, 1.25, 4.0, 1.0, 2.0])
-        );
+        let points = read_by(read, "1 0.5 -2e3\n\n 7,\t+1.25, 4\r\n9\t1\t2 \n").unwrap();
+        let expected = vec![0.5, -2000.0, 1.25, 4.0, 1.0, 2.0];
+        assert_eq!(points, Points::new(2, expected));
     }
 
     #[test]
     fn wrong_files_are_refused_with_the_line_and_what_was_expected() {
-        let long = vec![b'1'; LINES.bytes_max as usize + 1];
-        let number = [b"1 ".to_vec(), vec![b'z'; 5000], b"\n".to_vec()].concat();
-        for (bytes, line, parts) in [
-            (&b""[..], 1, "no points | expected a point's number"),
-            (b"\n\n", 1, "no points"),
-            (b"1 2 3\n2 4 5", 2, "ends inside | line break"),
-            (b"1 2 3\n2 4\n", 2, "1 coordinates | expected 2 | line 1"),
-            (b"1 2 3\n2\n", 2, "point 2 has no coordinates"),
-            (
-                b"\n1 2 3\n2 4 5\n3 6 7 8\n",
-                4,
-                "3 coordinates | expected 2 | line 2",
-            ),
-            (b"x 1 2\n", 1, "\"x\" is no point's number"),
-            (b"0.5 1 2\n", 1, "\"0.5\" is no point's number"),
-            (b"1 2 3\n2 \x004 5\n", 2, "0x00 | column 3"),
-            (b"\x7fELF\x02\x01", 1, "0x7f | column 1 | no plain text"),
-            ("1 2 3\n2 4 ½\n".as_bytes(), 2, "0xc2 | column 5"),
-            (&long, 1, "too long"),
-            (&number, 1, "zzz... | expected a number"),
-        ] {
-            refused(bytes, line, parts);
-        }
-    }
-
-    #[test]
-    fn a_file_is_read_again_bit_for_bit_and_cut_off_refused_unless_whole_lines_are_left() {
-        let points = Points::generate(3, 4, 3, 2);
-        let whole = text(&points);
-        assert_eq!(of(whole.as_bytes()).unwrap(), points);
-        for len in 0..whole.len() {
-            let part = &whole.as_bytes()[..len];
-            let lines = part.last() == Some(&b'\n');
-            assert_eq!(of(part).is_ok(), lines, "{len} bytes");
-        }
-    }
-
-    #[test]
-    fn what_is_no_finite_number_is_refused() {
+        refused_files(
+            read,
+            r#"
+             => 1: no points | expected a point's number
+            \n\n => 1: no points
+            1 2 3\n2 4 5 => 2: ends inside | line break
+            1 2 3\n2 4\n => 2: 1 coordinates | expected 2 | line 1
+            1 2 3\n2\n => 2: point 2 has no coordinates
+            \n1 2 3\n2 4 5\n3 6 7 8\n => 4: 3 coordinates | expected 2 | line 2
+            x 1 2\n => 1: "x" is no point's number
+            0.5 1 2\n => 1: "0.5" is no point's number
+            1 2 3\n2 \04 5\n => 2: 0x00 | column 3
+            \u{7f}ELF => 1: 0x7f | column 1 | no plain text
+            1 2 3\n2 4 ½\n => 2: 0xc2 | column 5
+            "#,
+        );
+        let long = "z".repeat(5000);
+        refused_files(
+            read,
+            &format!("1 {long}\\n => 1: zzz... | expected a number"),
+        );
+        let error = read_by(read, vec![b'1'; LINES.bytes_max as usize + 1]).unwrap_err();
+        has(&error.to_string(), "line 1: | too long");
         let (number, small) = ("expected a number", "1e15 or less");
         for (bad, said) in [
             ("nan NaN -nan", number),
@@ -355,18 +308,25 @@ mod tests {
             ("0x10 1.2.3 --1 1e abc 1;2", number),
         ] {
             for bad in bad.split(' ') {
-                let file = format!("1 0 0\n2 0 {bad}\n");
-                let parts = format!("coordinate 2 | {bad} | {said}");
-                refused(file.as_bytes(), 2, &parts);
+                let said = format!("2: coordinate 2 | {bad} | {said}");
+                refused_files(read, &format!("1 0 0\\n2 0 {bad}\\n => {said}"));
             }
         }
+        let error = read(Path::new("no/such/file.txt")).unwrap_err();
+        assert_eq!(error.status(), 2);
+        has(&error.to_string(), "no/such/file.txt");
+        assert!(read(Path::new(".")).is_err());
     }
 
     #[test]
-    fn a_file_that_cannot_be_opened_is_named() {
-        let error = read(Path::new("no/such/file.txt")).unwrap_err();
-        assert_eq!(error.status(), 2);
-        assert!(error.to_string().contains("no/such/file.txt"), "{error}");
-        assert!(read(Path::new(".")).is_err());
+    fn a_file_is_read_again_bit_for_bit_and_cut_off_refused_unless_whole_lines_are_left() {
+        let points = Points::generate(3, 4, 3, 2);
+        let whole = text(&points);
+        assert_eq!(read_by(read, &whole).unwrap(), points);
+        for len in 0..whole.len() {
+            let part = &whole.as_bytes()[..len];
+            let lines = part.last() == Some(&b'\n');
+            assert_eq!(read_by(read, part).is_ok(), lines, "{len} bytes");
+        }
     }
 }

@@ -38,21 +38,12 @@ pub(super) struct Nearest {
 
 impl Centres {
     /// Makes centres of values that stand one centre after the other.
-    pub(super) fn new(dims: usize, values: impl ExactSizeIterator<Item = f64>) -> Self {
-        let clusters = values.len() / dims;
-        let mut by_coordinate = vec![0.0; values.len()];
-        for (i, x) in values.enumerate() {
-            by_coordinate[i % dims * clusters + i / dims] = x;
-        }
+    pub(super) fn new(dims: usize, values: &[f32]) -> Self {
+        let by_coordinate = (0..dims).flat_map(|j| values.iter().skip(j).step_by(dims));
         Self {
-            clusters,
-            values: by_coordinate,
+            clusters: values.len() / dims,
+            values: by_coordinate.map(|&x| x.into()).collect(),
         }
-    }
-
-    pub(super) fn of_points(points: &Points, chosen: &[u32]) -> Self {
-        let values = points.values_of(chosen).into_iter();
-        Self::new(points.dims(), values.map(f64::from))
     }
 
     pub(super) const fn len(&self) -> usize {
@@ -73,23 +64,19 @@ impl Centres {
                 *square += apart * apart;
             }
         }
-        let mut found = Nearest {
-            centre: 0,
-            square: f64::INFINITY,
-            second: f64::INFINITY,
-        };
-        for (&square, c) in squares.iter().zip(0..) {
-            if square < found.square {
-                found = Nearest {
-                    centre: c,
-                    square,
-                    second: found.square,
-                };
-            } else if square < found.second {
-                found.second = square;
+        let (mut centre, mut square, mut second) = (0, f64::INFINITY, f64::INFINITY);
+        for (&other, c) in squares.iter().zip(0..) {
+            if other < square {
+                (centre, square, second) = (c, other, square);
+            } else if other < second {
+                second = other;
             }
         }
-        found
+        Nearest {
+            centre,
+            square,
+            second,
+        }
     }
 
     /// Replaces each by the mean of its members, if it has any.
@@ -97,10 +84,10 @@ impl Centres {
     /// Then its bounds, one for each coordinate, become the most by which a mean of `f32` sums in any
     /// order may differ: `m` additions of values `x` lose at most `m * 2^-24` times the sum of the
     /// `|x|`, the division and the conversion half a unit each.
-    pub(super) fn move_to_means(&mut self, points: &Points, members: &[u32], bounds: &mut [f64]) {
-        let (dims, clusters) = (points.dims(), self.clusters);
-        let (counts, sums) = sums(points, members, clusters);
-        for (i, ((sum, magnitudes), bound)) in sums.into_iter().zip(bounds).enumerate() {
+    pub(super) fn move_to_means(&mut self, (counts, sums): &Sums, bounds: &mut [f64]) {
+        let clusters = self.clusters;
+        let dims = sums.len() / clusters;
+        for (i, ((sum, magnitudes), bound)) in sums.iter().zip(bounds).enumerate() {
             let count = f64::from(counts[i / dims]);
             if count > 0.0 {
                 self.values[i % dims * clusters + i / dims] = sum / count;
@@ -113,13 +100,11 @@ impl Centres {
     }
 }
 
-/// Returns the number of each centre's members, and for each of its coordinates the sum of theirs and
-/// of their magnitudes.
-pub(super) fn sums(
-    points: &Points,
-    members: &[u32],
-    clusters: usize,
-) -> (Vec<u32>, Vec<(f64, f64)>) {
+/// The number of each centre's members, and for each of its coordinates the sum of theirs and of
+/// their magnitudes.
+pub(super) type Sums = (Vec<u32>, Vec<(f64, f64)>);
+
+pub(super) fn sums(points: &Points, members: &[u32], clusters: usize) -> Sums {
     let mut counts = vec![0; clusters];
     let mut sums = vec![(0.0, 0.0); clusters * points.dims()];
     for (point, &c) in points.iter().zip(members) {
@@ -136,89 +121,4 @@ pub(super) fn sums(
 /// their centre: STAMP's condition.
 pub(super) fn goes_on(changed: u64, n: usize, threshold: f64) -> bool {
     changed as f64 / n as f64 > threshold
-}
-
-/// The whole run in double precision, sequentially, with nothing from a device: the centre of each
-/// point in the last pass, the centres after it, and the passes.
-#[cfg(test)]
-pub(super) fn run(
-    points: &Points,
-    chosen: &[u32],
-    threshold: f64,
-    passes_max: u32,
-) -> (Vec<u32>, Centres, u32) {
-    let mut members = vec![stm_kernels::kmeans::NOWHERE; points.len()];
-    let (mut centres, mut squares) = (Centres::of_points(points, chosen), Vec::new());
-    let mut bounds = vec![0.0; chosen.len() * points.dims()];
-    for passes in 1.. {
-        let mut changed = 0;
-        for (point, member) in points.iter().zip(&mut members) {
-            let centre = centres.nearest(point, &mut squares).centre;
-            changed += u64::from(*member != centre);
-            *member = centre;
-        }
-        centres.move_to_means(points, &members, &mut bounds);
-        if passes >= passes_max || !goes_on(changed, points.len(), threshold) {
-            return (members, centres, passes);
-        }
-    }
-    unreachable!("passes end")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn two_groups_are_found_and_the_run_ends_when_nothing_changes() {
-        let points = Points::new(1, vec![0.0, 1.0, 2.0, 10.0, 11.0, 12.0]);
-        let (members, centres, passes) = run(&points, &[0, 1], 0.0, 500);
-        assert_eq!(members, [0, 0, 0, 1, 1, 1]);
-        assert_eq!((centres.at(0, 0), centres.at(1, 0)), (1.0, 11.0));
-        assert!((2..10).contains(&passes), "{passes}");
-    }
-
-    #[test]
-    fn the_limit_of_passes_and_the_threshold_end_a_run() {
-        let points = Points::generate(1, 500, 2, 8);
-        let chosen = points.choose(1, 8);
-        let passes = |threshold, most| run(&points, &chosen, threshold, most).2;
-        assert_eq!(passes(0.0, 1), 1);
-        assert_eq!(passes(0.999, 500), 2); // all change in the first pass
-        assert!(passes(0.5, 500) <= passes(0.0, 500));
-    }
-
-    #[test]
-    fn nearest_takes_the_first_of_equals_and_tells_the_second() {
-        let centres = Centres::new(1, [5.0, 1.0, -1.0, 3.0].into_iter());
-        let found = centres.nearest(&[0.0], &mut Vec::new());
-        assert_eq!(
-            found,
-            Nearest {
-                centre: 1,
-                square: 1.0,
-                second: 1.0
-            }
-        );
-        let alone = Centres::new(1, [2.0].into_iter()).nearest(&[0.0], &mut Vec::new());
-        assert_eq!((alone.centre, alone.second), (0, f64::INFINITY));
-    }
-
-    #[test]
-    fn centres_move_to_the_means_and_stay_without_points() {
-        let rows = [2, 3f32.to_bits(), 5f32.to_bits(), 0, 0, 0];
-        let mut centres = [9.0, 9.0, 7.0, 8.0];
-        move_centres(&mut centres, &rows, 2);
-        assert_eq!(
-            centres.map(f32::to_bits),
-            [1.5f32, 2.5, 7.0, 8.0].map(f32::to_bits)
-        );
-        let points = Points::new(2, vec![1.0, 2.0, 2.0, 3.0]);
-        let mut exact = Centres::new(2, [9.0, 9.0, 7.0, 8.0].into_iter());
-        let mut bounds = [0.0; 4];
-        exact.move_to_means(&points, &[0, 0], &mut bounds);
-        assert_eq!(exact, Centres::new(2, [1.5, 2.5, 7.0, 8.0].into_iter()));
-        assert!(bounds[0] > 0.0 && bounds[0] < 1e-6);
-        assert_eq!(bounds[2..], [0.0, 0.0]);
-    }
 }

@@ -3,13 +3,13 @@
 //!
 //! Each path is walked from its source to its destination; the whole grid is compared with what the
 //! paths and the maze say of it; and each request without a path must have none in the final grid.
-//! That last is a breadth-first search from its source through free cells; as it is the same search
+//! That last is a search from its source through free cells; as it is the same search
 //! for all requests, it is made once: the free cells are cut into the areas that hang together, and
 //! two ends can be joined if they are neighbours or border on the same area.
 
-use super::maze::{Coordinate, Maze, Request, cell, inside, place};
+use super::maze::Maze;
 use serde::Serialize;
-use std::collections::VecDeque;
+use std::iter::zip;
 use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path};
 
 #[derive(Clone, Debug)]
@@ -43,31 +43,21 @@ pub(super) fn initial_grid(maze: &Maze) -> Vec<u32> {
             grid[first..first + size.x as usize].fill(FREE);
         }
     }
-    for request in &maze.requests {
-        for end in [request.source, request.destination] {
-            grid[cell(size, end) as usize] = RESERVED;
-        }
+    for &end in maze.requests.as_flattened() {
+        grid[end as usize] = RESERVED;
     }
-    for wall in &maze.walls {
-        grid[cell(size, *wall) as usize] = WALL;
+    for &wall in &maze.walls {
+        grid[wall as usize] = WALL;
     }
     grid
 }
 
-/// The neighbours of a place inside the grid.
-fn neighbours(size: GridSize, p: Coordinate) -> impl Iterator<Item = Coordinate> {
-    let Coordinate { x, y, z } = p;
-    let at = |x, y, z| Coordinate { x, y, z };
-    let on = |n: u32| [n.wrapping_sub(1), n + 1];
-    let [xs, ys, zs] = [x, y, z].map(on);
-    let all = (xs.map(|x| at(x, y, z)).into_iter())
-        .chain(ys.map(|y| at(x, y, z)))
-        .chain(zs.map(|z| at(x, y, z)));
-    all.filter(move |p| inside(size, *p))
-}
-
-fn adjacent(a: Coordinate, b: Coordinate) -> bool {
-    a.x.abs_diff(b.x) + a.y.abs_diff(b.y) + a.z.abs_diff(b.z) == 1
+/// The neighbours of a cell, with the walls after its row and its plane.
+fn neighbours(size: GridSize, cell: usize) -> impl Iterator<Item = usize> {
+    let steps = [1, size.row() as usize, size.plane() as usize];
+    let both = steps.map(|step| [cell.wrapping_sub(step), cell + step]);
+    let cells = size.cells() as usize;
+    (both.into_iter().flatten()).filter(move |&near| near < cells)
 }
 
 fn meaning(word: u32) -> String {
@@ -83,27 +73,31 @@ fn meaning(word: u32) -> String {
 /// state and the paths walked so far.
 fn walk(maze: &Maze, request: usize, path: &[u32], grid: &mut [u32]) -> Result<(), String> {
     let size = maze.size;
-    let wanted = maze.requests[request];
-    let at = |i: usize| place(size, path[i]);
+    let at = |cell: u32| size.place(cell);
     for &cell in path {
+        let (x, y, z) = at(cell);
         wrong! {
-            cell as usize >= grid.len() || !inside(size, place(size, cell)) =>
+            x >= size.x || y >= size.y || z >= size.z =>
                 "has cell {cell}, which is not in the grid";
         }
     }
-    let last = path.len() - 1;
+    let (first, last) = (path[0], path[path.len() - 1]);
     wrong! {
-        last == 0 || at(0) != wanted.source || at(last) != wanted.destination =>
-            "has {} cells from {} to {}", path.len(), at(0), at(last);
+        path.len() == 1 || [first, last] != maze.requests[request] =>
+            "has {} cells from {:?} to {:?}", path.len(), at(first), at(last);
     }
-    for i in 0..path.len() {
+    for (i, &cell) in path.iter().enumerate() {
+        let before = path[i.saturating_sub(1)];
+        let mut near = neighbours(size, before as usize);
         wrong! {
-            i != 0 && !adjacent(at(i - 1), at(i)) => "jumps from {} to {}", at(i - 1), at(i);
+            i != 0 && !near.any(|near| near == cell as usize) =>
+                "jumps from {:?} to {:?}", at(before), at(cell);
         }
-        let expected = if i == 0 || i == last { RESERVED } else { FREE };
-        let word = &mut grid[path[i] as usize];
+        let is_end = i == 0 || i == path.len() - 1;
+        let word = &mut grid[cell as usize];
         wrong! {
-            *word != expected => "goes over {}, which is {}", at(i), meaning(*word);
+            *word != if is_end { RESERVED } else { FREE } =>
+                "goes over {:?}, which is {}", at(cell), meaning(*word);
         }
         *word = cell_of_path(request as u32);
     }
@@ -114,21 +108,19 @@ fn walk(maze: &Maze, request: usize, path: &[u32], grid: &mut [u32]) -> Result<(
 /// free cells have the same; 0 for the others.
 fn areas(size: GridSize, grid: &[u32]) -> Vec<u32> {
     let mut areas = vec![0; grid.len()];
-    let mut found = 0;
-    let mut queue = VecDeque::new();
+    let (mut found, mut reached) = (0, Vec::new());
     for start in 0..grid.len() {
         if grid[start] != FREE || areas[start] != 0 {
             continue;
         }
         found += 1;
         areas[start] = found;
-        queue.push_back(place(size, start as u32));
-        while let Some(p) = queue.pop_front() {
-            for near in neighbours(size, p) {
-                let at = cell(size, near) as usize;
-                if grid[at] == FREE && areas[at] == 0 {
-                    areas[at] = found;
-                    queue.push_back(near);
+        reached.push(start);
+        while let Some(cell) = reached.pop() {
+            for near in neighbours(size, cell) {
+                if grid[near] == FREE && areas[near] == 0 {
+                    areas[near] = found;
+                    reached.push(near);
                 }
             }
         }
@@ -138,26 +130,21 @@ fn areas(size: GridSize, grid: &[u32]) -> Vec<u32> {
 
 /// Whether a request without a path could have one in the final grid.
 fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> bool {
-    let size = maze.size;
-    let Request {
-        source: from,
-        destination: to,
-    } = maze.requests[request];
-    let own = |p: Coordinate| grid[cell(size, p) as usize] == RESERVED;
-    let around = |p: Coordinate| {
-        neighbours(size, p)
-            .map(|near| areas[cell(size, near) as usize])
-            .filter(|&area| area != 0)
-    };
-    own(from)
-        && own(to)
-        && (adjacent(from, to) || around(from).any(|area| around(to).any(|other| other == area)))
+    let [from, to] = maze.requests[request].map(|end| end as usize);
+    let near = |end| neighbours(maze.size, end);
+    let is_near = |area| area != 0 && near(to).any(|near| areas[near] == area);
+    grid[from] == RESERVED
+        && grid[to] == RESERVED
+        && near(from).any(|near| near == to || is_near(areas[near]))
 }
 
 pub(super) fn check(maze: &Maze, left: &Left) -> Result<Counts, String> {
     let mut expected = initial_grid(maze);
     let mut routed = Counts::default();
-    let name = |k: usize| format!("request {k}, {}", maze.requests[k]);
+    let name = |k: usize| {
+        let [from, to] = maze.requests[k].map(|end| maze.size.place(end));
+        format!("request {k}, {from:?} to {to:?}")
+    };
     for (k, &result) in left.results.iter().enumerate() {
         match result {
             UNSETTLED => return Err(format!("{}, is not settled", name(k))),
@@ -173,11 +160,11 @@ pub(super) fn check(maze: &Maze, left: &Left) -> Result<Counts, String> {
             other => return Err(format!("the result of {}, is {other:#x}", name(k))),
         }
     }
-    for (at, (&found, &expected)) in left.grid.iter().zip(&expected).enumerate() {
+    for (cell, (&found, &expected)) in (0..).zip(zip(&left.grid, &expected)) {
         wrong! {
             found != expected =>
-                "cell {} is {}, and should be {}",
-                place(maze.size, at as u32), meaning(found), meaning(expected);
+                "cell {:?} is {}, and should be {}",
+                maze.size.place(cell), meaning(found), meaning(expected);
         }
     }
     if routed.unrouted != 0 {
@@ -199,28 +186,22 @@ mod tests {
 
     const SIZE: GridSize = GridSize { x: 4, y: 3, z: 2 };
 
-    fn at(x: u32, y: u32, z: u32) -> Coordinate {
-        Coordinate { x, y, z }
+    const fn at(x: u32, y: u32, z: u32) -> u32 {
+        SIZE.index(x, y, z)
     }
 
     /// Two requests along rows 0 and 2 of plane 0, and one that crosses both
     /// and is shut in: its ends are at the corners of the wall.
     fn maze() -> Maze {
-        let request = |source, destination| Request {
-            source,
-            destination,
-        };
+        // Plane 1 is shut but for (1, 1, 1), right above the middle row.
+        let plane = (0..12).map(|i| at(i % 4, i / 4, 1));
         Maze {
             size: SIZE,
-            // Plane 1 is shut but for (1, 1, 1), right above the middle row.
-            walls: (0..12)
-                .map(|i| at(i % 4, i / 4, 1))
-                .filter(|&p| p != at(1, 1, 1))
-                .collect(),
+            walls: plane.filter(|&p| p != at(1, 1, 1)).collect(),
             requests: vec![
-                request(at(0, 0, 0), at(3, 0, 0)),
-                request(at(0, 2, 0), at(3, 2, 0)),
-                request(at(0, 1, 0), at(1, 1, 1)),
+                [at(0, 0, 0), at(3, 0, 0)],
+                [at(0, 2, 0), at(3, 2, 0)],
+                [at(0, 1, 0), at(1, 1, 1)],
             ],
         }
     }
@@ -229,22 +210,20 @@ mod tests {
 
     impl Left {
         /// The paths given; the requests without are unrouted.
-        fn of(paths: &[&[Coordinate]]) -> Self {
+        fn of(paths: [&[u32]; 3]) -> Self {
             let mut routing = Self {
                 grid: initial_grid(&maze()),
                 results: Vec::new(),
                 paths: vec![u32::MAX; paths.len() * ROOM],
                 room: ROOM,
             };
-            for (k, path) in paths.iter().enumerate() {
-                for (i, p) in path.iter().enumerate() {
-                    let c = cell(SIZE, *p);
-                    routing.paths[k * ROOM + i] = c;
-                    routing.grid[c as usize] = cell_of_path(k as u32);
-                }
+            for (path, k) in zip(paths, 0..) {
                 let cells = path.len() as u32;
-                let result = if cells == 0 { UNROUTED } else { cells };
-                routing.results.push(result);
+                routing.paths[k as usize * ROOM..][..path.len()].copy_from_slice(path);
+                for &cell in path {
+                    routing.grid[cell as usize] = cell_of_path(k);
+                }
+                (routing.results).push(if cells == 0 { UNROUTED } else { cells });
             }
             routing
         }
@@ -253,22 +232,28 @@ mod tests {
             check(&maze(), self)
         }
 
+        #[track_caller]
         fn refused(&self, parts: &str) {
             has(&self.check().unwrap_err(), parts);
         }
     }
 
-    fn row(y: u32) -> Vec<Coordinate> {
-        (0..4).map(|x| at(x, y, 0)).collect()
+    const fn row(y: u32) -> [u32; 4] {
+        [at(0, y, 0), at(1, y, 0), at(2, y, 0), at(3, y, 0)]
     }
 
-    fn third() -> Vec<Coordinate> {
-        vec![at(0, 1, 0), at(1, 1, 0), at(1, 1, 1)]
+    const THIRD: [u32; 3] = [at(0, 1, 0), at(1, 1, 0), at(1, 1, 1)];
+
+    /// A row with these cells in place of a range of it.
+    fn spliced(y: u32, range: std::ops::Range<usize>, cells: &[u32]) -> Vec<u32> {
+        let mut path = row(y).to_vec();
+        path.splice(range, cells.iter().copied());
+        path
     }
 
     #[test]
     fn a_right_routing_is_accepted_and_counted() {
-        let routed = Left::of(&[&row(0), &row(2), &third()]).check();
+        let routed = Left::of([&row(0), &row(2), &THIRD]).check();
         let expected = Counts {
             routed: 3,
             unrouted: 0,
@@ -281,54 +266,48 @@ mod tests {
     #[test]
     fn a_request_may_be_unrouted_only_if_it_is_shut_in() {
         // The first path's detour through the middle row leaves the third none.
-        let mut detour = row(0);
-        detour.splice(2..2, [at(1, 1, 0), at(2, 1, 0)]);
-        let shut = Left::of(&[&detour, &row(2), &[]]).check().unwrap();
+        let detour = spliced(0, 2..2, &row(1)[1..3]);
+        let shut = Left::of([&detour, &row(2), &[]]).check().unwrap();
         assert_eq!((shut.routed, shut.unrouted), (2, 1));
-        Left::of(&[&row(0), &row(2), &[]]).refused("request 2 | has one in the final grid");
+        Left::of([&row(0), &row(2), &[]]).refused("request 2 | has one in the final grid");
         let said = "request 1 | (0, 2, 0) to (3, 2, 0) | has one";
-        Left::of(&[&row(0), &[], &third()]).refused(said);
+        Left::of([&row(0), &[], &THIRD]).refused(said);
     }
 
     #[test]
     fn wrong_paths_are_refused() {
-        // The row with other places than these of it.
-        let spliced = |y, range: std::ops::Range<usize>, places: &[Coordinate]| {
-            let mut path = row(y);
-            path.splice(range, places.iter().copied());
-            path
-        };
-        let middle: Vec<Coordinate> = (0..4).map(|x| at(x, 1, 0)).collect();
-        for (paths, said) in [
-            // Two paths through one cell.
+        // Which path has other cells than its row, where, and these; two paths through one cell,
+        // jumps, another end, a wall.
+        for (y, range, cells, said) in [
+            (0, 1..3, &row(1)[..], "request 0 | (0, 1, 0) | an end"),
             (
-                [spliced(0, 1..3, &middle), row(2)],
-                "request 0 | (0, 1, 0) | an end",
-            ),
-            (
-                [row(0), spliced(2, 2..2, &middle[1..3])],
+                2,
+                2..2,
+                &row(1)[1..3],
                 "request 2 | goes over (1, 1, 0), which is on path 1",
             ),
-            // Jumps, another end, a wall.
+            (0, 2..3, &[], "jumps from (1, 0, 0) to (3, 0, 0)"),
+            (0, 3..4, &[], "from (0, 0, 0) to (2, 0, 0)"),
             (
-                [spliced(0, 2..3, &[]), row(2)],
-                "jumps from (1, 0, 0) to (3, 0, 0)",
-            ),
-            (
-                [spliced(0, 3..4, &[]), row(2)],
-                "from (0, 0, 0) to (2, 0, 0)",
-            ),
-            (
-                [row(0), spliced(2, 1..1, &[at(0, 2, 1), at(1, 2, 1)])],
+                2,
+                1..1,
+                &[at(0, 2, 1), at(1, 2, 1)],
                 "(0, 2, 1), which is a wall",
             ),
         ] {
-            Left::of(&[&paths[0], &paths[1], &third()]).refused(said);
+            let path = spliced(y, range, cells);
+            let rows = (row(0), row(2));
+            let paths: [&[u32]; 2] = if y == 0 {
+                [&path, &rows.1]
+            } else {
+                [&rows.0, &path]
+            };
+            Left::of([paths[0], paths[1], &THIRD]).refused(said);
         }
         // From the last cell of a row to the first of the next is one on in
         // memory, but for the wall between them.
-        let mut routing = Left::of(&[&row(0), &row(2), &third()]);
-        for outside in [cell(SIZE, at(3, 0, 0)) + 1, u32::MAX] {
+        let mut routing = Left::of([&row(0), &row(2), &THIRD]);
+        for outside in [at(3, 0, 0) + 1, u32::MAX] {
             routing.paths[1] = outside;
             routing.refused("which is not in the grid");
         }
@@ -336,7 +315,7 @@ mod tests {
 
     #[test]
     fn every_change_of_a_single_cell_or_of_a_result_is_refused() {
-        let right = Left::of(&[&row(0), &row(2), &third()]);
+        let right = Left::of([&row(0), &row(2), &THIRD]);
         for at in 0..right.grid.len() {
             for word in [FREE, WALL, RESERVED, 1, 2, 3] {
                 if word != right.grid[at] {

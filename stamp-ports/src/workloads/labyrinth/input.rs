@@ -15,21 +15,18 @@ sizes! {
     /// A maze to draw; by default that of the paper's Table 1: 1.75 M shared words, and a
     /// transaction a path.
     Drawn, shape of "labyrinth" {
-        /// The cells of a row.
         x: u32 = 512, option
             /// Cells of a row [default: 512]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
             x,
             when Occasion::Quick => 24, Occasion::Recording(DeviceKind::Cpu) => 64,
             Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 96;
-        /// The rows of a plane.
         y: u32 = 512, option
             /// Rows of a plane [default: 512]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
             y,
             when Occasion::Quick => 24, Occasion::Recording(DeviceKind::Cpu) => 64,
             Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 96;
-        /// The planes.
         z: u32 = 7, option
             /// Planes [default: 7]
             #[arg(short, value_name = "N", value_parser = parse_count_32)]
@@ -80,11 +77,9 @@ impl Drawn {
     }
 }
 
-/// The options of `labyrinth`.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
 pub struct Options {
-    /// The grid.
     #[command(flatten)]
     shape: Shape,
     /// With fast and fast-table, claim a path by the first warp of the router's
@@ -95,7 +90,6 @@ pub struct Options {
 
 #[derive(Args, Debug, Clone)]
 pub struct GenerateOptions {
-    /// The grid.
     #[command(flatten)]
     shape: Shape,
     /// Paths to route [default: 512]
@@ -150,15 +144,12 @@ impl Input for LabyrinthInput {
     }
 
     fn make(&self, seed: u64) -> Result<Labyrinth> {
-        let (maze, file) = match &self.grid {
-            Grid::Drawn(drawn) => (drawn.draw(seed)?, None),
-            Grid::File(path) => (Maze::read(path)?, Some(file_name(path))),
+        let maze = match &self.grid {
+            Grid::Drawn(drawn) => drawn.draw(seed)?,
+            Grid::File(path) => Maze::read(path)?,
         };
-        Ok(Labyrinth {
-            maze,
-            file,
-            claim: self.claim,
-        })
+        let how = self.clone();
+        Ok(Labyrinth { maze, how })
     }
 }
 
@@ -166,9 +157,8 @@ impl Input for LabyrinthInput {
 pub struct Labyrinth {
     /// The grid and the paths asked for.
     pub maze: Maze,
-    /// The file that it comes from, if any.
-    pub file: Option<String>,
-    pub claim: Claim,
+    /// Where they come from, and how paths are claimed.
+    pub how: LabyrinthInput,
 }
 
 /// The least default room for a path, in cells: in a small grid that is full,
@@ -191,9 +181,10 @@ impl Sizes for Labyrinth {
             ("paths", paths.into()),
             ("walls", walls.into()),
         ];
-        let file = self.file.as_deref();
-        parameters.extend(file.map(|name| ("input", name.into())));
-        if self.claim == Claim::Block {
+        if let Grid::File(path) = &self.how.grid {
+            parameters.push(("input", file_name(path).into()));
+        }
+        if self.how.claim == Claim::Block {
             parameters.push(("claim", "block".into()));
         }
         let cells = size.inner_cells();

@@ -15,9 +15,11 @@
 //! A file that breaks off inside a line is found by its missing line break.
 
 use crate::error::{Error, Result};
+use crate::workloads::compare::Whole;
 use crate::workloads::input::{Lines, bad_input, quoted};
 use std::collections::{HashMap, HashSet};
-use std::fmt::{self, Write as _};
+use std::fmt::Write as _;
+use std::iter::zip;
 use std::path::Path;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::labyrinth::{GridSize, REQUESTS_MAX};
@@ -28,59 +30,18 @@ const LINES: Lines = Lines {
     has_comments: true,
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Coordinate {
-    /// In its row.
-    pub x: u32,
-    /// Its row in its plane.
-    pub y: u32,
-    /// Its plane.
-    pub z: u32,
-}
-
-impl fmt::Display for Coordinate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "({}, {}, {})", self.x, self.y, self.z)
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
-    pub source: Coordinate,
-    /// Where it ends; another place.
-    pub destination: Coordinate,
-}
-
-impl fmt::Display for Request {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} to {}", self.source, self.destination)
-    }
-}
-
-/// A grid and what is to be routed through it. No end of a request is a wall;
-/// two requests may share an end, and then one of them at most has a path.
+/// A grid and what is to be routed through it, by the numbers of its cells. No end of a request is a
+/// wall; two requests may share an end, and then one of them at most has a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maze {
     pub size: GridSize,
-    pub walls: Vec<Coordinate>,
-    pub requests: Vec<Request>,
-}
-
-pub(super) fn cell(size: GridSize, place: Coordinate) -> u32 {
-    size.index(place.x, place.y, place.z)
-}
-
-pub(super) fn place(size: GridSize, cell: u32) -> Coordinate {
-    let (x, y, z) = size.place(cell);
-    Coordinate { x, y, z }
-}
-
-pub(super) fn inside(size: GridSize, place: Coordinate) -> bool {
-    place.x < size.x && place.y < size.y && place.z < size.z
+    pub walls: Vec<u32>,
+    /// The source of each path, and its destination, which is another cell.
+    pub requests: Vec<[u32; 2]>,
 }
 
 /// Refuses a grid without cells, or with more than can be numbered.
-fn check_size(size: GridSize) -> std::result::Result<(), String> {
+fn check_size(size: GridSize) -> Whole<()> {
     let GridSize { x, y, z } = size;
     wrong! {
         x == 0 || y == 0 || z == 0 =>
@@ -91,69 +52,62 @@ fn check_size(size: GridSize) -> std::result::Result<(), String> {
     Ok(())
 }
 
+/// What the lines say, each with its number.
 #[derive(Default)]
 struct Reading {
     size: Option<(GridSize, u64)>,
-    walls: HashMap<Coordinate, u64>,
-    walls_in_order: Vec<Coordinate>,
-    requests: Vec<(Request, u64)>,
+    walls: Vec<(u32, u64)>,
+    requests: Vec<([u32; 2], u64)>,
 }
 
 impl Reading {
-    fn line(&mut self, words: &[&str], line: u64) -> std::result::Result<(), String> {
+    fn line(&mut self, words: &[&str], line: u64) -> Whole<()> {
         let Some((&code, numbers)) = words.split_first() else {
             return Ok(());
         };
         match code {
-            _ if code.starts_with('#') => Ok(()),
+            _ if code.starts_with('#') => {}
             "d" => {
                 let [x, y, z] = read_numbers(code, numbers, "the grid's size: X Y Z")?;
-                let size = GridSize { x, y, z };
                 if let Some((_, first)) = self.size {
                     return Err(format!(
                         "a second size of the grid: expected one, and line {first} has it"
                     ));
                 }
+                let size = GridSize { x, y, z };
                 check_size(size)?;
                 self.size = Some((size, line));
-                Ok(())
             }
             "w" => {
-                let [x, y, z] = read_numbers(code, numbers, "a wall's place: x y z")?;
-                let wall = self.place("wall", [x, y, z])?;
-                self.walls.entry(wall).or_insert(line);
-                self.walls_in_order.push(wall);
-                Ok(())
+                let place = read_numbers(code, numbers, "a wall's place: x y z")?;
+                self.walls.push((self.cell("wall", place)?, line));
             }
             "p" => {
                 let what = "two places: x y z of the source, x y z of the destination";
                 let [x, y, z, to_x, to_y, to_z] = read_numbers(code, numbers, what)?;
-                let request = Request {
-                    source: self.place("source", [x, y, z])?,
-                    destination: self.place("destination", [to_x, to_y, to_z])?,
-                };
+                let source = self.cell("source", [x, y, z])?;
+                let destination = self.cell("destination", [to_x, to_y, to_z])?;
                 wrong! {
-                    request.source == request.destination =>
-                        "source and destination are both {}: expected two places", request.source;
+                    source == destination =>
+                        "source and destination are both ({x}, {y}, {z}): expected two places";
                 }
-                self.requests.push((request, line));
-                Ok(())
+                self.requests.push(([source, destination], line));
             }
-            _ => Err(format!("{}: expected {}", quoted(code), LINES.expected)),
+            _ => return Err(format!("{}: expected {}", quoted(code), LINES.expected)),
         }
+        Ok(())
     }
 
-    fn place(&self, what: &str, [x, y, z]: [u32; 3]) -> std::result::Result<Coordinate, String> {
-        let place = Coordinate { x, y, z };
-        match self.size {
-            None => Err("the grid's size is not known yet: expected `d X Y Z` first".into()),
-            Some((size, _)) if inside(size, place) => Ok(place),
-            Some((size, first)) => Err(format!(
-                "{what} {place} is outside the grid: expected less than {} {} {}, \
-                 the size in line {first}",
-                size.x, size.y, size.z
-            )),
+    fn cell(&self, what: &str, [x, y, z]: [u32; 3]) -> Whole<u32> {
+        let Some((size, first)) = self.size else {
+            return Err("the grid's size is not known yet: expected `d X Y Z` first".into());
+        };
+        wrong! {
+            x >= size.x || y >= size.y || z >= size.z =>
+                "{what} ({x}, {y}, {z}) is outside the grid: expected less than {} {} {}, the size \
+                 in line {first}", size.x, size.y, size.z;
         }
+        Ok(size.index(x, y, z))
     }
 
     /// The whole, or the line where it is wrong.
@@ -166,37 +120,31 @@ impl Reading {
         if self.requests.len() > REQUESTS_MAX as usize {
             return Err(end(&format!("{REQUESTS_MAX} paths at most")));
         }
-        for (request, line) in &self.requests {
-            for (what, place) in [
-                ("source", request.source),
-                ("destination", request.destination),
-            ] {
-                if let Some(wall) = self.walls.get(&place) {
-                    return Err((
-                        *line,
-                        format!("{what} {place} is a wall, by line {wall}: expected a free place"),
-                    ));
+        // Of several lines with a wall the first counts.
+        let lines_of: HashMap<u32, u64> = self.walls.iter().rev().copied().collect();
+        for &(ends, line) in &self.requests {
+            for (what, end) in zip(["source", "destination"], ends) {
+                if let Some(wall) = lines_of.get(&end) {
+                    let place = size.place(end);
+                    let wrong = format!("{what} {place:?} is a wall, by line {wall}");
+                    return Err((line, format!("{wrong}: expected a free place")));
                 }
             }
         }
         Ok(Maze {
             size,
-            walls: self.walls_in_order,
-            requests: self.requests.into_iter().map(|(r, _)| r).collect(),
+            walls: self.walls.into_iter().map(|(wall, _)| wall).collect(),
+            requests: self.requests.into_iter().map(|(ends, _)| ends).collect(),
         })
     }
 }
 
-fn read_numbers<const N: usize>(
-    code: &str,
-    words: &[&str],
-    what: &str,
-) -> std::result::Result<[u32; N], String> {
+fn read_numbers<const N: usize>(code: &str, words: &[&str], what: &str) -> Whole<[u32; N]> {
     wrong! {
         words.len() != N => "{} numbers after {code}: expected {N}, {what}", words.len();
     }
     let mut numbers = [0; N];
-    for (number, word) in numbers.iter_mut().zip(words) {
+    for (number, word) in zip(&mut numbers, words) {
         *number = word
             .parse()
             .ok()
@@ -221,17 +169,20 @@ impl Maze {
     pub fn text(&self) -> String {
         let GridSize { x, y, z } = self.size;
         let mut text = format!("# Dimensions (x, y, z)\nd {x} {y} {z}\n");
-        let numbers = |p: Coordinate| format!("{} {} {}", p.x, p.y, p.z);
+        let numbers = |cell: u32| {
+            let (x, y, z) = self.size.place(cell);
+            format!("{x} {y} {z}")
+        };
         // Writing to a String cannot fail.
         if !self.walls.is_empty() {
             text += "\n# Walls (x, y, z)\n";
         }
-        for wall in &self.walls {
-            let _ = writeln!(text, "w {}", numbers(*wall));
+        for &wall in &self.walls {
+            let _ = writeln!(text, "w {}", numbers(wall));
         }
         text += "\n# Paths: Sources (x, y, z) -> Destinations (x, y, z)\n";
-        for request in &self.requests {
-            let (from, to) = (numbers(request.source), numbers(request.destination));
+        for ends in &self.requests {
+            let [from, to] = ends.map(numbers);
             let _ = writeln!(text, "p {from}   {to}");
         }
         text
@@ -250,33 +201,19 @@ impl Maze {
                  grid of {} x {} x {} has {}: use a smaller -n or --walls, or a larger grid",
                 size.x, size.y, size.z, size.inner_cells();
         }
-        let mut used = HashSet::new();
-        let mut draws = 0;
+        let (mut used, mut draws) = (HashSet::new(), 0..);
         let mut next = || {
-            loop {
-                let axis = |k, n| below(draw(seed, draws, k), n);
-                let place = Coordinate {
-                    x: axis(0, size.x),
-                    y: axis(1, size.y),
-                    z: axis(2, size.z),
-                };
-                draws += 1;
-                if used.insert(place) {
-                    return place;
-                }
-            }
+            let drawn = draws.by_ref().map(|i| {
+                let axis = |k, n| below(draw(seed, i, k), n);
+                size.index(axis(0, size.x), axis(1, size.y), axis(2, size.z))
+            });
+            let mut free = drawn.filter(|&cell| used.insert(cell));
+            free.next().expect("there are places enough")
         };
-        let requests = (0..paths)
-            .map(|_| Request {
-                source: next(),
-                destination: next(),
-            })
-            .collect();
-        let walls = (0..walls).map(|_| next()).collect();
         Ok(Self {
             size,
-            walls,
-            requests,
+            requests: (0..paths).map(|_| [next(), next()]).collect(),
+            walls: (0..walls).map(|_| next()).collect(),
         })
     }
 }
@@ -287,36 +224,23 @@ mod tests {
 
     use super::*;
     use crate::testing::has;
-    use std::fs;
-
-    fn read(text: impl AsRef<[u8]>) -> Result<Maze> {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("maze.txt");
-        fs::write(&path, text).unwrap();
-        Maze::read(&path)
-    }
-
-    fn at(x: u32, y: u32, z: u32) -> Coordinate {
-        Coordinate { x, y, z }
-    }
+    use crate::workloads::input::tests::{read_by, refused_files};
 
     #[test]
-    fn a_file_is_read_as_it_is_meant() {
-        let maze =
-            read("# size\n\n d 4\t5 6\r\nw 1 2 3\n  # \u{e9}\np 0 0 0  3 4 5\np 0 0 0 1 1 1\n")
-                .unwrap();
-        assert_eq!(maze.size, GridSize { x: 4, y: 5, z: 6 });
-        assert_eq!(maze.walls, [at(1, 2, 3)]);
-        assert_eq!(maze.requests.len(), 2);
-        assert_eq!(maze.requests[0].to_string(), "(0, 0, 0) to (3, 4, 5)");
-    }
-
-    #[test]
-    fn what_is_written_is_read_back() {
+    fn a_file_is_read_as_it_is_meant_and_read_back_as_it_is_written() {
+        let text = "# size\n\n d 4\t5 6\r\nw 1 2 3\n  # \u{e9}\np 0 0 0  3 4 5\np 0 0 0 1 1 1\n";
+        let size = GridSize { x: 4, y: 5, z: 6 };
+        let cell = |x, y, z| size.index(x, y, z);
+        let source = cell(0, 0, 0);
+        let expected = Maze {
+            size,
+            walls: vec![cell(1, 2, 3)],
+            requests: vec![[source, cell(3, 4, 5)], [source, cell(1, 1, 1)]],
+        };
+        assert_eq!(read_by(Maze::read, text).unwrap(), expected);
         for (paths, walls) in [(1, 0), (7, 20)] {
-            let size = GridSize { x: 6, y: 5, z: 3 };
             let maze = Maze::generate(3, size, paths, walls).unwrap();
-            assert_eq!(read(maze.text()).unwrap(), maze);
+            assert_eq!(read_by(Maze::read, maze.text()).unwrap(), maze);
         }
     }
 
@@ -324,21 +248,20 @@ mod tests {
     fn what_is_drawn_fits_and_fills_the_grid_to_its_last_place() {
         let size = GridSize { x: 3, y: 2, z: 2 };
         let maze = Maze::generate(1, size, 5, 2).unwrap();
-        let mut places: Vec<Coordinate> = maze.walls.clone();
-        places.extend(maze.requests.iter().flat_map(|r| [r.source, r.destination]));
-        assert!(places.iter().all(|p| inside(size, *p)));
-        let distinct: HashSet<Coordinate> = places.iter().copied().collect();
-        assert_eq!((places.len(), distinct.len()), (12, 12));
+        let places = maze.requests.as_flattened().iter().chain(&maze.walls);
+        let inside = places.map(|&cell| size.place(cell));
+        let inside = inside.filter(|&(x, y, z)| x < 3 && y < 2 && z < 2);
+        assert_eq!(inside.collect::<HashSet<_>>().len(), 12);
         assert_ne!(maze, Maze::generate(2, size, 5, 2).unwrap());
         let error = Maze::generate(1, size, 6, 1).unwrap_err().to_string();
         has(&error, "13 places | has 12");
     }
 
-    /// Each wrong file, the line where it is wrong, and parts of the error.
     #[test]
     fn wrong_files_are_refused_with_the_line_and_what_was_expected() {
-        // A row has the file, the line, and what is said of it.
-        let rows = r#"
+        refused_files(
+            Maze::read,
+            r#"
              => 1: file ends here | d X Y Z
             # nothing\n => 1: file ends here | d X Y Z
             d 4 4 1\n => 1: file ends here | a path
@@ -361,32 +284,11 @@ mod tests {
             d 4 4 1\np 0 0 0 1 0 0\nw 0 0 0\n => 2: source (0, 0, 0) | line 3
             d 4 4 1\nq 0 0 0\n => 2: "q" | d, w, p or #
             d 4 4 1\n\u{7f}ELF\0\n => 2: byte 0x7f in column 1
-        "#;
-        for row in rows
-            .lines()
-            .map(str::trim_start)
-            .filter(|row| !row.is_empty())
-        {
-            let (text, told) = row.split_once("=> ").expect("a file and what is wrong");
-            let (line, parts) = told.split_once(": ").expect("a line and what is said");
-            let text = text.trim_end().replace("\\n", "\n");
-            let text = text.replace("\\0", "\0").replace("\\u{7f}", "\u{7f}");
-            let error = read(text).unwrap_err();
-            let shown = error.to_string();
-            let Error::BadInput { line: found, .. } = error else {
-                panic!("{shown}");
-            };
-            assert_eq!(found.to_string(), line, "{shown}");
-            assert!(shown.contains("maze.txt, line ") && !shown.contains('\n'));
-            has(&shown, parts);
-        }
-    }
-
-    #[test]
-    fn a_line_without_end_is_refused_without_reading_it_all() {
-        let error = read(vec![b'p'; 100_000]).unwrap_err().to_string();
-        has(&error, "line 1 | too long");
+            "#,
+        );
+        let error = read_by(Maze::read, vec![b'p'; 100_000]).unwrap_err();
+        has(&error.to_string(), "line 1 | too long");
         let error = Maze::read(Path::new("no/such/maze")).unwrap_err();
-        assert!(error.to_string().contains("no/such/maze"), "{error}");
+        has(&error.to_string(), "no/such/maze");
     }
 }

@@ -9,10 +9,9 @@
 use crate::numbers::digits3;
 use crate::workloads::prelude::*;
 use check::{Counts, Left, check, initial_grid};
-pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
-use maze::cell;
-pub use maze::{Coordinate, Maze, Request};
-use serde_json::json;
+pub use input::{Claim, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
+pub use maze::Maze;
+use serde::Serialize;
 use stm_core::host;
 use stm_kernels::floor::labyrinth::CriticalSection;
 use stm_kernels::labyrinth::{
@@ -25,39 +24,46 @@ mod input;
 mod maze;
 
 /// What the routers' clocks say of their claims.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Serialize)]
 struct Claims {
     /// Claims: one for each path traced, cancelled ones included.
+    #[serde(rename = "claims")]
     count: u64,
     /// Ticks that they took, of all routers together.
-    ticks: u64,
+    claim_ticks: u64,
     /// Ticks that the routers worked, together.
-    worked: u64,
-    /// Ticks that the one worked that worked longest.
-    longest: u64,
+    router_ticks: u64,
+    /// Microseconds of a claim, on average.
+    claim_us: f64,
+    /// The share of claims in the routers' time.
+    claim_share: f64,
 }
 
 impl Claims {
-    fn of(clocks: &[u64]) -> Self {
-        let mut claims = Self::default();
-        for router in clocks.chunks_exact(CLOCK_WORDS as usize) {
-            claims.ticks += router[0];
-            claims.count += router[1];
-            claims.worked += router[2];
-            claims.longest = claims.longest.max(router[2]);
+    /// The router that worked longest worked for `time`.
+    fn of(clocks: &[u64], time: Duration) -> Self {
+        let routers = || clocks.chunks_exact(CLOCK_WORDS as usize);
+        let [claim_ticks, count, router_ticks] =
+            [0, 1, 2].map(|word| routers().map(|router| router[word]).sum::<u64>());
+        let longest = routers().map(|router| router[2]).max().unwrap_or(0);
+        let tick_us = time.as_secs_f64() * 1e6 / longest.max(1) as f64;
+        Self {
+            count,
+            claim_ticks,
+            router_ticks,
+            claim_us: claim_ticks as f64 / count.max(1) as f64 * tick_us,
+            claim_share: claim_ticks as f64 / router_ticks.max(1) as f64,
         }
-        claims
     }
+}
 
-    /// Microseconds of a claim, on average, if the longest work took `time`.
-    fn microseconds(&self, time: Duration) -> f64 {
-        let tick = time.as_secs_f64() * 1e6 / self.longest.max(1) as f64;
-        self.ticks as f64 / self.count.max(1) as f64 * tick
-    }
-
-    fn share(&self) -> f64 {
-        self.ticks as f64 / self.worked.max(1) as f64
-    }
+/// What a routing that was verified has.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct Routed {
+    #[serde(flatten)]
+    counts: Counts,
+    #[serde(flatten)]
+    claims: Claims,
 }
 
 pub struct Data<D: Device> {
@@ -70,13 +76,12 @@ pub struct Data<D: Device> {
     clocks: Buffer<D, u64>,
     /// The time of the launches, for the clocks.
     time: Duration,
-    claims: Claims,
     /// The routers' memory, made for the launches' blocks.
     routers: Buffer<D, u32>,
     /// The paths, made for the launches' sets.
     paths: Buffer<D, u32>,
     path_cells_max: u32,
-    routed: Counts,
+    routed: Routed,
 }
 
 impl<D: Device> Data<D> {
@@ -159,35 +164,24 @@ impl Workload for Labyrinth {
     }
 
     fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
-        let claims = data.claims;
-        let mut all = observed(Some(&data.routed));
-        all.extend(observed(Some(&json!({
-            "claims": claims.count,
-            "claim_ticks": claims.ticks,
-            "router_ticks": claims.worked,
-            "claim_us": claims.microseconds(data.time),
-            "claim_share": claims.share(),
-        }))));
-        all
+        observed(Some(&data.routed))
     }
 
     fn remarks<D: Device>(&self, data: &Data<D>) -> Vec<(&'static str, String)> {
+        let Routed { counts, claims } = data.routed;
         let mut remarks = Vec::new();
-        let Counts {
-            routed, unrouted, ..
-        } = data.routed;
-        if unrouted > 0 {
-            let all = of(routed + unrouted, "path");
+        if counts.unrouted > 0 {
+            let all = of(counts.routed + counts.unrouted, "path");
             remarks.push((
                 "Paths without a route, as others bar every way",
-                format!("{unrouted} of {all}"),
+                format!("{} of {all}", counts.unrouted),
             ));
         }
-        if data.claims.count > 0 {
-            let (us, share) = (data.claims.microseconds(data.time), data.claims.share());
+        if claims.count > 0 {
+            let [us, share] = [claims.claim_us, claims.claim_share * 100.0].map(digits3);
             remarks.push((
                 "One claim of a path, and the share of claims in the routers' time",
-                format!("{} us ({} %)", digits3(us), digits3(share * 100.0)),
+                format!("{us} us ({share} %)"),
             ));
         }
         remarks
@@ -205,23 +199,19 @@ impl Workload for Labyrinth {
         let fix = "use a smaller grid";
         check_memory(device, "labyrinth", bytes, 4 * bytes, fix)?;
         let initial = initial_grid(&self.maze);
-        let requests = self.maze.requests.iter();
-        let ends =
-            requests.flat_map(|r| [r.source, r.destination].map(|end| cell(self.maze.size, end)));
-        let ends: Vec<u32> = ends.collect();
+        let ends = self.maze.requests.as_flattened();
         let buffer = |len, what| Buffer::zeroed(device, len, what);
         Ok(Data {
             grid: zeros(device, initial.len() as u64, "the grid of labyrinth")?,
-            requests: Buffer::from_slice(device, &ends, "the requests of labyrinth")?,
+            requests: Buffer::from_slice(device, ends, "the requests of labyrinth")?,
             results: buffer(self.maze.requests.len(), "the results of labyrinth")?,
             next: buffer(1, "the queue of labyrinth")?,
             clocks: Buffer::zeroed(device, 0, "the clocks of labyrinth")?,
             time: Duration::ZERO,
-            claims: Claims::default(),
             routers: buffer(0, "the routers of labyrinth")?,
             paths: buffer(0, "the paths of labyrinth")?,
             path_cells_max: 0,
-            routed: Counts::default(),
+            routed: Routed::default(),
             initial,
         })
     }
@@ -231,10 +221,9 @@ impl Workload for Labyrinth {
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.grid.upload(&data.initial)?;
         data.results.clear()?;
-        data.routed = Counts::default();
+        data.routed = Routed::default();
         data.clocks.clear()?;
         data.time = Duration::ZERO;
-        data.claims = Claims::default();
         Ok(data.next.clear()?)
     }
 
@@ -245,14 +234,12 @@ impl Workload for Labyrinth {
             paths: data.paths.download()?,
             room: data.path_cells_max as usize,
         };
-        match check(&self.maze, &left) {
-            Err(what) => Ok(Some(what)),
-            Ok(routed) => {
-                data.routed = routed;
-                data.claims = Claims::of(&data.clocks.download()?);
-                Ok(None)
-            }
+        let checked = check(&self.maze, &left);
+        if let Ok(counts) = checked {
+            let claims = Claims::of(&data.clocks.download()?, data.time);
+            data.routed = Routed { counts, claims };
         }
+        Ok(checked.err())
     }
 
     fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
@@ -260,7 +247,7 @@ impl Workload for Labyrinth {
     }
 
     kernels! {
-        of, data, run between begin, end: match of.claim == Claim::Block && A::TEAMS;
+        of, data, run between begin, end: match of.how.claim == Claim::Block && A::TEAMS;
         true => LabyrinthByBlock, of.params(data, run);
         false => Router, of.params(data, run);
     }
@@ -288,7 +275,6 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
 mod tests {
     use super::*;
     use crate::testing::has;
-    use crate::workloads::labyrinth::maze::Maze;
     use crate::workloads::launcher::tests::ran;
     use stm_core::algorithm::HvSorting;
     use stm_core::host::Cpu;
@@ -298,8 +284,7 @@ mod tests {
         let size = GridSize { x: 9, y: 8, z: 2 };
         let labyrinth = Labyrinth {
             maze: Maze::generate(2, size, 8, 12).unwrap(),
-            file: None,
-            claim: Claim::Warp,
+            how: LabyrinthInput::sized(Occasion::Measurement),
         };
         let cpu = Cpu::new();
         let mut data = labyrinth.prepare(&cpu, 0, 8).unwrap();
@@ -309,7 +294,9 @@ mod tests {
         let expected = labyrinth.commits_expected(&data, 8).unwrap();
         assert_eq!(commits, expected);
         assert_eq!(labyrinth.verify(&mut data, 8).unwrap(), None);
-        assert!(data.routed.routed > 4, "{:?}", data.routed);
+        let Routed { counts, claims } = data.routed;
+        assert!(counts.routed > 4 && claims.count >= counts.routed);
+        assert!(claims.claim_ticks > 0 && claims.claim_ticks < claims.router_ticks);
         (labyrinth, data)
     }
 
@@ -338,14 +325,10 @@ mod tests {
     }
 
     #[test]
-    fn each_path_was_claimed_and_its_time_is_part_of_the_routers() {
-        let (_, data) = routed();
-        assert!(data.claims.count >= data.routed.routed, "{:?}", data.claims);
-        assert!(data.claims.ticks > 0 && data.claims.ticks < data.claims.worked);
-        let claims = Claims::of(&[30, 2, 100, 10, 3, 400]);
-        assert_eq!((claims.count, claims.ticks), (5, 40));
+    fn claims_have_their_share_of_the_routers_time() {
         // 400 ticks in 800 us: 2 us a tick, 8 ticks a claim.
-        let us = claims.microseconds(Duration::from_micros(800));
-        assert!((us - 16.0).abs() < 1e-9 && (claims.share() - 0.08).abs() < 1e-9);
+        let claims = Claims::of(&[30, 2, 100, 10, 3, 400], Duration::from_micros(800));
+        assert_eq!((claims.count, claims.claim_ticks), (5, 40));
+        assert!((claims.claim_us - 16.0).abs() < 1e-9 && (claims.claim_share - 0.08).abs() < 1e-9);
     }
 }

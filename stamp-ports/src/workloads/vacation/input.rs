@@ -48,14 +48,14 @@ const SEARCH: u32 = 1 + 3 * NODES_READ;
 
 impl Vacation {
     pub(super) fn plan(&self, seed: u64) -> VacationPlan {
-        let Self {
+        let (relations, queries) = (self.relations, self.queries);
+        VacationPlan::new(
+            seed,
             relations,
             queries,
-            range_percent,
-            users_percent,
-            ..
-        } = *self;
-        VacationPlan::new(seed, relations, queries, range_percent, users_percent)
+            self.range_percent,
+            self.users_percent,
+        )
     }
 
     /// The records that tasks choose among.

@@ -19,9 +19,10 @@ use stm_kernels::vacation::{
     CUSTOMERS, TABLES, Vacation as VacationKernel, VacationParams, VacationPlan, record_key,
 };
 
-mod books;
 mod check;
 mod input;
+#[cfg(test)]
+mod tests;
 
 /// Bytes of a node: a key, a link and a value, and two bits of the pool.
 const NODE_BYTES: u64 = 13;
@@ -255,86 +256,4 @@ fn sections<D: Device + 'static>() -> Uses<Vacation, Sections<D>, Params, D> {
             Ok(left.and_then(|left| left.check()).err())
         },
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::check::tests as model;
-    use super::*;
-    use crate::workloads::contender::ContenderKind::CriticalSection as Section;
-    use crate::workloads::launcher::tests::ran;
-    use stm_core::Layout;
-    use stm_core::algorithm::Fast;
-    use stm_core::host::Cpu;
-
-    const TRANSACTIONS: u64 = 3_000;
-
-    /// Runs the tasks by one lane, and returns the data.
-    fn alone(device: &Cpu, vacation: &Vacation) -> Data<Cpu> {
-        let mut data = vacation.prepare(device, 7, TRANSACTIONS).unwrap();
-        vacation.fit(device, &mut data, 1).unwrap();
-        vacation.arrange(&mut data, Layout::Cells).unwrap();
-        vacation.reset(&mut data).unwrap();
-        let done = ran::<Fast, _>(vacation, device, &mut data, ((1, 1), TRANSACTIONS));
-        assert_eq!(done.statistics.commits, TRANSACTIONS);
-        data
-    }
-
-    #[test]
-    fn one_lane_does_what_an_agency_without_transactions_does() {
-        let cpu = Cpu::new();
-        model::agrees(TRANSACTIONS, |vacation| {
-            let mut data = alone(&cpu, vacation);
-            assert_eq!(vacation.verify(&mut data, TRANSACTIONS).unwrap(), None);
-            assert_eq!(vacation.observed(&data).len(), 6);
-            data.left(TRANSACTIONS).unwrap().unwrap()
-        });
-    }
-
-    #[test]
-    fn another_run_begins_with_the_same_tables() {
-        let cpu = Cpu::new();
-        let vacation = model::agency(30, 3, 50, TRANSACTIONS);
-        let mut data = alone(&cpu, &vacation);
-        let lists = data.lists.download().unwrap();
-        assert!(lists.iter().any(|list| !list.is_empty()));
-        vacation.clear(&mut data).unwrap();
-        let left = data.left(0).unwrap().unwrap();
-        let fresh = model::run(vacation.plan(7), 0);
-        assert_eq!((left.tables, left.lists), (fresh.tables, fresh.lists));
-        assert_eq!(left.customers, vec![Some(0); 30]);
-        // Nobody has done anything, and nobody has noted anything.
-        assert_eq!(vacation.verify(&mut data, TRANSACTIONS).unwrap(), None);
-    }
-
-    #[test]
-    fn sections_of_one_lane_do_what_an_agency_without_transactions_does() {
-        const TASKS: u64 = 3_000;
-        let device = Cpu::new();
-        model::agrees(TASKS, |of| {
-            let mut data = Sections::prepare(of, &device, 7, TASKS).unwrap();
-            launch(&device, of, &mut data, TASKS);
-            data.left(TASKS).unwrap().unwrap()
-        });
-        assert_eq!(Vacation::default().contenders::<Cpu>()[0].kind, Section);
-    }
-
-    /// Runs the sections by one lane, and verifies what they leave.
-    fn launch(device: &Cpu, of: &Vacation, data: &mut Sections<Cpu>, tasks: u64) {
-        use crate::workloads::exclusion::Held;
-        use stm_core::host::{Device, Launch};
-        use stm_kernels::floor::{Guarded, Lock};
-        let uses = sections();
-        (uses.reset)(of, data).unwrap();
-        let lock = Held::<Lock, _>::new(device, 1, "the lock").unwrap();
-        let run = (uses.launches)(of, device, data, tasks, &mut |work| {
-            let lock = lock.view();
-            let (shape, params) = (Launch::new(1, 1), Guarded { lock, work });
-            // SAFETY: the parameters are views of what `data` and `lock` keep.
-            Ok(unsafe { device.launch::<CriticalSection>(&shape, &params)? })
-        });
-        run.unwrap();
-        assert_eq!(lock.wrong().unwrap(), None);
-        assert_eq!((uses.verify)(of, data, tasks).unwrap(), None);
-    }
 }

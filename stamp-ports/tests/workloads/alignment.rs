@@ -1,5 +1,5 @@
 //! The kernels of Needleman-Wunsch by diagonals of tiles: the same tables as the host's, under every
-//! schedule of the simulator. `nw.rs` has them on the CPU.
+//! schedule of the simulator. The tests of the program have them on the CPU.
 
 use stm_align::Pass;
 use stm_align::dataflow::Dataflow;

@@ -1,13 +1,6 @@
 //! Scores and alignments of Needleman-Wunsch against another library's, and the command `nw`.
-//!
-//! The workload `nw` with every variant.
 
-mod common;
-
-use common::{
-    all_variants, contains, ended, has, help, holds, of_lines, refused, refused_rows, right, text,
-    workload,
-};
+use crate::prelude::*;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::process::Command;
@@ -17,7 +10,7 @@ use stm_align::matrix::{Gap, Matrix, Scoring};
 use stm_kernels::draw::{below, draw};
 
 /// Made by parasail (Daily 2016): matrices, costs, sequences, and the score of each.
-const CASES: &str = include_str!("data/nw-parasail.json");
+const CASES: &str = include_str!("../data/nw-parasail.json");
 
 #[test]
 fn scores_are_those_of_parasail() {
@@ -73,9 +66,8 @@ impl Files {
     }
 
     /// Calls the program with both files and each row of a table ([`refused_rows`]).
-    fn refused(&self, rows: &str) {
-        let rows = rows.lines().map(str::trim).filter(|row| !row.is_empty());
-        rows.for_each(|row| refused_rows(&self.line(row)));
+    fn refused(&self, table: &str) {
+        rows(table).for_each(|row| refused_rows(&self.line(row)));
     }
 
     fn json(&self, more: &str) -> Vec<Value> {
@@ -113,7 +105,7 @@ const PAIRS: &str = r#"
 
 #[test]
 fn pairs_have_these_alignments_and_scores() {
-    for (line, found) in PAIRS.lines().filter_map(|row| row.split_once(" => ")) {
+    for (line, found) in rows(PAIRS).filter_map(|row| row.split_once(" => ")) {
         let mut words = line.split_whitespace();
         let [a, b] = [(); 2].map(|()| words.next().expect("a sequence"));
         let files = Files::new(format!(">x\n{a}\n"), format!(">y\n{b}\n"));
@@ -191,7 +183,7 @@ fn one_of_the_files_may_be_standard_input() {
 fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
     let good = ">a\nACGT\n";
     // Both files, of which an empty one is good, and what is said.
-    let rows = r"
+    let table = r"
         NONE | => a.fa | no record
         | >b => b.fa | the sequence b is empty
         | >bee,AC,XA => b.fa | letter 3 of bee | 'X' | --matrix
@@ -201,8 +193,8 @@ fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
         >x,GAJ | => --matrix nuc.4.4 => 'J' | no built-in matrix | FILE
         >x,GAJ | => --matrix blosum62 => 'J' | no built-in matrix | FILE
     ";
-    for (files, row) in rows.lines().filter_map(|row| row.split_once(" => ")) {
-        let (a, b) = files.trim_start().split_once('|').expect(row);
+    for (files, row) in rows(table).filter_map(|row| row.split_once(" => ")) {
+        let (a, b) = files.split_once('|').expect(row);
         let [a, b] = [a, b].map(|text| match text.trim() {
             "" => good.to_owned(),
             "NONE" => String::new(),
@@ -289,16 +281,7 @@ fn the_help_shows_an_example_that_runs() {
 }
 
 #[test]
-fn every_variant_computes_all_cells_while_threads_wait_for_one_another() {
-    for report in all_variants(
-        workload("nw --letters 23", 5),
-        5,
-        &[(2, 3)],
-        &[(1 << 10, 4)],
-        0,
-    ) {
-        assert_eq!(report.commits, 23 * 23, "{}", report.variant);
-    }
+fn the_workload_runs_and_refuses_sizes_that_are_none() {
     has(&right("run nw --device cpu --letters 40"), "yes");
     refused_rows(
         "

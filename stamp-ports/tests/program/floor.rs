@@ -1,14 +1,14 @@
 //! `stamp bench floor` from outside: what is right is verified, what lacks synchronisation is called
 //! unsafe, and the transactional memory stands beside both.
 //!
-//! Where the lanes' time goes: what `--profile` shows. `simulated/phases.rs` has the phases of every
+//! Where the lanes' time goes: what `--profile` shows. `workloads/phases.rs` has the phases of every
 //! variant.
 //!
 //! The commands `bench sync` and `bench nw`: what they measure, how they go on, and what they refuse.
 //!
 //! `stamp device --measure` on the CPU: what it finds, and what it refuses.
 
-use common::{Bench, TINY_HT, TINY_RA, has, json, list, number, refused, refused_rows, right};
+use crate::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,8 +16,6 @@ use stm_core::internal::observe::Phase;
 use stm_sync::barrier::Kind as BarrierKind;
 use stm_sync::host::Defaults;
 use stm_sync::semaphore::Kind as SemaphoreKind;
-
-mod common;
 
 /// Runs what must succeed, and returns its document.
 fn document(arguments: &str) -> Value {
@@ -50,14 +48,11 @@ fn a_quick_run_has_every_contender_and_verifies_the_rivals() {
         "--quick --no-stm --transactions 4K --words 64K --buckets 1K --accounts 16K --hot-words 64K \
          -g 1K --points 500",
     );
-    let mut found = Vec::<(&str, String)>::new();
-    for (workload, kind) in kinds(&document) {
-        match found.last_mut() {
-            Some((of, kinds)) if *of == workload => kinds.push(kind),
-            _ => found.push((workload, kind.into())),
-        }
-    }
-    let found = found.iter().map(|(of, kinds)| format!("{of} {kinds}"));
+    let kinds = kinds(&document);
+    let found = kinds.chunk_by(|a, b| a.0 == b.0).map(|of| {
+        let kinds: String = of.iter().map(|(_, kind)| kind).collect();
+        format!("{} {kinds}", of[0].0)
+    });
     assert_eq!(
         found.collect::<Vec<_>>().join(", "),
         "ra uusc, ht usc, bank usc, eigenbench uc, genome uscc, labyrinth c, kmeans usssc, \

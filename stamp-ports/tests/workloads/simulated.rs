@@ -3,7 +3,7 @@
 //! static form too. With a defect seeded into the transactional memory, the workloads' own checks
 //! notice. And what is measured beside them: contenders, and where the time goes.
 
-use common::input;
+use crate::prelude::*;
 use stamp_ports::record::{Row, Settings, record};
 use stamp_ports::workloads::AnyInput;
 use std::ops::ControlFlow;
@@ -12,11 +12,6 @@ use stm_core::host::{Cpu, Device, RetryLimits, StmConfig};
 use stm_core::internal::observe::Mutant;
 use stm_history::opacity;
 use verify::sim::{Schedule, Sim, SimConfig};
-
-#[path = "../common/mod.rs"]
-mod common;
-mod floors;
-mod phases;
 
 /// Limits at which lanes that wait give up soon.
 pub(crate) const LIMITS: RetryLimits = RetryLimits {
@@ -65,7 +60,11 @@ fn recorded<D: Device>(device: &D, variant: Variant, of: &AnyInput, settings: &S
 
 /// Simulations with weak memory, in which every other seed's votes order it: each of these
 /// schedules, with so many seeds.
-fn simulations(schedules: &str, warp_width: u32, seeds: u64) -> impl Iterator<Item = SimConfig> {
+pub(crate) fn simulations(
+    schedules: &str,
+    warp_width: u32,
+    seeds: u64,
+) -> impl Iterator<Item = SimConfig> {
     let of = move |schedule| {
         (0..seeds).map(move |seed| SimConfig {
             votes_order: seed.is_multiple_of(2),
@@ -77,7 +76,7 @@ fn simulations(schedules: &str, warp_width: u32, seeds: u64) -> impl Iterator<It
 }
 
 /// Schedules that keep lanes of a warp together and apart.
-const SCHEDULES: &str = "lockstep stack its64 random";
+pub(crate) const SCHEDULES: &str = "lockstep stack its64 random";
 
 const BANK: &str = "bank --accounts 21 --audit-share 50 --audit-range 6 --zipf 0.9";
 const EIGENBENCH: &str = "eigenbench --hot-words 16 --hot-reads 5 --hot-writes 3 --mild-words 4 \
@@ -85,7 +84,7 @@ const EIGENBENCH: &str = "eigenbench --hot-words 16 --hot-reads 5 --hot-writes 3
     --cold-reads-outside 1 --cold-writes-outside 2 --nops 1 --nops-outside 2 --locality 25";
 /// More points than a lane takes at a time, and rows longer than a batch.
 const KMEANS: &str = "kmeans --points 130 --dims 9 --centres 3 -t 0 --passes-max 1";
-const VACATION: &str = "vacation --transactions 120 -q 100 -r 12 -n 2 -u 60";
+const VACATION: &str = "vacation --transactions 120 -q 100 -r";
 
 /// What is recorded: schedules; widths of warps, each with so many seeds; transactions, where the
 /// input does not say how many; and the workload. Few words, records and cells, so that transactions
@@ -97,41 +96,37 @@ const RECORDED: &str = "
     lockstep stack its64 random : 4x8 : 48 : EIGENBENCH
     lockstep stack its64 random : 4x3 : 1 : KMEANS
     lockstep stack its64 random : 4x1 : 1 : kmeans --points 40 --dims 9 --centres 3 -t 0 --passes-max 4
-    lockstep stack its64 random : 4x2 : 120 : vacation --transactions 120 -q 100 -r 4 -n 6 -u 34
-    lockstep stack its64 random : 4x2 : 120 : VACATION
-    lockstep stack its64 random : 4x2 : 120 : vacation --transactions 120 -q 100 -r 9 -n 4 -u 90
-    lockstep its64 random : 1x2 4x2 32x2 : 1 : labyrinth -x 6 -y 6 -z 2 -n 7 --walls 8
-    lockstep its64 random : 1x2 4x2 32x2 : 1 : labyrinth -x 6 -y 6 -z 2 -n 7 --walls 8 --claim block
+    lockstep stack its64 random : 4x2 : 120 : VACATION {4 -n 6 -u 34,12 -n 2 -u 60,9 -n 4 -u 90}
+    lockstep its64 random : 1x2 4x2 32x2 : 1 : labyrinth -x 6 -y 6 -z 2 -n 7 --walls 8{, --claim block}
     lockstep its64 random : 1x4 4x4 32x4 : 1 : genome -g 60 -s 12 -n 90
     lockstep stack its64 random : 4x2 : 48 : map --keys 8 --chains 2
 ";
 
 /// The static form of the workloads of words.
 const STATIC: &str = "
-    lockstep stack its64 random : 4x8 : 48 : ra --words 32 --static
-    lockstep stack its64 random : 4x8 : 48 : ra --words 32 --static --wide
-    lockstep stack its64 random : 4x8 : 48 : bank --accounts 21 --audit-share 0 --audit-range 6 --zipf 0.9 --static
-    lockstep stack its64 random : 4x8 : 48 : bank --accounts 21 --audit-share 0 --audit-range 6 --zipf 0.9 --static --wide
+    lockstep stack its64 random : 4x8 : 48 : ra --words 32 --static{, --wide}
+    lockstep stack its64 random : 4x8 : 48 : BANK --audit-share 0 --static{, --wide}
     lockstep stack its64 random : 4x8 : 48 : ht --buckets 3 --keys-per-tx 4 --static
     lockstep stack its64 random : 4x8 : 48 : eigenbench --hot-words 40 --static
 ";
 
-/// Returns an input by its name here, or by its options.
+/// Returns an input by its options, in which a name from here stands for those of it.
 fn named(line: &str) -> AnyInput {
-    input(match line {
-        "BANK" => BANK,
-        "EIGENBENCH" => EIGENBENCH,
-        "KMEANS" => KMEANS,
-        "VACATION" => VACATION,
-        options => options,
-    })
+    let names = [
+        ("BANK", BANK),
+        ("EIGENBENCH", EIGENBENCH),
+        ("KMEANS", KMEANS),
+        ("VACATION", VACATION),
+    ];
+    let whole = |line: String, (name, options)| line.replace(name, options);
+    input(&names.into_iter().fold(line.to_owned(), whole))
 }
 
 /// Records each row of a table; returns the histories that did not fit their buffers at first. There
 /// must be conflicts, or this tests little.
-fn everywhere(variant: Variant, rows: &str, settings: impl Fn(Settings) -> Settings) -> u64 {
+fn everywhere(variant: Variant, table: &str, settings: impl Fn(Settings) -> Settings) -> u64 {
     let mut repeated = 0;
-    for row in rows.lines().map(str::trim).filter(|row| !row.is_empty()) {
+    for row in &rows(table).flat_map(expanded).collect::<Vec<_>>() {
         let [schedules, widths, transactions, line] = row.split(" : ").collect::<Vec<_>>()[..]
         else {
             panic!("{row}")
@@ -208,17 +203,16 @@ const NOTICED: &str = "
     version-before-locking hv-sorting BANK : account | audits
     version-before-locking hv-sorting EIGENBENCH : hot word
     version-before-locking hv-sorting KMEANS : counts | saw a count | sum
-    version-before-locking hv-sorting VACATION
-    reads-not-validated fast VACATION
-    pool-not-undone fast VACATION
+    version-before-locking hv-sorting VACATION 12 -n 2 -u 60
+    reads-not-validated fast VACATION 12 -n 2 -u 60
+    pool-not-undone fast VACATION 12 -n 2 -u 60
 ";
 
 #[test]
 fn the_drivers_notice_a_memory_that_loses_updates_and_nodes_and_reads_of_no_state() {
-    let rows = NOTICED.lines().map(str::trim);
-    for row in rows.filter(|row| !row.is_empty() && !row.starts_with("//")) {
+    for row in rows(NOTICED) {
         let (head, parts) = row.split_once(" : ").unwrap_or((row, ""));
-        let words: Vec<&str> = head.split_whitespace().collect();
+        let words: Vec<&str> = head.splitn(3, ' ').collect();
         let mutant = Mutant::from_name(words[0]);
         let variant = Variant::from_name(words[1]).expect(head);
         assert!(mutant.is_some(), "{head}");

@@ -2,8 +2,8 @@
 //! every schedule a lane's phases are all of its time, and an attempt that aborts has its time in
 //! `aborted`, whatever the variant.
 
-use crate::common::workload;
-use crate::{LIMITS, SCHEDULES, simulations};
+use crate::prelude::*;
+use crate::simulated::{LIMITS, SCHEDULES, simulations};
 use stamp_ports::workloads::launcher::Launcher;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Launch, Statistics, Stm, StmConfig};

@@ -3,20 +3,18 @@
 //!
 //! The command `stamp report DIR --tables`: what it prints, writes and compares.
 
-mod common;
-
-use common::{Bench as Folder, ended, has, refused, refused_rows, right};
+use crate::prelude::*;
 use serde_json::{Value, json};
 use stamp_ports::paper::document::Paper;
 use stamp_ports::store::Document;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const SAMPLE: &str = include_str!("data/paper-sample.json");
+const SAMPLE: &str = include_str!("../data/paper-sample.json");
 
 /// The command on a folder with a document.
-fn report(document: &str) -> Folder {
-    let folder = Folder::new("report", Paper::FILE_NAME);
+fn report(document: &str) -> Bench {
+    let folder = Bench::new("report", Paper::FILE_NAME);
     folder.write(document);
     folder
 }
@@ -31,7 +29,7 @@ fn sample() -> Paper {
 }
 
 /// Where the page of a folder is.
-fn page_of(of: &Folder) -> PathBuf {
+fn page_of(of: &Bench) -> PathBuf {
     of.folder().join("report/report.html")
 }
 

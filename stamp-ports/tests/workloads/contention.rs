@@ -5,81 +5,43 @@
 //!
 //! `--static`: workloads as static updates, and what has no static form.
 
-mod common;
-
-use common::{
-    Memory, Shape, TINY_BANK, TINY_RA, aborted, additions_do_not_conflict, holds, json, list,
-    on_all_cores, refused_rows, right, verified, workload,
-};
-use stamp_ports::measure::run_report::RunReport;
+use crate::prelude::*;
 use stamp_ports::variants::AskedVariant;
 use stm_core::algorithm::Variant;
-
-/// Few blocks of several threads, and more blocks.
-const SHAPES: [Shape; 2] = [(2, 8), (5, 3)];
-
-/// Runs a workload with every variant in each of these shapes and memories.
-fn all_variants(
-    line: &str,
-    shapes: &[Shape],
-    memories: &[Memory],
-    transactions: u64,
-) -> Vec<RunReport> {
-    common::all_variants(workload(line, 11), 11, shapes, memories, transactions)
-}
 
 /// `EigenBench` on few words, with all that it can do.
 const EIGENBENCH: &str = "eigenbench --hot-words 32 --hot-reads 6 --hot-writes 4 \
     --mild-words 8 --mild-reads 3 --mild-writes 2 --cold-words 8 --cold-reads 3 --cold-writes 2 \
     --cold-reads-outside 2 --cold-writes-outside 3 --nops 2 --nops-outside 3 --locality 30";
 
-/// Transactions, the shapes of the launch, lock tables and stripes (`every`, or `few` locks), and the
-/// workload; of one that only `adds`, no attempt of the algorithms that can add without a read aborts.
+/// Transactions, the shapes of the launch, lock tables and bytes of a stripe (`every`, or `few` locks),
+/// and the workload; of one that only `adds`, no attempt of the algorithms that can add without a read
+/// aborts.
 const ROWS: &str = "
     600 2x8,5x3 every : ra --words 32 --reads 4 --writes 4
     600 2x8 few : ra --words 32 --reads 8 --writes 3
     // Transactions that only read, and more reads than go to memory together.
     600 2x8 few : ra --words 32 --reads 4 --writes 0
     200 2x8 few : ra --words 64 --reads 37 --writes 37
-    400 2x8 every : ht --keys-per-tx 4 --buckets 1
-    400 2x8 every : ht --keys-per-tx 4 --buckets 8
-    400 2x8 every : ht --keys-per-tx 4 --buckets 1 --nodes pool
-    400 2x8 every : ht --keys-per-tx 4 --buckets 8 --nodes pool
+    400 2x8 every : ht --keys-per-tx 4 --buckets {1,8}{, --nodes pool}
     1000 5x3 few : ht --buckets 32 --keys-per-tx 1
-    400 2x8 every : map --keys 1 --chains 1
-    400 2x8 every : map --keys 40 --chains 5
-    200 2x8 every : list --keys 1
-    200 2x8 every : list --keys 40
-    400 2x8 every : ordered --keys 1
-    400 2x8 every : ordered --keys 40
+    400 2x8 every : map --keys {1 --chains 1,40 --chains 5}
+    200 2x8 every : list --keys {1,40}
+    400 2x8 every : ordered --keys {1,40}
     2000 2x8,5x3 few : pool
     // One of everything; as many tasks of each kind; many queries; STAMP's mixes.
     600 2x8,5x3 few : vacation --transactions 600 -r 1 -n 1 -q 100 -u 50
     600 2x8,5x3 few : vacation --transactions 600 -r 8 -n 3 -q 100 -u 34
     600 2x8,5x3 few : vacation --transactions 600 -r 30 -n 10 -q 90 -u 90
     600 2x8,5x3 few : vacation --transactions 600 -r 60 -n 2 -q 90 -u 98
-    600 2x8,5x3 few : vacation --transactions 600 -r 60 -n 4 -q 60 -u 90
-    600 2x8,5x3 few : vacation --transactions 600 -r 60 -n 4 -q 60 -u 0
-    600 2x8,5x3 few : vacation --transactions 600 -r 60 -n 4 -q 60 -u 100
+    600 2x8,5x3 few : vacation --transactions 600 -r 60 -n 4 -q 60 -u {0,90,100}
     400 2x8 every : vacation --transactions 400 -r 10 -n 4 -q 100 -u 60
-    600 2x8 every : bank --accounts 2 --audit-range 2 --audit-share 30 --zipf 0
-    600 2x8 every : bank --accounts 2 --audit-range 2 --audit-share 30 --zipf 1.2
-    600 2x8 every : bank --accounts 37 --audit-range 5 --audit-share 30 --zipf 0
-    600 2x8 every : bank --accounts 37 --audit-range 5 --audit-share 30 --zipf 1.2
-    600 2x8 every : bank --accounts 64 --audit-range 64 --audit-share 30 --zipf 0
-    600 2x8 every : bank --accounts 64 --audit-range 64 --audit-share 30 --zipf 1.2
+    600 2x8 every : BANK {2,37 --audit-range 5,64 --audit-range 64} --audit-share 30 --zipf {0,1.2}
     // Transfers alone, and audits alone.
-    1000 5x3 few : bank --accounts 40 --audit-range 20 --audit-share 0
-    1000 5x3 few : bank --accounts 40 --audit-range 20 --audit-share 100
+    1000 5x3 few : BANK 40 --audit-range 20 --audit-share {0,100}
     // Rows of one, rows that ranges cut, and a row for all; a last row that is not full.
-    600 2x8 every : bank --adds --zipf 0.9 --accounts 2 --audit-range 2 --row 1 --audit-share 30
-    600 2x8 every : bank --adds --zipf 0.9 --accounts 37 --audit-range 5 --row 4 --audit-share 30
-    600 2x8 every : bank --adds --zipf 0.9 --accounts 64 --audit-range 64 --row 32 --audit-share 30
-    600 2x8 every : bank --adds --zipf 0.9 --accounts 61 --audit-range 20 --row 64 --audit-share 30
-    600 2x8 adds : bank --adds --zipf 0.9 --accounts 2 --audit-range 2 --row 1 --audit-share 0
-    600 2x8 adds : bank --adds --zipf 0.9 --accounts 37 --audit-range 5 --row 4 --audit-share 0
-    600 2x8 adds : bank --adds --zipf 0.9 --accounts 64 --audit-range 64 --row 32 --audit-share 0
-    600 2x8 adds : bank --adds --zipf 0.9 --accounts 61 --audit-range 20 --row 64 --audit-share 0
+    600 2x8 every : BANK ADDED --audit-share 30
+    600 2x8 adds : BANK ADDED --audit-share 0
     600 2x8,5x3 every : EIGENBENCH
     // More writes than reads, and the other way about.
     400 2x8 few : EIGENBENCH --hot-reads 1 --hot-writes 13 --mild-reads 0 --mild-writes 9
@@ -89,27 +51,58 @@ const ROWS: &str = "
     400 2x8 few : EIGENBENCH --hot-words 1 --mild-words 1 --cold-words 1
     400 2x8 few : EIGENBENCH --locality 0 --mild-reads 0 --mild-writes 0 --cold-reads 0 --cold-writes 0 --cold-reads-outside 0 --cold-writes-outside 0
     400 2x8 few : EIGENBENCH --hot-reads 0 --hot-writes 0 --hot-words 0
+    // Few clusters; points and centres that no batch, warp or block divides; points of one coordinate,
+    // and of more than go to memory together; as many clusters as points.
+    0 2x8 every : KMEANS --points 300 --dims 3 --centres {1,4 -n 2}
+    0 1x1,5x3,1x16,7x2,30x10 64x4 : KMEANS --points 203 --dims 9 --centres 7
+    0 2x4 256x4 : KMEANS --points 120 --dims {1,7,8,64} --centres 3
+    0 2x4 64x4 : KMEANS --points 40 --dims 2 --centres 40
+    // Rows that fit the stack of a lane, and rows that do not.
+    0 2x8 adds : KMEANS --adds --points {1000 --dims 3,300 --dims 32,60 --dims 100} --centres 3 -n 1
+    // Segments that end within a word, at its end, just behind it, and in the third; covered many
+    // times, and hardly at all. One segment that is the gene, and two.
+    0 2x4 4096x4 : genome -g 300 -s {16,31,32,33,90} -n {1,40,3000}
+    0 2x2 16x4 : genome -g {32,33} -s 32 -n 5
+    0 2x3 1024x4 : nw --letters 23
 ";
+
+/// What words in the rows stand for.
+const WORDS: [(&str, &str); 4] = [
+    (
+        "BANK ADDED",
+        "BANK {2 --row 1,37 --audit-range 5 --row 4,64 --audit-range 64 --row 32,61 --audit-range 20 --row 64} --adds --zipf 0.9",
+    ),
+    ("BANK", "bank --audit-range 2 --accounts"),
+    ("KMEANS", "kmeans -t 0 --passes-max 6"),
+    ("EIGENBENCH", EIGENBENCH),
+];
 
 #[test]
 fn workloads_lose_nothing_and_show_no_wrong_sum_where_everything_collides() {
-    let rows = ROWS.lines().map(str::trim);
-    let rows: Vec<&str> = rows.filter(|row| row.contains(" : ")).collect();
-    on_all_cores(&rows, |row| {
+    let lines = rows(ROWS).flat_map(|row| {
+        let whole = |row: String, (word, line)| row.replace(word, line);
+        expanded(&WORDS.into_iter().fold(row.to_owned(), whole))
+    });
+    let lines: Vec<String> = lines.collect();
+    on_all_cores(&lines, |row| {
         let (head, line) = row.split_once(" : ").expect(row);
         let [transactions, shapes, memories] = head.split(' ').collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };
-        let shapes = shapes.split(',').map(|shape| {
-            let (blocks, threads) = shape.split_once('x').expect(row);
-            (blocks.parse().expect(row), threads.parse().expect(row))
-        });
-        let all = [(16, 4), (1, 4), (2, 4), (1, 16), (2, 16), (16, 16)];
-        let all = if memories == "few" { &all[..1] } else { &all };
-        let line = line.replace("EIGENBENCH", EIGENBENCH);
-        let (shapes, number) = (shapes.collect::<Vec<_>>(), transactions.parse().expect(row));
-        let reports = all_variants(&line, &shapes, all, number);
-        if memories == "adds" {
+        let number = |text: &str| text.parse::<u64>().expect(row);
+        let pair = |text: &str| {
+            let (a, b) = text.split_once('x').expect(row);
+            (number(a), number(b))
+        };
+        let shapes = shapes.split(',').map(pair);
+        let shapes: Vec<Shape> = shapes.map(|(b, t)| (b as u32, t as u32)).collect();
+        let memories = match memories {
+            "every" | "adds" => vec![(16, 4), (1, 4), (2, 4), (1, 16), (2, 16), (16, 16)],
+            "few" => vec![(16, 4)],
+            one => vec![pair(one)],
+        };
+        let reports = all_variants(line, 11, &shapes, &memories, number(transactions));
+        if head.ends_with("adds") {
             additions_do_not_conflict(&reports);
         }
     });
@@ -119,8 +112,10 @@ fn workloads_lose_nothing_and_show_no_wrong_sum_where_everything_collides() {
 #[test]
 fn these_runs_do_collide() {
     let bank = "bank --accounts 37 --audit-share 30 --audit-range 5 --zipf 1.2";
-    for of in ["ra --words 32 --reads 4 --writes 4", bank, EIGENBENCH] {
-        let runs = || all_variants(of, &SHAPES[..1], &[(16, 4)], 20_000);
+    let kmeans = "kmeans -t 0 --passes-max 6 --points 8000 --dims 8 --centres 2";
+    let ra = "ra --words 32 --reads 4 --writes 4";
+    for of in [ra, bank, EIGENBENCH, kmeans] {
+        let runs = || all_variants(of, 11, &[(2, 8)], &[(16, 4)], 20_000);
         let collided = (0..20).any(|_| aborted(&runs()) > 0);
         assert!(collided, "no attempt aborted: this tests nothing");
     }
@@ -128,23 +123,17 @@ fn these_runs_do_collide() {
 
 #[test]
 fn few_words_keep_every_static_update() {
-    for of in [
-        "ra --words 40 --wide",
-        "ra --words 16",
-        "ra --words 32",
-        "ra --words 1000",
-        "bank --audit-share 0 --accounts 2 --audit-range 2 --wide",
-        "bank --audit-share 0 --accounts 37 --audit-range 37 --wide",
-        "bank --audit-share 0 --accounts 2 --audit-range 2",
-        "bank --audit-share 0 --accounts 37 --audit-range 37",
-        "ht --buckets 1 --keys-per-tx 4",
-        "ht --buckets 100 --keys-per-tx 4",
-        "eigenbench --hot-words 1",
-        "eigenbench --hot-words 64",
+    for line in [
+        "ra --words {16,32,1000,40 --wide}",
+        "bank --audit-share 0 --accounts {2 --audit-range 2,37 --audit-range 37}{, --wide}",
+        "ht --buckets {1,100} --keys-per-tx 4",
+        "eigenbench --hot-words {1,64}",
     ] {
-        let of = workload(&format!("{of} --static"), 11);
-        for shape in SHAPES {
-            verified(&of, &[Variant::Fast.into()], 11, (shape, (16, 4)), 3000);
+        for line in expanded(&format!("{line} --static")) {
+            let of = workload(&line, 11);
+            for shape in [(2, 8), (5, 3)] {
+                verified(&of, &[Variant::Fast.into()], 11, (shape, (16, 4)), 3000);
+            }
         }
     }
 }
@@ -187,8 +176,7 @@ fn what_has_no_static_form_is_refused_with_the_value_and_the_fix() {
     refused_rows(
         "
         TINY_RA --static --variant all => cgl | --variant fast
-        TINY_RA --static --reads 8 => --reads 8 | 16 | leave
-        TINY_RA --static --writes 15 => --writes 15 | 16 | leave
+        TINY_RA --static {--reads 8,--writes 15} => {} | 16 | leave
         TINY_RA --static --reads 17 --writes 17 => --reads 17 | 16
         TINY_RA --static --profile => --profile | fast
         TINY_BANK --static => --audit-share 10 | --audit-share 0 | --static
@@ -198,8 +186,7 @@ fn what_has_no_static_form_is_refused_with_the_value_and_the_fix() {
         run eigenbench --device cpu --static --hot-reads 31 => --static | 32 hot | leave
         run eigenbench --device cpu --static --mild-reads 1 => --static | nothing else
         run map --device cpu --static => --static | not for map
-        tune ra --device cpu --static --variant vbv => --static | vbv | --variant fast
-        record ra --device cpu --static --variant vbv => --static | vbv | --variant fast
+        {tune,record} ra --device cpu --static --variant vbv => --static | vbv | --variant fast
         ",
     );
 }

@@ -4,7 +4,7 @@
 //! without synchronisation is wrong in some, and so are the critical sections under a lock with a
 //! seeded defect.
 
-use crate::common::{on_all_cores, workload};
+use crate::prelude::*;
 use stamp_ports::workloads::contender::ContenderKind::{
     self, CriticalSection, SpecialPurpose, Unsynchronised,
 };

@@ -1,18 +1,12 @@
-//! The program `stamp`, driven from outside: what it prints, for whom, and its exit status. Only
-//! the CPU is used, so that the result does not depend on the machine.
+//! What the program prints, for whom, and its exit status.
 //!
 //! Every input that cannot be carried out: one line on standard error that names the value and the
 //! fix, status 2, nothing on standard output, no panic.
 
-use common::{
-    TINY_BANK, TINY_EIGENBENCH, TINY_HT, TINY_RA, ended, has, help, holds, json, list, number,
-    objects, refused, refused_rows, right, stamp, text,
-};
+use crate::prelude::*;
 use serde_json::Value;
 use stamp_ports::variants::AskedVariant;
 use stamp_ports::workloads::WORKLOADS;
-
-mod common;
 
 /// The fields of a run of 500 transactions that the project's plan fixes, with their kinds.
 fn check_run(run: &Value, workload: &str, variant: &str) {
@@ -77,9 +71,8 @@ fn without_verification_no_row_no_object_and_no_last_line_claims_one() {
 
 /// The parameters in the JSON of a run.
 fn parameters(arguments: &str) -> Value {
-    let run = json(&format!("{arguments} --json"));
-    assert_eq!(run["verified"], true);
-    run["parameters"].clone()
+    let options = arguments.strip_prefix("run ").expect("a run");
+    one_run(options)["parameters"].take()
 }
 
 #[test]
@@ -275,8 +268,7 @@ fn tune_finds_a_launch_for_each_variant_and_writes_all_it_tried() {
 /// What is refused: arguments, and what the refusal names.
 const REFUSED: &str = r#"
     // Launches that are impossible.
-    TINY_RA --threads 0 => 0 | 1 or more | --threads
-    TINY_RA --blocks 0 => 0 | 1 or more | --blocks
+    TINY_RA {--threads,--blocks} 0 => 0 | 1 or more | {}
     TINY_RA --threads 1025 => 1025 | at most 1024 | --threads
     TINY_RA --blocks 4000000000 => 4000000000 | at most 2147483647 | --blocks
     TINY_RA --blocks 2147483647 --read-capacity 1M => sets | available | --blocks | capacities
@@ -285,8 +277,7 @@ const REFUSED: &str = r#"
     TINY_RA --locks 0 => locks is 0 | --locks
     TINY_RA --locks 2^31 => 2147483648 | 2^30 | --locks
     TINY_RA --stripe-bytes 12 => 12 | power of two | --stripe-bytes
-    TINY_RA --write-capacity 3 => CapacityExceeded | write set of 3 | --write-capacity 16
-    TINY_RA --read-capacity 5 => CapacityExceeded | read set of 5 | --read-capacity 16
+    TINY_RA --{write,read}-capacity 5 => CapacityExceeded | {} set of 5 | --{}-capacity 16
     TINY_HT --variant hv-sorting --write-capacity 7 => CapacityExceeded | write set of 7 | --write-capacity 8
     // `fast` fills its nodes without the write set.
     TINY_HT --write-capacity 3 => CapacityExceeded | write set of 3 | --write-capacity 8
@@ -308,10 +299,8 @@ const REFUSED: &str = r#"
     TINY_RA --repeat 0 => --repeat | 1 or more
     TINY_RA --time-limit 0 => --time-limit | "0" | above 0
     // Those of bank.
-    TINY_BANK --audit-range 1 => --audit-range 1 | 2 or more
-    TINY_BANK --audit-range 0 --audit-share 0 => --audit-range 0 | 2 or more
-    TINY_BANK --audit-range 2K => --accounts 1024 | --audit-range 2048
-    TINY_BANK --audit-range 4294967295 => --accounts 1024 | --audit-range 4294967295
+    TINY_BANK --audit-share 0 --audit-range {0,1} => --audit-range {} | 2 or more
+    TINY_BANK --audit-range {2048,4294967295} => --accounts 1024 | --audit-range {}
     TINY_BANK --audit-share 101 => --audit-share | "101" | 0 to 100
     TINY_BANK --audit-share 0.1 => --audit-share | whole
     TINY_BANK --zipf=-1 => "-1" | 0 to 10
@@ -329,8 +318,7 @@ const REFUSED: &str = r#"
     run vacation --device cpu --transactions 500 -n 0 => -n 0 | 1 or more
     run vacation --device cpu --transactions 500 -n 11 => -n 11 | at most 10
     run vacation --device cpu --transactions 500 -q 0 => --range-percent 0 | 1 to 100
-    run vacation --device cpu --transactions 500 -q 101 => --range-percent | "101" | 0 to 100
-    run vacation --device cpu --transactions 500 -u 101 => --users-percent | "101" | 0 to 100
+    run vacation --device cpu --transactions 500 --{range,users}-percent 101 => --{}-percent | "101" | 0 to 100
     run vacation --device cpu --transactions 500 -u -1 => -1
     run vacation --device cpu --transactions 500 --keys 5 => --keys 5 | leave it out
     run vacation --device cpu --transactions 500 -r 64 --read-capacity 9 => CapacityExceeded | read set of 9 | --read-capacity
@@ -344,8 +332,7 @@ const REFUSED: &str = r#"
     TINY_EIGENBENCH --blocks 64 --threads 1024 --locality 101 => --locality | "101" | 0 to 100
     TINY_EIGENBENCH --blocks 64 --threads 1024 --loops 5 => --loops | --transactions
     TINY_EIGENBENCH --blocks 64 --threads 1024 --accounts 5 => --accounts 5 | bank
-    TINY_EIGENBENCH --blocks 64 --threads 1024 --read-capacity 31 => CapacityExceeded | read set of 31 | --read-capacity 32
-    TINY_EIGENBENCH --blocks 64 --threads 1024 --write-capacity 31 => CapacityExceeded | write set of 31 | --write-capacity 32
+    TINY_EIGENBENCH --blocks 64 --threads 1024 --{read,write}-capacity 31 => CapacityExceeded | {} set of 31 | --{}-capacity 32
     TINY_EIGENBENCH --blocks 64 --threads 1024 --hot-reads 4294967295 => 4294967295 | --hot-reads | 1048576 at most
     TINY_EIGENBENCH --blocks 64 --threads 1024 --read-capacity 4294967295 => the read set is 4294967295 | to 1048576
     TINY_EIGENBENCH --blocks 64 --threads 1024 --mild-words 4294967295 --mild-reads 1 => lanes | available | --mild-words
@@ -353,10 +340,7 @@ const REFUSED: &str = r#"
     run eigenbench --loops 0 => --loops | 1 or more
     tune eigenbench --loops 5 => '--loops'
     // Numbers that are none.
-    run ra --words many => --words | "many" | 2^20
-    run ra --words 1.5M => --words | "1.5M" | 2^20
-    run ra --words "" => --words | "" | 2^20
-    run ra --words 12Q => --words | "12Q" | 2^20
+    run ra --words={many,1.5M,,12Q} => --words | "{}" | 2^20
     run ra --words 8G => --words | 8G | at most 4294967295
     run ra --seed 2^64 => --seed | too large
     run ra --seed -1 => --seed | "-1" | stamp run ra --help
@@ -379,8 +363,7 @@ const REFUSED: &str = r#"
     run ra --variant xyz! => known are cgl, egpgv
     run ra --device cpu,atomics=64 => known are
     run ra --device cuda,atomics=32 => known are
-    run ra --device cuda: => write cuda:0
-    run ra --device cuda:-1 => write cuda:0
+    run ra --device cuda:{,-1} => write cuda:0
     run => WORKLOAD | stamp run --help
     // The help that is named is that of the command and the workload.
     run ra --locks 4x => --locks | "4x" | 2^20

@@ -4,18 +4,16 @@
 //!
 //! The commands `soak` and `faults`, on the CPU.
 
-use common::{Bench, ended, has, holds, list, number, objects, right};
-use serde_json::{Value, json};
+use crate::prelude::*;
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use stm_core::algorithm::Variant;
 
-mod common;
-
 #[test]
 fn bad_input_gives_one_line_and_status_2() {
     // Some print a table before they fail.
-    let rows = r#"
+    let table = r#"
         record ra --transactions 0 => --transactions
         record ra --reads 4 --writes 16 => --writes 16
         record ra --locks 3 => 3 locks
@@ -34,8 +32,7 @@ fn bad_input_gives_one_line_and_status_2() {
         record ra --mutant no-e9 => "no-e9"
         record ra --mutant all => --device cuda
     "#;
-    let rows = rows.lines().map(str::trim);
-    for (arguments, part) in rows.filter_map(|row| row.split_once(" => ")) {
+    for (arguments, part) in rows(table).filter_map(|row| row.split_once(" => ")) {
         let (_, error) = ended(2, arguments);
         has(&error, part);
         assert_eq!(error.lines().count(), 1, "{error}");
@@ -218,7 +215,7 @@ fn a_soak_of_some_steps_makes_no_others() {
     assert!(launches > 0);
     assert_eq!(made["commits"], 1024 * launches);
     for others in ["runs", "faults", "refused"] {
-        assert_eq!(made[others], json!({}));
+        assert_eq!(made[others], serde_json::json!({}));
     }
     let faulty = soak.done("--only faults");
     let seen = faulty["faults"].as_object().expect("faults");

@@ -1,11 +1,8 @@
 //! What the program does when a stream or file that it writes is closed, full or special. Of
 //! standard error nothing depends; a standard output that is closed shows in the exit status. Linux
 //! names some of the files.
-#![cfg(target_os = "linux")]
 
-mod common;
-
-use common::{TINY_HT, TINY_RA, right, text, words};
+use crate::prelude::*;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, pipe};

@@ -23,6 +23,27 @@ use tempfile::TempDir;
 mod testing;
 pub(crate) use testing::has;
 
+/// The rows of a table, without those that say something to a reader, after `//`.
+pub(crate) fn rows(table: &str) -> impl Iterator<Item = &str> {
+    let rows = table.lines().map(str::trim);
+    rows.filter(|row| !row.is_empty() && !row.starts_with("//"))
+}
+
+/// The lines that a line with choices stands for: `a {b,c} d` for `a b d` and `a c d`. What was chosen
+/// takes the place of `{}`, too.
+pub(crate) fn expanded(line: &str) -> Vec<String> {
+    let choice = line.split_once('{').and_then(|(before, rest)| {
+        let (choices, after) = rest.split_once('}')?;
+        Some((before, choices, after))
+    });
+    let Some((before, choices, after)) = choice else {
+        return vec![line.to_owned()];
+    };
+    let chosen =
+        (choices.split(',')).map(|one| format!("{before}{one}{}", after.replace("{}", one)));
+    chosen.flat_map(|line| expanded(&line)).collect()
+}
+
 /// Blocks and threads of a block.
 pub(crate) type Shape = (u32, u32);
 /// Locks, and the bytes of a stripe.
@@ -66,20 +87,18 @@ pub(crate) fn spec(
     }
 }
 
-/// Runs a workload with every variant on the CPU in each of these shapes with each of these
-/// memories ([`verified`]).
+/// Runs a workload ([`input()`]) with every variant on the CPU in each of these shapes with each of
+/// these memories ([`verified`]).
 pub(crate) fn all_variants(
-    workload: impl Into<AnyWorkload>,
+    line: &str,
     seed: u64,
     shapes: &[Shape],
     memories: &[Memory],
     transactions: u64,
 ) -> Vec<RunReport> {
-    let (all, workload) = (AskedVariant::all(), workload.into());
+    let (all, workload) = (AskedVariant::all(), workload(line, seed));
     let memories = || memories.iter().copied();
-    let settings = shapes
-        .iter()
-        .flat_map(|&shape| memories().map(move |m| (shape, m)));
+    let settings = (shapes.iter()).flat_map(|&shape| memories().map(move |m| (shape, m)));
     let runs = settings.map(|setting| verified(&workload, &all, seed, setting, transactions));
     runs.flatten().collect()
 }
@@ -189,6 +208,14 @@ pub(crate) fn objects(line: &str) -> Vec<Value> {
     of_lines(&right(line))
 }
 
+/// Runs a workload by the program, which must be verified, and returns its object.
+#[track_caller]
+pub(crate) fn one_run(options: &str) -> Value {
+    let run = json(&format!("run {options} --json"));
+    assert_eq!(run["verified"], true);
+    run
+}
+
 /// The object on each line.
 pub(crate) fn of_lines(lines: &str) -> Vec<Value> {
     let parsed = lines.lines().map(serde_json::from_str);
@@ -210,7 +237,7 @@ pub(crate) fn number(value: &Value) -> u64 {
 /// Asserts that a value has these fields with these values, as `holds!(value, {"name": value})`.
 macro_rules! holds {
     ($value:expr, $part:tt) => {
-        $crate::common::contains(&$value, &serde_json::json!($part))
+        $crate::prelude::contains(&$value, &serde_json::json!($part))
     };
 }
 pub(crate) use holds;
@@ -247,23 +274,22 @@ pub(crate) fn refused(line: &str, parts: &str) {
 }
 
 /// Calls the program as each row of a table says, which must be refused with all that the row
-/// names: `arguments => part | part`. A row may start with the name of a small run, and one
-/// that starts with `//` says something to a reader.
+/// names: `arguments => part | part`. A row may start with the name of a small run.
 #[track_caller]
 pub(crate) fn refused_rows(rows: &str) {
     for (line, parts) in split(rows) {
-        let line = (line.replace("TINY_RA", TINY_RA).replace("TINY_HT", TINY_HT))
-            .replace("TINY_BANK", TINY_BANK)
-            .replace("TINY_EIGENBENCH", TINY_EIGENBENCH);
-        refused(&line, parts);
+        let line = line.replace("TINY_RA", TINY_RA).replace("TINY_HT", TINY_HT);
+        let line = line.replace("TINY_BANK", TINY_BANK);
+        refused(&line.replace("TINY_EIGENBENCH", TINY_EIGENBENCH), &parts);
     }
 }
 
-/// The rows of a table of refusals: arguments and parts.
-fn split(rows: &str) -> impl Iterator<Item = (&str, &str)> {
-    let rows = rows.lines().map(str::trim);
-    let rows = rows.filter(|row| !row.is_empty() && !row.starts_with("//"));
-    rows.map(|row| row.split_once("=> ").expect("arguments and parts"))
+/// The rows of a table of refusals, all choices ([`expanded`]) made: arguments and parts.
+fn split(table: &str) -> impl Iterator<Item = (String, String)> {
+    rows(table).flat_map(expanded).map(|row| {
+        let (line, parts) = row.split_once("=> ").expect("arguments and parts");
+        (line.to_owned(), parts.to_owned())
+    })
 }
 
 /// A command that keeps a document in a folder, which it makes.
@@ -329,7 +355,7 @@ impl Bench {
     pub(crate) fn refused(&self, rows: &str) {
         let before = self.text();
         for (more, parts) in split(rows) {
-            refused(&self.line(more), parts);
+            refused(&self.line(&more), &parts);
             assert_eq!(self.text(), before, "{more}");
         }
     }
