@@ -120,7 +120,7 @@ impl<'a> SimLane<'a> {
             return 0;
         }
         let (machine, lane) = (self.machine(), self.lane);
-        let word = machine.word::<BITS>(lane, at, Use(BITS as u8));
+        let word = machine.word::<BITS>(lane, at, Use::Bits(BITS as u8));
         let result = word.map(|found| {
             let value = does(machine, lane, found);
             machine.done(lane, value as u64);
@@ -170,7 +170,7 @@ impl<'a> SimLane<'a> {
         if machine.ending {
             return 0;
         }
-        let word = machine.word::<64>(self.lane, at, Use(64));
+        let word = machine.word::<64>(self.lane, at, Use::Bits(64));
         let result = word.map(|found| {
             if machine.weak {
                 let history = machine.views.history_of::<64>(&mut machine.space, found);
@@ -380,10 +380,8 @@ impl Machine {
         let address = Space::shared_word(block, words, i);
         match self.shared.find(address, u64::from(BITS / 8)) {
             Ok(found) if last < words => {
-                match self.shared.claim(found, BITS == 64, Use(BITS as u8)) {
-                    Err(Use(other)) => self.mixed(lane, at, other),
-                    _ => Ok(found),
-                }
+                let claimed = self.shared.claim(found, BITS == 64, Use::Bits(BITS as u8));
+                claimed.map_or_else(|other| self.misused(lane, at, other), |()| Ok(found))
             }
             _ => {
                 let text = format!(

@@ -8,8 +8,8 @@
 //!
 //! Beside each 8-byte granule lies what the running launch knows of it: for each of its two 32-bit
 //! halves the way it is used, and (or for the whole, in the first; for a word of 128 bits, in the
-//! first of its first granule) either the number of its store history or its owner. The launch's number
-//! stands there too, so nothing is cleared between launches.
+//! first of its first granule) the number of its store history. The launch's number stands there too,
+//! so nothing is cleared between launches.
 
 use super::error::SimErrorKind;
 use std::ops::Range;
@@ -23,15 +23,13 @@ pub(super) const BYTES_MAX: u64 = 8 << 30;
 // The first 32-bit word of a granule is its low half, as on a GPU.
 const _: () = assert!(cfg!(target_endian = "little"));
 
-/// How a half of a granule is used in one launch: by atomic accesses of so many bits (of 128, with
-/// the granule behind it), or in a way that has no bits.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Use(pub(super) u8);
-
-impl Use {
-    const NONE: Self = Self(0);
-    /// By private accesses; its halves hold their owners plus one.
-    pub(super) const PRIVATE: Self = Self(1);
+/// How a half of a granule is used in one launch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// By atomic accesses of so many bits, of 128 with the granule behind it.
+    Bits(u8),
+    /// By private accesses of this lane.
+    PrivateTo(u16),
 }
 
 /// What is known of 8 bytes.
@@ -39,7 +37,7 @@ impl Use {
 struct Granule {
     /// The launch that accessed them last; what else is here is of that one.
     launch: u32,
-    uses: [Use; 2],
+    uses: [Option<Use>; 2],
     beside: [u32; 2],
 }
 
@@ -237,10 +235,9 @@ impl Space {
         }
         let halves = if wide { 0..2 } else { half..half + 1 };
         for used in &mut granule.uses[halves] {
-            if *used == Use::NONE {
-                *used = how;
-            } else if *used != how {
-                return Err(*used);
+            let used = *used.get_or_insert(how);
+            if used != how {
+                return Err(used);
             }
         }
         Ok(())
@@ -290,13 +287,6 @@ impl Found {
     pub(super) const fn next(self) -> Self {
         Self {
             granule: self.granule + 1,
-            ..self
-        }
-    }
-
-    pub(super) const fn other_half(self) -> Self {
-        Self {
-            half: self.half ^ 1,
             ..self
         }
     }
