@@ -4,8 +4,7 @@
 //! This is what makes the check whole. Opacity alone would accept a memory that
 //! records one write and stores another, or that loses a transaction.
 
-use super::alternatives::parts;
-use super::case::{Case, Op, Program, Words};
+use super::case::{Case, Op, Program};
 use crate::failure::{Failure, FailureKind};
 use stm_history::history::left::Left;
 use stm_history::history::{Event, History, Outcome, sum};
@@ -76,30 +75,24 @@ impl Model<'_> {
     fn block(&mut self, mut ops: &[Op]) -> Result<(), Retried> {
         while let Some((now, rest)) = self.program.split(ops) {
             ops = rest;
-            match now[0] {
+            match &now[0] {
                 Op::Read(words) => self.read_all(words, 0),
                 Op::ReadSums(words) => self.read_all(words, self.first_sum()),
                 Op::Write(..) | Op::Add(..) => self.update(now),
                 Op::RetryIf(word, odd) => {
-                    if self.read(word.into()) & 1 == u64::from(odd) {
+                    if self.read(usize::from(*word)) & 1 == u64::from(*odd) {
                         return Err(Retried);
                     }
                 }
-                Op::Either => {
-                    let (first, second, after) = parts(rest);
-                    ops = after;
-                    self.alternatives(first, second)?;
-                }
-                op @ (Op::Act(..) | Op::OrElse | Op::End) => {
-                    unreachable!("{op} is not recorded, or belongs to others (`Program::check`)")
-                }
+                Op::Either(first, second) => self.alternatives(first, second)?,
+                op @ Op::Act(..) => unreachable!("{op} is not recorded (`Program::check`)"),
             }
         }
         Ok(())
     }
 
-    fn read_all(&mut self, words: Words, first: usize) {
-        for &word in words.as_slice() {
+    fn read_all(&mut self, words: &[u8], first: usize) {
+        for &word in words {
             self.last = self.read(first + usize::from(word));
         }
         self.any |= self.last;
