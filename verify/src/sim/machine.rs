@@ -16,7 +16,7 @@ use super::config::{MemoryModel, Schedule, SimConfig};
 use super::error::{Op, SimError, SimErrorKind};
 use super::rounds::Rounds;
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
-use super::shape::{Barrier, Place, Shape};
+use super::shape::{Barrier, BarrierAt, Shape};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views};
 use crate::rng::Rng;
@@ -30,7 +30,7 @@ pub(super) enum State {
     Ready,
     /// It waits for the lanes of its warp operation's mask.
     Warp,
-    Barrier(Place),
+    Barrier(BarrierAt),
     Ended,
 }
 
@@ -89,10 +89,9 @@ pub(super) struct Machine {
     pub(super) schedule: Box<dyn Scheduler>,
     pub(super) lanes: Vec<LaneState>,
     /// The barriers at which somebody has been.
-    pub(super) barriers: NumberMap<Place, Barrier>,
+    pub(super) barriers: NumberMap<BarrierAt, Barrier>,
     pub(super) cluster: u32,
-    /// Shared memory of all blocks, whose words have 32 bits, and the words of each.
-    pub(super) shared: Space,
+    /// The words of the shared memory of each block, which have 32 bits.
     pub(super) shared_words: u32,
     pub(super) report: RunReport,
     pub(super) current: u32,
@@ -138,7 +137,8 @@ impl Machine {
         let mut rng = Rng::of_launch(config.seed, number);
         let mut schedule = scheduler(config.schedule, shape, &mut rng);
         (0..lanes).for_each(|lane| schedule.wake(lane, 0));
-        space.begin_launch();
+        let shared_words = launch.shared_bytes / 4;
+        space.begin_launch(shape.blocks, shared_words);
         let views = match config.memory {
             MemoryModel::Sequential => Views::default(),
             MemoryModel::Weak { stale_percent } => {
@@ -152,7 +152,6 @@ impl Machine {
             last: None,
             result: 0,
         };
-        let shared_words = launch.shared_bytes / 4;
         Self {
             config,
             shape,
@@ -164,7 +163,6 @@ impl Machine {
             lanes: vec![start; lanes as usize],
             barriers: NumberMap::default(),
             cluster: launch.cluster,
-            shared: Space::shared(shape.blocks, shared_words),
             shared_words,
             report: RunReport {
                 config,

@@ -8,10 +8,10 @@
 //! for ever, and are reported at once. So is a lane that waits for one that has ended.
 
 use super::error::{Op, SimErrorKind};
-use super::lane::SimLane;
+use super::lane::{Place, SimLane};
 use super::machine::{Act, LaneState, Machine, Over, State};
 use super::rounds::{bits, mask_of};
-use super::shape::{BLOCK, CLUSTER, Place};
+use super::shape::{BLOCK, BarrierAt, CLUSTER};
 
 impl Machine {
     /// Returns the names of a lane and of where it is.
@@ -95,7 +95,7 @@ impl Machine {
 
     /// Returns the place of a barrier of the lane's block, or of that of its cluster, and how many
     /// threads the block or cluster has.
-    pub(super) fn barrier_of(&self, lane: u32, which: u32) -> (Place, u32) {
+    pub(super) fn barrier_of(&self, lane: u32, which: u32) -> (BarrierAt, u32) {
         let blocks = if which == CLUSTER { self.cluster } else { 1 };
         let threads = blocks * self.shape.threads;
         ((lane / threads, which), threads)
@@ -149,7 +149,7 @@ impl Machine {
     }
 
     /// Counts the lane at a barrier for so many threads. If it `waits`, it sleeps until all are there.
-    fn arrive(&mut self, lane: u32, place: Place, threads: u32, waits: bool) {
+    fn arrive(&mut self, lane: u32, place: BarrierAt, threads: u32, waits: bool) {
         let barrier = self.barriers.entry(place).or_default();
         barrier.threads = threads;
         barrier.arrived += 1;
@@ -230,18 +230,19 @@ impl Machine {
 }
 
 impl SimLane<'_> {
-    /// Returns block `rank` of the lane's cluster, for an operation. It must have threads
-    /// that have not ended, as its shared memory is gone with them.
-    pub(super) fn member(&self, op: Op, rank: u32) -> u32 {
+    /// Returns where a word of the shared memory of block `rank` of the lane's cluster is, for an
+    /// operation. The block must have threads that have not ended, as its memory is gone with them.
+    pub(super) fn in_cluster(&self, op: Op, rank: u32, i: u32) -> Place {
         let machine = self.machine();
         if machine.ending {
-            return self.block;
+            return self.shared(i);
         }
         let block = self.block - self.block % machine.cluster + rank;
         let threads = block * machine.shape.threads..(block + 1) * machine.shape.threads;
         let goes_on = |lane: u32| machine.lanes[lane as usize].state != State::Ended;
         if rank < machine.cluster && threads.into_iter().any(goes_on) {
-            return block;
+            let i = i.into();
+            return Place::Shared { block, i };
         }
         let text = format!(
             "{}: {op} of block {rank} of a cluster of {}: there is none, or all its threads have \

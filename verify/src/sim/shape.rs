@@ -99,7 +99,7 @@ pub(super) const BLOCK: u32 = 0;
 pub(super) const CLUSTER: u32 = 16;
 
 /// Where a barrier is: the number of the block or cluster, and which of its barriers.
-pub(super) type Place = (u32, u32);
+pub(super) type BarrierAt = (u32, u32);
 
 #[derive(Default)]
 pub(super) struct Barrier {
