@@ -111,8 +111,8 @@ impl Model<'_> {
     /// Makes writes or additions together. Where an addition is a read and a write, all are read
     /// first.
     fn update(&mut self, ops: &[Op]) {
-        let adds = ops[0].is_of_sums();
-        let first = if adds { self.first_sum() } else { 0 };
+        let of_sums = ops[0].is_of_sums();
+        let first = if of_sums { self.first_sum() } else { 0 };
         let of = |op: &Op| match *op {
             Op::Write(to, value) | Op::Add(to, value) => {
                 let at = first + usize::from(to);
@@ -122,27 +122,20 @@ impl Model<'_> {
             _ => None,
         };
         let values: Vec<_> = ops.iter().filter_map(of).collect();
-        if adds && self.adds {
-            for (at, word, delta) in values {
-                let added = &mut self.values[at].added;
-                *added = sum(word, *added, delta);
-                self.record([Event::Add { word, delta }]);
-            }
-            return;
-        }
-        let before: Vec<u64> = if adds {
-            values.iter().map(|&(at, ..)| self.read(at)).collect()
-        } else {
-            vec![0; values.len()]
-        };
+        let adds = of_sums && self.adds;
+        let mut before = |at| if of_sums && !adds { self.read(at) } else { 0 };
+        let before: Vec<u64> = values.iter().map(|&(at, ..)| before(at)).collect();
         for ((at, word, value), before) in values.into_iter().zip(before) {
-            let value = if adds {
-                sum(word, before, value)
+            let held = &mut self.values[at];
+            let event = if adds {
+                held.added = sum(word, held.added, value);
+                Event::Add { word, delta: value }
             } else {
-                value
+                let value = sum(word, before, value);
+                held.own = Some(value);
+                Event::Write { word, value }
             };
-            self.values[at].own = Some(value);
-            self.record([Event::Write { word, value }]);
+            self.record([event]);
         }
     }
 
