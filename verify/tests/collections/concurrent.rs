@@ -7,9 +7,8 @@ use crate::prelude::*;
 use crate::recorded::eight;
 use crate::{Kind, Model, Op, Transaction, transactions};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::HashSet;
+use verify::rng::Rng;
 
 fn before(program: &[Transaction]) -> Model {
     let mut model = Model::default();
@@ -77,18 +76,9 @@ fn several_lanes_return_what_some_order_returns() {
 /// Programs whose walks along a list are long enough to release what they have
 /// passed, while others insert and remove around them.
 fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
-    let rng = TestRng::from_seed(RngAlgorithm::XorShift, &{
-        let mut bytes = [1; 16];
-        bytes[..8].copy_from_slice(&seed.to_le_bytes());
-        bytes
-    });
-    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut rng = Rng::of_stream(seed, 0);
     let op = |kind, at, key, value| Op::new(kind, [at, 0], key, value);
     let nothing = |at| op(Kind::Nothing, at, 0, 0);
-    let number = |runner: &mut TestRunner, below: u64| {
-        let tree = (0..below).new_tree(runner).expect("a number");
-        tree.current()
-    };
     // Both lists have the even keys below 24 before.
     let first = (0..12)
         .map(|k| {
@@ -98,22 +88,19 @@ fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
         .collect();
     let program = (0..16)
         .map(|i| {
-            let at = 4 + number(&mut runner, 2) as usize;
+            let at = 4 + rng.below(2) as usize;
             // Neighbours near the end, where walks have released a lot.
-            let one = |runner: &mut TestRunner, k: u64| {
-                let kind = match number(runner, 5) {
-                    0 | 1 => Kind::Remove,
-                    2 | 3 => Kind::InsertNew,
-                    _ => Kind::NextAfter,
-                };
-                op(kind, at, 16 + number(runner, 7), 10 * i + k)
+            let mut one = |k: u64| {
+                let (remove, insert) = (Kind::Remove, Kind::InsertNew);
+                let kind = rng.pick(&[remove, remove, insert, insert, Kind::NextAfter]);
+                op(kind, at, rng.within(16, 22).into(), 10 * i + k)
             };
-            let first = one(&mut runner, 0);
-            let second = match number(&mut runner, 2) {
-                0 => one(&mut runner, 1),
-                _ => nothing(0),
-            };
-            [first, second, nothing(0)]
+            let [first, second] = [one(0), one(1)];
+            [
+                first,
+                if rng.chance(50) { second } else { nothing(0) },
+                nothing(0),
+            ]
         })
         .collect();
     (first, program)
