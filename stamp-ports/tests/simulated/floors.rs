@@ -160,7 +160,10 @@ fn eigenbench_is_right_with_words_that_come_twice_and_without_and_kmeans_by_ever
 /// combining and without locks: who has all keys in the end has seen all insertions before its own.
 #[test]
 fn tables_and_lists_have_every_key_under_each_lock_and_lack_some_without_its_fences() {
-    let lines = ["ht --buckets 2", "sorted --list-keys 24 --entry-points 4"];
+    let lines = [
+        "ht --buckets 2 --keys-per-tx 1",
+        "sorted --list-keys 24 --entry-points 4",
+    ];
     on_all_cores(&lines, |&line| {
         let all = left(line, &[Excluding], None);
         assert!(all.len() >= 10, "{line}");
