@@ -6,7 +6,7 @@
 
 use crate::prelude::*;
 use stamp_ports::workloads::contender::ContenderKind::{
-    self, CriticalSection, SpecialPurpose, Unsynchronised,
+    self, CriticalSection, Excluding, SpecialPurpose, Unsynchronised,
 };
 use stm_core::internal::observe::Mutant;
 use verify::sim::{Schedule, Sim, SimConfig};
@@ -154,4 +154,26 @@ fn eigenbench_is_right_with_words_that_come_twice_and_without_and_kmeans_by_ever
     }
     let rivals = synchronised(KMEANS).into_iter();
     assert_eq!(rivals.filter(|left| left.kind == SpecialPurpose).count(), 3);
+}
+
+/// Tables of two buckets and lists of few keys, whose insertions meet, under a lock of each kind, by
+/// combining and without locks: who has all keys in the end has seen all insertions before its own.
+#[test]
+fn tables_and_lists_have_every_key_under_each_lock_and_lack_some_without_its_fences() {
+    let lines = [
+        "ht --buckets 2 --keys-per-tx 1",
+        "sorted --list-keys 24 --entry-points 4",
+    ];
+    on_all_cores(&lines, |&line| {
+        let all = left(line, &[Excluding], None);
+        assert!(all.len() >= 10, "{line}");
+        for of_one in &all {
+            assert_eq!(of_one.first, None, "{line}: {}", of_one.name);
+        }
+        for defect in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
+            let all = left(line, &[Excluding], Some(defect));
+            let wrong: u32 = all.iter().map(|left| left.wrong).sum();
+            assert_ne!(wrong, 0, "{line}: {}", defect.name());
+        }
+    });
 }

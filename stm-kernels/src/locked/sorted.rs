@@ -185,34 +185,6 @@ impl SortedList {
             }
         })
     }
-
-    /// Returns whether the list has a key, by a walk that holds the locks of two nodes at a time.
-    ///
-    /// # Errors
-    /// The thread cannot be served.
-    ///
-    /// # Safety
-    /// That of [`Self::insert_coarse`].
-    pub unsafe fn contains_coupled<L: Lane, K: LockKind>(
-        &self,
-        lane: &L,
-        locks: &TLocks<K>,
-        key: u32,
-    ) -> Result<bool, LockFault> {
-        let first = u64::from(self.entry_point(key));
-        locks.walk(lane, first, |behind, here| {
-            // SAFETY: nodes that are linked are there, and the lock of this one is held.
-            let (key_here, next) = node_parts(unsafe { self.load(lane, here as u32) });
-            // The first node is the entry point, which has no key.
-            if behind.is_some() && key_here >= key {
-                return Step::Done(key_here == key);
-            }
-            match next {
-                0 => Step::Done(false),
-                next => Step::Next(u64::from(next)),
-            }
-        })
-    }
 }
 
 /// The way in which there is a lock for each entry point.

@@ -21,54 +21,23 @@ pub enum Value {
     Claim,
 }
 
-/// One to three words that one operation reads.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Words {
-    list: [u8; 3],
-    len: u8,
-}
-
-impl Words {
-    /// Makes a list of these words.
-    ///
-    /// # Panics
-    /// It panics unless there are one to three words.
-    pub fn new(words: &[u8]) -> Self {
-        assert!(
-            (1..=3).contains(&words.len()),
-            "one to three words are read together"
-        );
-        let mut list = [words[0]; 3];
-        list[..words.len()].copy_from_slice(words);
-        Self {
-            list,
-            len: words.len() as u8,
-        }
-    }
-
-    pub fn as_slice(&self) -> &[u8] {
-        &self.list[..usize::from(self.len)]
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
-    Read(Words),
+    /// Reads one to three words together.
+    Read(Vec<u8>),
     Write(u8, Value),
     Add(u8, Value),
-    /// Reads sums, together if they follow each other in one row.
-    ReadSums(Words),
+    /// Reads one to three sums, together if they follow each other in one row.
+    ReadSums(Vec<u8>),
     /// Does to a word what silent programs alone do.
     Act(Act, u8),
     /// Reads a word, which is not the value last read from then on, and retries
     /// if the word is odd (`true`) or if it is even.
     RetryIf(u8, bool),
-    /// Begins a first alternative (`Tx::or_else`).
-    Either,
-    /// Ends the first alternative and begins the second one.
-    OrElse,
-    /// Ends the second alternative.
-    End,
+    /// Does the first operations, or the second ones if the first retry, as if these had written
+    /// nothing (`Tx::or_else`). Only [`Op::RetryIf`] retries in a program that is recorded, and it
+    /// stands inside of first operations, so no such transaction waits.
+    Either(Vec<Op>, Vec<Op>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -103,18 +72,30 @@ impl Act {
 impl Op {
     pub fn words(&self) -> &[u8] {
         match self {
-            Self::Read(words) | Self::ReadSums(words) => words.as_slice(),
+            Self::Read(words) | Self::ReadSums(words) => words,
             Self::Write(word, _)
             | Self::Add(word, _)
             | Self::Act(_, word)
             | Self::RetryIf(word, _) => std::slice::from_ref(word),
-            Self::Either | Self::OrElse | Self::End => &[],
+            Self::Either(..) => &[],
         }
     }
 
     pub const fn is_of_sums(&self) -> bool {
         matches!(self, Self::Add(..) | Self::ReadSums(_))
     }
+}
+
+/// Returns operations, each before those of its alternatives.
+pub fn flat(ops: &[Op]) -> Vec<&Op> {
+    let mut all = Vec::new();
+    for op in ops {
+        all.push(op);
+        if let Op::Either(first, second) = op {
+            all.extend([first, second].into_iter().flat_map(|ops| flat(ops)));
+        }
+    }
+    all
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -224,13 +205,18 @@ impl Program {
         self.blocks * self.threads
     }
 
+    /// Returns the operations of all transactions, those of alternatives too.
+    pub fn ops(&self) -> impl Iterator<Item = &Op> {
+        self.transactions.iter().flat_map(|ops| flat(ops))
+    }
+
     /// Splits operations, if there are any, into those that are done first, which are two if these
     /// are done together, and the others.
     pub(super) fn split<'o>(&self, ops: &'o [Op]) -> Option<(&'o [Op], &'o [Op])> {
-        let two = match *ops {
+        let two = match ops {
             [] => return None,
-            [Op::Write(a, _), Op::Write(b, _), ..] => a < b && self.is_wide(a) == self.is_wide(b),
-            [Op::Add(a, _), Op::Add(b, _), ..] => together(self.row, &[a, b]),
+            [Op::Write(a, _), Op::Write(b, _), ..] => a < b && self.is_wide(*a) == self.is_wide(*b),
+            [Op::Add(a, _), Op::Add(b, _), ..] => together(self.row, &[*a, *b]),
             _ => false,
         };
         Some(ops.split_at(1 + usize::from(two)))
@@ -276,7 +262,7 @@ impl Program {
     /// whatever the attempts of all lanes hold at a time.
     pub fn nodes(&self) -> u64 {
         let is_node = |op: &&Op| matches!(op, Op::Act(act, _) if act.is_of_nodes());
-        let of = |ops: &Vec<Op>| ops.iter().filter(is_node).count();
+        let of = |ops: &Vec<Op>| flat(ops).into_iter().filter(is_node).count();
         let most = self.transactions.iter().map(of).max().unwrap_or(0);
         self.initial.len() as u64 + u64::from(self.lanes()) * most as u64
     }
@@ -315,11 +301,11 @@ pub(super) fn update(ops: &[Op]) -> Option<([u8; 3], Option<[Value; 2]>)> {
     let [Op::Read(words), rest @ ..] = ops else {
         return None;
     };
-    let words: [u8; 3] = words.as_slice().try_into().ok()?;
-    match *rest {
+    let words: [u8; 3] = words[..].try_into().ok()?;
+    match rest {
         [] => Some((words, None)),
-        [Op::Write(a, first), Op::Write(b, second)] if [a, b] == words[..2] => {
-            Some((words, Some([first, second])))
+        [Op::Write(a, first), Op::Write(b, second)] if [*a, *b] == words[..2] => {
+            Some((words, Some([*first, *second])))
         }
         _ => None,
     }

@@ -1,24 +1,22 @@
 //! Random programs and simulations, each decided by a seed.
 //!
-//! Two regimes of values. *Unique*: no value is written twice, so each read names its writer.
-//! *Toggling*: words are 0 or 1, two or three of them on one or two stripes, in at most four
-//! transactions: what needs a word to change and change back shows only there. A part of the unique
-//! ones has long transactions over many words, which leave the sets on the stack.
+//! Recorded programs have two regimes of values. *Unique*: no value is written twice, so each read
+//! names its writer. *Toggling*: words are 0 or 1, two or three of them on one or two stripes, in at
+//! most four transactions: what needs a word to change and change back shows only there. A part of the
+//! unique ones has long transactions over many words, which leave the sets on the stack. Silent
+//! programs (`silent.rs`) keep an invariant.
 //!
-//! What was added later is drawn from streams of its own: teams (4), sums (5),
-//! alternatives (7; of silent programs 8) and static updates (9). So a program of a seed that gets none
-//! of them is what it was before they existed.
+//! A part of the programs of both kinds is run by teams, has sums or has alternatives, and a part of
+//! the recorded ones has static updates.
 
-use super::alternatives::{any, begins_with_read, room};
-use super::case::{Case, Invariant, Loop, Op, Program, Value, Widths, Words, update};
+use super::case::{Case, Invariant, Loop, Op, Program, Value, Widths, update};
+use super::check::{begins_with_read, room};
 use crate::rng::Rng;
 use crate::sim::SimConfig;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
 
 mod silent;
-
-pub use silent::silent_case;
 
 /// Operations after which a run in which no lane ended, or memory did not
 /// change, is a livelock: a hundred times what most programs need. A schedule
@@ -50,106 +48,107 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
         .with_limits(length * STEPS_MAX, length * IDLE_MAX)
 }
 
-struct Values {
-    toggling: bool,
-    written: u64,
+/// Returns the case of a seed whose program is recorded.
+pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
+    drawn(variant, mutant, &mut Rng::of_stream(seed, 1), recorded)
 }
 
-impl Values {
-    fn next(&mut self, rng: &mut Rng) -> Value {
-        if self.toggling {
-            return match rng.below(3) {
-                0 => Value::Flip,
-                v => Value::Const(u64::from(v - 1)),
-            };
-        }
-        self.written += 1;
-        if rng.chance(25) {
-            // Distinct with what is read, and derived from it.
-            Value::LastPlus(self.written << 20)
-        } else {
-            Value::Const(self.written)
-        }
-    }
+/// Returns the case of a seed whose program is silent.
+pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
+    drawn(variant, mutant, &mut Rng::of_stream(seed, 6), silent::fill)
 }
 
-fn transaction(rng: &mut Rng, words: u32, ops_max: u32, values: &mut Values) -> Vec<Op> {
-    let word = |rng: &mut Rng| rng.below(words) as u8;
-    let read_only = rng.chance(25);
-    (0..rng.within(1, ops_max))
-        .map(|_| {
-            if read_only || rng.chance(55) {
-                let n = rng.pick(&[1, 1, 1, 2, 3]);
-                let list: Vec<u8> = (0..n).map(|_| word(rng)).collect();
-                Op::Read(Words::new(&list))
-            } else {
-                Op::Write(word(rng), values.next(rng))
-            }
-        })
-        .collect()
-}
-
-fn widths(rng: &mut Rng) -> Widths {
-    rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed])
-}
-
-fn launches(rng: &mut Rng) -> u32 {
-    rng.pick(&[1, 1, 1, 2, 3])
-}
-
-pub fn program(rng: &mut Rng) -> (Program, u32) {
-    let toggling = rng.chance(50);
-    let long = !toggling && rng.chance(15);
-    let (words, stripe_words, transactions) = if long {
-        (rng.within(12, 36), rng.pick(&[1, 2, 4]), rng.within(2, 4))
-    } else if toggling {
-        let words = rng.within(2, 3);
-        (words, rng.pick(&[1, 2, 2, 4]), rng.within(2, 4))
-    } else {
-        let words = rng.within(1, 4);
-        (words, rng.pick(&[1, 2, 4]), rng.within(2, 12))
-    };
-    let width = rng.pick(&[1, 1, 1, 2, 4]);
+/// Draws a case, of which `fill` draws words and transactions.
+fn drawn(
+    variant: Variant,
+    mutant: Option<Mutant>,
+    rng: &mut Rng,
+    fill: fn(&mut Rng, &mut Program),
+) -> Case {
+    let mut width = rng.pick(&[1, 1, 1, 2, 4]);
     let threads = rng.within(1, (2 * width).min(4));
-    let blocks = rng.within(if threads == 1 { 2 } else { 1 }, 3);
-    let widths = widths(rng);
-    let mut values = Values {
-        toggling,
-        written: 100,
-    };
-    let ops_max = if long { 40 } else { rng.pick(&[2, 3, 4, 6]) };
-    let transactions: Vec<Vec<Op>> = (0..transactions)
-        .map(|_| transaction(rng, words, ops_max, &mut values))
-        .collect();
     let mut program = Program {
-        blocks,
+        blocks: rng.within(if threads == 1 { 2 } else { 1 }, 3),
         threads,
-        calls: if rng.chance(60) {
-            Loop::Each
-        } else {
-            Loop::Own
-        },
-        launches: launches(rng),
-        widths,
-        stripe_words,
-        locks: if toggling {
-            rng.pick(&[1, 2])
-        } else {
-            rng.pick(&[1, 2, 4, 8])
-        },
-        // As many as any transaction needs, or less, which must be reported.
-        sets: if long { (40, 40) } else { (24, 8) },
+        calls: rng.pick(&[Loop::Each, Loop::Own]),
+        launches: rng.pick(&[1, 1, 1, 2, 3]),
+        widths: rng.pick(&[Widths::Narrow, Widths::Wide, Widths::Mixed]),
+        stripe_words: rng.pick(&[1, 2, 4]),
         retry_limits: (rng.within(1, 8), rng.within(1, 8)),
-        initial: (0..words)
-            .map(|_| if toggling { u64::from(rng.below(2)) } else { 0 })
-            .collect(),
-        transactions,
         ..Program::default()
     };
-    if rng.chance(10) {
-        program.sets = (rng.within(1, 5), rng.within(1, 4));
+    fill(rng, &mut program);
+    let recorded = program.silent.is_none();
+    let suits_teams = program.sums.is_empty() && !program.ops().any(|op| matches!(op, Op::Act(..)));
+    if suits_teams && variant.has_teams() && rng.chance(25) {
+        width = in_teams(rng, &mut program);
+    } else if recorded && rng.chance(30) {
+        with_sums(rng, &mut program);
     }
-    (program, width)
+    // Programs with small sets are about those.
+    let has_room = program.sets.0 > 5;
+    if has_room && rng.chance(25) {
+        with_alternatives(rng, &mut program);
+    }
+    let plain = recorded && program.sums.is_empty() && !program.calls.is_of_teams();
+    if plain && has_room && rng.chance(25) {
+        with_updates(rng, &mut program);
+    }
+    let sim = simulation(rng, &program, width);
+    Case {
+        variant,
+        mutant,
+        program,
+        sim,
+    }
+}
+
+/// Draws words and transactions of a program that is recorded.
+fn recorded(rng: &mut Rng, program: &mut Program) {
+    let toggling = rng.chance(50);
+    let long = !toggling && rng.chance(15);
+    let (words, transactions, ops_max) = if long {
+        (rng.within(12, 36), rng.within(2, 4), 40)
+    } else if toggling {
+        (rng.within(2, 3), rng.within(2, 4), rng.pick(&[2, 3, 4, 6]))
+    } else {
+        (rng.within(1, 4), rng.within(2, 12), rng.pick(&[2, 3, 4, 6]))
+    };
+    let most = if toggling { 2 } else { 1 };
+    program.initial = (0..words).map(|_| rng.below(most).into()).collect();
+    program.locks = rng.pick(&[1, 2, 4, 8][..if toggling { 2 } else { 4 }]);
+    // As many as any transaction needs, or less, which must be reported.
+    program.sets = if rng.chance(10) {
+        (rng.within(1, 5), rng.within(1, 4))
+    } else if long {
+        (40, 40)
+    } else {
+        (24, 8)
+    };
+    let mut written = 100;
+    let mut value = |rng: &mut Rng| {
+        written += 1;
+        match rng.below(if toggling { 3 } else { 4 }) {
+            0 if toggling => Value::Flip,
+            v if toggling => Value::Const(u64::from(v - 1)),
+            // Distinct with what is read, and derived from it.
+            0 => Value::LastPlus(written << 20),
+            _ => Value::Const(written),
+        }
+    };
+    let mut transaction = |rng: &mut Rng| -> Vec<Op> {
+        let (read_only, ops) = (rng.chance(25), rng.within(1, ops_max));
+        let op = |_| {
+            if read_only || rng.chance(55) {
+                let n = rng.pick(&[1, 1, 1, 2, 3]);
+                Op::Read((0..n).map(|_| rng.below(words) as u8).collect())
+            } else {
+                Op::Write(rng.below(words) as u8, value(rng))
+            }
+        };
+        (0..ops).map(op).collect()
+    };
+    program.transactions = (0..transactions).map(|_| transaction(rng)).collect();
 }
 
 /// Returns a change of a word that no other makes, or one that comes back.
@@ -166,21 +165,19 @@ fn with_sums(rng: &mut Rng, program: &mut Program) {
     let mut added = 0u32;
     for ops in &mut program.transactions {
         for _ in 0..rng.below(4) {
-            let sum = rng.below(sums) as u8;
             let op = if rng.chance(40) {
                 let n = rng.within(1, 3.min(sums));
-                let list: Vec<u8> = if rng.chance(50) {
+                Op::ReadSums(if rng.chance(50) {
                     let first = rng.below(sums - n + 1) as u8;
                     (first..first + n as u8).collect()
                 } else {
                     (0..n).map(|_| rng.below(sums) as u8).collect()
-                };
-                Op::ReadSums(Words::new(&list))
+                })
             } else {
                 // Powers of two, so that each subset of them has another sum.
                 let own = 1 << (added % 24);
                 added += 1;
-                Op::Add(sum, changed(rng, own))
+                Op::Add(rng.below(sums) as u8, changed(rng, own))
             };
             let at = rng.below(ops.len() as u32 + 1) as usize;
             ops.insert(at, op);
@@ -213,8 +210,8 @@ fn with_updates(rng: &mut Rng, program: &mut Program) {
         if rng.chance(40) {
             continue;
         }
-        let list: [u8; 3] = std::array::from_fn(|_| rng.below(words) as u8);
-        *ops = vec![Op::Read(Words::new(&list))];
+        let list = [(); 3].map(|()| rng.below(words) as u8);
+        *ops = vec![Op::Read(list.to_vec())];
         if rng.chance(80) {
             ops.extend(list[..2].iter().map(|&word| {
                 written += 1;
@@ -228,105 +225,56 @@ fn with_updates(rng: &mut Rng, program: &mut Program) {
     }
 }
 
-pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
-    let mut rng = Rng::of_stream(seed, 1);
-    let (mut program, mut width) = program(&mut rng);
-    // Numbers of other streams: the programs of other variants stay.
-    let (mut of_teams, mut of_sums) = (Rng::of_stream(seed, 4), Rng::of_stream(seed, 5));
-    if variant.has_teams() && of_teams.chance(25) {
-        width = in_teams(&mut of_teams, &mut program);
-    } else if of_sums.chance(30) {
-        with_sums(&mut of_sums, &mut program);
-    }
-    let mut of_alternatives = Rng::of_stream(seed, 7);
-    // Programs with small sets are about those.
-    if program.sets.0 > 5 && of_alternatives.chance(25) {
-        with_alternatives(&mut of_alternatives, &mut program);
-    }
-    let plain = program.sums.is_empty() && !program.calls.is_of_teams();
-    let mut of_updates = Rng::of_stream(seed, 9);
-    if plain && program.sets.0 > 5 && of_updates.chance(25) {
-        with_updates(&mut of_updates, &mut program);
-    }
-    let sim = simulation(&mut rng, &program, width);
-    Case {
-        variant,
-        mutant,
-        program,
-        sim,
-    }
-}
-
 /// Puts an operation that retries at a random place of a first alternative.
 fn with_retry(rng: &mut Rng, words: u32, ops: &[Op]) -> Vec<Op> {
+    let mut ops = ops.to_vec();
     let at = rng.below(ops.len() as u32 + 1) as usize;
-    let retry = Op::RetryIf(rng.below(words) as u8, rng.chance(50));
-    [&ops[..at], &[retry], &ops[at..]].concat()
-}
-
-fn either(first: &[Op], second: &[Op]) -> Vec<Op> {
-    [&[Op::Either], first, &[Op::OrElse], second, &[Op::End]].concat()
+    ops.insert(at, Op::RetryIf(rng.below(words) as u8, rng.chance(50)));
+    ops
 }
 
 /// Makes two parts of a transaction its alternatives, and sometimes goes on with one of these.
 fn divided(rng: &mut Rng, words: u32, ops: &[Op], depth: u32) -> Vec<Op> {
-    let mut at = [0; 3].map(|_: u32| rng.below(ops.len() as u32 + 1) as usize);
+    let mut at = [(); 3].map(|()| rng.below(ops.len() as u32 + 1) as usize);
     at.sort_unstable();
     let [from, middle, to] = at;
     let mut first = with_retry(rng, words, &ops[from..middle]);
     let mut second = ops[middle..to].to_vec();
-    let of_first = depth > 0 && rng.chance(25);
-    let of_second = depth > 0 && !of_first && rng.chance(25);
-    if of_first {
-        first = divided(rng, words, &first, depth - 1);
-    } else if of_second {
-        second = divided(rng, words, &second, depth - 1);
+    match rng.below(8) {
+        0 | 1 if depth > 0 => first = divided(rng, words, &first, depth - 1),
+        2 if depth > 0 => second = divided(rng, words, &second, depth - 1),
+        _ => {}
     }
-    [&ops[..from], &either(&first, &second), &ops[to..]].concat()
+    [&ops[..from], &[Op::Either(first, second)], &ops[to..]].concat()
 }
 
-/// Gives alternatives the room that they need, and a read before a write that begins them.
-fn finish(program: &mut Program) {
-    let words = program.initial.len();
-    for ops in &mut program.transactions {
-        if any(ops) {
-            if !begins_with_read(ops) {
-                ops.insert(0, Op::Read(Words::new(&[0])));
-            }
-            let room = room(ops, words);
-            program.sets = (program.sets.0.max(room), program.sets.1.max(room));
-        }
-    }
-}
-
+/// Gives some transactions alternatives, with the room that they need and a read before a write that
+/// begins them. Those of a silent program are whole transactions, each of which keeps the invariant if
+/// it runs to its end; a first one that is left in its midst, and not undone, would break it.
 fn with_alternatives(rng: &mut Rng, program: &mut Program) {
-    let words = program.initial.len() as u32;
-    for ops in &mut program.transactions {
-        if rng.chance(60) {
-            *ops = divided(rng, words, ops, 2);
-        }
-    }
-    finish(program);
-}
-
-/// Gives some transactions of a silent program alternatives. Each of them keeps the invariant if it
-/// runs to its end; a first one that is left in its midst, and not undone, would break it.
-fn with_whole_alternatives(rng: &mut Rng, program: &mut Program) {
-    let words = program.initial.len() as u32;
-    let whole = program.transactions.clone();
+    let words = program.initial.len();
+    let whole = program.silent.map(|_| program.transactions.clone());
     for ops in &mut program.transactions {
         if !rng.chance(60) {
             continue;
         }
-        let mut first = with_retry(rng, words, ops);
-        let other = rng.below(whole.len() as u32 + 1) as usize;
-        // Or nothing, so that nothing hides what was not undone.
-        let second = whole.get(other).map_or(&[][..], Vec::as_slice);
-        if rng.chance(20) {
-            first = either(&first, second);
-            first = with_retry(rng, words, &first);
+        *ops = if let Some(whole) = &whole {
+            // Or nothing, so that nothing hides what was not undone.
+            let other = rng.below(whole.len() as u32 + 1) as usize;
+            let second = whole.get(other).cloned().unwrap_or_default();
+            let mut first = with_retry(rng, words as u32, ops);
+            if rng.chance(20) {
+                let inside = Op::Either(first, second.clone());
+                first = with_retry(rng, words as u32, &[inside]);
+            }
+            vec![Op::Either(first, second)]
+        } else {
+            divided(rng, words as u32, ops, 2)
+        };
+        if !begins_with_read(ops) {
+            ops.insert(0, Op::Read(vec![0]));
         }
-        *ops = either(&first, second);
+        let room = room(ops, words);
+        program.sets = (program.sets.0.max(room), program.sets.1.max(room));
     }
-    finish(program);
 }

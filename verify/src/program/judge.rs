@@ -4,8 +4,7 @@
 //! This is what makes the check whole. Opacity alone would accept a memory that
 //! records one write and stores another, or that loses a transaction.
 
-use super::alternatives::parts;
-use super::case::{Case, Op, Program, Words};
+use super::case::{Case, Op, Program};
 use crate::failure::{Failure, FailureKind};
 use stm_history::history::left::Left;
 use stm_history::history::{Event, History, Outcome, sum};
@@ -76,30 +75,24 @@ impl Model<'_> {
     fn block(&mut self, mut ops: &[Op]) -> Result<(), Retried> {
         while let Some((now, rest)) = self.program.split(ops) {
             ops = rest;
-            match now[0] {
+            match &now[0] {
                 Op::Read(words) => self.read_all(words, 0),
                 Op::ReadSums(words) => self.read_all(words, self.first_sum()),
                 Op::Write(..) | Op::Add(..) => self.update(now),
                 Op::RetryIf(word, odd) => {
-                    if self.read(word.into()) & 1 == u64::from(odd) {
+                    if self.read(usize::from(*word)) & 1 == u64::from(*odd) {
                         return Err(Retried);
                     }
                 }
-                Op::Either => {
-                    let (first, second, after) = parts(rest);
-                    ops = after;
-                    self.alternatives(first, second)?;
-                }
-                op @ (Op::Act(..) | Op::OrElse | Op::End) => {
-                    unreachable!("{op} is not recorded, or belongs to others (`Program::check`)")
-                }
+                Op::Either(first, second) => self.alternatives(first, second)?,
+                op @ Op::Act(..) => unreachable!("{op} is not recorded (`Program::check`)"),
             }
         }
         Ok(())
     }
 
-    fn read_all(&mut self, words: Words, first: usize) {
-        for &word in words.as_slice() {
+    fn read_all(&mut self, words: &[u8], first: usize) {
+        for &word in words {
             self.last = self.read(first + usize::from(word));
         }
         self.any |= self.last;
@@ -118,8 +111,8 @@ impl Model<'_> {
     /// Makes writes or additions together. Where an addition is a read and a write, all are read
     /// first.
     fn update(&mut self, ops: &[Op]) {
-        let adds = ops[0].is_of_sums();
-        let first = if adds { self.first_sum() } else { 0 };
+        let of_sums = ops[0].is_of_sums();
+        let first = if of_sums { self.first_sum() } else { 0 };
         let of = |op: &Op| match *op {
             Op::Write(to, value) | Op::Add(to, value) => {
                 let at = first + usize::from(to);
@@ -129,27 +122,20 @@ impl Model<'_> {
             _ => None,
         };
         let values: Vec<_> = ops.iter().filter_map(of).collect();
-        if adds && self.adds {
-            for (at, word, delta) in values {
-                let added = &mut self.values[at].added;
-                *added = sum(word, *added, delta);
-                self.record([Event::Add { word, delta }]);
-            }
-            return;
-        }
-        let before: Vec<u64> = if adds {
-            values.iter().map(|&(at, ..)| self.read(at)).collect()
-        } else {
-            vec![0; values.len()]
-        };
+        let adds = of_sums && self.adds;
+        let mut before = |at| if of_sums && !adds { self.read(at) } else { 0 };
+        let before: Vec<u64> = values.iter().map(|&(at, ..)| before(at)).collect();
         for ((at, word, value), before) in values.into_iter().zip(before) {
-            let value = if adds {
-                sum(word, before, value)
+            let held = &mut self.values[at];
+            let event = if adds {
+                held.added = sum(word, held.added, value);
+                Event::Add { word, delta: value }
             } else {
-                value
+                let value = sum(word, before, value);
+                held.own = Some(value);
+                Event::Write { word, value }
             };
-            self.values[at].own = Some(value);
-            self.record([Event::Write { word, value }]);
+            self.record([event]);
         }
     }
 

@@ -4,8 +4,7 @@ mod access;
 
 pub(super) use access::Item;
 
-use super::alternatives::parts;
-use super::case::{Loop, Op, Program, Value, Words, update};
+use super::case::{Loop, Op, Program, Value, update};
 use super::silent::Watch;
 use std::cell::{Cell, RefCell};
 use stm_core::algorithm::Algorithm;
@@ -108,7 +107,7 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
             ops = rest;
             match &now[0] {
                 Op::Read(list) => {
-                    self.last = self.read(*list)?;
+                    self.last = self.read(list)?;
                     self.any |= self.last;
                 }
                 Op::Write(..) => {
@@ -116,18 +115,14 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
                     self.write(&values[..count])?;
                 }
                 Op::RetryIf(word, odd) => {
-                    let found = self.read(Words::new(&[*word]))?;
+                    let found = self.read(&[*word])?;
                     // At the end of an alternative one lane says it for all.
                     let says = !(first && rest.is_empty()) || self.own(*word).is_some();
                     if says && found & 1 == u64::from(*odd) {
                         return self.tx.give_up();
                     }
                 }
-                Op::Either => {
-                    let (first, second, after) = parts(rest);
-                    self.alternatives(first, second)?;
-                    ops = after;
-                }
+                Op::Either(first, second) => self.alternatives(first, second)?,
                 _ => X::alone(self, now)?,
             }
         }
@@ -135,8 +130,8 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
     }
 
     /// Reads words, those of one width together, and returns the value of the last one.
-    fn read(&mut self, list: Words) -> TxResult<u64> {
-        let (params, list) = (self.params, list.as_slice());
+    fn read(&mut self, list: &[u8]) -> TxResult<u64> {
+        let params = self.params;
         let mut at = [None; 3];
         for (at, &word) in at.iter_mut().zip(list) {
             *at = self.own(word);

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! The grammar is that of all cases (`crate::line`). Behind blocks and threads stand `each`, `own`,
-//! `team`, `block` or `update` ([`Loop`]); the words' widths ([`Widths`]); words of a stripe;
+//! `team`, `block` or `update` (`Loop`); the words' widths (`Widths`); words of a stripe;
 //! locks; entries of the sets; polls and tries; initial values; and, if there are sums, their
 //! initial values and how many make a row; `launches=2` if there are several; `silent=equal` or
 //! another [`Invariant`] for a run without a recorder. Then the transactions, ` / ` between them,
@@ -19,7 +19,8 @@
 //! if that is even, or by `o` if it is odd. Numbers of words, sums and nodes are digits in base 36.
 //! Then the simulation.
 
-use super::case::{Act, Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
+use super::case::{Act, Case, Invariant, Op, Program, Value, WORDS_MAX};
+use super::check::ensure;
 use crate::line::{self, bad};
 use clap::ValueEnum;
 use std::fmt::{self, Write as _};
@@ -28,14 +29,6 @@ use stm_history::error::Error;
 
 fn parsed<T: FromStr>(part: &str, text: &str, expected: &str) -> Result<T, Error> {
     text.parse().map_err(|_| bad(part, expected))
-}
-
-fn ensure(holds: bool, part: &str, expected: &str) -> Result<(), Error> {
-    if holds {
-        Ok(())
-    } else {
-        Err(bad(part, expected))
-    }
 }
 
 impl Op {
@@ -48,9 +41,7 @@ impl Op {
             Self::Act(act, _) => act.letter(),
             Self::RetryIf(_, false) => "e",
             Self::RetryIf(_, true) => "o",
-            Self::Either => "(",
-            Self::OrElse => "|",
-            Self::End => ")",
+            Self::Either(..) => "(",
         }
     }
 }
@@ -81,6 +72,12 @@ impl fmt::Display for Op {
         words.try_for_each(|word| f.write_char(digit(word).unwrap_or('?')))?;
         match self {
             Self::Write(_, value) | Self::Add(_, value) => write!(f, "{value}"),
+            Self::Either(first, second) => {
+                first.iter().try_for_each(|op| write!(f, " {op}"))?;
+                f.write_str(" |")?;
+                second.iter().try_for_each(|op| write!(f, " {op}"))?;
+                f.write_str(" )")
+            }
             _ => Ok(()),
         }
     }
@@ -163,16 +160,11 @@ fn read_op(text: &str) -> Option<Op> {
         let digit = c.to_digit(WORDS_MAX.into())?;
         (!c.is_ascii_uppercase()).then_some(digit as u8)
     };
-    let mut brackets = [Op::Either, Op::OrElse, Op::End].into_iter();
-    if let Some(bracket) = brackets.find(|op| op.letter() == text) {
-        return Some(bracket);
-    }
     let (kind, operand) = text.split_at_checked(1)?;
     if kind == "r" || kind == "s" {
         let words: Vec<u8> = operand.chars().map(word).collect::<Option<_>>()?;
-        let words = (1..=3).contains(&words.len()).then(|| Words::new(&words))?;
         let op = if kind == "r" { Op::Read } else { Op::ReadSums };
-        return Some(op(words));
+        return (1..=3).contains(&words.len()).then(|| op(words));
     }
     let mut rest = operand.chars();
     let target = word(rest.next()?)?;
@@ -200,9 +192,33 @@ pub(super) fn transactions(text: &str) -> Result<Vec<Vec<Op>>, Error> {
     text.split(" / ")
         .map(|ops| match ops.trim() {
             "-" => Ok(Vec::new()),
-            ops => ops.split_whitespace().map(op).collect(),
+            ops => {
+                let (ops, rest) = block(&mut ops.split_whitespace())?;
+                ensure(rest.is_none(), "( | )", "( before | and )")?;
+                Ok(ops)
+            }
         })
         .collect()
+}
+
+/// Reads operations to the end, or to what ends an alternative, which it returns as well.
+fn block<'t>(
+    words: &mut impl Iterator<Item = &'t str>,
+) -> Result<(Vec<Op>, Option<&'t str>), Error> {
+    let mut ops = Vec::new();
+    while let Some(word) = words.next() {
+        ops.push(match word {
+            "|" | ")" => return Ok((ops, Some(word))),
+            "(" => {
+                let ((first, middle), (second, end)) = (block(words)?, block(words)?);
+                let whole = (middle, end) == (Some("|"), Some(")"));
+                ensure(whole, "( | )", "( with its | and its )")?;
+                Op::Either(first, second)
+            }
+            word => op(word)?,
+        });
+    }
+    Ok((ops, None))
 }
 
 impl Program {
@@ -237,72 +253,6 @@ impl Program {
             }
         }
         Ok(())
-    }
-
-    pub fn check(&self) -> Result<(), Error> {
-        let words = self.initial.len();
-        let is_size = |n: u64, max: u64| n.is_power_of_two() && n <= max;
-        let narrow = self.memory().enumerate().all(|(i, v)| v <= self.mask(i));
-        let one_array = self.calls != Loop::Update || self.widths != Widths::Mixed;
-        let most = usize::from(WORDS_MAX);
-        let stripe = is_size(self.stripe_words.into(), 64);
-        let locks = is_size(self.locks, 1 << 20);
-        let lanes = (1..=1024).contains(&self.lanes());
-        let row = (1..=most as u32).contains(&self.row);
-        ensure((1..=most).contains(&words), "init=", "one to 36 values")?;
-        ensure(stripe, "stripe=", "a power of two up to 64")?;
-        ensure(locks, "locks=", "a power of two up to 2^20")?;
-        ensure(lanes, "BxT", "1 to 1024 lanes in all")?;
-        ensure(self.sums.len() <= most, "sums=", "up to 36 values")?;
-        ensure(row, "row=", "1 to 36 sums of a row")?;
-        ensure(narrow, "init= or sums=", "values of 32 bits")?;
-        ensure((1..=16).contains(&self.launches), "launches=", "1 to 16")?;
-        ensure(one_array, "update", "u32 or u64: an update is of one array")?;
-        self.check_silent()?;
-        self.check_alternatives()?;
-        for op in self.transactions.iter().flatten() {
-            let (what, len) = if op.is_of_sums() {
-                ("sum", self.sums.len())
-            } else {
-                ("word", words)
-            };
-            if let Some(word) = op.words().iter().find(|&&w| usize::from(w) >= len) {
-                let expected = format!("a {what} below {len}, not {word}");
-                return Err(bad(&op.to_string(), &expected));
-            }
-        }
-        Ok(())
-    }
-
-    fn check_silent(&self) -> Result<(), Error> {
-        let any = |is: fn(Act) -> bool| {
-            let mut ops = self.transactions.iter().flatten();
-            ops.any(|op| matches!(op, Op::Act(act, _) if is(*act)))
-        };
-        let keeps = |invariant| self.silent == Some(invariant) && !self.calls.is_of_teams();
-        let of_list = any(|act| matches!(act, Act::Insert | Act::Remove));
-        let of_pool = any(Act::is_of_nodes);
-        let waits = any(|act| matches!(act, Act::Put | Act::Take));
-        let entries = 2 * self.initial.len() as u32;
-        let room = self.sets.0.min(self.sets.1) >= entries;
-        let nodes = keeps(Invariant::Nodes) && self.initial.iter().all(|&v| v == 0);
-        let sorted = keeps(Invariant::Sorted);
-        let turns = keeps(Invariant::Turns);
-        let pool = "silent=nodes, each or own, and words that are 0";
-        ensure(!of_list || sorted, "i or d", "silent=sorted, each or own")?;
-        ensure(
-            !of_list || room,
-            "sets=",
-            "two entries for each node of a list",
-        )?;
-        ensure(!of_pool || nodes, "n, m, u or v", pool)?;
-        ensure(!waits || turns, "p or t", "silent=turns, each or own")?;
-        let memory: Vec<Option<u64>> = self.memory().map(Some).collect();
-        let broken = |invariant: Invariant| invariant.broken_by(self, &memory);
-        self.silent.and_then(broken).map_or(Ok(()), |what| {
-            let expected = format!("values that keep the invariant: {what}");
-            Err(bad("init= or sums=", &expected))
-        })
     }
 }
 

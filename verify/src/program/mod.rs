@@ -6,8 +6,8 @@
 //! the variant, a seeded defect if any, and the simulation: it is everything that decides a run,
 //! and its text replays it.
 
-mod alternatives;
 pub mod case;
+mod check;
 pub mod directed;
 pub mod generate;
 mod judge;
@@ -18,5 +18,5 @@ pub mod shrink;
 pub mod silent;
 
 pub use crate::failure::{self, Failure, FailureKind};
-pub use case::{Act, Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, Words};
+pub use case::{Act, Case, Invariant, Loop, Op, Program, Value, WORDS_MAX, Widths, flat};
 pub use run::{Done, Shown, run, run_shown};

@@ -156,20 +156,15 @@ impl Data {
         })
     }
 
-    /// Returns the names of all words and sums, narrow before wide.
-    fn names(&self) -> Result<Names, host::Error> {
+    /// Returns all words, and after them all sums, with the names of all.
+    fn words(&self, program: &Program) -> Result<(Vec<NamedWord>, Names), Failure> {
         let mut names = Names::default();
         let arrays: [&dyn Named; 4] =
             [&self.narrow, &self.wide, &self.narrow_sums, &self.wide_sums];
         for array in arrays {
-            names.add(array.describe()?);
+            let described = array.describe();
+            names.add(described.map_err(Failure::of(FailureKind::Corrupt))?);
         }
-        Ok(names)
-    }
-
-    /// Returns all words, and after them all sums, with the names of all.
-    fn words(&self, program: &Program) -> Result<(Vec<NamedWord>, Names), Failure> {
-        let names = self.names().map_err(Failure::of(FailureKind::Corrupt))?;
         let array = |first: usize, wide: bool| &names.arrays()[first + usize::from(wide)].words;
         let words = (0..program.initial.len()).map(|i| array(0, program.is_wide(i as u8))[i]);
         let sums = array(2, program.sums_are_wide()).iter().copied();

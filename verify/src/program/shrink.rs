@@ -1,7 +1,6 @@
 //! Smaller cases that fail as well.
 
-use super::alternatives::resolved;
-use super::case::{Case, Loop, Op, Widths, Words};
+use super::case::{Case, Loop, Op, Widths};
 use super::failure::Failure;
 use super::run::run;
 use crate::sim::{MemoryModel, Schedule};
@@ -50,33 +49,15 @@ fn candidates(case: &Case) -> Vec<Case> {
         with(&|c| c.program.transactions[i].clear());
     }
     for (i, ops) in transactions.iter().enumerate() {
-        for smaller in resolved(ops) {
+        for smaller in smaller(ops) {
             with(&|c| c.program.transactions[i].clone_from(&smaller));
-        }
-        for (k, op) in ops.iter().enumerate() {
-            with(&|c| {
-                c.program.transactions[i].remove(k);
-            });
-            if let Op::Read(words) | Op::ReadSums(words) = op
-                && let [_, rest @ ..] = words.as_slice()
-                && !rest.is_empty()
-            {
-                let rest = Words::new(rest);
-                with(&|c| {
-                    c.program.transactions[i][k] = if op.is_of_sums() {
-                        Op::ReadSums(rest)
-                    } else {
-                        Op::Read(rest)
-                    };
-                });
-            }
         }
     }
     with(&|c| c.program.blocks = c.program.blocks.saturating_sub(1).max(1));
     with(&|c| c.program.threads = c.program.threads.saturating_sub(1).max(1));
     // Words and sums that nothing uses any more.
     let used = |of_sums| {
-        let ops = transactions.iter().flatten();
+        let ops = case.program.ops();
         let ops = ops.filter(move |op| op.is_of_sums() == of_sums);
         ops.flat_map(Op::words)
             .map(|&word| usize::from(word) + 1)
@@ -102,5 +83,33 @@ fn candidates(case: &Case) -> Vec<Case> {
         with(change);
     }
     all.retain(|candidate| candidate.program.check().is_ok());
+    all
+}
+
+/// Returns lists with one operation less, or less in it. An alternative that takes the place of both
+/// is without what retries.
+fn smaller(ops: &[Op]) -> Vec<Vec<Op>> {
+    let mut all = Vec::new();
+    for (k, op) in ops.iter().enumerate() {
+        let mut with = |instead: &[Op]| all.push([&ops[..k], instead, &ops[k + 1..]].concat());
+        with(&[]);
+        match op {
+            Op::Read(words) if words.len() > 1 => with(&[Op::Read(words[1..].to_vec())]),
+            Op::ReadSums(sums) if sums.len() > 1 => with(&[Op::ReadSums(sums[1..].to_vec())]),
+            Op::Either(first, second) => {
+                for one in [first, second] {
+                    let stays = |op: &&Op| !matches!(op, Op::RetryIf(..));
+                    with(&one.iter().filter(stays).cloned().collect::<Vec<Op>>());
+                }
+                for first in smaller(first) {
+                    with(&[Op::Either(first, second.clone())]);
+                }
+                for second in smaller(second) {
+                    with(&[Op::Either(first.clone(), second)]);
+                }
+            }
+            _ => {}
+        }
+    }
     all
 }

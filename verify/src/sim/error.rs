@@ -130,13 +130,11 @@ macro_rules! operations {
             PrivateStore64 private_store_64(p: *mut u64, v: u64) {
                 self.private::<64>(op, p, Some(v.into()));
             };
-            SharedLoad32 shared_load_32(i: u32) as u32 { self.shared_32(op, i, |_| None) };
-            SharedStore32 shared_store_32(i: u32, v: u32) { self.shared_32(op, i, |_| Some(v)); };
-            SharedFetchAdd32 shared_fetch_add_32(i: u32, v: u32) as u32 {
-                self.shared_32(op, i, |old| Some(old.wrapping_add(v)))
-            };
-            SharedCas32 shared_cas_32(i: u32, expected: u32, v: u32) as u32 {
-                self.shared_32(op, i, |old| (old == expected).then_some(v))
+            SharedLoad32 shared_load_32(i: u32) as u32 { self.modify::<32>(op, self.shared(i), |_| None) };
+            SharedStore32 shared_store_32(i: u32, v: u32) { self.store::<32>(op, self.shared(i), v) };
+            SharedFetchAdd32 shared_fetch_add_32(i: u32, v: u32) as u32 { self.add::<32>(op, self.shared(i), v) };
+            SharedCas32 shared_cas_32(i: u32, old: u32, v: u32) as u32 {
+                self.cas::<32>(op, self.shared(i), old, v)
             };
             Barrier barrier() { self.meet_whole(BLOCK, op, false); };
             BarrierAny barrier_any(p: bool) -> bool { self.meet_whole(BLOCK, op, p) != 0 };
@@ -150,19 +148,17 @@ macro_rules! operations {
             Clock clock;
             Pause pause;
             FenceBlock fence_block;
-            SharedLoad64 shared_load_64(i: u32) as u64 { self.shared::<64>(op, self.block, i, |_| None) };
-            SharedStore64 shared_store_64(i: u32, v: u64) {
-                self.shared::<64>(op, self.block, i, |_| Some(v));
-            };
+            SharedLoad64 shared_load_64(i: u32) as u64 { self.load::<64>(op, self.shared(i)) };
+            SharedStore64 shared_store_64(i: u32, v: u64) { self.store::<64>(op, self.shared(i), v) };
             BarrierNamedSync barrier_named_sync(id: u32, threads: u32) { self.meet_named(op, id, threads) };
             BarrierNamedArrive barrier_named_arrive(id: u32, threads: u32) {
                 self.meet_named(op, id, threads)
             };
             ClusterLoad64 cluster_load_64(rank: u32, i: u32) as u64 {
-                self.shared::<64>(op, self.member(op, rank), i, |_| None)
+                self.load::<64>(op, self.in_cluster(op, rank, i))
             };
             ClusterStore64 cluster_store_64(rank: u32, i: u32, v: u64) {
-                self.shared::<64>(op, self.member(op, rank), i, |_| Some(v));
+                self.store::<64>(op, self.in_cluster(op, rank, i), v)
             };
             ClusterBarrier cluster_barrier() { self.meet_whole(CLUSTER, op, false); };
             LoadWeak64 load_weak_64(p: *const u64) as u64 { self.load_weak(op, p) };

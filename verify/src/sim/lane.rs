@@ -1,10 +1,12 @@
 //! The simulator's [`Lane`](stm_core::Lane): each operation is a point at which another lane
-//! may run. Shared memory has words of 32 bits, two of which make one of 64.
+//! may run. Shared memory has words of 32 bits, two of which make one of 64. An atomic of 32 bits and a
+//! load read the newest store there, which is stronger than relaxed, and what fences order around them
+//! is ordered as around a relaxed operation on global memory.
 
 use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};
-use super::machine::{Act, Machine, Over};
-use super::space::{Found, Space, Use};
+use super::machine::{Machine, Over};
+use super::space::{Found, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
 use stm_core::internal::observe::HostProbe;
@@ -30,6 +32,25 @@ impl std::fmt::Debug for SimLane<'_> {
             .field("block", &self.block)
             .field("thread", &self.thread)
             .finish_non_exhaustive()
+    }
+}
+
+/// Where a word is: at an address, or in the shared memory of a block, by its index.
+#[derive(Clone, Copy)]
+pub(super) enum Place {
+    Global(u64),
+    Shared { block: u32, i: u64 },
+}
+
+impl<T> From<*const T> for Place {
+    fn from(p: *const T) -> Self {
+        Self::Global(p as u64)
+    }
+}
+
+impl<T> From<*mut T> for Place {
+    fn from(p: *mut T) -> Self {
+        Self::Global(p as u64)
     }
 }
 
@@ -113,14 +134,19 @@ impl<'a> SimLane<'a> {
     fn access<const BITS: u32>(
         &self,
         op: Op,
-        at: u64,
+        place: impl Into<Place>,
         does: impl FnOnce(&mut Machine, u32, Found) -> u128,
     ) -> u128 {
+        let place = place.into();
+        let (Place::Global(at) | Place::Shared { i: at, .. }) = place;
         if !self.turn(op, at) {
             return 0;
         }
         let (machine, lane) = (self.machine(), self.lane);
-        let word = machine.word::<BITS>(lane, at, Use(BITS as u8));
+        let word = match place {
+            Place::Global(at) => machine.word::<BITS>(lane, at, Use::Bits(BITS as u8)),
+            Place::Shared { block, i } => machine.shared_word::<BITS>(lane, block, i),
+        };
         let result = word.map(|found| {
             let value = does(machine, lane, found);
             machine.done(lane, value as u64);
@@ -133,9 +159,9 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn load<const BITS: u32>(&self, op: Op, p: *const impl Sized) -> u128 {
+    pub(super) fn load<const BITS: u32>(&self, op: Op, place: impl Into<Place>) -> u128 {
         let acquire = op.acquire();
-        self.access::<BITS>(op, p as u64, |machine, lane, found| {
+        self.access::<BITS>(op, place, |machine, lane, found| {
             let value = match *machine.space.beside(found) {
                 history if history != 0 && machine.weak => {
                     let views = &mut machine.views;
@@ -151,7 +177,7 @@ impl<'a> SimLane<'a> {
     /// Loads a word plainly, which a first-level cache may answer (`views/old.rs`).
     #[inline(never)]
     pub(super) fn load_weak(&self, op: Op, p: *const u64) -> u128 {
-        self.access::<64>(op, p as u64, |machine, lane, found| {
+        self.access::<64>(op, p, |machine, lane, found| {
             if !machine.weak {
                 return machine.space.load::<64>(found);
             }
@@ -170,7 +196,7 @@ impl<'a> SimLane<'a> {
         if machine.ending {
             return 0;
         }
-        let word = machine.word::<64>(self.lane, at, Use(64));
+        let word = machine.word::<64>(self.lane, at, Use::Bits(64));
         let result = word.map(|found| {
             if machine.weak {
                 let history = machine.views.history_of::<64>(&mut machine.space, found);
@@ -186,10 +212,10 @@ impl<'a> SimLane<'a> {
     pub(super) fn store<const BITS: u32>(
         &self,
         op: Op,
-        p: *const impl Sized,
+        place: impl Into<Place>,
         value: impl Into<u128>,
     ) {
-        self.access::<BITS>(op, p as u64, |machine, lane, found| {
+        self.access::<BITS>(op, place, |machine, lane, found| {
             let value = value.into();
             machine.store::<BITS>(lane, found, value, op.order());
             value
@@ -201,11 +227,11 @@ impl<'a> SimLane<'a> {
     pub(super) fn modify<const BITS: u32>(
         &self,
         op: Op,
-        p: *const impl Sized,
+        place: impl Into<Place>,
         new: impl FnOnce(u128) -> Option<u128>,
     ) -> u128 {
         let acquire = op.acquire();
-        self.access::<BITS>(op, p as u64, |machine, lane, found| {
+        self.access::<BITS>(op, place, |machine, lane, found| {
             let old = machine.space.load::<BITS>(found);
             if let Some(new) = new(old) {
                 if machine.weak {
@@ -214,7 +240,9 @@ impl<'a> SimLane<'a> {
                 }
                 if machine.space.store::<BITS>(found, new) {
                     machine.changed();
-                    machine.schedule.changed_by_atomic(lane);
+                    if !found.is_shared() {
+                        machine.schedule.changed_by_atomic(lane);
+                    }
                 }
             } else if machine.weak
                 && let history @ 1.. = *machine.space.beside(found)
@@ -230,23 +258,25 @@ impl<'a> SimLane<'a> {
     pub(super) fn cas<const BITS: u32>(
         &self,
         op: Op,
-        p: *const impl Sized,
+        place: impl Into<Place>,
         expected: impl Into<u128>,
         new: impl Into<u128>,
     ) -> u128 {
         let (expected, new) = (expected.into(), new.into());
-        self.modify::<BITS>(op, p, |old| (old == expected).then_some(new))
+        self.modify::<BITS>(op, place, |old| (old == expected).then_some(new))
     }
 
     #[inline(never)]
     pub(super) fn add<const BITS: u32>(
         &self,
         op: Op,
-        p: *const impl Sized,
+        place: impl Into<Place>,
         v: impl Into<u128>,
     ) -> u128 {
         let v = v.into();
-        self.modify::<BITS>(op, p, |old| Some((old + v) & (u128::MAX >> (128 - BITS))))
+        self.modify::<BITS>(op, place, |old| {
+            Some((old + v) & (u128::MAX >> (128 - BITS)))
+        })
     }
 
     /// Stores to a private word, which is no point at which another lane may run, or loads it.
@@ -278,54 +308,10 @@ impl<'a> SimLane<'a> {
         }
     }
 
-    /// Executes an operation on a word of a block's shared memory. One of 32 bits reads the newest
-    /// store, which is stronger than relaxed, and what fences order around it is ordered as around
-    /// a relaxed operation on global memory. One of 64 bits is relaxed, so that a load may find an
-    /// older store.
-    #[inline]
-    pub(super) fn shared<const BITS: u32>(
-        &self,
-        op: Op,
-        block: u32,
-        i: u32,
-        new: impl FnOnce(u64) -> Option<u64>,
-    ) -> u64 {
-        if !self.turn(op, u64::from(i)) {
-            return 0;
-        }
-        let (machine, lane) = (self.machine(), self.lane);
-        let found = machine.shared_word::<BITS>(lane, block, i).map(|at| {
-            let mut value = machine.shared.load::<BITS>(at) as u64;
-            let new = new(value);
-            if machine.weak {
-                let views = &mut machine.views;
-                let history = views.history_of::<BITS>(&mut machine.shared, at);
-                match new {
-                    Some(new) if BITS == 64 || op == Op::SharedStore32 => {
-                        views.store(history, lane, new.into(), Order::Relaxed);
-                    }
-                    Some(new) => views.modify(history, lane, new.into(), Acquire::No),
-                    None if BITS == 64 => {
-                        value = views.load(history, lane, Acquire::No, &mut machine.rng) as u64;
-                    }
-                    None => views.load_newest(history, lane, Acquire::No),
-                }
-            }
-            if let Some(new) = new
-                && machine.shared.store::<BITS>(at, new.into())
-            {
-                machine.changed();
-            }
-            machine.done(lane, value);
-            value
-        });
-        self.or_leave(found)
-    }
-
-    #[inline]
-    pub(super) fn shared_32(&self, op: Op, i: u32, new: impl FnOnce(u32) -> Option<u32>) -> u32 {
-        let new = |old: u64| new(old as u32).map(u64::from);
-        self.shared::<32>(op, self.block, i, new) as u32
+    /// Returns where a word of the block's shared memory is.
+    pub(super) fn shared(&self, i: u32) -> Place {
+        let (block, i) = (self.block, i.into());
+        Place::Shared { block, i }
     }
 
     /// Arrives where lanes meet, by `meets`; returns the lane's result when it goes on.
@@ -372,28 +358,21 @@ impl Machine {
         &mut self,
         lane: u32,
         block: u32,
-        i: u32,
+        i: u64,
     ) -> Result<Found, Over> {
-        let words = self.shared_words;
-        let last = i.saturating_add(BITS / 32 - 1);
-        let Act { op, at } = self.lanes[lane as usize].next;
-        let address = Space::shared_word(block, words, i);
-        match self.shared.find(address, u64::from(BITS / 8)) {
-            Ok(found) if last < words => {
-                match self.shared.claim(found, BITS == 64, Use(BITS as u8)) {
-                    Err(Use(other)) => self.mixed(lane, at, other),
-                    _ => Ok(found),
-                }
-            }
-            _ => {
-                let text = format!(
-                    "{}: {op} of shared word {i}, and the block has {words}: give the launch more \
-                     shared bytes, and words of 64 bits even indices",
-                    self.id(lane)
-                );
-                self.fail(SimErrorKind::SharedOutOfBounds, text)
-            }
+        let (words, needed) = (u64::from(self.shared_words), u64::from(BITS / 32));
+        if i + needed <= words && i.is_multiple_of(needed) {
+            let found = Found::shared(u64::from(block) * words.next_multiple_of(2) + i);
+            let claimed = (self.space).claim(found, BITS == 64, Use::Bits(BITS as u8));
+            return claimed.map_or_else(|other| self.misused(lane, i, other), |()| Ok(found));
         }
+        let text = format!(
+            "{}: {} of shared word {i}, and the block has {words}: give the launch more \
+             shared bytes, and words of 64 bits even indices",
+            self.id(lane),
+            self.lanes[lane as usize].next.op
+        );
+        self.fail(SimErrorKind::SharedOutOfBounds, text)
     }
 }
 

@@ -16,7 +16,7 @@ use super::config::{MemoryModel, Schedule, SimConfig};
 use super::error::{Op, SimError, SimErrorKind};
 use super::rounds::Rounds;
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
-use super::shape::{Barrier, Place, Shape, Warp};
+use super::shape::{Barrier, BarrierAt, Shape};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views};
 use crate::rng::Rng;
@@ -28,14 +28,14 @@ use stm_history::history::NumberMap;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Ready,
-    /// It waits at a warp operation with this mask.
-    Warp(u32),
-    Barrier(Place),
+    /// It waits for the lanes of its warp operation's mask.
+    Warp,
+    Barrier(BarrierAt),
     Ended,
 }
 
 /// An operation with its operand: an address, an index or a mask.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Act {
     pub(super) op: Op,
     pub(super) at: u64,
@@ -88,12 +88,10 @@ pub(super) struct Machine {
     pub(super) rng: Rng,
     pub(super) schedule: Box<dyn Scheduler>,
     pub(super) lanes: Vec<LaneState>,
-    pub(super) warps: Vec<Warp>,
     /// The barriers at which somebody has been.
-    pub(super) barriers: NumberMap<Place, Barrier>,
+    pub(super) barriers: NumberMap<BarrierAt, Barrier>,
     pub(super) cluster: u32,
-    /// Shared memory of all blocks, whose words have 32 bits, and the words of each.
-    pub(super) shared: Space,
+    /// The words of the shared memory of each block, which have 32 bits.
     pub(super) shared_words: u32,
     pub(super) report: RunReport,
     pub(super) current: u32,
@@ -139,7 +137,8 @@ impl Machine {
         let mut rng = Rng::of_launch(config.seed, number);
         let mut schedule = scheduler(config.schedule, shape, &mut rng);
         (0..lanes).for_each(|lane| schedule.wake(lane, 0));
-        space.begin_launch();
+        let shared_words = launch.shared_bytes / 4;
+        space.begin_launch(shape.blocks, shared_words);
         let views = match config.memory {
             MemoryModel::Sequential => Views::default(),
             MemoryModel::Weak { stale_percent } => {
@@ -153,7 +152,6 @@ impl Machine {
             last: None,
             result: 0,
         };
-        let shared_words = launch.shared_bytes / 4;
         Self {
             config,
             shape,
@@ -163,10 +161,8 @@ impl Machine {
             rng,
             schedule,
             lanes: vec![start; lanes as usize],
-            warps: vec![Warp::default(); shape.warps() as usize],
             barriers: NumberMap::default(),
             cluster: launch.cluster,
-            shared: Space::shared(shape.blocks, shared_words),
             shared_words,
             report: RunReport {
                 config,
@@ -254,7 +250,7 @@ impl Machine {
         // When the time limit is over, in operations.
         let after = |stop: StopAt| stop.after.map_or(u128::MAX, |after| after.as_nanos());
         if let Some(stop) = self.stop.take_if(|stop| after(*stop) <= now.into()) {
-            let found = self.word::<32>(lane, stop.flag as u64, Use(32))?;
+            let found = self.word::<32>(lane, stop.flag as u64, Use::Bits(32))?;
             self.store::<32>(lane, found, 1, Order::Relaxed);
         }
         let progress = self.last_change.max(self.last_end);
@@ -301,7 +297,7 @@ impl Machine {
         let mut part = found;
         for _ in 0..BITS.div_ceil(64) {
             if let Err(other) = self.space.claim(part, BITS != 32, how) {
-                return self.misused(lane, at, part, other);
+                return self.misused(lane, at, other);
             }
             part = part.next();
         }
@@ -318,24 +314,7 @@ impl Machine {
     ) -> Result<Found, Over> {
         self.lanes[lane as usize].next = Act { op, at };
         self.report.ops[op as usize] += 1;
-        let found = self.word::<BITS>(lane, at, Use::PRIVATE)?;
-        self.own(lane, at, found)?;
-        if BITS == 64 {
-            self.own(lane, at, found.other_half())?;
-        }
-        Ok(found)
-    }
-
-    #[inline(always)]
-    fn own(&mut self, lane: u32, at: u64, half: Found) -> Result<(), Over> {
-        let owner = self.space.beside(half);
-        if *owner == 0 {
-            *owner = lane + 1;
-        }
-        match *owner - 1 {
-            owner if owner == lane => Ok(()),
-            other => self.not_private(lane, at, Some(other)),
-        }
+        self.word::<BITS>(lane, at, Use::PrivateTo(lane as u16))
     }
 
     #[inline]

@@ -8,10 +8,10 @@
 //! for ever, and are reported at once. So is a lane that waits for one that has ended.
 
 use super::error::{Op, SimErrorKind};
-use super::lane::SimLane;
-use super::machine::{Act, Machine, Over, State};
+use super::lane::{Place, SimLane};
+use super::machine::{Act, LaneState, Machine, Over, State};
 use super::rounds::{bits, mask_of};
-use super::shape::{BLOCK, CLUSTER, Meeting, Place};
+use super::shape::{BLOCK, BarrierAt, CLUSTER};
 
 impl Machine {
     /// Returns the names of a lane and of where it is.
@@ -21,12 +21,11 @@ impl Machine {
 
     /// Lets the lane arrive with a value at the warp operation that it announced, and sleep there.
     pub(super) fn meet(&mut self, lane: u32, value: u64) -> Result<(), Over> {
-        let Act { op, at } = self.lanes[lane as usize].next;
-        let mask = at as u32;
+        let act = self.lanes[lane as usize].next;
+        let (op, mask) = (act.op, act.at as u32);
         let (warp, index) = self.shape.warp_of(lane);
-        let (base, own) = (self.shape.base_of(warp), 1 << index);
         let all = self.shape.lanes_of(warp);
-        if mask & own == 0 || mask & !all != 0 {
+        if mask >> index & 1 == 0 || mask & !all != 0 {
             let text = format!(
                 "{}: {op} with mask {mask:#x}: it must hold the lane's own bit and only lanes of \
                  {all:#x}",
@@ -34,34 +33,41 @@ impl Machine {
             );
             return self.fail(SimErrorKind::BadMask, text);
         }
-        self.lanes[lane as usize].result = value;
-        let meetings = &mut self.warps[warp as usize];
-        if let Some(other) = bits(meetings.ended & mask).next() {
-            return self.waits_in_vain(base + other, lane);
+        let own = &mut self.lanes[lane as usize];
+        (own.result, own.state) = (value, State::Warp);
+        let base = self.shape.base_of(warp);
+        let mut named = bits(mask).map(|i| base + i);
+        let ended = |&other: &u32| self.lanes[other as usize].state == State::Ended;
+        if let Some(ended) = named.clone().find(ended) {
+            return self.waits_in_vain(ended, lane);
         }
-        let same = |m: &Meeting| m.op == op && m.mask == mask;
-        let apart = |m: &&Meeting| !same(m) && m.mask & own != 0 && m.arrived & mask != 0;
-        if let Some(other) = meetings.open.iter().find(apart) {
-            let other = base + (other.arrived & mask).trailing_zeros();
+        let apart = |there: Act| there != act && there.at >> index & 1 != 0;
+        if let Some(other) = named.find(|&other| self.waits_at(other).is_some_and(apart)) {
             return self.mismatch(lane, other);
         }
-        let place = meetings.open.iter().position(same).unwrap_or_else(|| {
-            let arrived = 0;
-            meetings.open.push(Meeting { op, mask, arrived });
-            meetings.open.len() - 1
-        });
-        meetings.open[place].arrived |= own;
-        if meetings.open[place].arrived != mask {
-            self.lanes[lane as usize].state = State::Warp(mask);
+        if self.awaited(lane) != 0 {
             self.schedule.sleep(lane);
             return Ok(());
         }
-        meetings.open.swap_remove(place);
+        self.lanes[lane as usize].state = State::Ready;
         self.complete(lane, op, base, mask);
         Ok(())
     }
 
-    /// Ends a meeting at which all lanes have arrived; `last` is not asleep.
+    /// Returns the warp operation at which a lane waits, whose operand is a mask.
+    fn waits_at(&self, lane: u32) -> Option<Act> {
+        let LaneState { state, next, .. } = self.lanes[lane as usize];
+        (state == State::Warp).then_some(next)
+    }
+
+    /// Returns the lanes that a lane at a warp operation still waits for, as a mask.
+    pub(super) fn awaited(&self, lane: u32) -> u32 {
+        let act = self.lanes[lane as usize].next;
+        let base = self.shape.base_of(self.shape.warp_of(lane).0);
+        mask_of(bits(act.at as u32).filter(|i| self.waits_at(base + i) != Some(act)))
+    }
+
+    /// Ends a warp operation at which all lanes have arrived; `last` is not asleep.
     fn complete(&mut self, last: u32, op: Op, base: u32, mask: u32) {
         let lanes = bits(mask).map(|i| base + i);
         let mut brought = [0; 32];
@@ -79,14 +85,17 @@ impl Machine {
             };
         }
         if self.weak && (op == Op::SyncWarp || self.config.votes_order) {
-            self.views.synchronize(lanes.clone());
+            // What each did happens before what each does next.
+            let mut view = None;
+            (lanes.clone()).for_each(|lane| self.views.hand_in(&mut view, lane));
+            self.views.hand_out(view.as_deref(), lanes.clone());
         }
         self.go_on(lanes, last);
     }
 
     /// Returns the place of a barrier of the lane's block, or of that of its cluster, and how many
     /// threads the block or cluster has.
-    pub(super) fn barrier_of(&self, lane: u32, which: u32) -> (Place, u32) {
+    pub(super) fn barrier_of(&self, lane: u32, which: u32) -> (BarrierAt, u32) {
         let blocks = if which == CLUSTER { self.cluster } else { 1 };
         let threads = blocks * self.shape.threads;
         ((lane / threads, which), threads)
@@ -106,12 +115,12 @@ impl Machine {
             return self.waits_in_vain(ended, lane);
         }
         // One barrier, which hardware uses in one way at a time.
-        if *barrier.op.get_or_insert(op) != op
-            && let Some(&other) = barrier.waiting.iter().min()
+        if let Some(&other) = barrier.waiting.iter().min()
+            && self.lanes[other as usize].next.op != op
         {
             return self.mismatch(lane, other);
         }
-        barrier.votes += u32::from(predicate);
+        self.lanes[lane as usize].result = predicate.into();
         self.arrive(lane, place, threads, true);
         Ok(())
     }
@@ -140,7 +149,7 @@ impl Machine {
     }
 
     /// Counts the lane at a barrier for so many threads. If it `waits`, it sleeps until all are there.
-    fn arrive(&mut self, lane: u32, place: Place, threads: u32, waits: bool) {
+    fn arrive(&mut self, lane: u32, place: BarrierAt, threads: u32, waits: bool) {
         let barrier = self.barriers.entry(place).or_default();
         barrier.threads = threads;
         barrier.arrived += 1;
@@ -161,19 +170,20 @@ impl Machine {
         if matches!(place.1, BLOCK | CLUSTER) {
             done.waiting.sort_unstable();
         }
-        for &lane in &done.waiting {
-            self.lanes[lane as usize].result = done.votes.into();
+        let waiting = done.waiting.iter().copied();
+        let votes = |lane: u32| self.lanes[lane as usize].result;
+        let votes: u64 = waiting.clone().map(votes).sum();
+        for lane in waiting.clone() {
+            self.lanes[lane as usize].result = votes;
         }
         if self.weak {
-            self.views.hand_out(done.view.as_deref(), &done.waiting);
+            self.views.hand_out(done.view.as_deref(), waiting.clone());
         }
-        self.go_on(done.waiting.into_iter(), lane);
+        self.go_on(waiting, lane);
     }
 
     /// Checks, when a lane has ended, whether another one waits for it.
     pub(super) fn lane_left(&mut self, lane: u32) -> Result<(), Over> {
-        let (warp, index) = self.shape.warp_of(lane);
-        self.warps[warp as usize].ended |= 1 << index;
         let mut waiting = None;
         for which in [CLUSTER, BLOCK] {
             let (place, _) = self.barrier_of(lane, which);
@@ -181,11 +191,14 @@ impl Machine {
             barrier.ended = Some(lane);
             waiting = barrier.waiting.iter().min().copied().or(waiting);
         }
-        let mut open = self.warps[warp as usize].open.iter();
-        if let Some(meeting) = open.find(|m| m.mask >> index & 1 != 0) {
-            waiting = Some(self.shape.base_of(warp) + meeting.arrived.trailing_zeros());
-        }
-        waiting.map_or(Ok(()), |waiting| self.waits_in_vain(lane, waiting))
+        let (warp, index) = self.shape.warp_of(lane);
+        let base = self.shape.base_of(warp);
+        let mut of_warp = bits(self.shape.lanes_of(warp)).map(|i| base + i);
+        let names_it = |there: Act| there.at >> index & 1 != 0;
+        let named = of_warp.find(|&other| self.waits_at(other).is_some_and(names_it));
+        named
+            .or(waiting)
+            .map_or(Ok(()), |waiting| self.waits_in_vain(lane, waiting))
     }
 
     /// Reports that two lanes that wait for each other are at different operations.
@@ -217,18 +230,19 @@ impl Machine {
 }
 
 impl SimLane<'_> {
-    /// Returns block `rank` of the lane's cluster, for an operation. It must have threads
-    /// that have not ended, as its shared memory is gone with them.
-    pub(super) fn member(&self, op: Op, rank: u32) -> u32 {
+    /// Returns where a word of the shared memory of block `rank` of the lane's cluster is, for an
+    /// operation. The block must have threads that have not ended, as its memory is gone with them.
+    pub(super) fn in_cluster(&self, op: Op, rank: u32, i: u32) -> Place {
         let machine = self.machine();
         if machine.ending {
-            return self.block;
+            return self.shared(i);
         }
         let block = self.block - self.block % machine.cluster + rank;
         let threads = block * machine.shape.threads..(block + 1) * machine.shape.threads;
         let goes_on = |lane: u32| machine.lanes[lane as usize].state != State::Ended;
         if rank < machine.cluster && threads.into_iter().any(goes_on) {
-            return block;
+            let i = i.into();
+            return Place::Shared { block, i };
         }
         let text = format!(
             "{}: {op} of block {rank} of a cluster of {}: there is none, or all its threads have \

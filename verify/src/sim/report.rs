@@ -2,7 +2,7 @@
 
 use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine, Over, State};
-use super::space::{Found, Use};
+use super::space::Use;
 
 const LISTED_MAX: usize = 32;
 
@@ -28,52 +28,26 @@ impl Machine {
         self.fail(missing, text)
     }
 
+    /// Reports a word that this launch has used in another way.
     #[cold]
-    pub(super) fn misused<T>(
-        &mut self,
-        lane: u32,
-        at: u64,
-        found: Found,
-        other: Use,
-    ) -> Result<T, Over> {
+    pub(super) fn misused<T>(&mut self, lane: u32, at: u64, other: Use) -> Result<T, Over> {
         let op = self.lanes[lane as usize].next.op;
-        match other {
-            Use::PRIVATE => {
-                // A word of 64 bits may be private in its upper half alone.
-                let [here, beside] = [found, found.other_half()].map(|h| *self.space.beside(h));
-                let owner = if here == 0 { beside } else { here };
-                let owner = owner.clamp(1, self.shape.lanes()) - 1;
-                self.not_private(lane, at, Some(owner))
+        let (kind, why) = match other {
+            Use::PrivateTo(owner) => {
+                let owner = self.id(owner.into());
+                let why = format!("but the word is private to {owner}");
+                (SimErrorKind::NotPrivate, why)
             }
-            _ if op.name().starts_with("private") => self.not_private(lane, at, None),
-            Use(bits) => self.mixed(lane, at, bits),
-        }
-    }
-
-    /// Reports a word that was to be private, and is another lane's or accessed atomically.
-    #[cold]
-    pub(super) fn not_private<T>(
-        &mut self,
-        lane: u32,
-        at: u64,
-        owner: Option<u32>,
-    ) -> Result<T, Over> {
-        let owner = owner.map_or_else(
-            || "shared: this launch accessed it atomically".to_owned(),
-            |owner| format!("private to {}", self.id(owner)),
-        );
-        let rule = format!("but the word is {owner}");
-        self.refused(SimErrorKind::NotPrivate, lane, at, &rule)
-    }
-
-    #[cold]
-    pub(super) fn mixed<T>(&mut self, lane: u32, at: u64, other: u8) -> Result<T, Over> {
-        let rule = format!("which this launch accessed with {other} bits before: use one width");
-        self.refused(SimErrorKind::MixedWidth, lane, at, &rule)
-    }
-
-    fn refused<T>(&mut self, kind: SimErrorKind, lane: u32, at: u64, why: &str) -> Result<T, Over> {
-        let op = self.lanes[lane as usize].next.op;
+            Use::Bits(_) if op.name().starts_with("private") => {
+                let why = "but the word is shared: this launch accessed it atomically";
+                (SimErrorKind::NotPrivate, why.to_owned())
+            }
+            Use::Bits(bits) => {
+                let why =
+                    format!("which this launch accessed with {bits} bits before: use one width");
+                (SimErrorKind::MixedWidth, why)
+            }
+        };
         let text = format!("{}: {}, {why}", self.id(lane), self.access(Act { op, at }));
         self.fail(kind, text)
     }
@@ -125,10 +99,7 @@ impl Machine {
                 format!("is masked off before {access}")
             }
             State::Ready | State::Ended => format!("can run {access}"),
-            State::Warp(mask) => {
-                let arrived = self.warps[warp as usize].arrived(state.next.op, mask);
-                format!("waits at {access} for lanes {:#x}", mask & !arrived)
-            }
+            State::Warp => format!("waits at {access} for lanes {:#x}", self.awaited(lane)),
             State::Barrier(place) => {
                 let barrier = &self.barriers[&place];
                 let missing = barrier.threads - barrier.arrived;

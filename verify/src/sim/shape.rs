@@ -1,6 +1,5 @@
-//! The shape of a launch, sets of its lanes, and who has arrived where lanes wait for each other.
+//! The shape of a launch, sets of its lanes, and who has arrived at a barrier.
 
-use super::error::Op;
 use crate::rng::Rng;
 
 /// A set of small numbers: constant-time insertion, removal and choice.
@@ -94,45 +93,20 @@ impl Shape {
     }
 }
 
-/// Lanes that have arrived at one operation with one mask.
-#[derive(Clone, Copy)]
-pub(super) struct Meeting {
-    pub(super) op: Op,
-    pub(super) mask: u32,
-    pub(super) arrived: u32,
-}
-
-#[derive(Clone, Default)]
-pub(super) struct Warp {
-    pub(super) open: Vec<Meeting>,
-    pub(super) ended: u32,
-}
-
-impl Warp {
-    pub(super) fn arrived(&self, op: Op, mask: u32) -> u32 {
-        let same = |m: &&Meeting| m.op == op && m.mask == mask;
-        self.open.iter().find(same).map_or(0, |m| m.arrived)
-    }
-}
-
 /// Which of the barriers of a block it is: 0 is that of the whole block, and the others have
 /// numbers for names. One more stands for the barrier of a cluster.
 pub(super) const BLOCK: u32 = 0;
 pub(super) const CLUSTER: u32 = 16;
 
 /// Where a barrier is: the number of the block or cluster, and which of its barriers.
-pub(super) type Place = (u32, u32);
+pub(super) type BarrierAt = (u32, u32);
 
 #[derive(Default)]
 pub(super) struct Barrier {
     /// The threads that are to come.
     pub(super) threads: u32,
     pub(super) arrived: u32,
-    /// The operation at which those of a whole block or cluster are, if some have arrived.
-    pub(super) op: Option<Op>,
     pub(super) waiting: Vec<u32>,
-    /// How many of them have a predicate that holds.
-    pub(super) votes: u32,
     /// What those did that have come, for those that wait.
     pub(super) view: Option<Box<[i32]>>,
     /// A lane of the whole block or cluster that has ended.

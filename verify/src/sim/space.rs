@@ -8,8 +8,8 @@
 //!
 //! Beside each 8-byte granule lies what the running launch knows of it: for each of its two 32-bit
 //! halves the way it is used, and (or for the whole, in the first; for a word of 128 bits, in the
-//! first of its first granule) either the number of its store history or its owner. The launch's number
-//! stands there too, so nothing is cleared between launches.
+//! first of its first granule) the number of its store history. The launch's number stands there too,
+//! so nothing is cleared between launches.
 
 use super::error::SimErrorKind;
 use std::ops::Range;
@@ -23,15 +23,13 @@ pub(super) const BYTES_MAX: u64 = 8 << 30;
 // The first 32-bit word of a granule is its low half, as on a GPU.
 const _: () = assert!(cfg!(target_endian = "little"));
 
-/// How a half of a granule is used in one launch: by atomic accesses of so many bits (of 128, with
-/// the granule behind it), or in a way that has no bits.
-#[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Use(pub(super) u8);
-
-impl Use {
-    const NONE: Self = Self(0);
-    /// By private accesses; its halves hold their owners plus one.
-    pub(super) const PRIVATE: Self = Self(1);
+/// How a half of a granule is used in one launch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Use {
+    /// By atomic accesses of so many bits, of 128 with the granule behind it.
+    Bits(u8),
+    /// By private accesses of this lane.
+    PrivateTo(u16),
 }
 
 /// What is known of 8 bytes.
@@ -39,11 +37,10 @@ impl Use {
 struct Granule {
     /// The launch that accessed them last; what else is here is of that one.
     launch: u32,
-    uses: [Use; 2],
+    uses: [Option<Use>; 2],
     beside: [u32; 2],
 }
 
-#[derive(Default)]
 struct Allocation {
     name: &'static str,
     /// Offset of its first byte from [`BASE`].
@@ -53,17 +50,40 @@ struct Allocation {
     granules: Vec<Granule>,
 }
 
+impl Allocation {
+    const NONE: Self = Self {
+        name: "",
+        offset: u64::MAX,
+        bytes: 0,
+        data: Vec::new(),
+        granules: Vec::new(),
+    };
+
+    /// Returns so many zeroed bytes at no address.
+    fn of(bytes: u64) -> Self {
+        let granules = bytes.div_ceil(8) as usize;
+        Self {
+            bytes,
+            data: vec![0; granules],
+            granules: vec![Granule::default(); granules],
+            ..Self::NONE
+        }
+    }
+}
+
 #[derive(Clone, Copy)]
 pub(super) struct Found {
-    pub(super) allocation: u32,
+    allocation: u32,
     granule: u32,
     /// Which half of the granule, for 32 bits.
     half: u32,
 }
 
-#[derive(Default)]
+/// The allocation that has the shared memory of all blocks. It belongs to no page.
+const SHARED: usize = 1;
+
 pub(super) struct Space {
-    /// Entry 0 stands for no allocation, if there are others; freed ones are empty.
+    /// Entry 0 stands for no allocation; freed ones are empty.
     allocations: Vec<Allocation>,
     /// The allocation of each page from [`BASE`], or 0.
     pages: Vec<u32>,
@@ -71,22 +91,18 @@ pub(super) struct Space {
     launch: u32,
 }
 
-impl Space {
-    /// Returns the shared memory of so many blocks, with so many words of 32 bits each.
-    pub(super) fn shared(blocks: u32, words: u32) -> Self {
-        let mut space = Self::default();
-        space.begin_launch();
-        if words != 0 {
-            space.allocate(Self::shared_word(blocks, words, 0) - BASE, "shared");
+impl Default for Space {
+    fn default() -> Self {
+        Self {
+            allocations: Vec::from([const { Allocation::NONE }; SHARED + 1]),
+            pages: Vec::new(),
+            used: 0,
+            launch: 0,
         }
-        space
     }
+}
 
-    /// Returns the address of word `i` of the shared memory of a block.
-    pub(super) fn shared_word(block: u32, words: u32, i: u32) -> u64 {
-        BASE + 4 * (u64::from(block) * u64::from(words.next_multiple_of(2)) + u64::from(i))
-    }
-
+impl Space {
     /// Returns the newest value of a word, or `None` if there is none at that address. It is no
     /// operation of any lane and changes no view.
     pub(super) fn newest(&self, address: u64, wide: bool) -> Option<u64> {
@@ -108,11 +124,9 @@ impl Space {
         if self.used == 0 {
             // Addresses decide stripes: what follows must not depend on what lived here before.
             self.pages.clear();
-            self.allocations.clear();
-            self.allocations.push(Allocation::default());
+            self.allocations.truncate(SHARED + 1);
         }
         let number = self.allocations.len() as u32;
-        let granules = bytes.div_ceil(8) as usize;
         let offset = (self.pages.len() as u64) << PAGE_LOG2;
         let pages = bytes.div_ceil(PAGE) as usize;
         self.pages.resize(self.pages.len() + pages, number);
@@ -121,9 +135,7 @@ impl Space {
         self.allocations.push(Allocation {
             name,
             offset,
-            bytes,
-            data: vec![0; granules],
-            granules: vec![Granule::default(); granules],
+            ..Allocation::of(bytes)
         });
         number
     }
@@ -176,8 +188,11 @@ impl Space {
         self.allocations[number as usize].data.fill(0);
     }
 
-    pub(super) fn begin_launch(&mut self) {
+    /// Begins a launch of so many blocks, each with so many words of 32 bits of shared memory.
+    pub(super) fn begin_launch(&mut self, blocks: u32, words: u32) {
         self.launch = self.launch.wrapping_add(1);
+        let words = u64::from(blocks) * u64::from(words.next_multiple_of(2));
+        self.allocations[SHARED] = Allocation::of(4 * words);
     }
 
     /// Returns the word of `bytes` (4, 8 or 16) at an address.
@@ -185,9 +200,8 @@ impl Space {
     pub(super) fn find(&self, address: u64, bytes: u64) -> Result<Found, SimErrorKind> {
         let offset = address.wrapping_sub(BASE);
         let allocation = self.allocation_at(address);
-        let a = self.allocations.get(allocation as usize);
-        let a = a.ok_or(SimErrorKind::OutOfBounds)?;
-        // For allocation 0 every offset is at or past its end.
+        let a = &self.allocations[allocation as usize];
+        // For allocation 0 every offset is past its end.
         let at = offset.wrapping_sub(a.offset);
         if at.checked_add(bytes).is_none_or(|end| end > a.bytes) {
             return Err(SimErrorKind::OutOfBounds);
@@ -237,10 +251,9 @@ impl Space {
         }
         let halves = if wide { 0..2 } else { half..half + 1 };
         for used in &mut granule.uses[halves] {
-            if *used == Use::NONE {
-                *used = how;
-            } else if *used != how {
-                return Err(*used);
+            let used = *used.get_or_insert(how);
+            if used != how {
+                return Err(used);
             }
         }
         Ok(())
@@ -286,17 +299,24 @@ impl Space {
 }
 
 impl Found {
+    /// Returns the word of 32 bits of all shared memory with this number, or that of 64 which it
+    /// begins.
+    pub(super) const fn shared(word: u64) -> Self {
+        Self {
+            allocation: SHARED as u32,
+            granule: (word / 2) as u32,
+            half: word as u32 % 2,
+        }
+    }
+
+    pub(super) const fn is_shared(self) -> bool {
+        self.allocation == SHARED as u32
+    }
+
     /// Returns the granule behind that of a word.
     pub(super) const fn next(self) -> Self {
         Self {
             granule: self.granule + 1,
-            ..self
-        }
-    }
-
-    pub(super) const fn other_half(self) -> Self {
-        Self {
-            half: self.half ^ 1,
             ..self
         }
     }

@@ -362,23 +362,6 @@ impl Views {
         self.invalidate(lane);
     }
 
-    /// What each of the lanes did happens before what each does next.
-    pub(super) fn synchronize(&mut self, lanes: impl Iterator<Item = u32> + Clone) {
-        let mut rest = lanes.clone();
-        let Some(first) = rest.next() else { return };
-        let mut all = std::mem::take(&mut self.lane_mut(first).view);
-        for lane in rest.clone() {
-            join(&mut all, &self.lane(lane).view);
-        }
-        for lane in rest {
-            self.lane_mut(lane).view.copy_from_slice(&all);
-        }
-        self.lane_mut(first).view = all;
-        for lane in lanes {
-            self.advance(lane);
-        }
-    }
-
     /// Adds what the lane did so far to what others are to get, if anything is there yet.
     pub(super) fn hand_in(&mut self, view: &mut Option<Box<[i32]>>, lane: u32) {
         let own = &self.lane(lane).view;
@@ -390,8 +373,8 @@ impl Views {
     }
 
     /// Gives the lanes what others have handed in.
-    pub(super) fn hand_out(&mut self, view: Option<&[i32]>, lanes: &[u32]) {
-        for &lane in lanes {
+    pub(super) fn hand_out(&mut self, view: Option<&[i32]>, lanes: impl Iterator<Item = u32>) {
+        for lane in lanes {
             join(&mut self.lane_mut(lane).view, view.unwrap_or_default());
         }
     }

@@ -9,10 +9,9 @@
 
 use std::process::{Command, Output, Stdio};
 use stm_core::algorithm::{Cgl, Fast, Variant};
-use stm_core::host::Records;
 use stm_core::internal::observe::Mutant;
 use stm_core::prelude::*;
-use stm_core::{Layout, with_algorithm};
+use stm_core::with_algorithm;
 use verify::check::FailureKind::{Invariant, Memory, NotOpaque};
 use verify::check::{CASES, Check, Checked, FailureKind, Found, PAGE, REPLAY, Run};
 use verify::error::Error;
@@ -291,30 +290,4 @@ fn a_buffer_that_is_too_small_says_how_large_it_should_have_been() {
     };
     let (judged, _) = record::<Cgl>(2 * needed).unwrap();
     assert!(judged.is_opaque());
-}
-
-stm_core::record! {
-    /// Two words of different widths.
-    struct Pair {
-        narrow: u32,
-        wide: u64,
-    }
-}
-
-#[test]
-fn a_difference_is_named_by_the_array() {
-    let cpu = Cpu::new();
-    let words = words_needed(1, 1);
-    let stm = Stm::new(&cpu, Launch::new(1, 1), StmConfig::default()).unwrap();
-    let mut recording = Recording::new(&cpu, &stm.shape(), words).unwrap();
-    let zero = Pair { narrow: 0, wide: 0 };
-    let mut pairs = Records::from_slice(&cpu, Layout::Cells, &[zero; 3], "pairs").unwrap();
-    recording.name(&pairs).unwrap();
-    let changed = Pair { wide: 9, ..zero };
-    pairs.upload(&[zero, zero, changed]).unwrap();
-    let judged = recording.judge("fast", "nothing").unwrap();
-    assert!(judged.is_opaque());
-    let text = judged.difference(&pairs).unwrap().unwrap();
-    let holds = "pairs[2].wide holds 9, where no commit changed 0";
-    assert!(text.contains(holds), "{text}");
 }

@@ -7,9 +7,8 @@ use crate::prelude::*;
 use crate::recorded::eight;
 use crate::{Kind, Model, Op, Transaction, transactions};
 use proptest::prelude::*;
-use proptest::strategy::ValueTree;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::collections::HashSet;
+use verify::rng::Rng;
 
 fn before(program: &[Transaction]) -> Model {
     let mut model = Model::default();
@@ -21,38 +20,23 @@ fn before(program: &[Transaction]) -> Model {
 
 fn concurrent<A: Algorithm>(
     config: SimConfig,
+    launch: Launch,
     first: &[Transaction],
     program: &[Transaction],
     records: bool,
 ) -> Result<Done, String> {
     let before = before(first);
-    let done = run::<A>(config, eight::<A>(), &before, program, records)?;
+    let done = run::<A>(config, launch, &before, program, records)?;
     if done.opaque == Some(false) {
         return Err("not opaque".into());
+    }
+    if done.lanes.len() == 1 && done.statistics.aborted() != 0 {
+        return Err("a lane alone aborts".into());
     }
     if !is_serializable(&before, &done) {
         return Err(format!("no order explains {:?}", done.lanes));
     }
     Ok(done)
-}
-
-/// Runs a program on one lane in two launches, the second on what the first left.
-fn alone<A: Algorithm>(seed: u64, program: &[Transaction]) -> Result<(), TestCaseError> {
-    let mut model = Model::default();
-    let (first, second) = program.split_at(program.len() / 2);
-    for part in [first, second] {
-        let before = model.clone();
-        let done = run::<A>(config(seed), Launch::new(1, 1), &before, part, false)
-            .map_err(TestCaseError::fail)?;
-        for (transaction, outcomes) in &done.lanes[0] {
-            for (op, outcome) in transaction.iter().zip(outcomes) {
-                prop_assert_eq!(*outcome, model.apply(op), "{:?} with {}", op, A::NAME);
-            }
-        }
-        prop_assert_eq!(&done.left, &model, "{}", A::NAME);
-        prop_assert_eq!(done.statistics.aborted(), 0);
-    }
-    Ok(())
 }
 
 fn so_many(cases: u32) -> ProptestConfig {
@@ -64,17 +48,12 @@ fn so_many(cases: u32) -> ProptestConfig {
     }
 }
 
-fn alone_is_right<A: Algorithm>() {
-    proptest!(so_many(200), |(seed in 0..64_u64, program in transactions(10, 0..60))| {
-        alone::<A>(seed, &program)?;
-    });
-}
-
-fn beside_is_right<A: Algorithm>() {
-    let (first, program) = (transactions(10, 0..12), transactions(6, 1..20));
-    proptest!(so_many(150), |(seed in any::<u64>(), first in first, program in program)| {
+/// Runs programs of fewer transactions than `most`, on so many keys.
+fn is_right<A: Algorithm>(launch: Launch, cases: u32, (keys, most): (usize, usize)) {
+    let (first, program) = (transactions(10, 0..30), transactions(keys, 1..most));
+    proptest!(so_many(cases), |(seed in any::<u64>(), first in first, program in program)| {
         for records in [false, true] {
-            let done = concurrent::<A>(config(seed), &first, &program, records);
+            let done = concurrent::<A>(config(seed), launch, &first, &program, records);
             done.map_err(|wrong| TestCaseError::fail(format!("{}: {}: {wrong}", A::NAME, config(seed))))?;
         }
     });
@@ -82,31 +61,24 @@ fn beside_is_right<A: Algorithm>() {
 
 #[test]
 fn one_lane_returns_what_std_returns() {
-    under_all!(A => alone_is_right::<A>());
-    of_each!(alone_is_right(): Versioned<Cells, 0>, Versioned<Table, 0>);
+    let (alone, long) = (Launch::new(1, 1), (10, 40));
+    under_all!(A => is_right::<A>(alone, 200, long));
+    of_each!(is_right(alone, 200, long): Versioned<Cells, 0>, Versioned<Table, 0>);
 }
 
 #[test]
 fn several_lanes_return_what_some_order_returns() {
-    under_all!(A => beside_is_right::<A>());
-    of_each!(beside_is_right(): Versioned<Cells, 0>, Versioned<Table, 0>);
+    let short = (6, 20);
+    under_all!(A => is_right::<A>(eight::<A>(), 150, short));
+    of_each!(is_right(eight::<Fast>(), 150, short): Versioned<Cells, 0>, Versioned<Table, 0>);
 }
 
 /// Programs whose walks along a list are long enough to release what they have
 /// passed, while others insert and remove around them.
 fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
-    let rng = TestRng::from_seed(RngAlgorithm::XorShift, &{
-        let mut bytes = [1; 16];
-        bytes[..8].copy_from_slice(&seed.to_le_bytes());
-        bytes
-    });
-    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut rng = Rng::of_stream(seed, 0);
     let op = |kind, at, key, value| Op::new(kind, [at, 0], key, value);
     let nothing = |at| op(Kind::Nothing, at, 0, 0);
-    let number = |runner: &mut TestRunner, below: u64| {
-        let tree = (0..below).new_tree(runner).expect("a number");
-        tree.current()
-    };
     // Both lists have the even keys below 24 before.
     let first = (0..12)
         .map(|k| {
@@ -116,22 +88,19 @@ fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
         .collect();
     let program = (0..16)
         .map(|i| {
-            let at = 4 + number(&mut runner, 2) as usize;
+            let at = 4 + rng.below(2) as usize;
             // Neighbours near the end, where walks have released a lot.
-            let one = |runner: &mut TestRunner, k: u64| {
-                let kind = match number(runner, 5) {
-                    0 | 1 => Kind::Remove,
-                    2 | 3 => Kind::InsertNew,
-                    _ => Kind::NextAfter,
-                };
-                op(kind, at, 16 + number(runner, 7), 10 * i + k)
+            let mut one = |k: u64| {
+                let (remove, insert) = (Kind::Remove, Kind::InsertNew);
+                let kind = rng.pick(&[remove, remove, insert, insert, Kind::NextAfter]);
+                op(kind, at, rng.within(16, 22).into(), 10 * i + k)
             };
-            let first = one(&mut runner, 0);
-            let second = match number(&mut runner, 2) {
-                0 => one(&mut runner, 1),
-                _ => nothing(0),
-            };
-            [first, second, nothing(0)]
+            let [first, second] = [one(0), one(1)];
+            [
+                first,
+                if rng.chance(50) { second } else { nothing(0) },
+                nothing(0),
+            ]
         })
         .collect();
     (first, program)
@@ -140,8 +109,9 @@ fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
 fn walk<A: Algorithm>(k: u64, mutant: Option<Mutant>) -> Result<u64, String> {
     let (first, program) = walks(k);
     let config = config(k).with_mutant(mutant);
-    let done = std::panic::catch_unwind(|| concurrent::<A>(config, &first, &program, false))
-        .unwrap_or_else(|_| Err("a panic".into()))?;
+    let done =
+        std::panic::catch_unwind(|| concurrent::<A>(config, eight::<A>(), &first, &program, false))
+            .unwrap_or_else(|_| Err("a panic".into()))?;
     Ok(done.statistics.aborted())
 }
 

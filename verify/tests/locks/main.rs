@@ -15,8 +15,6 @@ mod fairness;
 mod misuse;
 #[path = "../common/prelude.rs"]
 mod prelude;
-#[cfg(feature = "cli")]
-mod structures;
 
 /// Calls a generic function for each kind of lock, or runs a block with each.
 macro_rules! each_kind {

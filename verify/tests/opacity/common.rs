@@ -34,12 +34,7 @@ pub(crate) fn running(lane: u32, begin: u64) -> Attempt {
 }
 
 pub(crate) fn header() -> Header {
-    Header {
-        variant: "hv-sorting".into(),
-        workload: "test".into(),
-        device: "none".into(),
-        seed: "0".into(),
-    }
+    Header::new("hv-sorting", "test", "none")
 }
 
 pub(crate) fn history(attempts: &[(Attempt, &[Event])]) -> History {
@@ -182,6 +177,13 @@ pub(crate) fn random_history(
         }
         actions.push(list);
     }
+    let mut commits = Vec::new();
+    for (attempt, list) in attempts.iter().zip(&actions) {
+        if let Outcome::Committed { version } = attempt.outcome {
+            commits.push((version, list));
+        }
+    }
+    commits.sort_unstable_by_key(|commit| commit.0);
     let mut history = History::new(header(), InitialMemory::ZERO);
     for (attempt, list) in attempts.iter().zip(&actions) {
         let point = match attempt.outcome {
@@ -195,7 +197,8 @@ pub(crate) fn random_history(
                     read(word, values.anything(rng, fresh))
                 }
                 Event::Read { word, .. } => {
-                    let before = value_at(&attempts, &actions, word, point);
+                    let before = commits.iter().take_while(|commit| commit.0 <= point);
+                    let before = before.fold(0, |now, (_, list)| after(now, list, word));
                     read(word, after(before, &events, word))
                 }
                 other => other,
@@ -212,20 +215,6 @@ fn after(before: u64, events: &[Event], of: u64) -> u64 {
         Event::Add { word, delta } if word == of => sum(word, now, delta),
         _ => now,
     })
-}
-
-/// The value of a word when all commits up to a version have taken effect.
-fn value_at(attempts: &[Attempt], actions: &[Vec<Event>], word: u64, point: u64) -> u64 {
-    let of = |(attempt, list): (&Attempt, _)| match attempt.outcome {
-        Outcome::Committed { version } if version <= point => Some((version, list)),
-        _ => None,
-    };
-    let mut commits: Vec<(u64, &Vec<Event>)> =
-        attempts.iter().zip(actions).filter_map(of).collect();
-    commits.sort_unstable_by_key(|commit| commit.0);
-    commits
-        .iter()
-        .fold(0, |now, (_, list)| after(now, list, word))
 }
 
 /// Addresses like those of 32- and 64-bit words.

@@ -1,9 +1,7 @@
 //! History files: every history comes back as it was, and every damaged or
 //! foreign file is an error that says where.
 
-use crate::common::{
-    Rng, Values, aborted, add, commits, header, random_history, read, running, update, write,
-};
+use crate::common::{Rng, Values, add, commits, header, random_history, read, update, write};
 use proptest::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -204,21 +202,6 @@ fn an_impossible_history_is_refused_with_its_file() {
     let what = "impossible history: attempt 5 (lane 1): commit version 3 was already produced by \
                 attempt 2 (lane 0)";
     assert_eq!(text, format!("{}: {what}", path.display()));
-}
-
-#[test]
-fn a_large_file_comes_back() {
-    let mut rng = Rng::of_stream(99, 0);
-    let initial = InitialMemory::of([(1, 2); 5], Rest::Inferred);
-    let mut history = History::new(header(), initial);
-    for i in 0..60_000 {
-        let events: Vec<Event> = (0..8).map(|_| read(rng.bits(), rng.bits())).collect();
-        history.push(aborted(i % 7, 0, 0), &events).unwrap();
-    }
-    history.push(running(7, 0), &[]).unwrap();
-    let bytes = history.to_bytes();
-    assert!(bytes.len() > 5 << 20);
-    assert_eq!(decode(&bytes).unwrap(), history);
 }
 
 fn names(dir: &TempDir) -> Vec<PathBuf> {

@@ -8,5 +8,3 @@ mod common;
 mod file;
 mod must_reject;
 mod recorder;
-#[cfg(not(debug_assertions))]
-mod speed;

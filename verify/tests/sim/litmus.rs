@@ -57,12 +57,6 @@ impl At<'_> {
         self.lane.fence();
     }
 
-    fn fence_if(&self, fence: bool) {
-        if fence {
-            self.fence();
-        }
-    }
-
     fn note(&self, i: usize, v: u64) {
         self.results[i].set(v);
     }
@@ -83,7 +77,11 @@ impl At<'_> {
         let (operator, number) =
             text[1..].split_at(text[1..].find(digit).unwrap_or(text.len() - 1));
         let number: Option<u64> = number.parse().ok();
+        let (lane, shared) = (self.lane, text.starts_with('s'));
         let found = match (operator, number) {
+            ("=", Some(v)) if shared => return unsafe { lane.shared_store_32(0, v as u32) },
+            ("+?", _) if shared => unsafe { lane.shared_fetch_add_32(0, 1) }.into(),
+            ("?", _) if shared => unsafe { lane.shared_load_32(0) }.into(),
             ("=", Some(v)) => return self.store(word, v),
             (":=", Some(v)) => return self.release(word, v),
             ("~=", Some(v)) => return unsafe { self.lane.store_weak_64(word.place, v) },
@@ -122,7 +120,7 @@ impl Runs {
         let config = SimConfig::of(threads, Schedule::Random).with_memory(WEAK);
         Self {
             config,
-            launch: Launch::new(blocks, threads),
+            launch: shared(Launch::new(blocks, threads), 8),
             wide,
             schedules: BOTH,
         }
@@ -214,7 +212,7 @@ fn shape(row: &str, memory: MemoryModel) -> Vec<usize> {
 
 #[test]
 fn every_shape_has_its_verdict() {
-    each_part(include_str!("litmus.txt"), 21, |name, rows| {
+    each_part(include_str!("litmus.txt"), 22, |name, rows| {
         let mut known = 0;
         for row in rows {
             let (sign, row) = row.split_once(' ').unwrap_or_default();
@@ -305,52 +303,5 @@ fn barriers_and_sync_warp_order_memory_and_votes_only_if_told() {
     for vote in votes {
         assert_eq!(stale_after(vote, true), 0);
         assert_ne!(stale_after(vote, false), 0);
-    }
-}
-
-/// Returns in how many runs a thread found the flag in shared memory and not what
-/// was stored to global memory before it. `fences`: before the store of the flag,
-/// and after the load that finds it.
-fn stale_behind_a_shared_flag(fences: [bool; 2], atomic: bool) -> usize {
-    let mut runs = Runs::of(1, 1, false);
-    (runs.schedules, runs.launch) = (RANDOM, shared(Launch::new(1, 2), 8));
-    let shape = |at: &At<'_>| {
-        let lane = at.lane;
-        // SAFETY: the block has two shared words.
-        unsafe {
-            if at.thread == 0 {
-                at.store(at.x, 1);
-                at.fence_if(fences[0]);
-                if atomic {
-                    assert_eq!(lane.shared_cas_32(0, 0, 1), 0);
-                } else {
-                    lane.shared_store_32(0, 1);
-                }
-                assert_eq!(lane.shared_load_32(0), 1);
-            } else {
-                let flag = if atomic {
-                    lane.shared_fetch_add_32(0, 0)
-                } else {
-                    lane.shared_load_32(0)
-                };
-                at.fence_if(fences[1]);
-                at.note(0, flag.into());
-                at.note(1, at.load(at.x));
-            }
-            lane.shared_fetch_add_32(1, 1);
-            lane.barrier();
-            assert_eq!(lane.shared_cas_32(1, 2, 2), 2);
-        }
-    };
-    runs.count(shape, |found| found == [1, 0])
-}
-
-#[test]
-fn shared_memory_is_seen_by_the_block_and_orders_global_memory_by_fences_only() {
-    for atomic in [false, true] {
-        for fences in [[false, false], [true, false], [false, true]] {
-            assert_ne!(stale_behind_a_shared_flag(fences, atomic), 0, "{fences:?}");
-        }
-        assert_eq!(stale_behind_a_shared_flag([true, true], atomic), 0);
     }
 }

@@ -10,16 +10,15 @@ use verify::sim::Op;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
+mod captured;
 mod errors;
 mod gate;
 mod litmus;
 mod mutants;
 mod plain_accesses;
-mod pool;
 #[path = "../common/prelude.rs"]
 mod prelude;
 mod programs;
-mod queues;
 #[path = "../common/recorded.rs"]
 mod recorded;
 mod schedules;

@@ -57,29 +57,21 @@ fn the_gate_is_deterministic() {
     }
 }
 
-/// Returns whether a mutant is of one of these kinds and no program shows it: `tests/locks`
-/// and `tests/meeting` catch those of locks, barriers, semaphores and channels.
-fn is_of(mutant: Mutant, kinds: &[&str]) -> bool {
+/// Returns whether no program shows a mutant: `tests/locks` and `tests/meeting` catch those of locks,
+/// barriers, semaphores and channels, and `tests/collections` those of containers.
+fn is_elsewhere(mutant: Mutant) -> bool {
+    let kinds = ["lock-", "barrier-", "semaphore-", "channel-"];
+    let of_containers = [Mutant::WitnessReleased, Mutant::RemovalUnmarked];
     let named = kinds.iter().any(|kind| mutant.name().starts_with(kind));
-    named && target(mutant).1.is_empty()
+    target(mutant).1.is_empty() && (named || of_containers.contains(&mutant))
 }
 
 #[test]
 fn the_programs_made_for_each_mutant_exist() {
     for &mutant in Mutant::ALL {
         let (_, names) = target(mutant);
-        // `tests/collections` catches the first two, and `pool.rs` the others.
-        let of_containers = [
-            Mutant::WitnessReleased,
-            Mutant::RemovalUnmarked,
-            Mutant::PoolFreeAtOnce,
-            Mutant::PoolNotUndone,
-            Mutant::PoolReusedPrivate,
-        ];
-        let elsewhere = super::waiting::CAUGHT.contains(&mutant)
-            || of_containers.contains(&mutant)
-            || is_of(mutant, &["lock-", "barrier-", "semaphore-", "channel-"]);
-        assert!(!names.is_empty() || elsewhere, "{}", mutant.name());
+        let caught = !names.is_empty() || is_elsewhere(mutant);
+        assert!(caught, "{}", mutant.name());
         let known = |name: &&str| Directed::named(name).is_some();
         assert!(names.iter().all(known), "{names:?} for {}", mutant.name());
     }
@@ -89,7 +81,7 @@ fn the_programs_made_for_each_mutant_exist() {
 fn random_programs_kill_most_mutants_and_the_lines_replay_that() {
     let (mut killed, mut all) = (0, 0);
     let mutants = Mutant::ALL.iter().copied();
-    for mutant in mutants.filter(|&mutant| !is_of(mutant, &["lock-", "channel-"])) {
+    for mutant in mutants.filter(|&mutant| !is_elsewhere(mutant)) {
         all += 1;
         if let Some(kill) = try_at_random(mutant, 3000) {
             killed += 1;

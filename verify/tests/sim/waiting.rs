@@ -1,36 +1,156 @@
-//! Waiting, alternatives and deferred actions on the simulator: recorded and judged under every
-//! algorithm and schedule, and with each of their seeded defects, which these kernels catch.
+//! Waiting and alternatives on the simulator: bounded queues between transactions that wait, recorded
+//! and judged under every algorithm and schedule. Programs catch the seeded defects (`mutants.rs`).
 
 use crate::prelude::*;
-use crate::queues::{Queues, World};
-use crate::recorded::{self, eight, numbered, recorded, small};
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use stm_core::Action;
-use stm_core::host::Capacity;
+use crate::recorded::{eight, ended, numbered, recorded, small};
+use stm_core::host::{Capacity, TxArray};
+use stm_core::internal::Crew;
+use stm_core::{Action, TArray, TeamTx};
 use verify::history::InitialMemory;
-
-/// The mutants that this file catches and programs do not show.
-pub(crate) const CAUGHT: [Mutant; 4] = [
-    Mutant::ActionBeforeCommit,
-    Mutant::LostWakeup,
-    Mutant::OrElseKeepsWrites,
-    Mutant::RetryKeepsTicket,
-];
 
 const ITEMS: u64 = 10;
 const PLACES: u64 = 2;
 
+/// The memory of two queues.
+struct World {
+    ends: TxArray<Sim, u32>,
+    items: TxArray<Sim, u64>,
+    tally: Buffer<Sim, u64>,
+}
+
+impl World {
+    fn new<A: Algorithm>(sim: &Sim) -> Self {
+        Self {
+            ends: array::<A, u32, _>(sim, &[0; 4], "ends"),
+            items: array::<A, u64, _>(sim, &[0; 2 * PLACES as usize], "items"),
+            tally: Buffer::zeroed(sim, 1, "tally").unwrap(),
+        }
+    }
+
+    fn queues<A: Algorithm>(&self) -> Queues<A> {
+        Queues {
+            ends: self.ends.view::<A>(),
+            items: self.items.view::<A>(),
+            tally: self.tally.tarray(),
+        }
+    }
+}
+
+/// Two queues, either of which will do, between the threads of a launch.
+struct Queues<A: Algorithm> {
+    /// Head and tail of each queue.
+    ends: A::Array<u32>,
+    items: A::Array<u64>,
+    /// The sum of the items taken.
+    tally: TArray<u64>,
+}
+
+impl<A: Algorithm> Queues<A> {
+    fn put<L: Lane>(&self, tx: &mut Tx<'_, L, A>, queue: u64, item: u64) -> TxResult<u64> {
+        // An attempt that writes first, so that there is something to undo.
+        let tail = tx.read(&self.ends, 2 * queue + 1)?;
+        let place = queue * PLACES + u64::from(tail) % PLACES;
+        tx.write(&self.items, place, item)?;
+        tx.write(&self.ends, 2 * queue + 1, tail + 1)?;
+        let head = tx.read(&self.ends, 2 * queue)?;
+        if u64::from(tail - head) == PLACES {
+            return tx.retry();
+        }
+        Ok(0)
+    }
+
+    fn take<L: Lane>(&self, tx: &mut Tx<'_, L, A>, queue: u64) -> TxResult<u64> {
+        let head = tx.read(&self.ends, 2 * queue)?;
+        tx.write(&self.ends, 2 * queue, head + 1)?;
+        if tx.read(&self.ends, 2 * queue + 1)? == head {
+            return tx.retry();
+        }
+        let place = queue * PLACES + u64::from(head) % PLACES;
+        tx.read(&self.items, place)
+    }
+
+    /// Even transactions put an item into a queue, odd ones take one out.
+    fn turn<L: Lane>(&self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<u64> {
+        let at = |tx: &mut Tx<'_, L, A>, queue| {
+            if i.is_multiple_of(2) {
+                self.put(tx, queue, i / 2 + 1)
+            } else {
+                self.take(tx, queue)
+            }
+        };
+        tx.or_else(|tx| at(tx, 0), |tx| at(tx, 1))
+    }
+
+    fn tell<L: Lane>(&self, lane: &L, item: u64) {
+        // SAFETY: an element of a live array, which lanes alone access.
+        unsafe { lane.add_relaxed_64(self.tally.get(0).unwrap(), item) };
+    }
+
+    /// Sends the items by transactions in rounds, in which the warps of a block may go in step.
+    fn rounds<L: Lane>(&self, lane: &L, stm: &StmRef<A>, in_step: bool) {
+        stm.loops(lane)
+            .in_step_if(in_step)
+            .with(|_, item| self.tell(lane, item), |_, _| {})
+            .each(0..2 * ITEMS, |tx, i| self.turn(tx, i));
+    }
+
+    fn alone<L: Lane>(&self, lane: &L, stm: &StmRef<A>) {
+        let (thread, threads) = (lane.grid_thread(), lane.grid_threads());
+        for i in (thread..2 * ITEMS).step_by(threads as usize) {
+            match stm.atomically(lane, |tx| self.turn(tx, i)) {
+                Ok(item) => self.tell(lane, item),
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn teams<L: Lane>(&self, lane: &L, stm: &StmRef<A>) {
+        stm.for_each_team(lane, 0..2 * ITEMS, |tx, i| {
+            let item = tx.or_else(|tx| self.team(tx, i, 0), |tx| self.team(tx, i, 1))?;
+            let leads = tx.rank() == 0;
+            tx.at_commit(leads.then(|| Action::add(&self.tally, 0, item)))
+        });
+    }
+
+    /// Puts into one queue or takes from it, by a team: returns the item taken. Lane 0 has the
+    /// head, the last lane the tail.
+    fn team<L: Lane, C: Crew>(
+        &self,
+        tx: &mut TeamTx<'_, L, A, C>,
+        i: u64,
+        queue: u64,
+    ) -> TxResult<u64> {
+        let (head_at, tail_at) = (2 * queue, 2 * queue + 1);
+        let last = tx.size() - 1;
+        let (first, end) = (tx.rank() == 0, tx.rank() == last);
+        let head = tx.read(&self.ends, first.then_some(head_at))?;
+        let tail = tx.read(&self.ends, end.then_some(tail_at))?;
+        let head = tx.told_by(0, head.unwrap_or(0).into());
+        let tail = tx.told_by(last, tail.unwrap_or(0).into());
+        if i.is_multiple_of(2) {
+            let place = queue * PLACES + tail % PLACES;
+            tx.write(&self.items, end.then_some((place, i / 2 + 1)))?;
+            tx.write(&self.ends, end.then_some((tail_at, tail as u32 + 1)))?;
+            if tail - head == PLACES {
+                return tx.retry();
+            }
+            Ok(0)
+        } else {
+            tx.write(&self.ends, first.then_some((head_at, head as u32 + 1)))?;
+            if tail == head {
+                return tx.retry();
+            }
+            let place = queue * PLACES + head % PLACES;
+            let item = tx.read(&self.items, first.then_some(place))?;
+            Ok(tx.told_by(0, item.unwrap_or(0)))
+        }
+    }
+}
+
 type Kernel<A> = fn(&SimLane<'_>, &StmRef<A>, &Queues<A>);
 
 fn in_rounds<A: Algorithm>(lane: &SimLane<'_>, stm: &StmRef<A>, queues: &Queues<A>) {
-    queues.rounds(lane, stm, ITEMS, false);
-}
-
-struct Outcome {
-    opaque: bool,
-    waits: u64,
-    taken: u64,
-    ends: Vec<u32>,
+    queues.rounds(lane, stm, false);
 }
 
 fn settings() -> StmConfig {
@@ -40,30 +160,9 @@ fn settings() -> StmConfig {
     settings
 }
 
-fn run<A: Algorithm>(kernel: Kernel<A>, launch: Launch, config: SimConfig) -> Outcome {
-    let sim = Sim::new(config);
-    let world = World::new::<A>(&sim, PLACES);
-    let queues = world.queues::<A>();
-    let initial = InitialMemory::ZERO;
-    let run = recorded::<A>(&sim, launch, settings(), initial, |lane, stm| {
-        kernel(lane, stm, &queues);
-    });
-    let statistics = run.statistics;
-    let ended = statistics.commits + statistics.aborted();
-    assert_eq!(statistics.attempts, ended);
-    assert_eq!(statistics.commits, 2 * ITEMS, "{config}");
-    Outcome {
-        opaque: run.verdict.is_opaque(),
-        waits: statistics.waits(),
-        taken: world.tally.download().unwrap()[0],
-        ends: world.ends.download().unwrap(),
-    }
-}
-
-fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
+fn configs() -> impl Iterator<Item = SimConfig> {
     let config = |k| numbered(k, "lockstep stack random starve64 pct3x4000", [1, 2, 4, 8]);
-    let limited = |config: SimConfig| config.with_limits(5_000_000, 1_000_000);
-    (0..).map(move |k| limited(config(k)).with_mutant(mutant))
+    (0..).map(move |k| config(k).with_limits(5_000_000, 1_000_000))
 }
 
 /// Runs the queues with configurations that will do, which must be opaque and lose nothing, and
@@ -75,13 +174,24 @@ fn queues_of<A: Algorithm>(
     will_do: impl Fn(&SimConfig) -> bool,
 ) {
     let mut waits = 0;
-    for config in configs(None).filter(will_do).take(runs) {
-        let run = run::<A>(kernel, launch(config), config);
-        assert!(run.opaque, "{config}: not opaque");
-        assert_eq!(run.taken, ITEMS * (ITEMS + 1) / 2, "{config}");
-        assert_eq!(run.ends[0], run.ends[1], "{config}");
-        assert_eq!(run.ends[2], run.ends[3], "{config}");
-        waits += run.waits;
+    for config in configs().filter(will_do).take(runs) {
+        let sim = Sim::new(config);
+        let world = World::new::<A>(&sim);
+        let queues = world.queues::<A>();
+        let (launch, initial) = (launch(config), InitialMemory::ZERO);
+        let run = recorded::<A>(&sim, launch, settings(), initial, |lane, stm| {
+            kernel(lane, stm, &queues);
+        });
+        let statistics = run.statistics;
+        let attempts = statistics.commits + statistics.aborted();
+        assert_eq!(statistics.attempts, attempts, "{config}");
+        assert_eq!(statistics.commits, 2 * ITEMS, "{config}");
+        assert!(run.verdict.is_opaque(), "{config}: not opaque");
+        let taken = world.tally.download().unwrap();
+        assert_eq!(taken, [ITEMS * (ITEMS + 1) / 2], "{config}");
+        let ends = world.ends.download().unwrap();
+        assert_eq!((ends[0], ends[2]), (ends[1], ends[3]), "{config}");
+        waits += statistics.waits();
     }
     assert_ne!(waits, 0);
 }
@@ -102,28 +212,27 @@ fn the_same_by_single_transactions_in_step_and_by_teams() {
         // The paper's algorithms have no queue: a schedule that is not fair
         // may starve single transactions.
         if A::GRANULE != Granule::Lane || !A::VARIANT.is_paper() {
-            let alone: Kernel<A> = |lane, stm, queues| queues.alone(lane, stm, ITEMS);
+            let alone: Kernel<A> = |lane, stm, queues| queues.alone(lane, stm);
             queues_of::<A>(alone, |_| eight::<A>(), 40, fair);
         }
         if A::SCHEDULED {
-            let in_step: Kernel<A> = |lane, stm, queues| queues.rounds(lane, stm, ITEMS, true);
+            let in_step: Kernel<A> = |lane, stm, queues| queues.rounds(lane, stm, true);
             queues_of::<A>(in_step, |_| eight::<A>(), 60, |_| true);
         }
         if A::TEAMS {
-            let teams: Kernel<A> = |lane, stm, queues| queues.teams(lane, stm, ITEMS);
+            let teams: Kernel<A> = |lane, stm, queues| queues.teams(lane, stm);
             queues_of::<A>(teams, |config| Launch::new(4, config.warp_width), 60, |_| true);
         }
     });
 }
 
-fn ended<A: Algorithm>(kernel: Kernel<A>, launch: Launch, config: SimConfig) -> Result<u64, Error> {
+/// Returns the error that ends a launch.
+fn error<A: Algorithm>(kernel: Kernel<A>, launch: Launch, config: SimConfig) -> Option<Error> {
     let sim = Sim::new(config);
-    let world = World::new::<A>(&sim, PLACES);
+    let world = World::new::<A>(&sim);
     let queues = world.queues::<A>();
-    recorded::ended::<A>(&sim, launch, settings(), |lane, stm| {
-        kernel(lane, stm, &queues);
-    })?;
-    Ok(world.tally.download()?[1])
+    let run = |lane: &SimLane<'_>, stm: &StmRef<A>| kernel(lane, stm, &queues);
+    ended::<A>(&sim, launch, settings(), run).err()
 }
 
 /// Everybody takes from the empty queues; or the first two transactions wait for each other,
@@ -146,86 +255,18 @@ fn a_launch_in_which_everybody_waits_ends_and_says_how_many() {
             });
         };
         let launch = eight::<A>();
-        for config in configs(None).take(20) {
+        for config in configs().take(20) {
             let all = u64::from(launch.blocks * launch.threads);
             let each = if A::GRANULE == Granule::Block { launch.blocks.into() } else { all };
             let waits = |waiting| Some(Error::EverybodyWaits { waiting, outside: all - waiting });
-            let error = ended::<A>(consumers, launch, config).err();
-            assert_eq!(error, waits(each), "{config}");
-            let error = ended::<A>(circle, launch, config).err();
+            let all_wait = error::<A>(consumers, launch, config);
+            assert_eq!(all_wait, waits(each), "{config}");
+            let error = error::<A>(circle, launch, config);
             let Some(Error::EverybodyWaits { waiting, outside }) = error else {
                 panic!("{config}: {error:?}");
             };
             // Lanes of a warp without work count as waiting with it.
             assert!(waiting >= 2 && waiting + outside == all, "{config}");
         }
-    });
-}
-
-/// Runs a check under a mutant until it fails or panics, at most `budget` times,
-/// and then as many times ten without it.
-fn caught(mutant: Mutant, budget: usize, check: impl Fn(SimConfig) -> bool) {
-    let fine = |config| catch_unwind(AssertUnwindSafe(|| check(config))).unwrap_or(false);
-    let failed = configs(Some(mutant))
-        .take(budget)
-        .position(|config| !fine(config));
-    let Some(failed) = failed else {
-        panic!("{} survives {budget} runs", mutant.name());
-    };
-    for config in configs(None).take(10 * (failed + 1)) {
-        assert!(fine(config), "unmutated: {config}");
-    }
-}
-
-const SHAPE: Launch = Launch::new(2, 4);
-
-/// The first transaction reads two words and waits for the second, which the other one writes.
-#[test]
-fn a_lost_wake_up_is_caught() {
-    caught(Mutant::LostWakeup, 200, |config| {
-        let second: Kernel<Fast> = |lane, stm, queues| {
-            stm.for_each(lane, 0..2, |tx, i| {
-                if i == 1 {
-                    return tx.write(&queues.items, 1, 1);
-                }
-                match tx.read_many(&queues.items, [0, 1])? {
-                    [_, 0] => tx.retry(),
-                    [_, second] => tx.write(&queues.items, 2, second),
-                }
-            });
-        };
-        ended(second, SHAPE, config).is_ok()
-    });
-}
-
-#[test]
-fn an_alternative_that_keeps_its_writes_is_caught() {
-    caught(Mutant::OrElseKeepsWrites, 200, |config| {
-        let run = run::<Fast>(in_rounds, SHAPE, config);
-        run.opaque && run.taken == ITEMS * (ITEMS + 1) / 2
-    });
-}
-
-#[test]
-fn a_ticket_kept_by_a_transaction_that_waits_is_caught() {
-    caught(Mutant::RetryKeepsTicket, 400, |config| {
-        let config = config.with_limits(300_000, config.idle_max);
-        ended::<Fast>(in_rounds, SHAPE, config).is_ok()
-    });
-}
-
-/// Transactions that conflict count themselves by an action each. An attempt that aborts has,
-/// with the defect, executed the actions of a commit.
-#[test]
-fn an_action_before_its_commit_is_caught() {
-    caught(Mutant::ActionBeforeCommit, 400, |config| {
-        let announce: Kernel<Fast> = |lane, stm, queues| {
-            stm.for_each(lane, 0..ITEMS, |tx, i| {
-                tx.write(&queues.items, 0, i + 1)?;
-                tx.write(&queues.ends, 0, i as u32 + 1)?;
-                tx.at_commit(Action::add(&queues.tally, 1, 1))
-            });
-        };
-        ended(announce, SHAPE, config) == Ok(ITEMS)
     });
 }

@@ -18,10 +18,10 @@
 
 use super::reads::Splitter;
 use super::report::InitialUse;
-use crate::history::{History, NumberMap, Outcome, Rest, kind, sum};
+use crate::history::{History, Outcome, Rest, kind, sum};
 
 /// Entries of a word that are looked through one after the other for a value
-/// before its value index is asked, and the fewest for which there is one.
+/// before its entries by value are asked.
 const LINEAR_MAX: usize = 32;
 
 /// The commits and, by word, what they wrote; and what words held at first.
@@ -34,9 +34,7 @@ pub(crate) struct Timeline {
     ranks: Vec<u32>,
     /// The value that the word had after that commit.
     values: Vec<u64>,
-    /// For words with many entries, the start of their part of `by_value`.
-    value_index: NumberMap<u32, usize>,
-    /// Entries of such a word, counted from its first, by value and then rank.
+    /// The entries of each word, counted from its first, by value and then rank.
     by_value: Vec<u32>,
     /// Words whose values nobody knows, by number; empty if there are none.
     unknown: Vec<bool>,
@@ -83,14 +81,13 @@ impl Timeline {
                 }
             }
         }
-        let (value_index, by_value) = index_values(&first, &values);
+        let by_value = index_values(&first, &values);
         let mut timeline = Self {
             versions,
             attempts,
             first,
             ranks,
             values,
-            value_index,
             by_value,
             unknown,
             initial,
@@ -139,7 +136,7 @@ impl Timeline {
         if let Some(at) = values[from..near].iter().position(|&v| v == value) {
             return Some(from + at);
         }
-        let index = &self.by_value[*self.value_index.get(&word)?..][..values.len()];
+        let index = &self.by_value[self.first[word as usize]..][..values.len()];
         let place = index.partition_point(|&e| (values[e as usize], e as usize) < (value, near));
         let entry = *index.get(place)? as usize;
         (values[entry] == value).then_some(entry)
@@ -175,20 +172,15 @@ fn entry_starts(history: &History, attempts: &[u32]) -> Vec<usize> {
     starts
 }
 
-/// For each word with many entries, these sorted by value and then rank.
-fn index_values(first: &[usize], values: &[u64]) -> (NumberMap<u32, usize>, Vec<u32>) {
-    let mut starts = NumberMap::default();
-    let mut by_value = Vec::new();
-    for (word, bounds) in (0_u32..).zip(first.windows(2)) {
+/// Returns the entries of each word, sorted by value and then rank.
+fn index_values(first: &[usize], values: &[u64]) -> Vec<u32> {
+    let mut by_value = Vec::with_capacity(values.len());
+    for bounds in first.windows(2) {
         let values = &values[bounds[0]..bounds[1]];
-        if values.len() > LINEAR_MAX {
-            let start = by_value.len();
-            starts.insert(word, start);
-            by_value.extend(0..values.len() as u32);
-            by_value[start..].sort_unstable_by_key(|&entry| (values[entry as usize], entry));
-        }
+        by_value.extend(0..values.len() as u32);
+        by_value[bounds[0]..].sort_unstable_by_key(|&entry| (values[entry as usize], entry));
     }
-    (starts, by_value)
+    by_value
 }
 
 /// A stretch of states in which a word holds a value.

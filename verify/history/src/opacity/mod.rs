@@ -60,8 +60,8 @@
 //! Sorting is O(n log n); each read is a binary search in its word's commits. A word that changes
 //! and changes back within an attempt's interval costs one more search each time, until the
 //! attempt's point is found or the interval is over: a wrong attempt over a long interval of words
-//! that toggle is the slow case. Memory, beside the history's: 12 bytes for each word that a commit
-//! wrote, 4 more if the word was written often, and some 25 for each distinct word.
+//! that toggle is the slow case. Memory, beside the history's: 16 bytes for each word that a commit
+//! wrote, and some 25 for each distinct word.
 //!
 //! # The search for each attempt's point
 //! The states that an attempt may see are a stretch; each of its reads holds in

@@ -166,6 +166,13 @@ pub struct CommitRef {
     pub value: u64,
 }
 
+impl CommitRef {
+    fn name(&self) -> String {
+        let (version, attempt, lane) = (self.version, self.attempt, self.lane);
+        format!("commit {version} (attempt {attempt}, lane {lane})")
+    }
+}
+
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let run = &self.history;
@@ -300,20 +307,12 @@ impl fmt::Display for Held {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.points)?;
         match self.set_by {
-            Some(by) => write!(
-                f,
-                ", from commit {} (attempt {}, lane {})",
-                by.version, by.attempt, by.lane
-            )?,
+            Some(by) => write!(f, ", from {}", by.name())?,
             None => write!(f, ", from initial memory")?,
         }
-        if let Some(by) = self.overwritten_by {
-            write!(
-                f,
-                " until commit {} (attempt {}, lane {}) wrote {}",
-                by.version, by.attempt, by.lane, by.value
-            )?;
+        match self.overwritten_by {
+            Some(by) => write!(f, " until {} wrote {}", by.name(), by.value),
+            None => Ok(()),
         }
-        Ok(())
     }
 }

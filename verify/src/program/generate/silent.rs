@@ -1,12 +1,9 @@
 //! Random silent programs: transactions that keep an invariant, whatever order
 //! they commit in, and others that only look.
 
-use super::{in_teams, launches, simulation, widths, with_whole_alternatives};
-use crate::program::case::{Act, Case, Invariant, Loop, Op, Program, Value, Words};
+use crate::program::case::{Act, Invariant, Op, Program, Value};
 use crate::rng::Rng;
 use clap::ValueEnum;
-use stm_core::algorithm::Variant;
-use stm_core::internal::observe::Mutant;
 
 fn shuffled(rng: &mut Rng, n: u32) -> Vec<u8> {
     let mut order: Vec<u8> = (0..n as u8).collect();
@@ -17,12 +14,12 @@ fn shuffled(rng: &mut Rng, n: u32) -> Vec<u8> {
 }
 
 /// Returns reads of some words, in batches of up to three.
-fn reads(rng: &mut Rng, words: &[u8], read: fn(Words) -> Op) -> Vec<Op> {
+fn reads(rng: &mut Rng, words: &[u8], read: fn(Vec<u8>) -> Op) -> Vec<Op> {
     let mut ops = Vec::new();
     let mut rest = words;
     while !rest.is_empty() {
         let (batch, others) = rest.split_at(rng.pick(&[1, 1, 2, 3]).min(rest.len()));
-        ops.push(read(Words::new(batch)));
+        ops.push(read(batch.to_vec()));
         rest = others;
     }
     ops
@@ -69,7 +66,7 @@ impl Writer<'_> {
         let order = shuffled(self.rng, self.words);
         let mut value = Value::Const(self.written);
         if self.rng.chance(40) {
-            ops.push(Op::Read(Words::new(&order[..1])));
+            ops.push(Op::Read(vec![order[0]]));
             value = Value::LastPlus(1);
         }
         ops.extend(order.iter().map(|&w| Op::Write(w, value)));
@@ -80,7 +77,7 @@ impl Writer<'_> {
         let first = self.rng.below(self.words / 2) as u8 * 2;
         let a = first + u8::from(!self.rng.chance(50));
         let b = a ^ 1;
-        let read = |words: &[u8]| Op::Read(Words::new(words));
+        let read = |words: &[u8]| Op::Read(words.to_vec());
         let flip = |w| Op::Write(w, Value::Flip);
         if self.rng.chance(50) {
             vec![read(&[a]), flip(a), read(&[b]), flip(b)]
@@ -94,7 +91,7 @@ impl Writer<'_> {
         let order = shuffled(self.rng, self.words);
         let amount = u64::from(self.rng.within(1, 9));
         let (from, to) = (order[0], order[1]);
-        let read = |w: u8| Op::Read(Words::new(&[w]));
+        let read = |w: u8| Op::Read(vec![w]);
         vec![
             read(from),
             Op::Write(from, Value::LastPlus(amount.wrapping_neg())),
@@ -106,7 +103,7 @@ impl Writer<'_> {
     /// Takes a word if none is taken, and else gives it back or leaves it free.
     fn claim(&mut self) -> Vec<Op> {
         let order = shuffled(self.rng, self.words);
-        let mut ops: Vec<Op> = order.iter().map(|&w| Op::Read(Words::new(&[w]))).collect();
+        let mut ops: Vec<Op> = order.iter().map(|&w| Op::Read(vec![w])).collect();
         ops.push(Op::Write(self.rng.below(self.words) as u8, Value::Claim));
         ops
     }
@@ -174,8 +171,8 @@ fn initial(rng: &mut Rng, invariant: Invariant, words: u32) -> Vec<u64> {
     }
 }
 
-pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
-    let mut rng = Rng::of_stream(seed, 6);
+/// Draws an invariant, and words, sums and transactions that keep it.
+pub(super) fn fill(rng: &mut Rng, program: &mut Program) {
     let invariant = rng.pick(Invariant::value_variants());
     let many = rng.chance(10);
     let words = match invariant {
@@ -185,53 +182,21 @@ pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
         Invariant::Toggle => rng.pick(&[2, 2, 4]),
         _ => rng.within(2, 4),
     };
-    let mut width = rng.pick(&[1, 1, 1, 2, 4]);
-    let threads = rng.within(1, (2 * width).min(4));
     let with_sums = invariant == Invariant::Equal && rng.chance(40);
     let sums = if with_sums { rng.within(1, 4) } else { 0 };
-    let initial = initial(&mut rng, invariant, words);
+    program.silent = Some(invariant);
+    program.locks = rng.pick(&[1, 2, 4, 64]);
+    // More than any transaction needs, in a list too.
+    program.sets = (160, 80);
+    program.initial = initial(rng, invariant, words);
+    program.sums = vec![0; sums as usize];
+    program.row = rng.within(1, sums.clamp(1, 3));
     let count = rng.within(2, if many { 4 } else { 10 });
     let mut writer = Writer {
-        rng: &mut rng,
+        rng,
         words,
         sums,
         written: 100,
     };
-    let transactions = (0..count).map(|_| writer.transaction(invariant)).collect();
-    let mut program = Program {
-        blocks: rng.within(if threads == 1 { 2 } else { 1 }, 3),
-        threads,
-        calls: rng.pick(&[Loop::Each, Loop::Own]),
-        launches: launches(&mut rng),
-        silent: Some(invariant),
-        widths: widths(&mut rng),
-        stripe_words: rng.pick(&[1, 2, 4]),
-        locks: rng.pick(&[1, 2, 4, 64]),
-        // More than any transaction needs, in a list too.
-        sets: (160, 80),
-        retry_limits: (rng.within(1, 8), rng.within(1, 8)),
-        initial,
-        sums: vec![0; sums as usize],
-        row: rng.within(1, sums.clamp(1, 3)),
-        transactions,
-    };
-    let alone = sums != 0
-        || matches!(
-            invariant,
-            Invariant::Sorted | Invariant::Nodes | Invariant::Turns
-        );
-    if variant.has_teams() && !alone && rng.chance(25) {
-        width = in_teams(&mut rng, &mut program);
-    }
-    let mut of_alternatives = Rng::of_stream(seed, 8);
-    if of_alternatives.chance(25) {
-        with_whole_alternatives(&mut of_alternatives, &mut program);
-    }
-    let sim = simulation(&mut rng, &program, width);
-    Case {
-        variant,
-        mutant,
-        program,
-        sim,
-    }
+    program.transactions = (0..count).map(|_| writer.transaction(invariant)).collect();
 }

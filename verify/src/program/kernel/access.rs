@@ -2,7 +2,7 @@
 //! take turns, and nodes of a pool, each of which a word names, of lanes alone.
 
 use super::{Access, Params, Part, transaction};
-use crate::program::case::{Act, Op, Words, together};
+use crate::program::case::{Act, Op, together};
 use crate::program::silent::Watch;
 use std::ops::Range;
 use stm_core::algorithm::Algorithm;
@@ -117,7 +117,7 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
         let program = self.params.program;
         match &ops[0] {
             Op::ReadSums(list) => {
-                let (tx, list) = (&mut *self.tx, list.as_slice());
+                let tx = &mut *self.tx;
                 let found = if program.sums_are_wide() {
                     read_sums(tx, &self.params.wide_sums, list)?
                 } else {
@@ -149,13 +149,13 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
             Op::Act(act @ (Act::Put | Act::Take), word) => self.turn(*word, *act == Act::Put)?,
             Op::Act(act, word) => self.node(*word, *act)?,
             // `Part::block` has them.
-            Op::Read(_) | Op::Write(..) | Op::RetryIf(..) | Op::Either | Op::OrElse | Op::End => {}
+            Op::Read(_) | Op::Write(..) | Op::RetryIf(..) | Op::Either(..) => {}
         }
         Ok(())
     }
 
     fn next_of(&mut self, node: u8) -> TxResult<u8> {
-        self.last = self.read(Words::new(&[node]))?;
+        self.last = self.read(&[node])?;
         Ok(self.last as u8)
     }
 
@@ -189,7 +189,7 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
 
     /// Puts a word or takes it, or waits if that has been done.
     fn turn(&mut self, word: u8, puts: bool) -> TxResult<()> {
-        self.last = self.read(Words::new(&[word]))?;
+        self.last = self.read(&[word])?;
         if self.last != u64::from(puts) {
             self.write(&[(word, puts.into())])?;
             self.tell(|watch, _| watch.changed(self.number, word, puts));
@@ -213,7 +213,7 @@ record! {
 
 impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
     fn node(&mut self, word: u8, act: Act) -> TxResult<()> {
-        self.last = self.read(Words::new(&[word]))?;
+        self.last = self.read(&[word])?;
         let node = Node::from_bits(self.last as u32);
         let nodes = &self.params.nodes;
         let (owner, writer) = (u32::from(word) + 1, self.number as u32 + 1);
