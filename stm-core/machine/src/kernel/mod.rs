@@ -150,6 +150,21 @@ impl EntryName {
         Self { bytes, len }
     }
 
+    /// Returns a name of words that begin with capital letters with hyphens between its words.
+    pub(crate) const fn hyphened(name: &str) -> Self {
+        let (text, mut bytes, mut len, mut i) = (name.as_bytes(), [0; ENTRY_MAX], 0, 0);
+        while i < text.len() {
+            if i != 0 && text[i].is_ascii_uppercase() {
+                bytes[len] = b'-';
+                len += 1;
+            }
+            bytes[len] = text[i].to_ascii_lowercase();
+            len += 1;
+            i += 1;
+        }
+        Self { bytes, len }
+    }
+
     /// Returns the name.
     ///
     /// # Panics
