@@ -117,16 +117,20 @@ pub(crate) const TAIL: usize = 32;
 /// An array of combiners for requests of `N` words, as kernels receive it. Their
 /// owner on the host is `Combiners`. A holder executes at most `BOUND` requests,
 /// and up to seven more, after its own is answered.
+// While a kernel uses it, each combiner has [`COMBINER_WORDS`] words behind the header, `(mask + 1) *
+// (N + 1)` of entries and `users` of responses, all of them live, aligned, zero at first, and accessed
+// by lanes only, through such references.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TCombiners<const N: usize, const BOUND: u32 = 4096> {
-    header: Header,
-    entries: *mut u64,
-    responses: *mut u64,
-    count: u64,
-    users: u32,
+    pub(crate) header: Header,
+    pub(crate) entries: *mut u64,
+    pub(crate) responses: *mut u64,
+    pub(crate) count: u64,
+    /// From 1 to 2^28.
+    pub(crate) users: u32,
     /// The number of entries of a ring less 1, which is a power of two less 1.
-    mask: u32,
+    pub(crate) mask: u32,
 }
 
 /// A combiner, as one thread sees it.
@@ -211,34 +215,6 @@ impl<const N: usize> Batch<N> {
 
 #[stm_machine::inlined]
 impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
-    /// Makes a reference to `count` combiners.
-    ///
-    /// # Safety
-    /// While a kernel uses the reference:
-    /// 1. `header` has [`HEADER_WORDS`](super::header::HEADER_WORDS) words and [`COMBINER_WORDS`] for each
-    ///    combiner, `entries` has `users.next_power_of_two() * (N + 1)` words for
-    ///    each combiner and `responses` has `users`, all of them live, aligned, and
-    ///    zero at first;
-    /// 2. `users` is not 0 and at most 2^28;
-    /// 3. only lanes access these words, through such references.
-    pub(crate) const unsafe fn from_raw(
-        header: *mut u32,
-        entries: *mut u64,
-        responses: *mut u64,
-        count: u64,
-        users: u32,
-    ) -> Self {
-        Self {
-            // SAFETY: the caller's promise.
-            header: unsafe { Header::at(header) },
-            entries,
-            responses,
-            count,
-            users,
-            mask: users.next_power_of_two() - 1,
-        }
-    }
-
     stm_machine::counted!("combiners", u64, count);
 
     fn seat<L: Lane>(&self, lane: &L, index: u64) -> Result<CombinerSeat, LockFault> {

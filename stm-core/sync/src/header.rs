@@ -28,7 +28,7 @@ pub(crate) const HEADER_WORDS: usize = 32;
 /// The address of a header.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Header(*mut u32);
+pub(crate) struct Header(*mut u32);
 
 #[stm_machine::inlined]
 impl Header {
@@ -36,7 +36,7 @@ impl Header {
     ///
     /// # Safety
     /// Its words are live as long as it is used, and accessed by lanes only.
-    pub(super) const unsafe fn at(words: *mut u32) -> Self {
+    pub(crate) const unsafe fn at(words: *mut u32) -> Self {
         Self(words)
     }
 

@@ -23,58 +23,30 @@ const SHARED_MAX: u64 = u32::MAX as u64;
 /// A lock protects what the program says that it protects. Data that its holders access are
 /// accessed through the lane, by relaxed loads and stores; the lock orders them. The
 /// [crate's page](crate) has an example.
+// While a kernel uses it, there are `count * stride` words of locks behind the header, of which a
+// lock needs `K::lock_words(users)`, and `users * K::USER_WORDS` of nodes, or those of the kind that
+// was chosen; all are live, aligned, zero at first, and accessed by lanes only, through such references.
 #[repr(C)]
 pub struct TLocks<K> {
     /// The record of the first fault, and behind it the locks.
-    header: Header,
-    nodes: *mut u32,
-    count: u64,
+    pub(crate) header: Header,
+    pub(crate) nodes: *mut u32,
+    pub(crate) count: u64,
     /// The words from one lock to the next.
-    stride: u32,
-    users: u32,
+    pub(crate) stride: u32,
+    /// From 1 to 2^28.
+    pub(crate) users: u32,
     /// The first word of the locks in shared memory.
-    shared: u32,
+    pub(crate) shared: u32,
     /// The kind, for [`Chosen`](super::Chosen).
-    chosen: u32,
-    kind: PhantomData<K>,
+    pub(crate) chosen: u32,
+    pub(crate) kind: PhantomData<K>,
 }
 
 stm_machine::handle!([K] TLocks<K>: count, users; ..);
 
 #[stm_machine::inlined]
 impl<K: LockKind> TLocks<K> {
-    /// Makes a reference to `count` locks.
-    ///
-    /// # Safety
-    /// While a kernel uses the reference:
-    /// 1. `header` has [`HEADER_WORDS`](super::header::HEADER_WORDS) words and then `count * stride` words of
-    ///    locks, and `nodes` has `users * K::USER_WORDS` words, all of them live,
-    ///    aligned, and zero at first;
-    /// 2. `stride` is at least `K::lock_words(users)`, and `users` is not 0 and
-    ///    at most 2^28; of [`Chosen`](super::Chosen), whose kind is `chosen`, both
-    ///    numbers of words are those of that kind;
-    /// 3. only lanes access these words, through such references of kind `K`.
-    pub(crate) const unsafe fn from_raw(
-        header: *mut u32,
-        nodes: *mut u32,
-        count: u64,
-        stride: u32,
-        users: u32,
-        (shared, chosen): (u32, u32),
-    ) -> Self {
-        Self {
-            // SAFETY: the caller's promise.
-            header: unsafe { Header::at(header) },
-            nodes,
-            count,
-            stride,
-            users,
-            shared,
-            chosen,
-            kind: PhantomData,
-        }
-    }
-
     stm_machine::counted!("locks", u64, count);
 
     pub(super) fn place<L: Lane>(&self, lane: &L, index: u64) -> Result<Place, LockFault> {
@@ -122,11 +94,6 @@ impl<K: LockKind> TLocks<K> {
         }
         // SAFETY: all threads of the block call this.
         unsafe { lane.barrier() };
-    }
-
-    /// Returns the header, which has the flag of sections that have panicked.
-    pub(super) const fn header(&self) -> Header {
-        self.header
     }
 
     /// Records a fault, if it is the first, and returns it.
@@ -177,7 +144,10 @@ impl<K: LockKind> TLocks<K> {
             Group::alone(lane)
         };
         if group.by_itself {
-            return self.with_by_itself(lane, index, &place, || section(1));
+            // No other lane runs with it here, so it needs no warp operation and no record of how
+            // far it has come, which takes a third of the time of a section (`super::group`).
+            let turn = self.acquire(lane, index, &place)?;
+            return Ok(self.hold(lane, index, &place, turn, || section(1)));
         }
         let mut refused = None;
         let mut turn = Turn::default();
@@ -241,31 +211,39 @@ impl<K: LockKind> TLocks<K> {
         result.ok_or(LockFault::NotHeld)
     }
 
-    /// Does [`Self::with`] for a lane that no other of its warp runs with here. It
-    /// needs no warp operation and no record of how far it has come, which takes a
-    /// third of the time of a section. (See [`super::group`] for why this is safe.)
-    fn with_by_itself<L: Lane, R>(
+    /// Acquires a lock for a lane that acts alone.
+    pub(super) fn acquire<L: Lane>(
         &self,
         lane: &L,
         index: u64,
         place: &Place,
-        section: impl FnOnce() -> R,
-    ) -> Result<R, LockFault> {
+    ) -> Result<Turn, LockFault> {
         let refused = |fault| self.fault(lane, index, fault);
         let mut turn = K::arrive(lane, place).map_err(refused)?;
         let mut pauses = Pauses::default();
         loop {
             match K::poll(lane, place, &mut turn) {
-                Poll::Granted => break,
+                Poll::Granted => return Ok(turn),
                 Poll::Wait(ns) => {
                     (pauses.pause(lane, ns, || self.header.check(lane))).map_err(refused)?;
                 }
                 Poll::Failed(fault) => return Err(refused(fault)),
             }
         }
+    }
+
+    /// Runs the section of a lane that holds a lock, and gives the lock up.
+    fn hold<L: Lane, R>(
+        &self,
+        lane: &L,
+        index: u64,
+        place: &Place,
+        turn: Turn,
+        section: impl FnOnce() -> R,
+    ) -> R {
         let result = self.header.watch(lane, index, section);
         Self::give_up(lane, place, turn);
-        Ok(result)
+        result
     }
 
     /// Makes all steps of giving a lock up.
@@ -292,12 +270,8 @@ impl<K: LockKind> TLocks<K> {
     {
         let place = self.place(lane, index)?;
         let turn = K::try_acquire(lane, &place);
-        let Some(turn) = turn.map_err(|fault| self.fault(lane, index, fault))? else {
-            return Ok(None);
-        };
-        let result = self.header.watch(lane, index, section);
-        Self::give_up(lane, &place, turn);
-        Ok(Some(result))
+        let turn = turn.map_err(|fault| self.fault(lane, index, fault))?;
+        Ok(turn.map(|turn| self.hold(lane, index, &place, turn, section)))
     }
 }
 

@@ -53,7 +53,7 @@ impl<K: LockKind> TLocks<K> {
             match self.step(lane, &mut walk, &mut visit) {
                 Progress::Going => {}
                 Progress::Pausing(ns) => {
-                    if let Err(fault) = pauses.pause(lane, ns, || self.header().check(lane)) {
+                    if let Err(fault) = pauses.pause(lane, ns, || self.header.check(lane)) {
                         // The lock waited for is not the lane's, and has nothing to give up.
                         walk.here.turn = None;
                         let fault = self.fault(lane, walk.here.index, fault);
@@ -106,7 +106,7 @@ impl<K: LockKind> TLocks<K> {
             Poll::Granted => {
                 let behind = walk.behind.as_ref().map(|behind| behind.index);
                 let here = walk.here.index;
-                match self.header().watch(lane, here, || visit(behind, here)) {
+                match self.header.watch(lane, here, || visit(behind, here)) {
                     Step::Next(index) => walk.next = Some(index),
                     Step::Done(result) => walk.done = Some(Ok(result)),
                 }

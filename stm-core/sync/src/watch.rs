@@ -1,6 +1,6 @@
 //! Kinds made of other kinds that report misuse: [`Checked`] and [`Timeout`].
 
-use super::lock::{LockFault, LockKind, Pauses, Place, Poll, TryLock, Turn};
+use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 use super::locks::TLocks;
 use core::marker::PhantomData;
 use stm_machine::Lane;
@@ -139,18 +139,7 @@ impl<K: LockKind> TLocks<Checked<K>> {
     /// Then it does not hold it once more.
     pub fn lock<L: Lane>(&self, lane: &L, index: u64) -> Result<(), LockFault> {
         let place = self.place(lane, index)?;
-        let refused = |fault| self.fault(lane, index, fault);
-        let mut turn = Checked::<K>::arrive(lane, &place).map_err(refused)?;
-        let mut pauses = Pauses::default();
-        loop {
-            match Checked::<K>::poll(lane, &place, &mut turn) {
-                Poll::Granted => break,
-                Poll::Wait(ns) => {
-                    (pauses.pause(lane, ns, || self.header().check(lane))).map_err(refused)?;
-                }
-                Poll::Failed(fault) => return Err(refused(fault)),
-            }
-        }
+        let turn = self.acquire(lane, index, &place)?;
         for (i, value) in turn.words().into_iter().enumerate() {
             // SAFETY: the lock's words, which only the holder uses.
             unsafe { lane.store_relaxed_32(Checked::<K>::word(&place, TURN + i as u32), value) };

@@ -34,27 +34,15 @@
 //!
 //! What any thread of the grid wrote before is then visible to all of them.
 
-mod chosen;
-mod counted;
-mod grouped;
-mod led;
+mod algorithms;
 mod place;
-mod tree;
-mod two_stage;
-mod xiao_feng;
 
 use crate::{sealed::Sealed, wait::Stopped};
 use core::marker::PhantomData;
 use stm_machine::{Lane, observe::Mutant};
 
-pub use chosen::{Chosen, Kind};
-pub use counted::Counted;
-pub use grouped::Grouped;
-pub use led::Led;
+pub use algorithms::{Chosen, Counted, Grouped, Kind, Led, Tree, TwoStage, XiaoFeng};
 pub use place::BarrierMemory;
-pub use tree::Tree;
-pub use two_stage::TwoStage;
-pub use xiao_feng::XiaoFeng;
 
 /// The largest number of blocks of a grid with a barrier.
 pub const BLOCKS_MAX: u32 = 1 << 16;
@@ -101,7 +89,7 @@ pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
 /// A barrier as a kernel's parameter. The host's `GridBarrier` owns it.
 #[repr(C)]
 pub struct TBarrier<B> {
-    place: BarrierMemory,
+    pub(crate) place: BarrierMemory,
     meeting: PhantomData<B>,
 }
 

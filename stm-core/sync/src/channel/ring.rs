@@ -94,8 +94,8 @@ impl RingShape {
 #[repr(C)]
 pub struct TRings<T = u32, S = Global> {
     space: S,
-    shape: RingShape,
-    stop: Stop,
+    pub(crate) shape: RingShape,
+    pub(crate) stop: Stop,
     value: PhantomData<T>,
 }
 

@@ -19,7 +19,7 @@ use stm_machine::{Element, Lane, Stop};
 pub struct TChannels<T = u32, S = Global> {
     space: S,
     len: u64,
-    stop: Stop,
+    pub(crate) stop: Stop,
     value: PhantomData<T>,
 }
 

@@ -21,24 +21,16 @@
 //! the machine schedules them independently (compute capability 7.0 and later), or if there is room
 //! for all of them.
 
-mod checked;
-mod chosen;
-mod sleeping;
-mod spin;
-mod tickets;
+mod algorithms;
 
 use crate::wait::{Stopped, until};
 use crate::{group::Group, sealed::Sealed};
 use core::{marker::PhantomData, mem::ManuallyDrop};
 use stm_machine::{Lane, Stop, observe::Mutant};
 
-pub use checked::Checked;
 #[cfg(feature = "host")]
-pub(crate) use checked::MISUSE;
-pub use chosen::{Chosen, Kind, State};
-pub use sleeping::Sleeping;
-pub use spin::{Spin, SpinBackoff};
-pub use tickets::Tickets;
+pub(crate) use algorithms::MISUSE;
+pub use algorithms::{Checked, Chosen, Kind, Sleeping, Spin, SpinBackoff, State, Tickets};
 
 /// The largest count of a semaphore.
 pub const COUNT_MAX: u32 = (1 << 30) - 1;
@@ -116,9 +108,9 @@ pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
 pub struct TSemaphores<S> {
     words: *mut u64,
     len: u64,
-    count: u32,
-    kind: u32,
-    stop: Stop,
+    pub(crate) count: u32,
+    pub(crate) kind: u32,
+    pub(crate) stop: Stop,
     waiting: PhantomData<S>,
 }
 
