@@ -11,6 +11,7 @@ macro_rules! errors {
     ) => {
         $(#[$of])*
         #[allow(missing_docs)] // of the fields, which stand in the text and in the table above
+        #[allow(clippy::doc_markdown)] // the texts are as they are printed
         pub enum Error {
             $(#[doc = $text] #[error($text)] $name $({ $($field: $type),* })?,)*
         }
