@@ -74,10 +74,9 @@ impl<K: LockKind> TLocks<K> {
     }
 
     /// Sets up the block's part of the locks in its shared memory, from the word on that the locks
-    /// were made for (`Locks::behind_shared_words`). It does nothing for kinds that have none
-    /// ([`LockKind::SHARED_WORDS`]); for others it is called before the first use of a lock, and
-    /// ends with a barrier of the block. If the launch has too little shared memory, the use of the
-    /// locks that are past its end is a fault.
+    /// were made for (`Locks::behind_shared_words`). For kinds that have such a part
+    /// ([`LockKind::SHARED_WORDS`]) it is called before the first use of a lock, and ends with a barrier
+    /// of the block. The use of a lock that is past the end of shared memory is a fault.
     ///
     /// # Safety
     /// All threads of the block make this call, and nobody else uses these words of shared memory.
@@ -107,20 +106,18 @@ impl<K: LockKind> TLocks<K> {
 
     /// Runs `section` while the calling lane holds the lock of this index, and returns its result.
     ///
-    /// Lanes of one warp may call this together, for the same lock or for different ones, or while
-    /// other lanes of the warp do something else: no divergence makes it wait for ever. For kinds
-    /// with [`LockKind::WARP_HANDOFF`], lanes that run together and want the same lock acquire it
-    /// once, and their sections follow each other in the order of the lanes. The section is that of
-    /// one lane, so it must not contain operations of the whole warp or block.
+    /// Lanes of one warp may call this together, for one lock or several, or while others do something
+    /// else: no divergence makes it wait for ever. For kinds with [`LockKind::WARP_HANDOFF`], lanes that
+    /// run together and want the same lock acquire it once, and have their sections in their order. The
+    /// section is that of one lane, so it must not contain operations of the whole warp or block.
     ///
     /// The section may acquire locks of other arrays, and of the same array up to
-    /// [`LockKind::HELD_MAX`]. Then all threads must acquire locks in one order, as everywhere, and
-    /// the lanes of a warp must be scheduled independently (compute capability 7.0): a lane that
-    /// waits inside of a section may wait for another one of its warp.
+    /// [`LockKind::HELD_MAX`], if all threads acquire locks in one order and the lanes of a warp are
+    /// scheduled independently (compute capability 7.0), as one may wait for another of its warp.
     ///
     /// # Errors
-    /// The index is past the end, or the thread cannot be served; then the
-    /// section has not run. The fault is recorded, and the host reports it.
+    /// The index is past the end, or the thread cannot be served; then the section has not run. The
+    /// fault is recorded, and the host reports it.
     pub fn with<L: Lane, R>(
         &self,
         lane: &L,
@@ -144,10 +141,7 @@ impl<K: LockKind> TLocks<K> {
             Group::alone(lane)
         };
         if group.by_itself {
-            // No other lane runs with it here, so it needs no warp operation and no record of how
-            // far it has come, which takes a third of the time of a section (`super::group`).
-            let turn = self.acquire(lane, index, &place)?;
-            return Ok(self.hold(lane, index, &place, turn, || section(1)));
+            return self.with_by_itself(lane, index, &place, || section(1));
         }
         let mut refused = None;
         let mut turn = Turn::default();
@@ -211,39 +205,31 @@ impl<K: LockKind> TLocks<K> {
         result.ok_or(LockFault::NotHeld)
     }
 
-    /// Acquires a lock for a lane that acts alone.
-    pub(super) fn acquire<L: Lane>(
+    /// Does [`Self::with`] for a lane that no other of its warp runs with here. It
+    /// needs no warp operation and no record of how far it has come, which takes a
+    /// third of the time of a section. (See [`super::group`] for why this is safe.)
+    fn with_by_itself<L: Lane, R>(
         &self,
         lane: &L,
         index: u64,
         place: &Place,
-    ) -> Result<Turn, LockFault> {
+        section: impl FnOnce() -> R,
+    ) -> Result<R, LockFault> {
         let refused = |fault| self.fault(lane, index, fault);
         let mut turn = K::arrive(lane, place).map_err(refused)?;
         let mut pauses = Pauses::default();
         loop {
             match K::poll(lane, place, &mut turn) {
-                Poll::Granted => return Ok(turn),
+                Poll::Granted => break,
                 Poll::Wait(ns) => {
                     (pauses.pause(lane, ns, || self.header.check(lane))).map_err(refused)?;
                 }
                 Poll::Failed(fault) => return Err(refused(fault)),
             }
         }
-    }
-
-    /// Runs the section of a lane that holds a lock, and gives the lock up.
-    fn hold<L: Lane, R>(
-        &self,
-        lane: &L,
-        index: u64,
-        place: &Place,
-        turn: Turn,
-        section: impl FnOnce() -> R,
-    ) -> R {
         let result = self.header.watch(lane, index, section);
         Self::give_up(lane, place, turn);
-        result
+        Ok(result)
     }
 
     /// Makes all steps of giving a lock up.
@@ -253,9 +239,8 @@ impl<K: LockKind> TLocks<K> {
         }
     }
 
-    /// Runs `section` while the calling lane holds the lock of this index, if it is free now, and
-    /// returns its result, or `None` if the lock is held or awaited. It does not wait for the lock.
-    /// Lanes of one warp do not act as a group here.
+    /// Does [`Self::with`] if the lock is free now, or returns `None` if it is held or awaited. It does
+    /// not wait for the lock, and lanes of one warp do not act as a group.
     ///
     /// # Errors
     /// Those of [`Self::with`].
@@ -270,8 +255,12 @@ impl<K: LockKind> TLocks<K> {
     {
         let place = self.place(lane, index)?;
         let turn = K::try_acquire(lane, &place);
-        let turn = turn.map_err(|fault| self.fault(lane, index, fault))?;
-        Ok(turn.map(|turn| self.hold(lane, index, &place, turn, section)))
+        let Some(turn) = turn.map_err(|fault| self.fault(lane, index, fault))? else {
+            return Ok(None);
+        };
+        let result = self.header.watch(lane, index, section);
+        Self::give_up(lane, &place, turn);
+        Ok(Some(result))
     }
 }
 

@@ -24,9 +24,8 @@ impl<K: LockKind> TLocks<K> {
     /// It acquires lock `first` and calls `visit` with `None` and `first`. When that returns
     /// [`Step::Next`], the lane gives up the lock behind the present one, if there is one, acquires
     /// the next and calls `visit` again with the indices of the two locks that it holds then: the
-    /// one before, and the present one. So at most two locks are held at a time, and whoever walks
-    /// the same way never overtakes. All walks must go in one order of the locks. The kind must
-    /// allow two locks to be held, which is checked at compile time.
+    /// one before, and the present one. So whoever walks the same way never overtakes. All walks must
+    /// go in one order of the locks. The kind must allow two locks to be held ([`LockKind::HELD_MAX`]).
     ///
     /// # Errors
     /// An index is past the end, or the thread cannot be served. Then no lock is held any more.

@@ -95,7 +95,7 @@ pub type Rings<D, T = u32> = Owner<D, TRings<T>>;
 
 impl<T: Element> Reference<()> for TRings<T> {
     fn stop(&self) -> Option<(Stop, &'static str)> {
-        Some((self.stop, "channels"))
+        Some((self.ring.stop, "channels"))
     }
 }
 
@@ -121,6 +121,6 @@ impl<D: Device, T: Element> Rings<D, T> {
 
     /// Returns the shape.
     pub const fn shape(&self) -> RingShape {
-        self.view.shape
+        self.view.ring.shape
     }
 }

@@ -100,14 +100,6 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     }
 
     stm_machine::counted!("locks", u64, view.len());
-
-    /// Reports the first fault of the launches since the locks were made or [reset](Self::reset).
-    ///
-    /// # Errors
-    /// [`Error::LockMisused`] or [`Error::LockTimeout`], or an error of the device.
-    pub fn check(&self) -> Result<(), Error> {
-        check(&self.words(0..FAULT_WORDS)?, self.made)
-    }
 }
 
 impl<D: Device> Locks<D, Chosen> {
@@ -124,24 +116,27 @@ impl<D: Device> Locks<D, Chosen> {
     }
 }
 
-/// Reports the fault that the first words of a memory record, if there is one;
-/// `what` names the locks.
-fn check(words: &[u32], what: &'static str) -> Result<(), Error> {
-    let pair = |i: usize| u64::from(words[i]) | u64::from(words[i + 1]) << 32;
-    let (number, lock, thread) = (words[0], pair(1), pair(3));
-    if number == 0 {
-        return Ok(());
+impl<D: Device, V: Reference<&'static str>> Owner<D, V, &'static str> {
+    /// Reports the first fault of the launches since the locks or combiners were made or
+    /// [reset](Self::reset).
+    ///
+    /// # Errors
+    /// [`Error::LockMisused`] or, of locks, [`Error::LockTimeout`]; or an error of the device.
+    pub fn check(&self) -> Result<(), Error> {
+        let (words, what) = (self.words(0..FAULT_WORDS)?, self.made);
+        let pair = |i: usize| u64::from(words[i]) | u64::from(words[i + 1]) << 32;
+        let (lock, thread) = (pair(1), pair(3));
+        match (words[0], LockFault::of(words[0])) {
+            (0, _) => Ok(()),
+            (_, LockFault::TimedOut) => Err(Error::LockTimeout { thread, lock, what }),
+            (_, fault) => Err(Error::LockMisused {
+                thread,
+                mistake: fault.mistake(),
+                lock,
+                what,
+            }),
+        }
     }
-    let fault = LockFault::of(number);
-    if fault == LockFault::TimedOut {
-        return Err(Error::LockTimeout { thread, lock, what });
-    }
-    Err(Error::LockMisused {
-        thread,
-        mistake: fault.mistake(),
-        lock,
-        what,
-    })
 }
 
 fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
@@ -190,15 +185,6 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
     }
 
     stm_machine::counted!("combiners", u64, view.len());
-
-    /// Reports the first fault of the launches since the combiners were made or
-    /// [reset](Self::reset).
-    ///
-    /// # Errors
-    /// [`Error::LockMisused`], or an error of the device.
-    pub fn check(&self) -> Result<(), Error> {
-        check(&self.words(0..FAULT_WORDS)?, self.made)
-    }
 
     /// Has the next request of each combiner be number `number`, for tests of
     /// combiners that are old.

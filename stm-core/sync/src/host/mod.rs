@@ -1,7 +1,7 @@
 //! The host's side: the owners of locks, combiners, barriers, semaphores and channels.
 //!
-//! [`Error`] says which errors every function returns that reaches a device; where there are others,
-//! its documentation names them.
+//! [`Error`](stm_machine::host::Error) says which errors every function returns that reaches a
+//! device; where there are others, its documentation names them.
 
 mod channels;
 mod defaults;

@@ -172,16 +172,13 @@ impl Waiting for Sleeping {
 /// A semaphore that counts two things only: the tickets drawn, and the posts. Whoever has
 /// ticket t is inside as soon as there are more than t less `count` posts.
 ///
-/// It does less than [`Sleeping`]. A thread that comes makes one addition and
-/// one load, both in flight together, whether there is room or not; a thread that leaves makes
-/// one addition, for whose result it does not wait, and need not know whether somebody waits.
-/// So a hand-over takes the way of one addition and of one load. Threads come in in the order
-/// of their tickets.
+/// A thread that comes makes one addition and one load, both in flight together, and one that leaves
+/// makes one addition, for whose result it does not wait. So a hand-over takes the way of one addition
+/// and of one load. Threads come in in the order of their tickets.
 ///
-/// At most `count` are inside: only threads whose ticket is below `count` plus the posts have
-/// come in, so there are at most that many of them, and each post is by one that has left. A
-/// number of posts that was loaded earlier is a smaller one, and lets in fewer. Tickets and
-/// posts have 64 bits each, in lines of their own.
+/// At most `count` are inside: only threads whose ticket is below `count` plus the posts have come in,
+/// and each post is by one that has left. A number of posts that was loaded earlier is a smaller one,
+/// and lets in fewer. Tickets and posts have 64 bits each, in lines of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct Tickets;
 
@@ -228,8 +225,8 @@ impl Waiting for Tickets {
 /// one thread more than the count from then on. The host reports the first (`Semaphores::check`).
 ///
 /// It counts the threads inside, which takes an addition for each wait and a compare-and-swap for
-/// each post. If there are more posts than waits, one of them is found, though it may be another
-/// one than that by mistake: a semaphore does not know whose wait a post belongs to.
+/// each post. The post that it finds may be another one than that by mistake: a semaphore does not
+/// know whose wait a post belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<S>(PhantomData<S>);
 

@@ -14,12 +14,11 @@
 //! order in which they came.
 //!
 //! [`TSemaphore::with`] runs a closure inside. Lanes of a warp that wait and lanes that are inside
-//! go in rounds, and all that began together at one semaphore meet at the end of each, so that no
-//! lane is kept from leaving by another of its warp that waits for that, whatever the machine does
-//! where a warp diverges. [`TSemaphore::wait`] and [`TSemaphore::post`] are for a wait and a post
-//! in different places or by different threads; lanes of one warp may wait together there only if
-//! the machine schedules them independently (compute capability 7.0 and later), or if there is room
-//! for all of them.
+//! go in rounds, so that no lane is kept from leaving by another of its warp that waits for that,
+//! whatever the machine does where a warp diverges. [`TSemaphore::wait`] and [`TSemaphore::post`] are
+//! for a wait and a post in different places or by different threads; lanes of one warp may wait
+//! together there only if the machine schedules them independently (compute capability 7.0 and
+//! later), or if there is room for all of them.
 
 mod algorithms;
 
@@ -182,10 +181,8 @@ impl<S: Waiting> TSemaphore<S> {
     /// made room wrote inside is visible to `f`.
     ///
     /// Any lanes of a warp may call this, together or apart; `f` may diverge, but must not wait for
-    /// a lane of its warp that is outside. A lane that has been inside waits here for those of its
-    /// warp that came together with it for the same semaphore, and for no others. So `f` may wait
-    /// for another semaphore, if all threads take them in one order and the lanes of a warp are
-    /// scheduled independently (compute capability 7.0).
+    /// a lane of its warp that is outside. It may wait for another semaphore, if all threads take them
+    /// in one order and the lanes of a warp are scheduled independently (compute capability 7.0).
     ///
     /// # Errors
     /// [`Stopped`]; then `f` has not run.
