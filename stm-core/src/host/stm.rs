@@ -1,13 +1,8 @@
 //! The owner of a transactional memory's metadata.
 //!
-//! A launch goes through these steps:
-//!
-//! 1. reset the gate, the stop flag, the fault and the statistics; the clock
-//!    and the versions stay;
-//! 2. launch the kernel and wait for it;
-//! 3. read the statistics and the fault;
-//! 4. check the metadata; if it is corrupt, every later launch returns the same
-//!    error.
+//! A launch resets the gate, the stop flag, the fault and the statistics, while the clock and the
+//! versions stay; launches the kernel and waits for it; reads the statistics and the fault; and checks
+//! the metadata. If that is corrupt, every later launch returns the same error.
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::config::StmConfig;
@@ -284,10 +279,9 @@ impl<D: Device> Stm<D> {
     /// and returns the time the kernel ran and its statistics.
     ///
     /// After the launch it checks that there was no fault, that commits plus aborts equal attempts,
-    /// that all locks are free and none has a version above the clock, and what the arrays that it
-    /// [watches](Self::watch) have. Of the lock table and of each array it reads 64 KiB, others
-    /// after each launch; after a timeout, a panic or a fault, and in [`Self::check_in_full`], all of them.
-    /// Arrays that it does not watch are not checked; their `download` reports the same.
+    /// that all locks are free and none has a version above the clock, and the arrays that it
+    /// [watches](Self::watch). Of the lock table and of each array it reads 64 KiB, others after each
+    /// launch; after a timeout, a panic or a fault, and in [`Self::check_in_full`], all of them.
     ///
     /// # Errors
     /// A fault of a transaction ([`Error::CapacityExceeded`],

@@ -22,9 +22,8 @@ impl<K> Unnoted for K {}
 
 /// A kernel: an entry name, a parameter struct, and a body generic over the machine.
 ///
-/// The same `run` becomes PTX (through an `extern "ptx-kernel"` entry point
-/// named [`Kernel::ENTRY`] that takes [`Kernel::Params`] by value and calls
-/// it), a call on CPU threads, or fibres in the simulator of the crate `verify`.
+/// The same `run` becomes PTX (an entry point [`Kernel::ENTRY`] that takes [`Kernel::Params`] by
+/// value), a call on CPU threads, or fibres in the simulator of the crate `verify`.
 ///
 /// The attribute [`#[kernel]`](macro@crate::kernel) makes one of a function. By hand it is:
 ///
@@ -60,9 +59,8 @@ pub trait Kernel: 'static {
     const ENTRY: &'static str;
 
     /// The parameters of a launch, which all threads read, though those that refer to memory are
-    /// neither `Send` nor `Sync` ([`View`](crate::View)). They must be
-    /// `#[repr(C)]`, so that host and device agree on their layout. A launch on
-    /// a GPU compares their size and alignment with those in the PTX.
+    /// neither `Send` nor `Sync` ([`View`](crate::View)). They must be `#[repr(C)]`. A launch on a GPU
+    /// compares their size and alignment with those in the PTX.
     type Params: Copy + 'static;
 
     /// The names and types of the parameters as the sources name them, or
