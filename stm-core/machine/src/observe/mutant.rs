@@ -5,7 +5,7 @@
 //! machine that ships, the answer is the constant `false`, and the compiler leaves nothing of the
 //! defects in the code.
 
-use crate::kernel::EntryName;
+use crate::kernel::name::EntryName;
 
 /// In the number of a defect that a GPU's lane has: it also waits where fences
 /// are ([`Lane::delay_at_fence`](crate::Lane::delay_at_fence)).
