@@ -40,6 +40,19 @@ fn draw<L: Lane>(lane: &L, place: &Place) -> Turn {
     Turn::at(unsafe { lane.fetch_add_relaxed_32(place.word(0), 1) })
 }
 
+#[inline(always)]
+fn is_served<L: Lane>(lane: &L, place: &Place, turn: Turn) -> bool {
+    // SAFETY: the lock's word, which is live.
+    unsafe { load_grant(lane, place.word(1)) == turn.place }
+}
+
+#[inline(always)]
+fn serve_next<L: Lane>(lane: &L, place: &Place, turn: Turn) -> bool {
+    // SAFETY: the lock's word, which only the holder writes.
+    unsafe { store_given_up(lane, place.word(1), turn.place.wrapping_add(1)) };
+    true
+}
+
 /// Draws the ticket that is served, if it is the next one.
 #[inline(always)]
 fn try_draw<L: Lane>(lane: &L, place: &Place) -> Option<Turn> {
@@ -69,8 +82,7 @@ macro_rules! ticket {
             }
 
             fn poll<L: Lane>(lane: &L, place: &Place, $turn: &mut Turn) -> Poll {
-                // SAFETY: the lock's word, which is live.
-                if unsafe { load_grant(lane, place.word(1)) } == $turn.place {
+                if is_served(lane, place, *$turn) {
                     Poll::Granted
                 } else {
                     Poll::Wait($pause)
@@ -78,9 +90,7 @@ macro_rules! ticket {
             }
 
             fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
-                // SAFETY: the lock's word, which only the holder writes.
-                unsafe { store_given_up(lane, place.word(1), turn.place.wrapping_add(1)) };
-                true
+                serve_next(lane, place, *turn)
             }
         }
 

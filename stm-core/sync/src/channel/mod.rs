@@ -89,13 +89,10 @@ unsafe fn put<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, tag: u3
 unsafe fn store<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, words: [u64; 2]) {
     // SAFETY: the caller's promise.
     unsafe {
-        if !T::WIDE {
-            space.store(lane, i, words[0]);
-        } else if let Some(pair) = space.pair(lane, 2 * i) {
-            lane.store_relaxed_128(pair, words);
+        if T::WIDE {
+            space.store_pair(lane, 2 * i, words);
         } else {
-            space.store(lane, 2 * i, words[0]);
-            space.store(lane, 2 * i + 1, words[1]);
+            space.store(lane, i, words[0]);
         }
     }
 }
@@ -108,12 +105,10 @@ unsafe fn store<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, words
 unsafe fn look<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64) -> [u64; 2] {
     // SAFETY: the caller's promise. Relaxed: as for `put`.
     unsafe {
-        if !T::WIDE {
-            [space.load(lane, i); 2]
-        } else if let Some(pair) = space.pair(lane, 2 * i) {
-            lane.load_relaxed_128(pair)
+        if T::WIDE {
+            space.load_pair(lane, 2 * i)
         } else {
-            [space.load(lane, 2 * i), space.load(lane, 2 * i + 1)]
+            [space.load(lane, i); 2]
         }
     }
 }

@@ -30,8 +30,36 @@ pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
     /// The obligations are those of [`Self::load`].
     unsafe fn store<L: Lane>(self, lane: &L, i: u64, v: u64);
 
-    /// Returns the address of words `i` and `i + 1`, `i` even, if one access reaches both. They are
-    /// then accessed only as a pair.
+    /// Loads words `i` and `i + 1`, `i` even, in one access where the machine can.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::load`], for both, and they are accessed only as a pair.
+    unsafe fn load_pair<L: Lane>(self, lane: &L, i: u64) -> [u64; 2] {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe {
+            match self.pair(lane, i) {
+                Some(words) => lane.load_relaxed_128(words),
+                None => [self.load(lane, i), self.load(lane, i + 1)],
+            }
+        }
+    }
+
+    /// Stores words `i` and `i + 1`, `i` even, in one access where the machine can.
+    ///
+    /// # Safety
+    /// The obligations are those of [`Self::load_pair`].
+    unsafe fn store_pair<L: Lane>(self, lane: &L, i: u64, v: [u64; 2]) {
+        // SAFETY: the caller upholds the contract of this function.
+        unsafe {
+            if let Some(words) = self.pair(lane, i) {
+                return lane.store_relaxed_128(words, v);
+            }
+            self.store(lane, i, v[0]);
+            self.store(lane, i + 1, v[1]);
+        }
+    }
+
+    /// Returns the address of words `i` and `i + 1`, `i` even, if one access reaches both.
     #[doc(hidden)]
     fn pair<L: Lane>(self, _lane: &L, _i: u64) -> Option<*mut u64> {
         None
