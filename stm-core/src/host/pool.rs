@@ -146,8 +146,8 @@ impl<D: Device> Pool<D> {
         Ok(nodes)
     }
 
-    /// Lets the transactions of the following launches store at once to the nodes that are free
-    /// now. Call it between launches, when no data links to a free node.
+    /// Lets the transactions of the following launches store at once to the nodes that are free now
+    /// and that no data links to.
     pub fn refresh(&mut self) -> Result<(), Error> {
         let mut words = self.words.download()?;
         for word in &mut words {
@@ -366,9 +366,8 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
         })
     }
 
-    /// Returns the records, in the order of the transactions' numbers. While the
-    /// transactions of a launch initialise their nodes, others may read those
-    /// that they have found a link to, and no others.
+    /// Returns the records, in the order of the transactions' numbers. While the transactions of a
+    /// launch initialise their nodes, others may read those only that they have found a link to.
     pub const fn records(&self) -> &Records<D, R> {
         &self.records
     }

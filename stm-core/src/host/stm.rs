@@ -110,9 +110,8 @@ fn region_bytes<D: Device>(device: &D, launch: Launch, capacity: Capacity) -> Re
         .saturating_mul(8))
 }
 
-/// A transactional memory on a device: the clock, the lock table, the logs of
-/// every warp, and the statistics. It serves any number of launches of any
-/// shape ([`Self::reshape`]), and runs one algorithm.
+/// A transactional memory on a device: the clock, the lock table, the logs of every warp, and the
+/// statistics. It serves any number of launches of any shape, and runs one algorithm.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -184,8 +183,8 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    /// Makes the following launches have this shape. The sets of the lanes grow if the launch is
-    /// larger than those before; handles made before are then not valid any more.
+    /// Makes the following launches have this shape. If it is larger than those before, the sets of
+    /// the lanes grow, and handles made before are not valid any more.
     ///
     /// # Errors
     /// The shape exceeds the limits of the device, or its memory.

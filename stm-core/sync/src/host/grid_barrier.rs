@@ -8,14 +8,12 @@ use stm_machine::{Kernel, Stop};
 
 /// A barrier for launches of one shape, with the algorithm `B`.
 ///
-/// All blocks of such a launch must be resident at the same time. [`launch`](Owner::launch) asks
-/// the device and refuses a launch that does not fit with the number of blocks that
-/// would. On the CPU each thread of each block is an OS thread of its own, of which there
-/// may be 4,096; in a simulator all lanes run.
+/// All blocks of such a launch must be resident at the same time. [`launch`](Owner::launch) asks the
+/// device and refuses a launch that does not fit with the number of blocks that would. On the CPU
+/// there may be 4,096 threads; in a simulator all lanes run.
 ///
-/// It is lent to a kernel as `&GridBarrier<D, B>`, whose launch must have its [shape](Owner::shape):
-/// blocks that need not be resident together might wait for each other for ever. The
-/// [crate's page](crate) has an example. After a launch that ended with an error, call
+/// It is lent to a kernel as `&GridBarrier<D, B>`, whose launch must have its [shape](Owner::shape).
+/// The [crate's page](crate) has an example. After a launch that ended with an error, call
 /// [`reset`](Owner::reset).
 pub type GridBarrier<D, B> = Owner<D, TBarrier<B>, Launch>;
 

@@ -87,8 +87,7 @@ impl Cuda {
     /// `name` names it in an error.
     ///
     /// The host waits for what the caller has put into the slice's stream, and for what `cudarc`
-    /// knows of in others, so that any launch may have the array, whatever stream it is in. All
-    /// that this library does with the array has ended when the borrow ends.
+    /// knows of in others. All that this library does with the array has ended when the borrow ends.
     ///
     /// # Errors
     /// [`Error::OtherDevice`] if the slice is of another context,
