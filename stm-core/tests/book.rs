@@ -15,7 +15,9 @@ const ERRORS: [&str; 2] = [
 /// stands for each value.
 fn messages(source: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    for part in source.split("#[error(").skip(1) {
+    let parts = source.split("#[error(").skip(1);
+    // Those of a macro are no texts.
+    for part in parts.filter(|part| !part.starts_with('$')) {
         let (_, rest) = part.split_once('"').expect("a message in quotes");
         let (message, rest) = rest.split_once('"').expect("the end of the message");
         let lines: Vec<&str> = message.split("\\\n").map(str::trim_start).collect();

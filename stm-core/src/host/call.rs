@@ -10,8 +10,7 @@ use std::time::Duration;
 use stm_machine::host::{Device, Error, Launch, Pod};
 use stm_machine::{Element, Layout};
 
-/// A launch that has ended: its time and the statistics of its transactions, to
-/// which it dereferences.
+/// A launch that has ended: its time, and the statistics, to which it dereferences.
 ///
 /// ```
 /// use stm_core::prelude::*;

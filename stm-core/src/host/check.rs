@@ -20,11 +20,9 @@ use std::string::{String, ToString};
 use stm_machine::host::{Device, Error, Memory};
 
 impl<D: Device> Stm<D> {
-    /// Lets the checks after launches cover an array, until it is dropped. To
-    /// watch it again changes nothing.
-    ///
-    /// After a launch a cell that a transaction owns is [`Error::Corrupt`], which names the array
-    /// and the cell; [`Self::launch`] says how much of an array is checked.
+    /// Lets the checks after launches cover an array, until it is dropped. A cell that a transaction
+    /// owns then is [`Error::Corrupt`], which names the array and the cell; [`Self::launch`] says how
+    /// much of an array is checked.
     pub fn watch<F>(&mut self, array: &Arranged<D, F>) {
         self.add_watcher(array.watcher());
     }
@@ -52,8 +50,7 @@ impl<D: Device> Stm<D> {
         }
     }
 
-    /// Checks the whole lock table and all of the arrays that this memory
-    /// watches, in as long as it takes to copy them to the host.
+    /// Checks the whole lock table and all of the arrays that this memory watches.
     ///
     /// # Errors
     /// [`Error::Corrupt`], from this and every later launch; or an error of the device.

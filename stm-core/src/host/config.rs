@@ -28,7 +28,7 @@ pub struct StmConfig {
     /// Limits of waits and retries.
     pub retry_limits: RetryLimits,
     /// The time after which a launch is told to stop, or `None` for no limit. Lanes poll the stop
-    /// flag between attempts, so a closure that loops for ever is not stopped.
+    /// flag between attempts.
     pub time_limit: Option<Duration>,
 }
 
@@ -73,12 +73,7 @@ impl StmConfig {
         let expected = "a power of two from 4 to 4096";
         Error::unless(fits, "the stripe size in bytes", stripe, expected)?;
         let capacity = self.capacity;
-        let RetryLimits {
-            acquire_tries,
-            queue_after,
-            lanes_max,
-            ..
-        } = self.retry_limits;
+        let retry = self.retry_limits;
         let entries = (1, CAPACITY_MAX, "from 1 to 1048576");
         let actions = (0, CAPACITY_MAX, "from 0 to 1048576");
         let (tries, lanes) = ((1, u32::MAX, "at least 1"), (1, 32, "from 1 to 32"));
@@ -86,13 +81,17 @@ impl StmConfig {
             ("the capacity of the read set", capacity.reads, entries),
             ("the capacity of the write set", capacity.writes, entries),
             ("the capacity of the action log", capacity.actions, actions),
-            ("the number of tries at the locks", acquire_tries, tries),
             (
-                "the number of conflicts before a ticket",
-                queue_after,
+                "the number of tries at the locks",
+                retry.acquire_tries,
                 tries,
             ),
-            ("the number of lanes at a time", lanes_max, lanes),
+            (
+                "the number of conflicts before a ticket",
+                retry.queue_after,
+                tries,
+            ),
+            ("the number of lanes at a time", retry.lanes_max, lanes),
         ] {
             Error::unless((least..=most).contains(&value), what, value, expected)?;
         }

@@ -46,8 +46,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     }
 
     /// Copies all elements to foreign memory, waits for that, and returns the time that the device
-    /// took. The device copies; nothing goes through the host. It borrows the array alone, as
-    /// launches that borrow it have ended then.
+    /// took. The device copies; nothing goes through the host.
     ///
     /// # Errors
     /// [`Error::OtherLength`], [`Error::OtherDevice`]; [`Error::Corrupt`] if a transaction owns a

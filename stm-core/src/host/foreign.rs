@@ -1,9 +1,5 @@
-//! Arrays over memory that somebody else owns, as the arrays of transactions.
-//!
-//! Kernels of an algorithm with plain arrays (`fast-table`, and the paper's) work on a
-//! [`ForeignArray`] as it is. For an algorithm that keeps a version beside each value
-//! (`fast`), its elements are copied into the cells of a
-//! [`TxArray`](crate::host::TxArray) and back, by the device.
+//! Arrays over memory that somebody else owns, as the arrays of transactions: of an algorithm with
+//! plain arrays (`fast-table`, and the paper's) as they are, else copied into cells and back.
 
 use crate::algorithm::contract::Algorithm;
 use stm_machine::Element;
@@ -13,9 +9,7 @@ use stm_machine::host::{Device, Error, ForeignArray, Pod};
 ///
 /// Lend the array to a launch as `&array`, for a kernel's parameter `&A::Array<T>`. Under an
 /// algorithm that keeps versions beside the values, copy it into a
-/// [`TxArray`](crate::host::TxArray) of cells
-/// ([`TxArray::copy_from`](crate::host::TxArray::copy_from)) and back
-/// ([`TxArray::copy_to`](crate::host::TxArray::copy_to)).
+/// [`TxArray`](crate::host::TxArray) of cells and back.
 ///
 /// ```
 /// use stm_core::prelude::*;

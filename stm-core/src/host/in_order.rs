@@ -73,9 +73,8 @@ impl<D: Device> Stm<D> {
     /// The statistics, the fault and the checks after a launch are made once, after the last one,
     /// and the time limit counts for all of them, from the moment at which the closure has
     /// returned; on a device that waits for each launch, such as the CPU, it counts for each. After
-    /// a fault the launches that follow end as soon as they ask whether to stop. What the launches
-    /// borrow, they borrow until all have ended, so it is made before the call. [`InOrder`] has an
-    /// example.
+    /// a fault the launches that follow end as soon as they ask whether to stop. The launches borrow
+    /// until all have ended. [`InOrder`] has an example.
     ///
     /// # Errors
     /// The error that the closure returns; a fault of a transaction, a timeout,

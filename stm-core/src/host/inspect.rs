@@ -1,11 +1,9 @@
-//! What a launch must leave in the memory of arrays: no cell that a transaction
-//! owns, no row with additions pending.
+//! What a launch must leave in the memory of arrays: no cell that a transaction owns, no row with
+//! additions pending.
 //!
-//! An array and the [`Stm`](super::Stm) that watches it share the allocation
-//! ([`Allocation`], [`Watcher`]); the array alone writes it and keeps it alive.
-//!
-//! A check reads either everything or a window of [`WINDOW_BYTES`] that moves on
-//! from launch to launch, so that enough launches see all of it.
+//! An array and the [`Stm`](super::Stm) that watches it share the allocation, which the array alone
+//! writes and keeps alive. A check reads either everything or a window of [`WINDOW_BYTES`] that moves
+//! on from launch to launch.
 
 use core::ops::Range;
 use std::prelude::v1::*;

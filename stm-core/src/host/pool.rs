@@ -17,9 +17,8 @@ use stm_machine::host::{Buffer, Device, Error, Memory};
 /// A pool must have room for the nodes of the data and for those that attempts in progress hold, which is up to
 /// one for each allocation of each lane; without it a launch ends with [`Error::PoolExhausted`].
 ///
-/// Every launch may use it. [`Self::refresh`] between two launches lets
-/// transactions of `fast` and `fast-table` store to nodes at once that are free
-/// then; without it everything is right and some of it slower.
+/// Every launch may use it. [`Self::refresh`] between two launches lets transactions of `fast` and
+/// `fast-table` store at once to nodes that are free then, which is faster.
 ///
 /// ```
 /// use stm_core::host::{Cpu, Error, Pool};
@@ -147,8 +146,8 @@ impl<D: Device> Pool<D> {
         Ok(nodes)
     }
 
-    /// Lets the transactions of the following launches store at once to the nodes that are free
-    /// now. Call it between launches, when no data links to a free node.
+    /// Lets the transactions of the following launches store at once to the nodes that are free now
+    /// and that no data links to.
     pub fn refresh(&mut self) -> Result<(), Error> {
         let mut words = self.words.download()?;
         for word in &mut words {
@@ -251,9 +250,8 @@ impl<D: Device, R: Record> Nodes<D, R> {
         &mut self.pool
     }
 
-    /// Returns the records, in the order of the nodes' indices. Transactions of a
-    /// launch that allocates nodes reach them by [`Self::view`] alone: another
-    /// view would let them find a node that is being initialised.
+    /// Returns the records, in the order of the nodes' indices. Transactions of a launch that
+    /// allocates nodes reach them by [`Self::view`] alone, or would find nodes half initialised.
     pub const fn records(&self) -> &Records<D, R> {
         &self.records
     }
@@ -368,9 +366,8 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
         })
     }
 
-    /// Returns the records, in the order of the transactions' numbers. While the
-    /// transactions of a launch initialise their nodes, others may read those
-    /// that they have found a link to, and no others.
+    /// Returns the records, in the order of the transactions' numbers. While the transactions of a
+    /// launch initialise their nodes, others may read those only that they have found a link to.
     pub const fn records(&self) -> &Records<D, R> {
         &self.records
     }

@@ -9,10 +9,8 @@ use std::prelude::v1::*;
 use stm_machine::host::{Device, Error};
 use stm_machine::{Element, Layout, WordAddress};
 
-/// `len` records of type `R` in the memory of a device, for transactions of any
-/// algorithm: the layout is a value and can be changed.
-///
-/// What [`TxArray`](super::TxArray) says about the versions of cells holds for records as well.
+/// `len` records of type `R` in the memory of a device, for transactions of any algorithm, as the
+/// elements of a [`TxArray`](super::TxArray) are.
 ///
 /// ```
 /// use stm_core::Layout;

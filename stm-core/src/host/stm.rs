@@ -1,13 +1,8 @@
 //! The owner of a transactional memory's metadata.
 //!
-//! A launch goes through these steps:
-//!
-//! 1. reset the gate, the stop flag, the fault and the statistics; the clock
-//!    and the versions stay;
-//! 2. launch the kernel and wait for it;
-//! 3. read the statistics and the fault;
-//! 4. check the metadata; if it is corrupt, every later launch returns the same
-//!    error.
+//! A launch resets the gate, the stop flag, the fault and the statistics, while the clock and the
+//! versions stay; launches the kernel and waits for it; reads the statistics and the fault; and checks
+//! the metadata. If that is corrupt, every later launch returns the same error.
 
 use crate::algorithm::contract::Algorithm;
 use crate::host::config::StmConfig;
@@ -115,9 +110,8 @@ fn region_bytes<D: Device>(device: &D, launch: Launch, capacity: Capacity) -> Re
         .saturating_mul(8))
 }
 
-/// A transactional memory on a device: the clock, the lock table, the logs of
-/// every warp, and the statistics. It serves any number of launches of any
-/// shape ([`Self::reshape`]), and runs one algorithm.
+/// A transactional memory on a device: the clock, the lock table, the logs of every warp, and the
+/// statistics. It serves any number of launches of any shape, and runs one algorithm.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -189,8 +183,8 @@ impl<D: Device> Stm<D> {
         })
     }
 
-    /// Makes the following launches have this shape. The sets of the lanes grow if the launch is
-    /// larger than those before; handles made before are then not valid any more.
+    /// Makes the following launches have this shape. If it is larger than those before, the sets of
+    /// the lanes grow, and handles made before are not valid any more.
     ///
     /// # Errors
     /// The shape exceeds the limits of the device, or its memory.
@@ -284,10 +278,9 @@ impl<D: Device> Stm<D> {
     /// and returns the time the kernel ran and its statistics.
     ///
     /// After the launch it checks that there was no fault, that commits plus aborts equal attempts,
-    /// that all locks are free and none has a version above the clock, and what the arrays that it
-    /// [watches](Self::watch) have. Of the lock table and of each array it reads 64 KiB, others
-    /// after each launch; after a timeout, a panic or a fault, and in [`Self::check_in_full`], all of them.
-    /// Arrays that it does not watch are not checked; their `download` reports the same.
+    /// that all locks are free and none has a version above the clock, and the arrays that it
+    /// [watches](Self::watch). Of the lock table and of each array it reads 64 KiB, others after each
+    /// launch; after a timeout, a panic or a fault, and in [`Self::check_in_full`], all of them.
     ///
     /// # Errors
     /// A fault of a transaction ([`Error::CapacityExceeded`],

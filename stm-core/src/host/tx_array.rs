@@ -9,11 +9,9 @@ use std::prelude::v1::*;
 use stm_machine::host::{Device, Error, Pod};
 use stm_machine::{Element, Layout, View, WordAddress};
 
-/// `len` elements of `T` in the memory of a device, for transactions of any
-/// algorithm: the layout is a value and can be changed.
-///
-/// Cells may go from one [`Stm`](super::Stm) to another as they are, from launch
-/// to launch; two launches at a time must not share them.
+/// `len` elements of `T` in the memory of a device, for transactions of any algorithm: the layout is
+/// a value and can be changed. Cells may go from one [`Stm`](super::Stm) to another as they are, but
+/// two launches at a time must not share them.
 ///
 /// ```
 /// use stm_core::prelude::*;

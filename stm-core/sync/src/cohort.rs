@@ -18,18 +18,16 @@
 //! | 3 | the ticket that the block has |
 //! | 4 | a mark that the words were set up |
 //!
-//! L1 is the load of the ticket served, across blocks by acquire, within the block
-//! by a fence behind the load from shared memory. L2 is the fence before the stores of
-//! the next tickets. Nobody in a block is overtaken within it, and no block by another
-//! one, except by the threads of the block that is served.
+//! L1 is the load of the ticket served, across blocks by acquire, within the block by a fence behind
+//! the load from shared memory. L2 is the fence before the stores of the next tickets. Nobody in a
+//! block is overtaken within it, and no block except by the threads of the block that is served.
 
 use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant};
 use stm_machine::{Lane, observe::Mutant};
 
-/// The hierarchical lock (see the module). It takes two words of global memory and
-/// five of shared memory for each lock, and none for users. Anybody may use it:
-/// lanes, warps and blocks, in any number, after the block has called
-/// [`TLocks::set_up_block`](super::TLocks::set_up_block) in a launch with as much shared memory.
+/// The hierarchical lock (see the module). Any number of lanes, warps and blocks may use it, after the
+/// block has called [`TLocks::set_up_block`](super::TLocks::set_up_block) in a launch with enough
+/// shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Cohort<const PASSES: u32>;
 

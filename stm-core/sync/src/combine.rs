@@ -1,15 +1,13 @@
 //! Combining: one thread executes what others ask for.
 //!
-//! A lock that goes from multiprocessor to multiprocessor costs two trips through the L2 cache for
-//! each section. Here a thread *requests* an operation, and whoever holds the combiner, its
-//! *holder*, executes the requests of all and answers them. The data stay with the holder, in
-//! registers if the operation wants that, and many requests are in flight at a time.
+//! A thread *requests* an operation, and whoever holds the combiner, its *holder*, executes the
+//! requests of all and answers them. So the data stay with the holder, in registers if the operation
+//! wants that, and many requests are in flight at a time.
 //!
 //! The idea is that of flat combining (Hendler, Incze, Shavit and Tzafrir 2010) and of remote core
-//! locking (Lozi et al. 2012). There the holder looks through one slot of each thread. On a GPU
-//! there are tens of thousands of threads, of which few ask at a time, so requests are put into a
-//! ring in the order of their numbers: the holder loads only what was asked for, and serves it
-//! first come, first served.
+//! locking (Lozi et al. 2012), where the holder looks through one slot of each thread. Of the tens of
+//! thousands of threads of a GPU few ask at a time, so here requests are put into a ring in the order
+//! of their numbers: the holder loads only what was asked for, first come, first served.
 //!
 //! # The protocol
 //!
@@ -24,20 +22,17 @@
 //! All words of entries and responses have 64 bits, the number in the upper half,
 //! so that each says by itself what it belongs to.
 //!
-//! 1. A thread draws a number by a fetch-and-add and stores the words of its
-//!    request into the entry of that number. There are as many entries as users, at
-//!    least, and each has one request at most, so the entry's last request has
-//!    been executed.
-//! 2. It polls its response. Now and then it looks at the lock, and if it is free,
-//!    takes it (L1) and becomes the holder.
-//! 3. The holder loads eight entries at a time, and the next eight before it
-//!    executes those, so that loads are in flight while it works. It executes the
-//!    requests that are complete, up to the first that is not, stores their
-//!    responses, and does not wait for these stores.
-//! 4. It goes on until its own request is answered and it has found nothing to do
-//!    four times in a row, or has executed `BOUND` requests. Then it stores the
-//!    head and frees the lock (L2). A request that came in between is executed by
-//!    the thread that made it, which finds the lock free.
+//! 1. A thread draws a number by a fetch-and-add and stores the words of its request into the entry
+//!    of that number. There are as many entries as users, at least, and each has one request at most,
+//!    so the entry's last request has been executed.
+//! 2. It polls its response. Now and then it looks at the lock, and if it is free, takes it (L1) and
+//!    becomes the holder.
+//! 3. The holder loads eight entries at a time, and the next eight before it executes those, so that
+//!    loads are in flight while it works. It executes the requests that are complete, up to the first
+//!    that is not, stores their responses, and does not wait for these stores.
+//! 4. It goes on until its own request is answered and it has found nothing to do four times in a
+//!    row, or has executed `BOUND` requests. Then it stores the head and frees the lock (L2). A
+//!    request that came in between is executed by the thread that made it.
 //!
 //! A number is taken for an answered one if the user's last response has the same, 2^32 requests
 //! before or because the response was never written. The thread looks before it stores the request,
@@ -117,16 +112,20 @@ pub(crate) const TAIL: usize = 32;
 /// An array of combiners for requests of `N` words, as kernels receive it. Their
 /// owner on the host is `Combiners`. A holder executes at most `BOUND` requests,
 /// and up to seven more, after its own is answered.
+// While a kernel uses it, each combiner has [`COMBINER_WORDS`] words behind the header, `(mask + 1) *
+// (N + 1)` of entries and `users` of responses, all of them live, aligned, zero at first, and accessed
+// by lanes only, through such references.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct TCombiners<const N: usize, const BOUND: u32 = 4096> {
-    header: Header,
-    entries: *mut u64,
-    responses: *mut u64,
-    count: u64,
-    users: u32,
+    pub(crate) header: Header,
+    pub(crate) entries: *mut u64,
+    pub(crate) responses: *mut u64,
+    pub(crate) count: u64,
+    /// From 1 to 2^28.
+    pub(crate) users: u32,
     /// The number of entries of a ring less 1, which is a power of two less 1.
-    mask: u32,
+    pub(crate) mask: u32,
 }
 
 /// A combiner, as one thread sees it.
@@ -211,34 +210,6 @@ impl<const N: usize> Batch<N> {
 
 #[stm_machine::inlined]
 impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
-    /// Makes a reference to `count` combiners.
-    ///
-    /// # Safety
-    /// While a kernel uses the reference:
-    /// 1. `header` has [`HEADER_WORDS`](super::header::HEADER_WORDS) words and [`COMBINER_WORDS`] for each
-    ///    combiner, `entries` has `users.next_power_of_two() * (N + 1)` words for
-    ///    each combiner and `responses` has `users`, all of them live, aligned, and
-    ///    zero at first;
-    /// 2. `users` is not 0 and at most 2^28;
-    /// 3. only lanes access these words, through such references.
-    pub(crate) const unsafe fn from_raw(
-        header: *mut u32,
-        entries: *mut u64,
-        responses: *mut u64,
-        count: u64,
-        users: u32,
-    ) -> Self {
-        Self {
-            // SAFETY: the caller's promise.
-            header: unsafe { Header::at(header) },
-            entries,
-            responses,
-            count,
-            users,
-            mask: users.next_power_of_two() - 1,
-        }
-    }
-
     stm_machine::counted!("combiners", u64, count);
 
     fn seat<L: Lane>(&self, lane: &L, index: u64) -> Result<CombinerSeat, LockFault> {
@@ -263,11 +234,9 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
     }
 
     /// Has a request executed by combiner `index` and returns the response. All threads must pass
-    /// the same `combined` data to one combiner, as any of them may execute the requests of all.
-    ///
-    /// Any lanes of a warp may call this at the same time, converged or not. Only
-    /// the executing lane waits for nothing; the others wait for it. It is not
-    /// called from within [`Combined::apply`] of the same combiner.
+    /// the same `combined` data to one combiner, as any of them may execute the requests of all. Any
+    /// lanes of a warp may call this at the same time, but not from within [`Combined::apply`] of the
+    /// same combiner.
     ///
     /// # Errors
     /// The index is past the end, or the thread's number in the grid is not below the number of

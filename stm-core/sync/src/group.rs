@@ -2,11 +2,9 @@
 //!
 //! Lanes that run together when they ask for the same lock form a group. The first of them arrives,
 //! polls and leaves for all, and while it has the lock the lanes of the group have their critical
-//! sections in turn. They do not fight each other in memory, and the lock goes from lane to lane by
-//! a warp barrier (**L3**) instead of through the L2 cache. Grote (2020, sections 3.2 and 4.1.3)
-//! puts a warp barrier into the loop of his ticket lock, so that the lanes that may enter get to
-//! run; this goes one step further, as the lanes that wait are at the barrier until it is their
-//! turn.
+//! sections in turn. So the lock goes from lane to lane by a warp barrier (**L3**) instead of through
+//! the L2 cache. (Grote 2020, sections 3.2 and 4.1.3, puts a warp barrier into the loop of his ticket
+//! lock, so that the lanes that may enter get to run.)
 //!
 //! No lane waits for a lane of its group that is not in the same call: the group is those lanes
 //! that the machine names as running together, and each of them goes through the loop of its call

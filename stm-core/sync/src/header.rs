@@ -1,16 +1,12 @@
 //! The header of an array of locks or of combiners: the record of the first fault, and the flag of
 //! a section that panicked.
 //!
-//! On the CPU a panic in a section unwinds past the code that would give the lock up. Nobody can
-//! say what the section has left half-done, so the lock stays held, as a mutex of the standard
-//! library is poisoned; but those who wait for it must not wait for ever. A guard that lives as
-//! long as the section raises the flag when it is dropped, which happens in such an unwinding only.
-//! Who waits looks at the flag now and then, and who comes looks at it once: a thread that has
-//! given up its wait may still have a place in a queue, and must not take another one of the array.
-//! So all locks of the array refuse everybody, until `Locks::reset`.
-//!
-//! On a GPU nothing unwinds (`panic = "abort"`): there the guard is never dropped, and
-//! nobody looks.
+//! On the CPU a panic in a section unwinds past the code that would give the lock up, and leaves its
+//! work half-done, so the lock stays held; but those who wait for it must not wait for ever. A guard
+//! raises the flag when it is dropped, which happens in such an unwinding only. Who waits looks at the
+//! flag now and then, and who comes looks at it once: a thread that has given up its wait may still
+//! have a place in a queue, and must not take another one of the array. So all locks of the array
+//! refuse everybody, until `Locks::reset`. On a GPU nothing unwinds, and nobody looks.
 
 use super::lock::{LockFault, UNWINDS};
 use stm_machine::Lane;
@@ -28,7 +24,7 @@ pub(crate) const HEADER_WORDS: usize = 32;
 /// The address of a header.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Header(*mut u32);
+pub(crate) struct Header(*mut u32);
 
 #[stm_machine::inlined]
 impl Header {
@@ -36,7 +32,7 @@ impl Header {
     ///
     /// # Safety
     /// Its words are live as long as it is used, and accessed by lanes only.
-    pub(super) const unsafe fn at(words: *mut u32) -> Self {
+    pub(crate) const unsafe fn at(words: *mut u32) -> Self {
         Self(words)
     }
 

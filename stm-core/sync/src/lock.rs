@@ -13,59 +13,54 @@
 //! releases. Each kind says which accesses these are.
 
 use crate::sealed::Sealed;
+use crate::wait::{PAUSE_NS, POLLS};
 use stm_machine::{Lane, observe::Mutant};
 
-/// The reason for which a lock was not acquired. The first one of a launch is
-/// recorded, and the host reports it (`Locks::check`).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[repr(u32)]
-pub enum LockFault {
-    /// The index is past the end of the array of locks.
-    OutOfRange = 1,
-    /// The kind has a node for each user, and the thread's number in the grid is
-    /// not below the number of users that the locks were made for.
-    TooManyUsers = 2,
-    /// The thread holds as many locks of this array as it has nodes ([`LockKind::HELD_MAX`]).
-    TooManyHeld = 3,
-    /// The thread holds this lock already; or, at a [`Ring`](super::Ring), waits behind such a one.
-    HeldAlready = 4,
-    /// The thread does not hold this lock.
-    NotHeld = 5,
-    /// The lock was not granted within the bound of the watchdog.
-    TimedOut = 6,
-    /// The block has not set up its part of the lock, or has too little shared memory for it.
-    NotSetUp = 7,
-    /// The section of a holder of some lock of the array has panicked, on the CPU,
-    /// so that its lock is never given up.
-    HolderFailed = 8,
+/// Makes the enum of the faults: the number of each, and what the thread did in words that follow
+/// "thread 5".
+macro_rules! lock_faults {
+    ($($fault:ident = $number:literal: $mistake:literal $(, $more:literal)?;)*) => {
+        /// The reason for which a lock was not acquired. The first one of a launch is
+        /// recorded, and the host reports it (`Locks::check`).
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+        #[repr(u32)]
+        pub enum LockFault {
+            $(#[doc = concat!("The thread ", $mistake, ".", $(" ", $more)?)] $fault = $number,)*
+        }
+
+        impl LockFault {
+            /// All faults, in the order of their numbers, which begin at 1.
+            pub const ALL: [Self; 8] = [$(Self::$fault,)*];
+
+            #[inline(always)]
+            pub(crate) const fn of(number: u32) -> Self {
+                match number {
+                    $($number => Self::$fault,)*
+                    _ => Self::TimedOut,
+                }
+            }
+
+            /// Says what the thread did.
+            pub(crate) const fn mistake(self) -> &'static str {
+                match self {
+                    $(Self::$fault => $mistake,)*
+                }
+            }
+        }
+    };
 }
 
-impl LockFault {
-    /// All faults, in the order of their numbers, which begin at 1.
-    pub const ALL: [Self; 8] = [
-        Self::OutOfRange,
-        Self::TooManyUsers,
-        Self::TooManyHeld,
-        Self::HeldAlready,
-        Self::NotHeld,
-        Self::TimedOut,
-        Self::NotSetUp,
-        Self::HolderFailed,
-    ];
-
-    #[inline(always)]
-    pub(crate) const fn of(number: u32) -> Self {
-        match number {
-            1 => Self::OutOfRange,
-            2 => Self::TooManyUsers,
-            3 => Self::TooManyHeld,
-            4 => Self::HeldAlready,
-            5 => Self::NotHeld,
-            7 => Self::NotSetUp,
-            8 => Self::HolderFailed,
-            _ => Self::TimedOut,
-        }
-    }
+lock_faults! {
+    OutOfRange = 1: "asked for a lock past the end of the array";
+    TooManyUsers = 2: "is not below the number of users that the locks have";
+    TooManyHeld = 3: "asked for more locks at a time than it has nodes", "See [`LockKind::HELD_MAX`].";
+    HeldAlready = 4: "asked for a lock that it held already",
+        "At a [`Ring`](super::Ring) it may also have waited behind one that did.";
+    NotHeld = 5: "gave up a lock that it did not hold";
+    TimedOut = 6: "waited for longer than the watchdog allows";
+    NotSetUp = 7: "used a lock before its block had set it up in shared memory",
+        "Or the block has too little of that.";
+    HolderFailed = 8: "panicked in a section, so that the lock is never given up", "This is on the CPU.";
 }
 
 /// A lock and the thread that asks for it.
@@ -176,13 +171,6 @@ impl Poll {
         }
     }
 }
-
-/// The number of polls without a pause between two short pauses. A poll of a GPU
-/// takes so long that these do not count; threads of a CPU that share a core, and
-/// schedules that are not fair, need them to let the others run.
-const POLLS: u32 = 16;
-
-const PAUSE_NS: u32 = 20;
 
 pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
 

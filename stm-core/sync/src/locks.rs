@@ -23,58 +23,30 @@ const SHARED_MAX: u64 = u32::MAX as u64;
 /// A lock protects what the program says that it protects. Data that its holders access are
 /// accessed through the lane, by relaxed loads and stores; the lock orders them. The
 /// [crate's page](crate) has an example.
+// While a kernel uses it, there are `count * stride` words of locks behind the header, of which a
+// lock needs `K::lock_words(users)`, and `users * K::USER_WORDS` of nodes, or those of the kind that
+// was chosen; all are live, aligned, zero at first, and accessed by lanes only, through such references.
 #[repr(C)]
 pub struct TLocks<K> {
     /// The record of the first fault, and behind it the locks.
-    header: Header,
-    nodes: *mut u32,
-    count: u64,
+    pub(crate) header: Header,
+    pub(crate) nodes: *mut u32,
+    pub(crate) count: u64,
     /// The words from one lock to the next.
-    stride: u32,
-    users: u32,
+    pub(crate) stride: u32,
+    /// From 1 to 2^28.
+    pub(crate) users: u32,
     /// The first word of the locks in shared memory.
-    shared: u32,
+    pub(crate) shared: u32,
     /// The kind, for [`Chosen`](super::Chosen).
-    chosen: u32,
-    kind: PhantomData<K>,
+    pub(crate) chosen: u32,
+    pub(crate) kind: PhantomData<K>,
 }
 
 stm_machine::handle!([K] TLocks<K>: count, users; ..);
 
 #[stm_machine::inlined]
 impl<K: LockKind> TLocks<K> {
-    /// Makes a reference to `count` locks.
-    ///
-    /// # Safety
-    /// While a kernel uses the reference:
-    /// 1. `header` has [`HEADER_WORDS`](super::header::HEADER_WORDS) words and then `count * stride` words of
-    ///    locks, and `nodes` has `users * K::USER_WORDS` words, all of them live,
-    ///    aligned, and zero at first;
-    /// 2. `stride` is at least `K::lock_words(users)`, and `users` is not 0 and
-    ///    at most 2^28; of [`Chosen`](super::Chosen), whose kind is `chosen`, both
-    ///    numbers of words are those of that kind;
-    /// 3. only lanes access these words, through such references of kind `K`.
-    pub(crate) const unsafe fn from_raw(
-        header: *mut u32,
-        nodes: *mut u32,
-        count: u64,
-        stride: u32,
-        users: u32,
-        (shared, chosen): (u32, u32),
-    ) -> Self {
-        Self {
-            // SAFETY: the caller's promise.
-            header: unsafe { Header::at(header) },
-            nodes,
-            count,
-            stride,
-            users,
-            shared,
-            chosen,
-            kind: PhantomData,
-        }
-    }
-
     stm_machine::counted!("locks", u64, count);
 
     pub(super) fn place<L: Lane>(&self, lane: &L, index: u64) -> Result<Place, LockFault> {
@@ -102,10 +74,9 @@ impl<K: LockKind> TLocks<K> {
     }
 
     /// Sets up the block's part of the locks in its shared memory, from the word on that the locks
-    /// were made for (`Locks::behind_shared_words`). It does nothing for kinds that have none
-    /// ([`LockKind::SHARED_WORDS`]); for others it is called before the first use of a lock, and
-    /// ends with a barrier of the block. If the launch has too little shared memory, the use of the
-    /// locks that are past its end is a fault.
+    /// were made for (`Locks::behind_shared_words`). For kinds that have such a part
+    /// ([`LockKind::SHARED_WORDS`]) it is called before the first use of a lock, and ends with a barrier
+    /// of the block. The use of a lock that is past the end of shared memory is a fault.
     ///
     /// # Safety
     /// All threads of the block make this call, and nobody else uses these words of shared memory.
@@ -124,11 +95,6 @@ impl<K: LockKind> TLocks<K> {
         unsafe { lane.barrier() };
     }
 
-    /// Returns the header, which has the flag of sections that have panicked.
-    pub(super) const fn header(&self) -> Header {
-        self.header
-    }
-
     /// Records a fault, if it is the first, and returns it.
     pub(super) fn fault<L: Lane>(&self, lane: &L, index: u64, fault: LockFault) -> LockFault {
         if UNWINDS && fault == LockFault::HolderFailed {
@@ -140,20 +106,18 @@ impl<K: LockKind> TLocks<K> {
 
     /// Runs `section` while the calling lane holds the lock of this index, and returns its result.
     ///
-    /// Lanes of one warp may call this together, for the same lock or for different ones, or while
-    /// other lanes of the warp do something else: no divergence makes it wait for ever. For kinds
-    /// with [`LockKind::WARP_HANDOFF`], lanes that run together and want the same lock acquire it
-    /// once, and their sections follow each other in the order of the lanes. The section is that of
-    /// one lane, so it must not contain operations of the whole warp or block.
+    /// Lanes of one warp may call this together, for one lock or several, or while others do something
+    /// else: no divergence makes it wait for ever. For kinds with [`LockKind::WARP_HANDOFF`], lanes that
+    /// run together and want the same lock acquire it once, and have their sections in their order. The
+    /// section is that of one lane, so it must not contain operations of the whole warp or block.
     ///
     /// The section may acquire locks of other arrays, and of the same array up to
-    /// [`LockKind::HELD_MAX`]. Then all threads must acquire locks in one order, as everywhere, and
-    /// the lanes of a warp must be scheduled independently (compute capability 7.0): a lane that
-    /// waits inside of a section may wait for another one of its warp.
+    /// [`LockKind::HELD_MAX`], if all threads acquire locks in one order and the lanes of a warp are
+    /// scheduled independently (compute capability 7.0), as one may wait for another of its warp.
     ///
     /// # Errors
-    /// The index is past the end, or the thread cannot be served; then the
-    /// section has not run. The fault is recorded, and the host reports it.
+    /// The index is past the end, or the thread cannot be served; then the section has not run. The
+    /// fault is recorded, and the host reports it.
     pub fn with<L: Lane, R>(
         &self,
         lane: &L,
@@ -275,9 +239,8 @@ impl<K: LockKind> TLocks<K> {
         }
     }
 
-    /// Runs `section` while the calling lane holds the lock of this index, if it is free now, and
-    /// returns its result, or `None` if the lock is held or awaited. It does not wait for the lock.
-    /// Lanes of one warp do not act as a group here.
+    /// Does [`Self::with`] if the lock is free now, or returns `None` if it is held or awaited. It does
+    /// not wait for the lock, and lanes of one warp do not act as a group.
     ///
     /// # Errors
     /// Those of [`Self::with`].

@@ -13,12 +13,10 @@
 //! | 1 | 1 while the node's thread waits |
 //! | 2 | 1 while the node is in use; only its thread looks |
 //!
-//! Nodes are numbered from 1. Each is on a sector of 32 bytes. They belong to the array of locks,
-//! so each user has the same one or two for all locks, and the number of locks costs one word each.
-//! Only threads whose number in the grid is below the number of users may use them. First come,
-//! first served. A thread that asks for more locks than it has nodes is refused: to clear a node
-//! that is in a queue would cut off those behind it. To find that out takes a load of the thread's
-//! own word before the exchange, which those who find a queue make while they would wait anyway.
+//! Nodes are numbered from 1, each on a sector of 32 bytes. Each user has the same one or two for all
+//! locks of an array. Only threads whose number in the grid is below the number of users may use them.
+//! First come, first served. A thread that asks for more locks than it has nodes is refused: to clear
+//! a node that is in a queue would cut off those behind it.
 //!
 //! # Steps and orders
 //!
@@ -46,12 +44,11 @@ use stm_machine::{Lane, observe::Mutant};
 pub struct Queue<const HELD: u32>;
 
 /// The MCS lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.2.1), of which a thread can
-/// hold one at a time. It takes one word for each lock and 32 bytes for each user.
+/// hold one at a time.
 pub type Mcs = Queue<1>;
 
-/// The MCS lock with two nodes for each user (Grote 2020, section 4.2.2), of which
-/// a thread can hold two at a time, as lock coupling needs. It takes one word for
-/// each lock and 64 bytes for each user.
+/// The MCS lock with two nodes for each user (Grote 2020, section 4.2.2), of which a thread can hold
+/// two at a time, as lock coupling needs.
 pub type Mcs2 = Queue<2>;
 
 /// The words of a node: a sector of the L2 cache.

@@ -4,10 +4,9 @@ use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn};
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
-/// A lock of kind `K` that lanes of a warp do not acquire together: each of them arrives, waits and
-/// leaves by itself, as on GPUs the locks of the literature do (Stuart and Owens 2011, Grote 2020).
-/// It is for comparison: kind `K` alone is never much slower, and many times as fast where lanes of
-/// a warp want one lock. Its words and orders are those of kind `K`.
+/// A lock of kind `K` that each lane of a warp acquires by itself, as the locks of the literature do
+/// on GPUs (Stuart and Owens 2011, Grote 2020). It is for comparison: kind `K` is never much slower,
+/// and many times as fast where lanes of a warp want one lock.
 #[derive(Clone, Copy, Debug)]
 pub struct PerLane<K>(PhantomData<K>);
 

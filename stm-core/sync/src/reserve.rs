@@ -24,20 +24,17 @@
 //!
 //! # Steps
 //!
-//! - A thread that comes exchanges the state for *held* (L1). If it finds the lock
-//!   free or reserved for itself, it has it. If it finds it reserved for somebody
-//!   else, it puts back what it found (L2) and queues, as it does if the lock is
-//!   held.
-//! - A waiter polls the word of the first waiter, with pauses that are as long as
-//!   its place in the queue is far back. The first waiter polls the state. If it
-//!   is free or reserved for the first waiter, it makes the exchange; the same if
-//!   it has found one reservation in all polls of a microsecond or so. Whoever
-//!   takes a reservation so writes it down: a reservation that was not used has
-//!   cost more than it was worth, and the next 64 turns have none.
+//! - A thread that comes exchanges the state for *held* (L1). If it finds the lock free or reserved
+//!   for itself, it has it. If it finds it reserved for somebody else, it puts back what it found (L2)
+//!   and queues, as it does if the lock is held.
+//! - A waiter polls the word of the first waiter, with pauses that are as long as its place in the
+//!   queue is far back. The first waiter polls the state. If it is free or reserved for the first
+//!   waiter, it makes the exchange; the same if it has found one reservation in all polls of a
+//!   microsecond or so. It writes that down: a reservation that was not used has cost more than it was
+//!   worth, and the next 64 turns have none.
 //! - When it has the lock, the waiter makes the next one the first.
-//! - A holder leaves the lock free if nobody queues, reserved for itself if it has
-//!   had it less than `PASSES` times in a row, and else reserved for the first
-//!   waiter (L2).
+//! - A holder leaves the lock free if nobody queues, reserved for itself if it has had it less than
+//!   `PASSES` times in a row, and else reserved for the first waiter (L2).
 //!
 //! Every exchange that finds another state than *held* is an acquisition, even one that is taken
 //! back, and only the holder stores another state. So there is one holder at a time. Whether
@@ -47,18 +44,15 @@
 //!
 //! # Fairness
 //!
-//! A waiter is overtaken by those before it in the queue, each of which has at
-//! most `PASSES` turns in a row, and by nobody else, except for threads that
-//! come when the lock is free while the last waiter is on its way into the queue.
+//! A waiter is overtaken by those before it in the queue, each for at most `PASSES` turns in a row,
+//! and by threads that come when the lock is free while the last waiter is on its way into the queue.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, store_given_up};
 use stm_machine::{Lane, observe::Mutant};
 
-/// A lock with reservations (see the module), for one lock that many blocks want.
-/// A warp that comes back at once may have the lock `PASSES` times in a row, 1 to
-/// 254. It takes four words for each lock and none for users. Anybody may use it:
-/// lanes, warps and blocks, in any number; warps with numbers from 2^23 - 1 on
-/// make no reservations.
+/// A lock with reservations (see the module), for one lock that many blocks want. A warp that comes
+/// back at once may have the lock `PASSES` times in a row, 1 to 254. Any number of lanes, warps and
+/// blocks may use it; warps with numbers from 2^23 - 1 on make no reservations.
 #[derive(Clone, Copy, Debug)]
 pub struct Reserving<const PASSES: u32>;
 

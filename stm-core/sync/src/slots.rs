@@ -15,15 +15,12 @@ const fn slots(users: u32) -> u32 {
     users.next_power_of_two()
 }
 
-/// Anderson's array lock (Anderson 1990; Mellor-Crummey and Scott 1991, section
-/// 2.3): a thread draws a number and polls the slot of that number, into which
-/// the holder before it stores. It takes 32 bytes for each lock and 32 bytes
-/// for each user of each lock.
+/// Anderson's array lock (Anderson 1990; Mellor-Crummey and Scott 1991, section 2.3): a thread draws
+/// a number and polls the slot of that number, into which the holder before it stores.
 ///
-/// Anderson's slots say *has lock* or *must wait*, so two waiters with one slot
-/// would enter together. Here the slot holds the number that may enter, so with
-/// more users than slots the lock stays correct, and some only poll the same
-/// word. [`Checked`](super::Checked) reports such users nevertheless.
+/// Anderson's slots say *has lock* or *must wait*, so two waiters with one slot would enter together.
+/// Here the slot holds the number that may enter, so more users than slots only poll the same words.
+/// [`Checked`](super::Checked) reports such users nevertheless.
 ///
 /// | word | meaning |
 /// | --- | --- |
@@ -88,11 +85,10 @@ impl TryLock for Anderson {
     }
 }
 
-/// The sleeping mutex on a ring buffer (Stuart and Owens 2011, section 5.2): a
-/// thread puts itself at the end of a ring and polls until it is at the front,
-/// which takes two loads a poll. They found it inferior to the fetch-and-add
-/// mutex in all aspects. It takes three words for each lock and one for each user of each
-/// lock, and only threads whose number in the grid is below the number of users may use it.
+/// The sleeping mutex on a ring buffer (Stuart and Owens 2011, section 5.2): a thread puts itself at
+/// the end of a ring and polls until it is at the front, which takes two loads a poll. They found it
+/// inferior to the fetch-and-add mutex in all aspects. Only threads whose number in the grid is below
+/// the number of users may use it.
 ///
 /// | word | meaning |
 /// | --- | --- |
@@ -100,17 +96,15 @@ impl TryLock for Anderson {
 /// | 1 | the position at its front |
 /// | 2 + *i* | the user at positions *i* modulo the size, plus 1; 0 if it has not said so yet; 2^32 - 1 if it was refused |
 ///
-/// L1 is the load of the front, L2 the store of the next one. Two things keep a
-/// thread from finding itself at a place where it is not at the front:
+/// L1 is the load of the front, L2 the store of the next one. Two things keep a thread from finding
+/// itself at a place where it is not at the front:
 ///
-/// - A holder clears its entry before it gives the lock up. Else a thread would
-///   find the entry of its earlier turn at the front, before the one that is
-///   there now has put itself into it.
-/// - **L6**, fences around the fetch-and-add, let no thread with position *p* find
-///   the front at *p* - *n* or before, *n* the number of entries, where its
-///   present entry is as well. Of *n* + 1 positions in a row two belong to one
-///   user, who drew the second after it had moved the front past the first; by
-///   the chain of fetch-and-adds the thread at *p* knows of that.
+/// - A holder clears its entry before it gives the lock up. Else a thread would find the entry of its
+///   earlier turn at the front, before the one that is there now has put itself into it.
+/// - **L6**, fences around the fetch-and-add, let no thread with position *p* find the front at *p* -
+///   *n* or before, *n* the number of entries, where its present entry is as well. Of *n* + 1 positions
+///   in a row two belong to one user, who drew the second after it had moved the front past the first;
+///   by the chain of fetch-and-adds the thread at *p* knows of that.
 ///
 /// A thread that asks for a lock that it holds finds itself at the front before its new place is
 /// there, and is refused ([`LockFault::HeldAlready`]), as is from that place on whoever comes

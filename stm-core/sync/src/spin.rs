@@ -4,27 +4,25 @@
 //! | --- | --- |
 //! | 0 | 1 if the lock is held, 0 if it is free |
 //!
-//! L1 is the compare-and-swap from 0 to 1, L2 the store of 0. Anybody may use
-//! them: lanes, warps and blocks, in any number. There is no fairness: whoever
-//! swaps first after a release has the lock.
+//! L1 is the compare-and-swap from 0 to 1, L2 the store of 0. Any number of lanes, warps and blocks
+//! may use them. There is no fairness: whoever swaps first after a release has the lock.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, store_given_up};
 use stm_machine::Lane;
 
 /// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011, Algorithm 1): it tries
-/// a compare-and-swap until one succeeds. It takes one word for each lock and none for users.
+/// a compare-and-swap until one succeeds.
 #[derive(Clone, Copy, Debug)]
 pub struct Tas;
 
 /// The test-and-test-and-set lock (Grote 2020, section 4.1.2): it loads the word and tries a
-/// compare-and-swap only if the lock is free. It takes one word for each lock and none for users.
+/// compare-and-swap only if the lock is free.
 #[derive(Clone, Copy, Debug)]
 pub struct Ttas;
 
 /// The test-and-set lock with backoff (Anderson 1990; Stuart and Owens 2011, section 5.2): each
 /// compare-and-swap that fails doubles the pause before the next one, from 32 ns to 1 us. After the
-/// longest pause it begins again with the shortest, as that of Stuart and Owens does. It takes one
-/// word for each lock and none for users.
+/// longest pause it begins again with the shortest, as that of Stuart and Owens does.
 #[derive(Clone, Copy, Debug)]
 pub struct TasBackoff;
 

@@ -5,32 +5,28 @@
 //! | 0 | the next ticket |
 //! | 1 | the ticket that is served |
 //!
-//! A thread draws a ticket by a fetch-and-add and waits until it is served. L1 is the load of the
-//! ticket served, L2 the store of the next one. No read-modify-write is needed there, as only the
-//! holder writes the word. Tickets wrap around after 2^32, which is harmless with fewer threads.
-//! The order is first come, first served: nobody is overtaken. Anybody may use them: lanes, warps
-//! and blocks, in any number that is resident at the same time.
+//! A thread draws a ticket by a fetch-and-add and waits until it is served: first come, first
+//! served. L1 is the load of the ticket served, L2 the store of the next one, which only the holder
+//! makes. Tickets wrap around after 2^32, which is harmless with fewer threads. As many lanes, warps
+//! and blocks may use them as are resident at the same time.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
 use stm_machine::Lane;
 
 /// The ticket lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.1.3) without backoff, and
-/// with a ticket for each lane. It takes two words for each lock and none for users.
+/// with a ticket for each lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticket;
 
 /// The ticket lock with a hand-off within the warp: lanes that run together draw one ticket and
-/// have their sections in turn. Grote (2020, section 4.1.3) puts a warp barrier into the loops of
-/// his ticket lock so that those lanes of a warp run that are served; here the lanes wait at that
-/// barrier for their turn, and the lock goes through memory once for each warp. Nobody is overtaken
-/// except by lanes of the warp that is served.
+/// have their sections in turn at a warp barrier, where that of Grote (2020, section 4.1.3) makes
+/// those lanes run that are served. So the lock goes through memory once for each warp. Nobody is
+/// overtaken except by lanes of the warp that is served.
 #[derive(Clone, Copy, Debug)]
 pub struct TicketHandoff;
 
 /// The fetch-and-add mutex with backoff (Stuart and Owens 2011, section 5.2 and Algorithm 3): a
-/// ticket lock that makes its atomic operation at the beginning and then only loads, with a pause
-/// between the loads that grows by a step and begins again after the longest. It takes two words
-/// for each lock and none for users.
+/// ticket lock with a pause between the loads that grows by a step and begins again after the longest.
 #[derive(Clone, Copy, Debug)]
 pub struct FetchAdd;
 

@@ -8,11 +8,11 @@ use stm_machine::{Lane, Stop};
 pub struct Stopped;
 
 /// How many polls follow each other without a pause: some 7 us on a GPU, in which most waits end.
-const POLLS: u32 = 16;
+pub(crate) const POLLS: u32 = 16;
 
 /// The pause after each [`POLLS`] polls, in nanoseconds. It is short beside a poll; machines whose
 /// threads share a core, and schedulers that are not fair, need it to let others run.
-const PAUSE_NS: u32 = 20;
+pub(crate) const PAUSE_NS: u32 = 20;
 
 /// Polls until `came` returns true, and returns whether it did; else the launch was told to stop.
 #[inline(always)]

@@ -24,9 +24,8 @@ impl<K: LockKind> TLocks<K> {
     /// It acquires lock `first` and calls `visit` with `None` and `first`. When that returns
     /// [`Step::Next`], the lane gives up the lock behind the present one, if there is one, acquires
     /// the next and calls `visit` again with the indices of the two locks that it holds then: the
-    /// one before, and the present one. So at most two locks are held at a time, and whoever walks
-    /// the same way never overtakes. All walks must go in one order of the locks. The kind must
-    /// allow two locks to be held, which is checked at compile time.
+    /// one before, and the present one. So whoever walks the same way never overtakes. All walks must
+    /// go in one order of the locks. The kind must allow two locks to be held ([`LockKind::HELD_MAX`]).
     ///
     /// # Errors
     /// An index is past the end, or the thread cannot be served. Then no lock is held any more.
@@ -53,7 +52,7 @@ impl<K: LockKind> TLocks<K> {
             match self.step(lane, &mut walk, &mut visit) {
                 Progress::Going => {}
                 Progress::Pausing(ns) => {
-                    if let Err(fault) = pauses.pause(lane, ns, || self.header().check(lane)) {
+                    if let Err(fault) = pauses.pause(lane, ns, || self.header.check(lane)) {
                         // The lock waited for is not the lane's, and has nothing to give up.
                         walk.here.turn = None;
                         let fault = self.fault(lane, walk.here.index, fault);
@@ -106,7 +105,7 @@ impl<K: LockKind> TLocks<K> {
             Poll::Granted => {
                 let behind = walk.behind.as_ref().map(|behind| behind.index);
                 let here = walk.here.index;
-                match self.header().watch(lane, here, || visit(behind, here)) {
+                match self.header.watch(lane, here, || visit(behind, here)) {
                     Step::Next(index) => walk.next = Some(index),
                     Step::Done(result) => walk.done = Some(Ok(result)),
                 }

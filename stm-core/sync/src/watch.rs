@@ -10,12 +10,9 @@ use stm_machine::Lane;
 /// user, and a thread that gives up what it does not hold. Each of them is an error of the call,
 /// recorded for the host, and the lock goes on.
 ///
-/// It takes seven words more than kind `K` for each lock and one more for each
-/// user, and a few accesses to them for each section. Lanes of a warp do not act as
-/// a group, as a re-entry is one by a lane.
-///
-/// Besides sections it has [`TLocks::lock`] and [`TLocks::unlock`], for sections
-/// that no closure can express.
+/// It takes seven words more than kind `K` for each lock and one more for each user. Lanes of a warp
+/// do not act as a group, as a re-entry is one by a lane. [`TLocks::lock`] and [`TLocks::unlock`] are
+/// for sections that no closure can express.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<K>(PhantomData<K>);
 
@@ -130,13 +127,12 @@ impl<K: TryLock> TryLock for Checked<K> {
 #[stm_machine::inlined]
 impl<K: LockKind> TLocks<Checked<K>> {
     /// Acquires the lock of this index, until the thread calls [`Self::unlock`]. Prefer
-    /// [`Self::with`], which cannot forget that, and after which a panic on the CPU does not leave
-    /// the others waiting, as it does here. Lanes of one warp that want the same lock must be
-    /// scheduled independently (compute capability 7.0).
+    /// [`Self::with`], which cannot forget that, and in which a panic on the CPU does not leave the
+    /// others waiting. Lanes of one warp that want the same lock must be scheduled independently
+    /// (compute capability 7.0).
     ///
     /// # Errors
     /// Those of [`Self::with`]; in particular the thread holds the lock already.
-    /// Then it does not hold it once more.
     pub fn lock<L: Lane>(&self, lane: &L, index: u64) -> Result<(), LockFault> {
         let place = self.place(lane, index)?;
         let refused = |fault| self.fault(lane, index, fault);
@@ -146,7 +142,7 @@ impl<K: LockKind> TLocks<Checked<K>> {
             match Checked::<K>::poll(lane, &place, &mut turn) {
                 Poll::Granted => break,
                 Poll::Wait(ns) => {
-                    (pauses.pause(lane, ns, || self.header().check(lane))).map_err(refused)?;
+                    (pauses.pause(lane, ns, || self.header.check(lane))).map_err(refused)?;
                 }
                 Poll::Failed(fault) => return Err(refused(fault)),
             }

@@ -5,12 +5,9 @@ use crate::lane::Lane;
 use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
 
-/// A plain array: a pointer and a length, small enough to be a kernel parameter. The host makes one
-/// from a buffer (`Buffer::tarray`), and [`TArray::from_raw`] makes one from any allocation of the
-/// device.
-///
-/// An index past the end is an error that the host reports with the index; it
-/// never becomes a wild access.
+/// A plain array, a kernel parameter of a pointer and a length. The host makes one from a buffer
+/// (`Buffer::tarray`), and [`TArray::from_raw`] makes one from any allocation of the device. An index
+/// past the end is an error that the host reports; it never becomes a wild access.
 ///
 /// ```
 /// use stm_machine::{Lane, TArray, host::{Buffer, Cpu, Launch, Watchdog}, kernel};

@@ -35,13 +35,11 @@ impl Layout {
     }
 }
 
-/// A typed view of an array in a device's memory: a pointer and a length,
-/// small enough to be a kernel parameter. An index past the end is an error
-/// that the host reports; it never becomes a wild access.
+/// A typed view of an array in a device's memory, a kernel parameter of a pointer and a length. An
+/// index past the end is an error that the host reports; it never becomes a wild access.
 ///
-/// A view lives for as long as anybody keeps it, and its memory does not. It is therefore neither
-/// `Send` nor `Sync`: a kernel has it for the time of its launch, as no static and no other thread
-/// takes it.
+/// A view is neither `Send` nor `Sync`, so that no static and no other thread keeps it for longer than
+/// the launch, in which its memory lives.
 ///
 /// ```
 /// use stm_machine::{Lane, Output, TArray, View, host::{Buffer, Cpu, Launch, Watchdog}, kernel};
@@ -104,9 +102,8 @@ pub unsafe trait View<T: Element>: Copy + core::fmt::Debug + 'static {
 
     /// Returns the present value of element `i`, or `None` past the end.
     ///
-    /// It is one relaxed load. While other lanes change elements, it finds a value that some
-    /// of them have left there, which may be old, and two such loads may find values that
-    /// never existed together. It never finds half of an element. What else holds is up to the
-    /// library that changes them.
+    /// It is one relaxed load. While other lanes change elements, it finds a value that some of them
+    /// have left there, which may be old, and two such loads may find values that never existed
+    /// together. It never finds half of an element.
     fn peek<L: Lane>(&self, lane: &L, i: u64) -> Option<T>;
 }

@@ -88,12 +88,9 @@ type Place = (u64, usize);
 
 static IN_USE: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
 
-/// The memories that one launch, or several in order, have in use until this is dropped, however
-/// the launch ends: no two launches at a time share what kernels change.
-///
-/// An owner lends its memory by a shared reference, so that a launch takes one array for two
-/// parameters and several launches in order take it again. Two launches at the same time, by two
-/// transactional memories or on two devices, would each trust versions and locks of its own.
+/// The memories that one launch, or several in order, have in use until this is dropped: no two
+/// launches at a time share what kernels change, as each would trust versions and locks of its own.
+/// One launch takes an array for two parameters, and launches in order take it again.
 ///
 /// ```
 /// use stm_machine::host::{Argument, Buffer, Cpu, Error, Holds};
@@ -155,7 +152,7 @@ pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result<(), E
 /// Implements [`Argument`] for what is lent to kernels on a device `D`: each row has the generic
 /// parameters, the type that is lent and the kernel's, and, of the value `$it` that is lent, the
 /// address space, the parameter, and the addresses of what a launch takes for itself
-/// ([`Argument::hold`]), which are none if it is borrowed alone or only read. Where a row is written, a comment says why that is safe.
+/// ([`Argument::hold`]). Where a row is written, a comment says why that is safe.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __lent {

@@ -139,8 +139,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
 }
 
 impl<D: Device, T: Pod + Element> Buffer<D, T> {
-    /// Returns a view of the elements, as a kernel parameter. It must not be used after the buffer
-    /// is freed, which the caller of `Device::launch` promises.
+    /// Returns a view of the elements, as a kernel parameter, for as long as the buffer lives.
     pub fn tarray(&self) -> TArray<T> {
         // SAFETY: the buffer has len aligned elements; that they live while a
         // kernel runs is what the caller of `launch` promises.

@@ -254,8 +254,8 @@ pub trait Device: Clone {
     fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error>;
 
     /// Returns the largest number of blocks of this kernel that are resident at the same time, in
-    /// launches with the threads a block and the shared memory of `launch`; its number of blocks
-    /// does not matter. A launch with `cooperative` is refused if it has more.
+    /// launches with the threads a block and the shared memory of `launch`. A launch with
+    /// `cooperative` is refused if it has more.
     ///
     /// # Errors
     /// An error of the device, or of a launch of this shape with one block.
@@ -294,10 +294,9 @@ pub trait Device: Clone {
         unsafe { self.launch::<K>(launch, params) }.map(|_| ())
     }
 
-    /// Records launches of a kernel, none of which is made yet. [`Replay::replay`] makes
-    /// all of them in their order, each after the one before has ended. On a GPU they are a
-    /// CUDA graph, so that they take the host less time than by [`Self::enqueue`];
-    /// elsewhere they are kept in a list. No time limit holds for them.
+    /// Records launches of a kernel. [`Replay::replay`] makes all of them in their order, each after
+    /// the one before has ended. On a GPU they are a CUDA graph, which takes the host less time than
+    /// [`Self::enqueue`]; elsewhere they are kept in a list. No time limit holds for them.
     ///
     /// # Errors
     /// Those of [`Self::launch`], as far as they are known yet.
@@ -318,9 +317,8 @@ pub trait Device: Clone {
         }))
     }
 
-    /// Returns a clock that takes up to about `most` times in the order of the
-    /// launches, so that launches which nobody waits for have their times, too.
-    /// It is the host's clock where [`Self::enqueue`] waits.
+    /// Returns a clock that takes up to about `most` times in the order of the launches, also of those
+    /// that nobody waits for. It is the host's clock where [`Self::enqueue`] waits.
     fn laps(&self, _most: usize) -> Result<Box<dyn Laps + '_>, Error> {
         Ok(Box::new(HostLaps::default()))
     }

@@ -1,7 +1,4 @@
-//! Arrays over memory that somebody else owns.
-//!
-//! A [`ForeignArray`] borrows elements that lie as in a slice, so that kernels work on them
-//! as they are.
+//! Arrays over memory that somebody else owns, on which kernels work as it is.
 
 use crate::array::io::{Input, Output};
 use crate::array::plain::TArray;
@@ -164,9 +161,8 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
         WordAddress::of(self.start.wrapping_add(i).cast_const())
     }
 
-    /// Returns a view of this type, as a kernel parameter; an error names `user` as what
-    /// wants it. It must not be used after the borrow has ended, which the caller of
-    /// `Device::launch` promises.
+    /// Returns a view of this type, as a kernel parameter, for the time of the borrow; an error names
+    /// `user` as what wants it.
     ///
     /// # Errors
     /// [`Error::ForeignCells`] if the view is not one of plain elements.

@@ -12,9 +12,9 @@ use std::borrow::ToOwned;
 
 /// The size and the alignment of a parameter struct, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
-    pub(crate) bytes: usize,
-    pub(crate) align: usize,
+struct Shape {
+    bytes: usize,
+    align: usize,
 }
 
 /// What the second line of a text begins with that records its parameters.
@@ -22,7 +22,7 @@ const PARAMETERS: &str = "// parameters: ";
 
 /// Compares the names and types of the parameters with those that the text
 /// records, if both are known.
-pub(crate) fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result<(), Error> {
+fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result<(), Error> {
     let second = ptx.lines().nth(1);
     match second.and_then(|line| line.strip_prefix(PARAMETERS)) {
         Some(built) if !passed.is_empty() && built != passed => Err(Error::OtherParameters {
@@ -35,17 +35,9 @@ pub(crate) fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Resul
 }
 
 impl Shape {
-    /// Returns the shape of a kernel's parameters on the host.
-    pub(crate) const fn of<K: Kernel>() -> Self {
-        Self {
-            bytes: size_of::<K::Params>(),
-            align: align_of::<K::Params>(),
-        }
-    }
-
     /// Compares the shape on the host with that in the text of the entry point
     /// `entry`. If the text has no such entry point, the driver will say so.
-    pub(crate) fn check(self, ptx: &str, entry: &str) -> Result<(), Error> {
+    fn check(self, ptx: &str, entry: &str) -> Result<(), Error> {
         match declared(ptx, entry) {
             // An empty struct is no parameter at all.
             Some(Self { bytes: 0, .. }) if self.bytes == 0 => Ok(()),
@@ -113,7 +105,8 @@ fn parameter(text: &str) -> Shape {
 /// [`Error::OtherParameters`] if names or types do.
 pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result<(), Error> {
     check_names(K::PARAMETERS, ptx, entry)?;
-    Shape::of::<K>().check(ptx, entry)
+    let (bytes, align) = (size_of::<K::Params>(), align_of::<K::Params>());
+    Shape { bytes, align }.check(ptx, entry)
 }
 
 #[cfg(test)]

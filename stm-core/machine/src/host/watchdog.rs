@@ -8,10 +8,9 @@ use crate::kernel::Kernel;
 use crate::lane::Stop;
 use std::time::Duration;
 
-/// The stop flag of launches with barriers and semaphores, and the time at which it is
-/// raised. Every wait looks at it now and then, so a launch that would wait for ever
-/// ends with [`Error::StillWaiting`]. On the CPU it is also raised if a thread panics,
-/// so that the others do not wait for it.
+/// The stop flag of launches with barriers and semaphores, and the time at which it is raised. Every
+/// wait looks at it now and then, so a launch that would wait for ever ends with
+/// [`Error::StillWaiting`]. On the CPU it is also raised if a thread panics.
 pub struct Watchdog<D: Device> {
     flag: Buffer<D, u32>,
     limit: Option<Duration>,

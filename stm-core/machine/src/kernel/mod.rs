@@ -1,12 +1,14 @@
 //! Kernels: a kernel is a type, and the machine that runs it is a parameter.
 
 mod entry;
+pub(crate) mod name;
 pub mod plain;
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
 pub mod ptx;
 
 use crate::lane::Lane;
 
+pub use name::EntryName;
 pub use plain::{Plain, is_plain};
 pub use stm_core_macros::PlainOfMachine as Plain;
 
@@ -22,9 +24,8 @@ impl<K> Unnoted for K {}
 
 /// A kernel: an entry name, a parameter struct, and a body generic over the machine.
 ///
-/// The same `run` becomes PTX (through an `extern "ptx-kernel"` entry point
-/// named [`Kernel::ENTRY`] that takes [`Kernel::Params`] by value and calls
-/// it), a call on CPU threads, or fibres in the simulator of the crate `verify`.
+/// The same `run` becomes PTX (an entry point [`Kernel::ENTRY`] that takes [`Kernel::Params`] by
+/// value), a call on CPU threads, or fibres in the simulator of the crate `verify`.
 ///
 /// The attribute [`#[kernel]`](macro@crate::kernel) makes one of a function. By hand it is:
 ///
@@ -60,9 +61,8 @@ pub trait Kernel: 'static {
     const ENTRY: &'static str;
 
     /// The parameters of a launch, which all threads read, though those that refer to memory are
-    /// neither `Send` nor `Sync` ([`View`](crate::View)). They must be
-    /// `#[repr(C)]`, so that host and device agree on their layout. A launch on
-    /// a GPU compares their size and alignment with those in the PTX.
+    /// neither `Send` nor `Sync` ([`View`](crate::View)). They must be `#[repr(C)]`. A launch on a GPU
+    /// compares their size and alignment with those in the PTX.
     type Params: Copy + 'static;
 
     /// The names and types of the parameters as the sources name them, or
@@ -115,50 +115,6 @@ impl Build {
             (true, Record) => "_wide_recorded",
             (false, Profile) => "_profiled",
             (true, Profile) => "_wide_profiled",
-        }
-    }
-}
-
-/// The longest entry name that [`EntryName`] holds.
-const ENTRY_MAX: usize = 64;
-
-/// An entry name that is made of two parts at compile time, for kernels that
-/// are generic over an algorithm.
-#[derive(Clone, Copy, Debug)]
-pub struct EntryName {
-    bytes: [u8; ENTRY_MAX],
-    len: usize,
-}
-
-impl EntryName {
-    /// Joins `kernel` and `variant` by an underscore and replaces hyphens by underscores.
-    ///
-    /// # Panics
-    /// It panics if the name is longer than 64 bytes.
-    pub const fn new(kernel: &str, variant: &str) -> Self {
-        let parts = [kernel, "_", variant];
-        let (mut bytes, mut len, mut part) = ([0; ENTRY_MAX], 0, 0);
-        while part < parts.len() {
-            let (text, mut i) = (parts[part].as_bytes(), 0);
-            while i < text.len() {
-                bytes[len] = if text[i] == b'-' { b'_' } else { text[i] };
-                len += 1;
-                i += 1;
-            }
-            part += 1;
-        }
-        Self { bytes, len }
-    }
-
-    /// Returns the name.
-    ///
-    /// # Panics
-    /// It never panics, as the name is made of two strings.
-    pub const fn as_str(&self) -> &str {
-        let (text, _) = self.bytes.split_at(self.len);
-        match core::str::from_utf8(text) {
-            Ok(text) => text,
-            Err(_) => panic!("an entry name is text"),
         }
     }
 }

@@ -101,35 +101,35 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
         32
     }
 
-    load!(load_relaxed_32, u32, reg32, "ld.relaxed.gpu.global.b32");
-    load!(load_relaxed_64, u64, reg64, "ld.relaxed.gpu.global.b64");
-    load!(load_constant_32, u32, reg32, "ld.global.nc.b32");
-    load!(load_acquire_32, u32, reg32, "ld.acquire.gpu.global.b32");
-    load!(load_acquire_64, u64, reg64, "ld.acquire.gpu.global.b64");
-    load!(private_load_32, u32, reg32, "ld.global.b32");
-    load!(private_load_64, u64, reg64, "ld.global.b64");
-    load!(load_weak_64, u64, reg64, "ld.global.b64");
-    store!(store_relaxed_32, u32, reg32, "st.relaxed.gpu.global.b32");
-    store!(store_relaxed_64, u64, reg64, "st.relaxed.gpu.global.b64");
-    store!(store_release_32, u32, reg32, "st.release.gpu.global.b32");
-    store!(store_release_64, u64, reg64, "st.release.gpu.global.b64");
-    store!(private_store_32, u32, reg32, "st.global.b32");
-    store!(private_store_64, u64, reg64, "st.global.b64");
-    store!(store_weak_64, u64, reg64, "st.global.b64");
-    store!(add_relaxed_64, u64, reg64, "red.relaxed.gpu.global.add.u64");
-    cas!(cas_acquire_32, u32, reg32, "acquire", "cas.b32");
-    cas!(cas_acquire_64, u64, reg64, "acquire", "cas.b64");
-    cas!(cas_relaxed_32, u32, reg32, "relaxed", "cas.b32");
-    cas!(cas_relaxed_64, u64, reg64, "relaxed", "cas.b64");
-    exchange!(exchange_acquire_32, u32, reg32, "acquire", "exch.b32");
-    exchange!(fetch_add_relaxed_32, u32, reg32, "relaxed", "add.u32");
-    exchange!(fetch_add_relaxed_64, u64, reg64, "relaxed", "add.u64");
-    exchange!(fetch_or_relaxed_64, u64, reg64, "relaxed", "or.b64");
-    exchange!(fetch_and_relaxed_64, u64, reg64, "relaxed", "and.b64");
-    shared_load!(shared_load_32, u32, reg32, "ld.relaxed.cta.shared.b32");
-    shared_load!(shared_load_64, u64, reg64, "ld.relaxed.cta.shared.b64");
-    shared_store!(shared_store_32, u32, reg32, "st.relaxed.cta.shared.b32");
-    shared_store!(shared_store_64, u64, reg64, "st.relaxed.cta.shared.b64");
+    access!(load load_relaxed_32, u32, reg32, "ld.relaxed.gpu.global.b32");
+    access!(load load_relaxed_64, u64, reg64, "ld.relaxed.gpu.global.b64");
+    access!(load load_constant_32, u32, reg32, "ld.global.nc.b32");
+    access!(load load_acquire_32, u32, reg32, "ld.acquire.gpu.global.b32");
+    access!(load load_acquire_64, u64, reg64, "ld.acquire.gpu.global.b64");
+    access!(load private_load_32, u32, reg32, "ld.global.b32");
+    access!(load private_load_64, u64, reg64, "ld.global.b64");
+    access!(load load_weak_64, u64, reg64, "ld.global.b64");
+    access!(store store_relaxed_32, u32, reg32, "st.relaxed.gpu.global.b32");
+    access!(store store_relaxed_64, u64, reg64, "st.relaxed.gpu.global.b64");
+    access!(store store_release_32, u32, reg32, "st.release.gpu.global.b32");
+    access!(store store_release_64, u64, reg64, "st.release.gpu.global.b64");
+    access!(store private_store_32, u32, reg32, "st.global.b32");
+    access!(store private_store_64, u64, reg64, "st.global.b64");
+    access!(store store_weak_64, u64, reg64, "st.global.b64");
+    access!(store add_relaxed_64, u64, reg64, "red.relaxed.gpu.global.add.u64");
+    access!(cas cas_acquire_32, u32, reg32, "acquire", "cas.b32");
+    access!(cas cas_acquire_64, u64, reg64, "acquire", "cas.b64");
+    access!(cas cas_relaxed_32, u32, reg32, "relaxed", "cas.b32");
+    access!(cas cas_relaxed_64, u64, reg64, "relaxed", "cas.b64");
+    access!(exchange exchange_acquire_32, u32, reg32, "acquire", "exch.b32");
+    access!(exchange fetch_add_relaxed_32, u32, reg32, "relaxed", "add.u32");
+    access!(exchange fetch_add_relaxed_64, u64, reg64, "relaxed", "add.u64");
+    access!(exchange fetch_or_relaxed_64, u64, reg64, "relaxed", "or.b64");
+    access!(exchange fetch_and_relaxed_64, u64, reg64, "relaxed", "and.b64");
+    access!(shared_load shared_load_32, u32, reg32, "ld.relaxed.cta.shared.b32");
+    access!(shared_load shared_load_64, u64, reg64, "ld.relaxed.cta.shared.b64");
+    access!(shared_store shared_store_32, u32, reg32, "st.relaxed.cta.shared.b32");
+    access!(shared_store shared_store_64, u64, reg64, "st.relaxed.cta.shared.b64");
 
     // Where an access is made under a condition, a predicate would not do for those with a result
     // of an atomic, as ptxas makes it a branch and waits for the result at the end of it. Neither

@@ -31,65 +31,40 @@ macro_rules! ptx {
     )*};
 }
 
-macro_rules! load {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
-        ptx! {
-            fn $name(&self, p: *const $ty) -> $ty = v; v: $ty in $reg {
-                concat!($op, " {v}, [{p}];"); p: reg64 = global(p)
-            }
-        }
+/// Methods that access one word each: what a method does, its name, the type of the word with the
+/// class of its registers, and the instruction, of an atomic one its order first.
+macro_rules! access {
+    (load $name:ident, $ty:ident, $reg:ident, $op:literal) => {
+        ptx! { fn $name(&self, p: *const $ty) -> $ty = v; v: $ty in $reg {
+            concat!($op, " {v}, [{p}];"); p: reg64 = global(p)
+        } }
     };
-}
-
-macro_rules! store {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
-        ptx! {
-            fn $name(&self, p: *mut $ty, v: $ty) {
-                concat!($op, " [{p}], {v};"); v: $reg = v, p: reg64 = global(p)
-            }
-        }
+    (store $name:ident, $ty:ident, $reg:ident, $op:literal) => {
+        ptx! { fn $name(&self, p: *mut $ty, v: $ty) {
+            concat!($op, " [{p}], {v};"); v: $reg = v, p: reg64 = global(p)
+        } }
     };
-}
-
-macro_rules! exchange {
-    ($name:ident, $ty:ident, $reg:ident, $order:literal, $op:literal) => {
-        ptx! {
-            fn $name(&self, p: *mut $ty, v: $ty) -> $ty = old; old: $ty in $reg {
-                concat!("atom.", $order, ".gpu.global.", $op, " {old}, [{p}], {v};");
-                p: reg64 = global(p), v: $reg = v
-            }
-        }
+    (exchange $name:ident, $ty:ident, $reg:ident, $order:literal, $op:literal) => {
+        ptx! { fn $name(&self, p: *mut $ty, v: $ty) -> $ty = old; old: $ty in $reg {
+            concat!("atom.", $order, ".gpu.global.", $op, " {old}, [{p}], {v};");
+            p: reg64 = global(p), v: $reg = v
+        } }
     };
-}
-
-macro_rules! cas {
-    ($name:ident, $ty:ident, $reg:ident, $order:literal, $op:literal) => {
-        ptx! {
-            fn $name(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty = old; old: $ty in $reg {
-                concat!("atom.", $order, ".gpu.global.", $op, " {old}, [{p}], {e}, {n};");
-                p: reg64 = global(p), e: $reg = expected, n: $reg = new
-            }
-        }
+    (cas $name:ident, $ty:ident, $reg:ident, $order:literal, $op:literal) => {
+        ptx! { fn $name(&self, p: *mut $ty, expected: $ty, new: $ty) -> $ty = old; old: $ty in $reg {
+            concat!("atom.", $order, ".gpu.global.", $op, " {old}, [{p}], {e}, {n};");
+            p: reg64 = global(p), e: $reg = expected, n: $reg = new
+        } }
     };
-}
-
-macro_rules! shared_load {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
-        ptx! {
-            fn $name(&self, i: u32) -> $ty = v; v: $ty in $reg {
-                concat!($op, " {v}, [{p}];"); p: reg32 = shared(i)
-            }
-        }
+    (shared_load $name:ident, $ty:ident, $reg:ident, $op:literal) => {
+        ptx! { fn $name(&self, i: u32) -> $ty = v; v: $ty in $reg {
+            concat!($op, " {v}, [{p}];"); p: reg32 = shared(i)
+        } }
     };
-}
-
-macro_rules! shared_store {
-    ($name:ident, $ty:ident, $reg:ident, $op:literal) => {
-        ptx! {
-            fn $name(&self, i: u32, v: $ty) {
-                concat!($op, " [{p}], {v};"); v: $reg = v, p: reg32 = shared(i)
-            }
-        }
+    (shared_store $name:ident, $ty:ident, $reg:ident, $op:literal) => {
+        ptx! { fn $name(&self, i: u32, v: $ty) {
+            concat!($op, " [{p}], {v};"); v: $reg = v, p: reg32 = shared(i)
+        } }
     };
 }
 

@@ -2,7 +2,8 @@
 
 use crate::lane::{Lane, Probe};
 use crate::observe::probe::{LogRecord, Observation, ProbeBuffer};
-use crate::{observe::profiler::Stretches, observe::recorder::Recording};
+use crate::observe::{profiler::Profiler, profiler::Stretches};
+use crate::observe::{recorder::Recorder, recorder::Recording};
 
 /// The probe of lanes that run on the host, chosen at run time, so that each
 /// kernel is compiled there once and not once for each probe.
@@ -82,29 +83,29 @@ impl Probe for HostProbe {
     #[inline(never)]
     fn record<L: Lane>(self, lane: &L, cursor: &mut HostCursor, record: LogRecord) {
         if let Observed::Records(recording) = &mut cursor.0 {
-            recording.record(lane, record);
+            Recorder.record(lane, recording, record);
         }
     }
     #[cold]
     #[inline(never)]
     fn spent<L: Lane>(self, lane: &L, cursor: &mut HostCursor, phase: usize) {
         if let Observed::Times(stretches) = &mut cursor.0 {
-            stretches.spent(lane, phase);
+            Profiler.spent(lane, stretches, phase);
         }
     }
     #[cold]
     #[inline(never)]
     fn settle(self, cursor: &mut HostCursor, instead: Option<usize>) {
         if let Observed::Times(stretches) = &mut cursor.0 {
-            stretches.settle(instead);
+            Profiler.settle(stretches, instead);
         }
     }
     #[inline]
     fn close<L: Lane>(self, lane: &L, cursor: HostCursor) {
         match cursor.0 {
             Observed::Nothing => {}
-            Observed::Records(recording) => recording.close(lane),
-            Observed::Times(stretches) => stretches.close(lane),
+            Observed::Records(recording) => Recorder.close(lane, recording),
+            Observed::Times(stretches) => Profiler.close(lane, stretches),
         }
     }
 }

@@ -6,9 +6,6 @@
 //! observers, those with a [`Recorder`](crate::observe::Recorder), and those with a
 //! [`Profiler`](crate::observe::profiler::Profiler). On the host one instance of a kernel serves all
 //! three, and a lane's [`HostProbe`](crate::observe::HostProbe) says at run time which it is.
-//!
-//! With a recorder, each lane appends its records by plain stores to its own buffer in
-//! device memory.
 
 /// A record of an event: up to three words, of which the first `len` are written.
 #[derive(Clone, Copy, Debug)]

@@ -90,37 +90,6 @@ impl Stretches {
         cursor.store(lane, OPENS, opens + 1);
         cursor
     }
-
-    pub(crate) fn spent<L: Lane>(&mut self, lane: &L, phase: usize) {
-        let now = lane.clock();
-        if let Some(sum) = self.open.get_mut(phase) {
-            *sum = sum.wrapping_add(now.wrapping_sub(self.since));
-        }
-        self.since = now;
-    }
-
-    pub(crate) fn settle(&mut self, instead: Option<usize>) {
-        let mut all = 0u64;
-        for k in 0..PHASES {
-            all = all.wrapping_add(self.open[k]);
-            if instead.is_none() {
-                self.settled[k] = self.settled[k].wrapping_add(self.open[k]);
-            }
-            self.open[k] = 0;
-        }
-        if let Some(sum) = instead.and_then(|phase| self.settled.get_mut(phase)) {
-            *sum = sum.wrapping_add(all);
-        }
-    }
-
-    pub(crate) fn close<L: Lane>(mut self, lane: &L) {
-        self.spent(lane, OUTSIDE);
-        self.settle(None);
-        self.store(lane, CLOSED, self.since);
-        for (k, sum) in self.settled.into_iter().enumerate() {
-            self.store(lane, SUMS + k, sum);
-        }
-    }
 }
 
 #[stm_core_macros::inlined]
@@ -134,12 +103,31 @@ impl Probe for Profiler {
         unsafe { Stretches::open(lane, ProbeBuffer::load(lane, place)) }
     }
     fn spent<L: Lane>(self, lane: &L, cursor: &mut Stretches, phase: usize) {
-        cursor.spent(lane, phase);
+        let now = lane.clock();
+        if let Some(sum) = cursor.open.get_mut(phase) {
+            *sum = sum.wrapping_add(now.wrapping_sub(cursor.since));
+        }
+        cursor.since = now;
     }
     fn settle(self, cursor: &mut Stretches, instead: Option<usize>) {
-        cursor.settle(instead);
+        let mut all = 0u64;
+        for k in 0..PHASES {
+            all = all.wrapping_add(cursor.open[k]);
+            if instead.is_none() {
+                cursor.settled[k] = cursor.settled[k].wrapping_add(cursor.open[k]);
+            }
+            cursor.open[k] = 0;
+        }
+        if let Some(sum) = instead.and_then(|phase| cursor.settled.get_mut(phase)) {
+            *sum = sum.wrapping_add(all);
+        }
     }
-    fn close<L: Lane>(self, lane: &L, cursor: Stretches) {
-        cursor.close(lane);
+    fn close<L: Lane>(self, lane: &L, mut cursor: Stretches) {
+        self.spent(lane, &mut cursor, OUTSIDE);
+        self.settle(&mut cursor, None);
+        cursor.store(lane, CLOSED, cursor.since);
+        for (k, sum) in cursor.settled.into_iter().enumerate() {
+            cursor.store(lane, SUMS + k, sum);
+        }
     }
 }

@@ -41,24 +41,6 @@ impl Recording {
             at: unsafe { lane.private_load_64(part) }.max(HEADER_WORDS),
         }
     }
-
-    pub(crate) fn record<L: Lane>(&mut self, lane: &L, record: LogRecord) {
-        if self.at + record.len <= self.words {
-            for (k, word) in record.words.iter().enumerate() {
-                if (k as u64) < record.len {
-                    let place = self.part.wrapping_add((self.at + k as u64) as usize);
-                    // SAFETY: inside this lane's part (the comparison above).
-                    unsafe { lane.private_store_64(place, *word) };
-                }
-            }
-        }
-        self.at += record.len;
-    }
-
-    pub(crate) fn close<L: Lane>(self, lane: &L) {
-        // SAFETY: the first word of this lane's part.
-        unsafe { lane.private_store_64(self.part, self.at) };
-    }
 }
 
 #[stm_core_macros::inlined]
@@ -72,9 +54,19 @@ impl Probe for Recorder {
         unsafe { Recording::open(lane, ProbeBuffer::load(lane, place)) }
     }
     fn record<L: Lane>(self, lane: &L, cursor: &mut Recording, record: LogRecord) {
-        cursor.record(lane, record);
+        if cursor.at + record.len <= cursor.words {
+            for (k, word) in record.words.iter().enumerate() {
+                if (k as u64) < record.len {
+                    let place = cursor.part.wrapping_add((cursor.at + k as u64) as usize);
+                    // SAFETY: inside this lane's part (the comparison above).
+                    unsafe { lane.private_store_64(place, *word) };
+                }
+            }
+        }
+        cursor.at += record.len;
     }
     fn close<L: Lane>(self, lane: &L, cursor: Recording) {
-        cursor.close(lane);
+        // SAFETY: the first word of this lane's part.
+        unsafe { lane.private_store_64(cursor.part, cursor.at) };
     }
 }

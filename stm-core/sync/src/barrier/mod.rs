@@ -1,10 +1,9 @@
 //! Barriers across the blocks of a launch.
 //!
-//! A barrier is for a grid whose blocks are all resident at the same time; the
-//! host refuses to launch any other (`host::GridBarrier`). A thread enters by
-//! [`TBarrier::enter`], once, and then calls [`Grid::wait`] as often as it likes.
-//! Nothing is reset in between: each wait is one *round*, whose number only grows,
-//! and the next launch goes on with the number at which the last one ended.
+//! A barrier is for a grid whose blocks are all resident at the same time; the host refuses to launch
+//! any other (`host::GridBarrier`). A thread enters by [`TBarrier::enter`], once, and then calls
+//! [`Grid::wait`] as often as it likes. Each wait is one *round*, whose number only grows, from launch
+//! to launch.
 //!
 //! Each algorithm is a type, chosen at compile time, or at launch with [`Chosen`]:
 //!
@@ -18,9 +17,9 @@
 //! | [`Led`] | counters of groups, polled by one warp | that warp sets a flag for each group | 2, with few accesses to a line |
 //!
 //! The first two are those of Stuart and Owens 2011 (section 5); the second is due to Xiao and Feng
-//! 2010, who also describe a tree. [`Counted`] is what a grid barrier usually does. A line takes
-//! some 1.3 additions a nanosecond, and the polls of a thousand blocks delay additions to the line
-//! that they poll; [`Grouped`] and [`Led`] keep the two apart, at the price of a second hand-over.
+//! 2010, who also describe a tree. [`Counted`] is what a grid barrier usually does. The polls of a
+//! thousand blocks delay additions to the line that they poll; [`Grouped`] and [`Led`] keep the two
+//! apart, at the price of a second hand-over.
 //!
 //! # The protocol
 //!
@@ -34,27 +33,15 @@
 //!
 //! What any thread of the grid wrote before is then visible to all of them.
 
-mod chosen;
-mod counted;
-mod grouped;
-mod led;
+mod algorithms;
 mod place;
-mod tree;
-mod two_stage;
-mod xiao_feng;
 
 use crate::{sealed::Sealed, wait::Stopped};
 use core::marker::PhantomData;
 use stm_machine::{Lane, observe::Mutant};
 
-pub use chosen::{Chosen, Kind};
-pub use counted::Counted;
-pub use grouped::Grouped;
-pub use led::Led;
+pub use algorithms::{Chosen, Counted, Grouped, Kind, Led, Tree, TwoStage, XiaoFeng};
 pub use place::BarrierMemory;
-pub use tree::Tree;
-pub use two_stage::TwoStage;
-pub use xiao_feng::XiaoFeng;
 
 /// The largest number of blocks of a grid with a barrier.
 pub const BLOCKS_MAX: u32 = 1 << 16;
@@ -101,7 +88,7 @@ pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
 /// A barrier as a kernel's parameter. The host's `GridBarrier` owns it.
 #[repr(C)]
 pub struct TBarrier<B> {
-    place: BarrierMemory,
+    pub(crate) place: BarrierMemory,
     meeting: PhantomData<B>,
 }
 
@@ -122,11 +109,9 @@ impl<B: Meeting> TBarrier<B> {
         }
     }
 
-    /// Begins to use the barrier. Every thread of the grid does this before its
-    /// first wait; it costs one load.
-    ///
-    /// If the launch has another number of blocks than the barrier was made for,
-    /// every wait returns [`Stopped`] at once, and the host reports both numbers.
+    /// Begins to use the barrier. Every thread of the grid does this before its first wait; it costs
+    /// one load. If the launch has another number of blocks than the barrier was made for, every wait
+    /// returns [`Stopped`] at once, and the host reports both numbers.
     #[inline(always)]
     pub fn enter<'l, L: Lane>(&self, lane: &'l L) -> Grid<'l, L, B> {
         let fits = lane.grid_dim() == self.place.blocks();

@@ -91,6 +91,48 @@ impl BarrierMemory {
         self.word(line).cast::<u32>().wrapping_add(i as usize)
     }
 
+    /// Loads the word of a line by which a thread tells the number of the next round. Relaxed: the
+    /// thread left the last round, or the launch began, after the word got its present value, as
+    /// far as that tells the number; the next round has not ended without the thread's block.
+    pub(super) fn round_in<L: Lane>(&self, lane: &L, line: u32) -> u64 {
+        // SAFETY: a live word.
+        unsafe { lane.load_relaxed_64(self.word(line)) }
+    }
+
+    /// Adds 1 to the word of a line, relaxed, and does not wait for that.
+    pub(super) fn add<L: Lane>(&self, lane: &L, line: u32) {
+        // SAFETY: a live word.
+        unsafe { lane.add_relaxed_64(self.word(line), 1) };
+    }
+
+    /// Adds to the word of a line, relaxed, and returns what it was before.
+    pub(super) fn fetch_add<L: Lane>(&self, lane: &L, line: u32, step: u64) -> u64 {
+        // SAFETY: a live word.
+        unsafe { lane.fetch_add_relaxed_64(self.word(line), step) }
+    }
+
+    /// Stores the word of a line, relaxed.
+    pub(super) fn store<L: Lane>(&self, lane: &L, line: u32, value: u64) {
+        // SAFETY: a live word.
+        unsafe { lane.store_relaxed_64(self.word(line), value) };
+    }
+
+    /// Counts the calling block on the counter of its group g, in line 1 + g, and returns whether
+    /// it is the last there of the round that ends with `next` rounds.
+    pub(super) fn is_last_of_group<L: Lane>(&self, lane: &L, next: u64) -> bool {
+        let group = self.group_of(lane.block_index());
+        // ORDER(B1): release; pairs with B3 of the last of the group.
+        Mutant::BarrierNoRelease.fence(lane);
+        let before = self.fetch_add(lane, 1 + group, 1);
+        let is_last = before + 1 == next * u64::from(self.members(group));
+        if is_last {
+            // ORDER(B3): acquires what the group has released, and passes it on: to the last at
+            // the root, or to all blocks, whose B2 it pairs with.
+            Mutant::BarrierNotPassedOn.fence(lane);
+        }
+        is_last
+    }
+
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     pub(crate) const fn stop(&self) -> Stop {
         self.stop

@@ -1,10 +1,9 @@
 //! Channels: a thread waits for a value with the load that fetches it.
 //!
-//! A channel is a word of 64 bits, a *tag* and a value of 32 bits beside it. One relaxed
-//! store puts both; a consumer loads the word until the tag is the one that it awaits, and
-//! then has the value. So the wait costs no other traffic than the fetch, and nothing has
-//! to be ordered: tag and value are one access. A value of 64 bits is in two such words,
-//! with the tag in each, which are one access where lanes have atomics of 128 bits.
+//! A channel is a word of 64 bits, a *tag* and a value of 32 bits beside it. One relaxed store puts
+//! both; a consumer loads the word until the tag is the one that it awaits, and then has the value.
+//! So the wait costs no other traffic than the fetch, and nothing has to be ordered. A value of 64
+//! bits is in two such words, which are one access where lanes have atomics of 128 bits.
 //!
 //! | type | producers to consumers | what frees a word for the next value |
 //! | --- | --- | --- |
@@ -22,21 +21,17 @@
 //!
 //! The idea is that of full/empty bits (Smith 1978) and of I-structures (Arvind, Nikhil and
 //! Pingali 1989), for which machines had a bit beside each word. Li, van den Braak, Corporaal
-//! and Kumar 2015 built *tiny-lock* from such bits in the shared memory of Fermi GPUs, whose
-//! assembly they edited by hand; their Figures 8 and 9 are the two forms of one to many. There are
-//! 1,024 of those bits a multiprocessor, some words share one, and consumers must put a token back.
-//! Here a tag of 32 bits is in the word itself, in any memory and on every machine: no two channels
-//! have a word in common, all consumers load the same word, and a word has the tag of its last
-//! value until the next is put.
+//! and Kumar 2015 built *tiny-lock* from the 1,024 such bits that a multiprocessor of Fermi GPUs has
+//! for its shared memory; their Figures 8 and 9 are the two forms of one to many. Here a tag of 32
+//! bits is in the word itself, in any memory and on every machine, until the next value is put.
 //!
 //! # Deadlocks within a warp
 //!
 //! Li et al. 2015 (section 4.4.1) describe the deadlock of a warp in lockstep: lanes that wait keep
 //! the lane of their warp from running that would put. No wait of this module contains a warp
-//! operation, so lanes that the machine schedules independently (compute capability 7.0 and later,
-//! which all GPUs of this library have) may wait for one another in any pattern. On a machine that
-//! runs one side of a branch until it ends, use [`in_rounds`], where lanes that wait and lanes that
-//! put meet after every step; it is right on every machine.
+//! operation, so lanes that the machine schedules independently (compute capability 7.0 and later)
+//! may wait for one another in any pattern. [`in_rounds`], where lanes that wait and lanes that put
+//! meet after every step, is right on every machine.
 //!
 //! # What a channel does not order
 //!

@@ -1,10 +1,9 @@
 //! Rings: channels of one producer, in which several values are under way at a time.
 //!
 //! A ring of depth D has D channels for each copy, and a word for each consumer, the number of
-//! values that it has taken. Value n, counted from 0, goes into channel n mod D with tag
-//! n + 1, so a channel's tags follow each other by D, and a stale one is never the awaited
-//! one (Lamport 1983 has such a buffer between one producer and one consumer, with two
-//! counters; here the tag is the producer's).
+//! values that it has taken. Value n, counted from 0, goes into channel n mod D with tag n + 1, so a
+//! stale tag is never the awaited one. (The buffer of Lamport 1983, between one producer and one
+//! consumer, has two counters; here the tag is the producer's.)
 //!
 //! 1. The producer puts value n when every consumer has taken at least n + 1 - D values. It
 //!    loads their numbers only when it does not know so already.
@@ -93,13 +92,12 @@ impl RingShape {
 /// A ring goes on from launch to launch, if all values put in one were taken in it.
 #[repr(C)]
 pub struct TRings<T = u32, S = Global> {
-    space: S,
-    shape: RingShape,
-    stop: Stop,
-    value: PhantomData<T>,
+    /// The first, from which the others follow.
+    pub(crate) ring: Ring<T, S>,
 }
 
-stm_machine::handle!([T, S: Space] TRings<T, S>: space, shape; ..);
+stm_machine::handle!([T, S: Space] TRings<T, S>: ring);
+stm_machine::handle!([T, S: Space] Ring<T, S>: space, shape; ..);
 
 #[stm_machine::inlined]
 impl<T: Element, S: Space> TRings<T, S> {
@@ -111,24 +109,24 @@ impl<T: Element, S: Space> TRings<T, S> {
     /// one thread for each consumer of a ring at a time; the flag of `stop` is live as long.
     pub const unsafe fn from_raw(space: S, shape: RingShape, stop: Stop) -> Self {
         Self {
-            space,
-            shape,
-            stop,
-            value: PhantomData,
+            ring: Ring {
+                space,
+                shape,
+                stop,
+                value: PhantomData,
+            },
         }
     }
 
-    stm_machine::counted!("rings", u32, shape.rings);
+    stm_machine::counted!("rings", u32, ring.shape.rings);
 
     /// Returns ring `i`, if there is one.
     pub fn get(&self, i: u32) -> Option<Ring<T, S>> {
-        (i < self.shape.rings).then(|| {
-            let words = self.shape.ring_words::<T, S>();
+        (i < self.len()).then(|| {
+            let words = self.ring.shape.ring_words::<T, S>();
             Ring {
-                space: self.space.after(u64::from(i) * words),
-                shape: self.shape,
-                stop: self.stop,
-                value: PhantomData,
+                space: self.ring.space.after(u64::from(i) * words),
+                ..self.ring
             }
         })
     }
@@ -183,11 +181,11 @@ impl<T: Element> TRings<T, Cluster> {
 }
 
 /// One ring.
-#[derive(Clone, Copy, Debug)]
+#[repr(C)]
 pub struct Ring<T, S> {
     space: S,
-    shape: RingShape,
-    stop: Stop,
+    pub(crate) shape: RingShape,
+    pub(crate) stop: Stop,
     value: PhantomData<T>,
 }
 
@@ -274,7 +272,6 @@ impl<T: Element, S: Space> Ring<T, S> {
 }
 
 /// The producer of a ring.
-#[derive(Debug)]
 pub struct Sender<'l, L, T, S> {
     lane: &'l L,
     ring: Ring<T, S>,
@@ -283,6 +280,8 @@ pub struct Sender<'l, L, T, S> {
     /// The number of values that every consumer is known to have taken.
     taken: u32,
 }
+
+stm_machine::shown!([L, T, S: Space] Sender<'_, L, T, S>: ring, next, taken; ..);
 
 #[stm_machine::inlined]
 impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
@@ -301,8 +300,8 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
         most < limit
     }
 
-    /// Puts a value if there is room, and returns whether there was. There is room if some
-    /// consumer has not taken fewer than the ring's depth of the values before.
+    /// Puts a value if there is room, and returns whether there was: no consumer has as many values
+    /// before it as the ring is deep.
     pub fn try_send(&mut self, value: T) -> bool {
         let room = self.is_below(self.ring.depth()) || Mutant::ChannelReusedEarly.on(self.lane);
         if room {
@@ -333,7 +332,6 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
 }
 
 /// A consumer of a ring. It takes the values in the order in which they were put.
-#[derive(Debug)]
 pub struct Receiver<'l, L, T, S> {
     lane: &'l L,
     ring: Ring<T, S>,
@@ -341,6 +339,8 @@ pub struct Receiver<'l, L, T, S> {
     /// The number of values taken, modulo 2^32.
     next: u32,
 }
+
+stm_machine::shown!([L, T, S: Space] Receiver<'_, L, T, S>: ring, consumer, next; ..);
 
 #[stm_machine::inlined]
 impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
@@ -403,16 +403,15 @@ impl<L: Lane, T: Element, S: Space> Gather<'_, L, T, S> {
         let ring = self.rings.get(ring).ok_or(Stopped)?;
         let next = ring.taken(self.lane, 0);
         let mut value = None;
-        until_after(self.lane, self.rings.stop, S::POLLS, || {
+        until_after(self.lane, self.rings.ring.stop, S::POLLS, || {
             value = ring.try_take(self.lane, 0, next);
             value.is_some()
         });
         value.ok_or(Stopped)
     }
 
-    /// Takes a value that has come, of any producer, with the number of the ring. It asks each
-    /// ring once, from the one behind the last that had a value on, so that none is
-    /// passed over twice for another.
+    /// Takes a value that has come, of any producer, with the number of the ring. It asks each ring
+    /// once, from the one behind the last that had a value on.
     pub fn try_take_any(&mut self) -> Option<(u32, T)> {
         let mut asked = 0;
         while asked < self.rings.len() {
@@ -431,7 +430,7 @@ impl<L: Lane, T: Element, S: Space> Gather<'_, L, T, S> {
 
     /// Waits for a value of any producer and takes it.
     pub fn take_any(&mut self) -> Result<(u32, T), Stopped> {
-        let (lane, stop) = (self.lane, self.rings.stop);
+        let (lane, stop) = (self.lane, self.rings.ring.stop);
         let mut found = None;
         until_after(lane, stop, S::POLLS, || {
             found = self.try_take_any();

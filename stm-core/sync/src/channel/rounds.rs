@@ -9,8 +9,7 @@ const ROUNDS: u32 = 64;
 /// Calls `step` in each lane of `mask` until it has returned true there; the lanes meet after each
 /// round of steps. A step tries what it can, by the `try_` methods of channels, and does not wait.
 /// So a lane that waits for a value never keeps one of its warp from putting it, whatever the
-/// machine does where a warp diverges. (Li et al. 2015, section 4.4.1, put producer and consumer
-/// into one critical section for that; here they need not be the same code.)
+/// machine does where a warp diverges (Li et al. 2015, section 4.4.1).
 ///
 /// # Errors
 /// [`Stopped`], for the lanes whose steps were not done, if the launch was told to stop.

@@ -10,16 +10,14 @@ use stm_machine::{Element, Lane, Stop};
 /// of their choice. The host's `Channels` owns those in global memory.
 ///
 /// A channel holds one value. It may be put again, with another tag, when all have got the last
-/// value that need it; a consumer that still awaits the earlier tag would wait for ever. In a
-/// pipeline that often follows from the flow of data itself, as the put depends on a value which
-/// the consumer sent back after its get; where it does not, use [`TRings`](super::TRings).
-///
-/// New channels hold tag 0 with a value of 0, so tags begin with another number.
+/// value that need it; a consumer that still awaits the earlier tag would wait for ever. Where that
+/// does not follow from the flow of data itself, use [`TRings`](super::TRings). New channels hold tag
+/// 0 with a value of 0.
 #[repr(C)]
 pub struct TChannels<T = u32, S = Global> {
     space: S,
     len: u64,
-    stop: Stop,
+    pub(crate) stop: Stop,
     value: PhantomData<T>,
 }
 
@@ -63,9 +61,8 @@ impl<T: Element, S: Space> TChannels<T, S> {
         unsafe { try_get(lane, self.space, i, tag) }
     }
 
-    /// Loads channel `i`, whatever is in it, or finds nothing if there is no such channel. What
-    /// it found can be asked for a value later, so that a thread has loads in flight for
-    /// values that it will need.
+    /// Loads channel `i`, whatever is in it; it finds nothing if there is no such channel. So a thread
+    /// has loads in flight for values that it will ask for later.
     pub fn look<L: Lane>(&self, lane: &L, i: u64) -> Found<T> {
         if i >= self.len {
             return Found::NOTHING;
@@ -77,11 +74,8 @@ impl<T: Element, S: Space> TChannels<T, S> {
         }
     }
 
-    /// Waits until channel `i` has a value with this tag, and returns it. Any number of
-    /// threads may get the same value.
-    ///
-    /// The wait contains no warp operation; the [module](super)'s documentation says which
-    /// lanes of a warp may wait for each other.
+    /// Waits until channel `i` has a value with this tag, and returns it. Any number of threads may
+    /// get the same value. The [module](super) says which lanes of a warp may wait for each other.
     ///
     /// # Errors
     /// [`Stopped`], also at once if there is no such channel.

@@ -1,10 +1,10 @@
 //! The owners of channels in global memory.
 
+use super::owner::{Owner, Reference};
 use crate::channel::{DEPTH_LOG2_MAX, Global, RingShape, TChannels, TRings, words_of};
-use crate::host::check_stop;
-use core::marker::PhantomData;
-use stm_machine::host::{Buffer, Device, Error, Launch};
-use stm_machine::{Element, Kernel, Stop};
+use std::vec::Vec;
+use stm_machine::host::{Device, Error};
+use stm_machine::{Element, Stop};
 
 /// Channels for values of type `T` in the memory of a device. They are lent to a kernel as
 /// `&Channels<D, T>`; [`TChannels::get`] waits for a value, and [`Rings`] has an example of the kind.
@@ -12,54 +12,38 @@ use stm_machine::{Element, Kernel, Stop};
 /// Blocks that wait for blocks with higher numbers must be resident together with them
 /// (`Launch::cooperative`, [`Device::resident_blocks`]). A block that draws its work in order from a
 /// counter waits only for blocks that have begun, and needs no such launch.
-pub struct Channels<D: Device, T = u32> {
-    words: Buffer<D, u64>,
-    len: usize,
-    stop: Stop,
-    value: PhantomData<T>,
+pub type Channels<D, T = u32> = Owner<D, TChannels<T>>;
+
+impl<T: Element> Reference<()> for TChannels<T> {
+    fn stop(&self) -> Option<(Stop, &'static str)> {
+        Some((self.stop, "channels"))
+    }
 }
 
 impl<D: Device, T: Element> Channels<D, T> {
     /// Makes `len` channels with tag 0, whose waits look at the flag `stop`
     /// ([`Watchdog::stop`](stm_machine::host::Watchdog::stop), or that of an `Stm`).
     pub fn new(device: &D, len: usize, stop: Stop) -> Result<Self, Error> {
-        let words = len.saturating_mul(words_of::<T>() as usize);
-        Ok(Self {
-            words: Buffer::zeroed(device, words, "channels")?,
-            len,
-            stop,
-            value: PhantomData,
+        let len = len as u64;
+        let bytes = len.checked_mul(8 * words_of::<T>());
+        // SAFETY: the words are aligned to 256 bytes and zero; that they live while a kernel runs
+        // is what the caller of a launch promises.
+        Self::of(device, "channels", [bytes], (), |[start]| unsafe {
+            TChannels::from_raw(Global::from_raw(start.cast()), len, stop)
         })
     }
 
-    stm_machine::counted!("channels", usize, len);
-
-    /// Returns the channels for the parameters of kernels. They are valid while this and the
-    /// owner of the stop flag live.
-    pub fn view(&self) -> TChannels<T> {
-        // SAFETY: the words are aligned to 256 bytes and were zeroed; that they live while a
-        // kernel runs is what the caller of a launch promises.
-        unsafe {
-            let space = Global::from_raw(self.words.as_mut_ptr());
-            TChannels::from_raw(space, self.len as u64, self.stop)
-        }
-    }
+    stm_machine::counted!("channels", usize, view.len() as usize);
 
     /// Copies all channels to the host, after a launch: the tag of each, and its value.
-    pub fn download(&self) -> Result<std::vec::Vec<(u32, T)>, Error> {
-        let words = self.words.download()?;
-        let values = words.chunks(words_of::<T>() as usize).map(|words| {
-            let bits = |word: &u64| word & 0xFFFF_FFFF;
-            let high = words.get(1).map_or(0, bits);
-            let value = T::from_bits64(high << 32 | bits(&words[0]));
-            ((words[0] >> 32) as u32, value)
+    pub fn download(&self) -> Result<Vec<(u32, T)>, Error> {
+        let of_one = 2 * words_of::<T>() as usize;
+        let words = self.words(0..self.len() * of_one)?;
+        let values = words.chunks(of_one).map(|words| {
+            let high = words.get(2).map_or(0, |&high| u64::from(high) << 32);
+            (words[1], T::from_bits64(high | u64::from(words[0])))
         });
         Ok(values.collect())
-    }
-
-    /// Makes all channels as they were when they were new.
-    pub fn reset(&mut self) -> Result<(), Error> {
-        self.words.clear()
     }
 }
 
@@ -106,12 +90,13 @@ impl<D: Device, T: Element> Channels<D, T> {
 /// ```
 ///
 /// After a launch that ended with an error, or in which not all values were taken, call
-/// [`Self::reset`].
-pub struct Rings<D: Device, T = u32> {
-    words: Buffer<D, u64>,
-    shape: RingShape,
-    stop: Stop,
-    value: PhantomData<T>,
+/// [`reset`](Owner::reset).
+pub type Rings<D, T = u32> = Owner<D, TRings<T>>;
+
+impl<T: Element> Reference<()> for TRings<T> {
+    fn stop(&self) -> Option<(Stop, &'static str)> {
+        Some((self.ring.stop, "channels"))
+    }
 }
 
 impl<D: Device, T: Element> Rings<D, T> {
@@ -127,51 +112,15 @@ impl<D: Device, T: Element> Rings<D, T> {
         let (fits, what) = (shape.is_right(), "the number of a ring's consumers");
         Error::unless(fits, what, consumers, "1 to 1048576")?;
         let words = shape.words::<T, Global>();
-        let len = words.and_then(|words| usize::try_from(words).ok());
-        let len = len.unwrap_or(usize::MAX);
-        Ok(Self {
-            words: Buffer::zeroed(device, len, "rings")?,
-            shape,
-            stop,
-            value: PhantomData,
+        let bytes = words.and_then(|words| words.checked_mul(8));
+        // SAFETY: as for channels; these are the words of the shape.
+        Self::of(device, "rings", [bytes], (), |[start]| unsafe {
+            TRings::from_raw(Global::from_raw(start.cast()), shape, stop)
         })
     }
 
     /// Returns the shape.
     pub const fn shape(&self) -> RingShape {
-        self.shape
+        self.view.ring.shape
     }
-
-    /// Returns the rings for the parameters of kernels. They are valid while this and the
-    /// owner of the stop flag live.
-    pub fn view(&self) -> TRings<T> {
-        // SAFETY: as for channels; `new` has asked for the words of the shape.
-        unsafe {
-            let space = Global::from_raw(self.words.as_mut_ptr());
-            TRings::from_raw(space, self.shape, self.stop)
-        }
-    }
-
-    /// Empties all rings.
-    pub fn reset(&mut self) -> Result<(), Error> {
-        self.words.clear()
-    }
-}
-
-// SAFETY: the views are of the owners' memory, which is accessed by nobody else while it is
-// borrowed; the stop flag is that of the launch (`check_launch`), and live.
-stm_machine::__lent! {
-    |it|
-    [T: Element] &Channels<D, T> => TChannels<T>: it.words.space(), Ok(it.view()),
-        [it.words.as_mut_ptr().cast()], {
-        fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
-            check_stop(self.stop, stop, "channels")
-        }
-    };
-    [T: Element] &Rings<D, T> => TRings<T>: it.words.space(), Ok(it.view()),
-        [it.words.as_mut_ptr().cast()], {
-        fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
-            check_stop(self.stop, stop, "channels")
-        }
-    };
 }

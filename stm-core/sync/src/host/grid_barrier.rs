@@ -1,29 +1,40 @@
 //! The owner of a barrier across the blocks of a launch.
 
+use super::owner::{Owner, Reference};
 use crate::barrier::{BLOCKS_MAX, BarrierMemory, Chosen, Kind, Meeting, TBarrier};
-use crate::host::check_stop;
-use core::marker::PhantomData;
 use std::time::Duration;
 use stm_machine::host::{Device, Error, Launch, Memory, Watchdog};
 use stm_machine::{Kernel, Stop};
 
 /// A barrier for launches of one shape, with the algorithm `B`.
 ///
-/// All blocks of such a launch must be resident at the same time. [`Self::launch`] asks
-/// the device and refuses a launch that does not fit with the number of blocks that
-/// would. On the CPU each thread of each block is an OS thread of its own, of which there
-/// may be 4,096; in a simulator all lanes run.
+/// All blocks of such a launch must be resident at the same time. [`launch`](Owner::launch) asks the
+/// device and refuses a launch that does not fit with the number of blocks that would. On the CPU
+/// there may be 4,096 threads; in a simulator all lanes run.
 ///
-/// It is lent to a kernel as `&GridBarrier<D, B>`, whose launch must have its [shape](Self::shape):
-/// blocks that need not be resident together might wait for each other for ever. The
-/// [crate's page](crate) has an example. After a launch that ended with an error, call
-/// [`Self::reset`].
-pub struct GridBarrier<D: Device, B> {
-    device: D,
-    memory: D::Memory,
-    launch: Launch,
-    place: BarrierMemory,
-    meeting: PhantomData<B>,
+/// It is lent to a kernel as `&GridBarrier<D, B>`, whose launch must have its [shape](Owner::shape).
+/// The [crate's page](crate) has an example. After a launch that ended with an error, call
+/// [`reset`](Owner::reset).
+pub type GridBarrier<D, B> = Owner<D, TBarrier<B>, Launch>;
+
+impl<B: Meeting> Reference<Launch> for TBarrier<B> {
+    fn stop(&self) -> Option<(Stop, &'static str)> {
+        Some((self.place.stop(), "barrier"))
+    }
+
+    fn check_launch<D: Device, K: Kernel>(
+        owner: &GridBarrier<D, B>,
+        launch: &Launch,
+    ) -> Result<(), Error> {
+        let (made_for, used_by) = (owner.made.blocks, launch.blocks);
+        if used_by != made_for {
+            return Err(Error::OtherGrid { made_for, used_by });
+        }
+        if !launch.cooperative {
+            return Err(Error::NotCooperative);
+        }
+        owner.check_residency::<K>(launch)
+    }
 }
 
 impl<D: Device, B: Meeting> GridBarrier<D, B> {
@@ -55,42 +66,29 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
             _ => B::groups(launch.blocks),
         };
         let lines = 1 + B::lines(launch.blocks, groups);
-        let memory = device.allocate(lines as usize * BarrierMemory::LINE_BYTES, "a barrier")?;
-        // SAFETY: the memory is aligned to 256 bytes, and the groups are the algorithm's;
-        // that all lives while a kernel runs is what the caller of `launch` promises.
-        let place = unsafe {
-            let (start, groups) = (memory.address().cast(), groups.ilog2());
-            BarrierMemory::from_raw(start, stop, launch.blocks, groups, kind)
+        let bytes = u64::from(lines) * BarrierMemory::LINE_BYTES as u64;
+        let made = Launch {
+            cooperative: true,
+            ..launch
         };
-        Ok(Self {
-            device: device.clone(),
-            memory,
-            launch: Launch {
-                cooperative: true,
-                ..launch
-            },
-            place,
-            meeting: PhantomData,
+        // SAFETY: the memory is aligned to 256 bytes, zero, and has the algorithm's lines and
+        // groups; that all lives while a kernel runs is what the caller of a launch promises.
+        Self::of(device, "a barrier", [Some(bytes)], made, |[start]| unsafe {
+            let (start, groups) = (start.cast(), groups.ilog2());
+            let place = BarrierMemory::from_raw(start, stop, launch.blocks, groups, kind);
+            TBarrier::from_raw(place)
         })
-    }
-
-    /// Returns the barrier for the parameters of kernels. It is valid while this and the owner
-    /// of the stop flag live.
-    pub fn view(&self) -> TBarrier<B> {
-        // SAFETY: the memory was zeroed and has the algorithm's lines; `launch` resets it
-        // after a launch that failed.
-        unsafe { TBarrier::from_raw(self.place) }
     }
 
     /// Returns the shape of the launches, which are cooperative.
     pub const fn shape(&self) -> Launch {
-        self.launch
+        self.made
     }
 
     /// Returns how many blocks of a kernel are resident at the same time, with the threads a block
     /// and the shared memory of this shape. Its errors are those of [`Device::resident_blocks`].
     pub fn resident_blocks<K: Kernel>(&self) -> Result<u32, Error> {
-        self.device.resident_blocks::<K>(&self.launch)
+        self.device.resident_blocks::<K>(&self.made)
     }
 
     /// Launches a kernel whose parameters hold this barrier's [view](Self::view),
@@ -110,9 +108,9 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         params: &K::Params,
     ) -> Result<Duration, Error> {
         self.check()?;
-        self.check_residency::<K>(&self.launch)?;
+        self.check_residency::<K>(&self.made)?;
         // SAFETY: the caller promises it.
-        let launched = unsafe { watchdog.launch::<K>(&self.device, &self.launch, params) };
+        let launched = unsafe { watchdog.launch::<K>(&self.device, &self.made, params) };
         if launched.is_err() {
             self.reset()?;
         }
@@ -131,20 +129,12 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     /// # Errors
     /// [`Error::OtherGrid`], or an error of the device.
     pub fn check(&mut self) -> Result<(), Error> {
-        let mut word = [0; 4];
-        self.memory.read(0, &mut word)?;
-        let (made_for, used_by) = (self.launch.blocks, u32::from_ne_bytes(word));
+        let (made_for, used_by) = (self.made.blocks, self.words(0..1)?[0]);
         if used_by == 0 {
             return Ok(());
         }
         self.memory.write(0, &[0; 4])?;
         Err(Error::OtherGrid { made_for, used_by })
-    }
-
-    /// Makes the barrier as it was when it was new, after a launch that was told to stop
-    /// or ended with an error.
-    pub fn reset(&mut self) -> Result<(), Error> {
-        self.memory.clear()
     }
 }
 
@@ -153,24 +143,4 @@ impl<D: Device> GridBarrier<D, Chosen> {
     pub fn chosen(device: &D, kind: Kind, launch: Launch, stop: Stop) -> Result<Self, Error> {
         Self::of_kind(device, launch, stop, kind as u32)
     }
-}
-
-// SAFETY: the view is of the barrier's memory, which has the lines of algorithm `B` and is
-// accessed by nobody else while it is borrowed; a launch of another grid finds no wait.
-stm_machine::__lent! {
-    |it|
-    [B: Meeting] &GridBarrier<D, B> => TBarrier<B>: it.memory.space(), Ok(it.view()),
-        [it.memory.address()], {
-        fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
-            check_stop(self.place.stop(), stop, "barrier")?;
-            let (made_for, used_by) = (self.launch.blocks, launch.blocks);
-            if used_by != made_for {
-                return Err(Error::OtherGrid { made_for, used_by });
-            }
-            if !launch.cooperative {
-                return Err(Error::NotCooperative);
-            }
-            self.check_residency::<K>(launch)
-        }
-    };
 }

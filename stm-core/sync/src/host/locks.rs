@@ -1,12 +1,13 @@
 //! The owners of locks and of combiners.
 
+use super::owner::{Owner, Reference};
 use crate::chosen::{Chosen, Kind};
 use crate::combine::{COMBINER_WORDS, HEAD, TAIL, TCombiners};
-use crate::header::{FAULT_WORDS, HEADER_WORDS};
+use crate::header::{FAULT_WORDS, HEADER_WORDS, Header};
 use crate::lock::{LockFault, LockKind};
 use crate::locks::TLocks;
 use core::marker::PhantomData;
-use stm_machine::host::{Device, Error, Memory, allocate};
+use stm_machine::host::{Device, Error, Memory};
 
 /// The largest number of users, so that numbers of nodes and tickets have room.
 const USERS_MAX: u64 = 1 << 28;
@@ -15,19 +16,9 @@ const LINE_WORDS: u64 = 32;
 
 /// An array of locks of kind `K` in a device's memory. Kernels receive it as a
 /// [`TLocks`]; it is lent to a kernel as `&Locks<D, K>`. The [crate's page](crate) has an example.
-#[derive(Debug)]
-pub struct Locks<D: Device, K> {
-    memory: D::Memory,
-    nodes: D::Memory,
-    count: u64,
-    stride: u32,
-    users: u32,
-    shared: u32,
-    /// The kind of [`Chosen`].
-    chosen: u32,
-    what: &'static str,
-    kind: PhantomData<K>,
-}
+pub type Locks<D, K> = Owner<D, TLocks<K>, &'static str>;
+
+impl<K: LockKind> Reference<&'static str> for TLocks<K> {}
 
 impl<D: Device, K: LockKind> Locks<D, K> {
     /// Makes `count` locks, each on a line of its own, so that threads that use
@@ -74,22 +65,23 @@ impl<D: Device, K: LockKind> Locks<D, K> {
             None => (K::lock_words(users as u32), K::USER_WORDS),
         };
         let words = u64::from(words).next_multiple_of(multiple);
-        let bytes = (words.checked_mul(count))
-            .and_then(|words| words.checked_add(HEADER_WORDS as u64))
-            .and_then(|words| usize::try_from(words.checked_mul(4)?).ok());
         let stride = u32::try_from(words).ok();
-        let bytes = bytes.filter(|_| stride.is_some());
-        let node_bytes = users as usize * user_words as usize * 4;
-        Ok(Self {
-            memory: allocate(device, bytes, what)?,
-            nodes: device.allocate(node_bytes.max(4), what)?,
-            count,
-            stride: stride.unwrap_or_default(),
-            users: users as u32,
-            shared: 0,
-            chosen: kind.map_or(0, |kind| kind as u32),
-            what,
-            kind: PhantomData,
+        let locks = (words.checked_mul(count).filter(|_| stride.is_some()))
+            .and_then(|words| words.checked_add(HEADER_WORDS as u64)?.checked_mul(4));
+        let nodes = Some(users * u64::from(user_words) * 4);
+        Self::of(device, what, [locks, nodes], what, |[start, nodes]| {
+            TLocks {
+                // SAFETY: the parts have these sizes, and are zero; that they live while a kernel runs
+                // is what the caller of a launch promises.
+                header: unsafe { Header::at(start.cast()) },
+                nodes: nodes.cast(),
+                count,
+                stride: stride.unwrap_or_default(),
+                users: users as u32,
+                shared: 0,
+                chosen: kind.map_or(0, |kind| kind as u32),
+                kind: PhantomData,
+            }
         })
     }
 
@@ -97,48 +89,17 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     /// the kernel uses for something else.
     #[must_use]
     pub const fn behind_shared_words(mut self, words: u32) -> Self {
-        self.shared = words;
+        self.view.shared = words;
         self
     }
 
     /// Returns the number of bytes of dynamic shared memory that a launch with these
     /// locks needs (`Launch::shared_bytes`), with the words before them.
     pub const fn shared_bytes(&self) -> u64 {
-        (self.shared as u64 + self.count * K::SHARED_WORDS as u64) * 4
+        (self.view.shared as u64 + self.len() * K::SHARED_WORDS as u64) * 4
     }
 
-    stm_machine::counted!("locks", u64, count);
-
-    /// Returns the number of bytes of device memory that the locks take.
-    pub fn bytes(&self) -> u64 {
-        (self.memory.bytes() + self.nodes.bytes()) as u64
-    }
-
-    /// Returns the reference for kernels. It must not be used after the locks are
-    /// freed, which the caller of `Device::launch` promises.
-    pub fn view(&self) -> TLocks<K> {
-        // SAFETY: the memories have these sizes, and were zeroed; that they live
-        // while a kernel runs is what the caller of `launch` promises.
-        unsafe {
-            let (memory, nodes) = (self.memory.address().cast(), self.nodes.address().cast());
-            let (count, kind) = (self.count, (self.shared, self.chosen));
-            TLocks::from_raw(memory, nodes, count, self.stride, self.users, kind)
-        }
-    }
-
-    /// Reports the first fault of the launches since the locks were made or [reset](Self::reset).
-    ///
-    /// # Errors
-    /// [`Error::LockMisused`] or [`Error::LockTimeout`], or an error of the device.
-    pub fn check(&self) -> Result<(), Error> {
-        check(&self.memory, self.what)
-    }
-
-    /// Frees all locks and forgets the fault, for another launch after an error.
-    pub fn reset(&mut self) -> Result<(), Error> {
-        self.memory.clear()?;
-        self.nodes.clear()
-    }
+    stm_machine::counted!("locks", u64, view.len());
 }
 
 impl<D: Device> Locks<D, Chosen> {
@@ -155,33 +116,27 @@ impl<D: Device> Locks<D, Chosen> {
     }
 }
 
-/// Reports the fault that the first words of a memory record, if there is one;
-/// `what` names the locks.
-fn check(memory: &impl Memory, what: &'static str) -> Result<(), Error> {
-    let mut bytes = [0; FAULT_WORDS * 4];
-    memory.read(0, &mut bytes)?;
-    let word = |i: usize| u32::from_le_bytes(bytes.as_chunks().0[i]);
-    let pair = |i: usize| u64::from(word(i)) | u64::from(word(i + 1)) << 32;
-    let (number, lock, thread) = (word(0), pair(1), pair(3));
-    if number == 0 {
-        return Ok(());
+impl<D: Device, V: Reference<&'static str>> Owner<D, V, &'static str> {
+    /// Reports the first fault of the launches since the locks or combiners were made or
+    /// [reset](Self::reset).
+    ///
+    /// # Errors
+    /// [`Error::LockMisused`] or, of locks, [`Error::LockTimeout`]; or an error of the device.
+    pub fn check(&self) -> Result<(), Error> {
+        let (words, what) = (self.words(0..FAULT_WORDS)?, self.made);
+        let pair = |i: usize| u64::from(words[i]) | u64::from(words[i + 1]) << 32;
+        let (lock, thread) = (pair(1), pair(3));
+        match (words[0], LockFault::of(words[0])) {
+            (0, _) => Ok(()),
+            (_, LockFault::TimedOut) => Err(Error::LockTimeout { thread, lock, what }),
+            (_, fault) => Err(Error::LockMisused {
+                thread,
+                mistake: fault.mistake(),
+                lock,
+                what,
+            }),
+        }
     }
-    let mistake = match LockFault::of(number) {
-        LockFault::OutOfRange => "asked for a lock past the end of the array",
-        LockFault::TooManyUsers => "is not below the number of users that the locks have",
-        LockFault::TooManyHeld => "asked for more locks at a time than it has nodes",
-        LockFault::HeldAlready => "asked for a lock that it held already",
-        LockFault::NotHeld => "gave up a lock that it did not hold",
-        LockFault::NotSetUp => "used a lock before its block had set it up in shared memory",
-        LockFault::HolderFailed => "panicked in a section, so that the lock is never given up",
-        LockFault::TimedOut => return Err(Error::LockTimeout { thread, lock, what }),
-    };
-    Err(Error::LockMisused {
-        thread,
-        mistake,
-        lock,
-        what,
-    })
 }
 
 fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
@@ -193,25 +148,12 @@ fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
     Error::unless(fits, what, users, "from 1 to 2^28")
 }
 
-// SAFETY: the view is of the locks' memory, which has the layout of kind `K` and
-// is accessed by nobody else while it is borrowed, except that `check` reads the record of faults.
-stm_machine::__lent! {
-    |it|
-    [K: LockKind] &Locks<D, K> => TLocks<K>:
-        it.memory.space(), Ok(it.view()), [it.memory.address()];
-}
-
 /// An array of combiners for requests of `N` words in a device's memory. Kernels receive it as a
 /// [`TCombiners`]; it is lent to a kernel as `&Combiners<D, N, BOUND>`.
-#[derive(Debug)]
-pub struct Combiners<D: Device, const N: usize, const BOUND: u32 = 4096> {
-    memory: D::Memory,
-    entries: D::Memory,
-    responses: D::Memory,
-    count: u64,
-    users: u32,
-    what: &'static str,
-}
+pub type Combiners<D, const N: usize, const BOUND: u32 = 4096> =
+    Owner<D, TCombiners<N, BOUND>, &'static str>;
+
+impl<const N: usize, const BOUND: u32> Reference<&'static str> for TCombiners<N, BOUND> {}
 
 impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
     /// Makes `count` combiners for `users` threads, which is the number of threads of the largest
@@ -223,59 +165,32 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
     /// or the device has too little memory.
     pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self, Error> {
         check_sizes(count, users)?;
-        let bytes = |first: u64, each: u64| {
-            (count.checked_mul(each))
-                .and_then(|bytes| usize::try_from(bytes.checked_add(first)?).ok())
-        };
-        let memory = bytes(4 * HEADER_WORDS as u64, 4 * COMBINER_WORDS as u64);
-        let entries = bytes(0, users.next_power_of_two() * (N as u64 + 1) * 8);
-        Ok(Self {
-            memory: allocate(device, memory, what)?,
-            entries: allocate(device, entries, what)?,
-            responses: allocate(device, bytes(0, users * 8), what)?,
-            count,
-            users: users as u32,
-            what,
+        let bytes = |first: u64, each: u64| count.checked_mul(each)?.checked_add(first);
+        let parts = [
+            bytes(4 * HEADER_WORDS as u64, 4 * COMBINER_WORDS as u64),
+            bytes(0, users.next_power_of_two() * (N as u64 + 1) * 8),
+            bytes(0, users * 8),
+        ];
+        Self::of(device, what, parts, what, |[start, entries, responses]| {
+            TCombiners {
+                // SAFETY: as for locks.
+                header: unsafe { Header::at(start.cast()) },
+                entries: entries.cast(),
+                responses: responses.cast(),
+                count,
+                users: users as u32,
+                mask: users.next_power_of_two() as u32 - 1,
+            }
         })
     }
 
-    stm_machine::counted!("combiners", u64, count);
-
-    /// Returns the number of bytes of device memory that the combiners take.
-    pub fn bytes(&self) -> u64 {
-        (self.memory.bytes() + self.entries.bytes() + self.responses.bytes()) as u64
-    }
-
-    /// Returns the reference for kernels. It must not be used after the combiners
-    /// are freed, which the caller of `Device::launch` promises.
-    pub fn view(&self) -> TCombiners<N, BOUND> {
-        // SAFETY: the memories have these sizes, and were zeroed; that they live
-        // while a kernel runs is what the caller of `launch` promises.
-        unsafe {
-            TCombiners::from_raw(
-                self.memory.address().cast(),
-                self.entries.address().cast(),
-                self.responses.address().cast(),
-                self.count,
-                self.users,
-            )
-        }
-    }
-
-    /// Reports the first fault of the launches since the combiners were made or
-    /// [reset](Self::reset).
-    ///
-    /// # Errors
-    /// [`Error::LockMisused`], or an error of the device.
-    pub fn check(&self) -> Result<(), Error> {
-        check(&self.memory, self.what)
-    }
+    stm_machine::counted!("combiners", u64, view.len());
 
     /// Has the next request of each combiner be number `number`, for tests of
     /// combiners that are old.
     #[doc(hidden)]
     pub fn advance(&mut self, number: u32) -> Result<(), Error> {
-        for i in 0..self.count as usize {
+        for i in 0..self.len() as usize {
             for word in [HEAD, TAIL] {
                 let word = HEADER_WORDS + i * COMBINER_WORDS + word;
                 self.memory.write(4 * word, &number.to_le_bytes())?;
@@ -283,18 +198,4 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
         }
         Ok(())
     }
-
-    /// Forgets all requests and the fault, for another launch after an error.
-    pub fn reset(&mut self) -> Result<(), Error> {
-        self.memory.clear()?;
-        self.entries.clear()?;
-        self.responses.clear()
-    }
-}
-
-// SAFETY: as for locks; the layout is that for requests of N words.
-stm_machine::__lent! {
-    |it|
-    [const N: usize, const BOUND: u32] &Combiners<D, N, BOUND> => TCombiners<N, BOUND>:
-        it.memory.space(), Ok(it.view()), [it.memory.address()];
 }

@@ -1,12 +1,11 @@
 //! The owner of semaphores.
 
-use crate::host::check_stop;
+use super::owner::{Owner, Reference};
 use crate::semaphore::{
     COUNT_MAX, Checked, Chosen, Kind, MISUSE, SEMAPHORE_WORDS, TSemaphores, Waiting,
 };
-use core::marker::PhantomData;
-use stm_machine::host::{Buffer, Device, Error, Launch};
-use stm_machine::{Kernel, Stop};
+use stm_machine::Stop;
+use stm_machine::host::{Device, Error, Memory};
 
 /// Semaphores of one count, with the algorithm `S`, in the memory of a device. They are
 /// lent to a kernel as `&Semaphores<D, S>`:
@@ -44,13 +43,22 @@ use stm_machine::{Kernel, Stop};
 /// # Ok(()) }
 /// ```
 ///
-/// After a launch that ended with an error, call [`Self::reset`].
-pub struct Semaphores<D: Device, S> {
-    words: Buffer<D, u32>,
-    count: u32,
-    kind: u32,
-    stop: Stop,
-    waiting: PhantomData<S>,
+/// After a launch that ended with an error, call [`reset`](Owner::reset).
+pub type Semaphores<D, S> = Owner<D, TSemaphores<S>>;
+
+impl<S: Waiting> Reference<()> for TSemaphores<S> {
+    fn stop(&self) -> Option<(Stop, &'static str)> {
+        Some((self.stop, "semaphores"))
+    }
+
+    fn begin(&self, memory: &mut impl Memory) -> Result<(), Error> {
+        let mut bytes = vec![0; memory.bytes()];
+        let first = S::first_word(self.kind, self.count).to_le_bytes();
+        for semaphore in bytes.as_chunks_mut::<{ 4 * SEMAPHORE_WORDS }>().0 {
+            semaphore[..4].copy_from_slice(&first);
+        }
+        memory.write(0, &bytes)
+    }
 }
 
 impl<D: Device, S: Waiting> Semaphores<D, S> {
@@ -77,42 +85,22 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
     fn of_kind(device: &D, len: usize, count: u32, kind: u32, stop: Stop) -> Result<Self, Error> {
         let fits = (1..=COUNT_MAX).contains(&count);
         Error::unless(fits, "the count of a semaphore", count, "1 to 1073741823")?;
-        let mut semaphores = Self {
-            words: Buffer::zeroed(device, len.saturating_mul(SEMAPHORE_WORDS), "semaphores")?,
-            count,
-            kind,
-            stop,
-            waiting: PhantomData,
-        };
+        let len = len as u64;
+        let bytes = len.checked_mul(4 * SEMAPHORE_WORDS as u64);
+        // SAFETY: the words are aligned to 256 bytes and set by `reset`; that they live while a
+        // kernel runs is what the caller of a launch promises.
+        let mut semaphores = Self::of(device, "semaphores", [bytes], (), |[start]| unsafe {
+            TSemaphores::from_raw(start.cast(), len, count, kind, stop)
+        })?;
         semaphores.reset()?;
         Ok(semaphores)
     }
 
-    stm_machine::counted!("semaphores", usize, words.len() / SEMAPHORE_WORDS);
+    stm_machine::counted!("semaphores", usize, view.len() as usize);
 
     /// Returns how many threads may be inside of each.
     pub const fn count(&self) -> u32 {
-        self.count
-    }
-
-    /// Returns the semaphores for the parameters of kernels. They are valid while this
-    /// and the owner of the stop flag live.
-    pub fn view(&self) -> TSemaphores<S> {
-        // SAFETY: the words are aligned to 256 bytes and were set by `reset`; that they
-        // live while a kernel runs is what the caller of a launch promises.
-        unsafe {
-            let (start, len) = (self.words.as_mut_ptr().cast(), self.len() as u64);
-            TSemaphores::from_raw(start, len, self.count, self.kind, self.stop)
-        }
-    }
-
-    /// Empties all semaphores, after a launch that was told to stop or ended with an error.
-    pub fn reset(&mut self) -> Result<(), Error> {
-        let mut words = vec![0; self.words.len()];
-        for first in words.iter_mut().step_by(SEMAPHORE_WORDS) {
-            *first = S::first_word(self.kind, self.count);
-        }
-        self.words.upload(&words)
+        self.view.count
     }
 }
 
@@ -137,7 +125,7 @@ impl<D: Device, S: Waiting> Semaphores<D, Checked<S>> {
     /// # Errors
     /// [`Error::PostWithoutWait`], or an error of the device.
     pub fn check(&self) -> Result<(), Error> {
-        let words = self.words.download()?;
+        let words = self.words(0..self.len() * SEMAPHORE_WORDS)?;
         for (semaphore, words) in (0..).zip(words.chunks(SEMAPHORE_WORDS)) {
             if let [1, low, high] = words[MISUSE..MISUSE + 3] {
                 let thread = u64::from(low) | u64::from(high) << 32;
@@ -146,17 +134,4 @@ impl<D: Device, S: Waiting> Semaphores<D, Checked<S>> {
         }
         Ok(())
     }
-}
-
-// SAFETY: the view is of the semaphores' memory, which has the layout of algorithm `S` and
-// is accessed by nobody else while it is borrowed; the stop flag is that of the launch
-// (`check_launch`), and live.
-stm_machine::__lent! {
-    |it|
-    [S: Waiting] &Semaphores<D, S> => TSemaphores<S>: it.words.space(), Ok(it.view()),
-        [it.words.as_mut_ptr().cast()], {
-        fn check_launch<K: Kernel>(&self, _launch: &Launch, stop: Stop) -> Result<(), Error> {
-            check_stop(self.stop, stop, "semaphores")
-        }
-    };
 }

@@ -14,31 +14,22 @@
 //! order in which they came.
 //!
 //! [`TSemaphore::with`] runs a closure inside. Lanes of a warp that wait and lanes that are inside
-//! go in rounds, and all that began together at one semaphore meet at the end of each, so that no
-//! lane is kept from leaving by another of its warp that waits for that, whatever the machine does
-//! where a warp diverges. [`TSemaphore::wait`] and [`TSemaphore::post`] are for a wait and a post
-//! in different places or by different threads; lanes of one warp may wait together there only if
-//! the machine schedules them independently (compute capability 7.0 and later), or if there is room
-//! for all of them.
+//! go in rounds, so that no lane is kept from leaving by another of its warp that waits for that,
+//! whatever the machine does where a warp diverges. [`TSemaphore::wait`] and [`TSemaphore::post`] are
+//! for a wait and a post in different places or by different threads; lanes of one warp may wait
+//! together there only if the machine schedules them independently (compute capability 7.0 and
+//! later), or if there is room for all of them.
 
-mod checked;
-mod chosen;
-mod sleeping;
-mod spin;
-mod tickets;
+mod algorithms;
 
 use crate::wait::{Stopped, until};
 use crate::{group::Group, sealed::Sealed};
 use core::{marker::PhantomData, mem::ManuallyDrop};
 use stm_machine::{Lane, Stop, observe::Mutant};
 
-pub use checked::Checked;
 #[cfg(feature = "host")]
-pub(crate) use checked::MISUSE;
-pub use chosen::{Chosen, Kind, State};
-pub use sleeping::Sleeping;
-pub use spin::{Spin, SpinBackoff};
-pub use tickets::Tickets;
+pub(crate) use algorithms::MISUSE;
+pub use algorithms::{Checked, Chosen, Kind, Sleeping, Spin, SpinBackoff, State, Tickets};
 
 /// The largest count of a semaphore.
 pub const COUNT_MAX: u32 = (1 << 30) - 1;
@@ -116,9 +107,9 @@ pub trait Waiting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
 pub struct TSemaphores<S> {
     words: *mut u64,
     len: u64,
-    count: u32,
-    kind: u32,
-    stop: Stop,
+    pub(crate) count: u32,
+    pub(crate) kind: u32,
+    pub(crate) stop: Stop,
     waiting: PhantomData<S>,
 }
 
@@ -190,10 +181,8 @@ impl<S: Waiting> TSemaphore<S> {
     /// made room wrote inside is visible to `f`.
     ///
     /// Any lanes of a warp may call this, together or apart; `f` may diverge, but must not wait for
-    /// a lane of its warp that is outside. A lane that has been inside waits here for those of its
-    /// warp that came together with it for the same semaphore, and for no others. So `f` may wait
-    /// for another semaphore, if all threads take them in one order and the lanes of a warp are
-    /// scheduled independently (compute capability 7.0).
+    /// a lane of its warp that is outside. It may wait for another semaphore, if all threads take them
+    /// in one order and the lanes of a warp are scheduled independently (compute capability 7.0).
     ///
     /// # Errors
     /// [`Stopped`]; then `f` has not run.

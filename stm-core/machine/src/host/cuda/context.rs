@@ -265,9 +265,8 @@ impl Cuda {
         Self::new(context.ordinal())
     }
 
-    /// Returns the same GPU with kernels and copies in the caller's stream: they
-    /// run after what is in it, and what the caller adds to it later runs after
-    /// them. Memory allocated by either is memory of both.
+    /// Returns the same GPU with kernels and copies in the caller's stream, in order with what the
+    /// caller has put there and adds later. Memory allocated by either is memory of both.
     ///
     /// # Errors
     /// [`Error::OtherDevice`] if the stream is of another GPU.

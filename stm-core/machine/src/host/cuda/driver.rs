@@ -16,136 +16,132 @@ use std::string::String;
 
 pub(crate) type Call<T = ()> = Result<T, DriverError>;
 
-/// Gives a macro all calls: the name of each, the method of [`Driver`], what NVIDIA's driver does
-/// for it, and what the stand-in does with its state, given whether the call may succeed.
+/// Gives a macro all calls: whether it is unsafe, its name, the method of [`Driver`], what NVIDIA's
+/// driver does for it, and what the stand-in does with its state, given whether it may succeed.
 macro_rules! for_each_call {
     ($make:ident) => { $make! {
-        safe {
-            cuInit: init() = result::init(), |_, ok| ok;
-            cuDriverGetVersion: version() -> i32 = version(), |_, ok| ok.map(|()| 12_080);
-            cuDeviceGetCount: device_count() -> i32 =
-                result::device::get_count(), |state, ok| ok.map(|()| state.devices);
-            cuDeviceGet: device(ordinal: i32) -> sys::CUdevice =
-                result::device::get(ordinal), |_, ok| ok.map(|()| ordinal);
-            cuDeviceGetName: device_name(device: sys::CUdevice) -> String =
-                result::device::get_name(device), |_, ok| ok.map(|()| "a stand-in".into());
-            cuCtxSynchronize: synchronize() = result::ctx::synchronize(), |_, ok| ok;
-            cuMemGetInfo: free_bytes() -> usize =
-                result::mem_get_info().map(|(free, _total)| free),
-                |state, ok| ok.map(|()| state.free);
-            // A stream that does not wait for the default one.
-            cuStreamCreate: create_stream() -> sys::CUstream =
-                result::stream::create(result::stream::StreamKind::NonBlocking),
-                |state, ok| ok.map(|()| new(&mut state.streams));
-            cuEventCreate: create_event() -> sys::CUevent =
-                result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT),
-                |state, ok| ok.map(|()| new(&mut state.events));
-            cuLibraryLoadData: load_module(text: &CStr, log: &mut [u8]) -> sys::CUmodule =
-                load_module(text, log), |state, ok| {
-                    log[..state.log.len()].copy_from_slice(state.log.as_bytes());
-                    ok.map(|()| handle())
-                };
-        }
-        unsafe {
-            cuDeviceTotalMem: device_memory(device: sys::CUdevice) -> usize =
-                result::device::total_mem(device), |_, ok| ok.map(|()| 1 << 30);
-            cuDeviceGetAttribute:
-                device_attribute(device: sys::CUdevice, which: sys::CUdevice_attribute) -> i32 =
-                result::device::get_attribute(device, which),
-                |state, ok| ok.map(|()| state.attribute(which));
-            cuDevicePrimaryCtxRetain: retain_context(device: sys::CUdevice) -> sys::CUcontext =
-                result::primary_ctx::retain(device),
-                |state, ok| ok.map(|()| new(&mut state.contexts));
-            cuDevicePrimaryCtxRelease: release_context(device: sys::CUdevice) =
-                result::primary_ctx::release(device), |state, ok| gone(&mut state.contexts, ok);
-            cuCtxSetCurrent: set_context(context: sys::CUcontext) =
-                result::ctx::set_current(context), |_, ok| ok;
+        [] cuInit: init() = result::init(), |_, ok| ok;
+        [] cuDriverGetVersion: version() -> i32 = version(), |_, ok| ok.map(|()| 12_080);
+        [] cuDeviceGetCount: device_count() -> i32 =
+            result::device::get_count(), |state, ok| ok.map(|()| state.devices);
+        [] cuDeviceGet: device(ordinal: i32) -> sys::CUdevice =
+            result::device::get(ordinal), |_, ok| ok.map(|()| ordinal);
+        [] cuDeviceGetName: device_name(device: sys::CUdevice) -> String =
+            result::device::get_name(device), |_, ok| ok.map(|()| "a stand-in".into());
+        [] cuCtxSynchronize: synchronize() = result::ctx::synchronize(), |_, ok| ok;
+        [] cuMemGetInfo: free_bytes() -> usize =
+            result::mem_get_info().map(|(free, _total)| free),
+            |state, ok| ok.map(|()| state.free);
+        // A stream that does not wait for the default one.
+        [] cuStreamCreate: create_stream() -> sys::CUstream =
+            result::stream::create(result::stream::StreamKind::NonBlocking),
+            |state, ok| ok.map(|()| new(&mut state.streams));
+        [] cuEventCreate: create_event() -> sys::CUevent =
+            result::event::create(sys::CUevent_flags::CU_EVENT_DEFAULT),
+            |state, ok| ok.map(|()| new(&mut state.events));
+        [] cuLibraryLoadData: load_module(text: &CStr, log: &mut [u8]) -> sys::CUmodule =
+            load_module(text, log), |state, ok| {
+                log[..state.log.len()].copy_from_slice(state.log.as_bytes());
+                ok.map(|()| handle())
+            };
+        [unsafe] cuDeviceTotalMem: device_memory(device: sys::CUdevice) -> usize =
+            result::device::total_mem(device), |_, ok| ok.map(|()| 1 << 30);
+        [unsafe] cuDeviceGetAttribute:
+            device_attribute(device: sys::CUdevice, which: sys::CUdevice_attribute) -> i32 =
+            result::device::get_attribute(device, which),
+            |state, ok| ok.map(|()| state.attribute(which));
+        [unsafe] cuDevicePrimaryCtxRetain: retain_context(device: sys::CUdevice) -> sys::CUcontext =
+            result::primary_ctx::retain(device),
+            |state, ok| ok.map(|()| new(&mut state.contexts));
+        [unsafe] cuDevicePrimaryCtxRelease: release_context(device: sys::CUdevice) =
+            result::primary_ctx::release(device), |state, ok| gone(&mut state.contexts, ok);
+        [unsafe] cuCtxSetCurrent: set_context(context: sys::CUcontext) =
+            result::ctx::set_current(context), |_, ok| ok;
 
-            cuMemAlloc: allocate(bytes: usize) -> sys::CUdeviceptr =
-                result::malloc_sync(bytes), |state, ok| ok.map(|()| state.allocate(bytes));
-            cuMemFree: free(start: sys::CUdeviceptr) =
-                result::free_sync(start), |state, ok| state.free(start, ok);
-            cuMemcpyHtoDAsync: copy_in(to: sys::CUdeviceptr, data: &[u8], stream: sys::CUstream) =
-                result::memcpy_htod_async(to, data, stream),
-                |_, ok| ok.map(|()| (to as *mut u8).copy_from(data.as_ptr(), data.len()));
-            cuMemcpyDtoH: copy_out(data: &mut [u8], from: sys::CUdeviceptr) =
-                result::memcpy_dtoh_sync(data, from),
-                |_, ok| ok.map(|()| data.as_mut_ptr().copy_from(from as *const u8, data.len()));
-            cuMemcpyDtoDAsync: copy_within(
-                to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream
-            ) = result::memcpy_dtod_async(to, from, bytes, stream),
-                |_, ok| ok.map(|()| (to as *mut u8).copy_from(from as *const u8, bytes));
-            cuMemsetD8: clear(start: sys::CUdeviceptr, bytes: usize) =
-                result::memset_d8_sync(start, 0, bytes),
-                |_, ok| ok.map(|()| (start as *mut u8).write_bytes(0, bytes));
+        [unsafe] cuMemAlloc: allocate(bytes: usize) -> sys::CUdeviceptr =
+            result::malloc_sync(bytes), |state, ok| ok.map(|()| state.allocate(bytes));
+        [unsafe] cuMemFree: free(start: sys::CUdeviceptr) =
+            result::free_sync(start), |state, ok| state.free(start, ok);
+        [unsafe] cuMemcpyHtoDAsync: copy_in(to: sys::CUdeviceptr, data: &[u8], stream: sys::CUstream) =
+            result::memcpy_htod_async(to, data, stream),
+            |_, ok| ok.map(|()| (to as *mut u8).copy_from(data.as_ptr(), data.len()));
+        [unsafe] cuMemcpyDtoH: copy_out(data: &mut [u8], from: sys::CUdeviceptr) =
+            result::memcpy_dtoh_sync(data, from),
+            |_, ok| ok.map(|()| data.as_mut_ptr().copy_from(from as *const u8, data.len()));
+        [unsafe] cuMemcpyDtoDAsync: copy_within(
+            to: sys::CUdeviceptr, from: sys::CUdeviceptr, bytes: usize, stream: sys::CUstream
+        ) = result::memcpy_dtod_async(to, from, bytes, stream),
+            |_, ok| ok.map(|()| (to as *mut u8).copy_from(from as *const u8, bytes));
+        [unsafe] cuMemsetD8: clear(start: sys::CUdeviceptr, bytes: usize) =
+            result::memset_d8_sync(start, 0, bytes),
+            |_, ok| ok.map(|()| (start as *mut u8).write_bytes(0, bytes));
 
-            cuStreamDestroy: destroy_stream(stream: sys::CUstream) =
-                result::stream::destroy(stream), |state, ok| gone(&mut state.streams, ok);
-            cuStreamSynchronize: wait_for_stream(stream: sys::CUstream) =
-                result::stream::synchronize(stream), |_, ok| ok;
-            cuEventDestroy: destroy_event(event: sys::CUevent) =
-                result::event::destroy(event), |state, ok| gone(&mut state.events, ok);
-            cuEventRecord: record_event(event: sys::CUevent, stream: sys::CUstream) =
-                result::event::record(event, stream), |_, ok| ok;
-            cuEventQuery: query_event(event: sys::CUevent) =
-                result::event::query(event), |state, ok| ok.and_then(|()| state.query());
-            cuEventSynchronize: wait_for_event(event: sys::CUevent) =
-                result::event::synchronize(event), |_, ok| ok;
-            // In milliseconds.
-            cuEventElapsedTime: elapsed(before: sys::CUevent, after: sys::CUevent) -> f32 =
-                result::event::elapsed(before, after), |_, ok| ok.map(|()| 1.0);
+        [unsafe] cuStreamDestroy: destroy_stream(stream: sys::CUstream) =
+            result::stream::destroy(stream), |state, ok| gone(&mut state.streams, ok);
+        [unsafe] cuStreamSynchronize: wait_for_stream(stream: sys::CUstream) =
+            result::stream::synchronize(stream), |_, ok| ok;
+        [unsafe] cuEventDestroy: destroy_event(event: sys::CUevent) =
+            result::event::destroy(event), |state, ok| gone(&mut state.events, ok);
+        [unsafe] cuEventRecord: record_event(event: sys::CUevent, stream: sys::CUstream) =
+            result::event::record(event, stream), |_, ok| ok;
+        [unsafe] cuEventQuery: query_event(event: sys::CUevent) =
+            result::event::query(event), |state, ok| ok.and_then(|()| state.query());
+        [unsafe] cuEventSynchronize: wait_for_event(event: sys::CUevent) =
+            result::event::synchronize(event), |_, ok| ok;
+        // In milliseconds.
+        [unsafe] cuEventElapsedTime: elapsed(before: sys::CUevent, after: sys::CUevent) -> f32 =
+            result::event::elapsed(before, after), |_, ok| ok.map(|()| 1.0);
 
-            cuModuleGetFunction:
-                function(module: sys::CUmodule, name: CString) -> sys::CUfunction =
-                result::module::get_function(module, name), |_, ok| ok.map(|()| handle());
-            cuFuncGetAttribute: threads_max(function: sys::CUfunction) -> i32 =
-                result::function::get_function_attribute(
-                    function,
-                    sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
-                ),
-                |_, ok| ok.map(|()| 512);
-            cuFuncSetAttribute: allow_shared(function: sys::CUfunction, bytes: i32) =
-                result::function::set_function_attribute(
-                    function,
-                    sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-                    bytes,
-                ),
-                |_, ok| ok;
-            cuOccupancyMaxActiveBlocksPerMultiprocessor:
-                resident_blocks(function: sys::CUfunction, threads: i32, bytes: usize) -> i32 =
-                written(|blocks| sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
-                    blocks, function, threads, bytes,
-                )),
-                |_, ok| ok.map(|()| 2);
-            // `params` points to the one parameter.
-            cuLaunchKernel: launch(
-                function: sys::CUfunction, launch: &Launch, stream: sys::CUstream,
-                params: *mut c_void
-            ) = launch_kernel(function, launch, stream, &mut [params]), |_, ok| ok;
+        [unsafe] cuModuleGetFunction:
+            function(module: sys::CUmodule, name: CString) -> sys::CUfunction =
+            result::module::get_function(module, name), |_, ok| ok.map(|()| handle());
+        [unsafe] cuFuncGetAttribute: threads_max(function: sys::CUfunction) -> i32 =
+            result::function::get_function_attribute(
+                function,
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+            ),
+            |_, ok| ok.map(|()| 512);
+        [unsafe] cuFuncSetAttribute: allow_shared(function: sys::CUfunction, bytes: i32) =
+            result::function::set_function_attribute(
+                function,
+                sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                bytes,
+            ),
+            |_, ok| ok;
+        [unsafe] cuOccupancyMaxActiveBlocksPerMultiprocessor:
+            resident_blocks(function: sys::CUfunction, threads: i32, bytes: usize) -> i32 =
+            written(|blocks| sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                blocks, function, threads, bytes,
+            )),
+            |_, ok| ok.map(|()| 2);
+        // `params` points to the one parameter.
+        [unsafe] cuLaunchKernel: launch(
+            function: sys::CUfunction, launch: &Launch, stream: sys::CUstream,
+            params: *mut c_void
+        ) = launch_kernel(function, launch, stream, &mut [params]), |_, ok| ok;
 
-            // Without a limit to what this or other threads may call meanwhile.
-            cuStreamBeginCapture: begin_capture(stream: sys::CUstream) =
-                result::stream::begin_capture(
-                    stream,
-                    sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED,
-                ),
-                |state, ok| ok.map(|()| state.capturing = true);
-            cuStreamEndCapture: end_capture(stream: sys::CUstream) -> sys::CUgraph =
-                result::stream::end_capture(stream), |state, ok| {
-                    // The capture ends even if it has failed.
-                    state.capturing = false;
-                    ok.map(|()| new(&mut state.graphs))
-                };
-            cuGraphInstantiate: instantiate(graph: sys::CUgraph) -> sys::CUgraphExec =
-                written(|ready| sys::cuGraphInstantiateWithFlags(ready, graph, 0)),
-                |state, ok| ok.map(|()| new(&mut state.graphs));
-            cuGraphDestroy: destroy_graph(graph: sys::CUgraph) =
-                result::graph::destroy(graph), |state, ok| gone(&mut state.graphs, ok);
-            cuGraphLaunch: launch_graph(ready: sys::CUgraphExec, stream: sys::CUstream) =
-                result::graph::launch(ready, stream), |_, ok| ok;
-            cuGraphExecDestroy: destroy_ready(ready: sys::CUgraphExec) =
-                result::graph::exec_destroy(ready), |state, ok| gone(&mut state.graphs, ok);
-        }
+        // Without a limit to what this or other threads may call meanwhile.
+        [unsafe] cuStreamBeginCapture: begin_capture(stream: sys::CUstream) =
+            result::stream::begin_capture(
+                stream,
+                sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED,
+            ),
+            |state, ok| ok.map(|()| state.capturing = true);
+        [unsafe] cuStreamEndCapture: end_capture(stream: sys::CUstream) -> sys::CUgraph =
+            result::stream::end_capture(stream), |state, ok| {
+                // The capture ends even if it has failed.
+                state.capturing = false;
+                ok.map(|()| new(&mut state.graphs))
+            };
+        [unsafe] cuGraphInstantiate: instantiate(graph: sys::CUgraph) -> sys::CUgraphExec =
+            written(|ready| sys::cuGraphInstantiateWithFlags(ready, graph, 0)),
+            |state, ok| ok.map(|()| new(&mut state.graphs));
+        [unsafe] cuGraphDestroy: destroy_graph(graph: sys::CUgraph) =
+            result::graph::destroy(graph), |state, ok| gone(&mut state.graphs, ok);
+        [unsafe] cuGraphLaunch: launch_graph(ready: sys::CUgraphExec, stream: sys::CUstream) =
+            result::graph::launch(ready, stream), |_, ok| ok;
+        [unsafe] cuGraphExecDestroy: destroy_ready(ready: sys::CUgraphExec) =
+            result::graph::exec_destroy(ready), |state, ok| gone(&mut state.graphs, ok);
     } };
 }
 #[cfg(any(test, feature = "stand-in"))]
@@ -153,27 +149,15 @@ pub(super) use for_each_call;
 
 /// Makes the methods of [`Driver`].
 macro_rules! methods {
-    (
-        safe {
-            $($safe:ident: $call:ident($($a:ident: $at:ty),*) $(-> $of:ty)? = $does:expr, $_s:expr;)*
+    ($(
+        [$($unsafe:tt)?] $call:ident: $name:ident($($arg:ident: $type:ty),*) $(-> $of:ty)? =
+            $does:expr, $_stand_in:expr;
+    )*) => {$(
+        #[doc = concat!("`", stringify!($call), "`.")]
+        $($unsafe)? fn $name(&self $(, $arg: $type)*) -> methods!(@ $($of)?) {
+            unsafe { $does }
         }
-        unsafe {
-            $($risky:ident: $name:ident($($b:ident: $bt:ty),*) $(-> $what:ty)? = $runs:expr, $_r:expr;)*
-        }
-    ) => {
-        $(
-            #[doc = concat!("`", stringify!($safe), "`.")]
-            fn $call(&self $(, $a: $at)*) -> methods!(@ $($of)?) {
-                $does
-            }
-        )*
-        $(
-            #[doc = concat!("`", stringify!($risky), "`.")]
-            unsafe fn $name(&self $(, $b: $bt)*) -> methods!(@ $($what)?) {
-                unsafe { $runs }
-            }
-        )*
-    };
+    )*};
     (@) => { Call };
     (@ $of:ty) => { Call<$of> };
 }
@@ -181,6 +165,7 @@ macro_rules! methods {
 /// The driver. What each method does by itself is NVIDIA's call; a stand-in replaces all of them.
 // SAFETY of the calls: each passes on what its caller promises (module).
 #[allow(clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)] // stated once, above
+#[allow(unused_unsafe)] // not all calls are unsafe
 pub(crate) trait Driver: Send + Sync {
     fn is_present(&self) -> bool {
         // It searches for the library; nothing else loads it in the meantime.
@@ -206,11 +191,10 @@ fn version() -> Call<i32> {
 /// writes the driver's messages into `log`.
 ///
 /// `cuModuleLoadDataEx`, which is all that a driver before CUDA 12 has, holds a lock of the context
-/// while it compiles, so that other threads wait with their copies and launches, and with texts of
-/// their own. A library is of no context and holds none. (The linker holds none either, but makes
-/// other code of the same text, from 9 per cent faster to 8 per cent slower.) A library gets no
-/// options, as the driver may keep them; for the messages about a text that it refuses, the text is
-/// loaded as a module. The driver keeps a library until the process ends.
+/// while it compiles, so that other threads wait. A library is of no context and holds none, as the
+/// linker does, which makes other code of the same text. It gets no options, as the driver may keep
+/// them; for the messages about a text that it refuses, the text is loaded as a module. The driver
+/// keeps a library until the process ends.
 fn load_module(text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {
     let text = text.as_ptr().cast();
     if version()? >= 12_000 {

@@ -138,8 +138,37 @@ impl Device for Cuda {
         &'d self,
         launches: &[(Launch, K::Params)],
     ) -> Result<Box<dyn Replay + 'd>, Error> {
-        // SAFETY: the caller promises it.
-        Ok(Box::new(unsafe { Graph::record::<K>(self, launches) }?))
+        let (driver, stream, entry) = (self.driver(), self.stream(), Entry::of::<K>());
+        // What loads a module or sets an attribute of it comes before.
+        for (launch, _) in launches {
+            self.ready(entry, launch)?;
+        }
+        // SAFETY: the stream is live.
+        let begun = unsafe { driver.begin_capture(stream) };
+        self.done("cuStreamBeginCapture", begun)?;
+        let recorded = launches.iter().try_for_each(|(launch, params)| {
+            let params = core::ptr::from_ref(params).cast();
+            // SAFETY: nothing runs yet; the caller promises the rest for what will.
+            unsafe { self.start(entry, launch, params) }
+        });
+        // SAFETY: the stream is live, and capturing.
+        let ended = unsafe { driver.end_capture(stream) };
+        if let Err(error) = recorded {
+            if let Ok(graph) = ended {
+                // SAFETY: the graph was made by this call, and is destroyed once. The first
+                // error is the one to report.
+                let _ = unsafe { driver.destroy_graph(graph) };
+            }
+            return Err(error);
+        }
+        let graph = self.done("cuStreamEndCapture", ended)?;
+        // SAFETY: the graph is live, and destroyed once; what was instantiated does not
+        // need it.
+        let (made, destroyed) = unsafe { (driver.instantiate(graph), driver.destroy_graph(graph)) };
+        let ready = self.done("cuGraphInstantiate", made)?;
+        let made = Graph { cuda: self, ready };
+        self.done("cuGraphDestroy", destroyed)?;
+        Ok(Box::new(made))
     }
 
     fn laps(&self, most: usize) -> Result<Box<dyn Laps + '_>, Error> {
@@ -311,57 +340,10 @@ impl Cuda {
     }
 }
 
+/// Recorded launches.
 struct Graph<'a> {
     cuda: &'a Cuda,
     ready: sys::CUgraphExec,
-}
-
-impl<'a> Graph<'a> {
-    /// Records the launches of a kernel.
-    ///
-    /// # Errors
-    /// An error of the device; then the stream records no more.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Device::record`](crate::host::Device::record).
-    unsafe fn record<K: Kernel>(
-        cuda: &'a Cuda,
-        launches: &[(Launch, K::Params)],
-    ) -> Result<Self, Error> {
-        let (driver, stream) = (cuda.driver(), cuda.stream());
-        // What loads a module or sets an attribute of it comes before.
-        for (launch, _) in launches {
-            cuda.ready(Entry::of::<K>(), launch)?;
-        }
-        // SAFETY: the stream is live.
-        let begun = unsafe { driver.begin_capture(stream) };
-        cuda.done("cuStreamBeginCapture", begun)?;
-        let recorded = launches.iter().try_for_each(|(launch, params)| {
-            let params = core::ptr::from_ref(params).cast();
-            // SAFETY: nothing runs yet; the caller promises the rest for what will.
-            unsafe { cuda.start(Entry::of::<K>(), launch, params) }
-        });
-        // SAFETY: the stream is live, and capturing.
-        let ended = unsafe { driver.end_capture(stream) };
-        if let Err(error) = recorded {
-            if let Ok(graph) = ended {
-                // SAFETY: the graph was made by this call, and is destroyed once. The first
-                // error is the one to report.
-                let _ = unsafe { driver.destroy_graph(graph) };
-            }
-            return Err(error);
-        }
-        let graph = cuda.done("cuStreamEndCapture", ended)?;
-        // SAFETY: the graph is live, and destroyed once; what was instantiated does not
-        // need it.
-        let (made, destroyed) = unsafe { (driver.instantiate(graph), driver.destroy_graph(graph)) };
-        let made = Self {
-            cuda,
-            ready: cuda.done("cuGraphInstantiate", made)?,
-        };
-        cuda.done("cuGraphDestroy", destroyed)?;
-        Ok(made)
-    }
 }
 
 impl Replay for Graph<'_> {

@@ -6,7 +6,7 @@ use crate::host::device::{Device, Memory, check_range};
 use crate::host::error::Error;
 use crate::host::foreign::ForeignArray;
 use crate::memory::word::Element;
-use cudarc::driver::{CudaSlice, CudaStream, CudaViewMut, DevicePtrMut, DeviceSlice, sys};
+use cudarc::driver::{CudaSlice, CudaViewMut, DevicePtrMut, sys};
 use std::sync::Arc;
 
 /// A GPU allocation.
@@ -87,8 +87,7 @@ impl Cuda {
     /// `name` names it in an error.
     ///
     /// The host waits for what the caller has put into the slice's stream, and for what `cudarc`
-    /// knows of in others, so that any launch may have the array, whatever stream it is in. All
-    /// that this library does with the array has ended when the borrow ends.
+    /// knows of in others. All that this library does with the array has ended when the borrow ends.
     ///
     /// # Errors
     /// [`Error::OtherDevice`] if the slice is of another context,
@@ -98,9 +97,8 @@ impl Cuda {
         name: &'static str,
         slice: &'a mut CudaSlice<T>,
     ) -> Result<ForeignArray<'a, Self, T>, Error> {
-        let (stream, len) = (Arc::clone(slice.stream()), slice.len());
         // SAFETY: the slice is borrowed alone.
-        unsafe { self.borrow_pointer(name, slice, &stream, len) }
+        unsafe { self.borrow_pointer(name, slice) }
     }
 
     /// Does what [`Self::borrow`] does, for a part of a slice (`slice.slice_mut(..)`). Its errors
@@ -110,12 +108,11 @@ impl Cuda {
         name: &'static str,
         mut view: CudaViewMut<'a, T>,
     ) -> Result<ForeignArray<'a, Self, T>, Error> {
-        let (stream, len) = (Arc::clone(view.stream()), view.len());
         // SAFETY: the view borrows the slice alone.
-        unsafe { self.borrow_pointer(name, &mut view, &stream, len) }
+        unsafe { self.borrow_pointer(name, &mut view) }
     }
 
-    /// Makes the array over memory of `len` elements.
+    /// Makes the array over memory of `cudarc`.
     ///
     /// # Safety
     /// The memory is borrowed alone for `'a`.
@@ -123,9 +120,8 @@ impl Cuda {
         &self,
         name: &'static str,
         memory: &mut impl DevicePtrMut<T>,
-        stream: &CudaStream,
-        len: usize,
     ) -> Result<ForeignArray<'a, Self, T>, Error> {
+        let (stream, len) = (Arc::clone(memory.stream()), memory.len());
         if stream.context().cu_ctx() as u64 != self.space() {
             return Err(Error::OtherDevice {
                 what: name,
@@ -133,7 +129,7 @@ impl Cuda {
             });
         }
         // The stream waits for what `cudarc` knows of in others.
-        let (start, written) = memory.device_ptr_mut(stream);
+        let (start, written) = memory.device_ptr_mut(&stream);
         drop(written);
         let waited = stream.synchronize();
         self.done("cuStreamSynchronize", waited)?;

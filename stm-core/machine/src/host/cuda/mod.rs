@@ -2,9 +2,8 @@
 //! is first used. If a kernel has two modules, the one for GPUs with atomics of 128 bits is used
 //! where the GPU and the driver are recent enough (compute capability 9.0, CUDA 12.3).
 //!
-//! After an illegal address, a trap or a watchdog the context is lost with everything in it. The
-//! error is [`Error::DeviceLost`](crate::host::Error::DeviceLost), and every later call returns it
-//! again.
+//! After an illegal address, a trap or a watchdog the context is lost with everything in it, and every
+//! call returns [`Error::DeviceLost`](crate::host::Error::DeviceLost).
 
 pub(crate) mod context;
 mod driver;

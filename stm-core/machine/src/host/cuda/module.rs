@@ -4,7 +4,7 @@ use crate::host::cuda::context::{Cuda, Loaded, code};
 use crate::host::cuda::driver::ends_context;
 use crate::host::error::Error;
 use crate::host::locked;
-use crate::host::parameters::{Shape, check_names};
+use crate::host::parameters::check_parameters;
 use crate::kernel::{Build, Kernel};
 use crate::observe::probe::Observation;
 use core::any::TypeId;
@@ -22,8 +22,7 @@ pub(crate) struct Entry {
     id: TypeId,
     pub(crate) name: &'static str,
     ptx: fn(Build) -> Result<Cow<'static, str>, Error>,
-    parameters: Shape,
-    names: &'static str,
+    check: fn(&str, &str) -> Result<(), Error>,
 }
 
 impl Entry {
@@ -32,8 +31,7 @@ impl Entry {
             id: TypeId::of::<K>(),
             name: K::ENTRY,
             ptx: K::ptx,
-            parameters: Shape::of::<K>(),
-            names: K::PARAMETERS,
+            check: check_parameters::<K>,
         }
     }
 }
@@ -72,8 +70,7 @@ impl Cuda {
             return Ok(found);
         }
         let (name, ptx, wide) = self.module_of(kernel, observation)?;
-        check_names(kernel.names, &ptx, &name)?;
-        kernel.parameters.check(&ptx, &name)?;
+        (kernel.check)(&ptx, &name)?;
         let start = Instant::now();
         let entry = kernel.name;
         let module = self.load_module(entry, &ptx)?;

@@ -186,21 +186,14 @@ impl State {
 
 /// Makes the methods: each notes its call, and then does with the state what its row says.
 macro_rules! stand_ins {
-    (
-        safe {
-            $($safe:ident: $call:ident($($a:ident: $at:ty),*) $(-> $of:ty)? = $_s:expr, $does:expr;)*
+    ($(
+        [$($unsafe:tt)?] $call:ident: $name:ident($($arg:ident: $type:ty),*) $(-> $of:ty)? =
+            $_nvidia:expr, $does:expr;
+    )*) => {$(
+        $($unsafe)? fn $name(&self $(, $arg: $type)*) -> stand_ins!(@ $($of)?) {
+            unsafe { self.call(stringify!($call), $does) }
         }
-        unsafe {
-            $($risky:ident: $name:ident($($b:ident: $bt:ty),*) $(-> $what:ty)? = $_r:expr, $runs:expr;)*
-        }
-    ) => {
-        $(fn $call(&self $(, $a: $at)*) -> stand_ins!(@ $($of)?) {
-            self.call(stringify!($safe), $does)
-        })*
-        $(unsafe fn $name(&self $(, $b: $bt)*) -> stand_ins!(@ $($what)?) {
-            unsafe { self.call(stringify!($risky), $runs) }
-        })*
-    };
+    )*};
     (@) => { Call };
     (@ $of:ty) => { Call<$of> };
 }

@@ -1,0 +1,368 @@
+//! The algorithms of semaphores.
+
+use super::{Gate, SECOND_LINE, Waiting};
+use crate::choice::choice;
+use core::marker::PhantomData;
+use stm_machine::{Lane, observe::Mutant};
+
+/// The spinning semaphore of Stuart and Owens 2011 (algorithm 4).
+///
+/// Its word is the number of threads that may still come in, plus one; it is 0 while
+/// a thread has it. A thread takes it by an exchange with 0, and stores it again with
+/// one less or one more, or as it was.
+#[derive(Clone, Copy, Debug)]
+pub struct Spin;
+
+/// What the word of [`Spin`] is while a thread has it.
+const TAKEN: u32 = 0;
+
+#[stm_machine::inlined]
+impl Spin {
+    fn put<L: Lane>(lane: &L, gate: Gate, value: u32) {
+        // ORDER(V1): release; pairs with P1 of whoever takes the word next. It is one
+        // even if nobody came or left, so that P1 acquires all posts before.
+        // SAFETY: a live word, which nobody else stores to now.
+        unsafe {
+            if Mutant::SemaphoreNoRelease.on(lane) {
+                lane.store_relaxed_32(gate.word(0), value);
+            } else {
+                lane.store_release_32(gate.word(0), value);
+            }
+        }
+    }
+
+    fn take<L: Lane>(lane: &L, gate: Gate) -> u32 {
+        // ORDER(P1): acquire; pairs with V1.
+        // SAFETY: a live word.
+        unsafe { lane.exchange_acquire_32(gate.word(0), TAKEN) }
+    }
+}
+
+#[stm_machine::inlined]
+impl Waiting for Spin {
+    const NAME: &'static str = "spin";
+    type State = ();
+
+    fn first_word(_kind: u32, count: u32) -> u32 {
+        count + 1
+    }
+
+    fn begin() {}
+
+    fn enter<L: Lane>(lane: &L, gate: Gate, _state: &mut ()) -> bool {
+        let found = Self::take(lane, gate);
+        if found == TAKEN {
+            return false;
+        }
+        let full = found == 1 && !Mutant::SemaphoreOneMore.on(lane);
+        Self::put(lane, gate, if full { 1 } else { found.max(2) - 1 });
+        !full
+    }
+
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
+        // The word is taken for two operations of its holder only.
+        let found = Self::take(lane, gate);
+        if found != TAKEN {
+            let more = u32::from(!Mutant::SemaphorePostLost.on(lane));
+            Self::put(lane, gate, found + more);
+        }
+        found != TAKEN
+    }
+}
+
+/// The spinning semaphore with backoff of Stuart and Owens 2011 (section 5): after
+/// each try that failed, a thread pauses for one unit more than the time before, and
+/// after the longest pause begins again with the shortest. A post does not pause.
+#[derive(Clone, Copy, Debug)]
+pub struct SpinBackoff;
+
+/// The unit of the pauses in nanoseconds: about the time of an access, as in the paper.
+const UNIT_NS: u32 = 500;
+
+/// The shortest and the longest pause in units.
+const PAUSES: (u32, u32) = (1, 16);
+
+#[stm_machine::inlined]
+impl Waiting for SpinBackoff {
+    const NAME: &'static str = "spin-backoff";
+    /// The next pause in units.
+    type State = u32;
+
+    fn first_word(kind: u32, count: u32) -> u32 {
+        Spin::first_word(kind, count)
+    }
+
+    fn begin() -> u32 {
+        PAUSES.0
+    }
+
+    fn enter<L: Lane>(lane: &L, gate: Gate, _state: &mut u32) -> bool {
+        Spin::enter(lane, gate, &mut ())
+    }
+
+    fn pause<L: Lane>(lane: &L, _gate: Gate, state: &mut u32) {
+        lane.pause(*state * UNIT_NS);
+        *state = if *state == PAUSES.1 {
+            PAUSES.0
+        } else {
+            *state + 1
+        };
+    }
+
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
+        Spin::leave(lane, gate)
+    }
+}
+
+/// The sleeping semaphore of Stuart and Owens 2011 (algorithm 5), which is fetch and add.
+///
+/// Word 0 counts the threads that are inside or wait. A thread that finds room there
+/// is inside after one addition. Another one draws a ticket from word 1 and polls the
+/// turn, in a line of its own, until it has passed the ticket. Whoever leaves while
+/// somebody waits adds one to the turn. Tickets and turns may wrap around.
+#[derive(Clone, Copy, Debug)]
+pub struct Sleeping;
+
+#[stm_machine::inlined]
+impl Waiting for Sleeping {
+    const NAME: &'static str = "sleeping";
+    /// The ticket, if the thread has one.
+    type State = Option<u32>;
+
+    fn begin() -> Option<u32> {
+        None
+    }
+
+    fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut Option<u32>) -> bool {
+        if let Some(ticket) = *state {
+            // ORDER(P1): acquire; pairs with V1 of the posts that let it in.
+            // SAFETY: a live word.
+            let turn = unsafe { lane.load_relaxed_32(gate.word(SECOND_LINE)) };
+            if (turn.wrapping_sub(ticket) as i32) <= 0 {
+                return false;
+            }
+            Mutant::SemaphoreNoAcquire.fence(lane);
+            return true;
+        }
+        // SAFETY: a live word.
+        let before = unsafe { lane.fetch_add_relaxed_32(gate.word(0), 1) };
+        if before < gate.room(lane) {
+            // ORDER(P1): acquire; pairs with V1 of all posts that the count contains.
+            Mutant::SemaphoreNoAcquire.fence(lane);
+            return true;
+        }
+        // SAFETY: a live word. Relaxed: a ticket carries no data.
+        *state = Some(unsafe { lane.fetch_add_relaxed_32(gate.word(1), 1) });
+        false
+    }
+
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
+        // ORDER(V1): release; pairs with P1, through the count or through the turn.
+        Mutant::SemaphoreNoRelease.fence(lane);
+        // SAFETY: a live word.
+        let before = unsafe { lane.fetch_add_relaxed_32(gate.word(0), u32::MAX) };
+        if before > gate.room(lane) && !Mutant::SemaphorePostLost.on(lane) {
+            // SAFETY: a live word.
+            unsafe { lane.fetch_add_relaxed_32(gate.word(SECOND_LINE), 1) };
+        }
+        true
+    }
+}
+
+/// A semaphore that counts two things only: the tickets drawn, and the posts. Whoever has
+/// ticket t is inside as soon as there are more than t less `count` posts.
+///
+/// A thread that comes makes one addition and one load, both in flight together, and one that leaves
+/// makes one addition, for whose result it does not wait. So a hand-over takes the way of one addition
+/// and of one load. Threads come in in the order of their tickets.
+///
+/// At most `count` are inside: only threads whose ticket is below `count` plus the posts have come in,
+/// and each post is by one that has left. A number of posts that was loaded earlier is a smaller one,
+/// and lets in fewer. Tickets and posts have 64 bits each, in lines of their own.
+#[derive(Clone, Copy, Debug)]
+pub struct Tickets;
+
+#[stm_machine::inlined]
+impl Waiting for Tickets {
+    const NAME: &'static str = "tickets";
+    /// The ticket, if the thread has drawn it.
+    type State = Option<u64>;
+
+    fn begin() -> Option<u64> {
+        None
+    }
+
+    fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut Option<u64>) -> bool {
+        // ORDER(P1): acquire; pairs with V1 of all posts that are counted.
+        // SAFETY: live words.
+        let (ticket, posts) = unsafe {
+            // The load does not wait for the addition; an older count is a smaller one.
+            let posts = lane.load_relaxed_64(gate.wide_word(SECOND_LINE));
+            let draw = || lane.fetch_add_relaxed_64(gate.wide_word(0), 1);
+            (state.unwrap_or_else(draw), posts)
+        };
+        *state = Some(ticket);
+        if ticket >= posts + u64::from(gate.room(lane)) {
+            return false;
+        }
+        Mutant::SemaphoreNoAcquire.fence(lane);
+        true
+    }
+
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
+        if Mutant::SemaphorePostLost.on(lane) {
+            return true;
+        }
+        // ORDER(V1): release; pairs with P1.
+        Mutant::SemaphoreNoRelease.fence(lane);
+        // SAFETY: a live word.
+        unsafe { lane.add_relaxed_64(gate.wide_word(SECOND_LINE), 1) };
+        true
+    }
+}
+
+/// A semaphore with the algorithm `S` that refuses a post without a wait, which would make room for
+/// one thread more than the count from then on. The host reports the first (`Semaphores::check`).
+///
+/// It counts the threads inside, which takes an addition for each wait and a compare-and-swap for
+/// each post. The post that it finds may be another one than that by mistake: a semaphore does not
+/// know whose wait a post belongs to.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked<S>(PhantomData<S>);
+
+/// The word that counts the threads inside. The algorithms use the first two words of each line.
+const INSIDE: usize = 8;
+
+/// The first word of the record of a misuse: 1, and the thread, low half and high.
+pub(crate) const MISUSE: usize = 9;
+
+#[stm_machine::inlined]
+impl<S: Waiting> Waiting for Checked<S> {
+    const NAME: &'static str = S::NAME;
+    const CHOSEN: bool = S::CHOSEN;
+    type State = S::State;
+
+    fn first_word(kind: u32, count: u32) -> u32 {
+        S::first_word(kind, count)
+    }
+
+    fn begin() -> S::State {
+        S::begin()
+    }
+
+    fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut S::State) -> bool {
+        let inside = S::enter(lane, gate, state);
+        if inside {
+            // SAFETY: a live word. Relaxed: a post of this thread, or of one that it has
+            // told, finds the count in this word.
+            unsafe { lane.fetch_add_relaxed_32(gate.word(INSIDE), 1) };
+        }
+        inside
+    }
+
+    fn pause<L: Lane>(lane: &L, gate: Gate, state: &mut S::State) {
+        S::pause(lane, gate, state);
+    }
+
+    fn may_leave<L: Lane>(lane: &L, gate: Gate) -> bool {
+        // SAFETY: live words. Relaxed: the count alone matters, and the host reads the
+        // record after the launch.
+        unsafe {
+            let mut inside = lane.load_relaxed_32(gate.word(INSIDE));
+            loop {
+                let before = inside;
+                // The load may be old; a swap of 0 for 0 is not.
+                let after = before.saturating_sub(1);
+                inside = lane.cas_relaxed_32(gate.word(INSIDE), before, after);
+                if inside != before {
+                    continue;
+                }
+                if before == 0 {
+                    Self::record(lane, gate);
+                }
+                return before != 0;
+            }
+        }
+    }
+
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
+        S::leave(lane, gate)
+    }
+}
+
+impl<S: Waiting> Checked<S> {
+    /// Records that the calling thread has posted without a wait, if it is the first.
+    #[inline(never)]
+    fn record<L: Lane>(lane: &L, gate: Gate) {
+        let thread = lane.grid_thread();
+        // SAFETY: live words. Relaxed: the host reads them after the launch.
+        unsafe {
+            if lane.cas_relaxed_32(gate.word(MISUSE), 0, 1) == 0 {
+                lane.store_relaxed_32(gate.word(MISUSE + 1), thread as u32);
+                lane.store_relaxed_32(gate.word(MISUSE + 2), (thread >> 32) as u32);
+            }
+        }
+    }
+}
+
+/// Semaphores whose algorithm the host chooses at launch (`Semaphores::chosen`,
+/// `Defaults::semaphores`). Each operation costs one branch, the same for all threads.
+#[derive(Clone, Copy, Debug)]
+pub struct Chosen;
+
+/// What a thread that waits keeps, for whatever algorithm.
+#[derive(Clone, Copy, Debug)]
+pub struct State {
+    pause: u32,
+    ticket: Option<u32>,
+    wide_ticket: Option<u64>,
+}
+
+choice! { $ "algorithm", with_algorithm;
+    Spin = 0: Spin;
+    SpinBackoff = 1: SpinBackoff;
+    Sleeping = 2: Sleeping;
+    Tickets = 3: Tickets;
+}
+
+#[stm_machine::inlined]
+impl Waiting for Chosen {
+    const NAME: &'static str = "chosen";
+    const CHOSEN: bool = true;
+    type State = State;
+
+    fn first_word(kind: u32, count: u32) -> u32 {
+        with_algorithm!(kind, S => S::first_word(kind, count), else 0)
+    }
+
+    fn begin() -> State {
+        State {
+            pause: SpinBackoff::begin(),
+            ticket: Sleeping::begin(),
+            wide_ticket: Tickets::begin(),
+        }
+    }
+
+    fn enter<L: Lane>(lane: &L, gate: Gate, state: &mut State) -> bool {
+        match gate.kind {
+            0 => Spin::enter(lane, gate, &mut ()),
+            1 => SpinBackoff::enter(lane, gate, &mut state.pause),
+            2 => Sleeping::enter(lane, gate, &mut state.ticket),
+            _ => Tickets::enter(lane, gate, &mut state.wide_ticket),
+        }
+    }
+
+    fn pause<L: Lane>(lane: &L, gate: Gate, state: &mut State) {
+        if gate.kind == 1 {
+            SpinBackoff::pause(lane, gate, &mut state.pause);
+        }
+    }
+
+    fn leave<L: Lane>(lane: &L, gate: Gate) -> bool {
+        match gate.kind {
+            0 | 1 => Spin::leave(lane, gate),
+            2 => Sleeping::leave(lane, gate),
+            _ => Tickets::leave(lane, gate),
+        }
+    }
+}
