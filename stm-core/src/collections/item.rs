@@ -10,10 +10,9 @@
 //! | `links` | the next ones of 32 bits |
 //! | `value` | last among the fields of its width |
 
-use crate::algorithm::contract::{Algorithm, Sealed, Tx};
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::record::{Field, Fields, Record};
-use crate::tx::abort::TxResult;
-use core::marker::PhantomData;
+use crate::{hint::Sealed, tx::abort::TxResult};
 use stm_machine::{Element, Lane, WordAddress};
 
 /// A type of keys: `u32` or `u64`.
@@ -123,28 +122,24 @@ impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
 
 /// The fields of an [`Item`] that have 64 bits, or 32.
 #[derive(Clone, Copy, Debug)]
-pub struct Half<K, V, const LINKS: usize, const WIDE: bool> {
-    key: u64,
-    links: [u32; LINKS],
-    value: u64,
-    of: PhantomData<(K, V)>,
-}
+pub struct Half<K, V, const LINKS: usize, const WIDE: bool>(Item<K, V, LINKS>);
 
 impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Half<K, V, LINKS, WIDE> {
     const KEYS: usize = (K::WIDE == WIDE) as usize;
     const LINKED: usize = if WIDE { 0 } else { LINKS };
     const VALUES: usize = (V::WIDE == WIDE) as usize;
 
-    /// Writes `N` words, which are all of this width.
+    /// Writes the `N` fields from `first` on, which are all of this width.
     #[inline(always)]
-    fn write_all<L: Lane, A: Algorithm, const N: usize>(
+    fn write_from<L: Lane, A: Algorithm, const N: usize>(
         &self,
+        first: u64,
         tx: &mut Tx<'_, L, A>,
-        word: impl Fn(u64) -> WordAddress,
+        word: &impl Fn(u64) -> WordAddress,
         captured: bool,
     ) -> TxResult<()> {
-        let words = core::array::from_fn(|k| word(k as u64));
-        let bits = core::array::from_fn(|k| self.get(k));
+        let words = core::array::from_fn(|k| word(first + k as u64));
+        let bits = core::array::from_fn(|k| self.get(first as usize + k));
         if WIDE {
             tx.put_words::<u64, N>(words, bits, N as u32, captured)
         } else {
@@ -164,35 +159,22 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
     const COUNT: u64 = (Self::KEYS + Self::LINKED + Self::VALUES) as u64;
 
     fn from_fn(mut field: impl FnMut(usize) -> u64) -> Self {
-        let key = if Self::KEYS == 1 { field(0) } else { 0 };
-        let links = core::array::from_fn(|k| {
-            if WIDE {
-                0
-            } else {
-                field(Self::KEYS + k) as u32
-            }
-        });
-        let value = if Self::VALUES == 1 {
-            field(Self::KEYS + Self::LINKED)
-        } else {
-            0
-        };
-        Self {
-            key,
-            links,
-            value,
-            of: PhantomData,
-        }
+        let mut some = |is_there, k| if is_there { field(k) } else { 0 };
+        Self(Item {
+            key: K::from_bits64(some(Self::KEYS == 1, 0)),
+            links: core::array::from_fn(|k| some(!WIDE, Self::KEYS + k) as u32),
+            value: V::from_bits64(some(Self::VALUES == 1, Self::KEYS + Self::LINKED)),
+        })
     }
 
     fn get(&self, k: usize) -> u64 {
         if k < Self::KEYS {
-            self.key
+            self.0.key.to_bits64()
         } else if k < Self::KEYS + Self::LINKED {
-            let link = <[u32]>::get(&self.links, k - Self::KEYS);
+            let link = <[u32]>::get(&self.0.links, k - Self::KEYS);
             link.map_or(0, |&link| u64::from(link))
         } else {
-            self.value
+            self.0.value.to_bits64()
         }
     }
 
@@ -206,11 +188,11 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
             if end.is_err() {
                 return 0;
             }
+            let words = [word(k as u64)];
             let read = if WIDE {
-                tx.read_words::<u64, 1>([word(k as u64)]).map(|[bits]| bits)
+                tx.read_words::<u64, 1>(words).map(|[bits]| bits)
             } else {
-                tx.read_words::<u32, 1>([word(k as u64)])
-                    .map(|[bits]| u64::from(bits))
+                tx.read_words::<u32, 1>(words).map(|[bits]| bits.into())
             };
             read.unwrap_or_else(|abort| {
                 end = Err(abort);
@@ -228,19 +210,14 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
     ) -> TxResult<()> {
         match Self::COUNT {
             0 => Ok(()),
-            1 => self.write_all::<L, A, 1>(tx, word, captured),
-            2 => self.write_all::<L, A, 2>(tx, word, captured),
-            3 => self.write_all::<L, A, 3>(tx, word, captured),
+            1 => self.write_from::<L, A, 1>(0, tx, &word, captured),
+            2 => self.write_from::<L, A, 2>(0, tx, &word, captured),
+            3 => self.write_from::<L, A, 3>(0, tx, &word, captured),
             _ => {
                 let mut end = Ok(());
                 for k in 0..Self::COUNT {
                     if end.is_ok() {
-                        let (words, bits) = ([word(k)], [self.get(k as usize)]);
-                        end = if WIDE {
-                            tx.put_words::<u64, 1>(words, bits, 1, captured)
-                        } else {
-                            tx.put_words::<u32, 1>(words, bits, 1, captured)
-                        };
+                        end = self.write_from::<L, A, 1>(k, tx, &word, captured);
                     }
                 }
                 end
@@ -249,24 +226,19 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
     }
 }
 
-/// The most links of an item.
 const LINKS_MAX: usize = 16;
 
 impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
     /// The names of the fields and whether each has 64 bits; what is behind them does not count.
     const NAMES: [(&'static str, bool); LINKS_MAX + 2] = {
-        assert!(
-            LINKS <= LINKS_MAX,
-            "the names of all links are written here"
-        );
         let links = [
-            "link 0", "link 1", "link 2", "link 3", "link 4", "link 5", "link 6", "link 7",
+            "key", "link 0", "link 1", "link 2", "link 3", "link 4", "link 5", "link 6", "link 7",
             "link 8", "link 9", "link 10", "link 11", "link 12", "link 13", "link 14", "link 15",
         ];
         let mut names = [("key", K::WIDE); LINKS_MAX + 2];
-        let mut i = 0;
-        while i < LINKS {
-            names[1 + i] = (links[i], false);
+        let mut i = 1;
+        while i <= LINKS {
+            names[i] = (links[i], false);
             i += 1;
         }
         names[1 + LINKS] = ("value", V::WIDE);
@@ -282,27 +254,18 @@ unsafe impl<K: Element, V: Element, const LINKS: usize> Record for Item<K, V, LI
     type Narrow = Half<K, V, LINKS, false>;
 
     fn split(self) -> (Self::Wide, Self::Narrow) {
-        let (key, links, value) = (self.key.to_bits64(), self.links, self.value.to_bits64());
-        let wide = Half {
-            key,
-            links,
-            value,
-            of: PhantomData,
-        };
-        let narrow = Half {
-            key,
-            links,
-            value,
-            of: PhantomData,
-        };
-        (wide, narrow)
+        (Half(self), Half(self))
     }
 
     fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self {
         Self {
-            key: K::from_bits64(if K::WIDE { wide.key } else { narrow.key }),
-            links: narrow.links,
-            value: V::from_bits64(if V::WIDE { wide.value } else { narrow.value }),
+            key: if K::WIDE { wide.0.key } else { narrow.0.key },
+            links: narrow.0.links,
+            value: if V::WIDE {
+                wide.0.value
+            } else {
+                narrow.0.value
+            },
         }
     }
 }

@@ -52,7 +52,6 @@ pub struct FromCellsParams<T> {
     pub owned: TArray<u64>,
 }
 
-/// Returns the number of the cell, or of the element, that a word belongs to.
 #[inline(always)]
 const fn element_of<T: Element>(word: u64) -> u64 {
     if T::WIDE { word / 2 } else { word }

@@ -10,7 +10,6 @@ macro_rules! __host {
     ($($tokens:tt)*) => { $($tokens)* };
 }
 
-/// Drops tokens elsewhere.
 #[cfg(not(all(not(target_arch = "nvptx64"), feature = "host")))]
 #[doc(hidden)]
 #[macro_export]

@@ -3,12 +3,12 @@
 use crate::algorithm::contract::{Algorithm, Change, Inside, Owned, Tx};
 use crate::array::preassigned::TPreassigned;
 use crate::array::record::Record;
+use crate::hint::each;
 use crate::observe::event::Event;
 use crate::run::step::Step;
 use crate::run::work::Work;
 use crate::tx::abort::TxResult;
 use crate::tx::crew::{Crew, WarpCrew};
-use crate::tx::each::each;
 use crate::tx::stm_ref::StmRef;
 use core::{marker::PhantomData, ops::Range};
 use stm_machine::{Element, Lane, View, WordAddress};
@@ -140,11 +140,7 @@ impl<A: Algorithm> StmRef<A> {
         T: Element,
         R: Record,
     {
-        let end = if self.claim(lane, updates, nodes, M as u32) {
-            updates
-        } else {
-            0
-        };
+        let end = self.claim(lane, updates, nodes, M as u32);
         let work = Update::new(*array, at, WithNodes(change, nodes));
         self.rounds(lane, 0..end, Step::FREE, work, ((), ()));
     }
@@ -163,7 +159,6 @@ impl<L: Lane, A: Algorithm, T: Element, const N: usize> Drop for Held<'_, '_, L,
     }
 }
 
-/// A closure that returns new values.
 struct Alone<F>(F);
 
 #[stm_core_macros::inlined]

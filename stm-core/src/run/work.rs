@@ -25,7 +25,6 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
     /// round behind it, so that nothing waits for it.
     const SNAPSHOT: bool = true;
 
-    /// Makes the attempt up to its commit.
     fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<Self::Result>;
 
     /// Makes the attempts of all lanes of `warp` that are `awake`, in a turn alone (`run/gate.rs`), and
@@ -41,7 +40,6 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
         None
     }
 
-    /// Commits. The lanes `together` call it together.
     fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
         A::commit(tx, together)
     }
@@ -127,12 +125,11 @@ fn gathers<L: Lane>(lane: &L, word: *mut u32, globals: *mut Globals, warp: WarpC
             // SAFETY: as above.
             let found = unsafe { lane.cas_relaxed_32(word, here, here | GIVEN_UP) };
             if found == here {
+                let first = lane.grid_thread() - u64::from(lane.lane_index());
                 let record = FaultRecord {
-                    reason: Abort::TeamIncomplete as u32 + 1,
                     limit: here & !GIVEN_UP,
                     len: u64::from(size),
-                    transaction: lane.grid_thread() - u64::from(lane.lane_index()),
-                    ..FaultRecord::NONE
+                    ..FaultRecord::of(Abort::TeamIncomplete, first)
                 };
                 // SAFETY: the globals are live (StmRef::from_raw).
                 unsafe { globals::fault(lane, globals, record) };

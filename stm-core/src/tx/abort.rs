@@ -16,7 +16,6 @@ macro_rules! reasons {
             /// The number of reasons.
             pub const COUNT: usize = [$($number),*].len();
 
-            /// Every reason, in the order of its number.
             pub(crate) const ALL: [Self; Self::COUNT] = [$(Self::$name),*];
 
             /// The names of the reasons, in the order of their numbers, for tables and

@@ -4,9 +4,9 @@
 //! Invariant: the version of a word never decreases, except in the circle of the
 //! packed words; only the owner of a version word changes a locked one.
 
-use crate::algorithm::contract::Sealed;
 use crate::algorithm::registry::Variant;
 use crate::array::cells::TCells;
+use crate::hint::Sealed;
 use crate::memory::stripe::StripeMap;
 use crate::memory::version::{CellWord, LockWord, Version};
 use crate::tx::stm_ref::StmRef;
@@ -204,7 +204,6 @@ pub(crate) struct Birth {
     /// The lane's bound on ticks, taken before the snapshot or later, when the
     /// clock was not far ahead of it.
     pub(crate) since: u32,
-    /// The clock. Extensions leave it as it is.
     pub(crate) snapshot: Version,
 }
 

@@ -21,7 +21,7 @@
 use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::{Access, Entry, LockLog};
 use crate::algorithm::paper::logged::{LoggedSets, POLL_NS, logged_sets};
-use crate::algorithm::paper::word_log::{ReadSet, WriteSet};
+use crate::algorithm::paper::word_log::{BATCH, ReadSet, WriteSet};
 use crate::algorithm::registry::Variant;
 use crate::memory::stripe::Stripe;
 use crate::memory::version::{LockWord, Version};
@@ -42,17 +42,15 @@ const TIME_STAMPS: bool = false;
 /// a false conflict on a stripe from a true one on a word.
 const HIERARCHICAL: bool = true;
 
-/// Locks in ascending order of stripes, the same for all transactions (section
-/// 3.1, "encounter-time lock-sorting"). Among transactions that fail, the one
-/// that holds the highest contended lock has lost to a transaction that got
-/// further, so some transaction always commits.
+/// Locks in ascending order of stripes, the same for all transactions (section 3.1, "encounter-time
+/// lock-sorting"). Who fails has lost to one that got further, so some transaction always commits.
 const SORTED: u8 = 0;
 /// Locks in the order of first access; on failure the lanes of the warp retry
 /// one after the other (section 4.2, `STM-HV-Backoff`).
 const BACKOFF: u8 = 1;
-/// Locks in the order of first access, and keeps its earlier locks while it waits for each one: the
-/// scheme of Cederman et al. 2010, where one lane of a block runs all of the block's transactions.
-/// The wait is bounded, which resolves a cycle.
+/// Locks in the order of first access, and keeps its earlier locks while it waits for each one
+/// (Cederman et al. 2010; one lane of a block runs its transactions). The wait is bounded, which
+/// resolves a cycle.
 const BLOCKING: u8 = 2;
 
 /// Time-stamp validation alone, as Xu et al. 2014 compare it; locks are acquired in ascending order.
@@ -282,6 +280,65 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
         }
     }
 
+    /// Extends the snapshot after a read that found a newer version: raises it
+    /// to a point at which all reads hold, or aborts, as it does without validation by values.
+    ///
+    /// This is `PostValidation` (Algorithm 3, lines 6-20), with two changes. The waits are bounded,
+    /// and the snapshot only rises. The paper sets it to the version of a stripe found locked even
+    /// if that is lower, which is correct but makes the next read validate once more.
+    pub(crate) fn extend<L: Lane>(tx: &mut Tx<'_, L, Self>, version: Version) -> TxResult<()> {
+        if !VALUES {
+            return Err(Abort::ReadStale);
+        }
+        let (lane, stm) = (tx.lane, tx.stm);
+        let mut snapshot = version;
+        let mut polls = 0;
+        // ORDER(E4): the version came from a lock word. This fence orders it
+        // before the values below, so that all commits up to it are seen.
+        Mutant::NoE4Extension.fence(lane);
+        let reads = if Mutant::NewReadNotValidated.on(lane) {
+            tx.attempt.reads.without_last()
+        } else {
+            tx.attempt.reads
+        };
+        loop {
+            // SAFETY: the logs are this lane's and hold its sets.
+            if unsafe { !reads.holds(lane, &tx.logs) } {
+                return Err(Abort::ReadStale);
+            }
+            // ORDER(E2): values before lock words, as in a read (line 12).
+            Mutant::NoE2Extension.fence(lane);
+            let mut settled = true;
+            let mut i = 0;
+            while i < reads.len() && settled && !Mutant::ExtensionWithoutLocks.on(lane) {
+                // SAFETY: i is below the count; the lock table is live.
+                let words = unsafe {
+                    reads.addresses(lane, &tx.logs, i).map(|address| {
+                        LockWord(lane.load_relaxed_64(stm.lock_of(address.address())))
+                    })
+                };
+                for word in words {
+                    if word.is_locked() || word.version() > snapshot {
+                        snapshot = snapshot.max(word.version());
+                        settled = Mutant::SnapshotRaisedUnchecked.on(lane) && !word.is_locked();
+                    }
+                }
+                i += BATCH as u32;
+            }
+            if settled {
+                tx.attempt.snapshot = snapshot;
+                return Ok(());
+            }
+            polls += 1;
+            if polls == tx.read_polls() {
+                return Err(Abort::ReadLocked);
+            }
+            lane.pause(POLL_NS);
+            // ORDER(E4): the higher snapshot before the values, as above.
+            Mutant::NoE4Extension.fence(lane);
+        }
+    }
+
     /// Inserts the stripe of a word into the lock log (lines 34 and 38).
     fn note<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, access: Access) {
         let stripe = tx.stm.map.stripe(address.address());
@@ -404,31 +461,22 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
     /// Releases all locks: `ReleaseAndUpdateLocks` (lines 56-60), or without a version
     /// `ReleaseLocks`. It goes in the order of first access, which needs no sorting.
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
-        let release = |entry: Entry| match version {
-            Some(version) if entry.access().contains(Access::WRITE) => {
-                let version = if Mutant::VersionTruncated.on(tx.lane) {
-                    Version(version.0 & 3)
-                } else {
-                    version
-                };
-                // SAFETY: the lock table is live. Relaxed: E5 precedes.
-                unsafe {
-                    tx.lane.store_relaxed_64(
-                        tx.stm.lock(entry.stripe()),
-                        LockWord::unlocked(version).0,
-                    );
+        let release = |entry: Entry| {
+            let version = match version {
+                Some(version) if entry.access().contains(Access::WRITE) => {
+                    let kept = if Mutant::VersionTruncated.on(tx.lane) {
+                        3
+                    } else {
+                        u64::MAX
+                    };
+                    Version(version.0 & kept)
                 }
-            }
-            Some(_) if Mutant::ReadStripeAtSnapshot.on(tx.lane) => {
-                // SAFETY: the lock table is live.
-                unsafe {
-                    tx.lane.store_relaxed_64(
-                        tx.stm.lock(entry.stripe()),
-                        LockWord::unlocked(tx.attempt.snapshot).0,
-                    );
-                }
-            }
-            _ => Self::unlock(tx, entry.stripe()),
+                Some(_) if Mutant::ReadStripeAtSnapshot.on(tx.lane) => tx.attempt.snapshot,
+                _ => return Self::unlock(tx, entry.stripe()),
+            };
+            let (lock, word) = (tx.stm.lock(entry.stripe()), LockWord::unlocked(version));
+            // SAFETY: the lock table is live. Relaxed: E5 precedes.
+            unsafe { tx.lane.store_relaxed_64(lock, word.0) };
         };
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { tx.attempt.locks.each(tx.lane, &tx.logs, release) };
