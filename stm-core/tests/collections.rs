@@ -18,10 +18,6 @@ fn with_room(reads: u32, writes: u32, actions: u32) -> StmConfig {
     })
 }
 
-fn settings() -> StmConfig {
-    with_room(300, 60, 16)
-}
-
 /// Inserts so many entries.
 #[kernel(all)]
 pub fn insert<L: Lane, A: Algorithm>(
@@ -42,7 +38,7 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
         let cpu = Cpu::new();
         let layout = layout::<A>();
         let mut ordered = OrderedMap::new(&cpu, layout, 100, "my map").unwrap();
-        let mut stm = Stm::new(&cpu, Launch::new(1, 1), settings()).unwrap();
+        let mut stm = Stm::new(&cpu, Launch::new(1, 1), with_room(300, 60, 16)).unwrap();
         let mut fill = |ordered: &OrderedMap<Cpu, u32, u32>, entries| {
             let shape = Launch::new(1, 1);
             insert::launch_with::<A, _>(&mut stm, shape, ordered, entries).map(|_| ())

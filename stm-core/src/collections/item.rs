@@ -13,6 +13,7 @@
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::record::{Field, Fields, Record};
 use crate::{hint::Sealed, tx::abort::TxResult};
+use core::marker::PhantomData;
 use stm_machine::{Element, Lane, WordAddress};
 
 /// A type of keys: `u32` or `u64`.
@@ -122,24 +123,28 @@ impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
 
 /// The fields of an [`Item`] that have 64 bits, or 32.
 #[derive(Clone, Copy, Debug)]
-pub struct Half<K, V, const LINKS: usize, const WIDE: bool>(Item<K, V, LINKS>);
+pub struct Half<K, V, const LINKS: usize, const WIDE: bool> {
+    key: u64,
+    links: [u32; LINKS],
+    value: u64,
+    of: PhantomData<(K, V)>,
+}
 
 impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Half<K, V, LINKS, WIDE> {
     const KEYS: usize = (K::WIDE == WIDE) as usize;
     const LINKED: usize = if WIDE { 0 } else { LINKS };
     const VALUES: usize = (V::WIDE == WIDE) as usize;
 
-    /// Writes the `N` fields from `first` on, which are all of this width.
+    /// Writes `N` words, which are all of this width.
     #[inline(always)]
-    fn write_from<L: Lane, A: Algorithm, const N: usize>(
+    fn write_all<L: Lane, A: Algorithm, const N: usize>(
         &self,
-        first: u64,
         tx: &mut Tx<'_, L, A>,
-        word: &impl Fn(u64) -> WordAddress,
+        word: impl Fn(u64) -> WordAddress,
         captured: bool,
     ) -> TxResult<()> {
-        let words = core::array::from_fn(|k| word(first + k as u64));
-        let bits = core::array::from_fn(|k| self.get(first as usize + k));
+        let words = core::array::from_fn(|k| word(k as u64));
+        let bits = core::array::from_fn(|k| self.get(k));
         if WIDE {
             tx.put_words::<u64, N>(words, bits, N as u32, captured)
         } else {
@@ -160,21 +165,22 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
 
     fn from_fn(mut field: impl FnMut(usize) -> u64) -> Self {
         let mut some = |is_there, k| if is_there { field(k) } else { 0 };
-        Self(Item {
-            key: K::from_bits64(some(Self::KEYS == 1, 0)),
+        Self {
+            key: some(Self::KEYS == 1, 0),
             links: core::array::from_fn(|k| some(!WIDE, Self::KEYS + k) as u32),
-            value: V::from_bits64(some(Self::VALUES == 1, Self::KEYS + Self::LINKED)),
-        })
+            value: some(Self::VALUES == 1, Self::KEYS + Self::LINKED),
+            of: PhantomData,
+        }
     }
 
     fn get(&self, k: usize) -> u64 {
         if k < Self::KEYS {
-            self.0.key.to_bits64()
+            self.key
         } else if k < Self::KEYS + Self::LINKED {
-            let link = <[u32]>::get(&self.0.links, k - Self::KEYS);
+            let link = <[u32]>::get(&self.links, k - Self::KEYS);
             link.map_or(0, |&link| u64::from(link))
         } else {
-            self.0.value.to_bits64()
+            self.value
         }
     }
 
@@ -210,14 +216,19 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
     ) -> TxResult<()> {
         match Self::COUNT {
             0 => Ok(()),
-            1 => self.write_from::<L, A, 1>(0, tx, &word, captured),
-            2 => self.write_from::<L, A, 2>(0, tx, &word, captured),
-            3 => self.write_from::<L, A, 3>(0, tx, &word, captured),
+            1 => self.write_all::<L, A, 1>(tx, word, captured),
+            2 => self.write_all::<L, A, 2>(tx, word, captured),
+            3 => self.write_all::<L, A, 3>(tx, word, captured),
             _ => {
                 let mut end = Ok(());
                 for k in 0..Self::COUNT {
                     if end.is_ok() {
-                        end = self.write_from::<L, A, 1>(k, tx, &word, captured);
+                        let (words, bits) = ([word(k)], [self.get(k as usize)]);
+                        end = if WIDE {
+                            tx.put_words::<u64, 1>(words, bits, 1, captured)
+                        } else {
+                            tx.put_words::<u32, 1>(words, bits, 1, captured)
+                        };
                     }
                 }
                 end
@@ -254,18 +265,27 @@ unsafe impl<K: Element, V: Element, const LINKS: usize> Record for Item<K, V, LI
     type Narrow = Half<K, V, LINKS, false>;
 
     fn split(self) -> (Self::Wide, Self::Narrow) {
-        (Half(self), Half(self))
+        let (key, links, value) = (self.key.to_bits64(), self.links, self.value.to_bits64());
+        let wide = Half {
+            key,
+            links,
+            value,
+            of: PhantomData,
+        };
+        let narrow = Half {
+            key,
+            links,
+            value,
+            of: PhantomData,
+        };
+        (wide, narrow)
     }
 
     fn join(wide: Self::Wide, narrow: Self::Narrow) -> Self {
         Self {
-            key: if K::WIDE { wide.0.key } else { narrow.0.key },
-            links: narrow.0.links,
-            value: if V::WIDE {
-                wide.0.value
-            } else {
-                narrow.0.value
-            },
+            key: K::from_bits64(if K::WIDE { wide.key } else { narrow.key }),
+            links: narrow.links,
+            value: V::from_bits64(if V::WIDE { wide.value } else { narrow.value }),
         }
     }
 }

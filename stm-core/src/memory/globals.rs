@@ -95,15 +95,6 @@ impl FaultRecord {
         len: 0,
         transaction: 0,
     };
-
-    #[inline(always)]
-    pub(crate) const fn of(reason: Abort, transaction: u64) -> Self {
-        Self {
-            reason: reason as u32 + 1,
-            transaction,
-            ..Self::NONE
-        }
-    }
 }
 
 /// All global metadata except the lock table. It is all zero at the start.

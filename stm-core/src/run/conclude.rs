@@ -103,7 +103,12 @@ impl Counts {
 #[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
     pub(crate) fn nested<L: Lane>(&self, lane: &L) {
-        self.fault(lane, FaultRecord::of(Abort::Nested, lane.grid_thread()));
+        let record = FaultRecord {
+            reason: Abort::Nested as u32 + 1,
+            transaction: lane.grid_thread(),
+            ..FaultRecord::NONE
+        };
+        self.fault(lane, record);
     }
 
     pub(crate) fn execute<L: Lane, R, F>(tx: &mut Tx<'_, L, A>, body: &mut F) -> TxResult<R>
@@ -140,7 +145,12 @@ impl<A: Algorithm> StmRef<A> {
         if counts.attempts.is_multiple_of(STOP_POLL_ATTEMPTS) && self.asked_to_stop(lane) {
             counts.stopped = true;
         }
-        Self::report(tx, end, transaction);
+        tx.observe(|tx| match end {
+            Err(abort) => Event::Abort(transaction, abort, A::now(tx)),
+            Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(transaction, A::now(tx)),
+            Ok(()) => Event::Commit(transaction, tx.probe.version, A::now(tx)),
+        });
+        mark!(tx, Commit);
         tx.end_actions(end.is_ok(), transaction);
         let Err(abort) = end else {
             return Self::succeeded(tx, conflicts, counts);
@@ -155,6 +165,7 @@ impl<A: Algorithm> StmRef<A> {
             // and run alone in that state it would have met the same fault. A doomed attempt is
             // never mistaken for one that is wrong.
             let record = FaultRecord {
+                reason: abort as u32 + 1,
                 limit: match abort {
                     Abort::WriteSetFull => self.capacity.writes,
                     Abort::ActionsFull => self.capacity.actions,
@@ -162,7 +173,7 @@ impl<A: Algorithm> StmRef<A> {
                 },
                 index: tx.fault.details.0,
                 len: tx.fault.details.1,
-                ..FaultRecord::of(abort, transaction)
+                transaction,
             };
             self.fault(lane, record);
             counts.stopped = true;
@@ -185,15 +196,6 @@ impl<A: Algorithm> StmRef<A> {
         outcome
     }
 
-    fn report<L: Lane>(tx: &mut Tx<'_, L, A>, end: TxResult<()>, transaction: u64) {
-        tx.observe(|tx| match end {
-            Err(abort) => Event::Abort(transaction, abort, A::now(tx)),
-            Ok(()) if !A::wrote(tx) => Event::CommitReadOnly(transaction, A::now(tx)),
-            Ok(()) => Event::Commit(transaction, tx.probe.version, A::now(tx)),
-        });
-        mark!(tx, Commit);
-    }
-
     fn succeeded<L: Lane>(
         tx: &mut Tx<'_, L, A>,
         conflicts: &mut u32,
@@ -214,7 +216,14 @@ impl<A: Algorithm> StmRef<A> {
         counts: &mut Counts,
     ) {
         counts.attempts += 1;
-        Self::report(tx, Ok(()), transaction);
+        tx.observe(|tx| {
+            if A::wrote(tx) {
+                Event::Commit(transaction, tx.probe.version, A::now(tx))
+            } else {
+                Event::CommitReadOnly(transaction, A::now(tx))
+            }
+        });
+        mark!(tx, Commit);
         Self::succeeded(tx, conflicts, counts);
     }
 

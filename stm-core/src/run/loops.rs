@@ -91,9 +91,11 @@ impl<R: Element> Results<R> for &Output<R> {
             return true;
         }
         let record = FaultRecord {
+            reason: Abort::OutOfRange as u32 + 1,
             index: range.end - 1,
             len: self.len(),
-            ..FaultRecord::of(Abort::OutOfRange, lane.grid_thread())
+            transaction: lane.grid_thread(),
+            ..FaultRecord::NONE
         };
         stm.fault(lane, record);
         false
@@ -230,8 +232,7 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// Lets the warps of a block go in step: they begin the attempts of a round together, and then
     /// the commits. Choose it for transactions of many instructions, as those on containers are,
     /// and launch one block for each multiprocessor, with as many threads as its registers allow
-    /// (256; 384 with `registers(fast = 168)`, 512 with 128): the map is 1.5 times as fast so.
-    /// Short transactions lose: random array 6 %, genome 4 %.
+    /// (256; 384 with `registers(fast = 168)`, 512 with 128). Short transactions lose by it.
     ///
     /// A block begins in step if each of its threads has a transaction, and leaves the step for the rest
     /// of the loop when one of its warps has none left, or a lane waits ([`Tx::retry`]). It is without

@@ -27,7 +27,11 @@ impl<A: Algorithm> StmRef<A> {
         R: Record,
         F: for<'x> FnMut(&mut Tx<'x, L, A>, u64, Preassigned<'x, A, R>) -> TxResult<()>,
     {
-        let end = self.claim(lane, transactions, nodes, 0);
+        let end = if self.claim(lane, transactions, nodes, 0) {
+            transactions
+        } else {
+            0
+        };
         self.for_each(lane, 0..end, |tx, i| {
             let mine = bound_to(tx, nodes, i);
             body(tx, i, mine)
@@ -35,14 +39,13 @@ impl<A: Algorithm> StmRef<A> {
     }
 
     /// Claims the records of the calling warp's transactions, each of which needs `needed` of them.
-    /// Returns `transactions`, or 0 if that is a fault.
     pub(super) fn claim<L: Lane, R: Record>(
         &self,
         lane: &L,
         transactions: u64,
         nodes: &TPreassigned<A, R>,
         needed: u32,
-    ) -> u64 {
+    ) -> bool {
         let (first, warp) = match A::GRANULE {
             Granule::Lane | Granule::LaneInTurn => (
                 lane.grid_thread() - u64::from(lane.lane_index()),
@@ -50,13 +53,14 @@ impl<A: Algorithm> StmRef<A> {
             ),
             Granule::Block => {
                 if lane.thread_index() != 0 {
-                    return transactions;
+                    return true;
                 }
                 (u64::from(lane.block_index()), lane.lane_bit())
             }
         };
         let mut claimed = true;
         if warp & (lane.lane_bit() - 1) == 0 {
+            let identity = nodes.identity();
             let too_few = needed > nodes.per_transaction();
             let (reason, index) = if too_few || transactions > nodes.transactions() {
                 (Abort::PoolExhausted, 0)
@@ -71,9 +75,11 @@ impl<A: Algorithm> StmRef<A> {
             claimed = reason == Abort::Stopped;
             if !claimed {
                 let record = FaultRecord {
+                    reason: reason as u32 + 1,
                     index,
-                    len: nodes.identity(),
-                    ..FaultRecord::of(reason, first)
+                    len: identity,
+                    transaction: first,
+                    ..FaultRecord::NONE
                 };
                 self.fault(lane, record);
             }
@@ -81,11 +87,7 @@ impl<A: Algorithm> StmRef<A> {
         // SAFETY: every thread of the launch calls this, and those of a warp
         // that run transactions come here together.
         let warp = unsafe { WarpCrew::of(warp) };
-        if warp.vote(lane, !claimed) == 0 {
-            transactions
-        } else {
-            0
-        }
+        warp.vote(lane, !claimed) == 0
     }
 }
 

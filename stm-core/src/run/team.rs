@@ -39,9 +39,11 @@ fn refuse_team<L: Lane, C: Crew>(lane: &L, globals: *mut Globals, crew: C) {
         Abort::TeamIncomplete
     };
     let record = FaultRecord {
+        reason: reason as u32 + 1,
         limit: present,
         len: u64::from(size),
-        ..FaultRecord::of(reason, crew.leader_thread(lane))
+        transaction: crew.leader_thread(lane),
+        ..FaultRecord::NONE
     };
     // SAFETY: the globals are live (StmRef::from_raw).
     unsafe { globals::fault(lane, globals, record) };

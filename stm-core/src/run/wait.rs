@@ -230,9 +230,11 @@ impl Sleep {
                         return;
                     }
                     let record = FaultRecord {
+                        reason: Abort::EverybodyWaits as u32 + 1,
                         index: marks.asleep,
                         len: marks.outside,
-                        ..FaultRecord::of(Abort::EverybodyWaits, lane.grid_thread())
+                        transaction: lane.grid_thread(),
+                        ..FaultRecord::NONE
                     };
                     // SAFETY: live (StmRef::from_raw).
                     unsafe { globals::fault(lane, globals, record) };

@@ -125,11 +125,12 @@ fn gathers<L: Lane>(lane: &L, word: *mut u32, globals: *mut Globals, warp: WarpC
             // SAFETY: as above.
             let found = unsafe { lane.cas_relaxed_32(word, here, here | GIVEN_UP) };
             if found == here {
-                let first = lane.grid_thread() - u64::from(lane.lane_index());
                 let record = FaultRecord {
+                    reason: Abort::TeamIncomplete as u32 + 1,
                     limit: here & !GIVEN_UP,
                     len: u64::from(size),
-                    ..FaultRecord::of(Abort::TeamIncomplete, first)
+                    transaction: lane.grid_thread() - u64::from(lane.lane_index()),
+                    ..FaultRecord::NONE
                 };
                 // SAFETY: the globals are live (StmRef::from_raw).
                 unsafe { globals::fault(lane, globals, record) };

@@ -63,10 +63,9 @@ const ADDRESS_MASK: u64 = (1 << OP_SHIFT) - 1;
 /// An operation on one element of a plain array, which
 /// [`Tx::at_commit`] and [`Tx::at_abort`] defer until the attempt has ended.
 ///
-/// The operation is atomic by itself and relaxed, and it comes after everything that the
-/// transaction did: a thread that sees its effect, and fences, sees the transaction's writes. It is
-/// not part of the transaction: between the commit and the action, others may see the one without
-/// the other. The array must be one that no transaction reads or writes.
+/// The operation is atomic by itself and relaxed: a thread that sees its effect, and fences, sees the
+/// transaction's writes. It is not part of the transaction: between the commit and the action, others
+/// may see the one without the other. The array must be one that no transaction reads or writes.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -222,8 +221,10 @@ fn execute<L: Lane>(
                     let before = lane.fetch_and_relaxed_64(word, operand);
                     if op != Op::And64 as u64 && before | operand != u64::MAX {
                         let mut record = FaultRecord {
+                            reason: Abort::FreedTwice as u32 + 1,
                             index: subject,
-                            ..FaultRecord::of(Abort::FreedTwice, transaction)
+                            transaction,
+                            ..FaultRecord::NONE
                         };
                         if op == Op::FreeNode as u64 {
                             record.reason = Abort::BadNode as u32 + 1;

@@ -308,18 +308,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.fail(Abort::User)
     }
 
-    pub(crate) fn reads_held(&self) -> u32 {
-        A::reads_held(self)
-    }
-
-    /// Removes words from the read set again ([`Algorithm::release_reads`]), but
-    /// not those of an attempt that is recorded: a history has all reads.
-    pub(crate) fn release_reads(&mut self, from: u32, to: u32) {
-        if !records(self.lane) {
-            A::release_reads(self, from, to, Inside);
-        }
-    }
-
     /// Returns the lane that runs the transaction.
     pub fn lane(&self) -> &'a L {
         self.lane

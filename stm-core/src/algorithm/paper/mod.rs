@@ -4,6 +4,7 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `version_locks` | Algorithm 3 and its variants: `tbv-sorting`, `hv-sorting`, `hv-backoff`, `egpgv` |
+//! | `validation` | their extension of a snapshot |
 //! | `vbv` | the sequence lock with value-based validation |
 //! | `cgl` | the coarse-grained lock |
 //! | `logged` | the state of an attempt, made of `word_log` for the words read and those written, and `lock_log` |
@@ -11,6 +12,7 @@
 pub(crate) mod cgl;
 pub(crate) mod lock_log;
 pub(crate) mod logged;
+pub(crate) mod validation;
 pub(crate) mod vbv;
 pub(crate) mod version_locks;
 pub(crate) mod word_log;
