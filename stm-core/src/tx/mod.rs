@@ -2,7 +2,7 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | [`attempt`] | `Tx`, the attempt of one lane; `write`, `sums`, `pool` and `release` add its writes, its operations on sums, and on records and nodes, and early release |
+//! | [`attempt`] | `Tx`, the attempt of one lane; `write`, `sums`, `record`, `pool` and `release` add its writes, its operations on sums, on records and on nodes, and early release |
 //! | [`compose`] | `retry`, `or_else`, and transactions inside of others |
 //! | [`team`] | `TeamTx`, the attempt of a team |
 //! | [`actions`] | the actions that an attempt defers until it has committed or aborted |
@@ -18,6 +18,7 @@ pub(crate) mod attempt;
 pub(crate) mod compose;
 pub(crate) mod crew;
 pub(crate) mod pool;
+mod record;
 mod release;
 pub(crate) mod stm_ref;
 mod sums;
