@@ -6,7 +6,7 @@ mod common;
 
 use common::prelude::*;
 use std::collections::BTreeMap;
-use stm_core::collections::{List, Map, OrderedMap, Queue, TList, TOrderedMap};
+use stm_core::collections::{List, Map, OrderedMap, Queue};
 
 fn with_room(reads: u32, writes: u32, actions: u32) -> StmConfig {
     config(|c| {
@@ -20,13 +20,8 @@ fn with_room(reads: u32, writes: u32, actions: u32) -> StmConfig {
 
 /// Inserts so many entries.
 #[kernel(all)]
-pub fn insert<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    ordered: &TOrderedMap<A, u32, u32>,
-    entries: u64,
-) {
-    stm.for_each(lane, 0..entries, |tx, i| {
+pub fn insert(stm: &Stm, ordered: OrderedMap<u32, u32>, entries: u64) {
+    stm.each(0..entries, |tx, i| {
         ordered.insert(tx, i as u32 * 0x0101_0101, i as u32)?;
         Ok(())
     });
@@ -80,13 +75,8 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
 
 /// Looks up each key of a list, and moves each third one behind all others.
 #[kernel(all)]
-pub fn walk<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    list: &TList<A, u32, u32>,
-    keys: u32,
-) {
-    stm.for_each(lane, 0..u64::from(keys), |tx, i| {
+pub fn walk(stm: &Stm, list: List<u32, u32>, keys: u32) {
+    stm.each(0..u64::from(keys), |tx, i| {
         let key = i as u32;
         assert_eq!(list.get(tx, key)?, Some(7 * key));
         if key.is_multiple_of(3) {
