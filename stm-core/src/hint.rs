@@ -1,4 +1,5 @@
-//! A hint to the compiler about how often a condition holds.
+//! What all parts use: a hint to the compiler, loops that are written out, and the seal of traits that
+//! only this crate implements.
 
 /// Returns `condition`, which rarely holds: the code behind it is laid out away from the
 /// rest, so that what runs every time is fetched together.
@@ -9,3 +10,22 @@ pub(crate) const fn rarely(condition: bool) -> bool {
     }
     condition
 }
+
+/// Outside of this crate the trait has no name, so nobody else implements what demands it.
+pub trait Sealed {}
+
+/// Does `$body` for each index below `$n`, written out: a loop over 16 is not unrolled, and its
+/// arrays are then in memory.
+macro_rules! each {
+    ($k:ident < $n:expr, $body:block) => {
+        each!(@ $k, $n, $body,
+            0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31)
+    };
+    (@ $k:ident, $n:expr, $body:block, $($at:literal)*) => {
+        $({
+            let $k: usize = $at;
+            if $k < $n $body
+        })*
+    };
+}
+pub(crate) use each;

@@ -5,7 +5,7 @@
 mod common;
 
 use common::prelude::*;
-use stm_core::{Kernel, TNodes};
+use stm_core::Kernel;
 
 /// The plan of the payments.
 #[derive(Clone, Copy, Debug, Plain)]
@@ -37,15 +37,9 @@ pub fn pay<L: Lane, A: Algorithm>(
 
 /// Looks words up, by plain input, and returns them.
 #[kernel(name = "call_look_up")]
-pub fn look_up<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    words: &A::Array<u64>,
-    wanted: &Input<u32>,
-    found: &Output<u64>,
-) {
-    stm.loops(lane).into(found).each(0..wanted.len(), |tx, i| {
-        let at = wanted.get(lane, i).unwrap_or(0);
+pub fn look_up(stm: &Stm, words: Cells<u64>, wanted: Input<u32>, found: Output<u64>) {
+    stm.into(found).each(0..wanted.len(), |tx, i| {
+        let at = wanted.get(stm.lane(), i).unwrap_or(0);
         tx.read(words, u64::from(at))
     });
 }
@@ -62,16 +56,15 @@ stm_core::record! {
 
 /// Takes what else can be lent.
 #[kernel(name = "call_rest")]
-pub fn rest<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    sums: &stm_core::TSums<u64>,
-    pairs: &TRecords<A, Pair>,
-    nodes: &TNodes<A, Pair>,
-    pool: &TPool,
-    own: &TPreassigned<A, Pair>,
+pub fn rest(
+    stm: &Stm,
+    sums: Sums<u64>,
+    pairs: Records<Pair>,
+    nodes: Nodes<Pair>,
+    pool: Pool,
+    own: Preassigned<Pair>,
 ) {
-    stm.for_each_preassigned(lane, 10, own, |tx, i, mine| {
+    stm.each_preassigned(10, own, |tx, i, mine| {
         tx.add(sums, 0, 0, i)?;
         let pair = tx.read_record(pairs, 0)?;
         let (a, b) = (pair.a + 1, pair.b + 2);
@@ -187,8 +180,8 @@ pub fn raise<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<
 
 /// Reads past the end.
 #[kernel(name = "call_wild")]
-pub fn wild<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>) {
-    stm.for_each(lane, 0..1, |tx, _| tx.read(words, words.len()).map(|_| ()));
+pub fn wild(stm: &Stm, words: Cells<u32>) {
+    stm.each(0..1, |tx, _| tx.read(words, words.len()).map(|_| ()));
 }
 
 #[test]

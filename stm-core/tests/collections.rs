@@ -6,7 +6,7 @@ mod common;
 
 use common::prelude::*;
 use std::collections::BTreeMap;
-use stm_core::collections::{List, Map, OrderedMap, Queue, TList, TOrderedMap};
+use stm_core::collections::{List, Map, OrderedMap, Queue};
 
 fn with_room(reads: u32, writes: u32, actions: u32) -> StmConfig {
     config(|c| {
@@ -18,19 +18,10 @@ fn with_room(reads: u32, writes: u32, actions: u32) -> StmConfig {
     })
 }
 
-fn settings() -> StmConfig {
-    with_room(300, 60, 16)
-}
-
 /// Inserts so many entries.
 #[kernel(all)]
-pub fn insert<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    ordered: &TOrderedMap<A, u32, u32>,
-    entries: u64,
-) {
-    stm.for_each(lane, 0..entries, |tx, i| {
+pub fn insert(stm: &Stm, ordered: OrderedMap<u32, u32>, entries: u64) {
+    stm.each(0..entries, |tx, i| {
         ordered.insert(tx, i as u32 * 0x0101_0101, i as u32)?;
         Ok(())
     });
@@ -42,7 +33,7 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
         let cpu = Cpu::new();
         let layout = layout::<A>();
         let mut ordered = OrderedMap::new(&cpu, layout, 100, "my map").unwrap();
-        let mut stm = Stm::new(&cpu, Launch::new(1, 1), settings()).unwrap();
+        let mut stm = Stm::new(&cpu, Launch::new(1, 1), with_room(300, 60, 16)).unwrap();
         let mut fill = |ordered: &OrderedMap<Cpu, u32, u32>, entries| {
             let shape = Launch::new(1, 1);
             insert::launch_with::<A, _>(&mut stm, shape, ordered, entries).map(|_| ())
@@ -84,13 +75,8 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
 
 /// Looks up each key of a list, and moves each third one behind all others.
 #[kernel(all)]
-pub fn walk<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    list: &TList<A, u32, u32>,
-    keys: u32,
-) {
-    stm.for_each(lane, 0..u64::from(keys), |tx, i| {
+pub fn walk(stm: &Stm, list: List<u32, u32>, keys: u32) {
+    stm.each(0..u64::from(keys), |tx, i| {
         let key = i as u32;
         assert_eq!(list.get(tx, key)?, Some(7 * key));
         if key.is_multiple_of(3) {

@@ -9,14 +9,8 @@ use stm_core::prelude::*;
 
 /// Adds to every element, one transaction each.
 #[kernel(all)]
-pub fn raise<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    words: &A::Array<u32>,
-    wide: &A::Array<u64>,
-    by: u32,
-) {
-    stm.for_each(lane, 0..words.len(), |tx, i| {
+pub fn raise(stm: &Stm, words: Cells<u32>, wide: Cells<u64>, by: u32) {
+    stm.each(0..words.len(), |tx, i| {
         let word = tx.read(words, i)?;
         let other = tx.read(wide, i)?;
         tx.write(words, i, word.wrapping_add(by))?;
@@ -26,15 +20,9 @@ pub fn raise<L: Lane, A: Algorithm>(
 
 /// Returns the sum of an element and an input.
 #[kernel]
-pub fn sums<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    words: &A::Array<u32>,
-    plus: &Input<u32>,
-    sums: &Output<u32>,
-) {
-    stm.loops(lane).into(sums).each(0..words.len(), |tx, i| {
-        Ok(tx.read(words, i)? + plus.get(lane, i).unwrap_or(0))
+pub fn sums(stm: &Stm, words: Cells<u32>, plus: Input<u32>, sums: Output<u32>) {
+    stm.into(sums).each(0..words.len(), |tx, i| {
+        Ok(tx.read(words, i)? + plus.get(stm.lane(), i).unwrap_or(0))
     });
 }
 

@@ -24,8 +24,8 @@ record! {
 
 /// Reads a record, and writes one behind the last.
 #[kernel(all)]
-pub fn past_the_end<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, items: &TRecords<A, Item>) {
-    stm.for_each(lane, 0..1, |tx, _| {
+pub fn past_the_end(stm: &Stm, items: Records<Item>) {
+    stm.each(0..1, |tx, _| {
         let last = tx.read_record(items, items.len() - 1)?;
         tx.write_record(items, items.len(), last)
     });
@@ -80,16 +80,9 @@ impl Stack {
 
 /// Pushes preassigned nodes onto a stack.
 #[kernel(all)]
-pub fn push<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    head: &A::Array<u32>,
-    nodes: &TPreassigned<A, Link>,
-    transactions: u64,
-    loops: u32,
-) {
+pub fn push(stm: &Stm, head: Cells<u32>, nodes: Preassigned<Link>, transactions: u64, loops: u32) {
     for _ in 0..loops {
-        stm.for_each_preassigned(lane, transactions, nodes, |tx, i, mine| {
+        stm.each_preassigned(transactions, nodes, |tx, i, mine| {
             assert_eq!(mine.first(), 3 * i);
             let below = tx.read(head, 0)?;
             let at = mine.first() as u32 + 1;

@@ -22,23 +22,26 @@ fn go<A: Algorithm>(
     Ok((statistics, world.words()))
 }
 
+/// Runs a transaction of the block, or of the warp.
+macro_rules! team {
+    ($of_block:ident, $v:ident, $lane:ident, $body:expr) => {
+        if $of_block {
+            $v.stm.team_of_block($lane, $body)
+        } else {
+            $v.stm.team($lane, $body)
+        }
+    };
+}
+
 #[test]
 fn a_transaction_inside_a_teams_is_reported() {
     for of_block in [false, true] {
         let ended = go::<Fast>((1, 3), None, |lane, v| {
-            let inner = || (v.stm).team_of_block(lane, |tx| tx.read(&v.words, Some(0)));
             let mine = Some((lane.grid_thread(), 1));
-            let ended = if of_block {
-                v.stm.team_of_block(lane, |tx| {
-                    tx.write(&v.words, mine)?;
-                    inner()
-                })
-            } else {
-                v.stm.team(lane, |tx| {
-                    tx.write(&v.words, mine)?;
-                    v.stm.team(lane, |tx| tx.read(&v.words, Some(0)))
-                })
-            };
+            let ended = team!(of_block, v, lane, |tx| {
+                tx.write(&v.words, mine)?;
+                team!(of_block, v, lane, |tx| tx.read(&v.words, Some(0)))
+            });
             assert!(ended.is_err());
         });
         assert_ends!(ended, Err(Error::Nested { .. }));
@@ -50,26 +53,18 @@ fn a_thread_that_swallows_a_failure_commits_neither_for_itself_nor_for_its_block
     for of_block in [false, true] {
         let ended = go::<Fast>((1, 3), None, |lane, v| {
             let mine = Some((lane.grid_thread(), 7));
-            let ended = if of_block {
-                v.stm.team_of_block(lane, |tx| {
-                    tx.write(&v.words, mine)?;
-                    let failed: Result<(), Abort> = tx.cancel();
-                    // The last one swallows it, and the others pass it on.
-                    if tx.rank() + 1 == tx.size() {
-                        Ok(())
-                    } else {
-                        failed
-                    }
-                })
-            } else {
-                v.stm.team(lane, |tx| {
-                    tx.write(&v.words, mine)?;
-                    let _swallowed: Result<(), Abort> = tx.cancel();
-                    assert_ends!(tx.read(&v.words, Some(1)), Err(Abort::User { .. }));
-                    assert_ends!(tx.write(&v.words, mine), Err(Abort::User { .. }));
+            let ended = team!(of_block, v, lane, |tx| {
+                tx.write(&v.words, mine)?;
+                let failed: Result<(), Abort> = tx.cancel();
+                assert_ends!(tx.read(&v.words, Some(1)), Err(Abort::User { .. }));
+                assert_ends!(tx.write(&v.words, mine), Err(Abort::User { .. }));
+                // The last one swallows it, and the others pass it on.
+                if tx.rank() + 1 == tx.size() {
                     Ok(())
-                })
-            };
+                } else {
+                    failed
+                }
+            });
             assert_ends!(ended, Err(Abort::User { .. }));
         });
         let (statistics, words) = ended.unwrap();

@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 /// Flags of the device build. The linker is not wanted: the assembly text is the product. Panics
-/// become nothing at all, so that neither their code nor their messages reach the PTX. `stm-core`
-/// links LLVM's intrinsics on purpose, so that lint is off. The compiler's own jump threading,
-/// which unlike LLVM's knows of no convergent operation, is off: it copied ballots into the two
-/// sides of a branch before them, and lanes that vote at different instructions do not see each
-/// other's votes. The inliner's threshold is out of the way of the closures that hold transactions:
-/// one that is not inlined gets the transaction in memory, and a transaction in memory is a slow
-/// one. What shall stay a function says so.
+/// become nothing at all. `stm-core` links LLVM's intrinsics on purpose, so that lint is off. The
+/// compiler's own jump threading, which unlike LLVM's knows of no convergent operation, is off: it
+/// copied ballots into the two sides of a branch before them, and lanes that vote at different
+/// instructions do not see each other's votes. The inliner's threshold is out of the way of closures:
+/// one that is not inlined gets the transaction in memory, where it is slow.
 const RUSTFLAGS: &str = "-Clinker=/bin/true -Ctarget-cpu=sm_70 -Ctarget-feature=+ptx70 -Zunstable-options -Zmir-enable-passes=-JumpThreading -Cllvm-args=-inline-threshold=100000 -Cllvm-args=-min-jump-table-entries=64 -Cpanic=immediate-abort -Ainternal_features";
 
 /// The release profile as the device needs it: one module, no debug sections.
@@ -53,8 +51,7 @@ pub struct Library<'a> {
     pub attributes: &'a [&'a str],
     /// Says whether the lock file must not change.
     pub locked: bool,
-    /// The folder below which the builds of each compiler and set of flags have
-    /// their own target directory.
+    /// The folder of the target directories, one for each compiler and set of flags.
     pub targets: &'a Path,
 }
 
@@ -69,9 +66,6 @@ impl Library<'_> {
     }
 
     /// Compiles the library, and returns the text of the module.
-    ///
-    /// # Errors
-    /// [`Error::Start`], [`Error::Failed`], [`Error::NoOutput`] or [`Error::File`].
     pub fn assemble(&self, toolchain: &Toolchain) -> Result<String, Error> {
         self.assemble_with(toolchain, &[])
     }

@@ -4,20 +4,17 @@ use std::path::{Path, PathBuf};
 
 /// Why PTX could not be built.
 #[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)] // of the fields, whose names say enough
+#[allow(missing_docs)] // names and messages say enough
 pub enum Error {
-    /// No compiler that can build PTX is installed.
     #[error(
         "no compiler with the sources of its library was found: `apt-get install rustc-web cargo-web rust-web-src`, or `rustup toolchain install nightly --component rust-src`"
     )]
     NoToolchain,
-    /// A file could not be read or written.
     #[error("{path}: {source}")]
     File {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// An archive is not whole.
     #[error("{path}: {source}")]
     Damaged {
         path: PathBuf,
@@ -28,30 +25,23 @@ pub enum Error {
         program: PathBuf,
         source: std::io::Error,
     },
-    /// A program ran and reported failure; what it wrote stands above.
     #[error("{program} failed ({status})")]
     Failed {
         program: String,
         status: std::process::ExitStatus,
     },
-    /// What cargo says of the package is not what was expected.
     #[error("the metadata of {package}: {what}")]
     Metadata { package: String, what: String },
-    /// The crate is built outside of a build script.
     #[error("{0} is not set: call this from a build script (`build.rs`)")]
     NoBuildScript(&'static str),
-    /// The compiler's text is not what the splitter knows.
     #[error("line {line} of the compiler's PTX: {what}")]
     Parse { line: usize, what: String },
-    /// The module has no entry point.
     #[error(
         "the library has no kernel for the GPU: give a function the attribute `#[kernel]`, and name its file if it is not the root of the library"
     )]
     NoEntries,
-    /// A finished build left no PTX.
     #[error("the build left no {0}: remove the directory that it is in and build again")]
     NoOutput(PathBuf),
-    /// A text breaks a rule.
     #[error("{0}")]
     Rule(String),
 }

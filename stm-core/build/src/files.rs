@@ -61,8 +61,7 @@ pub struct Ptx {
     pub compiler: String,
 }
 
-/// Returns what identifies the committed PTX of the repository at `root`. Its errors are those of
-/// [`committed`].
+/// Returns what identifies the committed PTX of the repository at `root`.
 pub fn committed_ptx(root: &Path) -> Result<Ptx, Error> {
     let mut hash = Checksum::default();
     let mut compilers = std::collections::BTreeSet::new();
@@ -85,9 +84,6 @@ pub fn committed_ptx(root: &Path) -> Result<Ptx, Error> {
 }
 
 /// Returns the committed PTX of the repository at `root`: `KERNEL/NAME` and text, by that name.
-///
-/// # Errors
-/// [`Error::File`], and [`Error::Damaged`] where the archive is not whole.
 pub fn committed(root: &Path) -> Result<BTreeMap<String, String>, Error> {
     let mut found = BTreeMap::new();
     for part in COMMITTED_PTX {
@@ -98,17 +94,15 @@ pub fn committed(root: &Path) -> Result<BTreeMap<String, String>, Error> {
 
 fn read_part(root: &Path, part: &str) -> Result<BTreeMap<String, String>, Error> {
     let path = root.join(part);
-    (if path.is_dir() {
+    let read = if path.is_dir() {
         read_ptx
     } else {
         read_archive
-    })(&path)
+    };
+    read(&path)
 }
 
-/// Returns the texts of an archive, by `KERNEL/NAME`.
-///
-/// # Errors
-/// [`Error::File`], and [`Error::Damaged`] where it is not whole.
+/// Returns the texts of an archive, by `KERNEL/NAME`; one that is not whole is [`Error::Damaged`].
 pub fn read_archive(path: &Path) -> Result<BTreeMap<String, String>, Error> {
     let archive = std::fs::read(path).map_err(Error::at(path))?;
     let damaged = |source| Error::Damaged {

@@ -108,8 +108,7 @@ impl Kernels {
         }
     }
 
-    /// Names a dependency of the package that its kernels use. It must do
-    /// without the standard library.
+    /// Names a dependency that the kernels use, which must do without the standard library.
     #[must_use]
     pub fn dependency(mut self, name: &str) -> Self {
         self.dependencies.push(name.to_owned());
@@ -196,17 +195,17 @@ impl Kernels {
 /// # Errors
 /// [`Error::Rule`] with a line for each finding.
 pub fn hold_to_rules(texts: &BTreeMap<String, String>) -> Result<(), Error> {
-    let of_text = |(name, text): (&String, &String)| {
+    let mut wrong = Vec::new();
+    for (name, text) in texts {
         let findings = rules::shipped(text).into_iter();
-        let lines = findings.map(|finding| format!("{name}.ptx: {finding}"));
-        lines.collect::<Vec<_>>()
-    };
-    let wrong: Vec<String> = texts.iter().flat_map(of_text).collect();
-    let rule = || Error::Rule(wrong.join("\n"));
-    wrong.is_empty().then_some(()).ok_or_else(rule)
+        wrong.extend(findings.map(|finding| format!("{name}.ptx: {finding}")));
+    }
+    if wrong.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Rule(wrong.join("\n")))
 }
 
-/// Leaves the blocks where the crate's kernels find them.
 fn leave<N: AsRef<str>, B: AsRef<[u8]>>(blocks: &BTreeMap<N, B>) -> Result<(), Error> {
     let folder = variable("OUT_DIR")?.join("stm-ptx");
     files::leave(blocks, &folder)?;

@@ -50,10 +50,8 @@ fn path(of: &Value) -> &Path {
     Path::new(of.as_str().unwrap_or(""))
 }
 
-/// The name of a dependency, and the line of the manifest.
 type Dependency<'k> = (&'k str, String);
 
-/// Returns the package's edition, and what its kernels depend on.
 fn dependencies<'k>(
     kernels: &'k Kernels,
     root: &Path,

@@ -1,19 +1,15 @@
 //! One PTX module in, one file an entry point out.
 //!
-//! All entries are compiled together, because building the library is most of
-//! the time, but a driver compiles what it is given: a module with one entry
-//! loads in a fraction of the time. So the text is cut: a file gets the header,
-//! the declarations and functions that its entry reaches, and the entry.
+//! All entries are compiled together, because building the library is most of the time, but a driver
+//! compiles what it is given. So the text is cut: a file gets the header, the declarations and
+//! functions that its entry reaches, and the entry.
 //!
-//! The module is compiled for the oldest GPU. A file with accesses of 128 bits,
-//! which are written as assembly and of which the compiler knows nothing, says
-//! in its header that it needs a newer one ([`WIDE`]).
+//! The module is compiled for the oldest GPU. A file with accesses of 128 bits, which are written as
+//! assembly, says in its header that it needs a newer one ([`WIDE`]).
 //!
-//! LLVM numbers labels and stack frames by the function's place in the module. Those numbers are
-//! dropped, so that a new entry leaves the files of the others as they are.
-//!
-//! Module-level items are told apart by their directives; bodies are not
-//! understood, only brace-matched and searched for names.
+//! What depends on the rest of the module, numbers of labels and frames, hashes of names, is replaced,
+//! so that a new entry leaves the files of the others as they are. Module-level items are told apart by
+//! their directives; bodies are only brace-matched and searched for names.
 
 use crate::Error;
 use crate::files::{BASE, WIDE, is_wide};
@@ -27,7 +23,6 @@ pub const LANE_PREFIX: &str = "lane_";
 /// The file with one entry per `Lane` method.
 pub const LANE_FILE: &str = "lane/ops";
 
-/// The file of the methods that need a newer GPU.
 const LANE_WIDE_FILE: &str = "lane/ops-wide";
 
 /// Returns the file of a `Lane` method's entry: that for newer GPUs for the methods of 128
@@ -44,16 +39,11 @@ pub fn lane_file(method: &str) -> &'static str {
 /// A line of the sources, in assembly that is a comment, that names an entry and
 /// its file: `// stm-entry ra_hv_sorting ra/hv-sorting`.
 const ENTRY_NOTE: &str = "// stm-entry ";
-
-/// One that names a kernel and its parameters, as the sources name them: `//
-/// stm-parameters pay accounts:A::Array<u32>,payments:u64`.
+/// `// stm-parameters pay accounts:A::Array<u32>,payments:u64`, as the sources name them.
 const PARAMETERS_NOTE: &str = "// stm-parameters ";
-
 /// What the same begins with in a kernel's file, where it is the second line.
 pub const PARAMETERS: &str = "// parameters: ";
-
-/// One that names an entry and the most registers that a thread of it gets:
-/// `// stm-registers gn1_fast 128`.
+/// The most registers that a thread of an entry gets: `// stm-registers gn1_fast 128`.
 const REGISTERS_NOTE: &str = "// stm-registers ";
 
 /// The notes of one kind: the first word and the second, by the first.
@@ -89,7 +79,6 @@ pub struct Item<'a> {
 /// A module: what the compiler wrote, cut into items.
 #[derive(Debug)]
 pub struct Module<'a> {
-    /// The most registers of a thread, by entry, where there is a limit.
     registers: BTreeMap<&'a str, &'a str>,
     /// `.version`, `.target` and `.address_size`, a line each.
     pub header: Vec<&'a str>,
@@ -129,16 +118,16 @@ impl<'a> Module<'a> {
                     let kind = kind_of(rest);
                     let length = item_length(rest, kind)
                         .ok_or_else(|| wrong(format!("{word} has no end")))?;
-                    let name = name_of(&rest[..length])
-                        .ok_or_else(|| wrong(format!("{word} has no name")))?;
-                    let name = &text[at..][name];
+                    let whole = &text[at..at + length];
+                    let place =
+                        name_of(&rest[..length]).and_then(|name| Some((name, whole.find(name)?)));
+                    let (name, from) = place.ok_or_else(|| wrong(format!("{word} has no name")))?;
                     let names = identifiers(&rest[..length]).into_iter();
-                    let names = names.map(str::to_owned).collect();
                     module.items.push(Item {
                         kind,
-                        name,
-                        text: &text[at..at + length],
-                        names,
+                        name: &whole[from..from + name.len()],
+                        text: whole,
+                        names: names.map(str::to_owned).collect(),
                     });
                     length
                 }
@@ -159,8 +148,7 @@ impl<'a> Module<'a> {
         entries.map(|i| i.name)
     }
 
-    /// Every name that the entries `roots` reach, themselves included: a function's own names, a
-    /// variable's initialiser, and so on until nothing new comes.
+    /// Every name that the entries `roots` reach, themselves included, until nothing new comes.
     fn reach(&self, roots: &BTreeSet<&str>) -> BTreeSet<&'a str> {
         let mut reached: BTreeSet<&str> = BTreeSet::new();
         loop {
@@ -207,11 +195,8 @@ impl<'a> Module<'a> {
     }
 }
 
-/// The files of a module: name and text, by name. A name has a folder, and no extension. Each entry
-/// has its own file, which the sources name, except those of [`LANE_FILE`].
-///
-/// # Errors
-/// [`Error::Parse`], also for an entry whose file the sources do not name, or [`Error::NoEntries`].
+/// The files of a module: name, with a folder and without an extension, and text. Each entry has its
+/// own file, which the sources name, except those of [`LANE_FILE`].
 pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Error> {
     let module = Module::parse(text)?;
     let named = notes(text, ENTRY_NOTE);
@@ -230,29 +215,24 @@ pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Erro
         return Err(Error::NoEntries);
     }
     let parameters = notes(text, PARAMETERS_NOTE);
-    let with_parameters = |file: &str| {
-        let kernel = file.split('/').next().unwrap_or(file);
-        let noted = parameters.get(kernel);
-        let noted = noted.map(|noted| format!("\n{PARAMETERS}{noted}"));
-        comment.to_owned() + &noted.unwrap_or_default()
-    };
     let cut = |(file, roots): (&str, BTreeSet<&str>)| {
-        let text = module.subset(&roots, &with_parameters(file));
-        (file.to_owned(), text)
+        let noted = parameters.get(file.split('/').next()?);
+        let noted = noted.map_or(String::new(), |noted| format!("\n{PARAMETERS}{noted}"));
+        let text = module.subset(&roots, &format!("{comment}{noted}"));
+        Some((file.to_owned(), text))
     };
-    Ok(groups.into_iter().map(cut).collect())
+    Ok(groups.into_iter().filter_map(cut).collect())
 }
 
 fn kind_of(item: &str) -> Kind {
     let head = item.split(['(', '[', '=', ';', '{']).next().unwrap_or("");
-    match head
-        .split_whitespace()
-        .find(|w| [".entry", ".func"].contains(w))
-    {
-        Some(".entry") => Kind::Entry,
-        Some(_) => Kind::Function,
-        None => Kind::Variable,
-    }
+    let of_word = |word| match word {
+        ".entry" => Some(Kind::Entry),
+        ".func" => Some(Kind::Function),
+        _ => None,
+    };
+    let kind = head.split_whitespace().find_map(of_word);
+    kind.unwrap_or(Kind::Variable)
 }
 
 /// Bytes up to and with the item's end: a body's closing brace, or a semicolon outside all braces.
@@ -274,72 +254,54 @@ fn item_length(item: &str, kind: Kind) -> Option<usize> {
     None
 }
 
-/// Where the item's name stands: the first identifier that is not a directive,
-/// a number or inside parentheses (a function's result comes before its name).
-fn name_of(item: &str) -> Option<std::ops::Range<usize>> {
-    let mut depth = 0_i32;
-    let mut at = 0;
-    while at < item.len() {
-        let rest = &item[at..];
-        let c = rest.chars().next()?;
-        let length = rest.find(|c| !is_identifier(c)).unwrap_or(rest.len());
-        match c {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            // A directive: skip its word too.
-            '.' => at += rest[1..].find(|c| !is_identifier(c)).unwrap_or(0),
-            _ if length > 0 && (depth > 0 || c.is_ascii_digit()) => {
-                at += length;
-                continue;
-            }
-            _ if length > 0 => return Some(at..at + length),
-            _ => {}
+/// The item's name: the last word before its parameters, its size or its end. A function's result
+/// comes before, in parentheses.
+fn name_of(item: &str) -> Option<&str> {
+    let head = item.split(['{', '=', ';']).next()?;
+    let head = match head.split_once('(') {
+        Some((before, rest)) if before.split_whitespace().last() == Some(".func") => {
+            rest.split_once(')')?.1
         }
-        at += c.len_utf8();
-    }
-    None
+        _ => head,
+    };
+    let name = head.split(['(', '[']).next()?.split_whitespace().last()?;
+    name.starts_with(is_identifier).then_some(name)
 }
 
 /// `text` without the numbers that stand for its place in the module.
 fn renumber(text: &str) -> String {
     let text = drop_digits_after(text, "$L__BB");
     let text = drop_digits_after(&text, "__local_depot");
-    let lines = text.lines().map(|line| match line.find("// callseq") {
-        Some(at) => line[..at].trim_end(),
-        None => line,
-    });
+    let lines = text
+        .lines()
+        .map(|line| line.split("// callseq").next().unwrap_or(line).trim_end());
     lines.collect::<Vec<_>>().join("\n")
 }
 
 /// `text` with short names in the place of mangled ones: a mangled name has a hash of its crate,
 /// which differs from place to place and from one set of dependencies to another.
 fn shorten<'a>(mut text: String, names: impl Iterator<Item = &'a str>) -> String {
-    let mut renamed: Vec<(&str, String)> = Vec::new();
+    let mut renamed: BTreeMap<&str, String> = BTreeMap::new();
+    let mut used: BTreeMap<String, u32> = BTreeMap::new();
     for name in names.filter(|name| name.starts_with("_R") || name.starts_with("_ZN")) {
-        if renamed.iter().any(|(known, _)| *known == name) {
-            continue;
-        }
-        let short = identifiers_of_mangled(name);
-        let same = renamed.iter().filter(|(_, other)| {
-            let rest = other.strip_prefix(&short);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('$'))
+        renamed.entry(name).or_insert_with(|| {
+            let short = identifiers_of_mangled(name);
+            let before = used.entry(short.clone()).or_default();
+            *before += 1;
+            match *before - 1 {
+                0 => short,
+                n => format!("{short}${n}"),
+            }
         });
-        let short = match same.count() {
-            0 => short,
-            n => format!("{short}${n}"),
-        };
-        renamed.push((name, short));
     }
-    // The longest first, as one may begin with another.
-    renamed.sort_by_key(|(name, _)| std::cmp::Reverse(name.len()));
-    for (name, short) in renamed {
+    // From the end, so the longer one first, as one may begin with another.
+    for (name, short) in renamed.into_iter().rev() {
         text = text.replace(name, &short);
     }
     text
 }
 
-/// The crate, the modules and the name in a mangled name, joined by underscores,
-/// up to the generic arguments.
+/// The crate, the modules and the name in a mangled name, up to the generic arguments.
 fn identifiers_of_mangled(name: &str) -> String {
     let mut found: Vec<&str> = Vec::new();
     let mut rest = name.trim_start_matches("_R").trim_start_matches("_ZN");

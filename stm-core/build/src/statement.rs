@@ -50,19 +50,11 @@ pub fn blank_comments(text: &str) -> String {
         let end = rest[from..].find(close);
         let end = end.map_or(rest.len(), |length| from + length + close.len());
         out.push_str(&rest[..at]);
-        rest[at..end].chars().for_each(|c| blank(&mut out, c));
+        let blank = |byte| if byte == b'\n' { '\n' } else { ' ' };
+        out.extend(rest[at..end].bytes().map(blank));
         rest = &rest[end..];
     }
     out + rest
-}
-
-/// Appends as many bytes of space as `c` has; a line end stays one.
-fn blank(out: &mut String, c: char) {
-    if c == '\n' {
-        out.push('\n');
-    } else {
-        out.extend(std::iter::repeat_n(' ', c.len_utf8()));
-    }
 }
 
 /// The statements of `text` in order. The header's directives, which end with

@@ -29,9 +29,6 @@ impl Toolchain {
     }
 
     /// The toolchain that built the text whose first line is `comment`, else the first one.
-    ///
-    /// # Errors
-    /// [`Error::NoToolchain`] if none is installed.
     pub fn find(comment: Option<&str>) -> Result<Self, Error> {
         let all = Self::all();
         let is_it = |t: &&Self| comment.is_some_and(|c| c.starts_with(&format!("{};", t.version)));

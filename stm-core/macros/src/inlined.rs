@@ -44,7 +44,6 @@ fn functions(body: TokenStream) -> TokenStream {
     made
 }
 
-/// Whether a token is this word.
 fn is(token: &TokenTree, word: &str) -> bool {
     matches!(token, TokenTree::Ident(ident) if ident == word)
 }

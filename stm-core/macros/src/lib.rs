@@ -13,7 +13,6 @@ mod options;
 mod short;
 mod signature;
 
-/// Returns what was made, or the error for the compiler.
 fn or_error(made: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
     made.unwrap_or_else(|error| error.to_compile_error()).into()
 }

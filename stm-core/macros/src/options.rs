@@ -6,7 +6,6 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Error, Ident, LitInt, LitStr, Token, parenthesized};
 
-/// The options, as an error names them.
 const OPTIONS: &str = "the options are algorithms (`Fast, HvSorting`; `all`; `teams`), \
                        `name = \"ra\"`, `wide` and `registers(fast = 128)`";
 
@@ -108,7 +107,6 @@ fn entry(algorithm: &Ident) -> String {
     name
 }
 
-/// `fast = 128`.
 struct Limit {
     entry: Ident,
     registers: LitInt,

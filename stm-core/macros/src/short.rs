@@ -38,7 +38,6 @@ fn word(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// Puts the generic types in the place of the short ones.
 struct Spelling {
     found: bool,
 }

@@ -11,7 +11,6 @@ use syn::{Error, FnArg, Ident, ItemFn, LitStr, Pat, Safety, Type, parse_quote};
 /// A parameter of the kernel after the lane and, if it has one, the memory.
 pub(crate) struct Argument<'a> {
     pub(crate) name: &'a Ident,
-    /// Its type in the parameter struct.
     pub(crate) ty: &'a Type,
     /// Says whether the function borrows it: data in the device's memory.
     pub(crate) is_data: bool,
@@ -48,7 +47,6 @@ pub(crate) fn argument(parameter: &FnArg) -> syn::Result<Argument<'_>> {
     Ok(Argument { name, ty, is_data })
 }
 
-/// Returns what a reference is to, or the type itself.
 pub(crate) fn borrowed(ty: &Type) -> &Type {
     match ty {
         Type::Reference(reference) => &reference.elem,
@@ -126,7 +124,6 @@ pub(crate) fn refuse_kind(function: &ItemFn) -> syn::Result<()> {
 pub(crate) struct Signature<'a> {
     pub(crate) function: &'a ItemFn,
     pub(crate) lane: &'a Ident,
-    /// The generic algorithm of its transactions, if it has any.
     pub(crate) algorithm: Option<&'a Ident>,
     pub(crate) arguments: Vec<Argument<'a>>,
 }
@@ -157,7 +154,6 @@ impl Signature<'_> {
         self.algorithm.map(of).unwrap_or_default()
     }
 
-    /// Returns the parameter block and the kernel's type.
     fn device(&self, entry: &LitStr) -> TokenStream {
         let (home, (declared, used)) = (self.home(), self.generics());
         let (lane, arguments, names) = (self.lane, &self.arguments, self.names());
@@ -267,7 +263,6 @@ impl Signature<'_> {
         self.arguments.iter().map(of).collect()
     }
 
-    /// Returns the arguments as the kernel's parameters on a device.
     pub(crate) fn values(&self, device: &TokenStream) -> Vec<TokenStream> {
         let home = self.home();
         let of = |Argument { name, is_data, .. }: &Argument| {
@@ -316,7 +311,6 @@ impl Signature<'_> {
     }
 }
 
-/// Puts an algorithm's type in the place of the generic parameter.
 struct Named<'a> {
     generic: &'a Ident,
     algorithm: &'a Ident,

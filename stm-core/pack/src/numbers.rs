@@ -18,7 +18,6 @@ const FAR: i64 = 20;
 
 const DEFINES_NOTHING: [&str; 4] = ["st", "bra", "bar", "red"];
 
-/// Returns a text with its numbers as distances.
 #[cfg(feature = "pack")]
 pub(crate) fn shortened(text: &str) -> String {
     walk(text, &|number, last| {
@@ -127,7 +126,6 @@ fn next(text: &str) -> Option<(Range<usize>, Range<usize>)> {
     }
 }
 
-/// How many bytes there are of a kind at the start.
 fn run(bytes: &[u8], is: fn(&u8) -> bool) -> usize {
     bytes.iter().take_while(|byte| is(byte)).count()
 }

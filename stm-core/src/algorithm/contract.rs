@@ -19,14 +19,11 @@ use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
 use stm_machine::{Element, Lane, View, WordAddress, observe::Probe};
 
-/// What the steps of an attempt take that only the library takes: outside of this crate the type has
-/// no name. So no kernel takes a step out of order, or with a word that is not of one of its arrays,
-/// and nobody else implements an algorithm.
+/// What the steps of an attempt take that only the library takes: outside of this crate it has no name.
+/// So no kernel takes a step out of order, or with a word that is not of one of its arrays, and nobody
+/// else implements an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Inside;
-
-/// A part of an algorithm, which is one of this crate for the same reason.
-pub trait Sealed {}
 
 /// How the threads of a launch are divided into those that run transactions.
 ///
@@ -65,8 +62,7 @@ impl Scratch for () {
 pub struct Owned<T, const N: usize> {
     pub(crate) seen: [u64; N],
     pub(crate) values: [T; N],
-    /// The words whose lock this update gives back, as a bit mask. Of a word that is named twice
-    /// only one is among them.
+    /// The words whose lock this update gives back; of a word that is named twice only one.
     pub(crate) held: u32,
 }
 
@@ -99,10 +95,15 @@ pub(crate) struct PoolSearch {
 /// One attempt at a transaction, which [`StmRef::atomically`] and
 /// [`StmRef::for_each`] pass to their closure.
 ///
-/// All reads see one consistent state, including the attempt's own writes;
-/// writes are buffered until the commit. Every operation returns a
-/// [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must not
-/// continue, and it does not commit even if its closure swallows the error.
+/// All reads see one consistent state, including the attempt's own writes; writes are buffered until
+/// the commit.
+///
+/// # Errors
+/// Every operation returns a [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must
+/// not continue, and it does not commit even if its closure swallows the error. What reads may meet a
+/// conflict or a full read set, and what writes or adds, a full write set; an index past the end is
+/// [`Abort::OutOfRange`], and a node of another pool, or none, [`Abort::BadNode`]. The methods name
+/// what else they return.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -131,7 +132,6 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
     pub(crate) lane: &'a L,
     pub(crate) stm: &'a StmRef<A>,
     pub(crate) logs: Logs,
-    /// The algorithm's state of the attempt: its sets and its snapshot.
     pub(crate) attempt: A::Attempt<'a>,
     pub(crate) fault: Fault,
     pub(crate) mode: Mode,
@@ -143,10 +143,9 @@ pub struct Tx<'a, L: Lane, A: Algorithm> {
 #[derive(Default)]
 pub(crate) struct Mode {
     pub(crate) has_read: bool,
-    /// Says whether the attempt was given up until something has changed.
+    /// Whether the attempt was given up until something has changed.
     pub(crate) waits: bool,
-    /// Says whether no other attempt is in progress (`run/gate.rs`). It is set
-    /// before the attempt begins, and stays as it is then.
+    /// Whether no other attempt is in progress (`run/gate.rs`), as an attempt begins.
     pub(crate) alone: bool,
 }
 
@@ -155,13 +154,13 @@ pub(crate) struct ProbeState<L: Lane> {
     pub(crate) version: Version,
     /// The number of writes and additions recorded, if there is a recorder.
     pub(crate) accepted: u64,
-    /// Says for [`Mutant::DoomedGoesOn`] that the attempt failed and its closure was not told.
+    /// Whether the attempt failed and its closure was not told, for [`Mutant::DoomedGoesOn`].
     pub(crate) doomed: bool,
 }
 
-/// What computes the new values of a static update, and stores what goes before them. It is a trait and
-/// no closure because the compiler would not inline a closure into code that runs rarely, and what the
-/// closure points to would then be on the stack everywhere.
+/// What computes the new values of a static update, and stores what goes before them. The compiler would
+/// not inline a closure into code that runs rarely, and what that points to would be on the stack
+/// everywhere.
 pub trait Change<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
     /// What is stored before the new values.
     type Extra;
@@ -169,15 +168,14 @@ pub trait Change<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
     /// Returns the new values of update `i`, if there are some.
     fn make(&mut self, i: u64, old: [T; N]) -> Option<([T; W], Self::Extra)>;
 
-    /// Stores what goes before them. It cannot fail where words are owned: `StmRef::claim` has seen
-    /// that there are as many nodes.
+    /// Stores what goes before them. It cannot fail where words are owned (`StmRef::claim`).
     fn init(&mut self, tx: &mut Tx<'_, L, A>, i: u64, extra: Self::Extra) -> TxResult<()>;
 }
 
 /// A concurrency-control algorithm: the parameter of what runs under any of them.
 ///
 /// Kernels and functions name it in their bounds, and its constants tell what it can do. Its functions are
-/// the steps of an attempt, which the loops and [`Tx`] take; nobody else takes them, or implements it.
+/// the steps of an attempt, which nobody takes but the loops and [`Tx`].
 ///
 /// ```
 /// use stm_core::algorithm::{Algorithm, Cgl, Fast};
@@ -197,29 +195,25 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     const NAME: &'static str = Self::VARIANT.name();
     /// The threads that run transactions.
     const GRANULE: Granule;
-    /// Says whether the warp decides how many of its lanes make an attempt at a
-    /// time, and the gate who may make attempts.
+    /// Whether a warp's width and the gate decide who may make attempts.
     const SCHEDULED: bool = false;
     /// The default number of polls of a locked word before a read aborts.
     const READ_POLLS: u32 = 8;
-    /// The same default for a team, which is larger because no other lane waits for it.
+    /// The same for a team, for which no other lane waits.
     const TEAM_READ_POLLS: u32 = 16;
     /// Whether the words that a transaction reads take room in its logs.
     const LOGS_READS: bool = true;
     /// Whether it uses the table of version locks, whose size matters then.
     const USES_LOCK_TABLE: bool = true;
-    /// Says whether the lanes of a warp, or the threads of a block, can run one
-    /// transaction together (`StmRef::team`, `StmRef::team_of_block`).
+    /// Whether the lanes of a warp, or the threads of a block, can run one transaction together.
     const TEAMS: bool = Self::VARIANT.has_teams();
-    /// The arrays that transactions access. A kernel that declares its arrays
-    /// as `A::Array<T>` runs under every algorithm.
+    /// The arrays that transactions access; a kernel whose arrays are such runs under every algorithm.
     type Array<T: Element>: View<T>;
     /// The memory that a lane keeps on its stack.
     type Scratch: Scratch;
     /// The same for sums; it is separate, so that a kernel without sums has none of it.
     type SumScratch: Scratch;
-    /// The state of an attempt: its sets and its snapshot. Sets that are not in
-    /// registers use the two types above and the lane's logs.
+    /// The state of an attempt: its sets, as far as they are in registers, and its snapshot.
     type Attempt<'s>;
     /// The sets of an attempt as they were when an alternative began ([`Tx::or_else`]).
     type Savepoint: Copy;
@@ -233,12 +227,11 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Empties the sets.
     fn clear(attempt: &mut Self::Attempt<'_>);
 
-    /// Returns the number of updates committed so far, for a probe. It is at
-    /// least the number that any earlier event has recorded.
+    /// Returns the number of updates committed so far, for a probe: no fewer than earlier events say.
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version;
 
-    /// Loads the gate's word, with which the attempts of a scheduled algorithm begin before it is
-    /// known whether the lane may make one, and in flight with it the snapshot.
+    /// Loads the gate's word, before it is known whether the lane may make an attempt, and in flight
+    /// with it the snapshot.
     fn load_gate_and_snapshot<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> u64 {
         0
     }
@@ -251,8 +244,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Takes a snapshot. The sets are empty.
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()>;
 
-    /// Reads words, each into the same position of `v`, and adds them to the
-    /// read set, except those in the mask `own`, which the attempt has written.
+    /// Reads words into `v`, and adds them to the read set, except those in the mask `own`, which the
+    /// attempt has written.
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -278,9 +271,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         _: Inside,
     ) -> TxResult<()>;
 
-    /// Buffers writes of the first `count` of `words` together, if it can: if
-    /// they were the last words read, in this order, and none is written, or if
-    /// none was accessed. Otherwise it returns `false` and changes nothing.
+    /// Buffers writes of the first `count` of `words` together, if they were the last words read, in
+    /// this order, and none is written, or if none was accessed. Otherwise it changes nothing.
     fn buffer_many<L: Lane, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
@@ -291,10 +283,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         false
     }
 
-    /// Stores the first `count` of `words` at once, if it can. They must be
-    /// words that other attempts reach only through words that this one writes:
-    /// those of a fresh node of a pool, or of a preassigned node. Otherwise it
-    /// returns `false` and changes nothing, and the caller writes them.
+    /// Stores the first `count` of `words` at once, if it can, or changes nothing. Other attempts reach
+    /// them only through words that this one writes: they are those of a fresh or a preassigned node.
     fn init_many<L: Lane, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
@@ -305,8 +295,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         false
     }
 
-    /// Buffers one or more additions, as many of `deltas` as `run` has
-    /// elements, and reports them to the probe.
+    /// Buffers as many of `deltas` as `run` has elements, and reports them to the probe.
     fn add_many<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -315,8 +304,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         tx.add_by_writes(run, deltas)
     }
 
-    /// Reads one or more elements of a row of sums, as many as `run` has, and
-    /// reports them to the probe.
+    /// Reads the elements of a row of sums that `run` has, and reports them to the probe.
     fn read_sums<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -328,15 +316,11 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// a probe by `Tx::committed_as`. The lanes `together` call it together.
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()>;
 
-    /// Whether it owns the words of a static update when it reads them ([`Self::own_many`]). The
-    /// others run one as any transaction.
+    /// Whether it owns the words of a static update, which is any transaction to the others.
     const OWNS: bool = false;
 
-    /// Owns `words` and reads them, all at once, or owns none of them: the first half of a
-    /// static update (`run/update.rs`). The sets of the attempt stay empty.
-    ///
-    /// # Errors
-    /// A word that another attempt owns.
+    /// Owns `words` and reads them, all at once, or returns an error: the first half of a static update
+    /// (`run/update.rs`). The sets of the attempt stay empty.
     fn own_many<L: Lane, T: Element, const N: usize, const W: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
@@ -370,7 +354,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     }
 
     /// Makes the static updates of the lanes `makers` of a warp that is alone (`run/gate.rs`), one
-    /// after the other, that of the calling lane with the number `i`. All lanes of the warp call it together.
+    /// after the other, that of the calling lane with the number `i`.
     fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],
@@ -381,8 +365,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     ) {
     }
 
-    /// Takes one snapshot for all lanes of a team. They call this method and
-    /// the two below together, and each returns the same result to all.
+    /// Takes one snapshot for all lanes of a team. They call this and the two below together, and each
+    /// returns the same to all.
     fn team_begin<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
     }
@@ -401,31 +385,28 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         Err(Abort::NoTeams)
     }
 
-    /// Makes the writes of all lanes visible at one point, or none of them.
-    /// After a success the leader's `wrote` says whether any lane wrote.
+    /// Makes the writes of all lanes visible at one point, or none of them. Then the leader's `wrote`
+    /// says whether any lane wrote.
     fn team_commit<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
     }
 
-    /// Returns whether a word that the attempt has read may have changed since.
-    /// It is called after an attempt that has retried, whose sets are still
-    /// there. The answer may be yes without need, but it is no in the end if
-    /// nobody commits any more, and yes in the end if a word has changed.
+    /// Returns whether a word that the attempt, which has retried, has read may have changed since. The
+    /// answer may be yes without need; in the end it is yes if a word has changed, and no if nobody
+    /// commits any more.
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool;
 
     /// Whether an attempt can release words that it has read ([`Self::release_reads`]).
     const RELEASES: bool = false;
 
-    /// Returns how many entries the sets have, to name the words that are read
-    /// next, if they can be released.
+    /// Returns how many entries the sets have, to name the words that are read next.
     fn reads_held<L: Lane>(_tx: &Tx<'_, L, Self>) -> u32 {
         0
     }
 
     /// Removes from the read set the entries from `from` up to, and without, `to`, in the counting
-    /// of [`Self::reads_held`], if it can: if no alternative is open and none of the entries from
-    /// `from` on is written. Those behind move up. Whoever calls it answers for what the
-    /// transaction concludes from these words, as nothing validates them any more.
+    /// of [`Self::reads_held`], if no alternative is open and no entry from `from` on is written. Those
+    /// behind move up. The caller answers for what is concluded from these words.
     fn release_reads<L: Lane>(_tx: &mut Tx<'_, L, Self>, _from: u32, _to: u32, _: Inside) {}
 
     /// Begins an alternative, which can be undone.
@@ -434,8 +415,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Ends the alternative that began at `saved`; its writes and additions stay.
     fn keep<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: Self::Savepoint, _: Inside);
 
-    /// Ends the alternative that began at `saved` and undoes its writes and
-    /// additions; what it has read stays.
+    /// Ends the alternative that began at `saved` without its writes and additions.
     fn undo<L: Lane>(tx: &mut Tx<'_, L, Self>, saved: Self::Savepoint, _: Inside);
 
     /// Releases what `begin` acquired, after an attempt that will not commit.

@@ -68,39 +68,15 @@ macro_rules! algorithms {
             /// All variants, the baseline first.
             pub const ALL: &[Self] = &[$(Self::$type,)*];
 
-            /// Returns the name at the command line and in results.
-            pub const fn name(self) -> &'static str {
+            const fn row(self) -> Row {
                 match self {
-                    $(Self::$type => $name,)*
-                }
-            }
-
-            /// Returns a description in one sentence.
-            pub const fn about(self) -> &'static str {
-                match self {
-                    $(Self::$type => $about,)*
-                }
-            }
-
-            /// Returns whether it is one of the variants of Xu et al. 2014.
-            pub const fn is_paper(self) -> bool {
-                match self {
-                    $(Self::$type => flag!($origin paper own),)*
-                }
-            }
-
-            /// Returns whether the lanes of a warp, or the threads of a block, can run one
-            /// transaction together ([`StmRef::team`](crate::StmRef::team)).
-            pub const fn has_teams(self) -> bool {
-                match self {
-                    $(Self::$type => flag!($teams teams alone),)*
-                }
-            }
-
-            /// Returns whether additions to sums do not conflict with one another.
-            pub const fn has_sums(self) -> bool {
-                match self {
-                    $(Self::$type => flag!($sums sums words),)*
+                    $(Self::$type => Row {
+                        name: $name,
+                        about: $about,
+                        is_paper: matches!(stringify!($origin).as_bytes(), b"paper"),
+                        has_teams: matches!(stringify!($teams).as_bytes(), b"teams"),
+                        has_sums: matches!(stringify!($sums).as_bytes(), b"sums"),
+                    },)*
                 }
             }
         }
@@ -168,37 +144,13 @@ macro_rules! algorithms {
     };
 }
 
-/// Selects one of the two words that a column may have.
-macro_rules! flag {
-    (paper paper own) => {
-        true
-    };
-    (own paper own) => {
-        false
-    };
-    (teams teams alone) => {
-        true
-    };
-    (alone teams alone) => {
-        false
-    };
-    (sums sums words) => {
-        true
-    };
-    (words sums words) => {
-        false
-    };
-    ($other:ident $yes:ident $no:ident) => {
-        compile_error!(concat!(
-            "`",
-            stringify!($other),
-            "` is neither `",
-            stringify!($yes),
-            "` nor `",
-            stringify!($no),
-            "`"
-        ))
-    };
+/// A line of the registry, without what names types and entry points.
+struct Row {
+    name: &'static str,
+    about: &'static str,
+    is_paper: bool,
+    has_teams: bool,
+    has_sums: bool,
 }
 
 algorithms! { $
@@ -221,6 +173,32 @@ algorithms! { $
 }
 
 impl Variant {
+    /// Returns the name at the command line and in results.
+    pub const fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Returns a description in one sentence.
+    pub const fn about(self) -> &'static str {
+        self.row().about
+    }
+
+    /// Returns whether it is one of the variants of Xu et al. 2014.
+    pub const fn is_paper(self) -> bool {
+        self.row().is_paper
+    }
+
+    /// Returns whether the lanes of a warp, or the threads of a block, can run one
+    /// transaction together ([`StmRef::team`](crate::StmRef::team)).
+    pub const fn has_teams(self) -> bool {
+        self.row().has_teams
+    }
+
+    /// Returns whether additions to sums do not conflict with one another.
+    pub const fn has_sums(self) -> bool {
+        self.row().has_sums
+    }
+
     /// Returns the variant with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|v| v.name() == name)

@@ -13,10 +13,7 @@ use stm_machine::{Element, Lane, Layout, View, WordAddress};
 /// | 64 bits | two words of 64, aligned to 16 bytes: version and lock bit; value |
 ///
 /// A lane with atomics of 128 bits ([`Lane::has_wide_atomics`]) accesses both words of such a cell
-/// at once, so a 64-bit element takes no more steps than a 32-bit one. Any other lane accesses them
-/// one after the other, with fences in between. The memory layout is the same.
-///
-/// `CellWord` in `memory/version.rs` describes the bits of the words. A cell of all zeros is the
+/// at once, any other lane one after the other, with fences in between. A cell of all zeros is the
 /// value 0 that no transaction has written.
 ///
 /// ```

@@ -21,15 +21,13 @@
 //! locks, because a doomed attempt that found the node in its former life may still own its words,
 //! and store their old contents when it gives them back. `ORDERING.md` has the argument.
 //!
-//! A [`Node`] names a node of a pool. Its upper bits are the pool's *tag*, which
-//! is never 0, so 0 names no node. A node of another pool is found out by its
-//! tag, unless pools are so many, or so large, that two of them share a tag.
+//! A node of another pool is found out by the *tag* in its name ([`Node`]), unless pools are so many,
+//! or so large, that two of them share a tag.
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Record, TRecords};
 use stm_machine::{Lane, observe::Mutant};
 
-/// The number of nodes whose bits share a word.
 pub(crate) const NODES_A_WORD: u32 = 32;
 
 /// The largest number of nodes of a pool: a handle has a tag of one bit or more.
@@ -83,7 +81,6 @@ impl Node {
     }
 }
 
-/// The mistakes that are made with nodes, as the fault record has them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(crate) enum Misuse {
@@ -106,9 +103,8 @@ impl Misuse {
     }
 }
 
-/// Returns the index of the fault record for a node that was to be freed and was
-/// free: `before` is the word found, `operand` the mask without its bit, and
-/// `subject` has the node's name in its lower half.
+/// Returns the index of the fault record for a node that was to be freed and was free: `before` is the
+/// word found, `operand` the mask without its bit, and `subject` has the name in its lower half.
 #[inline(always)]
 pub(crate) fn freed_twice(before: u64, operand: u64, subject: u64) -> u64 {
     let node = Node::from_bits(subject as u32);
@@ -159,7 +155,6 @@ pub struct TPool {
     id: u32,
 }
 
-/// A node that an attempt has taken out of the bitmap.
 #[derive(Clone, Copy)]
 pub(crate) struct Taken {
     pub(crate) index: u32,
@@ -219,8 +214,7 @@ impl TPool {
         self.id
     }
 
-    /// Returns the index of a node of this pool, or `None` if the name is of
-    /// another pool or of no node.
+    /// Returns the index of a node of this pool; `None` for a name of another pool or of no node.
     pub const fn index(&self, node: Node) -> Option<u32> {
         let index = node.0 & self.index_mask;
         if node.0 & !self.index_mask == self.tag && index < self.nodes {
@@ -250,9 +244,8 @@ impl TPool {
         (word, index % NODES_A_WORD)
     }
 
-    /// Takes a free node, a fresh one if the word tried has one, or returns
-    /// `None` after it has found every word without a free node. It begins with
-    /// word `hint`, or with one of the lane's own if there is no such word.
+    /// Takes a free node, a fresh one if the word tried has one, unless it has found every word without.
+    /// It begins with word `hint`, or with one of the lane's own if there is no such word.
     pub(crate) fn take<L: Lane>(self, lane: &L, hint: u32) -> Option<Taken> {
         let words = self.words();
         // Neighbours begin with neighbouring words.
@@ -303,7 +296,6 @@ impl TPool {
         NONE
     }
 
-    /// Takes a free node of one word.
     fn take_from<L: Lane>(self, lane: &L, word: u32) -> Option<Taken> {
         let first = word * NODES_A_WORD;
         let there = (self.nodes - first).min(NODES_A_WORD);
@@ -336,12 +328,9 @@ impl TPool {
     }
 }
 
-/// A view of a pool whose nodes are records, small enough to be a kernel
-/// parameter. The host's [`Nodes`](crate::host::Nodes) makes one.
-///
-/// [`Tx::alloc_record`](crate::Tx::alloc_record) allocates a node and
-/// initialises it. The records of a pool are reached through it alone, which
-/// lets the library initialise a fresh node by plain stores.
+/// A view of a pool whose nodes are records, small enough to be a kernel parameter. The host's
+/// [`Nodes`](crate::host::Nodes) makes one. [`Tx::alloc_record`](crate::Tx::alloc_record) allocates a
+/// node and initialises it, by plain stores if it is fresh: the records are reached through it alone.
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -107,13 +107,11 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
         self.transactions
     }
 
-    /// Returns what identifies the nodes in a fault record.
     pub(crate) const fn identity(&self) -> u64 {
         (self.id as u64) << 32 | self.records.len() & u32::MAX as u64
     }
 
-    /// Claims the records for the loop of a warp whose first lane has this
-    /// number in launch `launch`.
+    /// Claims the records for the loop of a warp whose first lane has this number in this launch.
     pub(crate) fn claim<L: Lane>(
         &self,
         lane: &L,
@@ -151,9 +149,8 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
     }
 }
 
-/// The records that belong to the transaction that an attempt runs
-/// (`StmRef::for_each_preassigned`). They cannot leave the attempt, so no other
-/// transaction initialises them.
+/// The records that belong to the transaction that an attempt runs (`StmRef::for_each_preassigned`).
+/// They cannot leave the attempt, so no other transaction initialises them.
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -12,7 +12,8 @@
 //! Each field is a transactional word of its own: transactions that access different fields of one
 //! record do not conflict, except where a stripe of the lock table covers both.
 
-use crate::algorithm::contract::{Algorithm, Sealed, Tx};
+use crate::algorithm::contract::{Algorithm, Tx};
+use crate::hint::Sealed;
 use crate::tx::abort::TxResult;
 use core::marker::PhantomData;
 #[doc(hidden)]
@@ -61,7 +62,7 @@ pub unsafe trait Record: Copy + Send + Sync + 'static {
 pub trait Fields: Sealed + Copy + Send + Sync + 'static {
     /// The number of fields.
     const COUNT: u64;
-    /// Makes fields of the bits that `field` returns.
+    /// Makes fields of their bits.
     fn from_fn(field: impl FnMut(usize) -> u64) -> Self;
     /// Returns the bits of field `k`, or 0 past the end.
     fn get(&self, k: usize) -> u64;
@@ -73,11 +74,10 @@ pub trait Fields: Sealed + Copy + Send + Sync + 'static {
         tx: &mut Tx<'_, L, A>,
         word: impl Fn(u64) -> WordAddress,
     ) -> TxResult<Self>;
-    /// Writes the words of the fields. If they are `captured`, nobody else
-    /// reaches them before the commit.
+    /// Writes the words of the fields. If they are `captured`, nobody else reaches them before the commit.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::read`].
+    /// That of [`Self::read`].
     unsafe fn write<L: Lane, A: Algorithm>(
         self,
         tx: &mut Tx<'_, L, A>,
@@ -179,8 +179,7 @@ impl<R: Record, T: Element> Field<R, T> {
 }
 
 impl<R, T> Field<R, T> {
-    /// Names the field that has so many fields of the same width before it, and
-    /// which must be one of `T`.
+    /// Names the field of type `T` that has so many fields of the same width before it.
     pub(crate) const fn at(position: u32) -> Self {
         Self {
             position,
@@ -220,7 +219,6 @@ pub const fn stride<R: Record>(layout: Layout) -> u64 {
     }
 }
 
-/// Returns the place of a field of type `T` within its record, in bytes.
 pub(crate) const fn offset<R: Record, T: Element>(layout: Layout, position: u64) -> u64 {
     let (wide, narrow) = (layout.stride::<u64>() as u64, layout.stride::<u32>() as u64);
     if T::WIDE {
@@ -230,11 +228,9 @@ pub(crate) const fn offset<R: Record, T: Element>(layout: Layout, position: u64)
     }
 }
 
-/// A view of an array of records, small enough to be a kernel parameter. The
-/// host's [`Records`](crate::host::Records) makes one.
-///
-/// [`Tx::read_record`] and [`Tx::write_record`] access whole records,
-/// [`Tx::read_field`] and [`Tx::write_field`] single fields.
+/// A view of an array of records, small enough to be a kernel parameter. The host's
+/// [`Records`](crate::host::Records) makes one. [`Tx::read_record`] and [`Tx::write_record`] access
+/// whole records, [`Tx::read_field`] and [`Tx::write_field`] single fields.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -298,7 +294,6 @@ impl<A: Algorithm, R: Record> TRecords<A, R> {
         self.word_at::<T>(i, u64::from(field.position))
     }
 
-    /// Returns the word of the field of type `T` at a position.
     pub(crate) fn word_at<T: Element>(&self, i: u64, position: u64) -> WordAddress {
         let at = i
             .wrapping_mul(stride::<R>(Self::LAYOUT))

@@ -7,20 +7,19 @@
 //! | 63..20 | the number of additions that have ended, modulo 2^44 |
 //! | 19..0 | the number of transactions that have announced additions and not yet ended them |
 //!
-//! A transaction counts once in each row, and only while it commits. The lower field therefore
-//! counts fewer transactions than the machine runs threads at a time, which is some 2^19 on the
-//! largest GPU, and it cannot overflow whatever the size of the launch. The upper field returns to
-//! a value that some reader still holds only after 2^44 commits within one of that reader's
-//! attempts, which takes days.
+//! A transaction counts once in each row, and only while it commits. So the lower field counts fewer
+//! transactions than the machine runs threads at a time, some 2^19 on the largest GPU, and cannot
+//! overflow. The upper field returns to a value that a reader still holds only after 2^44 commits
+//! within one of its attempts, which takes days.
 //!
 //! The elements change by atomic additions only, and `fast` and `fast-table` read the header to
-//! tell whether the row stands still. All other algorithms treat the elements as plain words, which
-//! they read and write, and they ignore the header, so one layout serves all of them.
+//! tell whether the row stands still. All other algorithms read and write the elements as plain words
+//! and ignore the header, so one layout serves all of them.
 //!
-//! Additions that do not fit on the lane's stack use the same logs as the entries of the read and
-//! write sets. While they do, a word that was read several times occupies several entries, and a
-//! set may be full before it holds as many distinct words as its capacity says.
+//! Additions that do not fit on the lane's stack use the logs of the entries of the sets. While they
+//! do, a set may be full before it holds as many distinct words as its capacity says.
 
+use crate::hint::Sealed;
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, WordAddress};
 
@@ -28,10 +27,8 @@ use stm_machine::{Element, Lane, WordAddress};
 pub(crate) const ANNOUNCED: u64 = 1;
 /// The value that it adds when they have ended: one fewer pending, one more ended.
 pub(crate) const ENDED: u64 = (1 << PENDING_BITS) - ANNOUNCED;
-/// The number of bits of the lower field.
 const PENDING_BITS: u32 = 20;
 
-/// Returns whether a row with this header has additions in progress.
 #[inline(always)]
 pub(crate) const fn is_pending(header: u64) -> bool {
     header & ((1 << PENDING_BITS) - 1) != 0
@@ -40,18 +37,9 @@ pub(crate) const fn is_pending(header: u64) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub(crate) enum Addend {
-    /// An addition of 32 bits, which wraps.
     Word = 0,
-    /// An addition of an `f32`.
     Float = 1,
-    /// An addition of 64 bits, which wraps.
     Wide = 2,
-}
-
-mod sealed {
-    pub trait Sealed {
-        const KIND: u32;
-    }
 }
 
 /// An element that atomics can add to: `u32`, `i32`, `u64` and `i64`, which
@@ -63,10 +51,10 @@ mod sealed {
 /// assert_eq!(u32::MAX.plus(3), 2); // integers wrap
 /// assert_eq!(1.5f32.plus(0.25), 1.75);
 /// ```
-pub trait Summand: Element + sealed::Sealed {
+pub trait Summand: Element + Sealed {
     /// The kind of its additions.
     #[doc(hidden)]
-    const ADDED_AS: u32 = <Self as sealed::Sealed>::KIND;
+    const ADDED_AS: u32;
 
     /// Returns the sum of the two values.
     #[must_use]
@@ -75,10 +63,10 @@ pub trait Summand: Element + sealed::Sealed {
 
 macro_rules! summand {
     ($ty:ty, $kind:ident, |$a:ident, $b:ident| $plus:expr) => {
-        impl sealed::Sealed for $ty {
-            const KIND: u32 = Addend::$kind as u32;
-        }
+        impl Sealed for $ty {}
         impl Summand for $ty {
+            const ADDED_AS: u32 = Addend::$kind as u32;
+
             #[inline(always)]
             fn plus(self, other: Self) -> Self {
                 let ($a, $b) = (self, other);
@@ -178,9 +166,8 @@ impl<T: Summand> TSums<T> {
         self.row_len
     }
 
-    /// Views the same rows as elements of another type of the same width, for
-    /// rows in which some elements are integers and others are floats. A read
-    /// interprets the bits of an element by the type of the view.
+    /// Views the same rows as elements of another type of the same width, for rows in which some are
+    /// integers and others floats.
     #[must_use]
     pub const fn cast<U: Summand>(self) -> TSums<U> {
         const { assert!(T::WIDE == U::WIDE, "as wide as the rows' own type") }
@@ -225,7 +212,6 @@ impl<T: Summand> TSums<T> {
 #[derive(Clone, Copy)]
 pub struct RowSlice<T> {
     pub(crate) header: *mut u64,
-    /// The number of the first element in its row.
     pub(crate) first: u32,
     pub(crate) start: *mut T,
     pub(crate) count: u32,

@@ -10,9 +10,9 @@
 //! | `links` | the next ones of 32 bits |
 //! | `value` | last among the fields of its width |
 
-use crate::algorithm::contract::{Algorithm, Sealed, Tx};
+use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::record::{Field, Fields, Record};
-use crate::tx::abort::TxResult;
+use crate::{hint::Sealed, tx::abort::TxResult};
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, WordAddress};
 
@@ -164,23 +164,11 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
     const COUNT: u64 = (Self::KEYS + Self::LINKED + Self::VALUES) as u64;
 
     fn from_fn(mut field: impl FnMut(usize) -> u64) -> Self {
-        let key = if Self::KEYS == 1 { field(0) } else { 0 };
-        let links = core::array::from_fn(|k| {
-            if WIDE {
-                0
-            } else {
-                field(Self::KEYS + k) as u32
-            }
-        });
-        let value = if Self::VALUES == 1 {
-            field(Self::KEYS + Self::LINKED)
-        } else {
-            0
-        };
+        let mut some = |is_there, k| if is_there { field(k) } else { 0 };
         Self {
-            key,
-            links,
-            value,
+            key: some(Self::KEYS == 1, 0),
+            links: core::array::from_fn(|k| some(!WIDE, Self::KEYS + k) as u32),
+            value: some(Self::VALUES == 1, Self::KEYS + Self::LINKED),
             of: PhantomData,
         }
     }
@@ -206,11 +194,11 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
             if end.is_err() {
                 return 0;
             }
+            let words = [word(k as u64)];
             let read = if WIDE {
-                tx.read_words::<u64, 1>([word(k as u64)]).map(|[bits]| bits)
+                tx.read_words::<u64, 1>(words).map(|[bits]| bits)
             } else {
-                tx.read_words::<u32, 1>([word(k as u64)])
-                    .map(|[bits]| u64::from(bits))
+                tx.read_words::<u32, 1>(words).map(|[bits]| bits.into())
             };
             read.unwrap_or_else(|abort| {
                 end = Err(abort);
@@ -249,24 +237,19 @@ impl<K: Element, V: Element, const LINKS: usize, const WIDE: bool> Fields
     }
 }
 
-/// The most links of an item.
 const LINKS_MAX: usize = 16;
 
 impl<K: Element, V: Element, const LINKS: usize> Item<K, V, LINKS> {
     /// The names of the fields and whether each has 64 bits; what is behind them does not count.
     const NAMES: [(&'static str, bool); LINKS_MAX + 2] = {
-        assert!(
-            LINKS <= LINKS_MAX,
-            "the names of all links are written here"
-        );
         let links = [
-            "link 0", "link 1", "link 2", "link 3", "link 4", "link 5", "link 6", "link 7",
+            "key", "link 0", "link 1", "link 2", "link 3", "link 4", "link 5", "link 6", "link 7",
             "link 8", "link 9", "link 10", "link 11", "link 12", "link 13", "link 14", "link 15",
         ];
         let mut names = [("key", K::WIDE); LINKS_MAX + 2];
-        let mut i = 0;
-        while i < LINKS {
-            names[1 + i] = (links[i], false);
+        let mut i = 1;
+        while i <= LINKS {
+            names[i] = (links[i], false);
             i += 1;
         }
         names[1 + LINKS] = ("value", V::WIDE);

@@ -17,21 +17,18 @@
 //!    values, the node before the place is in the list, its key is less, its
 //!    link leads to the node at the place, whose key is not less.
 //!
-//! Hence nothing is given up that an elastic transaction gives up. The witnesses stay in the read
-//! set to the end, an extension of the snapshot and the commit validate them, and the operation
-//! returns what it would return at the snapshot, or at the commit. Each attempt sees results of
-//! operations that belong to one state of its containers. A transaction that inserts or removes in
-//! a part of the list that a walk has passed does not conflict with it.
+//! Hence nothing is given up that an elastic transaction gives up: extensions and the commit validate
+//! the witnesses, so the operation returns what it would return at the snapshot, or at the commit. A
+//! transaction that inserts or removes in a part of the list that a walk has passed does not conflict
+//! with it.
 //!
 //! By induction over the walk: the first node is in the list at the snapshot, as the list's word is
 //! in the set. If the node before is, so is the one that its link leads to, which is read at the
-//! same snapshot or after an extension that validates the link of the node before. A walk ends, as
-//! the keys that it meets rise.
+//! same snapshot or after an extension that validates that link. A walk ends, as its keys rise.
 //!
 //! Under `fast-table`, whose extension compares values where versions have changed, rule 1 holds
 //! for values: a node that was removed has the link to itself until an insertion into the same list
-//! writes all of it. That is what rule 2 is for: the key is one of the words that have their value,
-//! so the node is in the same range again.
+//! writes all of it, and by rule 2 the key proves that it is in the same range again.
 //!
 //! The other algorithms release nothing, nor does an attempt inside of an
 //! alternative, or one that is recorded, because a history tells of all reads.
@@ -41,13 +38,11 @@ use crate::collections::lists::{ListEntry, ListPlace, TLists};
 use crate::{array::pool::Node, collections::item::Key, tx::abort::TxResult};
 use stm_machine::{Element, Lane};
 
-/// One ordered list, small enough to be a kernel parameter. The host's
-/// [`List`](super::List) makes one.
+/// One ordered list, small enough to be a kernel parameter. The host's [`List`](super::List) makes one.
 ///
 /// Under `fast` and `fast-table` a walk releases the words that it has passed (early release:
-/// Herlihy, Luchangco, Moir and Scherer 2003). The transaction conflicts only with changes around the places that it came to, and
-/// its read set needs little room. Results of operations still belong to one
-/// state, as the words that stay in the read set prove them.
+/// Herlihy, Luchangco, Moir and Scherer 2003). The transaction conflicts only with changes around
+/// the places that it came to, and its read set needs little room; results still belong to one state.
 ///
 /// The list may have *entry points* (`List::with_entry_points`): the keys of a range
 /// begin at a word of their own, so that a walk is as long as its range. The order
@@ -107,7 +102,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
         Self { ranges, shift }
     }
 
-    /// Returns the number of the range that `key` is in.
     fn range(&self, key: K) -> u64 {
         range(key, self.shift, self.ranges.lists())
     }
@@ -129,9 +123,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     }
 
     /// Finds the place of `key`, to use what is there or to change it.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`].
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -141,33 +132,21 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     }
 
     /// Returns the value of `key`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.get()
     }
 
     /// Returns whether the list has `key`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
         Ok(self.entry(tx, key)?.is_there())
     }
 
     /// Returns the entry with the smallest key.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
         self.first_from(tx, 0)
     }
 
     /// Returns the entry with the smallest key that is greater than `key`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     pub fn next_after<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<(K, V)>> {
         let place = self.entry(tx, key)?;
         let next = if place.is_there() {
@@ -182,9 +161,6 @@ impl<A: Algorithm, K: Key, V: Element> TList<A, K, V> {
     }
 
     /// Removes the entry with the smallest key and returns it.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::remove`].
     pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
         let mut range = 0;
         while range < self.ranges.lists() {

@@ -96,13 +96,7 @@ pub struct ListPlace<'a, K, V> {
     of: PhantomData<&'a (K, V)>,
 }
 
-stm_machine::handle!([K, V] ListPlace<'_, K, V>);
-
-impl<K, V> core::fmt::Debug for ListPlace<'_, K, V> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_tuple("ListPlace").field(&self.node).finish()
-    }
-}
+stm_machine::handle!([K, V] ListPlace<'_, K, V>: node; ..);
 
 /// Gives a container made of [`TLists`] the operations that do the same in all of them.
 macro_rules! operations_at_places {
@@ -110,9 +104,6 @@ macro_rules! operations_at_places {
         #[stm_core_macros::inlined]
         impl<A: Algorithm, K: Key, V: Element> $container<A, K, V> {
             /// Does what [`TLists::get_at`] does.
-            ///
-            /// # Errors
-            /// The errors are those of [`TLists::get_at`].
             pub fn get_at<'a, L: Lane>(
                 &self,
                 tx: &mut Tx<'a, L, A>,
@@ -122,9 +113,6 @@ macro_rules! operations_at_places {
             }
 
             /// Does what [`TLists::set_at`] does.
-            ///
-            /// # Errors
-            /// The errors are those of [`TLists::set_at`].
             pub fn set_at<'a, L: Lane>(
                 &self,
                 tx: &mut Tx<'a, L, A>,
@@ -135,9 +123,6 @@ macro_rules! operations_at_places {
             }
 
             /// Puts `value` at `key` and returns the value that was there.
-            ///
-            /// # Errors
-            /// The errors are those of [`TLists::insert`].
             pub fn insert<L: Lane>(
                 &self,
                 tx: &mut Tx<'_, L, A>,
@@ -148,9 +133,6 @@ macro_rules! operations_at_places {
             }
 
             /// Removes `key` and returns its value.
-            ///
-            /// # Errors
-            /// The errors are those of [`TLists::remove`].
             pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
                 self.entry(tx, key)?.remove()
             }
@@ -244,11 +226,9 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         })
     }
 
-    /// Finds the place of `key` in a list, to use what is there or to change it.
-    /// Lanes of a warp that do different things with their entries walk together.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`]; a number past the last list is out of range.
+    /// Finds the place of `key` in a list, to use what is there or to change it. Lanes of a warp
+    /// that do different things with their entries walk together. A number past the last list is
+    /// [`Abort::OutOfRange`](crate::Abort::OutOfRange), as in all operations.
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -283,9 +263,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
 
     /// Returns where `key` is in a list, and its value. It reads less than
     /// [`Self::entry`] does, as nothing can be inserted or removed there.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     #[device]
     pub fn locate<'a, L: Lane>(
         &self,
@@ -309,17 +286,11 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     }
 
     /// Returns the value of `key` in a list.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
         Ok(self.locate(tx, list, key)?.map(|(_, value)| value))
     }
 
     /// Returns whether a list has `key`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     #[device]
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<bool> {
         let mut node = Node::from_bits(tx.read(&self.heads, list)?);
@@ -334,9 +305,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     }
 
     /// Puts `value` at `key` and returns the value that was there.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::alloc`].
     pub fn insert<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,
@@ -348,19 +316,12 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     }
 
     /// Removes `key` and returns its value.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::free`].
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64, key: K) -> TxResult<Option<V>> {
         self.entry(tx, list, key)?.remove()
     }
 
-    /// Returns the value of an entry that this attempt has found. If the attempt
-    /// has removed it since, that is the value that it had.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`], and [`Abort::BadNode`](crate::Abort::BadNode), a
-    /// fault, for a place in another container.
+    /// Returns the value of an entry that this attempt has found, also if it has removed it since.
+    /// A place in another container is [`Abort::BadNode`](crate::Abort::BadNode), a fault.
     #[device]
     pub fn get_at<'a, L: Lane>(
         &self,
@@ -370,12 +331,9 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         tx.get(&self.nodes, place.node, ListItem::<K, V>::value())
     }
 
-    /// Puts `value` at an entry that this attempt has found, without another walk.
-    /// If the attempt has removed the entry since, the value is lost with it.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::write`], and [`Abort::BadNode`](crate::Abort::BadNode), a
-    /// fault, for a place in another container.
+    /// Puts `value` at an entry that this attempt has found, without another walk. If the attempt
+    /// has removed the entry since, the value is lost with it. Its fault is that of
+    /// [`Self::get_at`].
     #[device]
     pub fn set_at<'a, L: Lane>(
         &self,
@@ -389,9 +347,6 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     /// Removes all entries of a list, in the order of their keys, and calls `each`
     /// for every one with the transaction, the key and the value. The list is empty
     /// when the first call begins, and what a call inserts into it stays.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::remove`], and those that `each` returns.
     pub fn drain<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -414,18 +369,12 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
     }
 
     /// Returns the entry of a list with the smallest key.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64) -> TxResult<Option<(K, V)>> {
         let node = Node::from_bits(tx.read(&self.heads, list)?);
         self.item(tx, node)
     }
 
     /// Removes the entry of a list with the smallest key and returns it.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::remove`].
     pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>, list: u64) -> TxResult<Option<(K, V)>> {
         self.remove_first(tx, list, false)
     }

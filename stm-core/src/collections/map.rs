@@ -35,13 +35,8 @@ use stm_machine::{Element, Lane};
 pub struct TMap<A: Algorithm, K, V>(TLists<A, K, V>);
 
 stm_machine::handle!([A: Algorithm, K, V] TMap<A, K, V>);
+stm_machine::shown!([A: Algorithm, K, V] TMap<A, K, V>: 0);
 super::lists::operations_at_places!(TMap, 0);
-
-impl<A: Algorithm, K, V> core::fmt::Debug for TMap<A, K, V> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_tuple("TMap").field(&self.0).finish()
-    }
-}
 
 #[inline(always)]
 pub(crate) fn bucket<K: Key>(key: K, buckets: u64) -> u64 {
@@ -57,11 +52,7 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
         Self(lists)
     }
 
-    /// Finds the place of `key`, to use what is there or to change it. Lanes of a
-    /// warp that do different things with their entries search together.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`].
+    /// Does [`TLists::entry`] in the bucket of `key`.
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -70,11 +61,7 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
         self.0.entry(tx, bucket(key, self.0.lists()), key)
     }
 
-    /// Returns where `key` is, and its value. It reads less than [`Self::entry`]
-    /// does, as nothing can be inserted or removed there.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
+    /// Does [`TLists::locate`] in the bucket of `key`.
     pub fn locate<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,
@@ -84,17 +71,11 @@ impl<A: Algorithm, K: Key, V: Element> TMap<A, K, V> {
     }
 
     /// Returns the value of `key`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         Ok(self.locate(tx, key)?.map(|(_, value)| value))
     }
 
     /// Returns whether the map has `key`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
         self.0.contains(tx, bucket(key, self.0.lists()), key)
     }

@@ -31,40 +31,22 @@
 //! }
 //! ```
 //!
-//! # Several entries at a time
-//!
 //! An entry ([`TMap::entry`]) borrows the transaction. A transaction that looks at several entries
 //! before it changes some of them holds their places ([`TMap::locate`], [`ListPlace`]): their
 //! values can be read and written without another search.
 //!
-//! ```
-//! use stm_core::collections::TMap;
-//! use stm_core::{Lane, Tx, TxResult, algorithm::Algorithm};
+//! # Errors
 //!
-//! /// Takes one from the larger of two counts, if both are there.
-//! fn take_one<L: Lane, A: Algorithm>(
-//!     tx: &mut Tx<'_, L, A>, counts: &TMap<A, u32, u32>, keys: [u32; 2],
-//! ) -> TxResult<bool> {
-//!     let (Some((a, of_a)), Some((b, of_b))) =
-//!         (counts.locate(tx, keys[0])?, counts.locate(tx, keys[1])?)
-//!     else {
-//!         return Ok(false);
-//!     };
-//!     let (place, count) = if of_a > of_b { (a, of_a) } else { (b, of_b) };
-//!     counts.set_at(tx, place, count.saturating_sub(1))?;
-//!     Ok(true)
-//! }
-//! ```
+//! An operation returns the errors of [`Tx::read`](crate::Tx::read); one that inserts, those of
+//! [`Tx::write`](crate::Tx::write) and [`Tx::alloc`](crate::Tx::alloc) too, and one that removes,
+//! those of [`Tx::free`](crate::Tx::free).
 //!
 //! # Sizes
 //!
-//! The capacity of a container is the number of its nodes. It needs one for each
-//! entry, and one more for each insertion that is in progress, as an attempt
-//! holds the nodes that it has allocated; a container that is full is
-//! [`Error::PoolExhausted`](crate::host::Error::PoolExhausted).
-//!
-//! The sets of a transaction ([`StmConfig`](crate::host::StmConfig)) must have
-//! room for the words that its operations read and write:
+//! The capacity of a container is the number of its nodes: one for each entry, and one more for each
+//! insertion that is in progress, as an attempt holds the nodes that it has allocated. One that is
+//! full is [`Error::PoolExhausted`](crate::host::Error::PoolExhausted). The sets of a transaction
+//! ([`StmConfig`](crate::host::StmConfig)) must have room for the words that its operations access:
 //!
 //! | operation | words read | words written | deferred actions |
 //! | --- | --- | --- | --- |

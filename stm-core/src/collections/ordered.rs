@@ -29,17 +29,14 @@
 //!
 //! # Operations
 //!
-//! 1. *find*: follow the key's digits to a leaf or to an empty link, and compare
-//!    the leaf's key. Prefixes are not looked at: a way that ends at another key
-//!    shows that this one is absent.
-//! 2. *insert*: the leaf's key, or the prefix of the last branch, tells the highest
-//!    digit in which the key differs. If it is the digit of the last branch, its
-//!    empty link takes the new leaf. Otherwise a new branch for that digit goes
-//!    into the way, where its digit belongs.
+//! 1. *find*: follow the key's digits to a leaf or to an empty link, and compare the leaf's key.
+//!    Prefixes are not looked at: a way that ends at another key shows that this one is absent.
+//! 2. *insert*: the leaf's key, or the prefix of the last branch, tells the highest digit in which the
+//!    key differs. If it is the digit of the last branch, its empty link takes the new leaf. Otherwise
+//!    a new branch for that digit goes into the way, where its digit belongs.
 //! 3. *remove*: empty the link. If one other is left, it replaces the branch.
-//! 4. *`next_after`*: follow the key's digits, and note the last branch with a
-//!    link above the key's digit. A branch with another prefix is as a whole above
-//!    the key or below it.
+//! 4. *`next_after`*: follow the key's digits, and note the last branch with a link above the key's
+//!    digit. A branch with another prefix is as a whole above the key or below it.
 //!
 //! # What conflicts
 //!
@@ -59,7 +56,6 @@ pub use entry::OrderedEntry;
 const DIGIT_BITS: u32 = 4;
 const WAYS: usize = 1 << DIGIT_BITS;
 
-/// A link to a leaf, to a branch, or to nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Link(pub(crate) u32);
 
@@ -125,14 +121,12 @@ pub(crate) const fn highest_digit(differing: u64) -> u32 {
     }
 }
 
-/// A leaf: a key and its value.
 pub(crate) type Leaf<K, V> = Item<K, V, 0>;
 /// A branch: the prefix, the set of occupied links, and the links.
 pub(crate) type Branch<K> = Item<K, u32, WAYS>;
 
-/// A map in the order of its keys, small enough to be a kernel parameter. The
-/// host's [`OrderedMap`](super::OrderedMap) makes one. It is a radix tree with compressed paths, as
-/// PATRICIA is (Morrison 1968).
+/// A map in the order of its keys, small enough to be a kernel parameter: a radix tree with compressed
+/// paths (Morrison 1968). The host's [`OrderedMap`](super::OrderedMap) makes one.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -178,10 +172,12 @@ struct LinkWord {
 }
 
 impl LinkWord {
-    const ROOT: Self = Self {
-        branch: Link::NONE,
-        digit: 0,
-    };
+    const ROOT: Self = Self::of(Link::NONE, 0);
+
+    #[inline(always)]
+    const fn of(branch: Link, digit: u32) -> Self {
+        Self { branch, digit }
+    }
 }
 
 /// What a walk along a key's digits came to.
@@ -189,7 +185,6 @@ impl LinkWord {
 struct Walk {
     /// The word with the link to the last branch, if there is one.
     before: LinkWord,
-    /// The word with the last link.
     last: LinkWord,
     /// The last link: to a leaf, or to nothing.
     link: Link,
@@ -277,10 +272,7 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
         let mut link = self.read_link(tx, last)?;
         while link.is_branch() {
             before = last;
-            last = LinkWord {
-                branch: link,
-                digit: digit(key, link.shift()),
-            };
+            last = LinkWord::of(link, digit(key, link.shift()));
             link = self.read_link(tx, last)?;
         }
         Ok(Walk { before, last, link })
@@ -288,9 +280,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
 
     /// Finds the place of `key`, to use what is there or to change it. Lanes of a
     /// warp that do different things with their entries search together.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`].
     #[device]
     pub fn entry<'t, 'a, L: Lane>(
         &self,
@@ -314,38 +303,25 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Returns the value of `key`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     pub fn get<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.get()
     }
 
     /// Returns whether the map has `key`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     pub fn contains<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<bool> {
         Ok(self.entry(tx, key)?.is_there())
     }
 
     /// Puts `value` at `key` and returns the value that was there.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::alloc`].
     pub fn insert<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K, value: V) -> TxResult<Option<V>> {
         self.entry(tx, key)?.insert(value)
     }
 
     /// Removes `key` and returns its value.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`], of [`Tx::write`] and of [`Tx::free`].
     pub fn remove<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<V>> {
         self.entry(tx, key)?.remove()
     }
 
-    /// Returns the entry with the smallest key below a link.
     #[device]
     fn first_below<L: Lane>(
         &self,
@@ -354,11 +330,8 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     ) -> TxResult<Option<(K, V)>> {
         while link.is_branch() {
             let occupied = self.of_branch(tx, link, Branch::<K>::value())?;
-            let at = LinkWord {
-                branch: link,
-                digit: occupied.trailing_zeros() % WAYS as u32,
-            };
-            link = self.read_link(tx, at)?;
+            let first = occupied.trailing_zeros() % WAYS as u32;
+            link = self.read_link(tx, LinkWord::of(link, first))?;
         }
         if link.is_none() {
             return Ok(None);
@@ -367,9 +340,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Returns the entry with the smallest key.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     #[device]
     pub fn first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
         let root = self.read_link(tx, LinkWord::ROOT)?;
@@ -377,9 +347,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Removes the entry with the smallest key and returns it.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::remove`].
     #[device]
     pub fn pop_first<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(K, V)>> {
         let Some((key, _)) = self.first(tx)? else {
@@ -389,9 +356,6 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
     }
 
     /// Returns the entry with the smallest key that is greater than `key`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::entry`].
     #[device]
     pub fn next_after<L: Lane>(&self, tx: &mut Tx<'_, L, A>, key: K) -> TxResult<Option<(K, V)>> {
         let bits = key.to_bits64();
@@ -410,14 +374,11 @@ impl<A: Algorithm, K: Key, V: Element> TOrderedMap<A, K, V> {
             let occupied = self.of_branch(tx, link, Branch::<K>::value())?;
             let here = digit(bits, shift);
             let higher = occupied & (u32::MAX << 1) << here;
-            let at = |digit| LinkWord {
-                branch: link,
-                digit,
-            };
             if higher != 0 {
-                larger = self.read_link(tx, at(higher.trailing_zeros() % WAYS as u32))?;
+                let next = higher.trailing_zeros() % WAYS as u32;
+                larger = self.read_link(tx, LinkWord::of(link, next))?;
             }
-            link = self.read_link(tx, at(here))?;
+            link = self.read_link(tx, LinkWord::of(link, here))?;
         }
         if !link.is_none() {
             let leaf = self.read_leaf(tx, link)?;

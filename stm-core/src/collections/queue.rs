@@ -10,9 +10,8 @@ use crate::algorithm::contract::{Algorithm, Tx};
 use crate::tx::abort::TxResult;
 use stm_machine::{Element, Lane, View};
 
-/// The place of the count of values popped.
+/// The places of the counts of values popped and pushed.
 const POPPED: u64 = 0;
-/// The place of the count of values pushed.
 const PUSHED: u64 = 1;
 
 /// A bounded first-in-first-out queue, small enough to be a kernel parameter. The
@@ -50,7 +49,6 @@ pub struct TQueue<A: Algorithm, T: Element> {
     capacity: u32,
 }
 
-// The implementation is by hand, as a derive would require `A: Clone` without need.
 stm_machine::handle!([A: Algorithm, T: Element] TQueue<A, T>: counts, ring, capacity);
 
 #[stm_core_macros::inlined]
@@ -80,27 +78,18 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
     }
 
     /// Returns how many values are in the queue.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`].
     pub fn len<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<u32> {
         let [popped, pushed] = tx.read_many(&self.counts, [POPPED, PUSHED])?;
         Ok(pushed.wrapping_sub(popped))
     }
 
     /// Returns whether the queue is empty.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`].
     pub fn is_empty<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<bool> {
         Ok(self.len(tx)? == 0)
     }
 
     /// Appends a value and returns its position, which is the number of values
     /// pushed before it, modulo 2^32; or returns `None` if the queue is full.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`] and [`Tx::write`].
     pub fn try_push<L: Lane>(&self, tx: &mut Tx<'_, L, A>, value: T) -> TxResult<Option<u32>> {
         let [popped, pushed] = tx.read_many(&self.counts, [POPPED, PUSHED])?;
         if pushed.wrapping_sub(popped) >= self.capacity {
@@ -113,11 +102,6 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
 
     /// Appends a value and returns its position, as [`Self::try_push`] does; while
     /// the queue is full, the transaction waits ([`Tx::retry`]).
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::try_push`], and [`Abort::Retry`].
-    ///
-    /// [`Abort::Retry`]: crate::Abort::Retry
     pub fn push<L: Lane>(&self, tx: &mut Tx<'_, L, A>, value: T) -> TxResult<u32> {
         match self.try_push(tx, value)? {
             Some(position) => Ok(position),
@@ -127,9 +111,6 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
 
     /// Takes the oldest value and returns its position and the value, or returns
     /// `None` if the queue is empty.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`] and [`Tx::write`].
     pub fn try_pop_at<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(u32, T)>> {
         let [popped, pushed] = tx.read_many(&self.counts, [POPPED, PUSHED])?;
         if pushed == popped {
@@ -141,19 +122,11 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
     }
 
     /// Takes the oldest value, or returns `None` if the queue is empty.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::try_pop_at`].
     pub fn try_pop<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<T>> {
         Ok(self.try_pop_at(tx)?.map(|(_, value)| value))
     }
 
     /// Takes the oldest value; while the queue is empty, the transaction waits ([`Tx::retry`]).
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::try_pop_at`], and [`Abort::Retry`].
-    ///
-    /// [`Abort::Retry`]: crate::Abort::Retry
     pub fn pop<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<T> {
         match self.try_pop(tx)? {
             Some(value) => Ok(value),

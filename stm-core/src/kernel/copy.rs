@@ -10,13 +10,10 @@
 //! | 64 bits, first word | version 0 | nothing |
 //! | 64 bits, second word | the element | the element |
 //!
-//! On the CPU, where a warp is one thread, each thread has words that follow one another. A lane
-//! loads four words before it stores the first of them. Nothing synchronises, because no
-//! transaction runs meanwhile. A cell gets the version that an upload gives it; `ORDERING.md`,
-//! "Cells of another `Stm`", says why any version is valid.
-//!
-//! The entry points are in `stm-kernels`, and their PTX is in `ptx/` of this
-//! crate, so that every program carries it.
+//! On the CPU, where a warp is one thread, each thread has words that follow one another. Nothing
+//! synchronises, because no transaction runs meanwhile. `ORDERING.md`, "Cells of another `Stm`", says
+//! why any version of a cell is valid. The entry points are in `stm-kernels`, and their PTX is in
+//! `ptx/` of this crate, so that every program carries it.
 
 use crate::memory::version::CellWord;
 use core::marker::PhantomData;
@@ -52,7 +49,6 @@ pub struct FromCellsParams<T> {
     pub owned: TArray<u64>,
 }
 
-/// Returns the number of the cell, or of the element, that a word belongs to.
 #[inline(always)]
 const fn element_of<T: Element>(word: u64) -> u64 {
     if T::WIDE { word / 2 } else { word }

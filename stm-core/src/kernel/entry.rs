@@ -1,6 +1,6 @@
-//! The macros that turn a kernel's type into a `Kernel` by one line: for every algorithm of the
-//! registry, with a PTX entry point for each on the GPU, and one compiled instance for each on the
-//! CPU. The attribute [`#[kernel]`](macro@crate::kernel) ends in them, too.
+//! The macros that turn a kernel's type into a `Kernel`: with a PTX entry point for each algorithm on
+//! the GPU, and one compiled instance for each on the CPU. [`#[kernel]`](macro@crate::kernel) ends in
+//! them, too.
 
 /// Keeps tokens on the host, where the feature `host` is on.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
@@ -10,7 +10,6 @@ macro_rules! __host {
     ($($tokens:tt)*) => { $($tokens)* };
 }
 
-/// Drops tokens elsewhere.
 #[cfg(not(all(not(target_arch = "nvptx64"), feature = "host")))]
 #[doc(hidden)]
 #[macro_export]
@@ -30,10 +29,9 @@ macro_rules! __host {
 /// | `kernels!(K, KParams, "k", teams)` | the algorithms with teams; under others it must not be launched |
 /// | `kernels!(K, KParams, "k", [Fast, HvSorting])` | the algorithms named |
 ///
-/// `wide` behind that adds, for `fast`, an entry point for GPUs with atomics of
-/// 128 bits, which pays for a kernel with 64-bit elements in cells. `registers
-/// { fast: 128 }` bounds the registers of a thread, where the compiler would
-/// use more and too few threads would fit on a multiprocessor.
+/// `wide` behind that adds, for `fast`, an entry point for GPUs with atomics of 128 bits, which pays
+/// for 64-bit elements in cells. `registers { fast: 128 }` bounds the registers of a thread, where too
+/// few threads would fit on a multiprocessor.
 ///
 /// ```
 /// use stm_core::prelude::*;

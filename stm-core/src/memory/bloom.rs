@@ -24,7 +24,6 @@ impl Bloom {
         self.0 |= Self::bit(address);
     }
 
-    /// Returns whether the address may have been added.
     pub(crate) const fn may_contain(self, address: WordAddress) -> bool {
         self.0 & Self::bit(address) != 0
     }

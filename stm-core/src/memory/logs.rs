@@ -47,11 +47,9 @@ pub(crate) const fn state_of(mark: u32) -> u32 {
     mark & 3
 }
 
-/// The number of entries of each log of one transaction, in [`StmConfig`](crate::host::StmConfig).
-///
-/// A transaction that needs more ends the launch with
-/// [`Error::CapacityExceeded`](crate::host::Error::CapacityExceeded), which names the log. Each thread of a
-/// launch has its own logs.
+/// The number of entries of each log of one transaction, in [`StmConfig`](crate::host::StmConfig). One
+/// that needs more ends the launch with
+/// [`Error::CapacityExceeded`](crate::host::Error::CapacityExceeded), which names the log.
 ///
 /// ```
 /// # #[cfg(feature = "host")] {
@@ -73,7 +71,6 @@ pub struct Capacity {
     pub actions: u32,
 }
 
-/// The number of words of a deferred action.
 pub(crate) const ACTION_WORDS: u32 = 3;
 
 #[stm_core_macros::inlined]
@@ -85,8 +82,7 @@ impl Capacity {
         actions: 32,
     };
 
-    /// Returns the number of entries of the lock log: one for each read and
-    /// each write, so that it cannot be full before a set is.
+    /// Returns the entries of the lock log, one for each read and write: no set is full after it.
     pub const fn locks(self) -> u32 {
         // The host may ask about capacities that no launch accepts.
         self.reads.saturating_add(self.writes)
@@ -98,7 +94,6 @@ impl Capacity {
         self.words_before_actions(warp_width) + actions * warp_width as u64
     }
 
-    /// Returns the number of words of one warp's region before the actions.
     const fn words_before_actions(self, warp_width: u32) -> u64 {
         let lane = 3 * (self.reads as u64 + self.writes as u64);
         // The heads, the flag of an open transaction and the mark are 32 bits each; the last two
@@ -151,13 +146,12 @@ impl Logs {
         (base, heads)
     }
 
-    /// Returns the place of the block: `PLACE_WORDS` words that its threads
-    /// broadcast through. They are among the bucket heads of the first warp's
-    /// lock logs, behind the idle pairs of its lanes.
+    /// Returns the place of the block: `PLACE_WORDS` words that its threads broadcast through, among the
+    /// bucket heads of the first warp's lock logs, behind the idle pairs of its lanes.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::of_lane`], for an algorithm without lock logs; the
-    /// threads of the block access the words by 64-bit accesses that are not private.
+    /// That of [`Self::of_lane`], for an algorithm without lock logs; the threads of the block access
+    /// the words by 64-bit accesses that are not private.
     pub(crate) unsafe fn place_of_block<L: Lane>(
         lane: &L,
         region: *mut u64,
@@ -171,8 +165,7 @@ impl Logs {
             .cast()
     }
 
-    /// Notes that the lane is in a transaction, for itself and, by its mark, for
-    /// others; returns `false` if it was already.
+    /// Notes that the lane is in a transaction, also by its mark; returns `false` if it was already.
     pub(crate) fn open<L: Lane>(&self, lane: &L) -> bool {
         // SAFETY: the words after the heads, in the lane's own column. Only the
         // lane itself stores its mark; relaxed, as `run/wait.rs` argues.
@@ -188,7 +181,6 @@ impl Logs {
         }
     }
 
-    /// Notes that the lane is in a transaction no more.
     pub(crate) fn close<L: Lane>(&self, lane: &L) {
         // SAFETY: as for `open`.
         unsafe {
@@ -206,7 +198,7 @@ impl Logs {
     /// Returns the address of the mark of the thread in a block, a warp of it, and a lane of that.
     ///
     /// # Safety
-    /// The obligations are those of [`Self::of_lane`], and the thread is one of the launch.
+    /// That of [`Self::of_lane`], and the thread is one of the launch.
     pub(crate) unsafe fn mark_of<L: Lane>(
         lane: &L,
         region: *mut u64,
@@ -249,20 +241,17 @@ impl Logs {
         }
     }
 
-    /// Returns the address of field `column` of entry `i` of the versioned
-    /// algorithms. Their array takes the place of all three logs: it has as
-    /// many entries as the lock log, of three fields each.
+    /// Returns the address of field `column` of entry `i` of the versioned algorithms, whose array takes
+    /// the place of all three logs: as many entries as the lock log, of three fields each.
     pub(crate) fn entry<L: Lane>(&self, lane: &L, column: u32, i: u32) -> *mut u64 {
         self.row(lane, column * self.capacity.locks() + i)
     }
 
-    /// Returns two words that the versioned algorithms use as targets without effect. They are
-    /// bucket heads of the lock log, which these algorithms do not keep, and are aligned to 16
-    /// bytes where a warp has an even number of lanes.
+    /// Returns two words that the versioned algorithms use as targets without effect, among the bucket
+    /// heads, aligned to 16 bytes where a warp has an even number of lanes.
     pub(crate) fn idle_pair<L: Lane>(&self, lane: &L) -> *mut u64 {
         const { assert!(BUCKETS as usize >= IDLE_HEADS) }
-        // Each lane has four heads, counted from the first lane's first head;
-        // the lane's own column begins at its index.
+        // Four heads a lane, counted from the first lane's; the lane's own column begins at its index.
         self.heads
             .wrapping_add((IDLE_HEADS - 1) * lane.lane_index() as usize)
             .cast()
@@ -284,7 +273,7 @@ impl Logs {
 }
 
 /// The deferred actions of one lane: one pointer, which functions that are not inlined take in a
-/// register. [`Logs`] would be in memory for them, and with it the transaction.
+/// register, as [`Logs`] would be in memory.
 #[derive(Clone, Copy)]
 pub(crate) struct Actions(*mut u64);
 
@@ -297,7 +286,6 @@ impl Actions {
     }
 }
 
-/// The place of one pair of address and value, in the lane's own column.
 #[derive(Clone, Copy)]
 pub(crate) struct PairSlot {
     pub(crate) address: *mut u64,

@@ -3,13 +3,11 @@
 //! With a recorder, each lane appends its transactions' events to its own buffer, in the
 //! layout of [`crate::observe::history_layout`].
 //!
-//! On a GPU and on a CPU, observation is not free of side effects on the memory order: the clock in
-//! the begin and end events is loaded with acquire
-//! ([`Lane::observed_clock`](crate::Lane::observed_clock)), which a silent kernel does not do
-//! there. Such a load can hide that the protocol itself lacks an acquire: what the silent kernel
-//! would read too early, the recorded one reads in order. A history recorded there proves nothing
-//! about the acquire at the begin of an attempt (E1, F1, S1). The simulator of `verify` answers
-//! that load from outside of its memory model, so there a recorded run is the silent run.
+//! On a GPU and on a CPU, observation changes the memory order: the clock in the begin and end events is
+//! loaded with acquire ([`Lane::observed_clock`](crate::Lane::observed_clock)), which can hide that the
+//! protocol itself lacks one. A history recorded there proves nothing about the acquire at the begin of
+//! an attempt (E1, F1, S1). The simulator of `verify` answers that load from outside of its memory
+//! model, so there a recorded run is the silent run.
 
 use crate::{memory::version::Version, observe::history_layout as layout, tx::abort::Abort};
 use stm_machine::{WordAddress, observe::LogRecord};

@@ -9,16 +9,14 @@
 //! | 0 | words that the lane's records need, this one included; 0 if it made none |
 //! | 1.. | records, one after the other |
 //!
-//! A record that does not fit is left out, and so is every later one, but word 0 keeps counting. So
-//! a buffer is full exactly when word 0 is above `words_per_lane`, and word 0 then says how large
-//! the buffer should have been.
+//! A record that does not fit is left out, and so is every later one, but word 0 keeps counting: if it
+//! is above `words_per_lane`, it says how large the buffer should have been.
 //!
 //! A record is a head word, with the tag in bits 63..56 and the operand below, and the words that
 //! follow it; each tag says which.
 //!
-//! The number of a transaction is 1 for the transaction 0 of its loop, 2 for
-//! the next; outside of loops it is that of the thread. It is 0 if it is not
-//! known, and the largest that fits for all beyond ([`number`]).
+//! The number of a transaction is one more than that in its loop, or than that of the thread; 0 if it
+//! is not known, and the largest that fits for all beyond ([`number`]).
 //!
 //! A word is an address with the width in bit 0 ([`WordAddress`](stm_machine::WordAddress));
 //! user-space addresses have at most 56 bits on the machines that run this. No tag is 0 or 0xFF, so

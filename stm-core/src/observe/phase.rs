@@ -2,10 +2,8 @@
 //!
 //! [`Profiler`](crate::observe::Profiler) is a probe that reads the lane's clock at the boundaries
 //! of a transaction's phases. Each reading is a mark: the time since the previous mark is added to
-//! the phase that the mark names. As no time is left out, the phases add up exactly to the lane's
-//! time from its first transaction to its last, and the host checks this for every lane.
-//!
-//! The paper's figure has no counterpart of [`Phase::Warp`].
+//! the phase that the mark names. So the phases add up exactly to the lane's time from its first
+//! transaction to its last, which the host checks. The paper has no counterpart of [`Phase::Warp`].
 //!
 //! A lane does not wait for a load where it is issued but where its value is first needed, so the
 //! time counts in the phase that waits. Lanes of a warp that diverge inside a phase and reconverge

@@ -27,8 +27,7 @@
 //!   in a small launch, as many as a turn costs all others ([`Gate::starves_at`]).
 //! - A place that is kept out while others draw twice as many tickets as there are places. It need
 //!   not have met any conflict, so nobody is kept out for ever, nor admitted between two tickets
-//!   only, without an attempt. When they are no more than the places, the tickets are served
-//!   meanwhile, and all enter: so places that keep each other out do not go on so.
+//!   only, without an attempt. Fewer tickets are served meanwhile, and all enter.
 //! - In a period ([`super::period`]), every place, as long as fewer than [`SEATS`] tickets wait.
 //!
 //! # Why an attempt alone is alone
@@ -53,17 +52,15 @@
 //! way its ticket is served behind the turn, and the next ticket is at the head.
 //!
 //! The argument has one condition: the head's attempts end, and what its loop calls between them.
-//! It does not hold for a closure that waits for another transaction: in a loop of its own for what that one is
-//! to write, or for its own turn at the gate of another memory, whose head waits for this one.
-//! Then the tickets behind it are not served until the launch is stopped, for example by its
-//! time limit. A transaction that waits by `retry` ends its attempt, and its warp's turn.
+//! A closure that waits for another transaction, in a loop of its own or at the gate of another
+//! memory, whose head waits for this one, keeps the tickets behind it until the launch is stopped. A
+//! transaction that waits by `retry` ends its attempt, and its warp's turn.
 
 use crate::memory::globals::{self, Counter};
 use crate::run::period::{Period, looks};
 use crate::run::word::{Gate, Word};
 use stm_machine::{Lane, observe::Mutant};
 
-/// The time between two polls of the head.
 const POLL_NS: u32 = 256;
 /// The time between two polls of a place behind it, for each ticket before its own, and by which
 /// that between two polls of a place without a ticket grows.
@@ -98,7 +95,6 @@ impl Rounds {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     pub(crate) alone: bool,
-    /// The lane of the warp that makes it.
     pub(crate) lane: u32,
 }
 
@@ -109,29 +105,25 @@ pub(crate) struct Admission(pub(super) u32);
 
 #[stm_core_macros::inlined]
 impl Admission {
-    /// The place is present.
     pub(crate) const TOGETHER: Self = Self(1 << 30);
     const TURN: u32 = 1 << 31;
     const ALONE: u32 = 1 << 29;
     const LANE: u32 = 0xFF;
 
-    /// The place is present, but has been admitted just now, or has looked at the clock: it
-    /// makes its attempt with a new snapshot.
+    /// The place is present, but makes its attempt with a new snapshot.
     pub(crate) const FRESH: Self = Self(0);
-    /// The place's turn has begun just now: it asks again with a new snapshot.
+    /// The place's turn has begun: it asks again with a new snapshot.
     const AGAIN: Self = Self(1);
 
     pub(super) const fn of_lane(self, lane: u32) -> Self {
         Self(self.0 | lane)
     }
 
-    /// Returns the nanoseconds to wait before the place asks again, if it may not make an
-    /// attempt now.
+    /// Returns the nanoseconds before the place asks again, if it may not make an attempt now.
     pub(crate) fn wait_ns(self) -> Option<u32> {
         (self.0 < Self::TOGETHER.0).then_some(self.0)
     }
 
-    /// Returns the attempt, if the place is at the head.
     pub(crate) fn turn(self) -> Option<Turn> {
         (self.0 & Self::TURN != 0).then_some(Turn {
             alone: self.0 & Self::ALONE != 0,
@@ -251,7 +243,6 @@ impl Place {
         Admission::FRESH
     }
 
-    /// Waits without a ticket, as `word` does not admit the place.
     fn wait(&mut self, word: Word) -> Admission {
         if !self.kept_out {
             (self.kept_out, self.kept_out_at) = (true, word.drawn());

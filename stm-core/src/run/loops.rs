@@ -139,16 +139,23 @@ impl<F: FnMut(u64)> Between for F {
 }
 
 #[stm_core_macros::inlined]
-impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
-    /// Makes it of a lane and the handle among its kernel's parameters.
-    pub const fn new(lane: &'k L, stm: &'k StmRef<A>) -> Self {
+impl<'k, L, A, R, T> KernelStm<'k, L, A, R, T> {
+    const fn of(lane: &'k L, stm: &'k StmRef<A>, step: Step, results: R, then: T) -> Self {
         Self {
             lane,
             stm,
-            step: Step::FREE,
-            results: (),
-            then: (),
+            step,
+            results,
+            then,
         }
+    }
+}
+
+#[stm_core_macros::inlined]
+impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
+    /// Makes it of a lane and the handle among its kernel's parameters.
+    pub const fn new(lane: &'k L, stm: &'k StmRef<A>) -> Self {
+        Self::of(lane, stm, Step::FREE, (), ())
     }
 
     /// Returns the lane, for [`Input::get`](crate::Input::get) and what else takes one.
@@ -167,9 +174,6 @@ impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
     }
 
     /// Runs one transaction on the calling lane; see [`StmRef::atomically`].
-    ///
-    /// # Errors
-    /// Those of [`StmRef::atomically`].
     pub fn atomically<R>(self, body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>) -> TxResult<R> {
         self.stm.atomically(self.lane, body)
     }
@@ -228,17 +232,14 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// Lets the warps of a block go in step: they begin the attempts of a round together, and then
     /// the commits. Choose it for transactions of many instructions, as those on containers are,
     /// and launch one block for each multiprocessor, with as many threads as its registers allow
-    /// (256; 384 with `registers(fast = 168)`, 512 with 128): the map is 1.5 times as fast so.
-    /// Short transactions lose: random array 6 %, genome 4 %.
+    /// (256; 384 with `registers(fast = 168)`, 512 with 128). Short transactions lose by it.
     ///
-    /// A block begins in step if each of its threads has a transaction. It leaves the
-    /// step for the rest of the loop when one of its warps has no transaction left, or
-    /// a lane waits ([`Tx::retry`]). It is without effect on a machine
-    /// whose warps are one lane, and for the algorithms that are not scheduled.
+    /// A block begins in step if each of its threads has a transaction, and leaves the step for the rest
+    /// of the loop when one of its warps has none left, or a lane waits ([`Tx::retry`]). It is without
+    /// effect on a machine whose warps are one lane, and for the algorithms that are not scheduled.
     ///
-    /// Every thread of a block calls the same loop with the same range. Nothing that
-    /// the loop calls, the functions after a commit included, may wait for another
-    /// thread, neither in a loop of its own nor by a transaction on another memory: the
+    /// Every thread of a block calls the same loop with the same range. Nothing that the loop calls may
+    /// wait for another thread, neither in a loop of its own nor by a transaction on another memory: the
     /// warps of its block would wait for it, and the other one perhaps for them.
     ///
     /// ```
@@ -279,32 +280,21 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
         self,
         results: &'r Output<E>,
     ) -> KernelStm<'k, L, A, &'r Output<E>, T> {
-        KernelStm {
-            lane: self.lane,
-            stm: self.stm,
-            step: self.step,
-            results,
-            then: self.then,
-        }
+        KernelStm::of(self.lane, self.stm, self.step, results, self.then)
     }
 
     /// Lets a lane call `committed(i, result)` after the attempt at transaction `i` that commits, with
-    /// what its closure returned, and `aborted(i, why)` after each attempt that does not. Both are
-    /// called outside of the transaction, while the lane owns no lock, and after its deferred actions
-    /// ([`Tx::at_commit`]). Neither may wait for another transaction, as in [`Self::then`].
+    /// what its closure returned, and `aborted(i, why)` after each attempt that does not: while the lane
+    /// owns no lock, after the deferred actions ([`Tx::at_commit`]), and without waiting, as in
+    /// [`Self::then`].
     #[must_use]
     pub fn with<V, G: FnMut(u64, V), H: FnMut(u64, Abort)>(
         self,
         committed: G,
         aborted: H,
     ) -> KernelStm<'k, L, A, With<G, H>, T> {
-        KernelStm {
-            lane: self.lane,
-            stm: self.stm,
-            step: self.step,
-            results: With(committed, aborted),
-            then: self.then,
-        }
+        let results = With(committed, aborted);
+        KernelStm::of(self.lane, self.stm, self.step, results, self.then)
     }
 
     /// Lets a lane call `then(i)` when its transaction `i` has ended, by a commit or for good
@@ -312,13 +302,7 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// another transaction: it may be called in a turn in which no other warp may begin one.
     #[must_use]
     pub fn then<F: FnMut(u64)>(self, then: F) -> KernelStm<'k, L, A, R, F> {
-        KernelStm {
-            lane: self.lane,
-            stm: self.stm,
-            step: self.step,
-            results: self.results,
-            then,
-        }
+        KernelStm::of(self.lane, self.stm, self.step, self.results, then)
     }
 
     /// Runs a transaction for each number in `range`, spread over all threads of the launch. Every
@@ -388,9 +372,6 @@ impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, false> {
     }
 
     /// Runs one transaction by the lanes of the warp, which call it together.
-    ///
-    /// # Errors
-    /// Those of [`StmRef::atomically`].
     pub fn atomically<E, F>(self, body: F) -> TxResult<E>
     where
         F: FnMut(&mut TeamTx<'_, L, A, WarpCrew>) -> TxResult<E>,
@@ -410,9 +391,6 @@ impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, true> {
     }
 
     /// Runs one transaction by the threads of the block, which call it together.
-    ///
-    /// # Errors
-    /// Those of [`StmRef::atomically`].
     pub fn atomically<E, F>(self, body: F) -> TxResult<E>
     where
         F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>) -> TxResult<E>,

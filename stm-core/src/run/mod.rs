@@ -16,8 +16,7 @@
 //! | `update` | `update_each`, the loop of static updates |
 //! | `work` | what a lane does in an attempt, in the two parts that a loop runs |
 //! | `wait` | the waiting of transactions that retry, and a launch in which all wait |
-//! | `conclude` | one attempt inside its loop, and what follows from its result |
-//! | `outcome` | the result of an attempt, and the counts of a lane |
+//! | `conclude` | one attempt inside its loop, its result, what follows from that, and the counts of a lane |
 //!
 //! The calls of an attempt itself are in `tx`.
 
@@ -25,7 +24,6 @@ pub(crate) mod conclude;
 pub(crate) mod gate;
 pub(crate) mod loops;
 mod once;
-pub(crate) mod outcome;
 mod period;
 mod place;
 mod preassigned;

@@ -2,8 +2,8 @@
 
 use crate::algorithm::contract::{Algorithm, Scratch, Tx};
 use crate::observe::phase::mark;
+use crate::run::conclude::{Counts, Outcome};
 use crate::run::gate::{Admission, Place};
-use crate::run::outcome::{Counts, Outcome};
 use crate::run::period::looks;
 use crate::run::wait::Sleep;
 use crate::run::word::Word;
@@ -122,8 +122,6 @@ impl<A: Algorithm> StmRef<A> {
         }
     }
 
-    /// Waits on its own until a word that the attempt has read may have changed;
-    /// returns `false` if the lane is told to stop.
     fn wait_alone<L: Lane>(&self, tx: &mut Tx<'_, L, A>, place: &mut Place) -> bool {
         let lane = tx.lane;
         if A::SCHEDULED {

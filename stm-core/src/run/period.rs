@@ -3,13 +3,11 @@
 //! # When turns are faster
 //! A place that has met nothing but conflicts for a time `t` compares it with what turns would
 //! have given it: with `n` places present, each of which has one transaction by turns in
-//! [`Gate::transaction_time`] `s`, it would have been served after `n * s`. By symmetry `n / t` is
-//! about the rate of the launch together, and `1 / s` is that of turns. The longest of many
-//! waits is longer than the mean, by the logarithm of their number if they are exponentially
-//! distributed, so the place wants a period when `t` is above [`LATE`] quarters of `n * s`. Where
-//! transactions differ, one may wait for long while others commit fast; so the clock must agree:
-//! it counts the commits of the launch meanwhile, or fewer where lanes of a warp commit together
-//! or only read, and turns would have made more of them, `t / s`.
+//! [`Gate::transaction_time`] `s`, it would have been served after `n * s`. The longest of many waits
+//! is longer than the mean, by the logarithm of their number if they are exponentially distributed, so
+//! the place wants a period when `t` is above [`LATE`] quarters of `n * s`. Where transactions differ,
+//! one may wait for long while others commit fast; so the clock must agree: it counts the commits of
+//! the launch meanwhile, or fewer, and turns would have made more of them, `t / s`.
 //!
 //! `s` is measured in each turn alone, and left beside the gate for all. Before the first turn
 //! of a launch it is taken to be a [`GUESS`]th of the time that the place itself needs for an
@@ -17,21 +15,19 @@
 //!
 //! # How long a period is
 //! The place that has opened a period ends it: at the end of a turn of its own, when so many tickets
-//! were drawn, or earlier, when it departs without a ticket. Nobody else sets the bit
-//! meanwhile, and drawing a ticket does not set it. So a period ends after finitely many turns,
-//! and then all find out anew what is faster. The first is short, [`FIRST`] tickets, so that a
-//! wrong guess costs little. One that is wanted again soon is [`GROWTH`] times as long, and is
-//! wanted after half the wait. It is soon as long as the place has not committed since it entered,
-//! or has been together with the others for no longer than the last period took, and twice as
-//! long again as a place waits before it is late.
+//! were drawn, or earlier, when it departs without a ticket. Nobody else sets the bit meanwhile. So a
+//! period ends after finitely many turns, and then all find out anew what is faster. The first is
+//! short, [`FIRST`] tickets, so that a wrong guess costs little. One that is wanted again soon is
+//! [`GROWTH`] times as long, and is wanted after half the wait. It is soon as long as the place has
+//! not committed since it entered, or has been together with the others for no longer than the last
+//! period took, and twice as long again as a place waits before it is late.
 
 use crate::run::word::{Gate, Word};
 use core::ptr::addr_of_mut;
 use stm_machine::{Lane, observe::Mutant};
 
 /// The conflict in a row from which on a place measures its wait. It looks at the time after twice
-/// as many, four times, and so on: a look takes the time of an attempt, and places that fail a few
-/// times are many where turns would be slower.
+/// as many, four times, and so on, as a look takes the time of an attempt.
 const BEGIN: u32 = 32;
 /// How many times as long as by turns a place waits before it wants a period, in quarters.
 const LATE: u32 = 12;
@@ -56,7 +52,6 @@ pub(crate) const fn looks(conflicts: u32) -> bool {
 pub(crate) struct Period {
     /// The tickets of the period that the place has opened; 0 for none.
     tickets: u32,
-    /// The tickets drawn when it was opened.
     opened_at: u32,
     /// The tickets of the period that the place wants; 0 for none.
     wanted: u32,
@@ -65,7 +60,6 @@ pub(crate) struct Period {
     entered: u32,
     since: u32,
     began: u32,
-    /// The clock when its wait began.
     ticks: u32,
 }
 
@@ -153,7 +147,6 @@ impl Period {
         }
     }
 
-    /// Ends the period at the end of the place's turn, if its tickets were drawn.
     pub(super) fn end_if_due<L: Lane>(&mut self, lane: &L, gate: Gate, word: Word) {
         if self.tickets != 0 && word.drawn_since(self.opened_at) >= self.tickets {
             self.end(lane, gate);

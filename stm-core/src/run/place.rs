@@ -1,14 +1,12 @@
-//! The calls at the gate ([`super::gate`]): of a lane on its own, of the leader of a team, and
-//! of the lanes of a warp, which share a place that their first lane keeps.
-//!
-//! They are not inlined, as a loop of rounds needs them rarely.
+//! The calls at the gate ([`super::gate`]): of a lane on its own, of the leader of a team, whose members
+//! have met since their attempt, and of the lanes of a warp, which share a place that their first lane
+//! keeps. They are not inlined, as a loop of rounds needs them rarely.
 
 use crate::run::gate::{Admission, Place, Rounds};
 use crate::run::word::{self, Gate, Word};
 use crate::tx::crew::{Crew, WarpCrew};
 use stm_machine::Lane;
 
-/// The rounds of a turn in which all lanes make their attempts.
 pub(super) const TOGETHER: u32 = 4;
 
 impl Place {
@@ -27,21 +25,19 @@ impl Place {
         self.admit(lane, gate, word, starves, conflicts, Rounds::ONE, places)
     }
 
-    /// Departs, if the place is present. The members of a team have met since their attempt.
     #[inline(never)]
     pub(crate) fn depart<L: Lane>(&mut self, lane: &L, gate: Gate) {
         self.go(lane, gate);
     }
 
-    /// Ends the turn, if the place has one. The members of a team have met since their attempt.
     #[inline(never)]
     pub(crate) fn end_turn<L: Lane>(&mut self, lane: &L, gate: Gate) {
         self.leave(lane, gate);
     }
 
-    /// Does [`Self::ask`] for the lanes of a warp, which have met since their attempts and of which
-    /// those in `working` have a transaction. So many of its rounds have failed in a row. In a turn
-    /// alone they make their attempts all `together`, in one round, or one in a round.
+    /// Does [`Self::ask`] for the lanes of a warp, of which those in `working` have a transaction. So
+    /// many of its rounds have failed in a row. In a turn alone they make their attempts all
+    /// `together`, in one round, or one in a round.
     #[allow(clippy::too_many_arguments)]
     #[inline(never)]
     pub(crate) fn ask_for_warp<L: Lane>(

@@ -19,9 +19,9 @@ use crate::hint::rarely;
 use crate::memory::logs::Logs;
 use crate::observe::phase::Phase;
 use crate::observe::phase::mark;
+use crate::run::conclude::{Attempt, Counts, Outcome};
 use crate::run::gate::{Admission, Place, Turn};
 use crate::run::loops::{Between, KernelStm, Results};
-use crate::run::outcome::{Attempt, Counts, Outcome};
 use crate::run::period::looks;
 use crate::run::step::Step;
 use crate::run::wait::{Bed, Sleep};
@@ -37,12 +37,7 @@ use stm_machine::{observe::Mutant, observe::Probe};
 
 #[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
-    /// Runs a transaction for each number in `range`, spread over all threads
-    /// of the launch. Every thread of the launch calls it with the same range.
-    ///
-    /// A transaction that cancels itself, or is given up after `retries_max`
-    /// conflicts, has no effect and is counted; the others all commit, unless
-    /// the launch is stopped by a fault or its time limit.
+    /// Does [`KernelStm::each`] without options.
     pub fn for_each<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<()>,
@@ -138,16 +133,13 @@ struct Rounds<'r, 'l, L: Lane, A: Algorithm, W, K, T> {
     lane: &'l L,
     tx: &'r mut Tx<'l, L, A>,
     warp: WarpCrew,
-    /// Whether the lane is the first of its warp.
     first: bool,
     work: &'r mut W,
-    /// What is told how attempts end, and transactions.
     ends: &'r mut (K, T),
     /// The lane's transaction, and what comes after the last one of the range.
     i: u64,
     stride: u64,
     end: u64,
-    /// The conflicts in a row of this transaction.
     conflicts: u32,
     counts: Counts,
     place: &'r mut Place,
@@ -256,8 +248,8 @@ where
         sleepers == 0
     }
 
-    /// Loads the gate's word, and returns it and whether the calling lane starves. `go` becomes whether
-    /// the warp's width lets the lane make an attempt.
+    /// Loads the gate's word, and returns it and whether the lane starves. `go` becomes whether the
+    /// warp's width lets the lane make an attempt.
     fn look(&mut self) -> (Word, bool) {
         let word = Word(if W::SNAPSHOT {
             A::load_gate_and_snapshot(self.tx)
@@ -275,8 +267,8 @@ where
     }
 
     /// Runs the rounds: who makes an attempt in each is up to the gate and the warp's width.
-    // A round that ends early goes on from where that is known, and not by the result of a function:
-    // the path of the others would wait there for the word of the gate that they have asked for.
+    // A round that ends early goes on from where that is known, and not by the result of a function,
+    // at which the path of the others would wait for the gate's word.
     fn run(&mut self) {
         loop {
             if self.wake() == 0 {

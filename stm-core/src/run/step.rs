@@ -1,12 +1,10 @@
 //! Rounds in step: the warps of a block begin their attempts together, and their commits.
 //!
-//! A transaction on a container is thousands of instructions, most of which run
-//! once in a round. Each warp then waits for its code to be fetched: the hash map's
-//! warps spent 69 % of their time so. Warps of a block that are at the same place at
-//! the same time fetch it once for all of them, which made the map 1.5 times as fast
-//! and the ordered map 1.7 times, with the same launch (`docs/lab-notes/data/containers.txt`). A transaction
-//! of few instructions gains nothing by it, and loses what a round of the slowest
-//! warp takes longer, so this is the kernel's choice ([`KernelStm::in_step`]).
+//! A transaction on a container is thousands of instructions, most of which run once in a round, and a
+//! warp spends most of its time in waiting for its code to be fetched. Warps of a block that are at the
+//! same place at the same time fetch it once for all of them (`docs/lab-notes/data/containers.txt`). A
+//! transaction of few instructions gains nothing by it, and loses what a round of the slowest warp
+//! takes longer, so this is the kernel's choice ([`KernelStm::in_step`]).
 //!
 //! The protocol:
 //!
@@ -22,8 +20,7 @@
 //! barriers. Whoever waits for another transaction to commit, or has none of its own, is not in
 //! step. What a warp in step may wait for is bounded, or is the gate: the warp at the head and its
 //! block pass their rounds, those that are not admitted in half a microsecond each. A warp that
-//! backs off delays its block by its pause; to leave for that was tried, and cost the ordered map a
-//! sixth, as a block that has left stays out.
+//! backs off delays its block by its pause: a block that left for that would stay out.
 
 use core::ops::Range;
 use stm_machine::Lane;
@@ -37,7 +34,6 @@ pub(crate) struct Step(bool);
 
 #[stm_core_macros::inlined]
 impl Step {
-    /// Each warp at its own pace.
     pub(crate) const FREE: Self = Self(false);
     pub(crate) const fn together(wanted: bool) -> Self {
         Self(wanted)

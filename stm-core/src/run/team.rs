@@ -6,7 +6,7 @@
 
 use crate::algorithm::contract::{Algorithm, Inside, Scratch};
 use crate::memory::globals::{self, FaultRecord, Globals};
-use crate::run::outcome::{Counts, Outcome};
+use crate::run::conclude::{Counts, Outcome};
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{BlockCrew, Crew, WarpCrew};
 use crate::tx::team::{TeamTx, agree};
@@ -22,7 +22,6 @@ struct Team<'p, 'a, L: Lane, A: Algorithm, C: Crew> {
     place: &'p mut Place,
     conflicts: u32,
     counts: Counts,
-    /// Says whether the lane's logs were free.
     opened: bool,
     /// Says whether the launch is to stop, the same in all lanes.
     stopped: bool,
@@ -57,26 +56,8 @@ impl<A: Algorithm> StmRef<A> {
     /// verdict; each gets what its own closure returned. It needs an algorithm with
     /// [`Algorithm::TEAMS`]; under others it is [`Abort::NoTeams`], a fault.
     ///
-    /// ```
-    /// use stm_core::{Lane, StmRef, TxResult, View, algorithm::Algorithm};
-    ///
-    /// /// The sum of all accounts: each lane's part of it.
-    /// fn audit<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, accounts: &A::Array<u64>) -> TxResult<u64> {
-    ///     stm.team(lane, |tx| {
-    ///         let (mut sum, mut i) = (0, 0);
-    ///         while i < accounts.len() {
-    ///             let mine = i + u64::from(tx.rank());
-    ///             let found = tx.read(accounts, (mine < accounts.len()).then_some(mine))?;
-    ///             sum += found.unwrap_or(0);
-    ///             i += u64::from(tx.size());
-    ///         }
-    ///         Ok(sum)
-    ///     })
-    /// }
-    /// ```
-    ///
     /// # Errors
-    /// The errors of `atomically`, for the team as a whole, and [`Abort::TeamOverlap`], a fault, if
+    /// Those of [`Self::atomically`], for the team as a whole, and [`Abort::TeamOverlap`], a fault, if
     /// two lanes accessed one word and one of them wrote it.
     pub fn team<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
@@ -92,9 +73,6 @@ impl<A: Algorithm> StmRef<A> {
     /// The threads meet at the block's barrier (`Lane::barrier`) several times for each call on the
     /// transaction. The warps of a block therefore must make no other use of the barrier during the
     /// transaction, and a branch of the closure around a call must be the same for all threads.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::team`].
     pub fn team_of_block<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
         F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>) -> TxResult<R>,
@@ -102,12 +80,8 @@ impl<A: Algorithm> StmRef<A> {
         self.once::<L, BlockCrew, R, F>(lane, body)
     }
 
-    /// Runs a transaction for each number in `range`, spread over all warps of the launch, each by
-    /// the lanes of its warp together. Every thread of the launch calls it with the same range.
-    ///
-    /// A transaction that cancels itself, or is given up after `retries_max`
-    /// conflicts, has no effect and is counted; the others all commit, unless
-    /// the launch is stopped by a fault or its time limit.
+    /// Does [`Self::for_each`], spread over all warps of the launch, with each transaction by the lanes
+    /// of its warp together.
     pub fn for_each_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
@@ -115,8 +89,7 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, WarpCrew, F>(lane, range, body);
     }
 
-    /// Does [`Self::for_each_team`] for numbers of the calling warp's own: it
-    /// runs a transaction for each number in `range`, whatever other warps do.
+    /// Does [`Self::for_each_team`] for numbers of the calling warp's own, whatever other warps do.
     /// All lanes of the warp call it with the same range.
     pub fn for_each_of_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
@@ -156,7 +129,6 @@ impl<A: Algorithm> StmRef<A> {
         self.each_from::<L, C, F>(lane, first..range.end, C::count(lane), body);
     }
 
-    /// Runs the transactions of a range from its start at every `stride`.
     fn each_from<L: Lane, C: Crew, F>(&self, lane: &L, range: Range<u64>, stride: u64, mut body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A, C>, u64) -> TxResult<()>,
@@ -204,7 +176,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         }
     }
 
-    /// Ends the team's work; some of it may be left undone.
     fn part(&mut self, unfinished: bool) {
         let lane = self.tx.lane();
         if self.opened {
@@ -303,7 +274,6 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         A::team_begin(tx, self.tx.crew)
     }
 
-    /// Waits until a word that a lane has read may have changed, or the launch is to stop.
     fn wait(&mut self) {
         let (lane, crew) = (self.tx.lane(), self.tx.crew);
         if A::SCHEDULED && self.tx.leads() {

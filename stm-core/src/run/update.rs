@@ -3,12 +3,12 @@
 use crate::algorithm::contract::{Algorithm, Change, Inside, Owned, Tx};
 use crate::array::preassigned::TPreassigned;
 use crate::array::record::Record;
+use crate::hint::each;
 use crate::observe::event::Event;
 use crate::run::step::Step;
 use crate::run::work::Work;
 use crate::tx::abort::TxResult;
 use crate::tx::crew::{Crew, WarpCrew};
-use crate::tx::each::each;
 use crate::tx::stm_ref::StmRef;
 use core::{marker::PhantomData, ops::Range};
 use stm_machine::{Element, Lane, View, WordAddress};
@@ -17,33 +17,29 @@ use stm_machine::{Element, Lane, View, WordAddress};
 impl<A: Algorithm> StmRef<A> {
     /// Runs a static update for each number in `range`, spread over all threads of the launch: a
     /// transaction whose words are known before the first is read. Where a transaction has this
-    /// form, this is the method to reach for: it is the shortest to write and the fastest. Every
-    /// thread of the launch calls it with the same range.
+    /// form, this is the shortest to write and the fastest. Every thread of the launch calls it with
+    /// the same range.
     ///
     /// Update `i` reads the elements `at(i)` of `array` together, passes their values to `change`,
-    /// and writes what that returns to the first `W` of them; the others are only read. With `None`
-    /// it writes nothing.
+    /// and writes what that returns to the first `W` of them; with `None` it writes nothing.
     ///
     /// # Guarantees
-    /// An update takes effect as a whole, at one point in time, as every other transaction does, and
-    /// may run beside dynamic ones. `change` sees values that the elements had together. It is
-    /// called once in an attempt, and in a later attempt again only under an algorithm other than
-    /// [`Fast`](crate::algorithm::Fast); `at` is called in every attempt. Both should do nothing
-    /// but compute: elements are owned while `change` runs, and a transaction inside of it ends
-    /// the launch with [`Error::Nested`](crate::host::Error::Nested).
+    /// An update takes effect as a whole, as every other transaction does, and may run beside dynamic
+    /// ones. `change` sees values that the elements had together. It is called once in an attempt, and
+    /// again only under an algorithm other than [`Fast`](crate::algorithm::Fast); `at` is called in
+    /// every attempt. Both should do nothing but compute: elements are owned while `change` runs, and
+    /// a transaction inside of it is [`Error::Nested`](crate::host::Error::Nested).
     ///
     /// # Costs
-    /// Under `Fast` an update has no set and no validation: it owns all of its elements at once,
-    /// with the accesses in flight together, and nothing can abort after that. An element that is
-    /// only read is owned as well, so updates that only read the same element conflict, where
-    /// dynamic transactions would not. The other algorithms run an update as a dynamic
-    /// transaction, and need sets that hold its elements.
+    /// Under `Fast` an update has no set and no validation: it owns all of its elements at once, with
+    /// the accesses in flight together, and nothing can abort after that. So updates that only read
+    /// the same element conflict, where dynamic transactions would not. The other algorithms run an
+    /// update as a dynamic transaction, and need sets that hold its elements.
     ///
     /// # Bad input
-    /// - An index past the end ends the launch with
-    ///   [`Error::OutOfRange`](crate::host::Error::OutOfRange), as in [`Tx::read_many`].
+    /// - An index past the end is [`Error::OutOfRange`](crate::host::Error::OutOfRange).
     /// - An element may be named several times. `change` has its value at each place, and the last
-    ///   value among those that are written is the one that stays.
+    ///   value that is written stays.
     /// - More than 32 elements, or more elements written than read, do not compile:
     ///
     /// ```compile_fail,E0080
@@ -58,10 +54,7 @@ impl<A: Algorithm> StmRef<A> {
     /// # clear::launch(&mut stm, Launch::new(1, 1), &words)?;
     /// # Ok(()) }
     /// ```
-    /// - Elements of two arrays, or of two memories, cannot be named: there is one `array`, and it
-    ///   has the layout of this memory's algorithm.
     ///
-    /// # Literature
     /// Shavit and Touitou 1995 call this a static transaction; Harris, Fraser and Pratt 2002 call
     /// what it does a multi-word compare-and-swap.
     ///
@@ -163,7 +156,6 @@ impl<L: Lane, A: Algorithm, T: Element, const N: usize> Drop for Held<'_, '_, L,
     }
 }
 
-/// A closure that returns new values.
 struct Alone<F>(F);
 
 #[stm_core_macros::inlined]

@@ -1,16 +1,13 @@
 //! Waiting: what a thread does between a `retry` and the change that wakes it,
 //! and how a launch in which everybody waits is found.
 //!
-//! A transaction that retries has aborted and owns nothing: no lock, no ticket
-//! of the gate. Its lane keeps the attempt's read set, pauses, and asks
-//! [`Algorithm::changed`](crate::algorithm::Algorithm::changed) again and again,
-//! with growing pauses, until a word that it read may have changed. No wake-up
-//! is lost, whenever the change comes: the question compares memory with what
-//! the attempt saw, and not with what it was when the waiting began.
+//! A transaction that retries has aborted and owns nothing: no lock, no ticket of the gate. Its lane
+//! keeps the attempt's read set, and asks [`Algorithm::changed`](crate::algorithm::Algorithm::changed)
+//! again and again, with growing pauses. No wake-up is lost, whenever the change comes: the question
+//! compares memory with what the attempt saw.
 //!
-//! In a loop over transactions (`for_each`) the lanes of a warp stay together. While some of them
-//! have something to do, those that wait pass the rounds without an attempt. A lane *sleeps* only
-//! when no lane of its warp has anything else to do.
+//! In a loop over transactions the lanes of a warp stay together: those that wait pass the rounds
+//! without an attempt. A lane *sleeps* only when no lane of its warp has anything else to do.
 //!
 //! # Everybody waits
 //! If all threads sleep, nobody is left to wake them. It is found without any
@@ -41,20 +38,17 @@
 //! to wake, and then either its mark was 1, or its addition to `wakes` precedes its next sleep,
 //! whose mark the asker has seen (W1, W2). All commits of the sleepers precede their marks in step
 //! 1 (W1 follows the attempt), these precede the question (W3), and the question precedes the
-//! answer (W1). So every answer was given in view of all these commits, and says that nothing has
-//! changed. Nobody wakes any more, unless a thread wakes him that was outside of transactions. If
-//! there is none, the launch ends at once.
+//! answer (W1). So every answer says that nothing has changed in view of all these commits. Nobody
+//! wakes any more, unless a thread wakes him that was outside of transactions. If there is none, the
+//! launch ends at once.
 //!
-//! Threads outside of transactions have ended, or were never resident because the launch is larger
-//! than the device, or run code between transactions. The first two are for ever, as a thread that
-//! is not resident becomes so only when another one ends. The third cannot be told from them. So if
-//! there are such threads, all this must stay so for `Lane::PATIENCE` of the asker's clock, a
-//! second or so, and then a second question must be answered in the same way.
-//! **A thread that stays outside of transactions for so long, while all others
-//! wait for it, is taken for one that has ended.**
+//! Threads outside of transactions have ended, or were never resident, which are for ever, or run code
+//! between transactions, which cannot be told from them. So if there are such threads, all this must
+//! stay so for `Lane::PATIENCE` of the asker's clock, a second or so, and then a second question must
+//! be answered in the same way. **A thread that stays outside of transactions for so long, while all
+//! others wait for it, is taken for one that has ended.**
 //!
-//! It never ends a launch in which a thread is inside a transaction and does
-//! not wait, however long that takes: its mark is 1.
+//! A launch in which a thread is inside a transaction and does not wait goes on: its mark is 1.
 
 use crate::memory::globals::{self, FaultRecord, Globals};
 use crate::memory::logs::{ALONE, Capacity, Logs, RUNNING, WHOLE_WARP, state_of};
@@ -62,7 +56,6 @@ use crate::tx::abort::Abort;
 use core::ptr::addr_of_mut;
 use stm_machine::Lane;
 
-/// The length of the first pause.
 const PAUSE_NS: u32 = 256;
 /// The number of pauses after which they stop growing.
 const PAUSE_DOUBLINGS_MAX: u32 = 7;
@@ -84,7 +77,6 @@ pub(crate) struct Bed {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Asking {
-    /// The lane is not the asker.
     Not,
     /// The question is out; the flag says that it is the second one.
     Out(bool),
@@ -96,7 +88,6 @@ enum Asking {
 pub(crate) struct Sleep {
     /// Passes since the transaction began to wait.
     passes: u32,
-    /// Passes since the lane fell asleep.
     naps: u32,
     pub(crate) asleep: bool,
     /// The question loaded before the last pass.
@@ -104,16 +95,13 @@ pub(crate) struct Sleep {
     asking: Asking,
     /// `wakes` when the asker began, or when the lane last thought of it.
     wakes: u64,
-    /// The question that is out.
     question: u32,
-    /// The clock when the asker began.
     since: u64,
     /// The threads outside when the asker began, and the loops that they had ended.
     outside: (u64, u64),
 }
 
 struct Marks {
-    /// Some thread runs.
     running: bool,
     /// Some sleeper has not answered.
     unanswered: bool,
@@ -136,16 +124,14 @@ impl Sleep {
         outside: (0, 0),
     };
 
-    /// Returns whether a lane that waits, but does not sleep, shall ask in this
-    /// pass whether something has changed.
+    /// Returns whether a lane that waits, but does not sleep, asks in this pass for changes.
     #[inline(always)]
     pub(crate) fn is_due(&mut self) -> bool {
         self.passes = self.passes.wrapping_add(1);
         self.passes.is_multiple_of(POLL_ROUNDS)
     }
 
-    /// Sleeps for one pass, after nothing was found changed. The lane then
-    /// checks whether it is told to stop, and asks for changes again.
+    /// Sleeps for one pass, after nothing was found changed.
     #[inline(never)]
     pub(crate) fn nap<L: Lane>(&mut self, lane: &L, bed: Bed) {
         if self.asleep {
@@ -191,18 +177,12 @@ impl Sleep {
         }
     }
 
-    /// Takes the next step towards the finding that everybody waits.
     fn ask<L: Lane>(&mut self, lane: &L, bed: Bed) {
         let globals = bed.globals;
-        // SAFETY: fields of live globals (StmRef::from_raw).
-        let (wakes_at, asker) = unsafe {
-            (
-                addr_of_mut!((*globals).sleepers.wakes),
-                addr_of_mut!((*globals).sleepers.asker),
-            )
-        };
+        // SAFETY: a field of live globals (StmRef::from_raw).
+        let asker = unsafe { addr_of_mut!((*globals).sleepers.asker) };
         // SAFETY: as above. Relaxed: the fences around order it.
-        let wakes = || unsafe { lane.load_relaxed_64(wakes_at) };
+        let wakes = || unsafe { lane.load_relaxed_64(addr_of_mut!((*globals).sleepers.wakes)) };
         match self.asking {
             Asking::Not => {
                 if self.naps < ASK_AFTER || !self.naps.is_power_of_two() {
@@ -277,8 +257,7 @@ impl Sleep {
     }
 }
 
-/// Loads the marks of all threads, until one says that its thread runs or, if
-/// there is a question, that it has not answered it.
+/// Loads the marks of all threads, until one runs or has not answered the question.
 fn marks<L: Lane>(lane: &L, bed: Bed, question: Option<u32>) -> Marks {
     let mut all = Marks {
         running: false,

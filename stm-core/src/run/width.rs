@@ -9,7 +9,6 @@ use stm_machine::Lane;
 
 /// The number of conflicts in a row at width 1 after which pauses stop growing.
 const PAUSE_DOUBLINGS_MAX: u32 = 6;
-/// The approximate length of the first pause at width 1.
 const PAUSE_NS: u32 = 256;
 
 /// The conflicts in a row of a lane after which it leaves every other round to the other lanes.

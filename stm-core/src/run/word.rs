@@ -22,7 +22,6 @@ const TURN_COST: u32 = 4;
 /// The fewest conflicts of a transaction that starves, unless `queue_after` is less.
 const PATIENCE_MIN: u32 = 128;
 
-/// The gate's word, as it was loaded.
 #[derive(Clone, Copy)]
 pub(crate) struct Word(pub(crate) u64);
 
@@ -51,7 +50,6 @@ impl Word {
         (self.0 / Self::DRAWN) as u32
     }
 
-    /// Returns the number of tickets drawn after the first `drawn`.
     pub(crate) const fn drawn_since(self, drawn: u32) -> u32 {
         self.drawn().wrapping_sub(drawn) & Self::TICKET
     }

@@ -25,7 +25,6 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
     /// round behind it, so that nothing waits for it.
     const SNAPSHOT: bool = true;
 
-    /// Makes the attempt up to its commit.
     fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<Self::Result>;
 
     /// Makes the attempts of all lanes of `warp` that are `awake`, in a turn alone (`run/gate.rs`), and
@@ -41,7 +40,6 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
         None
     }
 
-    /// Commits. The lanes `together` call it together.
     fn commit(&mut self, tx: &mut Tx<'_, L, A>, together: WarpCrew) -> TxResult<()> {
         A::commit(tx, together)
     }

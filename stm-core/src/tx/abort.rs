@@ -16,7 +16,6 @@ macro_rules! reasons {
             /// The number of reasons.
             pub const COUNT: usize = [$($number),*].len();
 
-            /// Every reason, in the order of its number.
             pub(crate) const ALL: [Self; Self::COUNT] = [$(Self::$name),*];
 
             /// The names of the reasons, in the order of their numbers, for tables and
@@ -66,13 +65,11 @@ reasons! {
     /// again. [`Abort::User`] ends the transaction for good, without effect, and [`Abort::Retry`] makes
     /// it wait. The rest are errors of the program: the launch stops and the host reports them.
     ///
-    /// Only the transactional memory makes these values, so that a conflict is always one that
-    /// happened: code elsewhere passes them on, and matches them by `Abort::User { .. }`. To end a
-    /// transaction, call [`Tx::cancel`](crate::Tx::cancel). A closure that returns a reason which its
-    /// own attempt has not given it, for example one kept from an earlier attempt, ends the launch with
-    /// [`Abort::ForeignAbort`]. Two reasons may come from a transaction on another memory inside the
-    /// closure: its `User` cancels this transaction, and its `Stopped` ends this attempt if the launch
-    /// is being stopped.
+    /// Only the transactional memory makes these values: code elsewhere passes them on, and matches
+    /// them by `Abort::User { .. }`. To end a transaction, call [`Tx::cancel`](crate::Tx::cancel). A
+    /// closure that returns a reason which its own attempt has not given it ends the launch with
+    /// [`Abort::ForeignAbort`]; but the `User` of a transaction on another memory inside the closure
+    /// cancels this one, and its `Stopped` ends this attempt if the launch is being stopped.
     ///
     /// ```compile_fail,E0603
     /// // A conflict cannot be made up.

@@ -31,28 +31,19 @@ use crate::{array::pool::freed_twice, memory::logs::Actions, tx::crew::Crew};
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, TArray, observe::Mutant};
 
-/// The end of an attempt after which an action is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum When {
-    /// After a commit.
     Commit = 0,
-    /// After an abort, whatever its reason.
     Abort = 1,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Op {
-    /// Adds to a 32-bit word.
     Add32 = 0,
-    /// Adds to an `f32`.
     AddFloat = 1,
-    /// Adds to a 64-bit word.
     Add64 = 2,
-    /// Stores a 32-bit word.
     Store32 = 3,
-    /// Stores a 64-bit word.
     Store64 = 4,
-    /// Sets the bits of the operand in a 64-bit word.
     Or64 = 5,
     /// Clears the bits that are not in the operand of a 64-bit word.
     And64 = 6,
@@ -72,10 +63,9 @@ const ADDRESS_MASK: u64 = (1 << OP_SHIFT) - 1;
 /// An operation on one element of a plain array, which
 /// [`Tx::at_commit`] and [`Tx::at_abort`] defer until the attempt has ended.
 ///
-/// The operation is atomic by itself and relaxed, and it comes after everything that the
-/// transaction did: a thread that sees its effect, and fences, sees the transaction's writes. It is
-/// not part of the transaction: between the commit and the action, others may see the one without
-/// the other. The array must be one that no transaction reads or writes.
+/// The operation is atomic by itself and relaxed: a thread that sees its effect, and fences, sees the
+/// transaction's writes. It is not part of the transaction: between the commit and the action, others
+/// may see the one without the other. The array must be one that no transaction reads or writes.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -152,11 +142,7 @@ impl Action {
     /// has allocated, or to free what it must have found taken.
     pub(crate) fn clear_node(word: *mut u64, bit: u32, freed: Option<u64>) -> Self {
         Self {
-            op: if freed.is_some() {
-                Op::FreeNode
-            } else {
-                Op::And64
-            },
+            op: freed.map_or(Op::And64, |_| Op::FreeNode),
             address: word as u64,
             operand: !(1 << bit),
             subject: freed.unwrap_or(0),
@@ -296,35 +282,16 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Executes `action` once the attempt has committed, after the actions that
-    /// were passed before it. If the attempt aborts, nothing happens.
-    ///
-    /// ```
-    /// use stm_core::{Action, Lane, StmRef, TArray, View, algorithm::Algorithm};
-    ///
-    /// /// Fills slot `i` and announces it to threads that poll `ready`.
-    /// fn fill<L: Lane, A: Algorithm>(
-    ///     lane: &L, stm: &StmRef<A>, slots: &A::Array<u64>, ready: &TArray<u32>, i: u64,
-    /// ) {
-    ///     let _ = stm.atomically(lane, |tx| {
-    ///         tx.write(slots, i, 42)?;
-    ///         tx.at_commit(Action::add(ready, 0, 1))
-    ///     });
-    /// }
-    /// ```
-    ///
-    /// # Errors
-    /// A full log of actions (`Capacity::actions`), or an index past the end: pass it on with `?`.
+    /// Executes `action` once the attempt has committed, after the actions that were passed before
+    /// it. If the attempt aborts, nothing happens. A full log of actions (`Capacity::actions`) is
+    /// [`Abort::ActionsFull`].
     pub fn at_commit(&mut self, action: Action) -> TxResult<()> {
         self.defer(When::Commit, action)
     }
 
     /// Executes `action` once the attempt has aborted, for whatever reason, before the actions that
-    /// were passed before it. If the attempt commits, nothing happens. An attempt that is repeated
-    /// after a conflict has aborted too.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::at_commit`].
+    /// were passed before it. If the attempt commits, nothing happens. One that is repeated after a
+    /// conflict has aborted too.
     pub fn at_abort(&mut self, action: Action) -> TxResult<()> {
         self.defer(When::Abort, action)
     }
@@ -337,7 +304,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
             && has_action(self.lane, log, self.actions.count, head, action.operand)
     }
 
-    /// Executes the actions that belong to the attempt's end.
     pub(crate) fn end_actions(&mut self, committed: bool, transaction: u64) {
         let when = if committed { When::Commit } else { When::Abort };
         self.end_actions_from(0, when, transaction);
@@ -371,29 +337,20 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
     fn defer(&mut self, when: When, action: Option<Action>) -> TxResult<()> {
         self.tx.not_failed()?;
         self.deferred = true;
-        let mine = match action {
-            Some(action) => self.tx.defer(when, action),
-            None => Ok(()),
-        };
+        let mine = action.map_or(Ok(()), |action| self.tx.defer(when, action));
         let result = agree(&mut self.tx, self.crew, mine);
         self.tx.checked(result)
     }
 
     /// Executes the calling lane's `action`, if there is one, once the attempt has committed
     /// ([`Tx::at_commit`]). The actions of one lane are executed in their order; those of different
-    /// lanes have no order. All lanes of the team call it together.
-    ///
-    /// # Errors
-    /// The error of any lane: a full log of actions, or an index past the end.
+    /// lanes have no order.
     pub fn at_commit(&mut self, action: Option<Action>) -> TxResult<()> {
         self.defer(When::Commit, action)
     }
 
-    /// Executes the calling lane's `action`, if there is one, once the attempt
-    /// has aborted ([`Tx::at_abort`]). All lanes of the team call it together.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::at_commit`].
+    /// Executes the calling lane's `action`, if there is one, once the attempt has aborted
+    /// ([`Tx::at_abort`]).
     pub fn at_abort(&mut self, action: Option<Action>) -> TxResult<()> {
         self.defer(When::Abort, action)
     }

@@ -1,7 +1,5 @@
-//! One attempt at a transaction, as the transaction's own code sees it.
-//!
-//! The user's closure calls [`Tx`]; `Tx` checks indices, reports events to the probe, remembers the
-//! first failure, and leaves everything else to the [`Algorithm`].
+//! One attempt at a transaction: the user's closure calls [`Tx`], which checks indices, reports events
+//! to the probe, remembers the first failure, and leaves everything else to the [`Algorithm`].
 //!
 //! Invariants: an attempt that has failed does not commit, whatever the closure returns; the state
 //! of the attempt (`attempt`) is touched by its algorithm alone.
@@ -50,7 +48,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
-    /// Empties the sets and takes a snapshot (Algorithm 3, `TXBegin`).
     pub(crate) fn begin(&mut self) -> TxResult<()> {
         // The time before belongs to no attempt, however this one ends.
         if times(self.lane) {
@@ -75,7 +72,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.probe.doomed = false;
     }
 
-    /// Marks the end of a phase, for a probe that measures time.
     pub(crate) fn spent(&mut self, phase: Phase) {
         self.lane
             .probe()
@@ -109,7 +105,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         }
     }
 
-    /// Returns the error of an attempt that has failed.
     pub(crate) fn not_failed(&self) -> TxResult<()> {
         self.fault.reason.map_or(Ok(()), Err)
     }
@@ -120,18 +115,15 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Err(abort)
     }
 
-    /// Does the same, and records the details of a fault.
     pub(crate) fn fail_at<T>(&mut self, abort: Abort, details: (u64, u64)) -> TxResult<T> {
         self.fault.details = details;
         self.fail(abort)
     }
 
-    /// Records the failure of an operation, if it has failed.
     pub(crate) fn checked(&mut self, result: TxResult<()>) -> TxResult<()> {
         result.or_else(|abort| self.fail(abort))
     }
 
-    /// Returns the number of polls of a locked word before a read aborts.
     pub(crate) fn read_polls(&self) -> u32 {
         self.stm.read_polls_or(A::READ_POLLS)
     }
@@ -162,10 +154,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
     }
 
     /// Reads `array[i]`.
-    ///
-    /// # Errors
-    /// A conflict with another transaction, a full read set, or an index past
-    /// the end: pass it on with `?`.
     pub fn read<T: Element>(&mut self, array: &A::Array<T>, i: u64) -> TxResult<T> {
         let [v] = self.read_many(array, [i])?;
         Ok(v)
@@ -173,9 +161,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
 
     /// Reads several elements, 32 at most, with their loads in flight together.
     /// It has the effect of reading one after the other, and is faster.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::read`].
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -187,11 +172,9 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(v)
     }
 
-    /// Does [`Self::read_many`] into `v`.
-    ///
-    /// An array inside a `Result` would have no values beside an error, and the
-    /// registers meant for them would be kept through the whole loop: compilers
-    /// cannot tell that what is read after the merge was written before it.
+    /// Does [`Self::read_many`] into `v`. An array inside a `Result` would have no values beside an
+    /// error, and the registers meant for them would be kept through the whole loop: compilers cannot
+    /// tell that what is read after the merge was written before it.
     fn read_elements<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -219,7 +202,6 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         self.read_words_into(core::array::from_fn(|k| array.word(i[k])), v)
     }
 
-    /// Does [`Self::read_many`] for words that exist.
     pub(crate) fn read_words<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],
@@ -269,8 +251,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(())
     }
 
-    /// Copies the addresses: an array with a variable index is kept in memory,
-    /// and the one that the fast path uses must stay in registers.
+    /// Copies the addresses: an array with a variable index is in memory, and the fast path's must not be.
     fn copied<const N: usize>(words: [WordAddress; N]) -> [u64; N] {
         let mut at = [0; N];
         for k in 0..N {
@@ -279,8 +260,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         at
     }
 
-    /// Returns which of the words that `candidates` names were written, as the
-    /// filter over the write set has false positives.
+    /// Returns which of the `candidates` were written, as the filter has false positives.
     fn written<const N: usize>(&mut self, mut candidates: u32, at: [u64; N]) -> u32 {
         let mut own = 0;
         while candidates != 0 {
@@ -321,10 +301,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         v
     }
 
-    /// Ends the transaction without effect, and without another attempt: `return tx.cancel();`
-    ///
-    /// # Errors
-    /// It is always [`Abort::User`], or an earlier error of the attempt.
+    /// Ends the transaction without effect, and without another attempt: `return tx.cancel();`. The
+    /// error is [`Abort::User`], or an earlier one of the attempt.
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.not_failed()?;
         self.fail(Abort::User)

@@ -6,15 +6,13 @@
 //!
 //! 1. *save*: note what the sets hold.
 //! 2. Run the first alternative. If it does not retry, its effects stay.
-//! 3. *undo*: remove its writes and additions from the sets, execute the actions
-//!    that it has deferred until an abort, and drop those that it has deferred
-//!    until the commit. What it has read stays in the sets.
-//! 4. Run the second alternative. If it retries too, so does the transaction, or
-//!    the alternative that this is a part of.
+//! 3. *undo*: remove its writes and additions from the sets, execute the actions that it has deferred
+//!    until an abort, and drop those until the commit.
+//! 4. Run the second alternative. If it retries too, so does the transaction, or the alternative that
+//!    this is a part of.
 //!
-//! The reads of the first alternative are part of the attempt: the second one
-//! runs because of what they found. So they are validated by the commit, and a
-//! transaction that waits is woken by a change of what either has read.
+//! What the first alternative has read stays in the sets, as the second runs because of it: the commit
+//! validates it, and a transaction that waits is woken by a change of what either has read.
 //!
 //! # Nesting
 //! Nesting is flat: a transaction inside another one is a part of it. It commits with it, its
@@ -83,8 +81,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// ```
     ///
     /// # Errors
-    /// It is always [`Abort::Retry`], or an earlier error of the attempt, or, if
-    /// the attempt has read nothing, [`Abort::RetryWithoutReads`], a fault.
+    /// [`Abort::Retry`], or, if the attempt has read nothing, [`Abort::RetryWithoutReads`], a fault.
     pub fn retry<T>(&mut self) -> TxResult<T> {
         self.not_failed()?;
         if !self.mode.has_read {
@@ -99,8 +96,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// retries too, the transaction waits until something has changed that
     /// either has read. Other errors are not caught: they end the attempt.
     ///
-    /// Alternatives may be nested. While one is open, a word that is read or
-    /// written again may take another entry of its set.
+    /// Alternatives may be nested. While one is open, a word that is read or written again may take
+    /// another entry of its set. The errors are those of the alternative whose result counts.
     ///
     /// ```
     /// use stm_core::{Lane, Tx, TxResult, View, algorithm::Algorithm};
@@ -117,9 +114,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///     tx.or_else(|tx| take(tx, 0), |tx| take(tx, 1))
     /// }
     /// ```
-    ///
-    /// # Errors
-    /// The errors of the alternative whose result counts.
     pub fn or_else<R>(
         &mut self,
         first: impl FnOnce(&mut Self) -> TxResult<R>,
@@ -139,12 +133,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 }
 
 impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
-    /// Runs `first`, and if one lane of the team retries there and none fails
-    /// otherwise, `second` in its place, as [`Tx::or_else`] does. All lanes of
-    /// the team call it together, and run the same alternative.
-    ///
-    /// # Errors
-    /// The errors of the alternative whose result counts. If one lane fails, all do.
+    /// Runs `first`, and if one lane of the team retries there and none fails otherwise, `second` in
+    /// its place, as [`Tx::or_else`] does. All lanes run the same alternative.
     #[inline(always)]
     pub fn or_else<R>(
         &mut self,
@@ -207,9 +197,6 @@ pub trait Transact<L: Lane, A: Algorithm> {
     /// transaction, `body` runs as a part of it: it sees the attempt's writes, takes effect when
     /// the whole commits, and an error ends the attempt of the whole, even if the caller drops the
     /// error.
-    ///
-    /// # Errors
-    /// The errors of [`StmRef::atomically`], or of the attempt.
     fn atomically<R>(&mut self, body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>) -> TxResult<R>;
 }
 

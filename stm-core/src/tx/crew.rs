@@ -11,9 +11,8 @@
 //! | barrier | `bar.warp.sync` | `bar.sync` |
 //! | memory order | by the barrier | by each of the three |
 //!
-//! All members call `gather`, `vote`, `all`, `count_of`, `one_of`, `broadcast`, `broadcast_32`, `broadcast_bits`
-//! and `meet` the same number of times and in the same order. Every branch around such a call must
-//! therefore be the same for all members, which holds for the result of a vote or a broadcast.
+//! All members make all calls but those that only ask who they are, in the same order. So every branch
+//! around one is the same for all members, as one is that depends on a vote or a broadcast.
 //!
 //! # The place of a block
 //! The place is a few words of global memory in the logs of the block's first warp
@@ -21,19 +20,13 @@
 //! a barrier, so nobody stores what others still load. If several threads want to speak, the one
 //! that finds the claim free does; it frees the claim when all have tried.
 
+use crate::hint::Sealed;
 use crate::memory::logs::{Logs, PLACE_WORDS};
 use crate::tx::stm_ref::StmRef;
 use stm_machine::{Lane, observe::Mutant};
 
-mod sealed {
-    /// Seals [`Crew`](super::Crew), whose only implementations are in this module.
-    pub trait Sealed {}
-    impl Sealed for super::WarpCrew {}
-    impl Sealed for super::BlockCrew {}
-}
-
 /// The members of a team: a type parameter of [`TeamTx`](crate::TeamTx).
-pub trait Crew: Copy + sealed::Sealed {
+pub trait Crew: Copy + Sealed {
     /// The result of a vote.
     type Votes: Copy;
     /// One of the members, whose words are broadcast.
@@ -78,8 +71,8 @@ pub trait Crew: Copy + sealed::Sealed {
     /// Returns for how many members the predicate holds. One that has ended does not count.
     fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32;
 
-    /// Returns one of the members whose predicate held in the vote; there must
-    /// be one. `predicate` is the calling member's vote.
+    /// Returns one of the members whose predicate held in the vote; there is one. `predicate` is the
+    /// calling member's.
     fn one_of<L: Lane>(self, lane: &L, votes: Self::Votes, predicate: bool) -> Self::Speaker;
 
     /// Broadcasts one or two 64-bit words of the member `by` to all.
@@ -122,6 +115,7 @@ impl WarpCrew {
     }
 }
 
+impl Sealed for WarpCrew {}
 #[stm_core_macros::inlined]
 impl Crew for WarpCrew {
     /// The lanes whose predicate held.
@@ -226,6 +220,7 @@ impl BlockCrew {
     }
 }
 
+impl Sealed for BlockCrew {}
 #[stm_core_macros::inlined]
 impl Crew for BlockCrew {
     /// Says whether any thread's predicate held.

@@ -17,7 +17,6 @@ pub(crate) mod actions;
 pub(crate) mod attempt;
 pub(crate) mod compose;
 pub(crate) mod crew;
-pub(crate) mod each;
 pub(crate) mod pool;
 mod record;
 mod release;

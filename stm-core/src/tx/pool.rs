@@ -32,12 +32,10 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// node that is a record, and initialises it.
     ///
     /// # Errors
-    /// - [`Abort::PoolBusy`], a conflict: no node is free now, but attempts that
-    ///   are in progress hold some.
-    /// - [`Abort::PoolExhausted`], a fault: no node has been free in so many
-    ///   attempts in a row that under `fast` and `fast-table` the transaction had
-    ///   turns alone for some of them. A pool so small that one
-    ///   attempt holds its last nodes for long may be called exhausted too early.
+    /// - [`Abort::PoolBusy`], a conflict: no node is free now, but attempts in progress hold some.
+    /// - [`Abort::PoolExhausted`], a fault: none has been free in so many attempts in a row that under
+    ///   `fast` and `fast-table` some of them were alone. A pool so small that one attempt holds its
+    ///   last nodes for long may be called exhausted too early.
     /// - A full log of actions, a fault.
     pub fn alloc(&mut self, pool: &TPool) -> TxResult<Node> {
         let taken = self.take(pool)?;
@@ -49,16 +47,12 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Under `fast` and `fast-table`, a node that no attempt of this launch has had before is
     /// stored at once, which takes no lock and no room in the write set. Any other node is written
     /// when the transaction commits, because an attempt that will abort may still own a word of it.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::alloc`] and of [`Self::write`].
     pub fn alloc_record<R: Record>(&mut self, nodes: &TNodes<A, R>, record: R) -> TxResult<Node> {
         let taken = self.take(&nodes.pool)?;
         self.put_record(&nodes.records, u64::from(taken.index), record, taken.fresh)?;
         Ok(nodes.pool.node(taken.index))
     }
 
-    /// Takes a node, which is given back if the attempt does not commit.
     fn take(&mut self, pool: &TPool) -> TxResult<Taken> {
         self.not_failed()?;
         let Some(taken) = pool.take(self.lane, self.pool.hint) else {
@@ -97,13 +91,12 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         })
     }
 
-    /// Frees a node when the transaction commits. From then on others may
-    /// allocate it, so no word may link to it any more.
+    /// Frees a node when the transaction commits. From then on others may allocate it, so no word may
+    /// link to it any more.
     ///
     /// # Errors
-    /// [`Abort::BadNode`], a fault, if the node is of another pool, or was freed by this attempt
-    /// already; or a full log of actions, a fault. A node that is free when the transaction has
-    /// committed is a fault too, which the host reports.
+    /// [`Abort::BadNode`], also if this attempt has freed it already; or a full log of actions. A node
+    /// that is free when the transaction has committed is a fault too, which the host reports.
     pub fn free(&mut self, pool: &TPool, node: Node) -> TxResult<()> {
         self.not_failed()?;
         let Some(index) = pool.index(node) else {
@@ -147,20 +140,12 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Reads the record of a node, as [`Self::read_record`] does.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::read`], and [`Abort::BadNode`], a fault,
-    /// for a node of another pool or none.
     pub fn read_node<R: Record>(&mut self, nodes: &TNodes<A, R>, node: Node) -> TxResult<R> {
         let i = self.record_of(nodes, node)?;
         self.read_record(&nodes.records, i)
     }
 
     /// Writes the record of a node, as [`Self::write_record`] does.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::write`], and [`Abort::BadNode`], a fault,
-    /// for a node of another pool or none.
     pub fn write_node<R: Record>(
         &mut self,
         nodes: &TNodes<A, R>,
@@ -172,9 +157,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Reads a field of a node.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::read_node`].
     pub fn get<R: Record, T: Element>(
         &mut self,
         nodes: &TNodes<A, R>,
@@ -186,9 +168,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Reads several fields of a node that have one type, with their loads in flight together.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::read_node`].
     pub fn get_many<R: Record, T: Element, const N: usize>(
         &mut self,
         nodes: &TNodes<A, R>,
@@ -200,9 +179,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Writes a field of a node.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::write_node`].
     pub fn set<R: Record, T: Element>(
         &mut self,
         nodes: &TNodes<A, R>,
@@ -219,9 +195,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// Under `fast` and `fast-table` the record is stored at once, and an
     /// attempt that aborts leaves it. Under the other algorithms it is written.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::write`]; the index is `k`.
     pub fn init<R: Record>(
         &mut self,
         mine: &Preassigned<'_, A, R>,
@@ -231,11 +204,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.init_many(mine, k, [record], 1)
     }
 
-    /// Does [`Self::init`] for the first `count` of several records, which
-    /// follow each other from record `k` on.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::init`]; the index is that of the last record.
+    /// Does [`Self::init`] for the first `count` of several records, which follow each other from
+    /// record `k` on. An index past the end is that of the last of them.
     pub fn init_many<R: Record, const N: usize>(
         &mut self,
         mine: &Preassigned<'_, A, R>,

@@ -8,9 +8,6 @@ use stm_machine::{Element, Lane};
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Reads the record `records[i]`. The loads of its fields of one width are in flight together.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::read`].
     pub fn read_record<R: Record>(&mut self, records: &TRecords<A, R>, i: u64) -> TxResult<R> {
         self.within(i, records.len())?;
         // SAFETY: words of the record, which exists.
@@ -20,11 +17,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(R::join(wide, narrow))
     }
 
-    /// Writes all fields of the record `records[i]`; the writes take effect
-    /// when the transaction commits.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::write`]; some of the fields may then be written.
+    /// Writes all fields of the record `records[i]`, one after the other, also where one is an error.
     pub fn write_record<R: Record>(
         &mut self,
         records: &TRecords<A, R>,
@@ -52,9 +45,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Reads one field of the record `records[i]`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::read`].
     pub fn read_field<R: Record, T: Element>(
         &mut self,
         records: &TRecords<A, R>,
@@ -66,11 +56,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(v)
     }
 
-    /// Reads several fields of the record `records[i]` that have one type, with
-    /// their loads in flight together.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::read`].
+    /// Reads several fields of the record `records[i]`, of one type, with their loads in flight together.
     pub fn read_fields<R: Record, T: Element, const N: usize>(
         &mut self,
         records: &TRecords<A, R>,
@@ -82,11 +68,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.read_words(fields.map(|field| records.word(i, field)))
     }
 
-    /// Writes one field of the record `records[i]`; the write takes effect when
-    /// the transaction commits.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::write`].
+    /// Writes one field of the record `records[i]`.
     pub fn write_field<R: Record, T: Element>(
         &mut self,
         records: &TRecords<A, R>,

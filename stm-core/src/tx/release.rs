@@ -5,7 +5,6 @@ use stm_machine::lane::{Lane, records};
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// Returns how many entries the sets have ([`Algorithm::reads_held`]).
     pub(crate) fn reads_held(&self) -> u32 {
         A::reads_held(self)
     }

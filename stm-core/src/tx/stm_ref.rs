@@ -25,8 +25,7 @@ use stm_machine::{Lane, observe::ProbeBuffer};
 #[repr(C)]
 pub struct RetryLimits {
     /// How often a read loads its words again, because one is locked or, under `fast` and
-    /// `fast-table`, newer than the snapshot, before it aborts; 0 for the default of the algorithm
-    /// (`Algorithm::READ_POLLS`, `Algorithm::TEAM_READ_POLLS`).
+    /// `fast-table`, newer than the snapshot, before it aborts; 0 for the algorithm's default.
     pub read_polls: u32,
     /// Attempts to acquire the locks before a commit aborts; without effect under
     /// `fast` and `fast-table`, which make one.
@@ -136,8 +135,7 @@ impl<A> StmRef<A> {
         }
     }
 
-    /// Returns the number of polls of a locked word before a read aborts: the
-    /// configured number, or else `own`, the default of the algorithm.
+    /// Returns the polls before a read aborts: the number configured, or `own`, the algorithm's default.
     pub(crate) const fn read_polls_or(&self, own: u32) -> u32 {
         match self.limits.read_polls {
             0 => own,
@@ -192,9 +190,8 @@ impl<A> StmRef<A> {
         unsafe { addr_of_mut!((*self.globals).coarse_lock).cast() }
     }
 
-    /// Returns whether the launch was told to stop, for kernels with loops around their
-    /// transactions. If so, the lane is counted as one with work left undone, which makes the
-    /// launch a timeout to the host; so ask only while there is work left.
+    /// Returns whether the launch was told to stop, for kernels with loops around their transactions.
+    /// Ask only while there is work left: the host reports what is left undone as a timeout.
     pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
         let stops = self.asked_to_stop(lane);
         if stops {
@@ -203,7 +200,6 @@ impl<A> StmRef<A> {
         stops
     }
 
-    /// Counts the lane as one that was told to stop with work left.
     pub(crate) fn unfinished<L: Lane>(&self, lane: &L) {
         self.count(lane, Counter::Unfinished as usize, 1);
     }

@@ -1,9 +1,10 @@
 //! The operations of a transaction on rows of sums.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
-use crate::array::sums::{Addend, RowSlice, Summand, TSums};
+use crate::array::sums::{RowSlice, Summand, TSums};
 use crate::tx::abort::{Abort, TxResult};
 use crate::{observe::event::Event, observe::phase::mark};
+use stm_machine::WordAddress;
 use stm_machine::lane::{Lane, records};
 
 #[stm_core_macros::inlined]
@@ -38,10 +39,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///
     /// Under `fast` and `fast-table` additions do not conflict with each other.
     /// Under the other algorithms this is a read and a write.
-    ///
-    /// # Errors
-    /// A full write set, an index past the end, or, under the other algorithms,
-    /// an error of a read: pass it on with `?`.
     pub fn add<T: Summand>(
         &mut self,
         sums: &TSums<T>,
@@ -54,9 +51,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Adds the first `count` of `deltas` to as many elements of row `row`, from element `first`
     /// on. It has the effect of adding one after the other, and is faster.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::add`].
     pub fn add_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,
@@ -78,12 +72,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Reads element `column` of row `row`.
-    ///
-    /// Under `fast` and `fast-table` this conflicts with additions to the whole row.
-    ///
-    /// A conflict with another transaction, a full read set, or an index past
-    /// the end: pass it on with `?`.
+    /// Reads element `column` of row `row`. Under `fast` and `fast-table` this conflicts with additions
+    /// to the whole row.
     pub fn read_sum<T: Summand>(&mut self, sums: &TSums<T>, row: u64, column: u32) -> TxResult<T> {
         let [v] = self.read_sum_many(sums, row, column, 1)?;
         Ok(v)
@@ -91,9 +81,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Reads `count` elements of row `row` from element `first` on, `N` at
     /// most. The elements of the result from `count` on are meaningless.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::read_sum`].
     pub fn read_sum_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,
@@ -133,40 +120,18 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    pub(crate) fn observe_additions<T: Summand, const N: usize>(
-        &mut self,
-        run: RowSlice<T>,
-        deltas: [T; N],
-    ) {
-        if !records(self.lane) {
-            return;
-        }
-        for k in 0..N {
-            if (k as u32) < run.count {
-                let address = run.word(k as u32);
-                self.observe(|_| {
-                    if T::ADDED_AS == Addend::Float as u32 {
-                        Event::AddFloat(address)
-                    } else {
-                        Event::Add(address, deltas[k].to_bits64())
-                    }
-                });
-            }
-        }
-    }
-
-    pub(crate) fn observe_sums<T: Summand, const N: usize>(
+    pub(crate) fn observe_run<T: Summand, const N: usize>(
         &mut self,
         run: RowSlice<T>,
         values: [T; N],
+        event: impl Fn(WordAddress, u64) -> Event,
     ) {
         if !records(self.lane) {
             return;
         }
         for k in 0..N {
             if (k as u32) < run.count {
-                let address = run.word(k as u32);
-                self.observe(|_| Event::Read(address, values[k].to_bits64()));
+                self.observe(|_| event(run.word(k as u32), values[k].to_bits64()));
             }
         }
     }

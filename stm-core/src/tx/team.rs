@@ -6,9 +6,8 @@
 //! one snapshot, one commit and one verdict in common.
 //!
 //! All lanes of the team make every call on a [`TeamTx`], in the same order; a lane with nothing to
-//! do in a call passes `None`. The result of a call is the lane's own, but an error is everybody's:
-//! if a word of one lane makes the attempt fail, all lanes get that `Err`, and all pass it on with
-//! `?`. Between the calls the lanes may vote and broadcast words.
+//! do in a call passes `None`. The result of a call is the lane's own, but an error is everybody's.
+//! Between the calls the lanes may vote and broadcast words.
 //!
 //! A word belongs to one lane: the others do not see a lane's writes before the commit. If two
 //! lanes write one word, or one reads a word that another writes, the commit detects it:
@@ -28,6 +27,9 @@ use stm_machine::{Element, View, WordAddress};
 /// A team reads and writes words, defers actions and runs alternatives. It has no
 /// operations on sums and on records, allocates and frees no nodes of pools, has
 /// no preassigned nodes, and runs no transaction inside of another one.
+///
+/// All lanes of the team call each method together, and an error of one lane, one of those of [`Tx`],
+/// is that of all.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -58,9 +60,8 @@ pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
     pub(crate) deferred: bool,
 }
 
-/// Agrees on the team's result, given each lane's own: a conflict, if any lane
-/// has one, comes before any other reason, then a fault, then a retry. An error of one lane counts only if
-/// all lanes have seen a state that existed.
+/// Agrees on the team's result, given each lane's own: a conflict comes before any other reason, then
+/// a fault, then a retry. An error of one lane counts only if all have seen a state that existed.
 #[inline(always)]
 pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut Tx<'_, L, A>,
@@ -77,9 +78,8 @@ pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
     Err(abort)
 }
 
-/// Returns the reason of the whole team, of which some members have `failed`,
-/// and the index and length that belong to it. It is not inlined and takes its
-/// arguments by value, as it is rarely needed.
+/// Returns the reason of the whole team, of which some members have `failed`, and the index and length
+/// that belong to it. It is not inlined and takes its arguments by value, as it is rarely needed.
 #[inline(never)]
 fn decide<L: Lane, C: Crew>(
     lane: &L,
@@ -113,7 +113,6 @@ fn decide<L: Lane, C: Crew>(
 
 #[stm_core_macros::inlined]
 impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
-    /// Makes an attempt that has not begun, for the crew of the calling lane.
     pub(crate) fn new(
         lane: &'a L,
         stm: &'a StmRef<A>,
@@ -167,8 +166,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         }
     }
 
-    /// Returns which of the indices are present and in range; the first that is
-    /// out of range is the lane's error.
+    /// Returns which of the indices are present and in range; one that is not is the lane's error.
     fn within<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -188,21 +186,13 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         (active, mine)
     }
 
-    /// Reads `array[i]` if there is an index. All lanes of the team call it together.
-    ///
-    /// # Errors
-    /// The error of any lane: a conflict with another transaction, a full read
-    /// set, or an index past the end. Pass it on with `?`.
+    /// Reads `array[i]` if there is an index.
     pub fn read<T: Element>(&mut self, array: &A::Array<T>, i: Option<u64>) -> TxResult<Option<T>> {
         let [v] = self.read_many(array, [i])?;
         Ok(v)
     }
 
-    /// Reads several elements for each lane, 32 at most, with their loads in
-    /// flight together. All lanes of the team call it together.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::read`].
+    /// Reads several elements for each lane, 32 at most, with their loads in flight together.
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -234,11 +224,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         }))
     }
 
-    /// Writes `array[i]` if there is an index; the write takes effect when the
-    /// transaction commits. All lanes of the team call it together.
-    ///
-    /// # Errors
-    /// The error of any lane: a full write set, or an index past the end. Pass it on with `?`.
+    /// Writes `array[i]` if there is an index; the write takes effect when the transaction commits.
     pub fn write<T: Element>(
         &mut self,
         array: &A::Array<T>,
@@ -247,10 +233,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         self.write_many(array, [write])
     }
 
-    /// Writes several elements for each lane. All lanes of the team call it together.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::write`].
+    /// Writes several elements for each lane.
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -273,11 +256,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         Ok(())
     }
 
-    /// Ends the transaction without effect and without another attempt: `return
-    /// tx.cancel();` in all lanes of the team.
-    ///
-    /// # Errors
-    /// It is always [`Abort::User`], or an earlier error of the attempt.
+    /// Ends the transaction without effect and without another attempt, as [`Tx::cancel`] does.
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.tx.not_failed()?;
         self.tx.fail(Abort::User)
@@ -286,36 +265,32 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     /// Gives up the attempt of the team until a word that one of its lanes has read has changed, as
     /// [`Tx::retry`] does: `return tx.retry();`. All lanes do so, or only some of them at a point
     /// after which no lane calls the transaction again: the team retries if one of its lanes does.
-    ///
-    /// # Errors
-    /// It is always [`Abort::Retry`], or an earlier error of the attempt. If no lane has read
-    /// anything, the attempt ends with [`Abort::RetryWithoutReads`], a fault.
+    /// It is [`Abort::RetryWithoutReads`], a fault, only if no lane has read anything.
     pub fn retry<T>(&mut self) -> TxResult<T> {
         self.tx.not_failed()?;
         self.tx.mode.waits = true;
         self.tx.fail(Abort::Retry)
     }
 
-    /// Returns whether `predicate` holds for any lane of the team. All call it together.
+    /// Returns whether `predicate` holds for any lane of the team.
     pub fn any(&self, predicate: bool) -> bool {
         C::any(self.crew.vote(self.tx.lane, predicate))
     }
 
-    /// Returns whether `predicate` holds for every lane of the team. All call it together.
+    /// Returns whether `predicate` holds for every lane of the team.
     pub fn all(&self, predicate: bool) -> bool {
         self.crew.all(self.tx.lane, predicate)
     }
 
-    /// Broadcasts the value that the lane of rank `rank` passes; the rank is
-    /// the same for all lanes, which call this together.
+    /// Broadcasts the value that the lane of rank `rank` passes; the rank is the same for all lanes.
     pub fn told_by(&self, rank: u32, v: u64) -> u64 {
         let lane = self.tx.lane;
         let [v] = self.crew.broadcast(lane, self.crew.member(lane, rank), [v]);
         v
     }
 
-    /// Waits for all lanes of the team, which call this together. Everything that one wrote before,
-    /// other than by the transaction, is visible to all afterwards.
+    /// Waits for all lanes of the team. Everything that one wrote before, other than by the
+    /// transaction, is visible to all afterwards.
     pub fn sync(&self) {
         self.crew.meet(self.tx.lane);
     }
@@ -336,10 +311,9 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
     }
 }
 
-/// Operations that only the lanes of a warp have.
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> TeamTx<'_, L, A, WarpCrew> {
-    /// Returns the lanes of the team for which `predicate` holds. All lanes call it together.
+    /// Returns the lanes of the team for which `predicate` holds.
     pub fn ballot(&self, predicate: bool) -> u32 {
         self.crew.vote(self.tx.lane, predicate)
     }

@@ -7,9 +7,6 @@ use stm_machine::{Element, Lane, View, WordAddress};
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Writes `array[i]`; the write takes effect when the transaction commits.
-    ///
-    /// # Errors
-    /// A full write set, or an index past the end: pass it on with `?`.
     pub fn write<T: Element>(&mut self, array: &A::Array<T>, i: u64, value: T) -> TxResult<()> {
         mark!(self, Native);
         self.not_failed()?;
@@ -26,10 +23,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Writes the first `count` of several elements. It has the effect of writing one after the
-    /// other, and is faster for elements that were the last ones read, together and in this order.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::write`]; some of the elements may then be written.
+    /// other, also where one is an error, and is faster for elements that were the last ones read,
+    /// together and in this order.
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -89,9 +84,6 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     ///     tx.update_many(accounts, [from, to], |[a, b]| (a >= n).then(|| [a - n, b + n]))
     /// }
     /// ```
-    ///
-    /// # Errors
-    /// Those of [`Self::read_many`] and [`Self::write`].
     pub fn update_many<T: Element, const N: usize, const W: usize>(
         &mut self,
         array: &A::Array<T>,

@@ -9,17 +9,16 @@
 //!    word's lock already, the entry shares that lock. Any other failure
 //!    releases all locks and aborts.
 //!
-//! A transaction that writes few words locks them four at a time, because fetching
-//! the instructions for whole batches would take longer. One whose entries are not all
-//! on the stack, or that has many of which some are blind, locks them in a function of
-//! its own, which is not inlined: so the code for the logs is there once.
+//! A transaction that writes few words locks them four at a time, as fetching the instructions for
+//! whole batches would take longer. One whose entries are not all on the stack, or that has many of
+//! which some are blind, locks them in a function of its own, which is not inlined: so the code for
+//! the logs is there once.
 //!
-//! Invariant: on success every written entry owns its lock or shares that of an
-//! earlier entry; on failure nothing is owned.
+//! Invariant: on success every written entry owns its lock or shares that of an earlier entry; on
+//! failure nothing is owned.
 //!
-//! Rarely used functions take their arguments by value, so that the transaction
-//! itself stays in registers. They are inlined nevertheless: a call would keep the
-//! live values in memory even on the paths that do not make it.
+//! Rarely used functions take their arguments by value, so that the transaction stays in registers,
+//! and are inlined: a call would keep live values in memory even on paths that do not make it.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{
@@ -45,7 +44,6 @@ const FEW: u32 = 8;
 
 #[derive(Clone, Copy)]
 struct Group<const B: usize> {
-    /// The places of the entries.
     places: [u32; B],
     /// The entries that there are and that are written, as a bit mask.
     which: u32,
@@ -68,7 +66,6 @@ struct Lost {
     which: u32,
     /// Says whether all of them may be of words that this transaction owns already.
     own: bool,
-    /// Says whether one of the words was locked.
     held: bool,
 }
 
@@ -94,7 +91,6 @@ impl Lost {
 
 #[stm_core_macros::inlined]
 impl<S: Storage, const B: usize> Swaps<S, B> {
-    /// Returns 0 if none has failed, and another value otherwise.
     fn differing(&self) -> u64 {
         let mut differing = 0;
         for j in 0..B {

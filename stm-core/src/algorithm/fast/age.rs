@@ -26,8 +26,7 @@ use crate::memory::version::Version;
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
-/// What is needed to tell the age of a word, by value, so that the transaction
-/// stays in registers around the calls of functions that are not inlined.
+/// What tells the age of a word, by value, so that the transaction stays in registers around calls.
 struct Clock<'a, L, S> {
     lane: &'a L,
     ticks: *mut u64,
@@ -35,11 +34,9 @@ struct Clock<'a, L, S> {
 }
 
 impl<L: Lane, S: Storage> Clock<'_, L, S> {
-    /// Returns the present clock, which is not behind the version of any word
-    /// that the lane has seen.
-    ///
-    /// It is a read-modify-write, which finds the last value in the order of the clock's changes,
-    /// and a version depends on the value that its own increment has found.
+    /// Returns the present clock, which is not behind the version of any word that the lane has seen: a
+    /// read-modify-write finds the last value in the order of the clock's changes, and a version
+    /// depends on the value that its own increment has found.
     #[inline(always)]
     fn present(&self) -> Version {
         // ORDER(F11): a word seen before the clock.
@@ -48,18 +45,15 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
         Version(unsafe { self.lane.fetch_add_relaxed_64(self.ticks, 0) })
     }
 
-    /// Returns whether the clock is too far ahead of a first snapshot.
     #[inline(never)]
     fn has_passed(self, first: Version) -> bool {
         let ahead = self.present().0.wrapping_sub(first.0);
         ahead >= 1 << (self.lane.version_bits() - 2)
     }
 
-    /// Gives an old word a young version, and returns whether it has done so.
-    /// `seen` is the unlocked word, which looks newer than `snapshot`.
-    ///
-    /// While the lane owns the word, nobody writes it. A version that looks newer
-    /// than the clock then is one of an earlier circle.
+    /// Gives an old word a young version, and returns whether it has done so. `seen` is the unlocked
+    /// word, which looks newer than `snapshot`. While the lane owns it, nobody writes it: a version that
+    /// looks newer than the clock then is one of an earlier circle.
     #[inline(never)]
     fn renew<T: Element, const INLINE: usize>(
         self,
@@ -130,8 +124,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Returns whether the attempt is so old that a packed word may look older
-    /// than it is, or the same as one that was read before.
+    /// Returns whether the attempt is so old that a packed word may look older than it is.
     pub(crate) fn has_outlived<L: Lane>(tx: &mut Tx<'_, L, Self>, ignored: Mutant) -> bool {
         if !S::CELLS || ignored.on(tx.lane) {
             return false;
@@ -144,15 +137,13 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Self::ticks(tx).has_passed(tx.attempt.born.snapshot)
     }
 
-    /// Returns the same, given that words were accessed before; an attempt that
-    /// has accessed sums alone has no age.
+    /// Returns the same; an attempt that has accessed sums alone has no age.
     pub(crate) fn has_outlived_words<L: Lane>(tx: &mut Tx<'_, L, Self>, ignored: Mutant) -> bool {
         tx.attempt.set.len != 0 && Self::has_outlived(tx, ignored)
     }
 
-    /// Gives a young version to one of the words in the mask `which` that looks
-    /// newer than the snapshot, if that is because it is old; returns whether it
-    /// has done so. The words seen are unlocked.
+    /// Gives a young version to one of the words in the mask `which` that looks newer than the snapshot,
+    /// if that is because it is old; returns whether it has done so. The words seen are unlocked.
     pub(crate) fn renew<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],

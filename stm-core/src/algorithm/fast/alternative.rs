@@ -17,7 +17,6 @@ impl EntrySet {
         if self.is_open() { self.hint } else { len }
     }
 
-    /// Begins an alternative, and returns the set as it was.
     #[inline(always)]
     pub(crate) fn save(&mut self) -> Self {
         let saved = *self;
@@ -63,7 +62,6 @@ impl EntrySet {
         kept
     }
 
-    /// Ends the alternative that began at `saved`, and returns the set without its writes.
     #[inline(never)]
     pub(crate) fn undo<L: Lane, const N: usize>(self, at: Entries<'_, L, N>, saved: Self) -> Self {
         if Mutant::OrElseKeepsWrites.on(at.lane) {

@@ -1,12 +1,13 @@
 //! The later steps of a commit of the versioned algorithms: advancing the clock, validation,
-//! write-back and release. Acquiring the locks is in [`super::acquire`].
+//! write-back and release; and entries that share the lock of an earlier entry of their transaction, as
+//! their words have one version word. Acquiring the locks is in [`super::acquire`].
 //!
 //! Invariant: values are stored only after the validation has succeeded, so a commit that aborts
 //! has changed nothing but version words, and it restores those.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::acquire::GROUP;
-use crate::algorithm::fast::entries::{BATCH, Column, Entries, SHARES, WRITTEN, word_of};
+use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, SHARES, WRITTEN, word_of};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
 use crate::memory::version::Version;
@@ -15,7 +16,6 @@ use stm_machine::{Lane, observe::Mutant};
 
 #[derive(Clone, Copy)]
 struct Written<const B: usize> {
-    /// The entries that there are and that are written, as a bit mask.
     which: u32,
     entries: [u64; B],
     values: [u64; B],
@@ -58,7 +58,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    /// Releases all locks of the transaction with the words as they were seen.
     pub(crate) fn give_back<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         Self::restore(Self::entries(tx), S::map(tx.stm), tx.attempt.set.len, 0, 0);
     }
@@ -189,7 +188,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Takes the first entries of a mask out of it.
     fn group_to_publish<L: Lane>(tx: &mut Tx<'_, L, Self>, left: &mut u32) -> Written<GROUP> {
         let at = Self::entries(tx);
         let mut group = Written {
@@ -267,7 +265,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         apart
     }
 
-    /// Stores the version words that are separate from their values.
     fn unlock_apart<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
         let lane = at.lane();
         let mut i = 0;
@@ -290,5 +287,59 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             }
             i += BATCH as u32;
         }
+    }
+
+    /// Returns whether all entries of a batch whose swap has failed are of words that this
+    /// transaction owns already; those entries then share the locks.
+    pub(super) fn share<L: Lane, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
+        first: u32,
+        mut lost: u32,
+    ) -> bool {
+        while lost != 0 {
+            let i = first + lost.trailing_zeros();
+            lost &= lost - 1;
+            // SAFETY: the entry and its holder are below the count.
+            unsafe {
+                let entry = at.get(Column::Address, i);
+                at.put(Column::Address, i, entry | SHARES);
+                let holder = Self::holder(at, map, i, entry);
+                if let Some(holder) = holder
+                    && (entry & BLIND != 0
+                        || at.get(Column::Seen, holder) == at.get(Column::Seen, i))
+                {
+                    if Self::is_whole(at.lane(), at.apart, word_of(entry)) {
+                        // One cell takes one store, which must be of the later value.
+                        at.put(Column::Value, holder, at.get(Column::Value, i));
+                    }
+                } else {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Returns the entry before `end` that owns the lock of an entry's word. It takes its arguments
+    /// by value, so that the transaction stays in registers.
+    pub(crate) fn holder<L: Lane, const LONG: bool>(
+        at: Entries<'_, L, INLINE, LONG>,
+        map: S::Map,
+        end: u32,
+        entry: u64,
+    ) -> Option<u32> {
+        let word = S::version_word(map, word_of(entry));
+        let mut i = 0;
+        while i < end {
+            // SAFETY: the index is below the count.
+            let other = unsafe { at.get(Column::Address, i) };
+            if other & (WRITTEN | SHARES) == WRITTEN && S::version_word(map, word_of(other)) == word
+            {
+                return Some(i);
+            }
+            i += 1;
+        }
+        None
     }
 }

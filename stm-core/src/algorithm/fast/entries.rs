@@ -23,11 +23,8 @@ pub(crate) const LONG_BATCH: usize = 4;
 
 #[derive(Clone, Copy)]
 pub(crate) enum Column {
-    /// The addresses with their flags.
     Address = 0,
-    /// The words seen.
     Seen = 1,
-    /// The values.
     Value = 2,
 }
 
@@ -51,6 +48,9 @@ pub(crate) const fn word_of(entry: u64) -> WordAddress {
 
 /// The places of a lane's entries. Without `LONG`, all of them are on the stack, and there is no
 /// code for the logs.
+///
+/// # Safety
+/// Of each unsafe method: entry `i` is below the count, or below the capacity if it is stored.
 pub(crate) struct Entries<'a, L, const N: usize, const LONG: bool = true> {
     pub(crate) lane: &'a L,
     pub(crate) logs: Logs,
@@ -116,10 +116,7 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         self.logs.capacity()
     }
 
-    /// Returns the place of entry `i` on the stack.
-    ///
-    /// # Safety
-    /// `i` is at most `N`.
+    /// Returns the place on the stack of entry `i`, which is at most `N`.
     pub(crate) unsafe fn inline(self, column: Column, i: u32) -> *mut u64 {
         // SAFETY: inside the array, or at its end.
         unsafe {
@@ -129,10 +126,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         }
     }
 
-    /// Returns a field of entry `i`.
-    ///
-    /// # Safety
-    /// `i` is below the count.
     pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
         // SAFETY: below N in the array, else in the lane's own column; stored in
         // this attempt.
@@ -146,10 +139,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         }
     }
 
-    /// Sets a field of entry `i`.
-    ///
-    /// # Safety
-    /// `i` is below the capacity.
     pub(crate) unsafe fn put(self, column: Column, i: u32, v: u64) {
         // SAFETY: as for `get`.
         unsafe {
@@ -162,10 +151,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         }
     }
 
-    /// Stores an entry.
-    ///
-    /// # Safety
-    /// `i` is below the capacity.
     pub(crate) unsafe fn store(self, i: u32, address: u64, seen: u64, value: u64) {
         // SAFETY: the caller upholds the contract of this function.
         unsafe {
@@ -175,12 +160,8 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         }
     }
 
-    /// Loads a field of `B` entries from `i` on, in flight together. The values
-    /// at `len` and past it are meaningless.
-    ///
-    /// # Safety
-    /// `len` is at least 1 and at most the count; `i` is a multiple of `B`, and
-    /// if it is below N, so is all of its batch.
+    /// Loads a field of `B` entries from `i`, a multiple of `B`, on, in flight together. The values at
+    /// `len`, which is at least 1 and at most the count, and past it are meaningless.
     pub(crate) unsafe fn batch<const B: usize>(self, column: Column, i: u32, len: u32) -> [u64; B] {
         const {
             assert!(
@@ -204,10 +185,6 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         }
     }
 
-    /// Does the same for the addresses and the words seen.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::batch`].
     pub(crate) unsafe fn seen<const B: usize>(self, i: u32, len: u32) -> ([u64; B], [u64; B]) {
         // SAFETY: the caller's.
         unsafe {
@@ -222,10 +199,8 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
 /// Searches the addresses of `len` entries, of which the first N are at `inline` and the others in
 /// the lane's column of `logs`. The lower half of the result is one more than the place of the last
 /// written entry of the word, the upper half one more than that of its first entry of any kind; 0
-/// means none.
-///
-/// It takes small arguments by value, so that the transaction stays in registers. It is a call and
-/// a loop of one entry at a time, as every write of a kernel would have a copy of it.
+/// means none. It is a call and a loop of one entry at a time, as every write of a kernel would have
+/// a copy of it.
 ///
 /// # Safety
 /// The entries are live and the lane's.

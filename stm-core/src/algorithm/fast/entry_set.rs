@@ -235,7 +235,6 @@ impl EntrySet {
         end
     }
 
-    /// Buffers a write in the entry that the hint names, if it is that of the word.
     fn buffer_at_hint<L: Lane, const N: usize, const LONG: bool>(
         &mut self,
         at: Entries<'_, L, N, LONG>,
@@ -256,7 +255,6 @@ impl EntrySet {
         found
     }
 
-    /// Returns the entry of a word that a write goes to, if there is one.
     pub(super) fn target<L: Lane, const N: usize>(
         &self,
         at: Entries<'_, L, N>,

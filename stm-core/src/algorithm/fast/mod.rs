@@ -4,7 +4,7 @@
 //! | phase or set | files |
 //! | --- | --- |
 //! | read, extension | `read` |
-//! | commit | `acquire` with `shares`, then `commit` |
+//! | commit | `acquire`, then `commit` |
 //! | static updates | `update` |
 //! | sums | `sums`, with the log in `sum_set` |
 //! | teams | `team`, `team_commit` |
@@ -29,7 +29,6 @@ pub(crate) mod pairs;
 pub(crate) mod protocol;
 pub(crate) mod read;
 mod release;
-mod shares;
 pub(crate) mod storage;
 pub(crate) mod sum_set;
 pub(crate) mod sums;

@@ -5,22 +5,18 @@
 //! release one store, and none of them needs a fence (F2, F5, F6). A lane without such atomics
 //! treats the same memory as two separate words.
 //!
-//! All accesses to such a cell are of 128 bits while a kernel runs. On the hardware at hand, a swap
-//! of the version word alone would do, but it would overlap the loads in part, and PTX does not
-//! define programs with such races. Acquiring a lock therefore needs the value in the cell, which a
-//! written entry no longer has, because the new value has replaced it. So the pair is loaded once
-//! more before the swap, and the swap is made if the version is still the one seen ([`Pairs`]). The
-//! loads of a batch are in flight together, and so are the swaps. A fourth column for the old
-//! values would save this load and lengthen all entries by a third.
+//! All accesses to such a cell are of 128 bits while a kernel runs, as PTX does not define races of
+//! accesses that overlap in part. Acquiring a lock therefore needs the value in the cell, which a
+//! written entry no longer has. So the pair is loaded once more before the swap, and the swap is made
+//! if the version is still the one seen ([`Pairs`]). The loads of a batch are in flight together, and
+//! so are the swaps. A fourth column for the old values would lengthen all entries by a third.
 
 use crate::algorithm::fast::entries::{Column, Entries, word_of};
 use crate::{algorithm::fast::protocol::Versioned, algorithm::fast::storage::Storage};
 use stm_machine::{Lane, WordAddress, observe::Mutant};
 
-/// The present pairs of the entries of a batch.
 #[derive(Clone, Copy)]
 pub(crate) struct Pairs<const B: usize> {
-    /// The entries that are of a pair, as a bit mask.
     pub(super) which: u32,
     /// The version word and the value; meaningless for the other entries.
     pub(super) now: [[u64; 2]; B],
@@ -41,7 +37,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Self::has_pairs(lane, apart) && !Self::is_packed(apart, word)
     }
 
-    /// Returns whether a word may be such a pair.
     pub(crate) fn has_pairs<L: Lane>(lane: &L, apart: bool) -> bool {
         S::CELLS && lane.has_wide_atomics() && apart
     }

@@ -32,7 +32,8 @@ use crate::algorithm::contract::{Algorithm, Change, Granule, Inside, Owned, Tx};
 use crate::algorithm::fast::storage::{Birth, Cells, Storage, Table};
 use crate::algorithm::fast::sum_set::{SumSet, SumStack};
 use crate::algorithm::fast::{entries::Inline, entry_set::EntrySet};
-use crate::array::sums::{RowSlice, Summand};
+use crate::array::sums::{Addend, RowSlice, Summand};
+use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use crate::{algorithm::registry::Variant, hint::rarely, memory::version::Version};
@@ -267,7 +268,10 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         deltas: [T; N],
     ) -> TxResult<()> {
         Self::buffer_additions(tx, run, deltas)?;
-        tx.observe_additions(run, deltas);
+        tx.observe_run(run, deltas, |word, delta| match T::ADDED_AS {
+            kind if kind == Addend::Float as u32 => Event::AddFloat(word),
+            _ => Event::Add(word, delta),
+        });
         Ok(())
     }
 
@@ -276,7 +280,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         run: RowSlice<T>,
     ) -> TxResult<[T; N]> {
         let values = Self::load_sums(tx, run)?;
-        tx.observe_sums(run, values);
+        tx.observe_run(run, values, Event::Read);
         Ok(values)
     }
 

@@ -4,9 +4,9 @@
 //! Invariant: the version of a word never decreases, except in the circle of the
 //! packed words; only the owner of a version word changes a locked one.
 
-use crate::algorithm::contract::Sealed;
 use crate::algorithm::registry::Variant;
 use crate::array::cells::TCells;
+use crate::hint::Sealed;
 use crate::memory::stripe::StripeMap;
 use crate::memory::version::{CellWord, LockWord, Version};
 use crate::tx::stm_ref::StmRef;
@@ -17,11 +17,9 @@ use stm_machine::{Element, TArray, View, WordAddress};
 pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
     const VARIANT: Variant;
-    /// Says whether each word has a version word of its own, beside its value.
-    ///
-    /// It then follows that a changed version proves that the word has changed, and that the bit
-    /// `CellWord::LOCKED` locks a word whatever it holds. Values of 32 bits are in their version
-    /// word, where versions wrap around, so that an attempt must not grow too old
+    /// Whether each word has a version word of its own, beside its value. Then a changed version
+    /// proves that the word has changed, and the bit `CellWord::LOCKED` locks a word whatever it
+    /// holds. Values of 32 bits are in their version word, where versions wrap around
     /// (`algorithm/fast/age.rs`); one of 64 bits follows its version word, aligned to 16 bytes.
     const CELLS: bool;
 
@@ -52,18 +50,16 @@ pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     /// Returns whether a version word is locked.
     fn is_locked(word: u64) -> bool;
 
-    /// Returns, for the words of elements of type `T` that are not in the mask
-    /// `skip`, whether one is locked and whether one is newer than a clock. If
-    /// one is locked, the second result has no meaning.
+    /// Returns, for the words of elements of type `T` that are not in the mask `skip`, whether one is
+    /// locked and, if none is, whether one is newer than a clock.
     fn newest<T: Element, const N: usize>(
         words: [u64; N],
         skip: u32,
         than: Version,
         bits: u32,
     ) -> (bool, bool);
-    /// Returns whether `found`, a version word that differs from `seen`, may be
-    /// locked from `seen` by the thread `owner` itself. For a word locked by
-    /// `CellWord::LOCKED` alone the answer may be wrong.
+    /// Returns whether `found`, which differs from `seen`, may be locked from `seen` by the thread
+    /// `owner`. For a word locked by `CellWord::LOCKED` alone the answer may be wrong.
     fn may_be_locked_by(found: u64, seen: u64, owner: u64) -> bool;
     /// Returns the word with which the thread `owner` locks an unlocked version word.
     fn locked(word: u64, owner: u64) -> u64;
@@ -204,7 +200,6 @@ pub(crate) struct Birth {
     /// The lane's bound on ticks, taken before the snapshot or later, when the
     /// clock was not far ahead of it.
     pub(crate) since: u32,
-    /// The clock. Extensions leave it as it is.
     pub(crate) snapshot: Version,
 }
 

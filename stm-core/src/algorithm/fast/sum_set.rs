@@ -35,7 +35,6 @@ pub(crate) const fn header_of(row: u64) -> *mut u64 {
     (row & !FLAGS) as *mut u64
 }
 
-/// The rows on the stack.
 const N: usize = 16;
 
 /// The part of the log on the stack: [`N`] rows and four times as many additions.
@@ -51,6 +50,8 @@ impl Scratch for SumStack {
     }
 }
 
+/// The places of a lane's rows and additions. Of each unsafe method, entry `i` is below the count of its
+/// column, or there is room for it if it is stored.
 pub(crate) struct SumLogs<'a, L> {
     lane: &'a L,
     logs: Logs,
@@ -61,9 +62,7 @@ stm_machine::handle!([L] SumLogs<'_, L>);
 
 #[derive(Clone, Copy)]
 pub(crate) enum Column {
-    /// The rows, with their flags.
     Row = 0,
-    /// The headers seen of rows that were read.
     Seen = 1,
     Addition = 2,
 }
@@ -79,7 +78,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
         Self { lane, logs, stack }
     }
 
-    /// Returns the lane.
     pub(crate) const fn lane(self) -> &'a L {
         self.lane
     }
@@ -98,7 +96,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
             .wrapping_add(column as usize * N + i as usize)
     }
 
-    /// Returns the place in the logs of an entry that is not on the stack.
     fn spilled(self, column: Column, i: u32) -> *mut u64 {
         let last = self.logs.capacity().locks().wrapping_sub(1);
         let back = i - Self::on_stack(column);
@@ -106,8 +103,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
             .entry(self.lane, column as u32, last.wrapping_sub(back))
     }
 
-    /// # Safety
-    /// `i` is below the count of the column.
     pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
         // SAFETY: on the stack, else in the lane's own column of the logs;
         // stored in this attempt.
@@ -120,8 +115,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
         }
     }
 
-    /// # Safety
-    /// There is room for entry `i` of the column.
     unsafe fn put(self, column: Column, i: u32, v: u64) {
         // SAFETY: as for `get`.
         unsafe {
@@ -133,9 +126,8 @@ impl<'a, L: Lane> SumLogs<'a, L> {
         }
     }
 
-    /// Returns the number of the row with this header among the first `rows`,
-    /// or `rows` if it is not among them. It is not inlined, as it is rarely
-    /// needed: additions to a row follow each other.
+    /// Returns the number of the row with this header among the first `rows`, or `rows`. It is not
+    /// inlined, as it is rarely needed: additions to a row follow each other.
     #[inline(never)]
     fn find(self, rows: u32, header: *mut u64) -> u32 {
         let mut i = 0;
@@ -152,7 +144,6 @@ impl<'a, L: Lane> SumLogs<'a, L> {
 
 #[derive(Clone, Copy)]
 pub(crate) struct Addition {
-    /// Its kind; see [`Addend`].
     pub(crate) kind: u32,
     pub(crate) row: u32,
     pub(crate) column: u32,
@@ -165,7 +156,6 @@ pub struct SumSet {
     pub(crate) rows: u32,
     pub(crate) added: u32,
     pub(crate) read: u32,
-    /// The number of words of additions.
     pub(crate) words: u32,
     /// The row used last, and its number; null if there is none.
     last: (*mut u64, u32),
@@ -212,7 +202,6 @@ impl SumSet {
         Some(i)
     }
 
-    /// Sets a flag of row `i` and returns whether it was not set before.
     fn flag<L: Lane>(at: SumLogs<'_, L>, i: u32, flag: u64) -> bool {
         // SAFETY: the index is below the count.
         unsafe {
@@ -237,8 +226,7 @@ impl SumSet {
         Some(row)
     }
 
-    /// Buffers an addition to a row that [`Self::add_to`] returned, and returns
-    /// whether there was room.
+    /// Buffers an addition to a row that [`Self::add_to`] returned, if there is room.
     pub(crate) fn add<L: Lane>(
         &mut self,
         at: SumLogs<'_, L>,
@@ -270,8 +258,7 @@ impl SumSet {
         true
     }
 
-    /// Returns the log without the additions made since it was `saved`; the rows
-    /// read since then stay.
+    /// Returns the log without the additions made since it was `saved`; the rows read since stay.
     #[inline(never)]
     pub(crate) fn undo<L: Lane>(mut self, at: SumLogs<'_, L>, saved: Self) -> Self {
         if self.words == saved.words {
@@ -293,10 +280,7 @@ impl SumSet {
         self
     }
 
-    /// Returns the addition at word `k`, and the index of the word after it.
-    ///
-    /// # Safety
-    /// An addition of this attempt begins at word `k`.
+    /// Returns the addition that begins at word `k`, and the index of the word after it.
     pub(crate) unsafe fn addition<L: Lane>(at: SumLogs<'_, L>, k: u32) -> (Addition, u32) {
         // SAFETY: the caller's; a wide addition has two words.
         unsafe {

@@ -72,8 +72,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Reads elements of a row, including the attempt's own additions, and adds
-    /// the row to those read.
     pub(crate) fn load_sums<L: Lane, T: Summand, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         run: RowSlice<T>,
@@ -143,7 +141,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Announces the attempt's additions. F3 follows.
     pub(crate) fn announce<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if !Mutant::SumNotAnnounced.on(tx.lane) && !Mutant::SumAnnouncedLate.on(tx.lane) {
             Self::mark_rows(tx, ANNOUNCED);

@@ -17,9 +17,8 @@
 //! of the leader, so a lane that finds its word locked by its team does not know which member owns
 //! the lock. `settle_as_team` asks about these words one after the other. A team mate that owns the
 //! lock, acquired from the version that the asker has seen, shares it. If none does, it is a
-//! conflict. If another lane has accessed the very same word, the program is wrong
-//! ([`Abort::TeamOverlap`]). The addresses decide this, so it is never a guess, and it is detected
-//! not later than at the first commit that meets no conflict.
+//! conflict. If another lane has accessed the very same word, by the addresses, the program is wrong
+//! ([`Abort::TeamOverlap`]), which is detected at the first commit that meets no conflict.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
@@ -41,7 +40,6 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Self::of_leader(tx, crew, now)
     }
 
-    /// Returns the leader's snapshot to all lanes.
     pub(crate) fn of_leader<L: Lane, C: Crew>(
         tx: &Tx<'_, L, Self>,
         crew: C,

@@ -91,14 +91,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let lane = tx.lane;
         if kind == SHARES && Mutant::TeamLeaderValidates.on(lane) {
             let found = crew.broadcast_32(lane, crew.leader(lane), u32::from(looked.end.is_ok()));
-            return (
-                if found != 0 {
-                    Ok(())
-                } else {
-                    Err(Abort::CommitStale)
-                },
-                false,
-            );
+            return ((found != 0).then_some(()).ok_or(Abort::CommitStale), false);
         }
         let end = agree(tx, crew, looked.end);
         if end.is_err() || !C::any(crew.vote(lane, looked.asks)) {

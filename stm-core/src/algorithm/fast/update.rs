@@ -20,11 +20,11 @@
 use crate::algorithm::contract::{Algorithm, Change, Inside, Owned, Tx};
 use crate::algorithm::fast::protocol::Versioned;
 use crate::algorithm::fast::storage::Storage;
+use crate::hint::each;
 use crate::memory::version::{CellWord, Version};
 use crate::observe::event::Event;
 use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
-use crate::tx::each::each;
 use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 
 #[stm_core_macros::inlined]

@@ -34,12 +34,10 @@ const HELD: u32 = 1;
 /// The bit of the lock that says that a transaction waits for an update.
 const AWAITED: u32 = 2;
 
-/// The first and the longest time between two attempts to acquire the lock.
 const BACKOFF_NS: (u32, u32) = (32, 4096);
 
 #[stm_core_macros::inlined]
 impl Cgl {
-    /// Releases the lock and leaves `word` in it.
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, word: u32) {
         // ORDER(C1): everything in the critical section before the release;
         // pairs with the next holder's acquire.

@@ -21,7 +21,6 @@
 use crate::{algorithm::paper::word_log::BATCH, memory::logs::Logs, memory::stripe::Stripe};
 use stm_machine::{Lane, observe::Mutant};
 
-/// The index that ends a bucket's list.
 const NIL: u32 = u32::MAX;
 
 bitflags::bitflags! {
@@ -55,8 +54,9 @@ impl Entry {
     }
 }
 
-/// The stripes of an attempt. The entries are in the lane's [`Logs`]; this is
-/// their count and the bitmap over the buckets, in registers.
+/// The stripes of an attempt. The entries are in the lane's [`Logs`]; this is their count and the
+/// bitmap over the buckets, in registers. Of each unsafe method, and of a [`Walk`], `logs` are the
+/// calling lane's and hold this log, unchanged while a walk goes on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LockLog {
     len: u32,
@@ -76,8 +76,7 @@ impl LockLog {
     /// ascending lists; the argument is the same in all calls.
     ///
     /// # Safety
-    /// `logs` are the calling lane's and hold this log; the log has room, as it
-    /// gets at most one entry for each entry of the read and write sets.
+    /// The log has room, as it gets at most one entry for each entry of the read and write sets.
     pub(crate) unsafe fn insert<L: Lane>(
         &mut self,
         lane: &L,
@@ -134,9 +133,6 @@ impl LockLog {
     }
 
     /// Calls `f` for every stripe, in the order of first access, with several loads in flight.
-    ///
-    /// # Safety
-    /// `logs` are the calling lane's, and hold this log.
     pub(crate) unsafe fn each<L: Lane>(&self, lane: &L, logs: &Logs, mut f: impl FnMut(Entry)) {
         let mut i = 0;
         while i < self.len {
@@ -178,11 +174,6 @@ pub(crate) struct Walk {
 }
 
 impl Walk {
-    /// Returns the next stripe.
-    ///
-    /// # Safety
-    /// `logs` are the calling lane's, and hold the log that the walk is of,
-    /// unchanged since the walk began.
     #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
     pub(crate) unsafe fn next<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Option<Entry> {
         if self.ordered {

@@ -13,7 +13,6 @@ pub(crate) const POLL_NS: u32 = 200;
 pub struct LoggedSets {
     pub(crate) reads: ReadSet,
     pub(crate) writes: WriteSet,
-    /// Stripes to be locked.
     pub(crate) locks: LockLog,
     /// The clock (or sequence) at which all reads so far are known to hold.
     pub(crate) snapshot: Version,

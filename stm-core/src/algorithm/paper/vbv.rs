@@ -28,7 +28,6 @@ pub struct Vbv;
 
 #[stm_core_macros::inlined]
 impl Vbv {
-    /// Waits for an even sequence.
     fn even<L: Lane>(tx: &Tx<'_, L, Self>) -> TxResult<Version> {
         let mut polls = 0;
         loop {

@@ -42,17 +42,15 @@ const TIME_STAMPS: bool = false;
 /// a false conflict on a stripe from a true one on a word.
 const HIERARCHICAL: bool = true;
 
-/// Locks in ascending order of stripes, the same for all transactions (section
-/// 3.1, "encounter-time lock-sorting"). Among transactions that fail, the one
-/// that holds the highest contended lock has lost to a transaction that got
-/// further, so some transaction always commits.
+/// Locks in ascending order of stripes, the same for all transactions (section 3.1, "encounter-time
+/// lock-sorting"). Who fails has lost to one that got further, so some transaction always commits.
 const SORTED: u8 = 0;
 /// Locks in the order of first access; on failure the lanes of the warp retry
 /// one after the other (section 4.2, `STM-HV-Backoff`).
 const BACKOFF: u8 = 1;
-/// Locks in the order of first access, and keeps its earlier locks while it waits for each one: the
-/// scheme of Cederman et al. 2010, where one lane of a block runs all of the block's transactions.
-/// The wait is bounded, which resolves a cycle.
+/// Locks in the order of first access, and keeps its earlier locks while it waits for each one
+/// (Cederman et al. 2010; one lane of a block runs its transactions). The wait is bounded, which
+/// resolves a cycle.
 const BLOCKING: u8 = 2;
 
 /// Time-stamp validation alone, as Xu et al. 2014 compare it; locks are acquired in ascending order.
@@ -404,31 +402,22 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
     /// Releases all locks: `ReleaseAndUpdateLocks` (lines 56-60), or without a version
     /// `ReleaseLocks`. It goes in the order of first access, which needs no sorting.
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, version: Option<Version>) {
-        let release = |entry: Entry| match version {
-            Some(version) if entry.access().contains(Access::WRITE) => {
-                let version = if Mutant::VersionTruncated.on(tx.lane) {
-                    Version(version.0 & 3)
-                } else {
-                    version
-                };
-                // SAFETY: the lock table is live. Relaxed: E5 precedes.
-                unsafe {
-                    tx.lane.store_relaxed_64(
-                        tx.stm.lock(entry.stripe()),
-                        LockWord::unlocked(version).0,
-                    );
+        let release = |entry: Entry| {
+            let version = match version {
+                Some(version) if entry.access().contains(Access::WRITE) => {
+                    let kept = if Mutant::VersionTruncated.on(tx.lane) {
+                        3
+                    } else {
+                        u64::MAX
+                    };
+                    Version(version.0 & kept)
                 }
-            }
-            Some(_) if Mutant::ReadStripeAtSnapshot.on(tx.lane) => {
-                // SAFETY: the lock table is live.
-                unsafe {
-                    tx.lane.store_relaxed_64(
-                        tx.stm.lock(entry.stripe()),
-                        LockWord::unlocked(tx.attempt.snapshot).0,
-                    );
-                }
-            }
-            _ => Self::unlock(tx, entry.stripe()),
+                Some(_) if Mutant::ReadStripeAtSnapshot.on(tx.lane) => tx.attempt.snapshot,
+                _ => return Self::unlock(tx, entry.stripe()),
+            };
+            let (lock, word) = (tx.stm.lock(entry.stripe()), LockWord::unlocked(version));
+            // SAFETY: the lock table is live. Relaxed: E5 precedes.
+            unsafe { tx.lane.store_relaxed_64(lock, word.0) };
         };
         // SAFETY: the logs are this lane's and hold its sets.
         unsafe { tx.attempt.locks.each(tx.lane, &tx.logs, release) };

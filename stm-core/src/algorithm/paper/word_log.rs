@@ -13,6 +13,10 @@ pub(crate) const BATCH: usize = 4;
 /// A repeated access to a word takes another entry, which costs less than a search:
 /// validation compares all of them, and write-back runs in order, so the last value stands.
 /// Only a set without room is searched and loses its duplicates before it counts as full.
+///
+/// # Safety
+/// Of each unsafe method: `logs` are the calling lane's and hold this set, of which an index `i` or a
+/// slot is an entry, and the words that it accesses are live.
 #[derive(Clone, Copy, Debug)]
 pub struct WordLog<const WRITES: bool> {
     len: u32,
@@ -32,7 +36,6 @@ impl<const WRITES: bool> WordLog<WRITES> {
         bloom: Bloom::EMPTY,
     };
 
-    /// Returns the number of entries, repeated accesses included.
     pub(crate) const fn len(&self) -> u32 {
         self.len
     }
@@ -45,10 +48,6 @@ impl<const WRITES: bool> WordLog<WRITES> {
         }
     }
 
-    /// Returns the address and the value of a slot.
-    ///
-    /// # Safety
-    /// The slot is of an entry of this set.
     unsafe fn pair<L: Lane>(lane: &L, slot: PairSlot) -> (WordAddress, u64) {
         // SAFETY: in the lane's own column, and this attempt stored it.
         unsafe {
@@ -57,10 +56,7 @@ impl<const WRITES: bool> WordLog<WRITES> {
         }
     }
 
-    /// Stores entry `i`.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`], and `i` is below the capacity.
+    /// Stores entry `i`, which need only be below the capacity.
     unsafe fn store<L: Lane>(lane: &L, logs: &Logs, i: u32, (address, value): (WordAddress, u64)) {
         let slot = Self::slot(lane, logs, i);
         // SAFETY: in the lane's own column.
@@ -81,9 +77,6 @@ impl<const WRITES: bool> WordLog<WRITES> {
     }
 
     /// Returns the last entry of a word that was written, or the first of one that was read.
-    ///
-    /// # Safety
-    /// `logs` are the calling lane's, and hold this set.
     pub(crate) unsafe fn find<L: Lane>(
         &self,
         lane: &L,
@@ -103,11 +96,8 @@ impl<const WRITES: bool> WordLog<WRITES> {
     ///
     /// # Errors
     /// [`Abort::ReadSetFull`] or [`Abort::WriteSetFull`] if there are more distinct words than
-    /// entries; the set keeps all its words. [`Abort::ReadStale`] if the word was read with another
-    /// value, so that it has changed between the two reads.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`].
+    /// entries; the set keeps all its words. [`Abort::ReadStale`] if the word was read before with
+    /// another value.
     pub(crate) unsafe fn push<L: Lane>(
         &mut self,
         lane: &L,
@@ -145,9 +135,6 @@ impl<const WRITES: bool> WordLog<WRITES> {
     }
 
     /// Writes to a word that has entry `i` already, or reads it again.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`], and the set has more than `i` entries.
     unsafe fn repeat<L: Lane>(lane: &L, logs: &Logs, i: u32, value: u64) -> Result<(), Abort> {
         let slot = Self::slot(lane, logs, i);
         // SAFETY: the entry is below the count, so this attempt stored it.
@@ -162,9 +149,6 @@ impl<const WRITES: bool> WordLog<WRITES> {
     }
 
     /// Removes duplicates: keeps one entry for each word.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`].
     unsafe fn compact<L: Lane>(&mut self, lane: &L, logs: &Logs) -> Result<(), Abort> {
         let mut kept = Self { len: 0, ..*self };
         for i in 0..self.len {
@@ -183,10 +167,6 @@ impl<const WRITES: bool> WordLog<WRITES> {
         Ok(())
     }
 
-    /// Returns the address of entry `i`.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`], and the set has more than `i` entries.
     pub(crate) unsafe fn address<L: Lane>(lane: &L, logs: &Logs, i: u32) -> WordAddress {
         // SAFETY: the entry is below the count, so this attempt stored it.
         WordAddress::from_bits(unsafe { lane.private_load_64(Self::slot(lane, logs, i).address) })
@@ -201,12 +181,6 @@ impl<const WRITES: bool> WordLog<WRITES> {
 #[stm_core_macros::inlined]
 impl ReadSet {
     /// Adds words and the values read from them, except those in the mask `skip`.
-    ///
-    /// # Errors
-    /// The errors are those of [`Self::push`].
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`].
     pub(crate) unsafe fn push_many<L: Lane, const N: usize>(
         &mut self,
         lane: &L,
@@ -234,9 +208,6 @@ impl ReadSet {
 
     /// Implements [`Mutant::RepeatedReadRefreshes`]: puts the new value into
     /// the word's entry, if there is one, and returns the old value.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`].
     pub(crate) unsafe fn refresh<L: Lane>(
         &self,
         lane: &L,
@@ -262,9 +233,6 @@ impl ReadSet {
 
     /// Loads the addresses of [`BATCH`] entries from `i` on, all in flight
     /// together; past the end, the last entry repeats.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`], and `i < len()`.
     pub(crate) unsafe fn addresses<L: Lane>(
         &self,
         lane: &L,
@@ -279,9 +247,6 @@ impl ReadSet {
     /// Validates by value: returns whether every word still holds the value
     /// read (Algorithm 3, lines 9-11 and 63-65). The loads are relaxed, several
     /// are in flight together, and the caller fences.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`], and the words read are live.
     pub(crate) unsafe fn holds<L: Lane>(&self, lane: &L, logs: &Logs) -> bool {
         let mut i = 0;
         while i < self.len {
@@ -311,16 +276,12 @@ impl WriteSet {
         self.len == 0
     }
 
-    /// Says whether the word may have been written, without accessing memory.
     pub(crate) const fn may_hold(&self, address: WordAddress) -> bool {
         self.bloom.may_contain(address)
     }
 
     /// Returns the value last written to a word, if the transaction wrote it
     /// (Algorithm 3, lines 22-23).
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`].
     pub(crate) unsafe fn get<L: Lane>(
         &self,
         lane: &L,
@@ -349,9 +310,6 @@ impl WriteSet {
 
     /// Implements [`Mutant::WriteAtReadPosition`]: stores a value into an
     /// entry, if the entry exists.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`].
     pub(crate) unsafe fn store_at<L: Lane>(&self, lane: &L, logs: &Logs, i: u32, value: u64) {
         if i < self.len {
             // SAFETY: the entry is below the count, so this attempt stored it.
@@ -361,9 +319,6 @@ impl WriteSet {
 
     /// Writes back: stores every buffered value, in order, relaxed (Algorithm 3, lines 80-81). The
     /// caller holds the locks, and fences before and after.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::find`], and the words written are live.
     pub(crate) unsafe fn write_back<L: Lane>(&self, lane: &L, logs: &Logs) {
         let mut i = 0;
         while i < self.len {

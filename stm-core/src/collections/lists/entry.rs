@@ -46,29 +46,17 @@ pub struct ListEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
     pub(super) before: Node,
     /// The first node with a key that is not smaller.
     pub(in crate::collections) node: Node,
-    /// The link of that node.
     pub(in crate::collections) after: u32,
-    /// Says whether that node has the key.
     pub(super) there: bool,
-    /// Says whether removals mark the node.
     pub(super) marks: bool,
 }
 
-impl<L: Lane, A: Algorithm, K: Key, V: Element> core::fmt::Debug for ListEntry<'_, '_, L, A, K, V> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ListEntry")
-            .field("list", &self.list)
-            .field("key", &self.key)
-            .field("there", &self.there)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::shown!([L: Lane, A: Algorithm, K: Key, V] ListEntry<'_, '_, L, A, K, V>: list, key, there; ..);
 
 #[stm_core_macros::inlined]
 impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V> {
-    /// Returns where the entry is, if the key is there: for
-    /// [`TLists::get_at`](super::TLists::get_at) and
-    /// [`TLists::set_at`](super::TLists::set_at) in the rest of this attempt.
+    /// Returns where the entry is, if the key is there: for [`TLists::get_at`] and
+    /// [`TLists::set_at`] in the rest of this attempt.
     pub fn place(&self) -> Option<ListPlace<'a, K, V>> {
         // Later walks release their own reads only, so the attempt keeps what it has
         // read of this node.
@@ -84,9 +72,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     }
 
     /// Returns the value, if the key is there.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`].
     #[device]
     pub fn get(&mut self) -> TxResult<Option<V>> {
         if !self.there {
@@ -97,9 +82,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     }
 
     /// Puts a value at the key and returns the one that was there.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::insert`].
     #[device]
     pub fn insert(mut self, value: V) -> TxResult<Option<V>> {
         let old = self.get()?;
@@ -114,9 +96,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     }
 
     /// Puts a value at the key if the key is absent, and returns whether it was.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::insert`].
     #[device]
     pub fn insert_new(mut self, value: V) -> TxResult<bool> {
         if !self.there {
@@ -126,9 +105,6 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     }
 
     /// Removes the key and returns its value.
-    ///
-    /// # Errors
-    /// The errors are those of [`TLists::remove`].
     #[device]
     pub fn remove(mut self) -> TxResult<Option<V>> {
         let Some(value) = self.get()? else {

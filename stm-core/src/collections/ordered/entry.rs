@@ -41,21 +41,11 @@ pub struct OrderedEntry<'t, 'a, L: Lane, A: Algorithm, K, V> {
     pub(super) map: TOrderedMap<A, K, V>,
     pub(super) key: K,
     pub(super) walk: Walk,
-    /// The leaf that the walk came to.
     pub(super) leaf: Option<(K, V)>,
     pub(super) there: bool,
 }
 
-impl<L: Lane, A: Algorithm, K: Key, V: Element> core::fmt::Debug
-    for OrderedEntry<'_, '_, L, A, K, V>
-{
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("OrderedEntry")
-            .field("key", &self.key)
-            .field("there", &self.there)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::shown!([L: Lane, A: Algorithm, K: Key, V] OrderedEntry<'_, '_, L, A, K, V>: key, there; ..);
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V> {
@@ -64,11 +54,7 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
         self.there
     }
 
-    /// Returns the value, if the key is there.
-    ///
-    /// # Errors
-    /// It returns none, as the value was read with the key; the signature is that
-    /// of [`ListEntry::get`](crate::collections::ListEntry::get).
+    /// Returns the value, if the key is there. It cannot fail, as the value was read with the key.
     pub fn get(&mut self) -> TxResult<Option<V>> {
         Ok(self.found())
     }
@@ -78,9 +64,6 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     }
 
     /// Puts a value at the key and returns the one that was there.
-    ///
-    /// # Errors
-    /// The errors are those of [`TOrderedMap::insert`].
     #[device]
     pub fn insert(mut self, value: V) -> TxResult<Option<V>> {
         let old = self.found();
@@ -96,9 +79,6 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     }
 
     /// Puts a value at the key if the key is absent, and returns whether it was.
-    ///
-    /// # Errors
-    /// The errors are those of [`TOrderedMap::insert`].
     #[device]
     pub fn insert_new(mut self, value: V) -> TxResult<bool> {
         if !self.there {
@@ -144,10 +124,7 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
             place = LinkWord::ROOT;
             below = map.read_link(self.tx, place)?;
             while below.is_branch() && below.shift() > shift {
-                place = LinkWord {
-                    branch: below,
-                    digit: digit(key, below.shift()),
-                };
+                place = LinkWord::of(below, digit(key, below.shift()));
                 below = map.read_link(self.tx, place)?;
             }
         }
@@ -167,9 +144,6 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
     }
 
     /// Removes the key and returns its value.
-    ///
-    /// # Errors
-    /// The errors are those of [`TOrderedMap::remove`].
     #[device]
     pub fn remove(self) -> TxResult<Option<V>> {
         let Some(value) = self.found() else {
@@ -183,10 +157,7 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
             let occupied = map.of_branch(tx, branch, Branch::<K>::value())?;
             let mut left = occupied & !(1 << last.digit);
             if left.is_power_of_two() {
-                let only = LinkWord {
-                    branch,
-                    digit: left.trailing_zeros() % WAYS as u32,
-                };
+                let only = LinkWord::of(branch, left.trailing_zeros() % WAYS as u32);
                 let other = map.read_link(tx, only)?;
                 map.write_link(tx, before, other)?;
                 map.write_link(tx, only, Link::NONE)?;
