@@ -44,31 +44,18 @@ impl Wrong for Verdict {
     }
 }
 
-/// The first of two arrays' differences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Difference<T> {
-    pub at: usize,
-    pub found: T,
-    pub expected: T,
-    pub more: usize,
-}
-
-impl<T: Copy + PartialEq> Difference<T> {
-    /// Returns the first difference of two arrays of one length, if they differ.
-    pub fn first(found: &[T], expected: &[T]) -> Option<Self> {
-        let mut wrong = found
-            .iter()
-            .zip(expected)
-            .enumerate()
-            .filter(|(_, (found, expected))| found != expected);
-        let (at, (&found, &expected)) = wrong.next()?;
-        Some(Self {
-            at,
-            found,
-            expected,
-            more: wrong.count(),
-        })
-    }
+/// Returns the first place at which two arrays of one length differ, what is found and what expected
+/// there, and how many more places differ.
+pub(super) fn first_difference<T: Copy + PartialEq>(
+    found: &[T],
+    expected: &[T],
+) -> Option<(usize, T, T, usize)> {
+    let pairs = found.iter().copied().zip(expected.iter().copied());
+    let mut wrong = pairs
+        .enumerate()
+        .filter(|(_, (found, expected))| found != expected);
+    let (at, (found, expected)) = wrong.next()?;
+    Some((at, found, expected, wrong.count()))
 }
 
 /// Says whether two totals agree, in a clause.
@@ -121,21 +108,6 @@ impl SharedWords {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_difference_is_found_and_the_others_are_counted() {
-        let difference = Difference::first(&[1, 2, 3, 4], &[1, 5, 3, 6]);
-        let expected = Difference {
-            at: 1,
-            found: 2,
-            expected: 5,
-            more: 1,
-        };
-        assert_eq!(difference, Some(expected));
-        assert_eq!(Difference::first(&[1, 2], &[1, 2]), None);
-        assert_eq!(totals(&3, &3), "the total is right");
-        assert_eq!(totals(&3, &4), "the total is 3, not 4");
-    }
 
     #[test]
     fn an_expectation_is_computed_once_for_each_number_of_transactions() {

@@ -3,9 +3,9 @@
 //! static form too. With a defect seeded into the transactional memory, the workloads' own checks
 //! notice. And what is measured beside them: contenders, and where the time goes.
 
-use common::input;
+use common::workload;
 use stamp_ports::record::{Row, Settings, record};
-use stamp_ports::workloads::AnyInput;
+use stamp_ports::workloads::AnyWorkload;
 use std::ops::ControlFlow;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Cpu, Device, RetryLimits, StmConfig};
@@ -44,8 +44,8 @@ fn crowded(warp_width: u32, seed: u64, transactions: u64) -> Settings {
 
 /// Records runs of a workload as the program does, whose results must be right and whose
 /// histories opaque.
-fn recorded<D: Device>(device: &D, variant: Variant, of: &AnyInput, settings: &Settings) -> Row {
-    let (name, id, seed) = (of.name(), device.id(), settings.seed);
+fn recorded<D: Device>(device: &D, variant: Variant, of: &AnyWorkload, settings: &Settings) -> Row {
+    let (name, id, seed) = (of.sizes().name(), device.id(), settings.seed);
     let what = format!("{name} {variant} on {id}, seed {seed}");
     let row = record(device, variant, of, settings, |history| {
         let verdict = opacity::check(&history)?;
@@ -55,7 +55,7 @@ fn recorded<D: Device>(device: &D, variant: Variant, of: &AnyInput, settings: &S
     let row = row.unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(row.wrong_state, None, "{what}");
     assert_eq!(row.attempts, row.transactions + row.aborted, "{what}");
-    let given = of.make(seed).expect("a workload").sizes().transactions();
+    let given = of.sizes().transactions();
     assert!(
         given.is_some() || row.transactions == settings.transactions,
         "{what}"
@@ -116,15 +116,16 @@ const STATIC: &str = "
     lockstep stack its64 random : 4x8 : 48 : eigenbench --hot-words 40 --static
 ";
 
-/// Returns an input by its name here, or by its options.
-fn named(line: &str) -> AnyInput {
-    input(match line {
+/// Returns a workload by its name here, or by its options.
+fn named(line: &str) -> AnyWorkload {
+    let line = match line {
         "BANK" => BANK,
         "EIGENBENCH" => EIGENBENCH,
         "KMEANS" => KMEANS,
         "VACATION" => VACATION,
         options => options,
-    })
+    };
+    workload(line, 1)
 }
 
 /// Records each row of a table; returns the histories that did not fit their buffers at first. There
@@ -137,7 +138,7 @@ fn everywhere(variant: Variant, rows: &str, settings: impl Fn(Settings) -> Setti
             panic!("{row}")
         };
         let number = |text: &str| text.parse::<u64>().expect(row);
-        let input = named(line);
+        let of = named(line);
         let settings = |width, seed| settings(crowded(width, seed, number(transactions)));
         let mut aborted = 0;
         let widths = widths.split(' ').map(|of| of.split_once('x').expect(row));
@@ -152,11 +153,11 @@ fn everywhere(variant: Variant, rows: &str, settings: impl Fn(Settings) -> Setti
                 continue;
             }
             let settings = settings(config.warp_width, config.seed);
-            let recorded = recorded(&Sim::new(config), variant, &input, &settings);
+            let recorded = recorded(&Sim::new(config), variant, &of, &settings);
             aborted += recorded.aborted;
             repeated += recorded.repeated;
         }
-        (0..4).for_each(|seed| drop(recorded(&Cpu::new(), variant, &input, &settings(4, seed))));
+        (0..4).for_each(|seed| drop(recorded(&Cpu::new(), variant, &of, &settings(4, seed))));
         assert!(
             aborted > 0 || variant == Variant::Cgl,
             "{row}: no conflicts"

@@ -10,6 +10,7 @@ use stm_kernels::bank::{
     CHECKS, FINDINGS, Rows, WRONG_SUMS,
 };
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
+use stm_kernels::rows::Transactional;
 
 mod check;
 mod input;
@@ -48,7 +49,6 @@ impl Bank {
 
 impl Workload for Bank {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = BankKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         let audits = f64::from(self.audit_percent) / 100.0;
@@ -134,27 +134,27 @@ impl Workload for Bank {
         Ok(wrong.or_else(|| audit_difference(&findings, audits)))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(data.work(data.accounts.view::<A>(), run.transactions))
-    }
-
     kernels! {
         of, data, run: match (of.form, of.adds_row);
-        (Form::Static, _) => BankUpdates, of.params(data, run);
-        (Form::Wide, _) => BankWideUpdates, BankWideParams {
-            bank: of.params(data, run),
+        (Form::Static, _) => BankUpdates<A>, data.params(run);
+        (Form::Wide, _) => BankWideUpdates<A>, BankWideParams {
+            bank: data.params(run),
             accounts: data.accounts.wide::<A>(),
         };
-        (Form::Dynamic, Some(_)) => BankAdds, {
+        (Form::Dynamic, Some(_)) => BankAdds<A>, {
             let sums = data.accounts.sums();
             let row_log2 = sums.row_len().trailing_zeros();
             run.on(data.work(Rows { sums: sums.view(), row_log2 }, run.transactions))
         };
-        (Form::Dynamic, None) => BankKernel, of.params(data, run);
+        (Form::Dynamic, None) => BankKernel<A>, data.params(run);
     }
 }
 
 impl<D: Device> Data<D> {
+    fn params<A: Algorithm>(&self, run: Run<A>) -> Transactional<A, BankWork<A::Array<i32>>> {
+        run.on(self.work(self.accounts.view::<A>(), run.transactions))
+    }
+
     fn work<B>(&self, accounts: B, transactions: u64) -> BankWork<B> {
         BankWork {
             accounts,

@@ -8,7 +8,7 @@
 use crate::workloads::compare::WORTH;
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use stm_core::Node;
 use stm_core::internal::host::in_ranges;
 use stm_kernels::ht::{HtPoolNode, bucket_of_key, key_of_node};
@@ -47,7 +47,7 @@ pub(super) fn renumbered(
 fn walk(
     (heads, nexts, keys): (&[u32], &[u32], &[u32]),
     buckets: Range<u64>,
-    seen: &[AtomicU64],
+    seen: &[AtomicBool],
 ) -> Result<usize, String> {
     let nodes = keys.len();
     let mut found = 0;
@@ -58,9 +58,8 @@ fn walk(
             wrong! {
                 node >= nodes => "bucket {bucket} links to node {node}, and there are {nodes}";
             }
-            let bit = 1 << (node % 64);
             wrong! {
-                seen[node / 64].fetch_or(bit, Ordering::Relaxed) & bit != 0 =>
+                seen[node].swap(true, Ordering::Relaxed) =>
                     "node {node} is met a second time, in bucket {bucket}: a cycle or a shared \
                      tail";
             }
@@ -85,7 +84,7 @@ pub(super) fn difference(
     keys_per_tx: u32,
 ) -> Option<String> {
     let nodes = keys.len();
-    let seen: Vec<AtomicU64> = (0..nodes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+    let seen: Vec<AtomicBool> = keys.iter().map(|_| AtomicBool::new(false)).collect();
     let mut found = 0;
     // A walk takes as long as its chains, so the fewer buckets there are, the more each is worth.
     let buckets = heads.len() as u64;
@@ -101,7 +100,7 @@ pub(super) fn difference(
     if found == nodes {
         return None;
     }
-    let there = |node: usize| seen[node / 64].load(Ordering::Relaxed) >> (node % 64) & 1 == 1;
+    let there = |node: usize| seen[node].load(Ordering::Relaxed);
     let lost = (0..nodes).find(|&node| !there(node)).unwrap_or(0);
     let transaction = lost / keys_per_tx as usize;
     let first = transaction * keys_per_tx as usize;

@@ -3,7 +3,7 @@
 
 use super::Ht;
 use super::check::{difference, keys};
-use crate::workloads::exclusion::{Excludes, Launches};
+use crate::workloads::contender::{Excludes, Launches};
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
@@ -30,7 +30,7 @@ impl<D: Device> Chains<D> {
         let nodes = transactions * u64::from(of.keys_per_tx);
         let bytes = nodes * 8 + u64::from(of.buckets) * 4;
         let fix = "use fewer --transactions or --buckets";
-        check_memory(device, "ht", bytes, bytes + nodes / 8, fix)?;
+        check_memory(device, "ht", bytes, bytes + nodes, fix)?;
         let keys_host = keys(seed, nodes);
         Ok(Self {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,

@@ -4,7 +4,7 @@ use super::points::{self, Points};
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
 use crate::workloads::form::check_host_memory;
-use crate::workloads::input::{Origin, SEED, file_name};
+use crate::workloads::input::{SEED, check_origin, file_name};
 use crate::workloads::prelude::*;
 use std::path::PathBuf;
 
@@ -53,24 +53,6 @@ impl Drawn {
         check_host_memory("the data of kmeans and its verification", bytes, fix)?;
         Ok(Points::generate(seed, points, dims, centres))
     }
-}
-
-pub type PointsFrom = Origin<Drawn>;
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct KmeansInput {
-    pub points: PointsFrom,
-    /// Whether their coordinates are scaled to a mean of 0 and a deviation of 1.
-    pub normalise: bool,
-    /// The fewest clusters; as many as the most, if `None`.
-    pub clusters_min: Option<u32>,
-    /// The most clusters; as many as points are drawn around, if `None`.
-    pub clusters_max: Option<u32>,
-    /// A clustering ends when at most this part of the points changed.
-    pub threshold: f64,
-    /// It ends after so many passes in any case.
-    pub passes_max: u32,
-    pub adds: bool,
 }
 
 /// The options of `kmeans`.
@@ -129,81 +111,68 @@ impl GenerateOptions {
     }
 }
 
-impl Input for KmeansInput {
-    type Workload = Kmeans;
+impl Input for Kmeans {
     type Options = Options;
 
     const TAKES: &'static [&'static str] = &["n", "input", "adds"];
 
-    fn sized(occasion: Occasion) -> Self {
-        Self {
-            points: PointsFrom::Drawn(Drawn::for_occasion(occasion)),
-            normalise: true,
-            clusters_min: None,
-            clusters_max: None,
-            threshold: 0.001,
-            passes_max: match occasion {
-                Occasion::Quick => 20,
-                // Each is a history, and the first ones move the most points.
-                Occasion::Recording(_) => 8,
-                // Passes are alike, so a few show the rate; one lock for all takes a second for each.
-                Occasion::Floor(_) | Occasion::Paper => 3,
-                // About STAMP's most.
-                _ => 500,
-            },
-            adds: false,
-        }
-    }
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let points_max = shared.transactions.unwrap_or(u64::MAX);
+    fn new(occasion: Occasion, options: &Options, shared: &SharedOptions) -> Result<Self> {
         let (shape, file) = (options.shape, shared.input.as_ref());
         let given = [
             ("--points", shape.points),
             ("--dims", shape.dims),
             ("--centres", shape.centres),
         ];
-        let points = (self.points).with(file, "generated points", &given, |base| {
-            let points = u64::from(base.points).min(points_max) as u32;
-            Drawn { points, ..base }.given(&shape, shared)
-        })?;
-        Ok(KmeansInput {
+        check_origin(file, "generated points", &given)?;
+        let (mut points, source, clusters) = if let Some(path) = file {
+            let source = Source::File(file_name(path));
+            (points::read(path)?, source, CLUSTERS_OF_FILE)
+        } else {
+            let sized = Drawn::for_occasion(occasion);
+            let points_max = shared.transactions.unwrap_or(u64::MAX);
+            let points = u64::from(sized.points).min(points_max) as u32;
+            let drawn = Drawn { points, ..sized }.given(&shape, shared);
+            let few = drawn.points.min(drawn.centres);
+            (
+                drawn.draw(shared.seed)?,
+                Source::Generated(drawn.centres),
+                few,
+            )
+        };
+        if !options.no_normalise {
+            points.normalise();
+        }
+        let clusters_max = options.clusters_max.unwrap_or(clusters);
+        let passes_max = match occasion {
+            Occasion::Quick => 20,
+            // Each is a history, and the first ones move the most points.
+            Occasion::Recording(_) => 8,
+            // Passes are alike, so a few show the rate; one lock for all takes a second for each.
+            Occasion::Floor(_) | Occasion::Paper => 3,
+            // About STAMP's most.
+            _ => 500,
+        };
+        Ok(Self {
             points,
-            normalise: self.normalise && !options.no_normalise,
-            clusters_min: shared.n.or(self.clusters_min),
-            clusters_max: options.clusters_max.or(self.clusters_max),
-            threshold: options.threshold.unwrap_or(self.threshold),
-            passes_max: options.passes_max.unwrap_or(self.passes_max),
-            adds: shared.adds || self.adds,
+            source,
+            normalised: !options.no_normalise,
+            clusters_min: shared.n.unwrap_or(clusters_max),
+            clusters_max,
+            threshold: options.threshold.unwrap_or(0.001),
+            passes_max: options.passes_max.unwrap_or(passes_max),
+            adds: shared.adds,
         })
     }
 
-    fn make(&self, seed: u64) -> Result<Kmeans> {
-        let (mut points, source, clusters) = match &self.points {
-            PointsFrom::Drawn(drawn) => {
-                let points = drawn.draw(seed)?;
-                let few = points.len().min(drawn.centres as usize) as u32;
-                (points, Source::Generated(drawn.centres), few)
+    fn redrawn(&self, seed: u64) -> Result<Self> {
+        let mut of = self.clone();
+        if let Source::Generated(centres) = of.source {
+            of.points = Points::generate(seed, of.points.len() as u32, of.dims(), centres);
+            if of.normalised {
+                of.points.normalise();
             }
-            PointsFrom::File(path) => {
-                let source = Source::File(file_name(path));
-                (points::read(path)?, source, CLUSTERS_OF_FILE)
-            }
-        };
-        if self.normalise {
-            points.normalise();
         }
-        let clusters_max = self.clusters_max.unwrap_or(clusters);
-        Ok(Kmeans {
-            points,
-            source,
-            normalised: self.normalise,
-            clusters_min: self.clusters_min.unwrap_or(clusters_max),
-            clusters_max,
-            threshold: self.threshold,
-            passes_max: self.passes_max,
-            adds: self.adds,
-        })
+        Ok(of)
     }
 }
 

@@ -32,7 +32,7 @@ mod passes;
 mod points;
 mod sequential;
 
-pub use input::{Drawn, GenerateOptions, Kmeans, KmeansInput, Options, PointsFrom, Source};
+pub use input::{Drawn, GenerateOptions, Kmeans, Options, Source};
 pub use points::{Points, read};
 
 pub use passes::Data;
@@ -85,7 +85,6 @@ impl Kmeans {
 
 impl Workload for Kmeans {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = KMeans<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         floor::contenders(self)
@@ -154,10 +153,6 @@ impl Workload for Kmeans {
             let made = data.found.passes.len();
             (made != clusterings).then(|| format!("{made} of {clusterings} clusterings were made"))
         }))
-    }
-
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(data.work(self, run.transactions))
     }
 
     fn compile<D: Device, A: Algorithm>(

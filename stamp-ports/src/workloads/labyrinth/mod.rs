@@ -9,7 +9,7 @@
 use crate::numbers::digits3;
 use crate::workloads::prelude::*;
 use check::{Counts, Left, check, initial_grid};
-pub use input::{Claim, Drawn, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
+pub use input::{Claim, Drawn, GenerateOptions, Labyrinth, Options};
 use maze::cell;
 pub use maze::{Coordinate, Maze, Request};
 use serde_json::json;
@@ -152,7 +152,6 @@ impl<D: Device> Data<D> {
 /// transactions.
 impl Workload for Labyrinth {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = Router<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![routed().critical_section::<CriticalSection>(self, ("paths", 1.0))]
@@ -255,14 +254,10 @@ impl Workload for Labyrinth {
         }
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(data.work(self, run.transactions))
-    }
-
     kernels! {
         of, data, run between begin, end: match of.claim == Claim::Block && A::TEAMS;
-        true => LabyrinthByBlock, of.params(data, run);
-        false => Router, of.params(data, run);
+        true => LabyrinthByBlock<A>, run.on(data.work(of, run.transactions));
+        false => Router<A>, run.on(data.work(of, run.transactions));
     }
 }
 
@@ -270,7 +265,6 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
     Uses {
         // A path has as much room as a transaction's sets.
         fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),
-        launched: |data, time| data.time = time,
         // How much of the time the claims take.
         note: |of, data| {
             let last = of.remarks(data).into_iter().next_back();
@@ -278,7 +272,8 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
         },
         ..Uses::own(
             |of: &Labyrinth, _, data: &mut Data<_>, transactions, launch| {
-                launch(data.work::<Cgl>(of, transactions))
+                data.time = launch(data.work::<Cgl>(of, transactions))?;
+                Ok(data.time)
             },
         )
     }

@@ -107,7 +107,6 @@ impl Vacation {
 
 impl Workload for Vacation {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = VacationKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![sections().critical_section::<CriticalSection>(self, ("tasks", 1.0))]
@@ -180,8 +179,8 @@ impl Workload for Vacation {
         observed(data.found.as_ref())
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        VacationParams {
+    kernels! {
+        _, data, run => VacationKernel<A>, VacationParams {
             stm: run.stm,
             tables: data.tables.view::<A>(),
             lists: data.lists.view::<A>(),
@@ -321,20 +320,20 @@ mod tests {
 
     /// Runs the sections by one lane, and verifies what they leave.
     fn launch(device: &Cpu, of: &Vacation, data: &mut Sections<Cpu>, tasks: u64) {
-        use crate::workloads::exclusion::Held;
+        use crate::workloads::contender::Excludes;
         use stm_core::host::{Device, Launch};
         use stm_kernels::floor::{Guarded, Lock};
         let uses = sections();
         (uses.reset)(of, data).unwrap();
-        let lock = Held::<Lock, _>::new(device, 1, "the lock").unwrap();
+        let made = Lock::make(device, 1, 1, "the lock").unwrap();
         let run = (uses.launches)(of, device, data, tasks, &mut |work| {
-            let lock = lock.view();
+            let lock = Lock::view(&made);
             let (shape, params) = (Launch::new(1, 1), Guarded { lock, work });
-            // SAFETY: the parameters are views of what `data` and `lock` keep.
+            // SAFETY: the parameters are views of what `data` and `made` keep.
             Ok(unsafe { device.launch::<CriticalSection>(&shape, &params)? })
         });
         run.unwrap();
-        assert_eq!(lock.wrong().unwrap(), None);
+        Lock::check(&made).unwrap();
         assert_eq!((uses.verify)(of, data, tasks).unwrap(), None);
     }
 }
