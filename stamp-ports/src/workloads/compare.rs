@@ -2,6 +2,7 @@
 //! on that: verification has millions of transactions to replay.
 
 use crate::error::Result;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stm_core::host;
@@ -58,13 +59,22 @@ pub(super) fn first_difference<T: Copy + PartialEq>(
     Some((at, found, expected, wrong.count()))
 }
 
-/// Says whether two totals agree, in a clause.
-pub fn totals<T: PartialEq + std::fmt::Display>(found: &T, expected: &T) -> String {
-    if found == expected {
-        "the total is right".into()
-    } else {
-        format!("the total is {found}, not {expected}")
-    }
+/// Says in which element two arrays of one length differ first, and whether their totals agree. `one`
+/// is what an element is called, and `has` the verb for its value.
+pub(super) fn differing<T: Copy + PartialEq + Display, S: PartialEq + Display>(
+    (one, has): (&str, &str),
+    found: &[T],
+    expected: &[T],
+    total: impl Fn(&[T]) -> S,
+) -> Option<String> {
+    let (at, value, right, more) = first_difference(found, expected)?;
+    let totals = match (total(found), total(expected)) {
+        (found, expected) if found == expected => "the total is right".into(),
+        (found, expected) => format!("the total is {found}, not {expected}"),
+    };
+    Some(format!(
+        "{one} {at} {has} {value}, not {right}, and {more} more {one}s differ; {totals}"
+    ))
 }
 
 /// What a run of a number of transactions must leave. It is computed once and kept for the repeats.

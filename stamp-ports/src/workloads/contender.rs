@@ -80,20 +80,6 @@ pub const fn lanes((blocks, threads): (u32, u32)) -> u64 {
     blocks as u64 * threads as u64
 }
 
-/// Returns the launch of a kernel in this shape, with so many bytes of dynamic shared memory.
-pub fn fitting<K: Kernel>(
-    device: &impl Device,
-    (blocks, threads): (u32, u32),
-    shared_bytes: u32,
-) -> Result<Shape> {
-    let launch = Shape {
-        shared_bytes,
-        ..Shape::new(blocks, threads)
-    };
-    refuse_if_none(device.resident_blocks::<K>(&launch)?, threads, K::ENTRY)?;
-    Ok(launch)
-}
-
 /// Refuses a launch of which no block is resident. It is not generic, so that it is compiled once.
 fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()> {
     refuse! {
@@ -419,8 +405,11 @@ where
         }
         (uses.fit)(of, device, data, (shape.0, lanes))?;
         (uses.reset)(of, data)?;
-        let shared_bytes = V::shared_bytes(&self.exclusion) + (uses.shared_bytes)(of);
-        let launch = fitting::<K>(device, shape, shared_bytes)?;
+        let launch = Shape {
+            shared_bytes: V::shared_bytes(&self.exclusion) + (uses.shared_bytes)(of),
+            ..Shape::new(shape.0, shape.1)
+        };
+        refuse_if_none(device.resident_blocks::<K>(&launch)?, shape.1, K::ENTRY)?;
         let view = V::view(&self.exclusion);
         (uses.launches)(of, device, data, transactions, &mut |work| {
             let params = K::Params::join(view, work);

@@ -294,35 +294,35 @@ pub fn check_memory<D: Device>(
     fix: &'static str,
 ) -> Result<()> {
     let on_host = device.id() == "cpu";
-    let host_needed = host_bytes.saturating_add(if on_host { device_bytes } else { 0 });
+    let host_bytes = host_bytes.saturating_add(if on_host { device_bytes } else { 0 });
     check_host_memory(
         &format!("the data of {name} and its verification"),
-        host_needed,
+        host_bytes,
         fix,
     )?;
     let available = device.available_bytes()?;
-    if device_bytes > available {
-        return Err(Error::TooLarge {
-            what: format!("the data of {name} on {}", device.id()),
-            needed: device_bytes,
-            available,
-            fix,
-        });
-    }
-    Ok(())
+    check_room(
+        format!("the data of {name} on {}", device.id()),
+        (device_bytes, available),
+        fix,
+    )
 }
 
 pub fn check_host_memory(what: &str, needed: u64, fix: &'static str) -> Result<()> {
     let available = Cpu::new().available_bytes()?;
-    if needed > available {
-        return Err(Error::TooLarge {
-            what: format!("{what} on the host"),
-            needed,
-            available,
-            fix,
-        });
+    check_room(format!("{what} on the host"), (needed, available), fix)
+}
+
+fn check_room(what: String, (needed, available): (u64, u64), fix: &'static str) -> Result<()> {
+    if needed <= available {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::TooLarge {
+        what,
+        needed,
+        available,
+        fix,
+    })
 }
 
 /// Says in an implementation of `Workload` which fields of the data transactions access, or which of

@@ -1,7 +1,7 @@
 //! HT, hash table: each transaction inserts several keys, all or none.
 
 use crate::workloads::prelude::*;
-use check::{difference, keys, renumbered};
+use check::{allocated, difference, keys, preassigned};
 use stm_core::host::{Nodes, PreassignedNodes};
 use stm_kernels::ht::{
     BATCH, HashTable, HashTablePool, HashTableUpdates, HtNode, HtPoolNode, HtPoolWork, HtWork,
@@ -221,14 +221,20 @@ impl Workload for Ht {
         if self.nodes == NodeSource::Pool {
             let (pool, records) = (data.pool.pool(), data.pool.records().download()?);
             let index = |node| pool.view().index(node);
-            let (heads, nexts) = renumbered(&heads, &records, index, &pool.taken()?, keys);
-            let wrong = difference(&heads, &nexts, keys, self.keys_per_tx);
+            let linked = allocated(&records, index, &pool.taken()?, keys);
+            let follow = |link| linked.get(&link).copied();
+            let wrong = difference(&heads, keys, self.keys_per_tx, follow);
             let leaked = pool.check(nodes as u64).err();
             return Ok(wrong.or_else(|| leaked.map(|error| error.to_string())));
         }
         let records = data.nodes.records().download()?;
         let nexts: Vec<u32> = records.into_iter().map(|node| node.next).collect();
-        Ok(difference(&heads, &nexts, keys, self.keys_per_tx))
+        Ok(difference(
+            &heads,
+            keys,
+            self.keys_per_tx,
+            preassigned(&nexts),
+        ))
     }
 
     kernels! {

@@ -9,7 +9,7 @@
 //! Without transactions it is measured without synchronisation, by atomic additions, and as
 //! critical sections.
 
-use crate::workloads::compare::{SharedWords, in_ranges, totals};
+use crate::workloads::compare::{SharedWords, differing, in_ranges};
 use crate::workloads::prelude::*;
 use stm_core::{Element, TArray};
 use stm_kernels::draw::draw;
@@ -231,10 +231,7 @@ impl Ra {
         let replay = || self.replay(seed, transactions);
         let expected = expected(&mut data.expected, transactions, replay);
         let sum = |words: &[u32]| words.iter().fold(0u32, |sum, w| sum.wrapping_add(*w));
-        let wrong = first_difference(&found, expected).map(|(at, is, right, more)| {
-            let totals = totals(&sum(&found), &sum(expected));
-            format!("word {at} is {is}, not {right}, and {more} more words differ; {totals}")
-        });
+        let wrong = differing(("word", "is"), &found, expected, sum);
         Ok((wrong, halves))
     }
 
