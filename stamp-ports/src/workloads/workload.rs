@@ -263,7 +263,7 @@ pub trait Workload: Sizes + Input {
         observation: Observation,
     ) -> Result<Duration>;
 
-    /// One run: most workloads launch a kernel once ([`kernels!`](super::form::kernels)). Those of
+    /// One run: most workloads launch a kernel once (`kernels!`). Those of
     /// several launches make them all here, and what they do between them is not timed.
     fn run<D: Device, A: Algorithm>(
         &self,
