@@ -4,7 +4,7 @@
 use super::Data;
 use super::check::check_set;
 use super::input::Genome;
-use crate::workloads::contender::Launch;
+use crate::workloads::exclusion::Launch;
 use crate::workloads::form::filling;
 use crate::workloads::prelude::*;
 use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};

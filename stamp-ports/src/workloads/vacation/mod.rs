@@ -320,7 +320,7 @@ mod tests {
 
     /// Runs the sections by one lane, and verifies what they leave.
     fn launch(device: &Cpu, of: &Vacation, data: &mut Sections<Cpu>, tasks: u64) {
-        use crate::workloads::contender::Excludes;
+        use crate::workloads::exclusion::Excludes;
         use stm_core::host::{Device, Launch};
         use stm_kernels::floor::{Guarded, Lock};
         let uses = sections();
