@@ -43,7 +43,7 @@ pub(super) fn workloads(
     let progress = Progress::new();
     let make = |name: &&str| {
         progress.say(format!("{name}: making the input"));
-        args.input(name, occasion)?.make(args.shared.seed)
+        args.workload(name, occasion)
     };
     names.iter().map(make).collect()
 }

@@ -16,7 +16,7 @@ use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
 use crate::store::{Document, NameList};
 use crate::workloads::input::Occasion;
-use crate::workloads::{AnyInput, parse_names};
+use crate::workloads::{AnyWorkload, parse_names};
 use clap::Args;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
@@ -160,28 +160,31 @@ impl Judging<'_> {
     /// Records and judges a run of a result. What the run itself cannot do is in the verdict.
     fn judge(&self, result: &Speedup) -> Result<Isolation> {
         let known = Variant::ALL.iter().find(|v| v.name() == result.resolved);
-        let (Some(&variant), Some(input)) = (known, self.plan.input(&result.workload)) else {
+        let workload = self.plan.workload(&result.workload, self.seed);
+        let (Some(&variant), Ok(workload)) = (known, workload) else {
             let (file, of, resolved) = (Paper::FILE_NAME, &result.workload, &result.resolved);
             return Err(Error::Usage(format!(
                 "{file} has a result of {of} {resolved}, which this program does not know: use the \
                  program that wrote it"
             )));
         };
-        match self.record(variant, &input, result) {
+        match self.record(variant, &workload, result) {
             Err(Error::History(Unjudged::BufferFull { .. })) => {}
             other => return or_note(other),
         }
         let small = Occasion::Recording(self.device.kind());
-        let Some(input) = AnyInput::sized(&result.workload, small) else {
-            return Ok(Isolation::not_judged("its records do not fit".into()));
-        };
-        let summary = input.make(self.seed)?.sizes().summary();
-        let mut verdict = or_note(self.record(variant, &input, result))?;
-        verdict.input = Some(summary);
+        let workload = AnyWorkload::sized(&result.workload, small, self.seed)?;
+        let mut verdict = or_note(self.record(variant, &workload, result))?;
+        verdict.input = Some(workload.sizes().summary());
         Ok(verdict)
     }
 
-    fn record(&self, variant: Variant, input: &AnyInput, result: &Speedup) -> Result<Isolation> {
+    fn record(
+        &self,
+        variant: Variant,
+        workload: &AnyWorkload,
+        result: &Speedup,
+    ) -> Result<Isolation> {
         let settings = Settings {
             transactions: result.transactions_full,
             runs_max: Some(1),
@@ -194,7 +197,7 @@ impl Judging<'_> {
             time_limit: Some(LIMIT),
             ..Settings::default()
         };
-        let (row, note) = record_judged(self.device, variant, input, &settings)?;
+        let (row, note) = record_judged(self.device, variant, workload, &settings)?;
         Ok(Isolation {
             opaque: Some(note.is_none()),
             transactions: row.transactions,

@@ -9,7 +9,7 @@ use crate::output::aligned;
 use crate::variants::AskedVariant;
 use crate::workloads::contender::{Contender, ContenderKind};
 use crate::workloads::input::{Occasion, SEED};
-use crate::workloads::{AnyInput, WORKLOADS};
+use crate::workloads::{AnyWorkload, WORKLOADS};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Write, stdout};
@@ -22,10 +22,7 @@ type Implementations = (&'static str, Vec<&'static str>);
 fn implementations() -> Result<[Vec<Implementations>; 2]> {
     let mut all = [Vec::new(), Vec::new()];
     for &(workload, _) in WORKLOADS {
-        let input = AnyInput::sized(workload, Occasion::Quick);
-        let Some(made) = input.map(|input| input.make(SEED)).transpose()? else {
-            continue;
-        };
+        let made = AnyWorkload::sized(workload, Occasion::Quick, SEED)?;
         let is_of_sync = |of: &Contender<'_>| of.kind == ContenderKind::Excluding;
         let (of_sync, of_floor): (Vec<_>, Vec<_>) =
             made.contenders().into_iter().partition(is_of_sync);

@@ -10,7 +10,7 @@ use crate::store::NameList;
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
 use crate::workloads::options::WorkloadArgs;
-use crate::workloads::{AnyInput, parse_names};
+use crate::workloads::{AnyWorkload, parse_names};
 use clap::{Arg, Args};
 use std::io::{Write, stderr, stdout};
 use std::ops::ControlFlow;
@@ -161,10 +161,10 @@ fn default_shape(kind: DeviceKind, workload: &str, variant: Variant) -> (u32, u3
     }
 }
 
-fn settings(args: &RecordArgs, input: &AnyInput, shape: (u32, u32)) -> Settings {
+fn settings(args: &RecordArgs, workload: &AnyWorkload, shape: (u32, u32)) -> Settings {
     let shared = &args.input.shared;
     Settings {
-        transactions: (shared.transactions).unwrap_or(record::transactions(input)),
+        transactions: (shared.transactions).unwrap_or(record::transactions(workload)),
         blocks: args.blocks.unwrap_or(shape.0),
         threads: args.threads.unwrap_or(shape.1),
         locks: args.locks,
@@ -209,14 +209,14 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
     }
     let mut right = true;
     for name in &args.workload {
-        let input = record::input(name, &args.input, kind)?;
+        let workload = record::workload(name, &args.input, kind)?;
         if !args.json {
             say(format_args!("{name} on {}", device.name()))?;
             say(HEAD)?;
         }
         for &variant in &args.variant {
-            let settings = settings(args, &input, default_shape(kind, name, variant));
-            right &= record_variant(device, args, variant, &input, &settings)?;
+            let settings = settings(args, &workload, default_shape(kind, name, variant));
+            right &= record_variant(device, args, variant, &workload, &settings)?;
         }
     }
     Ok(right)
@@ -226,7 +226,7 @@ fn record_variant(
     device: &AnyDevice,
     args: &RecordArgs,
     variant: Variant,
-    input: &AnyInput,
+    workload: &AnyWorkload,
     settings: &Settings,
 ) -> Result<bool> {
     let judge = args.check || args.page.is_some() || args.out.is_none();
@@ -237,9 +237,12 @@ fn record_variant(
         (true, false) => "-static",
         (true, true) => "-static-wide",
     };
-    let row = record::record(device, variant, input, settings, |history: History| {
+    let row = record::record(device, variant, workload, settings, |history: History| {
         if let Some(dir) = &args.out {
-            let file = format!("{}-{variant}{form}-{number}.history", input.name());
+            let file = format!(
+                "{}-{variant}{form}-{number}.history",
+                workload.sizes().name()
+            );
             history.save(&dir.join(file))?;
             number += 1;
         }
@@ -259,7 +262,7 @@ fn record_variant(
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    show(args, input.name(), &row, &judged)?;
+    show(args, workload.sizes().name(), &row, &judged)?;
     Ok(judged.violations == 0 && row.wrong_state.is_none())
 }
 
@@ -273,8 +276,8 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
         ));
     };
     check_options(&[name], &args.input)?;
-    let input = record::input(name, &args.input, DeviceKind::Cuda)?;
-    let settings = settings(args, &input, (132, 256));
+    let workload = record::workload(name, &args.input, DeviceKind::Cuda)?;
+    let settings = settings(args, &workload, (132, 256));
     say(format_args!(
         "{:<32}{:>9}{:>14}{:>14}{:>11}  {}",
         "defect", "launch", "transactions", "attempts", "kernel s", "found"
@@ -282,7 +285,9 @@ fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<
     let wanted = |m: Mutant| which == "all" || which == m.name();
     for &(mutant, _) in RA_MUTANTS.iter().filter(|(m, _)| wanted(*m)) {
         for &delayed in &[false, true][..=usize::from(args.delays)] {
-            say(record_defect(device, mutant, delayed, &input, &settings)?)?;
+            say(record_defect(
+                device, mutant, delayed, &workload, &settings,
+            )?)?;
         }
     }
     Ok(true)
@@ -293,12 +298,12 @@ fn record_defect(
     device: &AnyDevice,
     mutant: Mutant,
     delayed: bool,
-    input: &AnyInput,
+    workload: &AnyWorkload,
     settings: &Settings,
 ) -> Result<String> {
     let mut judged = Judged::default();
     let mut impossible = None;
-    let row = record_mutant(device, mutant, delayed, input, settings, |history| {
+    let row = record_mutant(device, mutant, delayed, workload, settings, |history| {
         match judged.judge(&history) {
             Err(Error::History(error @ stm_history::error::Error::Impossible { .. })) => {
                 impossible = Some(error.to_string());

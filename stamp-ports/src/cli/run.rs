@@ -325,14 +325,12 @@ pub(super) fn demonstrate() -> Result<bool> {
 mod tests {
     use super::*;
     use crate::testing::has;
-    use crate::workloads::AnyInput;
 
     #[test]
     fn without_time_left_each_workload_has_its_first_variants_and_the_others_are_named() {
         let device = AnyDevice::cpu();
         let workloads: Vec<AnyWorkload> = ["pool", "counter"]
-            .map(|name| AnyInput::sized(name, Occasion::Quick).expect("a workload"))
-            .map(|input| input.make(1).expect("small"))
+            .map(|name| AnyWorkload::sized(name, Occasion::Quick, 1).expect("a workload"))
             .into();
         let variants = demonstration::variants().len();
         let line = "run all --locks 1K --transactions 6400 --json";

@@ -101,16 +101,15 @@ mod tests {
     use super::*;
     use crate::devices::AnyDevice;
     use crate::workloads::input::Occasion;
-    use crate::workloads::{AnyInput, WORKLOADS};
+    use crate::workloads::{AnyWorkload, WORKLOADS};
     use stm_core::host::Device;
 
     fn on_gpu(workload: &str, algorithm: Variant) -> (u32, u32) {
-        let input = AnyInput::sized(workload, Occasion::Quick).expect("a workload");
+        let workload = AnyWorkload::sized(workload, Occasion::Quick, 1).expect("a workload");
         let limits = Limits {
             processors: 100,
             ..AnyDevice::cpu().limits()
         };
-        let workload = input.make(1).expect("small");
         launch(workload.sizes(), algorithm, DeviceKind::Cuda, &limits)
     }
 

@@ -354,9 +354,6 @@ impl<'s, 'a> Bench<'s, 'a> {
     /// nothing if it could not be recorded.
     fn accesses(&mut self) -> Result<Option<[f64; 2]>> {
         let workload = self.workload.sizes();
-        let Some(input) = self.plan.input(workload.name()) else {
-            return Ok(None);
-        };
         let (blocks, threads) = recorded_shape(self.room, workload.by_blocks());
         let settings = Settings {
             transactions: self.plan.recorded.min(self.search.transactions),
@@ -371,7 +368,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         };
         let mut found = [0; 3];
         let device = self.search.runner.device();
-        let recorded = record(device, RECORDED, &input, &settings, |history| {
+        let recorded = record(device, RECORDED, self.workload, &settings, |history| {
             add_accesses(&mut found, &history);
             Ok(ControlFlow::Continue(()))
         });
@@ -404,7 +401,6 @@ fn add_accesses([commits, reads, writes]: &mut [u64; 3], history: &History) {
 mod tests {
     use super::*;
     use crate::devices::AnyDevice;
-    use crate::workloads::AnyInput;
     use crate::workloads::form::Form;
     use crate::workloads::ra::Ra;
     use stm_history::history::{Attempt, Header, InitialMemory};
@@ -412,7 +408,7 @@ mod tests {
     #[test]
     fn the_reads_and_writes_of_committed_transactions_are_counted() {
         let (words, reads, writes, form) = (1 << 10, 16, 5, Form::Dynamic);
-        let input = AnyInput::Ra(Ra {
+        let of = AnyWorkload::from(Ra {
             words,
             reads,
             writes,
@@ -423,7 +419,7 @@ mod tests {
             ..Settings::default()
         };
         let mut found = [0; 3];
-        let recorded = record(&AnyDevice::cpu(), RECORDED, &input, &settings, |history| {
+        let recorded = record(&AnyDevice::cpu(), RECORDED, &of, &settings, |history| {
             add_accesses(&mut found, &history);
             Ok(ControlFlow::Continue(()))
         });

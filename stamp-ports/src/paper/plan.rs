@@ -12,7 +12,7 @@ use crate::head::Head;
 use crate::measure::launches;
 use crate::measure::search::Effort;
 use crate::variants::{AskedVariant, parse_list};
-use crate::workloads::AnyInput;
+use crate::workloads::AnyWorkload;
 use crate::workloads::input::Occasion;
 use crate::workloads::workload::Sizes;
 use serde::{Deserialize, Serialize};
@@ -172,19 +172,17 @@ impl Plan {
         if quick { QUICK } else { FULL }
     }
 
-    /// A workload's input: the full one is the paper's Table 1, which the defaults are.
-    pub(crate) fn input(&self, workload: &str) -> Option<AnyInput> {
+    /// A workload: the full one is the paper's Table 1, which the defaults are.
+    pub(crate) fn workload(&self, name: &str, seed: u64) -> Result<AnyWorkload> {
         let occasion = [Occasion::Paper, Occasion::Quick][usize::from(self.quick)];
-        AnyInput::sized(workload, occasion)
+        AnyWorkload::sized(name, occasion, seed)
     }
 
-    /// The input for one thread alone where it is not that of the workload: a small one where
-    /// the input says how many transactions there are, as these would take one thread minutes.
-    pub(super) fn alone_input(&self, workload: &str, seed: u64) -> Result<Option<AnyInput>> {
-        let Some(small) = AnyInput::sized(workload, Occasion::Quick) else {
-            return Ok(None);
-        };
-        let fixed = small.make(seed)?.sizes().transactions().is_some();
+    /// The workload for one thread alone where it is another: a small one where the input says how
+    /// many transactions there are, as these would take one thread minutes.
+    pub(super) fn alone(&self, name: &str, seed: u64) -> Result<Option<AnyWorkload>> {
+        let small = AnyWorkload::sized(name, Occasion::Quick, seed)?;
+        let fixed = small.sizes().transactions().is_some();
         Ok((fixed && !self.quick).then_some(small))
     }
 
@@ -367,7 +365,7 @@ mod tests {
                 assert!(!plan.fig4_shapes(&room).is_empty());
             }
             for &(name, _) in WORKLOADS {
-                assert!(plan.input(name).is_some(), "{name}");
+                assert!(plan.workload(name, 1).is_ok(), "{name}");
             }
         }
     }

@@ -7,10 +7,10 @@ use super::plan::{FIG4_VARIANTS, Plan, Room, Section};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::variants::AskedVariant;
+use crate::workloads::AnyWorkload;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::eigenbench::Eigenbench;
 use crate::workloads::input::Occasion;
-use crate::workloads::{AnyInput, AnyWorkload};
 use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
 
@@ -43,7 +43,7 @@ impl Point {
 
 #[derive(Debug)]
 pub(super) struct Group {
-    pub(super) input: AnyInput,
+    pub(super) workload: AnyWorkload,
     pub(super) points: Vec<Point>,
 }
 
@@ -76,25 +76,24 @@ impl Asked<'_> {
         };
         let mut groups = Vec::new();
         for &name in self.workloads {
-            let Some(input) = self.plan.input(name) else {
-                continue;
-            };
+            let workload = self.plan.workload(name, seed)?;
             let lacks = |section| lacks(section, name);
             let mut points = Vec::new();
             if lacks(Section::Fig2) {
                 points.extend(AskedVariant::all().into_iter().map(Point::Speedup));
                 // Whatever the sizes are.
-                let small = AnyInput::sized(name, Occasion::Quick);
-                let small = small.map(|input| input.make(seed)).transpose()?;
-                let contenders = small.iter().flat_map(AnyWorkload::contenders::<AnyDevice>);
-                let has = { contenders }.any(|c| c.kind == ContenderKind::CriticalSection);
+                let small = AnyWorkload::sized(name, Occasion::Quick, seed)?;
+                let mut contenders = small.contenders::<AnyDevice>().into_iter();
+                let has = contenders.any(|c| c.kind == ContenderKind::CriticalSection);
                 points.extend(has.then_some(Point::CriticalSections));
             }
             if lacks(Section::Table1) {
                 points.push(Point::Characteristics);
             }
             if lacks(Section::Fig3) {
-                let shapes = self.plan.thread_shapes(self.room, input.is_by_blocks());
+                let shapes = self
+                    .plan
+                    .thread_shapes(self.room, workload.sizes().by_blocks());
                 let last = shapes.len().saturating_sub(1);
                 for (i, shape) in shapes.into_iter().enumerate() {
                     // Under `cgl` and `vbv` one transaction commits at a time, and with a whole
@@ -108,18 +107,18 @@ impl Asked<'_> {
             }
             let fig5 = lacks(Section::Fig5);
             points.extend(fig5.then_some(Point::Breakdown { alone: false }));
-            let other = fig5.then(|| self.plan.alone_input(name, seed));
+            let other = fig5.then(|| self.plan.alone(name, seed));
             let other = other.transpose()?.flatten();
             let alone = Point::Breakdown { alone: true };
             points.extend((fig5 && other.is_none()).then_some(alone));
-            groups.push(Group { input, points });
+            groups.push(Group { workload, points });
             let points = vec![alone];
-            groups.extend(other.map(|input| Group { input, points }));
+            groups.extend(other.map(|workload| Group { workload, points }));
         }
         if lacks(Section::Fig4, EIGENBENCH) {
             for &hot_words in self.plan.fig4_sizes() {
                 groups.push(Group {
-                    input: AnyInput::Eigenbench(Eigenbench::of_hot_words(hot_words)),
+                    workload: Eigenbench::of_hot_words(hot_words).into(),
                     points: self.fig4(u64::from(hot_words)),
                 });
             }

@@ -98,7 +98,7 @@ fn measure(
     let units = groups.iter().flat_map(|group| {
         let of = |point: &Point| Unit {
             section: point.section(),
-            workload: group.input.name(),
+            workload: group.workload.sizes().name(),
         };
         group.points.iter().map(of)
     });
@@ -121,12 +121,12 @@ fn measure(
             break;
         }
         let progress = &meter.progress;
-        progress.say(format!("{}: its data", group.input.name()));
-        let workload = group.input.make(spec.bench.seed)?;
+        let workload = &group.workload;
+        progress.say(format!("{}: its data", workload.sizes().name()));
         let (plan, seed) = (asked.plan, spec.bench.seed);
         let transactions = plan.transactions(workload.sizes());
-        let mut runner = Runner::new(device, &workload, seed, transactions)?;
-        let workload = (&workload, seed);
+        let mut runner = Runner::new(device, workload, seed, transactions)?;
+        let workload = (workload, seed);
         let mut bench = Bench::new(plan, asked.room, workload, &mut runner, transactions);
         for point in &group.points {
             if ends(at) {
@@ -160,10 +160,7 @@ fn all_workloads() -> Vec<&'static str> {
 fn settings(spec: &PaperSpec, plan: &Plan) -> Result<BTreeMap<String, String>> {
     let mut settings = BTreeMap::from([("locks".into(), LOCKS.to_string())]);
     for name in all_workloads() {
-        let Some(input) = plan.input(name) else {
-            continue;
-        };
-        let workload = input.make(spec.bench.seed)?;
+        let workload = plan.workload(name, spec.bench.seed)?;
         let transactions = plan.transactions(workload.sizes());
         let parameters = workload.sizes().parameters().into_iter();
         let parameters = parameters.map(|(name, value)| format!("{name} {value}"));
@@ -299,10 +296,9 @@ impl Bench<'_, '_> {
         let Some(profile) = report.profile.filter(|_| report.verified) else {
             return Ok(Err(report.error.unwrap_or_else(|| "no lane ran".into())));
         };
-        let own = self.plan.input(report.workload);
-        let own = own.map(|input| input.make(self.seed)).transpose()?;
-        let parameters = self.workload.sizes().parameters();
-        let other = own.filter(|own| own.sizes().parameters() != parameters);
+        let own = self.plan.workload(report.workload, self.seed)?;
+        let sizes = self.workload.sizes();
+        let is_other = own.sizes().parameters() != sizes.parameters();
         let shares = profile.shares.into_iter();
         Ok(Ok(Breakdown {
             workload: report.workload.into(),
@@ -310,7 +306,7 @@ impl Bench<'_, '_> {
             blocks: report.blocks,
             threads: report.threads,
             transactions: Some(report.commits),
-            input: other.map(|_| self.workload.sizes().summary()),
+            input: is_other.then(|| sizes.summary()),
             shares: shares
                 .map(|(phase, share)| (phase.to_owned(), share))
                 .collect(),

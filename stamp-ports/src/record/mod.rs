@@ -24,13 +24,12 @@
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::variants::AskedVariant;
+use crate::workloads::AnyWorkload;
 use crate::workloads::form::Form;
 use crate::workloads::input::{Occasion, SEED};
 use crate::workloads::options::WorkloadArgs;
-use crate::workloads::prepared::{OtherKernel, prepare_for};
+use crate::workloads::prepared::{OtherKernel, prepare};
 use crate::workloads::ra::Ra;
-use crate::workloads::workload::Workload;
-use crate::workloads::{AnyInput, AnyWorkload};
 use session::Session;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -52,13 +51,13 @@ mod session;
 pub fn record<D: Device>(
     device: &D,
     variant: Variant,
-    input: &AnyInput,
+    workload: &AnyWorkload,
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
     let mut session = Session::new(device, variant, settings);
     session.until_enough(|session, seed| {
-        let workload = input.make(seed)?;
+        let workload = workload.redrawn(seed)?;
         let prepare = |transactions| workload.prepare(device, seed, transactions);
         session.run(workload.sizes(), seed, &prepare, &mut sink)
     })
@@ -68,11 +67,11 @@ pub fn record<D: Device>(
 pub(crate) fn record_judged(
     device: &AnyDevice,
     variant: Variant,
-    input: &AnyInput,
+    workload: &AnyWorkload,
     settings: &Settings,
 ) -> Result<(Row, Option<String>), Error> {
     let mut violations = 0;
-    let row = record(device, variant, input, settings, |history| {
+    let row = record(device, variant, workload, settings, |history| {
         violations += opacity::check(&history)?.violations_total;
         Ok(ControlFlow::Continue(()))
     })?;
@@ -88,8 +87,8 @@ const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kerne
         compile: |device, observation| {
             Ok(device.prepare::<RaMutant<A, MUTANT, DELAYED>>(observation)?)
         },
-        launch: |ra, data, launcher, transactions| {
-            let params = ra.params(data, launcher.run::<A>(transactions));
+        launch: |_, data, launcher, transactions| {
+            let params = data.params(launcher.run::<A>(transactions));
             // SAFETY: the kernel is that of the random array, whose parameters these are; they
             // hold this memory's handle, for one algorithm alone, and views of buffers that
             // `data` keeps and nothing else uses.
@@ -123,7 +122,7 @@ pub(crate) fn record_mutant(
     device: &AnyDevice,
     mutant: Mutant,
     delayed: bool,
-    input: &AnyInput,
+    workload: &AnyWorkload,
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
@@ -133,15 +132,15 @@ pub(crate) fn record_mutant(
             mutant.name()
         )));
     };
+    let AnyWorkload::Ra(ra) = workload else {
+        return Err(Error::Usage(
+            "seeded defects on a device run ra: record it alone".into(),
+        ));
+    };
     let mut session = Session::new(device, variant, settings);
     session.until_enough(|session, seed| {
-        let AnyWorkload::Ra(ra) = input.make(seed)? else {
-            return Err(Error::Usage(
-                "seeded defects on a device run ra: record it alone".into(),
-            ));
-        };
-        let prepare = |transactions| prepare_for(&ra, device, (seed, transactions), Some(kernel()));
-        session.run(&ra, seed, &prepare, &mut sink)
+        let prepare = |transactions| prepare(ra, device, (seed, transactions), Some(kernel()));
+        session.run(ra, seed, &prepare, &mut sink)
     })
 }
 
@@ -231,21 +230,21 @@ impl Row {
 /// Takes the histories, and breaks when it has seen enough.
 type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;
 
-/// Returns the input of a workload: what `args` does not say suits the kind of device.
-pub(crate) fn input(
+/// Returns a workload: what `args` does not say suits the kind of device.
+pub(crate) fn workload(
     name: &str,
     args: &WorkloadArgs,
     device: DeviceKind,
-) -> Result<AnyInput, Error> {
+) -> Result<AnyWorkload, Error> {
     let mut args = args.clone();
     // A caller's transactions are those of all runs together.
     args.take_transactions();
-    args.input(name, Occasion::Recording(device))
+    args.workload(name, Occasion::Recording(device))
 }
 
 /// Returns how many transactions are recorded by default: few where blocks share them.
-pub(crate) const fn transactions(input: &AnyInput) -> u64 {
-    if input.is_by_blocks() {
+pub(crate) fn transactions(workload: &AnyWorkload) -> u64 {
+    if workload.sizes().by_blocks() {
         1 << 10
     } else {
         100 << 10
@@ -269,7 +268,6 @@ pub(crate) fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Resu
 mod tests {
     use super::*;
     use crate::testing::has;
-    use crate::workloads::labyrinth::Grid;
     use clap::{Args, Command, FromArgMatches};
 
     fn args(options: &[&str]) -> WorkloadArgs {
@@ -281,19 +279,16 @@ mod tests {
 
     #[test]
     fn what_is_given_is_kept_and_the_rest_fits_the_device() {
-        let genome = |kind| match input("genome", &args(&["-g", "99"]), kind).unwrap() {
-            AnyInput::Genome(genome) => genome,
+        let genome = |kind| match workload("genome", &args(&["-g", "99"]), kind).unwrap() {
+            AnyWorkload::Genome(genome) => genome,
             other => panic!("{other:?}"),
         };
         let (small, large) = (genome(DeviceKind::Cpu), genome(DeviceKind::Cuda));
         assert_eq!((small.bases, large.bases), (99, 99));
         assert!(small.segments < large.segments, "{small:?} {large:?}");
         // A file brings its own shape.
-        let maze = input("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu).unwrap();
-        let AnyInput::Labyrinth(labyrinth) = maze else {
-            panic!("{maze:?}")
-        };
-        assert_eq!(labyrinth.grid, Grid::File("maze.txt".into()));
+        let maze = workload("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu);
+        has(&maze.unwrap_err().to_string(), "maze.txt");
     }
 
     #[test]

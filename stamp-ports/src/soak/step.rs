@@ -14,7 +14,7 @@ use crate::store::NameList;
 use crate::variants::AskedVariant;
 use crate::workloads::input::Occasion;
 use crate::workloads::workload::Sizes;
-use crate::workloads::{AnyInput, WORKLOADS};
+use crate::workloads::{AnyWorkload, WORKLOADS};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Device, RetryLimits, StmConfig};
@@ -173,8 +173,7 @@ impl<'a> Bench<'a> {
     fn run(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         let (name, _) = chance.one_of(WORKLOADS);
         let seed = u64::from(chance.below(1 << 30));
-        let input = AnyInput::sized(name, Occasion::Quick).ok_or("no input")?;
-        let workload = input.make(seed);
+        let workload = AnyWorkload::sized(name, Occasion::Quick, seed);
         let workload = workload.map_err(|error| format!("{name}: {error}"))?;
         let variant = self.variant(chance);
         let spec = self.spec(variant, workload.sizes(), chance);
@@ -317,9 +316,9 @@ impl<'a> Bench<'a> {
             seed,
             ..Settings::default()
         };
-        let input = AnyInput::sized(name, Occasion::Recording(kind));
-        let input = input.ok_or_else(|| format!("{what}: there is no such workload"))?;
-        let line = match record_judged(self.device, variant, &input, &settings) {
+        let workload = AnyWorkload::sized(name, Occasion::Recording(kind), seed);
+        let workload = workload.map_err(|error| format!("{what}: {error}"))?;
+        let line = match record_judged(self.device, variant, &workload, &settings) {
             Ok((_, None)) => {
                 state.histories += 1;
                 return Ok(());

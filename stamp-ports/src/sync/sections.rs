@@ -11,10 +11,10 @@ use crate::measure::runner::Runner;
 use crate::measure::{ONCE, ms, timed};
 use crate::points::{Asked, Point};
 use crate::variants::{AskedVariant, parse_variants};
+use crate::workloads::AnyWorkload;
 use crate::workloads::counter::Counter;
 use crate::workloads::ht::Ht;
 use crate::workloads::sorted::Sorted;
-use crate::workloads::{AnyInput, AnyWorkload};
 use std::time::{Duration, Instant};
 use stm_core::host::StmConfig;
 
@@ -50,8 +50,8 @@ pub(crate) const PARTS: [(&str, &str); 4] = [
     ),
 ];
 
-/// The input of a point's workload, and its operations.
-fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
+/// A point's workload, and its operations.
+fn workload(asked: &Asked) -> Option<(AnyWorkload, u64)> {
     let parameter = |name: &str| asked.parameters.get(name).copied();
     let small = |name: &str| parameter(name).and_then(|n| u32::try_from(n).ok());
     Some(match asked.part.as_str() {
@@ -61,7 +61,7 @@ fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
                 items,
                 ..Counter::default()
             };
-            (AnyInput::Counter(of), items.into())
+            (of.into(), items.into())
         }
         "sections" => {
             let rounds = small("rounds")?;
@@ -72,15 +72,12 @@ fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
                 first_only: true,
                 ..Counter::default()
             };
-            (AnyInput::Counter(of), asked.blocks.into())
+            (of.into(), asked.blocks.into())
         }
-        "table" => (
-            AnyInput::Ht(Ht::of(small("buckets")?, 1)),
-            parameter("pairs")?,
-        ),
+        "table" => (Ht::of(small("buckets")?, 1).into(), parameter("pairs")?),
         "list" => {
             let (keys, entry_points) = (small("keys")?, small("entry-points")?);
-            (AnyInput::Sorted(Sorted { keys, entry_points }), keys.into())
+            (Sorted { keys, entry_points }.into(), keys.into())
         }
         _ => return None,
     })
@@ -89,8 +86,7 @@ fn input(asked: &Asked) -> Option<(AnyInput, u64)> {
 /// Measures one point. What this point alone cannot do is in its note.
 pub(crate) fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Point> {
     let unknown = || Error::Usage(format!("there is no point {asked:?}"));
-    let (input, operations) = input(asked).ok_or_else(unknown)?;
-    let workload = input.make(seed)?;
+    let (workload, operations) = workload(asked).ok_or_else(unknown)?;
     workload.sizes().check(operations)?;
     let measured = match asked.implementation.strip_prefix("stm:") {
         Some(variant) => {

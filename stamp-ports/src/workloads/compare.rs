@@ -2,6 +2,7 @@
 //! on that: verification has millions of transactions to replay.
 
 use crate::error::Result;
+use std::fmt::Display;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stm_core::host;
@@ -44,40 +45,36 @@ impl Wrong for Verdict {
     }
 }
 
-/// The first of two arrays' differences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Difference<T> {
-    pub at: usize,
-    pub found: T,
-    pub expected: T,
-    pub more: usize,
+/// Returns the first place at which two arrays of one length differ, what is found and what expected
+/// there, and how many more places differ.
+pub(super) fn first_difference<T: Copy + PartialEq>(
+    found: &[T],
+    expected: &[T],
+) -> Option<(usize, T, T, usize)> {
+    let pairs = found.iter().copied().zip(expected.iter().copied());
+    let mut wrong = pairs
+        .enumerate()
+        .filter(|(_, (found, expected))| found != expected);
+    let (at, (found, expected)) = wrong.next()?;
+    Some((at, found, expected, wrong.count()))
 }
 
-impl<T: Copy + PartialEq> Difference<T> {
-    /// Returns the first difference of two arrays of one length, if they differ.
-    pub fn first(found: &[T], expected: &[T]) -> Option<Self> {
-        let mut wrong = found
-            .iter()
-            .zip(expected)
-            .enumerate()
-            .filter(|(_, (found, expected))| found != expected);
-        let (at, (&found, &expected)) = wrong.next()?;
-        Some(Self {
-            at,
-            found,
-            expected,
-            more: wrong.count(),
-        })
-    }
-}
-
-/// Says whether two totals agree, in a clause.
-pub fn totals<T: PartialEq + std::fmt::Display>(found: &T, expected: &T) -> String {
-    if found == expected {
-        "the total is right".into()
-    } else {
-        format!("the total is {found}, not {expected}")
-    }
+/// Says in which element two arrays of one length differ first, and whether their totals agree. `one`
+/// is what an element is called, and `has` the verb for its value.
+pub(super) fn differing<T: Copy + PartialEq + Display, S: PartialEq + Display>(
+    (one, has): (&str, &str),
+    found: &[T],
+    expected: &[T],
+    total: impl Fn(&[T]) -> S,
+) -> Option<String> {
+    let (at, value, right, more) = first_difference(found, expected)?;
+    let totals = match (total(found), total(expected)) {
+        (found, expected) if found == expected => "the total is right".into(),
+        (found, expected) => format!("the total is {found}, not {expected}"),
+    };
+    Some(format!(
+        "{one} {at} {has} {value}, not {right}, and {more} more {one}s differ; {totals}"
+    ))
 }
 
 /// What a run of a number of transactions must leave. It is computed once and kept for the repeats.
@@ -121,21 +118,6 @@ impl SharedWords {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_first_difference_is_found_and_the_others_are_counted() {
-        let difference = Difference::first(&[1, 2, 3, 4], &[1, 5, 3, 6]);
-        let expected = Difference {
-            at: 1,
-            found: 2,
-            expected: 5,
-            more: 1,
-        };
-        assert_eq!(difference, Some(expected));
-        assert_eq!(Difference::first(&[1, 2], &[1, 2]), None);
-        assert_eq!(totals(&3, &3), "the total is right");
-        assert_eq!(totals(&3, &4), "the total is 3, not 4");
-    }
 
     #[test]
     fn an_expectation_is_computed_once_for_each_number_of_transactions() {

@@ -1,13 +1,12 @@
-//! Kernels without transactions that do a workload's work: what `bench floor`
-//! measures beside the transactional memory.
+//! Kernels without transactions that do a workload's work: what `bench floor` and `bench sync` measure
+//! beside the transactional memory.
 
 use super::compare::Verdict;
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use serde::Serialize;
 use std::time::Duration;
-use stm_core::Kernel;
-use stm_core::host::{Device, Launch};
+use stm_core::host::Device;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -64,30 +63,10 @@ pub const fn lanes((blocks, threads): (u32, u32)) -> u64 {
     blocks as u64 * threads as u64
 }
 
-/// Returns the launch of a kernel in this shape, with so many bytes of dynamic shared memory.
-pub fn fitting<K: Kernel>(
-    device: &impl Device,
-    (blocks, threads): (u32, u32),
-    shared_bytes: u32,
-) -> Result<Launch> {
-    let launch = Launch {
-        shared_bytes,
-        ..Launch::new(blocks, threads)
-    };
-    refuse_if_none(device.resident_blocks::<K>(&launch)?, threads, K::ENTRY)?;
-    Ok(launch)
-}
-
-/// Refuses a launch of which no block is resident. It is not generic, so that it is compiled once.
-fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()> {
-    refuse! {
-        resident == 0 =>
-            "a block of {threads} threads does not fit the device with what {entry} needs: use fewer";
-    }
-    Ok(())
-}
-
 pub(super) type Prepare<'a, D> = dyn Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a;
+
+pub(crate) const UNSYNCHRONISED: (ContenderKind, &str) =
+    (ContenderKind::Unsynchronised, "plain accesses");
 
 /// What is counted where a transaction is one operation.
 pub const ONE_EACH: (&str, f64) = ("operations", 1.0);

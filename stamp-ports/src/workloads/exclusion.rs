@@ -11,14 +11,12 @@
 //! The data are those of another contender, of the workload itself, or a structure without
 //! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.
 
-use super::contender::{
-    CRITICAL_SECTION, Contender, ContenderKind, PreparedContender, fitting, lanes,
-};
+use super::contender::{CRITICAL_SECTION, Contender, ContenderKind, PreparedContender, lanes};
 use super::workload::{Sizes, Verdict, Workload};
 use crate::error::Result;
 use std::marker::PhantomData;
 use std::time::Duration;
-use stm_core::host::{Device, Error};
+use stm_core::host::{self, Device, Error};
 use stm_core::{Kernel, Layout};
 use stm_kernels::floor::{Guarded, Lock};
 use stm_kernels::locked::Params;
@@ -121,48 +119,6 @@ impl<B: Excludes, W> Joined<W> for Params<B, W> {
     }
 }
 
-/// Something that excludes, made anew when the number of threads changes.
-pub(crate) struct Held<V: Excludes, D: Device + 'static> {
-    made: V::On<D>,
-    count: u64,
-    users: u64,
-    what: &'static str,
-}
-
-impl<V: Excludes, D: Device> Held<V, D> {
-    pub(crate) fn new(device: &D, count: u64, what: &'static str) -> Result<Self> {
-        Ok(Self {
-            made: V::make(device, count, 1, what)?,
-            count,
-            users: 1,
-            what,
-        })
-    }
-
-    pub(crate) fn fit(&mut self, device: &D, users: u64) -> Result<()> {
-        if self.users != users {
-            self.made = V::make(device, self.count, users, self.what)?;
-            self.users = users;
-        }
-        Ok(())
-    }
-
-    pub(crate) fn view(&self) -> V {
-        V::view(&self.made)
-    }
-
-    /// Returns what is wrong, if a thread was refused.
-    pub(crate) fn wrong(&self) -> Verdict {
-        match V::check(&self.made) {
-            Ok(()) => Ok(None),
-            Err(fault @ (Error::LockMisused { .. } | Error::LockTimeout { .. })) => {
-                Ok(Some(fault.to_string()))
-            }
-            Err(error) => Err(error.into()),
-        }
-    }
-}
-
 impl<P> Joined<P> for Guarded<P> {
     type By = Lock;
 
@@ -170,9 +126,6 @@ impl<P> Joined<P> for Guarded<P> {
         Self { lock, work }
     }
 }
-
-pub(crate) const UNSYNCHRONISED: (ContenderKind, &str) =
-    (ContenderKind::Unsynchronised, "plain accesses");
 
 pub(crate) type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
 
@@ -198,8 +151,6 @@ pub(crate) struct Uses<W, T, P, D: Device> {
     /// Bytes of dynamic shared memory that a block needs.
     pub(crate) shared_bytes: fn(&W) -> u32,
     pub(crate) reset: fn(&W, &mut T) -> Result<()>,
-    /// Notes the time of a run.
-    pub(crate) launched: fn(&mut T, Duration),
     pub(crate) verify: fn(&W, &mut T, u64) -> Verdict,
     pub(crate) note: fn(&W, &T) -> Result<Option<String>>,
 }
@@ -230,7 +181,6 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
             fit: |_, _, _, _| Ok(()),
             shared_bytes: |of| of.shared_bytes(),
             reset,
-            launched: |_, _| {},
             verify,
             note: |_, _| Ok(None),
         }
@@ -282,7 +232,10 @@ where
             prepare: Box::new(move |device, seed, n| {
                 let of = (self.of)(of);
                 Ok(Box::new(Excluded::<K, _, _, _, _, _> {
-                    exclusion: Held::new(device, count, what)?,
+                    exclusion: <K::Params as Joined<P>>::By::make(device, count, 1, what)?,
+                    users: 1,
+                    count,
+                    what,
                     data: (self.prepare)(&of, device, seed, n)?,
                     of,
                     uses: self,
@@ -315,9 +268,22 @@ where
     }
 }
 
+/// Refuses a launch of which no block is resident. It is not generic, so that it is compiled once.
+fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()> {
+    refuse! {
+        resident == 0 =>
+            "a block of {threads} threads does not fit the device with what {entry} needs: use fewer";
+    }
+    Ok(())
+}
+
 /// Data, what excludes threads from each other's sections on it, and the kernel `K`.
 struct Excluded<K, V: Excludes, W, T, P, D: Device + 'static> {
-    exclusion: Held<V, D>,
+    exclusion: V::On<D>,
+    /// The threads that it is made for.
+    users: u64,
+    count: u64,
+    what: &'static str,
     of: W,
     data: T,
     uses: Uses<W, T, P, D>,
@@ -336,21 +302,25 @@ where
     }
 
     fn launch(&mut self, device: &D, shape: (u32, u32), transactions: u64) -> Result<Duration> {
-        let (of, data, uses) = (&self.of, &mut self.data, &self.uses);
-        self.exclusion.fit(device, lanes(shape))?;
-        (uses.fit)(of, device, data, (shape.0, lanes(shape)))?;
+        let (of, data, uses, lanes) = (&self.of, &mut self.data, &self.uses, lanes(shape));
+        if self.users != lanes {
+            self.exclusion = V::make(device, self.count, lanes, self.what)?;
+            self.users = lanes;
+        }
+        (uses.fit)(of, device, data, (shape.0, lanes))?;
         (uses.reset)(of, data)?;
-        let shared_bytes = V::shared_bytes(&self.exclusion.made) + (uses.shared_bytes)(of);
-        let launch = fitting::<K>(device, shape, shared_bytes)?;
-        let view = self.exclusion.view();
-        let time = (uses.launches)(of, device, data, transactions, &mut |work| {
+        let launch = host::Launch {
+            shared_bytes: V::shared_bytes(&self.exclusion) + (uses.shared_bytes)(of),
+            ..host::Launch::new(shape.0, shape.1)
+        };
+        refuse_if_none(device.resident_blocks::<K>(&launch)?, shape.1, K::ENTRY)?;
+        let view = V::view(&self.exclusion);
+        (uses.launches)(of, device, data, transactions, &mut |work| {
             let params = K::Params::join(view, work);
             // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
             // for this kernel, and nothing else uses them meanwhile.
             Ok(unsafe { device.launch::<K>(&launch, &params)? })
-        })?;
-        (uses.launched)(data, time);
-        Ok(time)
+        })
     }
 
     fn tried(&self, transactions: u64) -> u64 {
@@ -362,9 +332,13 @@ where
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
-        match self.exclusion.wrong()? {
-            Some(wrong) => Ok(Some(wrong)),
-            None => (self.uses.verify)(&self.of, &mut self.data, transactions),
+        match V::check(&self.exclusion) {
+            Ok(()) => (self.uses.verify)(&self.of, &mut self.data, transactions),
+            // A thread was refused.
+            Err(fault @ (Error::LockMisused { .. } | Error::LockTimeout { .. })) => {
+                Ok(Some(fault.to_string()))
+            }
+            Err(error) => Err(error.into()),
         }
     }
 

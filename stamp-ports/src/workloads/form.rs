@@ -77,9 +77,8 @@ impl Form {
 /// Numbers of 32 bits that transactions access: each in an element of as many, or in one of 64, whose
 /// other half has the same bits inverted ([`doubled`]), or in rows of sums that they add to.
 pub struct Elements<D: Device, T> {
-    form: Form,
-    row: Option<u32>,
     len: usize,
+    // Of these, the numbers are in one, and the others are empty.
     narrow: TxArray<D, T>,
     wide: TxArray<D, u64>,
     sums: Sums<D, T>,
@@ -97,8 +96,6 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
         let some = |has: bool| if has { len as u64 } else { 0 };
         let rows = some(row.is_some()).div_ceil(row.unwrap_or(1).into());
         let mut elements = Self {
-            form,
-            row,
             len,
             narrow: zeros(device, some(row.is_none() && !is_wide), what)?,
             wide: zeros(device, some(row.is_none() && is_wide), what)?,
@@ -110,16 +107,19 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
 
     /// Stores these numbers, and zeros up to the end of the last row.
     pub fn upload(&mut self, numbers: &[T]) -> Result<()> {
-        match (self.row, self.form) {
-            (Some(row), _) => {
-                let mut rows = numbers.to_vec();
-                rows.resize(self.len.next_multiple_of(row as usize), T::from_bits64(0));
-                self.sums.upload(&rows)?;
-            }
-            (None, Form::Wide) => self.wide.upload(&doubled_all(numbers))?,
-            (None, Form::Dynamic | Form::Static) => self.narrow.upload(numbers)?,
+        if self.sums.rows() > 0 {
+            let mut rows = numbers.to_vec();
+            rows.resize(
+                self.sums.rows() * self.sums.row_len() as usize,
+                T::from_bits64(0),
+            );
+            return Ok(self.sums.upload(&rows)?);
         }
-        Ok(())
+        if self.wide.is_empty() {
+            return Ok(self.narrow.upload(numbers)?);
+        }
+        let doubled = numbers.iter().map(|n| doubled(n.to_bits64() as u32));
+        Ok(self.wide.upload(&doubled.collect::<Vec<_>>())?)
     }
 
     /// Stores zeros, of numbers that are not wide.
@@ -130,19 +130,11 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
 
     /// Returns the numbers, and the first element whose halves do not belong together.
     pub fn download(&self) -> Result<(Vec<T>, Option<usize>)> {
-        Ok(match (self.row, self.form) {
-            (Some(_), _) => {
-                let mut numbers = self.sums.download()?;
-                numbers.truncate(self.len);
-                (numbers, None)
-            }
-            (None, Form::Wide) => {
-                let wide = self.wide.download()?;
-                let torn = wide.iter().position(|&w| w != doubled(w as u32));
-                (wide.into_iter().map(T::from_bits64).collect(), torn)
-            }
-            (None, Form::Dynamic | Form::Static) => (self.narrow.download()?, None),
-        })
+        let (mut numbers, wide) = (self.narrow.download()?, self.wide.download()?);
+        numbers.extend(self.sums.download()?);
+        numbers.extend(wide.iter().map(|&w| T::from_bits64(w)));
+        numbers.truncate(self.len);
+        Ok((numbers, wide.iter().position(|&w| w != doubled(w as u32))))
     }
 
     /// Returns the elements of 32 bits; there are none if they are wide or in rows.
@@ -162,17 +154,15 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
 
     /// Returns the arrays that a launch is given.
     pub fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
-        match (self.row, self.form) {
-            (Some(_), _) => vec![&mut self.narrow, &mut self.sums],
-            (None, Form::Wide) => vec![&mut self.narrow, &mut self.wide],
-            (None, Form::Dynamic | Form::Static) => vec![&mut self.narrow],
+        let mut all: Vec<&mut dyn Accessed<D>> = vec![&mut self.narrow];
+        if self.sums.rows() > 0 {
+            all.push(&mut self.sums);
         }
+        if !self.wide.is_empty() {
+            all.push(&mut self.wide);
+        }
+        all
     }
-}
-
-fn doubled_all<T: Element>(numbers: &[T]) -> Vec<u64> {
-    let numbers = numbers.iter();
-    numbers.map(|n| doubled(n.to_bits64() as u32)).collect()
 }
 
 /// Says that the halves of an element were not stored together.
@@ -180,14 +170,18 @@ pub fn torn(element: usize) -> String {
     format!("the two halves of element {element} were not stored together")
 }
 
-/// Compiles and runs, in an implementation of [`Workload`](super::workload::Workload) that has
-/// several kernels, the one that matches, with its parameters; between two methods of the data, if
-/// they are named.
+/// Compiles and runs, in an implementation of [`Workload`](super::workload::Workload), its kernel
+/// with these parameters; of several, the one that matches, between two methods of the data, if they
+/// are named.
 macro_rules! kernels {
+    ($of:pat, $data:ident, $run:ident => $Kernel:ty, $params:expr) => {
+        kernels! { $of, $data, $run: match (); () => $Kernel, $params; }
+    };
     (
-        $of:ident, $data:ident, $run:ident $(between $begin:ident, $end:ident)?: match $by:expr;
-        $($pattern:pat $(if $guard:expr)? => $Kernel:ident, $params:expr;)+
+        $of:pat, $data:ident, $run:ident $(between $begin:ident, $end:ident)?: match $by:expr;
+        $($pattern:pat => $Kernel:ty, $params:expr;)+
     ) => {
+        #[allow(unused_variables, reason = "the choice may not depend on the workload")]
         fn compile<D: Device, A: Algorithm>(
             &self,
             device: &D,
@@ -195,7 +189,7 @@ macro_rules! kernels {
         ) -> Result<Duration> {
             let $of = self;
             Ok(match $by {
-                $($pattern $(if $guard)? => device.prepare::<$Kernel<A>>(observation)?,)+
+                $($pattern => device.prepare::<$Kernel>(observation)?,)+
             })
         }
 
@@ -208,11 +202,11 @@ macro_rules! kernels {
             $(data.$begin(launcher)?;)?
             let ($of, $data, $run) = (self, data, launcher.run::<A>(transactions));
             match $by {
-                $($pattern $(if $guard)? => {
+                $($pattern => {
                     let params = $params;
                     // SAFETY: the parameters hold this memory's handle, for `A` alone, and views
                     // of buffers that the data keep and nothing else uses.
-                    unsafe { launcher.launch::<$Kernel<A>>(&params)? }
+                    unsafe { launcher.launch::<$Kernel>(&params)? }
                 })+
             };
             $($data.$end(launcher)?;)?
@@ -233,57 +227,31 @@ pub trait Accessed<D: Device> {
     fn words(&self) -> Result<Vec<(WordAddress, u64)>>;
 }
 
-impl<D: Device, T: Element + Pod> Accessed<D> for TxArray<D, T> {
-    fn arrange(&mut self, layout: Layout) -> Result<()> {
-        Ok(self.arrange_as(layout)?)
-    }
+type Words = Vec<(WordAddress, u64)>;
+type HostResult<T> = std::result::Result<T, host::Error>;
 
-    fn watch(&self, stm: &mut Stm<D>) {
-        stm.watch(self);
-    }
-
-    fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
-        let values = self.download()?.into_iter().map(Element::to_bits64);
-        let words = (0..).map(|i| self.word(i)).zip(values);
-        Ok(words.filter(|(_, value)| *value != 0).collect())
-    }
+/// Returns those of an array's words that are not zero.
+fn not_zero<T: Element>(addresses: impl Iterator<Item = WordAddress>, values: Vec<T>) -> Words {
+    let words = addresses.zip(values.into_iter().map(Element::to_bits64));
+    words.filter(|(_, value)| *value != 0).collect()
 }
-
-impl<D: Device, T: Element + Pod + Summand> Accessed<D> for Sums<D, T> {
-    fn arrange(&mut self, _layout: Layout) -> Result<()> {
-        Ok(())
-    }
-
-    fn watch(&self, stm: &mut Stm<D>) {
-        stm.watch_sums(self);
-    }
-
-    fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
-        let values = self.download()?.into_iter().map(Element::to_bits64);
-        let (row, at) = (self.row_len(), 0u32..);
-        let words = at
-            .map(|i| self.word((i / row) as usize, i % row))
-            .zip(values);
-        Ok(words.filter(|(_, value)| *value != 0).collect())
-    }
-}
-
-type WordsOf<T> = fn(&T) -> std::result::Result<Vec<(WordAddress, u64)>, host::Error>;
 
 macro_rules! accessed {
-    ($($owner:ty, $watch:expr, $words:expr;)*) => {
+    ($([$($T:ident: $first:ident $(+ $more:ident)*)?] $Owner:ty, $arrange:expr, $watch:expr, $words:expr;)*) => {
         $(
-            impl<D: Device> Accessed<D> for $owner {
+            impl<D: Device $(, $T: $first $(+ $more)*)?> Accessed<D> for $Owner {
                 fn arrange(&mut self, layout: Layout) -> Result<()> {
-                    Ok(self.arrange_as(layout)?)
+                    let arrange: fn(&mut Self, Layout) -> HostResult<()> = $arrange;
+                    Ok(arrange(self, layout)?)
                 }
 
                 fn watch(&self, stm: &mut Stm<D>) {
-                    $watch(self, stm);
+                    let watch: fn(&Self, &mut Stm<D>) = $watch;
+                    watch(self, stm);
                 }
 
-                fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
-                    let words: WordsOf<Self> = $words;
+                fn words(&self) -> Result<Words> {
+                    let words: fn(&Self) -> HostResult<Words> = $words;
                     Ok(words(self)?)
                 }
             }
@@ -292,12 +260,19 @@ macro_rules! accessed {
 }
 
 accessed! {
-    List<D, u32, u32>, List::watch, |_| Ok(Vec::new());
-    OrderedMap<D, u32, u32>, OrderedMap::watch, |_| Ok(Vec::new());
-    Map<D, u32, u32>, Map::watch, Map::words;
-    Lists<D, u32, u32>, Lists::watch, Lists::words;
-    Records<D, HtNode>, |records, stm: &mut Stm<D>| stm.watch_records(records), |_| Ok(Vec::new());
-    Records<D, HtPoolNode>, |records, stm: &mut Stm<D>| stm.watch_records(records), |_| Ok(Vec::new());
+    [T: Element + Pod] TxArray<D, T>, Self::arrange_as, |array, stm| stm.watch(array), |array| {
+        Ok(not_zero((0..).map(|i| array.word(i)), array.download()?))
+    };
+    [T: Pod + Summand] Sums<D, T>, |_, _| Ok(()), |sums, stm| stm.watch_sums(sums), |sums| {
+        let (row, at) = (sums.row_len(), 0u32..);
+        Ok(not_zero(at.map(|i| sums.word((i / row) as usize, i % row)), sums.download()?))
+    };
+    [] List<D, u32, u32>, Self::arrange_as, Self::watch, |_| Ok(Vec::new());
+    [] OrderedMap<D, u32, u32>, Self::arrange_as, Self::watch, |_| Ok(Vec::new());
+    [] Map<D, u32, u32>, Self::arrange_as, Self::watch, Self::words;
+    [] Lists<D, u32, u32>, Self::arrange_as, Self::watch, Self::words;
+    [] Records<D, HtNode>, Self::arrange_as, |nodes, stm| stm.watch_records(nodes), |_| Ok(Vec::new());
+    [] Records<D, HtPoolNode>, Self::arrange_as, |nodes, stm| stm.watch_records(nodes), |_| Ok(Vec::new());
 }
 
 /// Makes an array of zeros for transactions, in the plain layout.
@@ -319,35 +294,35 @@ pub fn check_memory<D: Device>(
     fix: &'static str,
 ) -> Result<()> {
     let on_host = device.id() == "cpu";
-    let host_needed = host_bytes.saturating_add(if on_host { device_bytes } else { 0 });
+    let host_bytes = host_bytes.saturating_add(if on_host { device_bytes } else { 0 });
     check_host_memory(
         &format!("the data of {name} and its verification"),
-        host_needed,
+        host_bytes,
         fix,
     )?;
     let available = device.available_bytes()?;
-    if device_bytes > available {
-        return Err(Error::TooLarge {
-            what: format!("the data of {name} on {}", device.id()),
-            needed: device_bytes,
-            available,
-            fix,
-        });
-    }
-    Ok(())
+    check_room(
+        format!("the data of {name} on {}", device.id()),
+        (device_bytes, available),
+        fix,
+    )
 }
 
 pub fn check_host_memory(what: &str, needed: u64, fix: &'static str) -> Result<()> {
     let available = Cpu::new().available_bytes()?;
-    if needed > available {
-        return Err(Error::TooLarge {
-            what: format!("{what} on the host"),
-            needed,
-            available,
-            fix,
-        });
+    check_room(format!("{what} on the host"), (needed, available), fix)
+}
+
+fn check_room(what: String, (needed, available): (u64, u64), fix: &'static str) -> Result<()> {
+    if needed <= available {
+        return Ok(());
     }
-    Ok(())
+    Err(Error::TooLarge {
+        what,
+        needed,
+        available,
+        fix,
+    })
 }
 
 /// Says in an implementation of `Workload` which fields of the data transactions access, or which of
@@ -378,28 +353,5 @@ pub fn filling(limits: &Limits) -> (u32, u32) {
             8 * limits.processors,
             (8 * limits.warp_width).min(limits.threads_max),
         )
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_static_form_is_named_and_has_kernels_for_fast_alone() {
-        for variant in AskedVariant::all() {
-            Form::Dynamic.check(variant).unwrap();
-            assert_eq!(Form::Dynamic.name(variant), variant.name());
-            let is_fast = variant == Variant::Fast.into();
-            match Form::Static.check(variant) {
-                Ok(()) => assert!(is_fast),
-                Err(error) => {
-                    let error = error.to_string();
-                    assert!(!is_fast && error.contains(variant.name()), "{error}");
-                    assert!(error.contains("--variant fast"), "{error}");
-                }
-            }
-        }
-        assert_eq!(Form::Static.name(Variant::Fast.into()), "fast, static");
     }
 }

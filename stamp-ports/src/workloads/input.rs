@@ -1,5 +1,5 @@
-//! What a workload works on, as a plain value: sizes that have defaults and can
-//! be checked, and from which the workload itself is made.
+//! A workload as its options describe it: sizes that have defaults for each occasion, and files that
+//! are read.
 
 use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The occasion for which an input's defaults are sized.
+/// The occasion for which a workload's defaults are sized.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Occasion {
     /// `stamp run` and `stamp tune`: the sizes of the paper's Table 1.
@@ -27,35 +27,21 @@ pub enum Occasion {
     Recording(DeviceKind),
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin<T> {
-    Drawn(T),
-    File(PathBuf),
-}
-
-impl<T> Origin<T> {
-    /// Returns the origin that options ask for: the file, or what `draw` makes of the default. A
-    /// file and an option for what is `drawn`, of those `given`, contradict each other.
-    pub fn with(
-        self,
-        file: Option<&PathBuf>,
-        drawn: &str,
-        given: &[(&str, Option<u32>)],
-        draw: impl FnOnce(T) -> T,
-    ) -> Result<Self> {
-        let Some(path) = file else {
-            return Ok(match self {
-                Self::Drawn(base) => Self::Drawn(draw(base)),
-                Self::File(path) => Self::File(path),
-            });
-        };
-        if let Some((option, value)) = given.iter().find_map(|&(o, v)| Some((o, v?))) {
-            return Err(Error::Usage(format!(
-                "{option} {value} is for {drawn}, and --input brings its own: leave one of them out"
-            )));
-        }
-        Ok(Self::File(path.clone()))
+/// Refuses a file beside an option for what is `drawn`, of those `given`: they contradict each other.
+pub fn check_origin(
+    file: Option<&PathBuf>,
+    drawn: &str,
+    given: &[(&str, Option<u32>)],
+) -> Result<()> {
+    let drawn_too = given
+        .iter()
+        .find_map(|&(option, value)| Some((option, value?)));
+    if let (Some(_), Some((option, value))) = (file, drawn_too) {
+        return Err(Error::Usage(format!(
+            "{option} {value} is for {drawn}, and --input brings its own: leave one of them out"
+        )));
     }
+    Ok(())
 }
 
 /// Returns the name of a file without its folder, which is nobody else's: the report may be
@@ -146,13 +132,13 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Declares an input of plain sizes, by a row for each: its default; its name in JSON, if the row
+/// Declares a workload of plain sizes, by a row for each: its default; its name in JSON, if the row
 /// says it all; the option that takes its place, if there is one, with its help, or what all
 /// options say of it; and what it is instead when it is made for an occasion. Of a `count` the option's
 /// help is what the size is, and its default in words. Options that take no size's place may follow.
 ///
-/// The input is its workload, which takes the shared options of a list; the method behind `then`, if
-/// there is one, completes what the rows make of all options. Or it is the shape of what is drawn.
+/// The workload takes the shared options of a list; the method behind `then`, if there is one,
+/// completes what the rows make of all options. Or it is the shape of what a workload draws.
 macro_rules! sizes {
     (@size $occasion:ident, $default:expr) => {
         $default
@@ -172,23 +158,18 @@ macro_rules! sizes {
         }
 
         impl Input for $Input {
-            type Workload = Self;
             type Options = Options;
 
             const TAKES: &'static [&'static str] = &[$(stringify!($takes)),*];
 
-            fn sized(occasion: Occasion) -> Self {
-                Self::for_occasion(occasion)
-            }
-
-            fn with(self, options: &Options, shared: &SharedOptions) -> Result<Self> {
-                let of = self.given(options, shared);
+            fn new(
+                occasion: Occasion,
+                options: &Options,
+                shared: &SharedOptions,
+            ) -> Result<Self> {
+                let of = Self::for_occasion(occasion).given(options, shared);
                 $(let of = of.$complete(options, shared)?;)?
                 Ok(of)
-            }
-
-            fn make(&self, _seed: u64) -> Result<Self> {
-                Ok(*self)
             }
         }
     };
@@ -240,7 +221,7 @@ macro_rules! sizes {
         }
 
         impl $Input {
-            /// Returns the input with the sizes that options give.
+            /// Returns the same with the sizes that options give.
             #[allow(unused_mut, unused_variables, reason = "there may be no options")]
             fn given(mut self, options: &$Options, shared: &SharedOptions) -> Self {
                 $(
@@ -275,27 +256,19 @@ macro_rules! sizes {
 pub(super) use sizes;
 
 pub trait Input: Clone + Debug + 'static {
-    /// What is made from it.
-    type Workload;
-
     /// Its own options at the command line.
     type Options: Args + Clone + Debug + Default;
 
     /// The fields of the shared options that it takes as well, besides the seed.
     const TAKES: &'static [&'static str];
 
-    /// Whether the threads of a block work together, and one of them runs the transactions.
-    const BY_BLOCKS: bool = false;
+    /// Makes the workload that options describe, and where they say nothing the occasion.
+    fn new(occasion: Occasion, options: &Self::Options, shared: &SharedOptions) -> Result<Self>;
 
-    /// Returns the input for an occasion, where the caller says nothing else.
-    #[must_use]
-    fn sized(occasion: Occasion) -> Self;
-
-    /// Returns the input with what the options say in place of its values.
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self>;
-
-    /// Reads or draws what the input names.
-    fn make(&self, seed: u64) -> Result<Self::Workload>;
+    /// Draws it anew from a seed, if it is drawn.
+    fn redrawn(&self, _seed: u64) -> Result<Self> {
+        Ok(self.clone())
+    }
 }
 
 pub const SEED: u64 = 1;
@@ -417,28 +390,6 @@ pub(super) mod tests {
                 .to_string();
             assert!(!error.contains('\n'), "{error}");
             has(&error, &format!("input.txt, line {line}: | {parts}"));
-        }
-    }
-
-    #[test]
-    fn operations_of_one_kind_come_in_powers_of_two() {
-        assert_eq!(parse_alike("1"), Ok(1));
-        assert_eq!(parse_alike("32"), Ok(32));
-        for text in ["0", "3", "33"] {
-            let error = parse_alike(text).unwrap_err();
-            has(&error, text);
-            has(&error, "power of two");
-        }
-        assert!(parse_alike("x").is_err());
-    }
-
-    #[test]
-    fn shares_are_whole_per_cent() {
-        for (text, percent) in [("0", 0), ("10", 10), ("10%", 10), ("100", 100)] {
-            assert_eq!(parse_percent(text), Ok(percent));
-        }
-        for text in ["101", "-1", "+5", "0.5", "", "%", "ten"] {
-            has(&parse_percent(text).unwrap_err(), &format!("{text:?}"));
         }
     }
 }

@@ -3,7 +3,7 @@
 //! | file of a workload | is |
 //! | --- | --- |
 //! | `mod.rs` | its data on a device: prepared, put back, launched; and its input, if there is no file for it |
-//! | `input.rs` | its sizes as a plain value, with defaults and checks, and its options at the command line |
+//! | `input.rs` | its sizes, with defaults and checks, and its options at the command line |
 //! | `check.rs`, or in `mod.rs` | what must hold afterwards |
 //! | `floor.rs`, or in `mod.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
 //!
@@ -15,8 +15,8 @@
 )]
 
 /// The list. Everything that is said of every workload comes from here: names and sentences, the
-/// enums below and what is made of them, and the options at the command line. A line has the name,
-/// the variant of the enums, the type of the input, and a sentence for a person.
+/// enum below and what is made of it, and the options at the command line. A line has the name,
+/// the variant of the enum, the type, and a sentence for a person.
 macro_rules! for_each_workload {
     ($callback:ident) => {
         $callback! {
@@ -25,8 +25,8 @@ macro_rules! for_each_workload {
             bank: Bank(bank::Bank), "transfers between accounts, audits that sum up a range of them";
             eigenbench: Eigenbench(eigenbench::Eigenbench), "every characteristic of a transaction, each set alone";
             genome: Genome(genome::Genome), "puts a gene together: drops duplicate segments, links the others";
-            labyrinth: Labyrinth(labyrinth::LabyrinthInput), "routes paths through a grid: each transaction claims one path";
-            kmeans: Kmeans(kmeans::KmeansInput), "k-means: each transaction adds a point to its nearest centre";
+            labyrinth: Labyrinth(labyrinth::Labyrinth), "routes paths through a grid: each transaction claims one path";
+            kmeans: Kmeans(kmeans::Kmeans), "k-means: each transaction adds a point to its nearest centre";
             vacation: Vacation(vacation::Vacation), "travel agency: reservations, customers deleted, tables changed";
             queue: Queue(queue::Queue), "bounded queue: producers and consumers try, first in, first out";
             map: Map(container::Map), "map: keys inserted, removed and looked up, nodes from a pool";
@@ -93,18 +93,17 @@ pub mod workload;
 mod prelude {
     //! What the files of a workload have in common.
 
-    pub(super) use super::compare::{Difference, Expectation, expected};
+    pub(super) use super::compare::{Expectation, expected, first_difference};
     pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
-    pub(super) use super::contender::{Contender, ONE_EACH};
-    pub(super) use super::exclusion::{UNSYNCHRONISED, Uses};
+    pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
+    pub(super) use super::exclusion::Uses;
     pub(super) use super::form::{
         Accessed, Elements, Form, accessed, check_memory, kernels, torn, zeros,
     };
     pub(super) use super::input::{Input, Occasion, SharedOptions, sizes};
     pub(super) use super::launcher::Launcher;
     pub(super) use super::workload::{
-        Accesses, Facts, Observed, ParamsOf, Run, Sizes, Verdict, Verifies, Workload, observed,
-        sets,
+        Accesses, Facts, Observed, Run, Sizes, Verdict, Verifies, Workload, observed, sets,
     };
     pub(super) use crate::error::Result;
     pub(super) use crate::numbers::{of, parse_count_32};
@@ -124,6 +123,7 @@ use crate::error::Result;
 use crate::variants::{parse_list, suggestion};
 use contender::Contender;
 use input::{Input, Occasion};
+use options::WorkloadArgs;
 use prepared::{Prepared, prepare};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
@@ -132,64 +132,28 @@ use stm_core::internal::observe::Observation;
 use stm_core::with_algorithm;
 use workload::{Named, Sizes, Workload};
 
-type MadeFrom<I> = <I as Input>::Workload;
-
 macro_rules! registry {
-    ($($name:ident: $Variant:ident($module:ident::$Input:ident), $about:literal;)*) => {
+    ($($name:ident: $Variant:ident($module:ident::$Workload:ident), $about:literal;)*) => {
         pub const WORKLOADS: &[(&str, &str)] = &[$((stringify!($name), $about)),*];
-
-        #[derive(Clone, Debug)]
-        pub enum AnyInput {
-            $($Variant($module::$Input),)*
-        }
 
         #[derive(Debug)]
         pub enum AnyWorkload {
-            $($Variant(MadeFrom<$module::$Input>),)*
+            $($Variant($module::$Workload),)*
         }
 
         $(
-            impl Named for MadeFrom<$module::$Input> {
+            impl Named for $module::$Workload {
                 fn name(&self) -> &'static str {
                     stringify!($name)
                 }
             }
 
-            impl From<MadeFrom<$module::$Input>> for AnyWorkload {
-                fn from(workload: MadeFrom<$module::$Input>) -> Self {
+            impl From<$module::$Workload> for AnyWorkload {
+                fn from(workload: $module::$Workload) -> Self {
                     Self::$Variant(workload)
                 }
             }
         )*
-
-        impl AnyInput {
-            /// The input of a workload for an occasion, if there is a workload of this name.
-            pub fn sized(name: &str, occasion: Occasion) -> Option<Self> {
-                match name {
-                    $(stringify!($name) => Some(Self::$Variant(Input::sized(occasion))),)*
-                    _ => None,
-                }
-            }
-
-            pub const fn name(&self) -> &'static str {
-                match self {
-                    $(Self::$Variant(_) => stringify!($name),)*
-                }
-            }
-
-            pub const fn is_by_blocks(&self) -> bool {
-                match self {
-                    $(Self::$Variant(_) => <$module::$Input as Input>::BY_BLOCKS,)*
-                }
-            }
-
-            /// Reads or draws what the input names.
-            pub fn make(&self, seed: u64) -> Result<AnyWorkload> {
-                Ok(match self {
-                    $(Self::$Variant(input) => AnyWorkload::$Variant(input.make(seed)?),)*
-                })
-            }
-        }
 
         /// Evaluates `$body` with `$w` bound to the workload inside an [`AnyWorkload`].
         macro_rules! on_workload {
@@ -204,6 +168,18 @@ macro_rules! registry {
 for_each_workload!(registry);
 
 impl AnyWorkload {
+    /// Makes the workload of this name for an occasion, without options.
+    pub fn sized(name: &str, occasion: Occasion, seed: u64) -> Result<Self> {
+        let mut args = WorkloadArgs::default();
+        args.shared.seed = seed;
+        args.workload(name, occasion)
+    }
+
+    /// Draws it anew from a seed, if it is drawn.
+    pub fn redrawn(&self, seed: u64) -> Result<Self> {
+        on_workload!(self, w => w.redrawn(seed).map(Self::from))
+    }
+
     pub fn sizes(&self) -> &dyn Sizes {
         on_workload!(self, w => w)
     }
@@ -216,7 +192,7 @@ impl AnyWorkload {
         seed: u64,
         transactions_max: u64,
     ) -> Result<Box<dyn Prepared<D> + 'a>> {
-        on_workload!(self, w => prepare(w, device, seed, transactions_max))
+        on_workload!(self, w => prepare(w, device, (seed, transactions_max), None))
     }
 
     pub fn compile(&self, device: &AnyDevice, algorithm: Variant) -> Result<Duration> {
@@ -257,23 +233,21 @@ mod tests {
     use crate::devices::DeviceKind;
 
     #[test]
-    fn every_input_makes_a_workload_that_has_its_name_and_can_run() {
+    fn every_workload_has_its_name_and_can_run_on_each_occasion() {
         for occasion in [
             Occasion::Quick,
             Occasion::Recording(DeviceKind::Cpu),
             Occasion::Demonstration(DeviceKind::Cpu),
         ] {
             for &(name, about) in WORKLOADS {
-                let input = AnyInput::sized(name, occasion).expect("an input");
-                assert_eq!(input.name(), name);
-                let workload = input.make(1).expect("a workload");
+                let workload = AnyWorkload::sized(name, occasion, 1).expect("a workload");
                 let sizes = workload.sizes();
                 assert_eq!(sizes.name(), name);
                 assert!(!about.is_empty() && !sizes.summary().is_empty());
                 sizes.check(sizes.transactions().unwrap_or(1000)).unwrap();
             }
         }
-        assert!(AnyInput::sized("rx", Occasion::Quick).is_none());
+        assert!(AnyWorkload::sized("rx", Occasion::Quick, 1).is_err());
     }
 
     #[test]

@@ -1,14 +1,14 @@
-//! The options of all workloads at the command line, and the inputs that they describe.
+//! The options of all workloads at the command line, and the workloads that they describe.
 //!
 //! Which options were given is known from the parser, so that one that the
 //! workload does not take is refused by name.
 
-use super::AnyInput;
+use super::AnyWorkload;
 use super::input::{Input, Occasion, SharedOptions};
 use crate::error::{Error, Result};
 use clap::builder::Resettable;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
 /// The options of all workloads, and those that several share.
 #[derive(Debug, Clone, Default)]
@@ -34,64 +34,68 @@ const OF_ONE_WORKLOAD: [&str; 3] = ["n", "input", "keys"];
 /// The one shared option that every workload takes.
 const OF_EVERY_WORKLOAD: &str = "seed";
 
+type Add = fn(Command) -> Command;
+
 struct OptionsOf {
     name: &'static str,
     /// The fields of the shared options that it takes.
     takes: &'static [&'static str],
-    add: fn(Command) -> Command,
-    /// Makes its input of what was given, and of the defaults for an occasion.
-    input: fn(&WorkloadArgs, Occasion) -> Result<AnyInput>,
+    add: Add,
+    /// Makes the workload of what was given, and of the defaults for an occasion.
+    new: fn(&WorkloadArgs, Occasion) -> Result<AnyWorkload>,
 }
 
 macro_rules! options {
-    ($($name:ident: $Variant:ident($module:ident::$Input:ident), $about:literal;)*) => {
+    ($($name:ident: $Variant:ident($module:ident::$Workload:ident), $about:literal;)*) => {
         const WORKLOADS: &[OptionsOf] = &[$(OptionsOf {
             name: stringify!($name),
-            takes: <super::$module::$Input as Input>::TAKES,
+            takes: <super::$module::$Workload as Input>::TAKES,
             add: |command| {
                 let command = command.next_help_heading(concat!("Workload ", stringify!($name)));
-                <super::$module::$Input as Input>::Options::augment_args(command)
+                <super::$module::$Workload as Input>::Options::augment_args(command)
             },
-            input: |args, occasion| {
+            new: |args, occasion| {
                 let own = args.own.as_ref().map(FromArgMatches::from_arg_matches).transpose();
-                let own = own.map_err(|error| Error::Usage(error.to_string()))?;
-                let sized = super::$module::$Input::sized(occasion);
-                let input = sized.with(&own.unwrap_or_default(), &args.shared)?;
-                Ok(AnyInput::$Variant(input))
+                let own = own.map_err(|error| Error::Usage(error.to_string()))?.unwrap_or_default();
+                super::$module::$Workload::new(occasion, &own, &args.shared).map(AnyWorkload::from)
             },
         }),*];
     };
 }
 for_each_workload!(options);
 
-/// Returns the options that the caller gave of those that `add` adds: the field of each, and how it
-/// was written.
-fn given(add: fn(Command) -> Command, matches: &ArgMatches) -> Vec<(String, String)> {
-    let command = add(Command::new(""));
-    let given = command.get_arguments().filter_map(|arg| {
-        let field = arg.get_id().as_str();
-        if matches.value_source(field) != Some(ValueSource::CommandLine) {
-            return None;
-        }
-        let mut written = match (arg.get_long(), arg.get_short()) {
-            (Some(long), _) => format!("--{long}"),
-            (None, short) => format!("-{}", short.unwrap_or_default()),
-        };
-        if arg.get_action().takes_values() {
-            let values = matches.get_raw(field).into_iter().flatten();
-            let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
-            written.push(' ');
-            written.push_str(&values.join(","));
-        }
-        Some((field.to_owned(), written))
+/// Returns the options of all workloads, and who takes each; that which all take is not among them.
+fn all() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
+    let args = |add: Add| {
+        let command = add(Command::new(""));
+        command.get_arguments().cloned().collect::<Vec<_>>()
+    };
+    let shared = args(SharedOptions::augment_args).into_iter();
+    let shared = shared.filter(|arg| arg.get_id() != OF_EVERY_WORKLOAD);
+    let shared = shared.map(|arg| {
+        let takers = WORKLOADS
+            .iter()
+            .filter(|of| of.takes.contains(&arg.get_id().as_str()));
+        let of = takers.map(|of| of.name).collect();
+        (arg, of)
     });
-    given.collect()
+    let own = WORKLOADS.iter();
+    shared.chain(own.flat_map(move |of| args(of.add).into_iter().map(|arg| (arg, vec![of.name]))))
 }
 
-fn fields(add: fn(Command) -> Command) -> Vec<String> {
-    let command = add(Command::new(""));
-    let fields = command.get_arguments().map(|arg| arg.get_id().to_string());
-    fields.collect()
+/// Returns an option as it was written, with its value.
+fn written(arg: &Arg, matches: &ArgMatches) -> String {
+    let mut written = match (arg.get_long(), arg.get_short()) {
+        (Some(long), _) => format!("--{long}"),
+        (None, short) => format!("-{}", short.unwrap_or_default()),
+    };
+    if arg.get_action().takes_values() {
+        let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
+        let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
+        written.push(' ');
+        written.push_str(&values.join(","));
+    }
+    written
 }
 
 impl Args for WorkloadArgs {
@@ -108,25 +112,19 @@ impl Args for WorkloadArgs {
 
 impl FromArgMatches for WorkloadArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let shared = given(SharedOptions::augment_args, matches).into_iter();
-        let shared = shared.filter(|(field, _)| field != OF_EVERY_WORKLOAD);
-        let shared = shared.map(|(field, written)| {
-            let takers = WORKLOADS.iter().filter(|of| of.takes.contains(&&*field));
-            let of = takers.map(|of| of.name).collect();
-            Given { field, written, of }
-        });
-        let own = WORKLOADS.iter().flat_map(|of| {
-            let given = given(of.add, matches).into_iter();
-            given.map(|(field, written)| Given {
-                field,
-                written,
-                of: vec![of.name],
+        let given = all().filter_map(|(arg, of)| {
+            let field = arg.get_id().as_str();
+            let is_given = matches.value_source(field) == Some(ValueSource::CommandLine);
+            is_given.then(|| Given {
+                field: field.to_owned(),
+                written: written(&arg, matches),
+                of,
             })
         });
         Ok(Self {
             shared: SharedOptions::from_arg_matches(matches)?,
             own: Some(matches.clone()),
-            given: shared.chain(own).collect(),
+            given: given.collect(),
         })
     }
 
@@ -139,21 +137,15 @@ impl FromArgMatches for WorkloadArgs {
 impl WorkloadArgs {
     /// Returns the names of those options that none of these workloads takes.
     pub fn not_of(workloads: &[&str]) -> Vec<String> {
-        let (of, others): (Vec<_>, Vec<_>) =
-            (WORKLOADS.iter()).partition(|of| workloads.contains(&of.name));
-        let mut fields_of_none = fields(SharedOptions::augment_args);
-        fields_of_none.retain(|field| {
-            field != OF_EVERY_WORKLOAD && !of.iter().any(|of| of.takes.contains(&&**field))
-        });
-        fields_of_none.extend(others.iter().flat_map(|of| fields(of.add)));
-        fields_of_none
+        let others = all().filter(|(_, of)| !of.iter().any(|name| workloads.contains(name)));
+        others.map(|(arg, _)| arg.get_id().to_string()).collect()
     }
 
-    /// The input of a workload: what the options say, and where they say nothing the defaults for
-    /// the occasion.
-    pub fn input(&self, name: &str, occasion: Occasion) -> Result<AnyInput> {
+    /// Makes a workload: what the options say, and where they say nothing the defaults for the
+    /// occasion.
+    pub fn workload(&self, name: &str, occasion: Occasion) -> Result<AnyWorkload> {
         match WORKLOADS.iter().find(|of| of.name == name) {
-            Some(of) => (of.input)(self, occasion),
+            Some(of) => (of.new)(self, occasion),
             None => Err(Error::Usage(format!(
                 "there is no workload {name}: `stamp list` names them"
             ))),

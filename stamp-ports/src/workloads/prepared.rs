@@ -1,6 +1,7 @@
 //! A workload with its data on a device, whatever the workload and the algorithm. Measuring,
 //! searching, profiling and recording work on this, and are compiled once.
 
+use super::contender::lanes;
 use super::launcher::{Launched, Launcher};
 use super::workload::{Observed, Sizes, Verdict, Workload};
 use crate::error::Result;
@@ -9,7 +10,7 @@ use stm_core::algorithm::{Algorithm, Granule, Variant};
 use stm_core::host::{Device, Launch};
 use stm_core::internal::WordAddress;
 use stm_core::internal::observe::Observation;
-use stm_core::{Layout, View, with_algorithm};
+use stm_core::{View, with_algorithm};
 
 /// A workload with its data on a device. The methods are those of
 /// [`Workload`]; algorithms are told apart at run time.
@@ -46,19 +47,9 @@ pub trait Prepared<D: Device> {
     fn remarks(&self) -> Vec<(&'static str, String)>;
 }
 
-/// Allocates the data of a workload whose parameters have been checked, for up
-/// to `transactions_max` transactions.
+/// Allocates the data of a workload whose parameters have been checked, for up to `transactions_max`
+/// transactions, which runs of another kernel make if there is one.
 pub fn prepare<'a, D: Device, W: Workload>(
-    of: &'a W,
-    device: &'a D,
-    seed: u64,
-    transactions_max: u64,
-) -> Result<Box<dyn Prepared<D> + 'a>> {
-    prepare_for(of, device, (seed, transactions_max), None)
-}
-
-/// Does the same, for runs of another kernel if there is one.
-pub fn prepare_for<'a, D: Device, W: Workload>(
     of: &'a W,
     device: &'a D,
     (seed, transactions_max): (u64, u64),
@@ -87,14 +78,6 @@ struct OnDevice<'a, D: Device, W: Workload> {
     other: Option<OtherKernel<D, W>>,
 }
 
-/// How an algorithm lays out arrays, and which lanes run its transactions.
-fn traits_of(algorithm: Variant) -> (Layout, Granule) {
-    const fn of<A: Algorithm>() -> (Layout, Granule) {
-        (<A::Array<u32> as View<u32>>::LAYOUT, A::GRANULE)
-    }
-    with_algorithm!(algorithm, A => of::<A>())
-}
-
 impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     fn of(&self) -> &dyn Sizes {
         self.of
@@ -102,11 +85,11 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
 
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()> {
         self.of.form().check(algorithm.into())?;
-        let (layout, granule) = traits_of(algorithm);
+        let (layout, granule) = with_algorithm!(algorithm, A => {
+            (<<A as Algorithm>::Array<u32> as View<u32>>::LAYOUT, A::GRANULE)
+        });
         let lanes = match granule {
-            Granule::Lane | Granule::LaneInTurn => {
-                u64::from(launch.blocks) * u64::from(launch.threads)
-            }
+            Granule::Lane | Granule::LaneInTurn => lanes((launch.blocks, launch.threads)),
             Granule::Block => u64::from(launch.blocks),
         };
         self.of.fit(self.device, &mut self.data, lanes)?;

@@ -4,6 +4,7 @@
 pub use super::compare::Verdict;
 use super::contender::Contender;
 use super::form::{Accessed, Form};
+use super::input::Input;
 use super::launcher::Launcher;
 pub use super::launcher::Run;
 use crate::error::Result;
@@ -11,10 +12,10 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Debug;
 use std::time::Duration;
+use stm_core::Layout;
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::host::{Capacity, Device};
 use stm_core::internal::observe::Observation;
-use stm_core::{Kernel, Layout};
 
 /// What a result is verified for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
@@ -184,16 +185,10 @@ pub(super) fn observed(found: Option<&impl Serialize>) -> Observed {
     }
 }
 
-/// The parameters of a workload's kernel for an algorithm.
-pub type ParamsOf<W, A> = <<W as Workload>::Kernel<A> as Kernel>::Params;
-
 /// A workload with its parameters, and what it does on a device.
-pub trait Workload: Sizes + Sized {
+pub trait Workload: Sizes + Input {
     /// Its data on a device, and what the host needs to verify it.
     type Data<D: Device>;
-
-    /// Its kernel for an algorithm; of several, the first.
-    type Kernel<A: Algorithm>: Kernel;
 
     /// What `bench floor` measures beside it.
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
@@ -261,36 +256,21 @@ pub trait Workload: Sizes + Sized {
         Vec::new()
     }
 
-    /// Its parameters for a launch on the data.
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &Self::Data<D>,
-        run: Run<A>,
-    ) -> ParamsOf<Self, A>;
-
     /// Compiles all kernels, and returns the time that took.
     fn compile<D: Device, A: Algorithm>(
         &self,
         device: &D,
         observation: Observation,
-    ) -> Result<Duration> {
-        Ok(device.prepare::<Self::Kernel<A>>(observation)?)
-    }
+    ) -> Result<Duration>;
 
-    /// One run: a launch of the kernel. A workload of several launches makes
-    /// them all here, and what it does between them is not timed.
+    /// One run: most workloads launch a kernel once (`kernels!`). Those of
+    /// several launches make them all here, and what they do between them is not timed.
     fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut Self::Data<D>,
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
-    ) -> Result<()> {
-        let params = self.params(data, launcher.run::<A>(transactions));
-        // SAFETY: the parameters hold this memory's handle, for `A` alone, and
-        // views of buffers that `data` keeps and nothing else uses.
-        unsafe { launcher.launch::<Self::Kernel<A>>(&params)? };
-        Ok(())
-    }
+    ) -> Result<()>;
 }
 
 /// The most words that a transaction reads, or writes: what a set holds.

@@ -8,9 +8,9 @@ use stamp_ports::devices::AnyDevice;
 use stamp_ports::measure::run_report::{RunReport, RunSpec};
 use stamp_ports::measure::runner::Runner;
 use stamp_ports::variants::AskedVariant;
+use stamp_ports::workloads::AnyWorkload;
 use stamp_ports::workloads::input::Occasion;
 use stamp_ports::workloads::options::WorkloadArgs;
-use stamp_ports::workloads::{AnyInput, AnyWorkload};
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -49,18 +49,15 @@ pub(crate) type Shape = (u32, u32);
 /// Locks, and the bytes of a stripe.
 pub(crate) type Memory = (u64, u64);
 
-/// The input that options describe as those of `stamp run` do, the last of each: `ra --words 32`.
-pub(crate) fn input(line: &str) -> AnyInput {
+/// The workload that options describe as those of `stamp run` do, the last of each: `ra --words 32`.
+pub(crate) fn workload(line: &str, seed: u64) -> AnyWorkload {
     let command = WorkloadArgs::augment_args(clap::Command::new("run")).args_override_self(true);
     let matches = command.try_get_matches_from(words(line)).expect("options");
-    let args = WorkloadArgs::from_arg_matches(&matches).expect("values");
+    let mut args = WorkloadArgs::from_arg_matches(&matches).expect("values");
+    args.shared.seed = seed;
     let name = words(line).next().expect("a name");
-    args.input(name, Occasion::Measurement).expect("an input")
-}
-
-/// The workload of an input ([`input()`]).
-pub(crate) fn workload(line: &str, seed: u64) -> AnyWorkload {
-    input(line).make(seed).expect("a workload")
+    let workload = args.workload(name, Occasion::Measurement);
+    workload.expect("a workload")
 }
 
 /// A single run of a workload; so many transactions where the input does not say.

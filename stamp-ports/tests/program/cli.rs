@@ -303,9 +303,17 @@ const REFUSED: &str = r#"
     TINY_BANK --audit-range {2048,4294967295} => --accounts 1024 | --audit-range {}
     TINY_BANK --audit-share 101 => --audit-share | "101" | 0 to 100
     TINY_BANK --audit-share 0.1 => --audit-share | whole
+    TINY_BANK --audit-share +5 => "+5" | whole
+    TINY_BANK --audit-share % => "%" | whole
     TINY_BANK --zipf=-1 => "-1" | 0 to 10
+    TINY_BANK --zipf 10.001 => "10.001" | 0 to 10
     TINY_BANK --zipf 0.1234 => --zipf | three decimals
     TINY_BANK --zipf NaN => --zipf | "NaN"
+    TINY_BANK --zipf inf => --zipf | "inf"
+    TINY_BANK --zipf much => --zipf | "much"
+    // Operations of one kind come in powers of two.
+    run map --device cpu --alike 0 => --alike | 0 is no power of two
+    run map --device cpu --alike 3 => --alike | 3 is no power of two
     TINY_BANK --words 5 => --words 5 | ra | leave it out
     TINY_BANK --read-capacity 63 => CapacityExceeded | read set of 63 | --read-capacity 64
     TINY_BANK --write-capacity 1 => CapacityExceeded | write set of 1 | --write-capacity 2

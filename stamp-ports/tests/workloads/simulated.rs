@@ -5,7 +5,7 @@
 
 use crate::prelude::*;
 use stamp_ports::record::{Row, Settings, record};
-use stamp_ports::workloads::AnyInput;
+use stamp_ports::workloads::AnyWorkload;
 use std::ops::ControlFlow;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Cpu, Device, RetryLimits, StmConfig};
@@ -39,8 +39,8 @@ fn crowded(warp_width: u32, seed: u64, transactions: u64) -> Settings {
 
 /// Records runs of a workload as the program does, whose results must be right and whose
 /// histories opaque.
-fn recorded<D: Device>(device: &D, variant: Variant, of: &AnyInput, settings: &Settings) -> Row {
-    let (name, id, seed) = (of.name(), device.id(), settings.seed);
+fn recorded<D: Device>(device: &D, variant: Variant, of: &AnyWorkload, settings: &Settings) -> Row {
+    let (name, id, seed) = (of.sizes().name(), device.id(), settings.seed);
     let what = format!("{name} {variant} on {id}, seed {seed}");
     let row = record(device, variant, of, settings, |history| {
         let verdict = opacity::check(&history)?;
@@ -50,7 +50,7 @@ fn recorded<D: Device>(device: &D, variant: Variant, of: &AnyInput, settings: &S
     let row = row.unwrap_or_else(|error| panic!("{what}: {error}"));
     assert_eq!(row.wrong_state, None, "{what}");
     assert_eq!(row.attempts, row.transactions + row.aborted, "{what}");
-    let given = of.make(seed).expect("a workload").sizes().transactions();
+    let given = of.sizes().transactions();
     assert!(
         given.is_some() || row.transactions == settings.transactions,
         "{what}"
@@ -110,16 +110,16 @@ const STATIC: &str = "
     lockstep stack its64 random : 4x8 : 48 : eigenbench --hot-words 40 --static
 ";
 
-/// Returns an input by its options, in which a name from here stands for those of it.
-fn named(line: &str) -> AnyInput {
-    let names = [
-        ("BANK", BANK),
-        ("EIGENBENCH", EIGENBENCH),
-        ("KMEANS", KMEANS),
-        ("VACATION", VACATION),
-    ];
-    let whole = |line: String, (name, options)| line.replace(name, options);
-    input(&names.into_iter().fold(line.to_owned(), whole))
+/// Returns a workload by its name here, or by its options.
+fn named(line: &str) -> AnyWorkload {
+    let line = match line {
+        "BANK" => BANK,
+        "EIGENBENCH" => EIGENBENCH,
+        "KMEANS" => KMEANS,
+        "VACATION" => VACATION,
+        options => options,
+    };
+    workload(line, 1)
 }
 
 /// Records each row of a table; returns the histories that did not fit their buffers at first. There
@@ -132,7 +132,7 @@ fn everywhere(variant: Variant, table: &str, settings: impl Fn(Settings) -> Sett
             panic!("{row}")
         };
         let number = |text: &str| text.parse::<u64>().expect(row);
-        let input = named(line);
+        let of = named(line);
         let settings = |width, seed| settings(crowded(width, seed, number(transactions)));
         let mut aborted = 0;
         let widths = widths.split(' ').map(|of| of.split_once('x').expect(row));
@@ -147,11 +147,11 @@ fn everywhere(variant: Variant, table: &str, settings: impl Fn(Settings) -> Sett
                 continue;
             }
             let settings = settings(config.warp_width, config.seed);
-            let recorded = recorded(&Sim::new(config), variant, &input, &settings);
+            let recorded = recorded(&Sim::new(config), variant, &of, &settings);
             aborted += recorded.aborted;
             repeated += recorded.repeated;
         }
-        (0..4).for_each(|seed| drop(recorded(&Cpu::new(), variant, &input, &settings(4, seed))));
+        (0..4).for_each(|seed| drop(recorded(&Cpu::new(), variant, &of, &settings(4, seed))));
         assert!(
             aborted > 0 || variant == Variant::Cgl,
             "{row}: no conflicts"

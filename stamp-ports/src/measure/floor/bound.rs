@@ -19,7 +19,7 @@
 
 use crate::measure::machine::Rate;
 use crate::numbers::{bytes as in_bytes, short};
-use crate::workloads::exclusion::UNSYNCHRONISED;
+use crate::workloads::contender::UNSYNCHRONISED;
 use crate::workloads::form::FAST_STATIC;
 use crate::workloads::workload::Accesses;
 use serde::Serialize;
@@ -139,7 +139,7 @@ fn rate<'r>(rates: &'r [Rate], operation: &str, bits: u32, over: Over) -> Option
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workloads::AnyInput;
+    use crate::workloads::AnyWorkload;
     use crate::workloads::input::Occasion;
 
     const MIB: u64 = 1 << 20;
@@ -218,9 +218,8 @@ mod tests {
     #[test]
     fn the_accesses_of_workloads_are_those_of_their_transactions() {
         let of = |name| {
-            let input = AnyInput::sized(name, Occasion::Measurement).expect("a workload");
-            let workload = input.make(1).expect("defaults");
-            workload.sizes().accesses()
+            let workload = AnyWorkload::sized(name, Occasion::Measurement, 1);
+            workload.expect("a workload").sizes().accesses()
         };
         let shape = |of: Accesses| [of.reads, of.writes, of.validated, of.words as f64];
         let mega = MIB as f64;

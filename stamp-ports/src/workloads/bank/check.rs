@@ -19,7 +19,6 @@
 //! threshold, in units of 2^-32, in its upper half and the alias in its lower.
 
 use super::input::Bank;
-use crate::workloads::compare::{Difference, totals};
 use stm_kernels::bank::{BankPlan, BankTransaction, CHECKS, WRONG_SUM_OF, WRONG_SUMS};
 use stm_kernels::draw::draw;
 
@@ -109,17 +108,6 @@ impl Bank {
         }
         (accounts, audits)
     }
-}
-
-pub(super) fn difference(found: &[i32], expected: &[i32]) -> Option<String> {
-    let total = |accounts: &[i32]| accounts.iter().map(|&a| i64::from(a)).sum::<i64>();
-    let wrong = Difference::first(found, expected)?;
-    let Difference { at, more, .. } = wrong;
-    let (has, right) = (wrong.found, wrong.expected);
-    let totals = totals(&total(found), &total(expected));
-    Some(format!(
-        "account {at} has {has}, not {right}, and {more} more accounts differ; {totals}"
-    ))
 }
 
 /// What is wrong with what the audits found, if anything. `audits` of the transactions are audits.

@@ -186,30 +186,3 @@ impl Sizes for Bank {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn exponents_have_three_decimals_at_most() {
-        for (text, thousandths) in [("0", 0), ("0.99", 990), ("1", 1000), ("10", 10_000)] {
-            assert_eq!(parse_zipf(text), Ok(thousandths));
-        }
-        for text in ["-1", "10.001", "0.9999", "NaN", "inf", "", "much"] {
-            let error = parse_zipf(text).unwrap_err();
-            assert!(error.contains(&format!("{text:?}")), "{error}");
-        }
-    }
-
-    #[test]
-    fn fewer_accounts_than_a_range_are_one_range() {
-        let options = Options {
-            accounts: Some(10),
-            ..Options::default()
-        };
-        let shared = SharedOptions::default();
-        let bank = Bank::default().with(&options, &shared).unwrap();
-        assert_eq!((bank.accounts, bank.audit_range), (10, 10));
-    }
-}

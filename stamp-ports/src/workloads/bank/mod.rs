@@ -1,8 +1,9 @@
 //! Bank: transfers between accounts, and audits that sum up a range of them. Without transactions: without
 //! synchronisation, by atomic additions, and as critical sections.
 
+use crate::workloads::compare::differing;
 use crate::workloads::prelude::*;
-use check::{audit_difference, difference};
+use check::audit_difference;
 use input::BANK_ROW;
 pub use input::{Bank, Options};
 use stm_kernels::bank::{
@@ -10,6 +11,7 @@ use stm_kernels::bank::{
     CHECKS, FINDINGS, Rows, WRONG_SUMS,
 };
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
+use stm_kernels::rows::Transactional;
 
 mod check;
 mod input;
@@ -23,32 +25,29 @@ pub struct Data<D: Device> {
     tables: Buffer<D, u64>,
     findings: Buffer<D, u64>,
     /// The accounts, and how many transactions are audits.
-    expected: Expectation<Outcome>,
+    expected: Expectation<(Vec<i32>, u64)>,
 }
 
-type Outcome = (Vec<i32>, u64);
-
-/// What a run left in the accounts, and the first one whose halves do not belong together.
-type Found = (Vec<i32>, Option<usize>);
-
 impl Bank {
-    /// Returns what a run left in the accounts, and what must be there with the number of audits.
-    fn outcome<'d, D: Device>(
+    /// Returns what is wrong with the accounts, if anything, the first one whose halves do not belong
+    /// together, and how many transactions are audits.
+    fn difference<D: Device>(
         &self,
-        data: &'d mut Data<D>,
+        data: &mut Data<D>,
         transactions: u64,
-    ) -> Result<(Found, &'d Outcome)> {
-        let found = data.accounts.download()?;
+    ) -> Result<(Option<String>, Option<usize>, u64)> {
+        let (found, halves) = data.accounts.download()?;
         let (plan, tables, initial) = (&data.plan, &data.tables_host, self.initial(data.seed));
         let replay = || Self::replay(plan, tables, initial, transactions);
-        let expected = expected(&mut data.expected, transactions, replay);
-        Ok((found, expected))
+        let (expected, audits) = expected(&mut data.expected, transactions, replay);
+        let total = |accounts: &[i32]| accounts.iter().map(|&a| i64::from(a)).sum::<i64>();
+        let wrong = differing(("account", "has"), &found, expected, total);
+        Ok((wrong, halves, *audits))
     }
 }
 
 impl Workload for Bank {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = BankKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         let audits = f64::from(self.audit_percent) / 100.0;
@@ -127,34 +126,33 @@ impl Workload for Bank {
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
-        let ((found, wrong), (expected, audits)) = self.outcome(data, transactions)?;
-        let wrong = wrong.map(torn).or_else(|| difference(&found, expected));
-        let audits = *audits;
+        let (wrong, halves, audits) = self.difference(data, transactions)?;
         let findings = data.findings.download()?;
+        let wrong = halves.map(torn).or(wrong);
         Ok(wrong.or_else(|| audit_difference(&findings, audits)))
-    }
-
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(data.work(data.accounts.view::<A>(), run.transactions))
     }
 
     kernels! {
         of, data, run: match (of.form, of.adds_row);
-        (Form::Static, _) => BankUpdates, of.params(data, run);
-        (Form::Wide, _) => BankWideUpdates, BankWideParams {
-            bank: of.params(data, run),
+        (Form::Static, _) => BankUpdates<A>, data.params(run);
+        (Form::Wide, _) => BankWideUpdates<A>, BankWideParams {
+            bank: data.params(run),
             accounts: data.accounts.wide::<A>(),
         };
-        (Form::Dynamic, Some(_)) => BankAdds, {
+        (Form::Dynamic, Some(_)) => BankAdds<A>, {
             let sums = data.accounts.sums();
             let row_log2 = sums.row_len().trailing_zeros();
             run.on(data.work(Rows { sums: sums.view(), row_log2 }, run.transactions))
         };
-        (Form::Dynamic, None) => BankKernel, of.params(data, run);
+        (Form::Dynamic, None) => BankKernel<A>, data.params(run);
     }
 }
 
 impl<D: Device> Data<D> {
+    fn params<A: Algorithm>(&self, run: Run<A>) -> Transactional<A, BankWork<A::Array<i32>>> {
+        run.on(self.work(self.accounts.view::<A>(), run.transactions))
+    }
+
     fn work<B>(&self, accounts: B, transactions: u64) -> BankWork<B> {
         BankWork {
             accounts,
@@ -192,10 +190,7 @@ fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
 /// What others do: what audits saw is told, and not refused.
 fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
     Uses {
-        verify: |of, data, transactions| {
-            let ((found, _), (expected, _)) = of.outcome(data, transactions)?;
-            Ok(difference(&found, expected))
-        },
+        verify: |of, data, transactions| Ok(of.difference(data, transactions)?.0),
         note: |of, data| {
             let findings = data.findings.download()?;
             let [checks, wrong] = [CHECKS, WRONG_SUMS].map(|i| findings[i as usize]);

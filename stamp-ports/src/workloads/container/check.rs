@@ -15,6 +15,7 @@ pub(super) const RESULTS: &str = "each value that was inserted was removed once 
                             fits that, and the container is whole";
 
 use serde::Serialize;
+use std::mem::replace;
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
 
 /// What a launch left: what each operation noted, and the entries that are there with their values.
@@ -32,29 +33,10 @@ pub(super) struct Found {
     pub(super) there: u64,
 }
 
-/// One bit for each of many things.
-struct Marks(Vec<u64>);
-
-impl Marks {
-    fn new(len: usize) -> Self {
-        Self(vec![0; len.div_ceil(64)])
-    }
-
-    fn set(&mut self, i: usize) -> bool {
-        let before = self.has(i);
-        self.0[i / 64] |= 1 << (i % 64);
-        before
-    }
-
-    fn has(&self, i: usize) -> bool {
-        self.0[i / 64] >> (i % 64) & 1 != 0
-    }
-}
-
 impl Left {
     /// Returns the counts, or what is wrong, on one line.
     pub(super) fn check(&self) -> Result<Found, String> {
-        let mut gone = Marks::new(self.results.len());
+        let mut gone = vec![false; self.results.len()];
         let mut found = Found::default();
         for (i, &result) in self.results.iter().enumerate() {
             if result == 0 {
@@ -72,7 +54,7 @@ impl Left {
                 Operation::Remove => {
                     let by = self.inserted_by(result, key, &format!("operation {i} removed"))?;
                     wrong! {
-                        gone.set(by) =>
+                        replace(&mut gone[by], true) =>
                             "operation {i} removed the value {result} of key {key}, which another \
                              operation had removed";
                     }
@@ -84,7 +66,7 @@ impl Left {
         // Every value is accounted for once, so one may be missing.
         let is_lost = |&i: &usize| {
             let insertion = self.plan.operation(i as u64).0 == Operation::Insert;
-            insertion && self.results[i] != 0 && !gone.has(i)
+            insertion && self.results[i] != 0 && !gone[i]
         };
         wrong! {
             found.inserted != found.removed + found.there =>
@@ -108,13 +90,13 @@ impl Left {
     }
 
     /// Marks the values that are there as gone, and returns how many there are.
-    fn account(&self, gone: &mut Marks) -> Result<u64, String> {
-        let mut keys = Marks::new(self.plan.keys as usize);
+    fn account(&self, gone: &mut [bool]) -> Result<u64, String> {
+        let mut keys = vec![false; self.plan.keys as usize];
         for &(key, value) in &self.entries {
             let by = self.inserted_by(value, key, "an entry has")?;
             wrong! {
-                keys.set(key as usize) => "key {key} is there twice";
-                gone.set(by) => "key {key} is there with the value {value}, which was removed";
+                replace(&mut keys[key as usize], true) => "key {key} is there twice";
+                replace(&mut gone[by], true) => "key {key} is there with the value {value}, which was removed";
             }
         }
         Ok(self.entries.len() as u64)
@@ -125,37 +107,31 @@ impl Left {
 mod tests {
     use super::*;
     use crate::testing::{Spoils, refused};
-    use std::collections::BTreeMap;
-
-    const KEYS: u32 = 12;
+    use crate::workloads::container::Map;
+    use crate::workloads::launcher::tests::ran;
+    use crate::workloads::workload::Workload;
+    use std::marker::PhantomData;
+    use stm_core::algorithm::Cgl;
+    use stm_core::host::Cpu;
 
     impl Left {
         /// What operations one after the other leave.
         fn of(operations: u64) -> Self {
-            let plan = ChainPlan {
-                seed: 5,
-                keys: KEYS,
+            let of = Map {
+                keys: 12,
+                chains: 3,
                 lookups_percent: 20,
                 alike: 1,
+                kind: PhantomData,
             };
-            let mut there = BTreeMap::new();
-            let result = |i| {
-                let (operation, key) = plan.operation(i);
-                match operation {
-                    Operation::Insert if there.contains_key(&key) => 0,
-                    Operation::Insert => {
-                        there.insert(key, ChainPlan::value(i));
-                        INSERTED
-                    }
-                    Operation::Remove => there.remove(&key).unwrap_or(0),
-                    Operation::Lookup => there.get(&key).copied().unwrap_or(0),
-                }
-            };
-            let results = (0..operations).map(result).collect();
+            let cpu = Cpu::new();
+            let mut data = of.prepare(&cpu, 5, operations).unwrap();
+            of.fit(&cpu, &mut data, 1).unwrap();
+            ran::<Cgl, _>(&of, &cpu, &mut data, ((1, 1), operations));
             Self {
-                plan,
-                results,
-                entries: there.into_iter().collect(),
+                plan: data.plan,
+                results: data.results.download().unwrap(),
+                entries: data.entries.entries().unwrap(),
             }
         }
 

@@ -2,12 +2,11 @@
 //!
 //! `map`, `ordered` and `list` are this workload with a container each.
 
-use super::plain::{Entries, Plain, PlainChains, PlainRadix, PlainTable};
+use super::compare::{Whole, whole};
+use super::plain::{Entries, Pairs, Plain, PlainChains, PlainRadix, PlainTable};
 use super::prelude::*;
 use super::workload::Named;
-use check::RESULTS;
-pub use data::Data;
-use data::section;
+use check::{Found, Left, RESULTS};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
@@ -19,7 +18,6 @@ use stm_kernels::floor::{Guarded, chain as floor};
 use stm_kernels::rows::Transactional;
 
 mod check;
-mod data;
 
 /// Operations on a container of the kind `K`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,9 +48,8 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
 
     fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A>;
 
-    /// Returns the number of chains that options ask for, where there are any: a number
-    /// of its own, or as many as the keys that were given.
-    fn chains(_options: &Self::Options, _keys: Option<u32>) -> Option<u32> {
+    /// Returns the number of chains that options ask for; else there are as many as keys.
+    fn chains(_options: &Self::Options) -> Option<u32> {
         None
     }
 
@@ -79,17 +76,6 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
 }
 
 impl<K: Kind> Operations<K> {
-    /// The default with so many keys, and as many chains where there are any.
-    fn of_keys(keys: u32) -> Self {
-        Self {
-            keys,
-            chains: if K::HAS_CHAINS { keys } else { 1 },
-            lookups_percent: 20,
-            alike: 1,
-            kind: PhantomData,
-        }
-    }
-
     const fn plan(&self, seed: u64) -> ChainPlan {
         ChainPlan {
             seed,
@@ -100,37 +86,21 @@ impl<K: Kind> Operations<K> {
     }
 }
 
-impl<K: Kind> Default for Operations<K> {
-    fn default() -> Self {
-        Self::of_keys(K::KEYS[0])
-    }
-}
-
 impl<K: Kind> Input for Operations<K> {
-    type Workload = Self;
     type Options = K::Options;
 
     const TAKES: &'static [&'static str] = &["transactions", "keys", "lookups", "alike"];
 
-    fn sized(occasion: Occasion) -> Self {
-        match occasion {
-            Occasion::Quick | Occasion::Recording(_) => Self::of_keys(K::KEYS[1]),
-            _ => Self::default(),
-        }
-    }
-
-    fn with(self, options: &K::Options, shared: &SharedOptions) -> Result<Self> {
+    fn new(occasion: Occasion, options: &K::Options, shared: &SharedOptions) -> Result<Self> {
+        let is_small = matches!(occasion, Occasion::Quick | Occasion::Recording(_));
+        let keys = shared.keys.unwrap_or(K::KEYS[usize::from(is_small)]);
         Ok(Self {
-            keys: shared.keys.unwrap_or(self.keys),
-            chains: K::chains(options, shared.keys).unwrap_or(self.chains),
-            lookups_percent: shared.lookups.unwrap_or(self.lookups_percent),
-            alike: shared.alike.unwrap_or(self.alike),
+            keys,
+            chains: K::chains(options).unwrap_or(if K::HAS_CHAINS { keys } else { 1 }),
+            lookups_percent: shared.lookups.unwrap_or(20),
+            alike: shared.alike.unwrap_or(1),
             kind: PhantomData,
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 
@@ -227,8 +197,8 @@ impl Kind for MapKind {
         container.view::<A>()
     }
 
-    fn chains(options: &MapOptions, keys: Option<u32>) -> Option<u32> {
-        options.chains.or(keys)
+    fn chains(options: &MapOptions) -> Option<u32> {
+        options.chains
     }
 
     fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
@@ -307,12 +277,143 @@ impl Kind for ListKind {
     }
 }
 
+/// Says of containers of `stm_core` how many bytes a node takes with its bits in the pool, and how
+/// one is made of so many nodes.
+macro_rules! entries {
+    ($($owner:ident, $node_bytes:literal, |$device:ident, $nodes:ident, $chains:ident, $what:ident|
+        $make:expr;)*) => {
+        $(
+            impl<D: Device> Entries<D> for collections::$owner<D, u32, u32> {
+                const KEY_BYTES: [u64; 2] = [$node_bytes, 64];
+
+                fn make(
+                    $device: &D,
+                    $nodes: u64,
+                    $chains: u32,
+                    $what: &'static str,
+                ) -> Result<Self> {
+                    Ok($make?)
+                }
+
+                fn clear(&mut self) -> Result<()> {
+                    Ok(self.clear()?)
+                }
+
+                fn entries(&self) -> Result<Whole<Pairs>> {
+                    Ok(whole(self.download())?.map(|entries| entries.into_iter().collect()))
+                }
+            }
+        )*
+    };
+}
+
+entries! {
+    List, 13, |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what);
+    Map, 13, |device, nodes, chains, what|
+        Self::with_buckets(device, Layout::Plain, nodes, chains as usize, what);
+    // A leaf of two words, and a branch of 18.
+    OrderedMap, 81, |device, nodes, _chains, what| Self::new(device, Layout::Plain, nodes, what);
+}
+
+pub struct Data<D: Device, C> {
+    plan: ChainPlan,
+    entries: C,
+    results: Buffer<D, u32>,
+    chains: u32,
+    nodes: u64,
+    what: &'static str,
+    found: Option<Found>,
+}
+
+impl<D: Device, C: Entries<D>> Data<D, C> {
+    fn new(
+        device: &D,
+        what: &'static str,
+        (plan, chains): (ChainPlan, u32),
+        operations_max: u64,
+    ) -> Result<Self> {
+        let nodes = u64::from(plan.keys);
+        let bytes = nodes * C::KEY_BYTES[0] + u64::from(chains) * 4 + operations_max * 4;
+        // The check holds the entries once more, and a mark for each operation.
+        let host_bytes = bytes + nodes * C::KEY_BYTES[1] + operations_max;
+        let fix = "use fewer --keys or --transactions";
+        check_memory(device, what, bytes, host_bytes, fix)?;
+        Ok(Self {
+            plan,
+            entries: C::make(device, nodes, chains, what)?,
+            results: Buffer::zeroed(device, operations_max as usize, "the results")?,
+            chains,
+            nodes,
+            what,
+            found: None,
+        })
+    }
+
+    fn work<S>(&self, entries: S, transactions: u64) -> ChainWork<S> {
+        ChainWork {
+            entries,
+            results: self.results.tarray(),
+            transactions,
+            plan: self.plan,
+        }
+    }
+
+    /// Makes room for the nodes that attempts hold beside those of the container:
+    /// one that was allocated and one that is being freed, for each lane.
+    fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
+        let needed = u64::from(self.plan.keys) + 2 * lanes;
+        if self.nodes != needed {
+            self.entries = C::make(device, needed, self.chains, self.what)?;
+            self.nodes = needed;
+        }
+        Ok(())
+    }
+
+    fn clear(&mut self) -> Result<()> {
+        self.entries.clear()?;
+        Ok(self.results.clear()?)
+    }
+
+    /// Returns what is wrong after so many operations, if anything.
+    fn verify(&mut self, operations: u64) -> Verdict {
+        let mut results = self.results.download()?;
+        results.truncate(operations as usize);
+        let checked = self.entries.entries()?.and_then(|entries| {
+            let left = Left {
+                plan: self.plan,
+                results,
+                entries,
+            };
+            left.check()
+                .map_err(|what| format!("{}: {what}", self.what))
+        });
+        self.found = checked.as_ref().ok().copied();
+        Ok(checked.err())
+    }
+}
+
+/// The contender that runs the operations of `K` on its structure without versions.
+fn section<K: Kind, D: Device + 'static>(of: &Operations<K>) -> Contender<'_, D>
+where
+    Operations<K>: Sizes,
+{
+    let uses = Uses::of(
+        |of: &Operations<K>, device, seed, operations| {
+            let plan = (of.plan(seed), 1);
+            Data::<D, K::Plain<D>>::new(device, "the critical sections", plan, operations)
+        },
+        |_, _, data, transactions, launch| launch(data.work(data.entries.view(), transactions)),
+        |_, data| data.clear(),
+        |_, data, transactions| data.verify(transactions),
+    );
+    uses.critical_section::<K::Section>(of, ONE_EACH)
+}
+
 impl<K: Kind> Workload for Operations<K>
 where
     Self: Named,
 {
     type Data<D: Device> = Data<D, K::Container<D>>;
-    type Kernel<A: Algorithm> = K::Kernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![section(self)]
@@ -341,11 +442,7 @@ where
         observed(data.found.as_ref())
     }
 
-    fn params<D: Device, A: Algorithm>(
-        &self,
-        data: &Self::Data<D>,
-        run: Run<A>,
-    ) -> ParamsOf<Self, A> {
-        run.on(data.work(K::of(&data.entries), run.transactions))
+    kernels! {
+        _, data, run => K::Kernel<A>, run.on(data.work(K::of(&data.entries), run.transactions))
     }
 }

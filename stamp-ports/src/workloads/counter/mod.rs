@@ -117,9 +117,19 @@ pub struct Data<D: Device> {
     items: Buffer<D, u32>,
 }
 
+impl<D: Device> Data<D> {
+    fn work<A: Algorithm>(&self, of: &Counter, transactions: u64) -> CounterWork<A> {
+        CounterWork {
+            words: self.words.view::<A>(),
+            items: self.items.tarray(),
+            transactions,
+            plan: of.plan(),
+        }
+    }
+}
+
 impl Workload for Counter {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = CounterKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![
@@ -167,19 +177,10 @@ impl Workload for Counter {
         Ok(self.wrong(&data.words.download()?, true))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(CounterWork {
-            words: data.words.view::<A>(),
-            items: data.items.tarray(),
-            transactions: run.transactions,
-            plan: self.plan(),
-        })
-    }
-
     kernels! {
         of, data, run: match of.form;
-        Form::Dynamic => CounterKernel, of.params(data, run);
-        Form::Static | Form::Wide => CounterUpdates, of.params(data, run);
+        Form::Dynamic => CounterKernel<A>, run.on(data.work(of, run.transactions));
+        Form::Static | Form::Wide => CounterUpdates<A>, run.on(data.work(of, run.transactions));
     }
 }
 

@@ -115,27 +115,19 @@ sizes_of_plan! {
 }
 
 impl Input for Eigenbench {
-    type Workload = Self;
     type Options = Options;
 
     const TAKES: &'static [&'static str] = &["transactions", "is_static"];
 
-    fn sized(occasion: Occasion) -> Self {
-        match occasion {
+    fn new(occasion: Occasion, options: &Options, shared: &SharedOptions) -> Result<Self> {
+        let sized = match occasion {
             Occasion::Quick => Self::of_hot_words(64 << 10),
             _ => Self::default(),
-        }
-    }
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        Ok(Eigenbench {
-            plan: given(self.plan, options),
-            form: Form::given(shared).unwrap_or(self.form),
+        };
+        Ok(Self {
+            plan: given(sized.plan, options),
+            form: Form::given(shared).unwrap_or_default(),
         })
-    }
-
-    fn make(&self, _seed: u64) -> Result<Self> {
-        Ok(*self)
     }
 }
 

@@ -6,7 +6,7 @@
 //! order of their numbers: so every word is known as well, and with them the checksum over all that
 //! the lane has read of its own parts.
 
-use crate::workloads::compare::{Difference, SharedWords, in_ranges};
+use crate::workloads::compare::{SharedWords, in_ranges};
 use crate::workloads::prelude::*;
 pub use input::{Eigenbench, Options};
 use std::cell::Cell;
@@ -45,7 +45,6 @@ impl<D: Device> Data<D> {
 
 impl Workload for Eigenbench {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = EigenbenchKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         let uses = Uses::own(|_: &Self, _, data: &mut Data<D>, transactions, launch| {
@@ -137,14 +136,10 @@ impl Workload for Eigenbench {
         Ok(found.difference(expected))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(data.work(run.transactions))
-    }
-
     kernels! {
         of, data, run: match of.form;
-        Form::Dynamic => EigenbenchKernel, of.params(data, run);
-        Form::Static | Form::Wide => EigenbenchUpdates, of.params(data, run);
+        Form::Dynamic => EigenbenchKernel<A>, run.on(data.work(run.transactions));
+        Form::Static | Form::Wide => EigenbenchUpdates<A>, run.on(data.work(run.transactions));
     }
 }
 
@@ -262,9 +257,7 @@ fn differing(what: &str, found: &[u32], expected: &[u32], part: Option<usize>) -
     wrong! {
         n != right => "{what}s are {n}, not {right}";
     }
-    let wrong = Difference::first(found, expected)?;
-    let Difference { at, more, .. } = wrong;
-    let (is, right) = (wrong.found, wrong.expected);
+    let (at, is, right, more) = first_difference(found, expected)?;
     let place = part.map_or_else(
         || at.to_string(),
         |part| format!("{} of lane {}", at % part, at / part),

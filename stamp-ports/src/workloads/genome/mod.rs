@@ -101,7 +101,6 @@ impl<D: Device> Data<D> {
 
 impl Workload for Genome {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = Deduplicate<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         floor::contenders(self)
@@ -163,13 +162,6 @@ impl Workload for Genome {
         Ok(check::check(&data.gene, &data.packed, &data.left()?).err())
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(DeduplicateWork {
-            assembly: data.assembly(),
-            transactions: data.gene.starts.len() as u64,
-        })
-    }
-
     fn compile<D: Device, A: Algorithm>(
         &self,
         device: &D,
@@ -190,7 +182,10 @@ impl Workload for Genome {
         transactions: u64,
     ) -> Result<()> {
         let run = launcher.run::<A>(transactions);
-        let params = self.params(data, run);
+        let params = run.on(DeduplicateWork {
+            assembly: data.assembly(),
+            transactions: data.gene.starts.len() as u64,
+        });
         // SAFETY: here and below, the parameters hold this memory's handle, for
         // `A` alone, and views of buffers that `data` keeps and nothing else uses.
         unsafe { launcher.launch::<Deduplicate<A>>(&params)? };

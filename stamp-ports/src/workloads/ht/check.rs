@@ -7,8 +7,7 @@
 
 use crate::workloads::compare::WORTH;
 use std::collections::HashMap;
-use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use stm_core::Node;
 use stm_core::internal::host::in_ranges;
 use stm_kernels::ht::{HtPoolNode, bucket_of_key, key_of_node};
@@ -17,97 +16,78 @@ pub(super) fn keys(seed: u64, nodes: u64) -> Vec<u32> {
     (0..nodes as u32).map(|n| key_of_node(seed, n)).collect()
 }
 
-/// The heads and nexts of a table whose nodes come from a pool, as if node `k` held key `k`. A link
-/// to no node, or to a key that nobody inserted, becomes a link past the end.
-pub(super) fn renumbered(
-    heads: &[u32],
+/// What links lead to where nodes come from a pool: the number of the node's key, and the next link.
+/// A node of a key that nobody inserted is none.
+pub(super) fn allocated(
     records: &[HtPoolNode],
     index: impl Fn(Node) -> Option<u32>,
     taken: &[Node],
     keys: &[u32],
-) -> (Vec<u32>, Vec<u32>) {
+) -> HashMap<u32, (u32, u32)> {
     let numbers: HashMap<u32, u32> = keys.iter().copied().zip(0..).collect();
-    let record = |link| Some(records[index(Node::from_bits(link))? as usize]);
-    let number = |link| numbers.get(&record(link)?.key).copied();
-    let renumber = |link| match link {
-        0 => 0,
-        link => number(link).map_or(u32::MAX, |number| number + 1),
-    };
-    let mut nexts = vec![u32::MAX; keys.len()];
-    for node in taken {
-        if let (Some(number), Some(record)) = (number(node.bits()), record(node.bits())) {
-            nexts[number as usize] = renumber(record.next);
-        }
-    }
-    (heads.iter().map(|&link| renumber(link)).collect(), nexts)
+    let linked = taken.iter().filter_map(|&node| {
+        let record = records[index(node)? as usize];
+        Some((node.bits(), (*numbers.get(&record.key)?, record.next)))
+    });
+    linked.collect()
 }
 
-/// Walks the chains of some buckets, and marks the nodes that it meets. It returns how many
-/// those are, or what is wrong.
-fn walk(
-    (heads, nexts, keys): (&[u32], &[u32], &[u32]),
-    buckets: Range<u64>,
-    seen: &[AtomicU64],
-) -> Result<usize, String> {
-    let nodes = keys.len();
-    let mut found = 0;
-    for bucket in buckets.start as usize..buckets.end as usize {
-        let mut link = heads[bucket];
-        while link != 0 {
-            let node = link as usize - 1;
-            wrong! {
-                node >= nodes => "bucket {bucket} links to node {node}, and there are {nodes}";
-            }
-            let bit = 1 << (node % 64);
-            wrong! {
-                seen[node / 64].fetch_or(bit, Ordering::Relaxed) & bit != 0 =>
-                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared \
-                     tail";
-            }
-            found += 1;
-            let right = bucket_of_key(keys[node], heads.len() as u32);
-            wrong! {
-                right as usize != bucket =>
-                    "node {node} with key {} is in bucket {bucket}, not {right}", keys[node];
-            }
-            link = nexts[node];
-        }
-    }
-    Ok(found)
+/// What a link leads to where it is a node's number plus one.
+pub(super) fn preassigned(nexts: &[u32]) -> impl Fn(u32) -> Option<(u32, u32)> + Sync {
+    move |link| Some((link - 1, *nexts.get(link as usize - 1)?))
 }
 
-/// What is wrong with a table whose nodes are the first `keys.len()`, if
-/// anything. A link is a node's number plus one, zero ends a chain.
+/// What is wrong with a table of these keys, if anything; `follow` returns the number and the next link
+/// of the node that a link leads to, and zero ends a chain.
 pub(super) fn difference(
     heads: &[u32],
-    nexts: &[u32],
     keys: &[u32],
     keys_per_tx: u32,
+    follow: impl Fn(u32) -> Option<(u32, u32)> + Sync,
 ) -> Option<String> {
     let nodes = keys.len();
-    let seen: Vec<AtomicU64> = (0..nodes.div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
-    let mut found = 0;
+    let seen: Vec<AtomicBool> = keys.iter().map(|_| AtomicBool::new(false)).collect();
+    // Marks the nodes of a bucket's chain, and returns how many those are, or what is wrong.
+    let walk = |bucket: u64| -> Result<usize, String> {
+        let (mut found, mut link) = (0, heads[bucket as usize]);
+        while link != 0 {
+            let node = follow(link).filter(|&(node, _)| (node as usize) < nodes);
+            let Some((node, next)) = node else {
+                return Err(format!(
+                    "bucket {bucket} links to node {}, and there are {nodes}",
+                    link - 1
+                ));
+            };
+            let key = keys[node as usize];
+            let right = bucket_of_key(key, heads.len() as u32);
+            wrong! {
+                seen[node as usize].swap(true, Ordering::Relaxed) =>
+                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared \
+                     tail";
+                u64::from(right) != bucket =>
+                    "node {node} with key {key} is in bucket {bucket}, not {right}";
+            }
+            (found, link) = (found + 1, next);
+        }
+        Ok(found)
+    };
     // A walk takes as long as its chains, so the fewer buckets there are, the more each is worth.
     let buckets = heads.len() as u64;
     let worth = (buckets * WORTH / (nodes as u64).max(1)).max(1);
-    for walked in in_ranges(worth, buckets, |buckets| {
-        walk((heads, nexts, keys), buckets, &seen)
-    }) {
-        match walked {
-            Ok(met) => found += met,
-            Err(wrong) => return Some(wrong),
-        }
-    }
-    if found == nodes {
-        return None;
-    }
-    let there = |node: usize| seen[node / 64].load(Ordering::Relaxed) >> (node % 64) & 1 == 1;
+    let walked = in_ranges(worth, buckets, |mut buckets| -> Result<usize, String> {
+        buckets.try_fold(0, |found, bucket| Ok(found + walk(bucket)?))
+    });
+    let found: usize = match walked.into_iter().sum::<Result<usize, String>>() {
+        Ok(found) if found == nodes => return None,
+        Ok(found) => found,
+        Err(wrong) => return Some(wrong),
+    };
+    let there = |node: usize| seen[node].load(Ordering::Relaxed);
     let lost = (0..nodes).find(|&node| !there(node)).unwrap_or(0);
     let transaction = lost / keys_per_tx as usize;
     let first = transaction * keys_per_tx as usize;
-    let kept = (first..first + keys_per_tx as usize)
-        .filter(|&n| there(n))
-        .count();
+    let of_transaction = first..first + keys_per_tx as usize;
+    let kept = of_transaction.filter(|&node| there(node)).count();
     Some(format!(
         "{} of {nodes} nodes are lost, node {lost} the first: of the {keys_per_tx} keys of \
          transaction {transaction}, {kept} are in the table",
@@ -139,7 +119,7 @@ mod tests {
     }
 
     fn wrong((heads, nexts, keys): &Table) -> Option<String> {
-        difference(heads, nexts, keys, KEYS_PER_TX)
+        difference(heads, keys, KEYS_PER_TX, preassigned(nexts))
     }
 
     #[test]
@@ -149,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_of_allocated_nodes_is_renumbered_and_its_faults_stay() {
+    fn a_table_of_allocated_nodes_is_checked_like_one_of_preassigned() {
         let (heads, nexts, keys) = table(200);
         // Node k of the pool is the other way round, and its link is k + 1.
         let place = |link: u32| if link == 0 { 0 } else { 201 - link };
@@ -162,8 +142,8 @@ mod tests {
         let taken: Vec<Node> = (1..=200).map(Node::from_bits).collect();
         let index = |node: Node| node.bits().checked_sub(1).filter(|&i| i < 200);
         let check = |heads: &[u32], records: &[HtPoolNode]| {
-            let (heads, nexts) = renumbered(heads, records, index, &taken, &keys);
-            difference(&heads, &nexts, &keys, KEYS_PER_TX)
+            let linked = allocated(records, index, &taken, &keys);
+            difference(heads, &keys, KEYS_PER_TX, |link| linked.get(&link).copied())
         };
         assert_eq!(check(&heads, &records), None);
         records[7].key ^= 1 << 31;

@@ -2,7 +2,7 @@
 //! the table that one writes by hand.
 
 use super::Ht;
-use super::check::{difference, keys};
+use super::check::{difference, keys, preassigned};
 use crate::workloads::exclusion::{Excludes, Launches};
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
@@ -30,7 +30,7 @@ impl<D: Device> Chains<D> {
         let nodes = transactions * u64::from(of.keys_per_tx);
         let bytes = nodes * 8 + u64::from(of.buckets) * 4;
         let fix = "use fewer --transactions or --buckets";
-        check_memory(device, "ht", bytes, bytes + nodes / 8, fix)?;
+        check_memory(device, "ht", bytes, bytes + nodes, fix)?;
         let keys_host = keys(seed, nodes);
         Ok(Self {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
@@ -57,7 +57,7 @@ fn chains<P: Copy + 'static, D: Device + 'static>(
             let (heads, nexts) = (data.heads.download()?, data.nexts.download()?);
             let there = (transactions * u64::from(of.keys_per_tx)) as usize;
             let (nexts, keys) = (&nexts[..there], &data.keys_host[..there]);
-            Ok(difference(&heads, nexts, keys, of.keys_per_tx))
+            Ok(difference(&heads, keys, of.keys_per_tx, preassigned(nexts)))
         },
     )
 }

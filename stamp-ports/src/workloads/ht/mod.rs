@@ -1,7 +1,7 @@
 //! HT, hash table: each transaction inserts several keys, all or none.
 
 use crate::workloads::prelude::*;
-use check::{difference, keys, renumbered};
+use check::{allocated, difference, keys, preassigned};
 use stm_core::host::{Nodes, PreassignedNodes};
 use stm_kernels::ht::{
     BATCH, HashTable, HashTablePool, HashTableUpdates, HtNode, HtPoolNode, HtPoolWork, HtWork,
@@ -130,9 +130,19 @@ pub struct Data<D: Device> {
     pool: Nodes<D, HtPoolNode>,
 }
 
+impl<D: Device> Data<D> {
+    fn work<A: Algorithm>(&self, transactions: u64) -> HtWork<A> {
+        HtWork {
+            heads: self.heads.view::<A>(),
+            nodes: self.nodes.view::<A>(),
+            keys: self.keys.tarray(),
+            transactions,
+        }
+    }
+}
+
 impl Workload for Ht {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = HashTable<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         floor::contenders(self)
@@ -146,7 +156,7 @@ impl Workload for Ht {
             device,
             "ht",
             2 * nodes_bytes + heads_bytes,
-            2 * nodes_bytes + heads_bytes + nodes_bytes / 32,
+            2 * nodes_bytes + heads_bytes + nodes_bytes / 4,
             "use fewer --transactions or --buckets",
         )?;
         let keys_host = keys(seed, nodes as u64);
@@ -211,35 +221,32 @@ impl Workload for Ht {
         if self.nodes == NodeSource::Pool {
             let (pool, records) = (data.pool.pool(), data.pool.records().download()?);
             let index = |node| pool.view().index(node);
-            let (heads, nexts) = renumbered(&heads, &records, index, &pool.taken()?, keys);
-            let wrong = difference(&heads, &nexts, keys, self.keys_per_tx);
+            let linked = allocated(&records, index, &pool.taken()?, keys);
+            let follow = |link| linked.get(&link).copied();
+            let wrong = difference(&heads, keys, self.keys_per_tx, follow);
             let leaked = pool.check(nodes as u64).err();
             return Ok(wrong.or_else(|| leaked.map(|error| error.to_string())));
         }
         let records = data.nodes.records().download()?;
         let nexts: Vec<u32> = records.into_iter().map(|node| node.next).collect();
-        Ok(difference(&heads, &nexts, keys, self.keys_per_tx))
-    }
-
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(HtWork {
-            heads: data.heads.view::<A>(),
-            nodes: data.nodes.view::<A>(),
-            keys: data.keys.tarray(),
-            transactions: run.transactions,
-        })
+        Ok(difference(
+            &heads,
+            keys,
+            self.keys_per_tx,
+            preassigned(&nexts),
+        ))
     }
 
     kernels! {
         of, data, run: match (of.nodes, of.form);
-        (NodeSource::Pool, _) => HashTablePool, run.on(HtPoolWork {
+        (NodeSource::Pool, _) => HashTablePool<A>, run.on(HtPoolWork {
             heads: data.heads.view::<A>(),
             nodes: data.pool.view::<A>(),
             keys: data.keys.tarray(),
             transactions: run.transactions,
             keys_per_tx: of.keys_per_tx,
         });
-        (NodeSource::Preassigned, Form::Dynamic) => HashTable, of.params(data, run);
-        (NodeSource::Preassigned, _) => HashTableUpdates, of.params(data, run);
+        (_, Form::Dynamic) => HashTable<A>, run.on(data.work(run.transactions));
+        _ => HashTableUpdates<A>, run.on(data.work(run.transactions));
     }
 }

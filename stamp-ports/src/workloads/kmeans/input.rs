@@ -4,7 +4,7 @@ use super::points::{self, Points};
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
 use crate::workloads::form::check_host_memory;
-use crate::workloads::input::{Origin, SEED, file_name};
+use crate::workloads::input::{SEED, check_origin, file_name};
 use crate::workloads::prelude::*;
 use std::path::PathBuf;
 
@@ -55,24 +55,7 @@ impl Drawn {
     }
 }
 
-pub(super) type PointsFrom = Origin<Drawn>;
-
-#[derive(Clone, Debug, PartialEq)]
-pub struct KmeansInput {
-    pub points: PointsFrom,
-    /// Whether their coordinates are scaled to a mean of 0 and a deviation of 1.
-    pub normalise: bool,
-    /// The fewest clusters; as many as the most, if `None`.
-    pub clusters_min: Option<u32>,
-    /// The most clusters; as many as points are drawn around, if `None`.
-    pub clusters_max: Option<u32>,
-    /// A clustering ends when at most this part of the points changed.
-    pub threshold: f64,
-    /// It ends after so many passes in any case.
-    pub passes_max: u32,
-    pub adds: bool,
-}
-
+/// The options of `kmeans`.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
 pub struct Options {
@@ -126,89 +109,101 @@ impl GenerateOptions {
     }
 }
 
-impl Input for KmeansInput {
-    type Workload = Kmeans;
+impl Input for Kmeans {
     type Options = Options;
 
     const TAKES: &'static [&'static str] = &["n", "input", "adds"];
 
-    fn sized(occasion: Occasion) -> Self {
-        Self {
-            points: PointsFrom::Drawn(Drawn::for_occasion(occasion)),
-            normalise: true,
-            clusters_min: None,
-            clusters_max: None,
-            threshold: 0.001,
-            passes_max: match occasion {
-                Occasion::Quick => 20,
-                // Each is a history, and the first ones move the most points.
-                Occasion::Recording(_) => 8,
-                // Passes are alike, so a few show the rate; one lock for all takes a second for each.
-                Occasion::Floor(_) | Occasion::Paper => 3,
-                // About STAMP's most.
-                _ => 500,
-            },
-            adds: false,
-        }
-    }
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
-        let points_max = shared.transactions.unwrap_or(u64::MAX);
+    fn new(occasion: Occasion, options: &Options, shared: &SharedOptions) -> Result<Self> {
         let (shape, file) = (options.shape, shared.input.as_ref());
         let given = [
             ("--points", shape.points),
             ("--dims", shape.dims),
             ("--centres", shape.centres),
         ];
-        let points = (self.points).with(file, "generated points", &given, |base| {
-            let points = u64::from(base.points).min(points_max) as u32;
-            Drawn { points, ..base }.given(&shape, shared)
-        })?;
-        Ok(KmeansInput {
+        check_origin(file, "generated points", &given)?;
+        let (mut points, source, clusters) = if let Some(path) = file {
+            let source = Source::File(file_name(path));
+            (points::read(path)?, source, CLUSTERS_OF_FILE)
+        } else {
+            let sized = Drawn::for_occasion(occasion);
+            let points_max = shared.transactions.unwrap_or(u64::MAX);
+            let points = u64::from(sized.points).min(points_max) as u32;
+            let drawn = Drawn { points, ..sized }.given(&shape, shared);
+            let few = drawn.points.min(drawn.centres);
+            (
+                drawn.draw(shared.seed)?,
+                Source::Generated(drawn.centres),
+                few,
+            )
+        };
+        if !options.no_normalise {
+            points.normalise();
+        }
+        let clusters_max = options.clusters_max.unwrap_or(clusters);
+        let passes_max = match occasion {
+            Occasion::Quick => 20,
+            // Each is a history, and the first ones move the most points.
+            Occasion::Recording(_) => 8,
+            // Passes are alike, so a few show the rate; one lock for all takes a second for each.
+            Occasion::Floor(_) | Occasion::Paper => 3,
+            // About STAMP's most.
+            _ => 500,
+        };
+        Ok(Self {
             points,
-            normalise: self.normalise && !options.no_normalise,
-            clusters_min: shared.n.or(self.clusters_min),
-            clusters_max: options.clusters_max.or(self.clusters_max),
-            threshold: options.threshold.unwrap_or(self.threshold),
-            passes_max: options.passes_max.unwrap_or(self.passes_max),
-            adds: shared.adds || self.adds,
+            source,
+            normalised: !options.no_normalise,
+            clusters_min: shared.n.unwrap_or(clusters_max),
+            clusters_max,
+            threshold: options.threshold.unwrap_or(0.001),
+            passes_max: options.passes_max.unwrap_or(passes_max),
+            adds: shared.adds,
         })
     }
 
-    fn make(&self, seed: u64) -> Result<Kmeans> {
-        let (mut points, clusters) = match &self.points {
-            PointsFrom::Drawn(drawn) => (drawn.draw(seed)?, drawn.points.min(drawn.centres)),
-            PointsFrom::File(path) => (points::read(path)?, CLUSTERS_OF_FILE),
-        };
-        if self.normalise {
-            points.normalise();
+    fn redrawn(&self, seed: u64) -> Result<Self> {
+        let mut of = self.clone();
+        if let Source::Generated(centres) = of.source {
+            of.points = Points::generate(seed, of.points.len() as u32, of.dims(), centres);
+            if of.normalised {
+                of.points.normalise();
+            }
         }
-        let clusters_max = self.clusters_max.unwrap_or(clusters);
-        Ok(Kmeans {
-            points,
-            clusters_min: self.clusters_min.unwrap_or(clusters_max),
-            clusters_max,
-            how: self.clone(),
-        })
+        Ok(of)
     }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum Source {
+    File(String),
+    /// Generated around so many centres.
+    Generated(u32),
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kmeans {
     /// The points, as they are clustered.
     pub points: Points,
+    pub source: Source,
+    /// Whether their coordinates were normalised.
+    pub normalised: bool,
     pub clusters_min: u32,
     pub clusters_max: u32,
-    /// Where they come from, and how a clustering ends.
-    pub how: KmeansInput,
+    /// A clustering ends when at most this part of the points changed.
+    pub threshold: f64,
+    /// It ends after so many passes in any case.
+    pub passes_max: u32,
+    pub adds: bool,
 }
 
 impl Kmeans {
     /// Returns the same with transactions that add, or with others.
     pub(super) fn adding(&self, adds: bool) -> Self {
-        let mut of = self.clone();
-        of.how.adds = adds;
-        of
+        Self {
+            adds,
+            ..self.clone()
+        }
     }
 
     pub(super) fn dims(&self) -> u32 {
@@ -220,18 +215,18 @@ impl Sizes for Kmeans {
     fn facts(&self, _: u64) -> Facts {
         let (points, dims) = (self.points.len() as u64, self.dims());
         let mut parameters = vec![("points", points.into()), ("dims", dims.into())];
-        let (centres, file) = match &self.how.points {
-            PointsFrom::Drawn(drawn) => (Some(drawn.centres), None),
-            PointsFrom::File(path) => (None, Some(file_name(path))),
+        let (centres, file) = match &self.source {
+            Source::Generated(centres) => (Some(*centres), None),
+            Source::File(name) => (None, Some(name.as_str())),
         };
-        let adds = self.how.adds;
+        let adds = self.adds;
         parameters.extend(centres.map(|centres| ("centres", centres.into())));
         parameters.extend([
             ("clusters_min", self.clusters_min.into()),
             ("clusters_max", self.clusters_max.into()),
-            ("passes_max", self.how.passes_max.into()),
-            ("threshold", self.how.threshold.into()),
-            ("normalised", self.how.normalise.into()),
+            ("passes_max", self.passes_max.into()),
+            ("threshold", self.threshold.into()),
+            ("normalised", self.normalised.into()),
         ]);
         parameters.extend(adds.then(|| ("adds", adds.into())));
         parameters.extend(file.map(|name| ("input", name.into())));
@@ -270,13 +265,13 @@ impl Sizes for Kmeans {
             least > most => "-n {least} is more than -m {most}: clusters go from -n up to -m";
             most as usize > n =>
                 "-m {most} clusters are more than {}, {n}: each starts from a point of its own, so \
-                 give -m {n} or less", match &self.how.points {
-                    PointsFrom::Drawn(_) => "--points".into(),
-                    PointsFrom::File(path) => format!("the points of {}", file_name(path)),
+                 give -m {n} or less", match &self.source {
+                    Source::Generated(_) => "--points".into(),
+                    Source::File(name) => format!("the points of {name}"),
                 };
             self.dims() > DIMS_MAX =>
                 "{} coordinates are too many for a transaction: at most {DIMS_MAX}", self.dims();
-            self.how.passes_max == 0 => "--passes-max 0 leaves nothing to run: give 1 or more";
+            self.passes_max == 0 => "--passes-max 0 leaves nothing to run: give 1 or more";
         }
         Ok(())
     }

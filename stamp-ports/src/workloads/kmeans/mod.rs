@@ -33,7 +33,7 @@ mod passes;
 mod points;
 mod sequential;
 
-pub use input::{GenerateOptions, Kmeans, KmeansInput, Options};
+pub use input::{Drawn, GenerateOptions, Kmeans, Options, Source};
 pub use passes::Data;
 pub use points::read;
 
@@ -46,7 +46,7 @@ impl Kmeans {
         points: u64,
     ) -> Result<Statistics> {
         let (run, work) = (launcher.run::<A>(points), data.work::<A>(self, points));
-        if !self.how.adds {
+        if !self.adds {
             // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
             // buffers that `data` keeps and nothing else uses.
             return Ok(unsafe { launcher.launch::<KMeans<A>>(&run.on(work))? });
@@ -68,21 +68,20 @@ impl Kmeans {
 
 impl Workload for Kmeans {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = KMeans<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         floor::contenders(self)
     }
 
     fn with_adds(&self) -> Option<Self> {
-        (!self.how.adds).then(|| self.adding(true))
+        (!self.adds).then(|| self.adding(true))
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let n = self.points.len();
         let rows = self.shared_words() as usize;
         let centres = self.clusters_max as usize * self.points.dims();
-        let row = self.how.adds.then_some(self.dims() + 1);
+        let row = self.adds.then_some(self.dims() + 1);
         let words = n as u64 * (u64::from(self.dims()) + 2) + (rows + centres) as u64 + 2;
         // On the host: the points by coordinate, members and their order.
         let host = n as u64 * (u64::from(self.dims()) * 4 + 32);
@@ -134,16 +133,12 @@ impl Workload for Kmeans {
         }))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(data.work(self, run.transactions))
-    }
-
     fn compile<D: Device, A: Algorithm>(
         &self,
         device: &D,
         observation: Observation,
     ) -> Result<Duration> {
-        Ok(if self.how.adds {
+        Ok(if self.adds {
             device.prepare::<KMeansAdds<A>>(observation)?
         } else {
             device.prepare::<KMeans<A>>(observation)?

@@ -72,7 +72,7 @@ impl Kmeans {
         data: &Data<D>,
         now: &mut Clustering,
     ) -> Result<Whole<bool>> {
-        let ranks = (!self.how.adds).then(|| data.ranks.download());
+        let ranks = (!self.adds).then(|| data.ranks.download());
         let left = Left {
             members: data.members.download()?,
             ranks: ranks.transpose()?,
@@ -83,8 +83,8 @@ impl Kmeans {
         move_centres(&mut now.centres, &left.rows, self.points.dims());
         now.members = left.members;
         Ok(checked.and_then(|()| {
-            let is_last = now.passes >= self.how.passes_max;
-            if !is_last && goes_on(left.changed, self.points.len(), self.how.threshold) {
+            let is_last = now.passes >= self.passes_max;
+            if !is_last && goes_on(left.changed, self.points.len(), self.threshold) {
                 return Ok(true);
             }
             now.shifts().map(|_| false)

@@ -2,7 +2,6 @@
 //! one on the host.
 
 use super::check::{Clustering, Left};
-use super::input::{Drawn, PointsFrom};
 use super::points::Points;
 use super::sequential::{Centres, Nearest, goes_on, move_centres, sums};
 use super::*;
@@ -14,19 +13,24 @@ use stm_core::host::Cpu;
 use stm_kernels::kmeans::NOWHERE;
 
 fn kmeans(clusters: u32) -> Kmeans {
-    let (points, dims, centres) = (500, 5, 6);
+    let centres = 6;
     let drawn = Drawn {
-        points,
-        dims,
+        points: 500,
+        dims: 5,
         centres,
     };
-    let input = KmeansInput {
-        points: PointsFrom::Drawn(drawn),
-        clusters_max: Some(clusters),
+    let mut points = drawn.draw(4).unwrap();
+    points.normalise();
+    Kmeans {
+        points,
+        source: Source::Generated(centres),
+        normalised: true,
+        clusters_min: clusters,
+        clusters_max: clusters,
         threshold: 0.0,
-        ..KmeansInput::sized(Occasion::Measurement)
-    };
-    input.make(4).unwrap()
+        passes_max: 500,
+        adds: false,
+    }
 }
 
 /// The whole run in double precision, sequentially, with nothing from a device: the centre of each

@@ -4,12 +4,10 @@ use super::maze::Maze;
 use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
 use crate::workloads::form::check_host_memory;
-use crate::workloads::input::{Origin, SEED, file_name};
+use crate::workloads::input::{SEED, check_origin, file_name};
 use crate::workloads::prelude::*;
 use std::path::PathBuf;
 use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
-
-pub type Grid = Origin<Drawn>;
 
 sizes! {
     /// A maze to draw; by default that of the paper's Table 1: 1.75 M shared words, and a
@@ -48,12 +46,6 @@ pub enum Claim {
     Warp,
     /// All threads of the router's block.
     Block,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LabyrinthInput {
-    pub grid: Grid,
-    pub claim: Claim,
 }
 
 /// Bytes of the host's memory for a place of a drawn maze, and of its text.
@@ -111,22 +103,12 @@ impl GenerateOptions {
     }
 }
 
-impl Input for LabyrinthInput {
-    type Workload = Labyrinth;
+impl Input for Labyrinth {
     type Options = Options;
 
     const TAKES: &'static [&'static str] = &["n", "input"];
 
-    const BY_BLOCKS: bool = true;
-
-    fn sized(occasion: Occasion) -> Self {
-        Self {
-            grid: Grid::Drawn(Drawn::for_occasion(occasion)),
-            claim: Claim::default(),
-        }
-    }
-
-    fn with(self, options: &Self::Options, shared: &SharedOptions) -> Result<Self> {
+    fn new(occasion: Occasion, options: &Options, shared: &SharedOptions) -> Result<Self> {
         let (shape, file) = (options.shape, shared.input.as_ref());
         let given = [
             ("-x", shape.x),
@@ -135,21 +117,32 @@ impl Input for LabyrinthInput {
             ("--walls", shape.walls),
             ("-n", shared.n),
         ];
-        let fill = |base: Drawn| base.given(&shape, shared);
-        let grid = self.grid.with(file, "a generated grid", &given, fill)?;
-        Ok(LabyrinthInput {
-            grid,
-            claim: options.claim.unwrap_or(self.claim),
+        check_origin(file, "a generated grid", &given)?;
+        let maze = match file {
+            Some(path) => Maze::read(path)?,
+            None => Drawn::for_occasion(occasion)
+                .given(&shape, shared)
+                .draw(shared.seed)?,
+        };
+        Ok(Self {
+            maze,
+            file: file.map(|path| file_name(path)),
+            claim: options.claim.unwrap_or_default(),
         })
     }
 
-    fn make(&self, seed: u64) -> Result<Labyrinth> {
-        let maze = match &self.grid {
-            Grid::Drawn(drawn) => drawn.draw(seed)?,
-            Grid::File(path) => Maze::read(path)?,
-        };
-        let how = self.clone();
-        Ok(Labyrinth { maze, how })
+    fn redrawn(&self, seed: u64) -> Result<Self> {
+        let Maze {
+            size,
+            walls,
+            requests,
+        } = &self.maze;
+        let mut of = self.clone();
+        if self.file.is_none() {
+            let (paths, walls) = (requests.len() as u32, walls.len() as u32);
+            of.maze = Maze::generate(seed, *size, paths, walls)?;
+        }
+        Ok(of)
     }
 }
 
@@ -157,8 +150,9 @@ impl Input for LabyrinthInput {
 pub struct Labyrinth {
     /// The grid and the paths asked for.
     pub maze: Maze,
-    /// Where they come from, and how paths are claimed.
-    pub how: LabyrinthInput,
+    /// The file that it comes from, if any.
+    pub file: Option<String>,
+    pub claim: Claim,
 }
 
 /// The least default room for a path, in cells: in a small grid that is full,
@@ -181,10 +175,10 @@ impl Sizes for Labyrinth {
             ("paths", paths.into()),
             ("walls", walls.into()),
         ];
-        if let Grid::File(path) = &self.how.grid {
-            parameters.push(("input", file_name(path).into()));
+        if let Some(name) = &self.file {
+            parameters.push(("input", name.as_str().into()));
         }
-        if self.how.claim == Claim::Block {
+        if self.claim == Claim::Block {
             parameters.push(("claim", "block".into()));
         }
         let cells = size.inner_cells();

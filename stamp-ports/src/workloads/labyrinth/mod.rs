@@ -9,7 +9,7 @@
 use crate::numbers::digits3;
 use crate::workloads::prelude::*;
 use check::{Counts, Left, check, initial_grid};
-pub use input::{Claim, GenerateOptions, Grid, Labyrinth, LabyrinthInput, Options};
+pub use input::{Claim, Drawn, GenerateOptions, Labyrinth, Options};
 pub use maze::Maze;
 use serde::Serialize;
 use stm_core::host;
@@ -157,7 +157,6 @@ impl<D: Device> Data<D> {
 /// transactions.
 impl Workload for Labyrinth {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = Router<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![routed().critical_section::<CriticalSection>(self, ("paths", 1.0))]
@@ -242,14 +241,10 @@ impl Workload for Labyrinth {
         Ok(checked.err())
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(data.work(self, run.transactions))
-    }
-
     kernels! {
-        of, data, run between begin, end: match of.how.claim == Claim::Block && A::TEAMS;
-        true => LabyrinthByBlock, of.params(data, run);
-        false => Router, of.params(data, run);
+        of, data, run between begin, end: match of.claim == Claim::Block && A::TEAMS;
+        true => LabyrinthByBlock<A>, run.on(data.work(of, run.transactions));
+        false => Router<A>, run.on(data.work(of, run.transactions));
     }
 }
 
@@ -257,7 +252,6 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
     Uses {
         // A path has as much room as a transaction's sets.
         fit: |of, device, data, (blocks, _)| data.fit(device, blocks, of.capacity().reads),
-        launched: |data, time| data.time = time,
         // How much of the time the claims take.
         note: |of, data| {
             let last = of.remarks(data).into_iter().next_back();
@@ -265,7 +259,8 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
         },
         ..Uses::own(
             |of: &Labyrinth, _, data: &mut Data<_>, transactions, launch| {
-                launch(data.work::<Cgl>(of, transactions))
+                data.time = launch(data.work::<Cgl>(of, transactions))?;
+                Ok(data.time)
             },
         )
     }
@@ -284,7 +279,8 @@ mod tests {
         let size = GridSize { x: 9, y: 8, z: 2 };
         let labyrinth = Labyrinth {
             maze: Maze::generate(2, size, 8, 12).unwrap(),
-            how: LabyrinthInput::sized(Occasion::Measurement),
+            file: None,
+            claim: Claim::Warp,
         };
         let cpu = Cpu::new();
         let mut data = labyrinth.prepare(&cpu, 0, 8).unwrap();

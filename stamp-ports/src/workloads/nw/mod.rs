@@ -127,7 +127,6 @@ impl Nw {
 
 impl Workload for Nw {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = Matrix<A>;
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let cells = (self.side() as u64).pow(2);
@@ -159,21 +158,19 @@ impl Workload for Nw {
 
     fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
         let found = data.cells.download()?;
-        let wrong = Difference::first(&found, &data.expected);
-        Ok(wrong.map(|wrong| {
-            let (row, column) = (wrong.at / self.side(), wrong.at % self.side());
+        let wrong = first_difference(&found, &data.expected);
+        Ok(wrong.map(|(at, found, expected, more)| {
+            let (row, column) = (at / self.side(), at % self.side());
             let shown = |word: u32| score(word).map_or("nothing".into(), |s| s.to_string());
+            let (found, expected) = (shown(found), shown(expected));
             format!(
-                "row {row}, column {column} has {}, not {}, and {} more are wrong",
-                shown(wrong.found),
-                shown(wrong.expected),
-                wrong.more
+                "row {row}, column {column} has {found}, not {expected}, and {more} more are wrong"
             )
         }))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        MatrixParams {
+    kernels! {
+        of, data, run => Matrix<A>, MatrixParams {
             stm: run.stm,
             cells: data.cells.view::<A>(),
             order: data.order.tarray(),
@@ -181,8 +178,8 @@ impl Workload for Nw {
             scores: data.scores.tarray(),
             next: data.next.tarray(),
             transactions: run.transactions,
-            rows: self.letters,
-            columns: self.letters,
+            rows: of.letters,
+            columns: of.letters,
             alphabet: linear_nucleotides().matrix.alphabet.len() as u32 + 1,
         }
     }

@@ -35,7 +35,6 @@ pub struct Data<D: Device> {
 
 impl Workload for Pool {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = PoolKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![nodes().critical_section::<CriticalSection>(self, ONE_EACH)]
@@ -71,8 +70,8 @@ impl Workload for Pool {
         }
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(PoolWork {
+    kernels! {
+        _, data, run => PoolKernel<A>, run.on(PoolWork {
             pool: data.pool.view(),
             transactions: run.transactions,
         })

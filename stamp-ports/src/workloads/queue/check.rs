@@ -12,6 +12,7 @@
 //! - the positions of one lane's values rise in the order of its operations, and so
 //!   do those of what it took.
 
+use std::mem::replace;
 use stm_kernels::queue::{APPENDED, QueuePlan, TAKEN};
 
 #[derive(Clone, Debug)]
@@ -45,45 +46,27 @@ pub(super) fn check(left: &Left) -> Result<(), String> {
         let expected = QueuePlan::value(i);
         wrong! {
             value != expected => "operation {i} appended {value}, and its value is {expected}";
-        }
-        let place = queue.get_mut(position as usize).ok_or_else(|| {
-            format!(
+            position >= appended =>
                 "operation {i} appended at position {position}, and {appended} values were \
-                 appended"
-            )
-        })?;
-        wrong! {
-            *place != NONE =>
-                "operations {} and {i} both appended at position {position}", *place - 1;
+                 appended";
         }
-        *place = value;
+        let other = replace(&mut queue[position as usize], value);
+        wrong! {
+            other != NONE =>
+                "operations {} and {i} both appended at position {position}", other - 1;
+        }
         noted += 1;
     }
     wrong! {
         noted != appended => "{noted} operations appended a value, and the queue counts {appended}";
     }
-    take(left, taken, &queue)?;
-    for position in taken..appended {
-        let (found, value) = (
-            left.ring[position as usize % left.ring.len()],
-            queue[position as usize],
-        );
-        wrong! {
-            found != value =>
-                "the value at position {position}, which nobody took, is {found}, not {value}";
-        }
-    }
-    in_order(left, true).and_then(|()| in_order(left, false))
-}
-
-/// Checks what was taken, of a queue that had these values.
-fn take(left: &Left, taken: u32, queue: &[u32]) -> Result<(), String> {
     let mut by = vec![None; taken as usize];
     for (i, position, value) in done(left, false) {
-        let place = by.get_mut(position as usize).ok_or_else(|| {
-            format!("operation {i} took from position {position}, and {taken} values were taken")
-        })?;
-        if let Some(other) = place.replace(i) {
+        wrong! {
+            position >= taken =>
+                "operation {i} took from position {position}, and {taken} values were taken";
+        }
+        if let Some(other) = by[position as usize].replace(i) {
             return Err(format!(
                 "operations {other} and {i} both took the value at position {position}"
             ));
@@ -95,12 +78,23 @@ fn take(left: &Left, taken: u32, queue: &[u32]) -> Result<(), String> {
                  appended";
         }
     }
-    for (position, taker) in by.iter().enumerate() {
+    if let Some(position) = by.iter().position(Option::is_none) {
+        return Err(format!(
+            "the value at position {position} is gone, and no operation took it"
+        ));
+    }
+    for position in taken..appended {
+        let (place, value) = (
+            position as usize % left.ring.len(),
+            queue[position as usize],
+        );
+        let found = left.ring[place];
         wrong! {
-            taker.is_none() => "the value at position {position} is gone, and no operation took it";
+            found != value =>
+                "the value at position {position}, which nobody took, is {found}, not {value}";
         }
     }
-    Ok(())
+    in_order(left, true).and_then(|()| in_order(left, false))
 }
 
 /// Checks that the positions of each lane rise: of what it appended, or took.
@@ -135,44 +129,31 @@ fn done(left: &Left, producers: bool) -> impl Iterator<Item = (u64, u32, u32)> {
 mod tests {
     use super::*;
     use crate::testing::{Spoils, refused};
-    use stm_kernels::queue::{Roles, done as noted};
+    use crate::workloads::launcher::tests::ran;
+    use crate::workloads::queue::Queue;
+    use crate::workloads::workload::Workload;
+    use stm_core::algorithm::Cgl;
+    use stm_core::host::Cpu;
+    use stm_kernels::queue::done as noted;
 
     const PLACES: usize = 4;
-    const LANES: u64 = 3;
 
     impl Left {
         /// What operations one after the other leave.
         fn after(operations: u64) -> Self {
-            let mut queue = Self {
-                plan: QueuePlan {
-                    seed: 9,
-                    transactions: 0,
-                    roles: Roles::Drawn,
-                    producers_percent: 60,
-                },
-                lanes: LANES,
-                results: Vec::new(),
-                counts: [0; 2],
-                ring: vec![0; PLACES],
+            let of = Queue {
+                places: PLACES as u32,
+                producers_percent: 60,
+                ..Queue::default()
             };
-            for i in 0..operations {
-                let [taken, appended] = queue.counts;
-                let produces = queue.plan.is_producer(i);
-                let waiting = (appended - taken) as usize;
-                queue.results.push(match (produces, waiting) {
-                    (true, PLACES) | (false, 0) => 0,
-                    (true, _) => {
-                        queue.ring[appended as usize % PLACES] = QueuePlan::value(i);
-                        queue.counts[1] += 1;
-                        noted(appended, QueuePlan::value(i))
-                    }
-                    (false, _) => {
-                        queue.counts[0] += 1;
-                        noted(taken, queue.ring[taken as usize % PLACES])
-                    }
-                });
+            let cpu = Cpu::new();
+            let mut data = of.prepare(&cpu, 9, operations).unwrap();
+            ran::<Cgl, _>(&of, &cpu, &mut data, ((1, 1), operations));
+            let lanes = 3;
+            Self {
+                lanes,
+                ..data.left(operations).unwrap()
             }
-            queue
         }
 
         /// The numbers of the operations of a role that got something done.

@@ -94,6 +94,18 @@ pub struct Data<D: Device> {
 }
 
 impl<D: Device> Data<D> {
+    fn left(&self, transactions: u64) -> Result<Left> {
+        let (mut results, counts) = (self.results.download()?, self.counts.download()?);
+        results.truncate(transactions as usize);
+        Ok(Left {
+            plan: self.plan,
+            lanes: self.lanes,
+            results,
+            counts: [counts[0], counts[1]],
+            ring: self.ring.download()?,
+        })
+    }
+
     fn work<A: Algorithm>(&self, transactions: u64) -> QueueWork<A> {
         QueueWork {
             counts: self.counts.view::<A>(),
@@ -107,7 +119,6 @@ impl<D: Device> Data<D> {
 
 impl Workload for Queue {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = QueueKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         let uses = Uses::own(|_: &Self, _, data: &mut Data<D>, transactions, launch| {
@@ -158,16 +169,7 @@ impl Workload for Queue {
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
-        let mut results = data.results.download()?;
-        results.truncate(transactions as usize);
-        let counts = data.counts.download()?;
-        let left = Left {
-            plan: data.plan,
-            lanes: data.lanes,
-            results,
-            counts: [counts[0], counts[1]],
-            ring: data.ring.download()?,
-        };
+        let left = data.left(transactions)?;
         data.refused = Some(left.results.iter().filter(|&&r| r == 0).count() as u64);
         Ok(check(&left).err())
     }
@@ -177,7 +179,5 @@ impl Workload for Queue {
         refused.into_iter().collect()
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(data.work(run.transactions))
-    }
+    kernels! { _, data, run => QueueKernel<A>, run.on(data.work(run.transactions)) }
 }

@@ -9,7 +9,7 @@
 //! Without transactions it is measured without synchronisation, by atomic additions, and as
 //! critical sections.
 
-use crate::workloads::compare::{SharedWords, in_ranges, totals};
+use crate::workloads::compare::{SharedWords, differing, in_ranges};
 use crate::workloads::prelude::*;
 use stm_core::{Element, TArray};
 use stm_kernels::draw::draw;
@@ -138,9 +138,19 @@ pub struct Data<D: Device> {
     expected: Expectation<Vec<u32>>,
 }
 
+impl<D: Device> Data<D> {
+    pub(crate) fn params<A: Algorithm>(&self, run: Run<A>) -> RaParams<A> {
+        RaParams {
+            stm: run.stm,
+            words: self.array.view::<A>(),
+            transactions: run.transactions,
+            plan: self.plan,
+        }
+    }
+}
+
 impl Workload for Ra {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = RandomArray<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         let accesses = f64::from(self.reads) + f64::from(self.writes);
@@ -188,20 +198,11 @@ impl Workload for Ra {
         Ok(halves.map(torn).or(wrong))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        RaParams {
-            stm: run.stm,
-            words: data.array.view::<A>(),
-            transactions: run.transactions,
-            plan: data.plan,
-        }
-    }
-
     kernels! {
         of, data, run: match of.form;
-        Form::Dynamic => RandomArray, of.params(data, run);
-        Form::Static => RaUpdates, of.params(data, run);
-        Form::Wide => RaWideUpdates, RaWideParams {
+        Form::Dynamic => RandomArray<A>, data.params(run);
+        Form::Static => RaUpdates<A>, data.params(run);
+        Form::Wide => RaWideUpdates<A>, RaWideParams {
             stm: run.stm,
             words: data.array.wide::<A>(),
             transactions: run.transactions,
@@ -230,12 +231,7 @@ impl Ra {
         let replay = || self.replay(seed, transactions);
         let expected = expected(&mut data.expected, transactions, replay);
         let sum = |words: &[u32]| words.iter().fold(0u32, |sum, w| sum.wrapping_add(*w));
-        let wrong = Difference::first(&found, expected).map(|wrong| {
-            let Difference { at, more, .. } = wrong;
-            let (is, right) = (wrong.found, wrong.expected);
-            let totals = totals(&sum(&found), &sum(expected));
-            format!("word {at} is {is}, not {right}, and {more} more words differ; {totals}")
-        });
+        let wrong = differing(("word", "is"), &found, expected, sum);
         Ok((wrong, halves))
     }
 

@@ -54,22 +54,20 @@ impl Sorted {
         let mut right: Vec<(u32, u32)> = keys.iter().copied().zip((0..).map(value)).collect();
         right.sort_unstable();
         let found: Vec<(u32, u32)> = found.into_iter().collect();
-        let differs = Difference::first(&found, &right).map(|wrong| {
-            let ((key, value), (right_key, right_value)) = (wrong.found, wrong.expected);
-            format!(
-                "entry {} is key {key} with value {value}, not key {right_key} with value \
-                 {right_value}",
-                wrong.at
-            )
-        });
+        if let Some((at, (key, value), (right_key, right_value), _)) =
+            first_difference(&found, &right)
+        {
+            return Some(format!(
+                "entry {at} is key {key} with value {value}, not key {right_key} with value \
+                 {right_value}"
+            ));
+        }
         let (n, right) = (found.len(), right.len());
-        differs.or_else(|| {
-            wrong! {
-                n < right => "the list has {n} entries and not {right}";
-                n > right => "the list has more than {right} entries";
-            }
-            None
-        })
+        wrong! {
+            n < right => "the list has {n} entries and not {right}";
+            n > right => "the list has more than {right} entries";
+        }
+        None
     }
 }
 
@@ -124,7 +122,6 @@ impl Sorted {
 
 impl Workload for Sorted {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = SortedKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         let (coarse, coupled) = (self.entry_points.into(), nodes_of(self));
@@ -178,8 +175,8 @@ impl Workload for Sorted {
         Ok(found.map_or_else(Some, |found| Self::wrong(&data.keys_host, found)))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        run.on(SortedWork {
+    kernels! {
+        _, data, run => SortedKernel<A>, run.on(SortedWork {
             entries: data.list.view::<A>(),
             keys: data.keys.tarray(),
             transactions: run.transactions,

@@ -108,7 +108,6 @@ impl Vacation {
 
 impl Workload for Vacation {
     type Data<D: Device> = Data<D>;
-    type Kernel<A: Algorithm> = VacationKernel<A>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![sections().critical_section::<CriticalSection>(self, ("tasks", 1.0))]
@@ -181,8 +180,8 @@ impl Workload for Vacation {
         observed(data.found.as_ref())
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        VacationParams {
+    kernels! {
+        _, data, run => VacationKernel<A>, VacationParams {
             stm: run.stm,
             tables: data.tables.view::<A>(),
             lists: data.lists.view::<A>(),

@@ -4,7 +4,7 @@
 use super::*;
 use crate::testing::{Spoils, refused};
 use crate::workloads::contender::ContenderKind;
-use crate::workloads::exclusion::Held;
+use crate::workloads::exclusion::Excludes;
 use crate::workloads::launcher::tests::ran;
 use std::collections::BTreeMap;
 use std::mem::take;
@@ -200,15 +200,15 @@ fn sections_of_one_lane_do_what_an_agency_without_transactions_does() {
         let uses = sections();
         let mut data = Sections::prepare(of, &device, 7, TASKS).unwrap();
         (uses.reset)(of, &mut data).unwrap();
-        let lock = Held::<Lock, _>::new(&device, 1, "the lock").unwrap();
+        let made = Lock::make(&device, 1, 1, "the lock").unwrap();
         let run = (uses.launches)(of, &device, &mut data, TASKS, &mut |work| {
-            let lock = lock.view();
+            let lock = Lock::view(&made);
             let (shape, params) = (Launch::new(1, 1), Guarded { lock, work });
-            // SAFETY: the parameters are views of what `data` and `lock` keep.
+            // SAFETY: the parameters are views of what `data` and `made` keep.
             Ok(unsafe { device.launch::<CriticalSection>(&shape, &params)? })
         });
         run.unwrap();
-        assert_eq!(lock.wrong().unwrap(), None);
+        Lock::check(&made).unwrap();
         assert_eq!((uses.verify)(of, &mut data, TASKS).unwrap(), None);
         data.left(TASKS).unwrap().unwrap()
     });
