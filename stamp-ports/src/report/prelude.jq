@@ -59,7 +59,7 @@ def counted($noun): show("a \($noun)");
 def case($name; number): [$name, one(try number catch (.lacking | null))];
 # Ends a search for cases: this is what was not measured.
 def lacking($what): error({lacking: [$what, null]});
-def cases(f): [try f catch .lacking];
+def found(f): [try f catch .lacking];
 # Cases that a document need not have: those with a number, or else what is missing.
 def known(cases): cases | select(.[1] != null);
 def known(cases; $missing): [cases] | if . != [] and all(.[1] == null) then [$missing, null] else known(.[]) end;

@@ -22,42 +22,42 @@ def in_table($ours; $others): ratios({part: "table", threads: 256}; {buckets: 16
  claim: "The default mutex against cuda::binary_semaphore, one thread a block asks.",
  parts: [
   {what: "R(default) / R(peer) with 1, 8 and 32 blocks", bound: {at_least: 1},
-   cases: cases((1, 8, 32) as $blocks | case($blocks | in_blocks; rate("mutex"; "default"; $blocks) / rate("mutex"; "cuda::binary_semaphore"; $blocks)))},
+   cases: found((1, 8, 32) as $blocks | case($blocks | in_blocks; rate("mutex"; "default"; $blocks) / rate("mutex"; "cuda::binary_semaphore"; $blocks)))},
   {what: "with 132 and 528", bound: {at_least: 1.3},
-   cases: cases((132, 528) as $blocks | case($blocks | in_blocks; rate("mutex"; "default"; $blocks) / rate("mutex"; "cuda::binary_semaphore"; $blocks)))}]},
+   cases: found((132, 528) as $blocks | case($blocks | in_blocks; rate("mutex"; "default"; $blocks) / rate("mutex"; "cuda::binary_semaphore"; $blocks)))}]},
 {id: "T-2",
  claim: "Combining against TAS with backoff, one hot lock, 132 blocks.",
  parts: [
   {what: "R(combining) / R(tas-backoff)", bound: {at_least: 10},
-   cases: cases(case("combining / tas-backoff"; rate("mutex"; "combining"; 132) / rate("mutex"; "tas-backoff"; 132)))}]},
+   cases: found(case("combining / tas-backoff"; rate("mutex"; "combining"; 132) / rate("mutex"; "tas-backoff"; 132)))}]},
 {id: "T-3",
  claim: "Fairness of the default mutex, 132 blocks.",
  parts: [
   {what: "most over fewest sections of a block (cuda::binary_semaphore stands beside)", bound: {at_most: 2},
-   cases: cases(case("default"; unfairness("default"; 132)))},
+   cases: found(case("default"; unfairness("default"; 132)))},
   {bound: "shown",
-   cases: cases(case("cuda::binary_semaphore"; unfairness("cuda::binary_semaphore"; 132)))}]},
+   cases: found(case("cuda::binary_semaphore"; unfairness("cuda::binary_semaphore"; 132)))}]},
 {id: "T-4",
  claim: "The default barrier against grid.sync().",
  parts: [
-  {what: "its latency / that of the peer with 132 and 264 blocks", bound: {at_most: 1}, cases: cases(barrier(132), barrier(264))},
-  {what: "with 528", bound: {at_most: 0.9}, cases: cases(barrier(528))},
-  {what: "with 1,056", bound: {at_most: 0.8}, cases: cases(barrier(1056))}]},
+  {what: "its latency / that of the peer with 132 and 264 blocks", bound: {at_most: 1}, cases: found(barrier(132), barrier(264))},
+  {what: "with 528", bound: {at_most: 0.9}, cases: found(barrier(528))},
+  {what: "with 1,056", bound: {at_most: 0.8}, cases: found(barrier(1056))}]},
 {id: "T-5",
  claim: "Hash table, 16 buckets: combining against MCS.",
  parts: [
-  {what: "T(mcs) / T(combining) (the table by transaction stands beside both)", bound: {at_least: 10}, cases: cases(in_table("mcs"; "combining"))},
-  {bound: "shown", cases: cases(in_table("mcs"; "stm:"), in_table("stm:"; "combining"))}]},
+  {what: "T(mcs) / T(combining) (the table by transaction stands beside both)", bound: {at_least: 10}, cases: found(in_table("mcs"; "combining"))},
+  {bound: "shown", cases: found(in_table("mcs"; "stm:"), in_table("stm:"; "combining"))}]},
 {id: "T-6",
  claim: "Sorted list by transaction against lock coupling, 16 entry points.",
  parts: [
   {what: "T of the fastest coupled list / T of the fastest by transaction", bound: {at_least: 5},
-   cases: cases(ratios({part: "list", threads: 128}; {"entry-points": 16}; "coupled:"; "stm:"))}]},
+   cases: found(ratios({part: "list", threads: 128}; {"entry-points": 16}; "coupled:"; "stm:"))}]},
 {id: "T-7",
  claim: "Semaphore of count 10 against cuda::counting_semaphore, 132 blocks.",
  parts: [
   {what: "R(default) / R(peer)", bound: {at_least: 1},
-   cases: cases("cuda::counting_semaphore" as $peer
+   cases: found("cuda::counting_semaphore" as $peer
     | (one(default_of([$cells | where({part: "semaphore", blocks: 132, count: 10})]; $peer)) // "default") as $k
     | case("\($k) / \($peer)"; rate("semaphore"; $k; 132; 10) / rate("semaphore"; $peer; 132; 10)))}]}
 ]
