@@ -1,9 +1,9 @@
-//! Claims and targets: each is a row of a JSON file, and one function judges them all.
+//! Claims and targets: each is a row that a program states, and one function judges them all.
 //!
 //! A [`Row`] says what is claimed and where, what the source gives in figures, and its [`Part`]s:
-//! which points are compared, the quotient or difference, and its [`Bound`]. The part's
-//! [`Cases`] find the numbers, and [`judge`] makes of both the verdict and the rule that stands
-//! beside it, which so cannot differ from what is judged. For all rows:
+//! which points are compared, the quotient or difference, its [`Bound`], and the numbers that were
+//! found. [`judge`] makes of these the verdict and the rule that stands beside it, which so cannot
+//! differ from what is judged. For all rows:
 //!
 //! - A row holds if all numbers of its parts are within their bounds, and holds in part if some
 //!   are.
@@ -11,9 +11,9 @@
 //! - A difference counts if it is more than [`LEVEL`], and two times are equal if neither is more
 //!   than 1.25 times the other.
 
-use super::formula::{Cases, Numbers, Sets};
 use crate::numbers::{percent, times};
 use serde::{Deserialize, Serialize, Serializer};
+use serde_json::Value;
 
 /// Two rates that differ by this share or less are level.
 pub(crate) const LEVEL: f64 = 0.05;
@@ -123,12 +123,25 @@ impl Bound {
 pub(crate) struct Part {
     /// Which points are compared, and by which quotient or difference.
     #[serde(default)]
-    pub(crate) what: &'static str,
-    pub(crate) bound: Bound,
+    what: String,
+    bound: Bound,
     #[serde(default)]
-    pub(crate) unit: Unit,
+    unit: Unit,
+    /// The numbers with the names of their cases; one that is missing is null, and one of a fact
+    /// may be true or false.
     #[serde(default)]
-    pub(crate) cases: Vec<Cases>,
+    cases: Vec<(String, Value)>,
+}
+
+/// Returns the number of a case, if it is known.
+fn number(value: &Value) -> Option<f64> {
+    let of_fact = value.as_bool().map(|is| f64::from(u8::from(is)));
+    // JSON has no number that is infinite, so it is a word.
+    let number = value
+        .as_f64()
+        .or(of_fact)
+        .or_else(|| value.as_str()?.parse().ok());
+    number.filter(|x| !x.is_nan())
 }
 
 impl Part {
@@ -163,37 +176,37 @@ impl Part {
             Bound::Factor(claimed) => {
                 format!("\u{2265} 0.8 \u{d7} {claimed}, in part above 1.05")
             }
-            Bound::Fact | Bound::Shown => return self.what.into(),
+            Bound::Fact | Bound::Shown => return self.what.clone(),
         };
         format!("{what} {bound}")
     }
 }
 
-/// A claim or a target as it is stated: a row of a JSON file.
+/// A claim or a target as it is stated, with the numbers that were found.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
-    pub(crate) id: &'static str,
+    id: String,
     #[serde(default)]
-    pub(crate) section: &'static str,
-    pub(crate) claim: &'static str,
+    section: String,
+    claim: String,
     #[serde(default)]
-    pub(crate) theirs: &'static str,
-    pub(crate) parts: Vec<Part>,
+    theirs: String,
+    parts: Vec<Part>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Claim {
-    pub(crate) id: &'static str,
+    pub(crate) id: String,
     /// The source, if the document is about several.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub(crate) paper: &'static str,
     #[serde(rename = "claim")]
-    pub(crate) text: &'static str,
+    pub(crate) text: String,
     #[serde(skip_serializing_if = "str::is_empty")]
-    pub(crate) section: &'static str,
+    pub(crate) section: String,
     #[serde(skip_serializing_if = "str::is_empty")]
-    pub(crate) theirs: &'static str,
+    pub(crate) theirs: String,
     pub(crate) rule: String,
     pub(crate) verdict: Verdict,
     pub(crate) figures: String,
@@ -253,26 +266,16 @@ fn figures(
     parts.join("; ")
 }
 
-/// Judges a row by what a document answers to the formulas of its parts.
-pub(crate) fn judge(row: &Row, source: &Sets) -> Claim {
-    let of = |part: &Part| {
-        let cases = part.cases.iter();
-        cases.flat_map(|cases| cases.found(source)).collect()
-    };
-    judged(row, row.parts.iter().map(of).collect())
-}
-
 /// Judges a row by the numbers that were found for its parts.
-fn judged(row: &Row, found: Vec<Numbers>) -> Claim {
+pub(crate) fn judge(row: Row) -> Claim {
     let (mut cases, mut missing, mut beside) = (Vec::new(), Vec::new(), Vec::new());
-    for (part, numbers) in row.parts.iter().zip(found) {
-        for (name, value) in numbers {
-            let value = value.filter(|value| !value.is_nan());
-            match (part.bound, value) {
+    for part in &row.parts {
+        for (name, value) in &part.cases {
+            match (part.bound, number(value)) {
                 (Bound::Shown, None) => {}
                 (Bound::Shown, Some(x)) => beside.push(format!("{name} {}", part.show(x))),
-                (_, None) => missing.push(name),
-                (_, Some(value)) => cases.push((name, value, part)),
+                (_, None) => missing.push(name.clone()),
+                (_, Some(value)) => cases.push((name.clone(), value, part)),
             }
         }
     }
@@ -288,13 +291,14 @@ fn judged(row: &Row, found: Vec<Numbers>) -> Claim {
     };
     let figures = figures(&cases, &verdicts, beside, missing);
     let rules = row.parts.iter().filter(|part| part.bound != Bound::Shown);
+    let rule = rules.map(Part::words).collect::<Vec<_>>().join("; ");
     Claim {
         id: row.id,
         paper: "",
         text: row.claim,
         section: row.section,
         theirs: row.theirs,
-        rule: rules.map(Part::words).collect::<Vec<_>>().join("; "),
+        rule,
         verdict,
         figures,
         here: None,

@@ -12,7 +12,7 @@ const LEGEND_ROW: i32 = 20;
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
     /// Its name in the page and in the file's name.
-    pub(crate) id: &'static str,
+    pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) about: Vec<String>,
     /// What its colours, dashes and markers mean.

@@ -5,13 +5,13 @@
 //! out, in a folder of their own. The page needs nothing beside itself and runs no script. It
 //! follows the reader's light or dark theme, is a column on a phone, and prints in black on white.
 //!
-//! A part is a list of figures, tables and claims, stated in JSON: `page.json` beside the module of
-//! each document, and a file of rows for the claims of each source. One engine makes all of them:
+//! A part is a list of figures, tables and claims, stated by programs in jq: `page.jq` beside the
+//! module of each document, and a file for the claims of each source. One engine makes all of them:
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `records` | points as records, those of `bench sync` and `bench nw`, and sentences about them |
-//! | `formula` | the language in which rows, templates and the tables of documents ask for numbers, and what they ask: sets of records, or files |
+//! | `records` | points as records, those of `bench sync` and `bench nw` |
+//! | `jq` | the programs that state what is shown, and what they ask: sets of records, or files |
 //! | `claim` | rows of claims and targets, and the function that judges them |
 //! | `stated` | what is said of a document, with its sections, sentences and tables as they are stated |
 //! | `drawing` | figures as they are stated |
@@ -29,12 +29,12 @@ mod claim;
 mod cost;
 mod drawing;
 mod figure;
-pub(crate) mod formula;
+pub(crate) mod jq;
 mod nw;
 mod page;
 mod palette;
 mod paper;
-mod records;
+pub(crate) mod records;
 mod stated;
 mod sync;
 
@@ -170,7 +170,6 @@ mod tests {
     //! What must be so of every report, whatever its document is about and whatever stands in it.
 
     use super::claim::Claim;
-    use super::formula::meeting;
     use super::page::{CLAIMS, Report, files};
     use super::{PAGE, cost, nw, paper, sync};
     use crate::testing::has;
@@ -190,8 +189,8 @@ mod tests {
             }
             let (section, rest) = change.split_once('[').unwrap();
             let (conditions, acts) = rest.split_once("] ").unwrap();
-            let conditions: Vec<&str> = conditions.split_whitespace().collect();
-            let is_of = |record: &Value| !meeting([record].into_iter(), &conditions).is_empty();
+            let is_of =
+                |record: &Value| conditions.split_whitespace().all(|one| is_met(record, one));
             let all = whole[section].as_array_mut().unwrap();
             assert!(all.iter().any(is_of), "{change} changes nothing");
             if acts == "gone" {
@@ -211,6 +210,27 @@ mod tests {
             }
         }
         D::parse(&whole.to_string()).unwrap()
+    }
+
+    /// Whether a record has one of some values, `a/b=c|d`, none, `a!=b`, at least one, `a>=1`, or
+    /// one that begins so, `a^=b`.
+    fn is_met(record: &Value, condition: &str) -> bool {
+        let at = condition.find(['=', '!', '>', '^']).unwrap();
+        let (field, rest) = condition.split_at(at);
+        let (comparison, wanted) = rest.split_at(rest.find('=').unwrap() + 1);
+        let own = record
+            .pointer(&format!("/{field}"))
+            .filter(|own| !own.is_null());
+        own.is_some_and(|own| {
+            let text = own.as_str().map_or_else(|| own.to_string(), str::to_owned);
+            let is_one = wanted.split('|').any(|one| one == text);
+            match comparison {
+                "=" => is_one,
+                "!=" => !is_one,
+                ">=" => own.as_f64() >= wanted.parse().ok(),
+                _ => text.starts_with(wanted),
+            }
+        })
     }
 
     /// Checks claims by their names: `X-1 holds: in the figures | X-2 here does not hold`.
@@ -343,7 +363,7 @@ mod tests {
                 assert!(shown.contains(commit) && shown.contains(&report.head.started));
                 for claim in report.claims.iter().chain(&report.targets) {
                     let verdict = claim.verdict.name();
-                    for said in [claim.text, &claim.rule, verdict, &claim.figures] {
+                    for said in [&*claim.text, &claim.rule, verdict, &claim.figures] {
                         assert!(shown.contains(said) || !claim.is_judged(), "{said}");
                     }
                     let name = format!("{}: {}", claim.id, claim.text);
@@ -375,7 +395,7 @@ mod tests {
             for report in reports {
                 for claim in &report.claims {
                     let mut own = json!(claim);
-                    own["part"] = report.id.into();
+                    own["part"] = report.id.clone().into();
                     assert_eq!(written.next(), Some(&own));
                 }
                 let all: Vec<_> = report.claims.iter().chain(&report.targets).collect();

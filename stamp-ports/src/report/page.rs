@@ -13,22 +13,22 @@ use serde::Serialize;
 
 #[derive(Debug)]
 pub(super) struct Section {
-    pub(super) id: &'static str,
-    pub(super) name: &'static str,
+    pub(super) id: String,
+    pub(super) name: String,
     pub(super) markup: Markup,
 }
 
 /// What is reported about a document: a part of the page.
 #[derive(Debug)]
 pub(crate) struct Report {
-    pub(crate) id: &'static str,
-    pub(crate) title: &'static str,
+    pub(crate) id: String,
+    pub(crate) title: String,
     pub(crate) head: Head,
     pub(crate) lead: Markup,
     pub(crate) warnings: Vec<String>,
     pub(crate) sections: Vec<Section>,
     /// The names of sections of which nothing was measured.
-    pub(crate) lacking: Vec<&'static str>,
+    pub(crate) lacking: Vec<String>,
     pub(crate) figures: Vec<Figure>,
     pub(crate) targets: Vec<Claim>,
     pub(crate) claims: Vec<Claim>,
@@ -269,7 +269,7 @@ pub(crate) fn table(name: &str, head: &[String], rows: &[Vec<String>], left: usi
 fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
     #[derive(Serialize)]
     struct Of<'d> {
-        part: &'static str,
+        part: &'d str,
         #[serde(flatten)]
         claim: &'d Claim,
     }
@@ -289,7 +289,7 @@ fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
     }
     let all = |of: fn(&Report) -> &[Claim]| {
         let each = reports.iter().flat_map(|report| {
-            let part = report.id;
+            let part = report.id.as_str();
             of(report).iter().map(move |claim| Of { part, claim })
         });
         each.collect()

@@ -1,13 +1,15 @@
-//! Records: points with their fields by their names; which points of `bench sync` and `bench nw`
-//! count; and sentences about a document, as they are stated.
+//! Records: points with their fields by their names, and which points of `bench sync` and
+//! `bench nw` count.
 
 use super::claim::{Claim, Row, judge};
-use super::formula::{Each, Scope, Sets, Variables, stated};
-use crate::numbers::and;
+use super::jq::Sets;
 use crate::points::Point;
 use crate::sync::Bench;
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// What the programs of both call.
+pub(super) const POINTS: &str = include_str!("points.jq");
 
 /// A point with its fields by their names.
 pub(crate) type Record = Value;
@@ -31,13 +33,14 @@ pub(super) fn whole(bench: &Bench) -> Record {
     json!({"gpu": u64::from(bench.head.device.gpu.is_some())})
 }
 
-/// Judges rows of claims, which are about GPUs, so the document of a CPU judges none.
-pub(super) fn judged(bench: &Bench, sets: &Sets, rows: &'static str) -> Vec<Claim> {
-    let of = |row: &Row| match bench.head.device.gpu {
-        Some(_) => judge(row, sets),
-        None => judge(row, sets).without_judgement("measured on a CPU, which this is not about"),
+/// Judges the claims of a program, which are about GPUs, so the document of a CPU judges none.
+pub(super) fn judged(bench: &Bench, sets: &Sets, program: &[&str]) -> Vec<Claim> {
+    let claims = sets.run::<Vec<Row>>(program).into_iter().map(judge);
+    let of = |claim: Claim| match bench.head.device.gpu {
+        Some(_) => claim,
+        None => claim.without_judgement("measured on a CPU, which this is not about"),
     };
-    stated::<Vec<Row>>(rows).iter().map(of).collect()
+    claims.map(of).collect()
 }
 
 /// Returns the record of a point: its parameters are fields too, and what was not measured is
@@ -66,58 +69,7 @@ pub(super) fn record(point: &Point) -> Record {
     with(with(json!(point), json!(point.parameters)), more)
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Sentence {
-    /// Variables of the whole sentence, which stands once for each choice of them.
-    with: Vec<Each>,
-    /// The template, in which `{items}` stands for the items.
-    text: &'static str,
-    each: Vec<Each>,
-    /// The path of the records that the items are about, if they are not about choices.
-    of: &'static str,
-    /// The template of an item; those that are not known are left out.
-    item: &'static str,
-    /// What stands between items; nothing stands for commas and an `and`.
-    join: &'static str,
-    or: &'static str,
-}
-
-/// Returns what sentences say of a document.
-pub(super) fn said(all: &[Sentence], sets: &Sets) -> Vec<String> {
-    let said = all.iter().flat_map(|s| s.said(sets, &Variables::new()));
-    said.collect()
-}
-
-impl Sentence {
-    pub(super) fn said(&self, sets: &Sets, about: &Variables) -> Vec<String> {
-        let all = sets.choices(&self.with, about);
-        let mut said: Vec<String> = all.iter().filter_map(|v| self.one(sets, v)).collect();
-        if said.is_empty() && !self.or.is_empty() {
-            said.push(self.or.to_owned());
-        }
-        said
-    }
-
-    fn one(&self, sets: &Sets, with: &Variables) -> Option<String> {
-        if self.item.is_empty() {
-            return sets.filled(self.text, None, with);
-        }
-        let filled = |row, variables: &Variables| sets.filled(self.item, row, variables);
-        let items: Vec<String> = if let Some(records) = Scope::new(sets, with).path(self.of) {
-            let records = records.unwrap_or_default().into_iter();
-            records.filter_map(|r| filled(Some(r), with)).collect()
-        } else {
-            let choices = sets.choices(&self.each, with);
-            choices.iter().filter_map(|v| filled(None, v)).collect()
-        };
-        let joined = match self.join {
-            "" => and(&items),
-            join => items.join(join),
-        };
-        let (before, after) = self.text.split_once("{items}")?;
-        let around = |text| sets.filled(text, None, with);
-        let text = around(before)? + &joined + &around(after)?;
-        Some(text).filter(|_| !items.is_empty())
-    }
+/// Reads what a file of JSON states, of which a test reads each.
+pub(crate) fn stated<T: Deserialize<'static>>(json: &'static str) -> T {
+    serde_json::from_str(json).expect("the file has this form")
 }

@@ -1,66 +1,106 @@
-//! What a page says and shows of a document, with its sections, sentences and tables, as its JSON
-//! states it.
+//! What a page says and shows of a document, with its sections, sentences and tables, as its
+//! program states it.
 
 use super::claim::{Claim, tally};
 use super::drawing::Drawing;
 use super::figure::Figure;
-use super::formula::{Sets, stated};
-use super::page::{Report, Section, claims_table};
-use super::records::{Sentence, said};
+use super::jq::Sets;
+use super::page::{NONE, Report, Section, claims_table, table};
 use crate::head::Head;
 use maud::{Markup, html};
 use serde::Deserialize;
+use std::fmt::Write as _;
 
-mod tables;
+/// A table of a page, or of a document in Markdown.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Table {
+    pub(crate) name: String,
+    /// How many columns are words.
+    left: usize,
+    /// Its rows, whose cells are as many in each.
+    rows: Vec<Vec<Cell>>,
+    /// Whether a line says so if there are no rows.
+    or_none: bool,
+    /// What stands in a document's cell that was not measured. Without it that is an error.
+    missing: Option<String>,
+}
 
-pub(crate) use tables::Table;
+/// The head of a cell's column, its text, if it is known, and whether the column is left out if no
+/// row fills it.
+type Cell = (String, Option<String>, bool);
+
+impl Table {
+    /// Returns the table of a document, whole lines.
+    pub(crate) fn markdown(&self) -> Result<String, String> {
+        let first = self.rows.first().into_iter().flatten();
+        let heads: Vec<&str> = first.map(|(head, ..)| head.as_str()).collect();
+        let line = " --- |".repeat(heads.len());
+        let mut text = format!("| {} |\n|{line}\n", heads.join(" | "));
+        for row in &self.rows {
+            let cell = |(head, text, _): &Cell| {
+                let known = text.as_ref().or(self.missing.as_ref()).cloned();
+                known.ok_or_else(|| format!("the data have nothing for `{head}`"))
+            };
+            let cells: Result<Vec<String>, String> = row.iter().map(cell).collect();
+            let _ = writeln!(text, "| {} |", cells?.join(" | "));
+        }
+        Ok(text)
+    }
+
+    /// Returns it in a page, if it has any row or says that it has none.
+    fn made(&self) -> Option<Markup> {
+        let Some(first) = self.rows.first() else {
+            return self.or_none.then(|| html! { p .none { "Not measured." } });
+        };
+        let is_filled = |i: &usize| !first[*i].2 || self.rows.iter().any(|row| row[*i].1.is_some());
+        let columns: Vec<usize> = (0..first.len()).filter(is_filled).collect();
+        let heads: Vec<String> = columns.iter().map(|i| first[*i].0.clone()).collect();
+        let row = |row: &Vec<Cell>| {
+            let cell = |i: &usize| row[*i].1.clone().unwrap_or_else(|| NONE.into());
+            columns.iter().map(cell).collect()
+        };
+        let rows: Vec<Vec<String>> = self.rows.iter().map(row).collect();
+        Some(table(&self.name, &heads, &rows, self.left))
+    }
+}
 
 /// What a page says and shows of something.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Part {
-    id: &'static str,
-    name: &'static str,
-    /// The set that it is about: if that is empty, nothing was measured.
-    of: &'static str,
+    id: String,
+    name: String,
+    /// Whether any of what it is about was measured, if that is not for its figure to say.
+    measured: Option<bool>,
     /// What all rules have in common, if it is of claims.
-    judged: Option<&'static str>,
-    shows: Vec<Sentence>,
+    judged: Option<String>,
+    shows: Option<Vec<String>>,
     /// What the paper says of the same.
-    theirs: Option<&'static str>,
+    theirs: Option<String>,
     /// What `--only` of the command calls it, if it is one of its parts.
-    only: Option<&'static str>,
+    only: Option<String>,
     tables: Vec<Table>,
     /// Its tables that stand open.
     open: Vec<Table>,
-    /// The parts of the measurement of which it has a table of all points.
-    parts: Vec<&'static str>,
     figure: Option<Drawing>,
 }
 
 impl Part {
     /// Returns its figure, if it has one and any of its points was measured.
-    fn drawn(&self, sets: &Sets) -> Option<Figure> {
-        let mut figure = self.figure.as_ref()?.drawn(sets, self.id, self.name)?;
-        if !self.shows.is_empty() {
-            figure.about = said(&self.shows, sets);
+    fn drawn(&self) -> Option<Figure> {
+        let mut figure = self.figure.as_ref()?.drawn(&self.id, &self.name)?;
+        if let Some(shows) = &self.shows {
+            figure.about.clone_from(shows);
         }
         Some(figure)
     }
 
-    fn tables(&self, sets: &Sets) -> Vec<Markup> {
-        let all = self.tables.iter().flat_map(|table| table.made(sets, &[]));
-        let points: Table = stated(include_str!("points.json"));
-        let parts = self.parts.iter();
-        let points = parts.flat_map(|part| points.made(sets, &[&format!("part={part}")]));
-        all.chain(points).collect()
-    }
-
     /// Returns the section of a page, with its figure if it has one; none if nothing of it was
     /// measured.
-    fn section(&self, sets: &Sets, figure: Option<&Figure>) -> Option<Section> {
-        let is_there = self.of.is_empty() || !sets.of(self.of, &[]).is_empty();
-        let tables = self.tables(sets);
+    fn section(&self, figure: Option<&Figure>) -> Option<Section> {
+        let is_there = self.measured != Some(false);
+        let tables: Vec<Markup> = self.tables.iter().filter_map(Table::made).collect();
         let elsewhere = self.figure.is_some() && figure.is_none();
         if !is_there || (elsewhere && tables.is_empty()) {
             return None;
@@ -68,9 +108,9 @@ impl Part {
         let shows = match figure {
             Some(figure) => figure.about.clone(),
             None if elsewhere => vec![ELSEWHERE.into()],
-            None => said(&self.shows, sets),
+            None => self.shows.clone().unwrap_or_default(),
         };
-        let open = self.open.iter().flat_map(|table| table.made(sets, &[]));
+        let open = self.open.iter().filter_map(Table::made);
         let body = html! {
             @if let Some(figure) = figure { (figure.in_page()) }
             @for table in open { (table) }
@@ -93,16 +133,16 @@ impl Part {
                 } @else {
                     ul .shows { @for sentence in shows { li { (sentence) } } }
                 }
-                @if let Some(theirs) = self.theirs { p .theirs { (theirs) } }
+                @if let Some(theirs) = &self.theirs { p .theirs { (theirs) } }
                 (body)
-                @if let Some(only) = self.only {
+                @if let Some(only) = &self.only {
                     p .by {
                         "This section alone: the same command with " code { "--only " (only) } "."
                     }
                 }
             }
         };
-        let (id, name) = (self.id, self.name);
+        let (id, name) = (self.id.clone(), self.name.clone());
         Section { id, name, markup }
     }
 }
@@ -115,38 +155,43 @@ const ELSEWHERE: &str =
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Page {
-    id: &'static str,
-    title: &'static str,
-    lead: &'static str,
-    /// What stands in large letters, and what it is: of two, the first that is known.
-    headline: Vec<[Vec<Sentence>; 2]>,
+    id: String,
+    title: String,
+    lead: String,
+    /// What stands in large letters, and what it is.
+    headline: Vec<[String; 2]>,
     /// Words with what they mean.
-    terms: Vec<(&'static str, &'static str)>,
-    note: Option<Sentence>,
+    terms: Vec<(String, String)>,
+    note: Option<String>,
     /// What a reader has to know first, above all which results are wrong.
-    warnings: Vec<Sentence>,
+    warnings: Vec<String>,
     parts: Vec<Part>,
     /// The paragraphs of its end; `{format}` is that of the document.
-    footer: Vec<&'static str>,
+    footer: Vec<String>,
 }
 
 impl Page {
-    /// Makes the report about a document, with what was judged by the names of parts; those of
-    /// targets end so.
-    pub(crate) fn report(&self, head: &Head, sets: &Sets, judged: &[(&str, Vec<Claim>)]) -> Report {
+    /// Makes the report about a document that a program states, with what was judged by the names
+    /// of parts; those of targets end so.
+    pub(crate) fn report(
+        head: &Head,
+        (sets, program): (&Sets, &[&str]),
+        judged: &[(&str, Vec<Claim>)],
+    ) -> Report {
+        let page: Self = sets.run(program);
         let of = |targets| {
             let all = judged.iter();
             let all = all.filter(|(id, _)| id.ends_with("targets") == targets);
             all.flat_map(|(_, claims)| claims.clone()).collect()
         };
-        let footer = self.footer.iter();
+        let footer = page.footer.iter();
         let footer = footer.map(|text| text.replace("{format}", &head.format));
         let mut report = Report {
-            id: self.id,
-            title: self.title,
+            id: page.id.clone(),
+            title: page.title.clone(),
             head: head.clone(),
-            lead: self.head(sets),
-            warnings: said(&self.warnings, sets),
+            lead: page.head(),
+            warnings: page.warnings.clone(),
             sections: Vec::new(),
             lacking: Vec::new(),
             figures: Vec::new(),
@@ -154,16 +199,16 @@ impl Page {
             claims: of(false),
             footer: footer.collect(),
         };
-        for part in &self.parts {
+        for part in &page.parts {
             let own = judged.iter().find(|(id, _)| *id == part.id);
-            let figure = part.drawn(sets);
-            let section = match (own, part.judged) {
-                (Some((_, own)), Some(how)) => Some(self.judged(part, own, how)),
-                _ => part.section(sets, figure.as_ref()),
+            let figure = part.drawn();
+            let section = match (own, &part.judged) {
+                (Some((_, own)), Some(how)) => Some(page.judged(part, own, how)),
+                _ => part.section(figure.as_ref()),
             };
             match section {
                 Some(section) => report.sections.push(section),
-                None => report.lacking.push(part.name),
+                None => report.lacking.push(part.name.clone()),
             }
             report.figures.extend(figure);
         }
@@ -176,19 +221,18 @@ impl Page {
         let what = ["claims", "targets"][usize::from(part.id.ends_with("targets"))];
         let there: Vec<&Claim> = claims.iter().filter(|claim| claim.is_judged()).collect();
         let caption = format!("{}, judged by rules", part.name);
-        let table = (!there.is_empty()).then(|| claims_table(&caption, self.id, &there));
+        let table = (!there.is_empty()).then(|| claims_table(&caption, &self.id, &there));
         let said = format!("{} {how}", tally(claims, what));
         part.written(&[said], &table.unwrap_or_default())
     }
 
     /// Returns what stands first on it.
-    fn head(&self, sets: &Sets) -> Markup {
-        let first = |all| said(all, sets).into_iter().next().unwrap_or_default();
+    fn head(&self) -> Markup {
         html! {
             @if !self.headline.is_empty() {
                 div .headline {
                     @for (class, [big, what]) in ["big", "second"].into_iter().zip(&self.headline) {
-                        div { span class=(class) { (first(big)) } span .what { (first(what)) } }
+                        div { span class=(class) { (big) } span .what { (what) } }
                     }
                 }
             }
@@ -196,79 +240,32 @@ impl Page {
             @if !self.terms.is_empty() {
                 dl { @for (term, meaning) in &self.terms { dt { (term) } dd { (meaning) } } }
             }
-            @for text in said(self.note.as_slice(), sets) { p .note { (text) } }
+            @if let Some(text) = &self.note { p .note { (text) } }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    //! Sentences and tables about a document that is made up.
-
     use super::*;
     use crate::testing::has;
-    use serde_json::json;
-
-    fn asked() -> Sets {
-        let rows = vec![
-            json!({"kind": "a", "at": 1, "rate": 3.5, "right": true}),
-            json!({"kind": "b", "at": 1, "rate": 2.5, "right": false}),
-            json!({"kind": "a", "at": 2048, "rate": null}),
-        ];
-        Sets::new([("points", rows)])
-    }
+    use serde_json::{Value, json};
 
     #[test]
-    fn sentences_are_filled_with_what_is_known() {
-        let asked = asked();
-        for (json, said) in [
-            (
-                r#"{"text": "The most is {max(points.rate) | times}."}"#,
-                &["The most is 3.50\u{d7}."][..],
-            ),
-            (r#"{"text": "{points.none}"}"#, &[]),
-            (r#"{"text": "{points.none} || else"}"#, &["else"]),
-            (r#"{"text": "{points.none}", "or": "none"}"#, &["none"]),
-            (
-                r#"{"with": [["k", "values(points.kind)"]], "text": "of {$k}: {items}.",
-                    "each": [["n", "values(points[kind=$k].at)"]], "join": "; ",
-                    "item": "{$n} {points[kind=$k at=$n].rate | d1}"}"#,
-                &["of a: 1 3.5.", "of b: 1 2.5."],
-            ),
-        ] {
-            let sentence: Sentence = serde_json::from_str(json).unwrap();
-            assert_eq!(super::said(&[sentence], &asked), said, "{json}");
-        }
-    }
-
-    #[test]
-    fn a_table_has_a_row_a_record_or_a_column_a_value() {
-        let asked = asked();
-        for (json, parts) in [
-            (
-                r#"{"of": "points", "columns": [["Kind", "{.kind}"], ["Rate", "{.rate | d1}"],
-                    ["Right", "{.right | yes}"], ["Gone", "{.gone}"]], "if_filled": ["Gone"]}"#,
-                ">3.5 < | >NO <",
-            ),
-            (
-                r#"{"of": "points", "key": ["at"], "columns": [["At", "{.at | count}"]],
-                    "by": {"field": "kind", "cell": "{.rate | d1} || idle"}}"#,
-                ">a < | >b < | >2K < | >idle < | \u{2013}",
-            ),
-            (
-                r#"{"rows": [["a", 1]], "columns": [["Kind", "{.0}"],
-                    ["Ours", "{points[kind=$0 at=$1].rate | d1}"],
-                    ["At $across", "{points[kind=$0 at=$across].rate | d2}"]],
-                    "across": "values(points.at)"}"#,
-                ">3.5 < | >At 2048 <",
-            ),
-        ] {
-            let table: Table = serde_json::from_str(json).unwrap();
-            let made = table.made(&asked, &[]);
-            let cells = made.iter().map(|table| table.0.replace("</t", " </t"));
-            let cells: String = cells.collect();
-            has(&cells, parts);
-            assert!(!cells.contains("Gone"));
-        }
+    fn a_column_that_nothing_fills_may_be_left_out_and_other_cells_show_that_nothing_is_known() {
+        let of = |rows: Value, or_none: bool| {
+            let table = json!({"name": "t", "left": 1, "rows": rows, "or_none": or_none});
+            let table: Table = serde_json::from_value(table).unwrap();
+            table.made().map(|made| made.0)
+        };
+        let rows = json!([
+            [["a", "x", false], ["b", null, false], ["c", null, true]],
+            [["a", "y", false], ["b", null, false], ["c", null, true]],
+        ]);
+        let made = of(rows, false).unwrap();
+        has(&made, ">a< | >b< | >x< | >y< | \u{2013}");
+        assert!(!made.contains(">c<"));
+        assert_eq!(of(json!([]), false), None);
+        has(&of(json!([]), true).unwrap(), "Not measured.");
     }
 }

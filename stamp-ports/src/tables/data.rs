@@ -1,32 +1,27 @@
-//! The result files, and what the tables are: rows of `tables.json`.
+//! The result files, which `files.json` lists.
 
-use crate::report::Table;
-use crate::report::formula::Sets;
+use crate::report::jq::Sets;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub(crate) fn load(folder: &Path, definitions: &Definitions) -> Result<Sets, String> {
-    let texts = definitions.files.iter().map(|source| {
+pub(crate) fn load(folder: &Path, files: &[File]) -> Result<Sets, String> {
+    let texts = files.iter().map(|source| {
         let path = folder.join(&source.path);
         let failed = |error| format!("cannot read {}: {error}", path.display());
         let text = std::fs::read_to_string(&path).map_err(failed)?;
         Ok((source.path.clone(), text))
     });
-    of(definitions, texts.collect::<Result<_, String>>()?)
+    of(texts.collect::<Result<_, String>>()?)
 }
 
-pub(super) fn of(
-    definitions: &Definitions,
-    texts: BTreeMap<String, String>,
-) -> Result<Sets, String> {
+pub(super) fn of(texts: BTreeMap<String, String>) -> Result<Sets, String> {
     let parsed = texts.into_iter().map(|(name, text)| {
         let value = parse(&name, &text).map_err(|error| format!("{name}: {error}"))?;
         Ok((name, value))
     });
-    let files = parsed.collect::<Result<_, String>>()?;
-    Ok(Sets::of_files(files, definitions.aliases.clone()))
+    Ok(Sets::of_files(&parsed.collect::<Result<_, String>>()?))
 }
 
 /// The values of a file: JSON, one JSON value a line, or a log.
@@ -52,6 +47,7 @@ fn log(text: &str) -> Value {
     };
     let mut lines = text.lines();
     let violations = lines.find_map(|line| line.strip_suffix(" violations"));
+    let violations = violations.map(number_or_words);
     let mut log = json!({
         "command": command, "rows": log_rows(text), "violations": violations,
         "commit": hexadecimal_after("at commit "), "ptx": hexadecimal_after("PTX "),
@@ -60,6 +56,11 @@ fn log(text: &str) -> Value {
         .expect("an object")
         .retain(|_, value| !value.is_null());
     log
+}
+
+fn number_or_words(text: &str) -> Value {
+    let number = text.parse::<f64>().ok().filter(|x| x.is_finite());
+    number.map_or_else(|| text.into(), Value::from)
 }
 
 /// The rows of all tables that `verify` or `stamp record` printed into a log: a header that
@@ -96,21 +97,11 @@ fn log_rows(text: &str) -> Vec<Value> {
         let last = columns.len() - 1;
         let row = columns.iter().enumerate().map(|(i, column)| {
             let end = if i == last { cells.len() } else { i + 1 };
-            (column.clone(), cells[i..end].join(" ").into())
+            (column.clone(), number_or_words(&cells[i..end].join(" ")))
         });
         rows.push(Value::Object(row.collect()));
     }
     rows
-}
-
-/// The tables and the files that they are made from.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
-pub(crate) struct Definitions {
-    pub(crate) files: Vec<File>,
-    /// Names of parts of files, each with the path that it stands for.
-    pub(crate) aliases: BTreeMap<String, String>,
-    pub(crate) tables: Vec<Table>,
 }
 
 /// A result file. What it does not say itself of its measurement stands here; what it says must
@@ -125,10 +116,4 @@ pub(crate) struct File {
     pub(crate) date: Option<String>,
     /// The commit that was measured, and how that is known.
     pub(crate) commit: Option<String>,
-}
-
-impl Definitions {
-    pub(crate) fn parse(text: &'static str) -> Result<Self, String> {
-        serde_json::from_str(text).map_err(|error| format!("the tables' definitions: {error}"))
-    }
 }

@@ -8,15 +8,16 @@
 //! ```
 //!
 //! The text between them is a caption, which names the machine, the date and the commit of each
-//! file that the table was made from, and the table. Tables are rows of `tables.json`
-//! (`data.rs`); their cells are templates (`report/formula.rs`) of the values in the files.
+//! file that the table was made from, and the table. `tables.jq` makes the tables of the values in
+//! the files, which are those of `files.json` (`report/jq.rs` has what is beyond jq).
 
 use crate::error::{Error, Result};
 use crate::out_file::write_whole;
-use crate::report::formula::Sets;
-use data::{Definitions, File};
+use crate::report::Table;
+use crate::report::jq::Sets;
+use crate::report::records::stated;
+use data::File;
 use serde_json::Value;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
@@ -25,19 +26,19 @@ mod data;
 #[cfg(test)]
 mod tests;
 
-const DEFINITIONS: &str = include_str!("tables.json");
+const FILES: &str = include_str!("files.json");
+const TABLES: &str = include_str!("tables.jq");
 
 /// The command `report --tables`: prints the tables, or puts them into documents, or, with
 /// `check`, says where a document has another text. Returns whether all is as the data say.
 pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool> {
-    let definitions = Definitions::parse(DEFINITIONS).map_err(Error::Usage)?;
-    let data = data::load(results, &definitions).map_err(Error::Usage)?;
-    let made = made(&definitions, &data).map_err(Error::Usage)?;
+    let files: Vec<File> = stated(FILES);
+    let data = data::load(results, &files).map_err(Error::Usage)?;
+    let made = made(&files, TABLES, &data).map_err(Error::Usage)?;
     let mut out = stdout().lock();
     if documents.is_empty() {
-        for table in &definitions.tables {
-            let name = table.name;
-            writeln!(out, "{}\n{}{}\n", open(name), made[name], END)?;
+        for (name, text) in &made {
+            writeln!(out, "{}\n{text}{END}\n", open(name))?;
         }
         return Ok(true);
     }
@@ -60,21 +61,21 @@ pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool
     Ok(same)
 }
 
-fn made(definitions: &Definitions, data: &Sets) -> Result<BTreeMap<&'static str, String>, String> {
-    let tables = definitions.tables.iter().map(|table| {
-        let name = table.name;
-        let failed = |why: String| format!("table `{name}`: {why}");
-        data.take_used();
-        let text = table
-            .markdown(data)
-            .map_err(|failure| failed(failure.why()))?;
+/// The tables that a program makes, by their names.
+fn made(files: &[File], program: &str, data: &Sets) -> Result<Vec<(String, String)>, String> {
+    let mut made = Vec::new();
+    data.each(&[program], |table| {
+        let table: Table = serde_json::from_value(table).map_err(|error| error.to_string())?;
+        let failed = |why: String| format!("table `{}`: {why}", table.name);
+        // A table is made when it is asked for, so these are its own.
         let used = data.take_used();
-        let sources = definitions.files.iter();
-        let sources = sources.filter(|source| used.contains(&source.path));
+        let sources = files.iter().filter(|source| used.contains(&source.path));
+        let text = table.markdown().map_err(failed)?;
         let caption = caption(sources, data).map_err(failed)?;
-        Ok((name, format!("{caption}\n\n{text}")))
-    });
-    tables.collect()
+        made.push((table.name.clone(), format!("{caption}\n\n{text}")));
+        Ok(())
+    })?;
+    Ok(made)
 }
 
 /// The caption of a table that was made from these files: files of the same machine, date and
@@ -99,9 +100,9 @@ fn caption<'s>(sources: impl Iterator<Item = &'s File>, data: &Sets) -> Result<S
 fn origin(source: &File, data: &Sets) -> Result<String, String> {
     let file = source.path.as_str();
     let whole = match data.file(file) {
-        Ok(Value::Array(elements)) => elements.first().unwrap_or(&Value::Null),
-        Ok(whole) => whole,
-        Err(_) => return Err(format!("there is no {file}")),
+        Some(Value::Array(mut elements)) if !elements.is_empty() => elements.swap_remove(0),
+        Some(whole) => whole,
+        None => return Err(format!("there is no {file}")),
     };
     let is_in = |folder: &str| file.starts_with(folder);
     if !["simulator/", "cpu/", ".."].into_iter().any(is_in) && whole.get("ptx").is_none() {
@@ -144,7 +145,7 @@ pub(crate) struct Page {
 }
 
 /// Puts the tables into a document. Markers in a block of code are left alone.
-pub(crate) fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page, String> {
+pub(crate) fn render(text: &str, tables: &[(String, String)]) -> Result<Page, String> {
     let mut page = Page::default();
     let mut fenced = false;
     let mut lines = text.lines().enumerate();
@@ -157,7 +158,7 @@ pub(crate) fn render(text: &str, tables: &BTreeMap<&str, String>) -> Result<Page
         let Some(name) = name.map(str::trim).filter(|_| !fenced) else {
             continue;
         };
-        let Some(new) = tables.get(name) else {
+        let Some((_, new)) = tables.iter().find(|(known, _)| known == name) else {
             return Err(format!("{}: no table has the name `{name}`", i + 1));
         };
         let mut old = Vec::new();

@@ -1,16 +1,21 @@
 //! Verdicts and rules of rows that are made up.
 
 use super::*;
-use crate::report::formula::stated;
+use serde_json::json;
 
 /// What a row with one part says of these numbers.
 fn judged(bound: &str, values: &[Option<f64>]) -> (Verdict, String) {
     let (bound, unit) = bound.split_once(' ').unwrap_or((bound, "times"));
-    let row =
-        format!(r#"{{"id": "", "claim": "", "parts": [{{"bound": {bound}, "unit": "{unit}"}}]}}"#);
-    let row: Row = serde_json::from_str(row.leak()).unwrap();
-    let named = |(i, value): (usize, &Option<f64>)| (format!("case {}", i + 1), *value);
-    let claim = super::judged(&row, vec![values.iter().enumerate().map(named).collect()]);
+    let bound: Value = serde_json::from_str(bound).unwrap();
+    let shown = |value: &Option<f64>| match value {
+        Some(x) if !x.is_finite() => x.to_string().into(),
+        value => json!(value),
+    };
+    let named = |(i, value)| json!([format!("case {}", i + 1), shown(value)]);
+    let cases: Vec<Value> = values.iter().enumerate().map(named).collect();
+    let part = json!({"bound": bound, "unit": unit, "cases": cases});
+    let row = json!({"id": "", "claim": "", "parts": [part]});
+    let claim = judge(serde_json::from_value(row).unwrap());
     (claim.verdict, claim.figures)
 }
 
@@ -70,11 +75,10 @@ fn a_verdict_follows_from_numbers_and_their_bounds() {
 
 #[test]
 fn a_rule_is_made_from_its_parts() {
-    let row = r#"[{"id": "", "claim": "", "parts": [
+    let row = r#"{"id": "", "claim": "", "parts": [
         {"what": "A / B", "bound": {"above": 1.05}},
         {"what": "C, of all", "bound": {"at_most": 0.5}, "unit": "percent"},
-        {"bound": "shown"}]}]"#;
-    let sets = Sets::new([]);
-    let rule = judge(&stated::<Vec<Row>>(row)[0], &sets).rule;
+        {"bound": "shown"}]}"#;
+    let rule = judge(serde_json::from_str(row).unwrap()).rule;
     assert_eq!(rule, "A / B > 1.05; C, of all, \u{2264} 50\u{a0}%");
 }

@@ -2,9 +2,9 @@
 //! transfers between ever more accounts, as `bench all` measures them by `bench floor`.
 //!
 //! The records are the rates of `fast`, of `cgl`, and of the same transfers as critical sections
-//! of a hand-written lock; the figure and the table are in `page.json`.
+//! of a hand-written lock; the figure and the table are in `page.jq`.
 
-use super::formula::{Sets, meeting, stated};
+use super::jq::Sets;
 use super::page::Report;
 use super::records::{Record, with};
 use super::stated::Page;
@@ -44,10 +44,11 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Floor>> {
 /// theirs, and of a lock written by hand.
 fn rates(floor: &Floor) -> Vec<Record> {
     let of = |all: &[Value], field: &str, what: &str| {
-        let own = format!("verified=true workload=bank {field}={what}");
-        let plain = "parameters/audit_percent=0 parameters/zipf_thousandths=0";
-        let conditions: Vec<&str> = own.split(' ').chain(plain.split(' ')).collect();
-        let run = *meeting(all.iter(), &conditions).first()?;
+        let run = all.iter().find(|run| {
+            let parameters = &run["parameters"];
+            let plain = parameters["audit_percent"] == 0 && parameters["zipf_thousandths"] == 0;
+            run["verified"] == true && run["workload"] == "bank" && run[field] == what && plain
+        })?;
         let more = json!({"what": what, "accounts": run["parameters"]["accounts"]});
         Some(with(run.clone(), more))
     };
@@ -67,8 +68,11 @@ pub(crate) fn report(all: &[Floor]) -> Option<Report> {
     let mut rates: Vec<Record> = all.iter().flat_map(rates).collect();
     rates.sort_by_key(|rate| rate["accounts"].as_u64());
     let sets = Sets::new([("rates", rates)]);
-    let page: Page = stated(include_str!("page.json"));
-    Some(page.report(&head, &sets, &[]))
+    Some(Page::report(
+        &head,
+        (&sets, &[include_str!("page.jq")]),
+        &[],
+    ))
 }
 
 #[cfg(test)]
@@ -107,7 +111,7 @@ pub(super) mod tests {
     #[test]
     fn the_picture_has_three_lines_and_the_ratios_are_said() {
         let figure = full().figures.remove(0);
-        assert_eq!((figure.id, figure.legend.len()), ("contention", 3));
+        assert_eq!((&*figure.id, figure.legend.len()), ("contention", 3));
         let said = figure.about.join(" ");
         has(&said, "0.50\u{d7} with 4 | 4.00\u{d7} with 1K");
         for line in ["fast", "critical-section", "cgl"] {

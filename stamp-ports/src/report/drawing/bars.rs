@@ -4,9 +4,9 @@ use super::{Series, Shown};
 use crate::numbers::{percent, time, times};
 use crate::report::axis::Axis;
 use crate::report::chart::{self, Bar, Panel, Stack, Texts};
-use crate::report::formula::{Sets, shown, stated};
+use crate::report::jq::shown;
 use crate::report::palette::{self, Hue};
-use crate::report::records::Record;
+use crate::report::records::{Record, stated};
 use serde::Deserialize;
 use std::cmp::Ordering;
 use std::sync::LazyLock;
@@ -62,41 +62,39 @@ impl Shown<'_> {
     }
 
     /// Draws bars, and says what they show.
-    pub(super) fn bars(&self, sets: &Sets, all: &[Shown<'_>]) -> Panel {
-        let beside = self.stated.beside;
+    pub(super) fn bars(&self, all: &[Shown<'_>]) -> Panel {
+        let beside = &*self.stated.beside;
         let value = |bar: &Series<'_>| self.ends(bar).map(|[value, ..]| value);
         let base = self.series.iter().find(|bar| bar.name == beside);
         let base = base.and_then(value);
         let bar = |bar: &Series<'_>| {
-            let filled = |template| sets.filled(template, point(bar), &self.variables);
-            let label = match self.stated.label {
+            let text = |field: &str| Some(point(bar)?[field].as_str()?.to_owned());
+            let label = match &*self.stated.label {
                 "" => value(bar).map(time),
-                label => filled(label),
+                field => text(field),
             };
             let label = label.unwrap_or_else(|| "not measured".into());
             let ratio = value(bar).zip(base).map(|(value, base)| value / base);
             let ratio = ratio.filter(|_| bar.name != beside);
             let ratio = ratio.map(|ratio| format!(" ({} that of {beside})", times(ratio)));
-            let tooltip = filled(self.stated.tooltip).filter(|tooltip| !tooltip.is_empty());
             let computed = || format!("{}, {label}{}", bar.name, ratio.unwrap_or_default());
             Bar {
-                name: bar.name.clone(),
+                name: bar.name.to_owned(),
                 hue: bar.look.0,
                 value: value(bar),
                 range: self.ends(bar).map(|[_, low, high]| (low, high)),
-                tooltip: tooltip.unwrap_or_else(computed),
+                tooltip: text("tooltip").unwrap_or_else(computed),
                 label,
             }
         };
         // Where there is no point, none was asked for.
         let there = self.series.iter().filter(|bar| point(bar).is_some());
         let bars: Vec<Bar> = there.map(bar).collect();
-        let about = self.said(sets);
+        let about = self.stated.said.clone();
         let (axis, zero) = self.axis(all);
-        let below = sets.filled(self.stated.below, None, &self.variables);
         let texts = Texts {
-            title: &self.title,
-            below: &below.unwrap_or_default(),
+            title: &self.stated.title,
+            below: &self.stated.below,
             x: &format!("{} ({})", self.quantity.name, axis.scale()),
             about: &about.unwrap_or_else(|| self.sentence_of_bars(&bars)),
         };
@@ -118,10 +116,10 @@ impl Shown<'_> {
         }
         let open = open.iter();
         clauses.extend(open.map(|bar| format!("without a lock {}", bar.tooltip)));
-        format!("{}: {}.", self.title, clauses.join("; "))
+        format!("{}: {}.", self.stated.title, clauses.join("; "))
     }
 
-    pub(super) fn stacks(&self, sets: &Sets) -> Panel {
+    pub(super) fn stacks(&self) -> Panel {
         let stack = |bar: &Series<'_>| {
             let segment = |hue: Hue| {
                 let share = point(bar).and_then(|point| point[hue.name].as_f64());
@@ -129,14 +127,14 @@ impl Shown<'_> {
                 let tooltip = format!("{}, {}: {}", bar.name, hue.name, percent(share));
                 (hue, share, tooltip)
             };
-            (bar.name.clone(), palette::PHASES.map(segment).into())
+            (bar.name.to_owned(), palette::PHASES.map(segment).into())
         };
         let stacks: Vec<Stack> = self.series.iter().map(stack).collect();
         let texts = Texts {
-            title: &self.title,
-            below: self.stated.below,
+            title: &self.stated.title,
+            below: &self.stated.below,
             x: "% of the time (linear)",
-            about: &self.said(sets).unwrap_or_default(),
+            about: self.stated.said.as_deref().unwrap_or_default(),
         };
         chart::stacks(&texts, &stacks)
     }

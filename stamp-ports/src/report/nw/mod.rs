@@ -2,26 +2,27 @@
 //! it costs to hand a value from warp to warp.
 //!
 //! The records are the points of the document, those of single hops, and what the schemes of the
-//! reduction cost; figures and tables are in `page.json`.
+//! reduction cost; figures and tables are in `page.jq`.
 
-use super::formula::{Sets, stated};
+use super::jq::Sets;
 use super::page::Report;
-use super::records::{Record, counts, judged, record, whole, with};
+use super::records::{POINTS, Record, counts, judged, record, whole, with};
 use super::stated::Page;
 use crate::nw::reduction::{HOPS, cost, names};
 use crate::points::Point;
 use crate::sync::Bench;
 use serde_json::json;
 
-const TARGETS: &str = include_str!("targets.json");
-const CLAIMS: &str = include_str!("claims.json");
+const CALLS: &str = include_str!("calls.jq");
+const TARGETS: &[&str] = &[CALLS, include_str!("targets.jq")];
+const CLAIMS: &[&str] = &[CALLS, include_str!("claims.jq")];
 
 pub(crate) fn report(bench: &Bench) -> Report {
     let sets = &sets(bench);
     let judged = [("nw-targets", TARGETS), ("nw-claims", CLAIMS)]
         .map(|(id, rows)| (id, judged(bench, sets, rows)));
-    let page: Page = stated(include_str!("page.json"));
-    page.report(&bench.head, sets, &judged)
+    let page = &[POINTS, CALLS, include_str!("page.jq")];
+    Page::report(&bench.head, (sets, page), &judged)
 }
 
 /// Returns the record of a point, of which each has the side of a tile.
@@ -133,7 +134,7 @@ pub(super) mod tests {
     }
 
     /// The verdicts on the rows: `H` holds, `P` in part, `F` does not hold, `?` cannot be judged.
-    fn verdicts(bench: &Bench, rows: &'static str) -> String {
+    fn verdicts(bench: &Bench, rows: &[&str]) -> String {
         let judged = judged(bench, &sets(bench), rows).into_iter();
         let letters = ["H", "P", "F", "?", "?"];
         judged

@@ -2,32 +2,38 @@
 //!
 //! The points as records, and what the paper says in figures, are in `sets`.
 //!
-//! Figures, sentences, tables and what the paper says of the same are in `page.json`, and what it
-//! claims in `claims.json`. A rule that applies to several workloads or settings is judged in those
+//! Figures, sentences, tables and what the paper says of the same are in `page.jq`, and what it
+//! claims in `claims.jq`. A rule that applies to several workloads or settings is judged in those
 //! that the document has points of. A gain over coarse-grained locking is one over the same
 //! transactions as critical sections of a hand-written lock, of the same run, because `cgl` is
 //! slower than these.
 
 mod sets;
 
+pub(super) use sets::label;
+
 use super::claim::{Claim, Row, judge};
-use super::formula::stated;
 use super::page::Report;
 use super::stated::Page;
 use crate::paper::document::Paper;
 
+const CALLS: &str = include_str!("calls.jq");
+
 pub(crate) fn report(paper: &Paper) -> Report {
     let sets = &sets::sets(paper);
-    let page: Page = stated(include_str!("page.json"));
     let judged = [("claims", claims(paper))];
-    page.report(&paper.head, sets, &judged)
+    Page::report(
+        &paper.head,
+        (sets, &[CALLS, include_str!("page.jq")]),
+        &judged,
+    )
 }
 
 /// Judges all claims, which are about the paper's own variants.
 fn claims(paper: &Paper) -> Vec<Claim> {
     let sets = sets::sets(&sets::theirs(paper));
-    let rows: Vec<Row> = stated(include_str!("claims.json"));
-    rows.iter().map(|row| judge(row, &sets)).collect()
+    let rows: Vec<Row> = sets.run(&[CALLS, include_str!("claims.jq")]);
+    rows.into_iter().map(judge).collect()
 }
 
 #[cfg(test)]
@@ -60,25 +66,15 @@ pub(super) mod tests {
     fn every_series_is_in_the_legend_and_every_workload_has_a_panel() {
         let paper = sample();
         let (all, sets) = (report(&paper).figures, sets::sets(&paper));
-        for (figure, set, key, panel) in [
-            (0, "best", "{.variant}", "{.heading}"),
-            (1, "threads", "{.variant}", "{.heading}"),
-            (1, "threads", "{.variant}", "{.label}: beside hv-sorting"),
-            (
-                2,
-                "eigenbench",
-                "{.locks | a lock}",
-                "{.hot_words | count} words: {.variant}",
-            ),
-            (3, "breakdown", "native", "{.variant}: a full launch"),
-        ] {
-            for record in sets.of(set, &[]) {
-                let filled = |text| sets.filled(text, Some(record), &Vec::new());
-                let [key, panel] = [key, panel].map(|text| filled(text).unwrap());
-                let known = all[figure].legend.iter().any(|known| known.name == key);
-                let drawn = all[figure].panels.iter().any(|drawn| drawn.title == panel);
-                assert!(known && drawn, "{key}, {panel}");
-            }
+        let drawn: Vec<(usize, String, String)> = sets.run(&[r#"[
+            ($best[] | [0, .variant, .heading]),
+            ($threads[] | [1, .variant, .heading], [1, .variant, "\(.label): beside hv-sorting"]),
+            ($eigenbench[] | [2, (.locks | counted("lock")), "\(.hot_words | counted) words: \(.variant)"]),
+            ($breakdown[] | [3, "native", "\(.variant): a full launch"])]"#]);
+        for (figure, key, panel) in drawn {
+            let known = all[figure].legend.iter().any(|known| known.name == key);
+            let drawn = all[figure].panels.iter().any(|drawn| drawn.title == panel);
+            assert!(known && drawn, "{key}, {panel}");
         }
         let titles: Vec<&str> = all[0].panels.iter().map(|p| p.title.as_str()).collect();
         has(
@@ -167,7 +163,7 @@ pub(super) mod tests {
     #[test]
     fn what_is_missing_is_said_to_be_and_nothing_is_made_up() {
         let nothing = report(&empty());
-        let sections: Vec<&str> = nothing.sections.iter().map(|s| s.id).collect();
+        let sections: Vec<&str> = nothing.sections.iter().map(|s| &*s.id).collect();
         assert_eq!((&sections[..], nothing.lacking.len()), (&["claims"][..], 8));
         assert!(nothing.figures.is_empty());
         let missing = nothing.lacking.join("; ");

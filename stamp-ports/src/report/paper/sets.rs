@@ -12,7 +12,7 @@
 //! | `eigenbench` | the points of Figure 4 |
 //! | `pairs` | the settings of Figure 4 in which tbv-sorting and hv-sorting ran |
 //! | `breakdown` | the profiles of Figure 5 |
-//! | `characteristics`, `table-1` | what was measured of Table 1, and with the paper's rows |
+//! | `characteristics`, `table_1` | what was measured of Table 1, and with the paper's rows |
 //! | `document` | what is so of the whole document |
 //!
 //! The paper (Xu et al., Software transactional memory for GPU architectures, CGO 2014) gives its
@@ -21,14 +21,14 @@
 //! sentence.
 
 use crate::measure::search::TIME_LIMIT;
-use crate::numbers::{self, count, short, times};
+use crate::numbers::{count, short, times};
 use crate::paper::document::{
     Breakdown, Characteristics, Isolation, KernelPart, LaunchPoint, PHASES, Paper, Speedup,
 };
 use crate::report::claim::LEVEL;
-use crate::report::formula::{Sets, stated, word};
+use crate::report::jq::Sets;
 use crate::report::palette;
-use crate::report::records::{Record, with};
+use crate::report::records::{Record, stated, with};
 use crate::variants::AskedVariant;
 use serde_json::{Map, Value, json};
 use std::cmp::Reverse;
@@ -57,7 +57,7 @@ pub(super) fn sets(paper: &Paper) -> Sets {
     });
     let rows = paper.characteristics.iter().map(|c| row(paper, c));
     let threads = threads(paper);
-    let mut sets = [
+    Sets::new([
         ("document", vec![document]),
         ("speedups", results(paper)),
         ("best", results(&apart)),
@@ -72,14 +72,8 @@ pub(super) fn sets(paper: &Paper) -> Sets {
         ("pairs", pairs(paper)),
         ("breakdown", bars.into_iter().map(profile).collect()),
         ("characteristics", rows.collect()),
-        ("table-1", table_1(paper)),
-    ];
-    for (_, set) in &mut sets {
-        for (at, record) in set.iter_mut().enumerate() {
-            record["at"] = at.into();
-        }
-    }
-    Sets::new(sets).with(stated(include_str!("calls.json")), shown)
+        ("table_1", table_1(paper)),
+    ])
 }
 
 /// The record of what is of a workload, with what names that.
@@ -200,9 +194,9 @@ fn sums(paper: &Paper) -> Vec<Record> {
 
 /// The lines of Figure 3: how far each rises, and whether it falls again.
 fn lines(threads: &[Record]) -> Vec<Record> {
-    let mut lines: BTreeMap<[Option<String>; 2], Vec<(&Record, f64)>> = BTreeMap::new();
+    let mut lines: BTreeMap<[Option<&str>; 2], Vec<(&Record, f64)>> = BTreeMap::new();
     for point in threads {
-        let name = ["workload", "variant"].map(|field| word(&point[field]));
+        let name = ["workload", "variant"].map(|field| point[field].as_str());
         let rate = point["rate"].as_f64();
         rate.inspect(|rate| lines.entry(name).or_default().push((point, *rate)));
     }
@@ -339,23 +333,12 @@ static WORKLOADS: LazyLock<Vec<Workload>> =
 
 type Workload = (&'static str, &'static str, &'static str, Vec<&'static str>);
 
-/// Returns how the value of a variable is shown.
-fn shown(_: &Sets, name: &str, value: &str) -> String {
-    match (name, value.parse(), value.split_once(' ')) {
-        ("w", ..) => label(value),
-        ("bar", _, Some((workload, variant))) => format!("{} {variant}", label(workload)),
-        ("threads" | "workloads" | "lock", Ok(n), _) => numbers::of(n, name.trim_end_matches('s')),
-        ("size", Ok(n), _) => count(n),
-        _ => value.to_owned(),
-    }
-}
-
 fn place(workload: &str) -> Option<usize> {
     let plain = plain(workload);
     WORKLOADS.iter().position(|(name, ..)| *name == plain)
 }
 
-pub(super) fn label(workload: &str) -> String {
+pub(in crate::report) fn label(workload: &str) -> String {
     let known = place(workload).map(|at| WORKLOADS[at].1);
     known.unwrap_or(workload).to_owned()
 }

@@ -1,9 +1,9 @@
 //! The report of `stamp bench sync`: the benchmarks of three papers about synchronisation, and
 //! what the library is to reach.
 //!
-//! Figures, tables and what was done otherwise than in the papers are in `page.json`; what the calls in
-//! the rows of the papers and of the targets stand for is in `calls.json`. `choice` has what suits
-//! a machine by ratios of memory accesses.
+//! Figures, tables and what was done otherwise than in the papers are in `page.jq`; what it and the
+//! claims and targets call is in `calls.jq`. `choice` has what suits a machine by ratios of memory
+//! accesses.
 //!
 //! A claim is judged at the papers' grids and once more at this machine's, by the same rule. A
 //! CPU is not judged: claims and targets are about GPUs.
@@ -16,15 +16,15 @@
 //! are judged in both readings.
 
 use super::claim::Claim;
-use super::formula::{Sets, meeting, stated};
+use super::jq::Sets;
 use super::page::Report;
 use super::palette::plain;
-use super::records::{Record, judged, record, whole, with};
+use super::records::{POINTS, Record, judged, record, whole, with};
 use super::stated::Page;
 use crate::measure::machine::abstraction::Benchmarks;
 use crate::points::Point;
 use crate::sync::Bench;
-use serde_json::json;
+use serde_json::{Value, json};
 use stm_sync::barrier::Kind;
 
 mod choice;
@@ -37,22 +37,24 @@ pub(crate) fn report(bench: &Bench) -> Report {
         let own = claims.iter().filter(|claim| claim.paper == paper);
         judged.push((id, own.cloned().collect()));
     }
-    let page: Page = stated(include_str!("page.json"));
-    page.report(&bench.head, &sets, &judged)
+    Page::report(&bench.head, (&sets, PAGE), &judged)
 }
+
+const CALLS: &str = include_str!("calls.jq");
+const PAGE: &[&str] = &[POINTS, CALLS, include_str!("page.jq")];
 
 /// The papers in the order of the page: what links call each, its authors and year, and its claims.
 const PAPERS: [(&str, &str, &str); 3] = [
-    ("claims-grote", "Grote 2020", include_str!("grote.json")),
+    ("claims-grote", "Grote 2020", include_str!("grote.jq")),
     (
         "claims-stuart",
         "Stuart and Owens 2011",
-        include_str!("stuart.json"),
+        include_str!("stuart.jq"),
     ),
     (
         "claims-gattani",
         "Gattani and Anickode 2024",
-        include_str!("gattani.json"),
+        include_str!("gattani.jq"),
     ),
 ];
 
@@ -60,7 +62,9 @@ const PAPERS: [(&str, &str, &str); 3] = [
 pub(crate) fn all(bench: &Bench) -> Vec<Claim> {
     let of_both = [true, false].map(|of_paper| sets(bench, of_paper));
     let of = |(_, paper, rows)| {
-        let [theirs, ours] = of_both.each_ref().map(|sets| judged(bench, sets, rows));
+        let [theirs, ours] = of_both
+            .each_ref()
+            .map(|sets| judged(bench, sets, &[CALLS, rows]));
         let both = theirs.into_iter().zip(ours);
         both.map(move |(claim, ours)| Claim {
             paper,
@@ -74,7 +78,11 @@ pub(crate) fn all(bench: &Bench) -> Vec<Claim> {
 
 /// Judges the targets, which name their sizes.
 pub(crate) fn all_targets(bench: &Bench) -> Vec<Claim> {
-    judged(bench, &sets(bench, true), include_str!("targets.json"))
+    judged(
+        bench,
+        &sets(bench, true),
+        &[CALLS, include_str!("targets.jq")],
+    )
 }
 
 /// Returns the four grids of the counter, and the other grids of one judgement: those of the
@@ -110,19 +118,24 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
     let p = bench.head.device.processors.max(1);
     let (counter, shape) = shape(p, of_paper);
     let points: Vec<Record> = bench.points.iter().map(of).collect();
-    let at = |conditions: &str| -> Vec<Record> {
-        let conditions: Vec<&str> = conditions.split(' ').collect();
-        let met = meeting(points.iter(), &conditions).into_iter();
-        met.cloned().collect()
+    let those = |is: &dyn Fn(&Record) -> bool| -> Vec<Record> {
+        points.iter().filter(|point| is(point)).cloned().collect()
+    };
+    let counting = |part: &str, blocks: &Value, threads: Option<u32>| {
+        those(&|point| {
+            let own = point["counts"] == 1 && point["part"] == part && point["blocks"] == *blocks;
+            own && threads.is_none_or(|threads| point["threads"] == threads)
+        })
     };
     let of_counter = |(grid, blocks): (usize, &u32)| {
-        let own = at(&format!("counts=1 part=counter blocks={blocks}")).into_iter();
+        let own = counting("counter", &json!(blocks), None).into_iter();
         own.map(move |record| with(record, json!({"grid": grid})))
     };
     let counters = counter.iter().enumerate().flat_map(of_counter);
-    let sections = format!("part=sections blocks={} threads=1024", shape["sections"]);
-    let table = format!("counts=1 part=table blocks={} threads=256", shape["table"]);
-    let walk = format!("counts=1 part=list blocks={}", shape["walk"]);
+    let sections = those(&|point| {
+        let own = point["part"] == "sections" && point["blocks"] == shape["sections"];
+        own && point["threads"] == 1024
+    });
     let grids = bench.machine.iter().flat_map(|machine| &machine.grids);
     let mut grids = grids.map(|grid| &grid.times_ns);
     let memory = grids.clone().filter_map(Benchmarks::abstraction);
@@ -138,10 +151,13 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
     let here = json!({"half": p.div_ceil(2), "p": p, "twice": 2 * p, "eight": 8 * p});
     Sets::new([
         ("counters", counters.collect()),
-        ("tables", at(&table)),
-        ("walks", at(&walk)),
-        ("sections", at(&format!("counts=1 {sections}"))),
-        ("sections_at", at(&sections)),
+        ("tables", counting("table", &shape["table"], Some(256))),
+        ("walks", counting("list", &shape["walk"], None)),
+        (
+            "sections",
+            counting("sections", &shape["sections"], Some(1024)),
+        ),
+        ("sections_at", sections),
         ("here", vec![here]),
         ("grids", blocks.collect()),
         ("memory", memory.collect()),
@@ -150,30 +166,10 @@ fn sets(bench: &Bench, of_paper: bool) -> Sets {
         ("barriers", barriers.collect()),
         ("peers", peers(bench)),
         ("shape", vec![with(shape, json!({"counter": counter}))]),
-        ("cells", at("counts=1")),
+        ("cells", those(&|point| point["counts"] == 1)),
         ("document", vec![whole(bench)]),
         ("points", points),
     ])
-    .with(stated(include_str!("calls.json")), shown)
-}
-
-/// Returns how the value of a variable is shown.
-fn shown(sets: &Sets, name: &str, value: &str) -> String {
-    let blocks = |n: u64| match n {
-        0 => "the most blocks".into(),
-        1 => "1 block".into(),
-        n => format!("{n} blocks"),
-    };
-    let grid = || {
-        let shape = *sets.of("shape", &[]).first()?;
-        shape["counter"].get(value.parse::<usize>().ok()?)?.as_u64()
-    };
-    match name {
-        "blocks" => value.parse().map_or_else(|_| value.to_owned(), blocks),
-        "g" => grid().map_or_else(|| value.to_owned(), blocks),
-        "own" | "other" => value.to_owned(),
-        _ => plain(value).to_owned(),
-    }
 }
 
 /// Returns the record of a point with what is asked of it here.

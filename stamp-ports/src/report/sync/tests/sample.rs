@@ -4,8 +4,8 @@ use crate::measure::machine::abstraction::Benchmarks;
 use crate::measure::machine::abstraction::tests::FERMI;
 use crate::measure::machine::{Measurement, SCHEMA};
 use crate::points::{Asked, Point};
-use crate::report::formula::stated;
 use crate::report::palette;
+use crate::report::sync::{PAGE, sets};
 use crate::store::Document;
 use crate::sync::Bench;
 use serde_json::{Value, json};
@@ -52,12 +52,12 @@ pub(in crate::report) fn empty() -> Bench {
 }
 
 fn kinds(id: &str) -> Vec<&'static str> {
-    let page: Value = stated(include_str!("../page.json"));
+    let page: Value = sets(&empty(), true).run(PAGE);
     let of = |value: &Value, field: &str| value[field].as_array().cloned().unwrap_or_default();
     let part = of(&page, "parts").into_iter().find(|part| part["id"] == id);
     let panels = of(&part.unwrap()["figure"], "panels").into_iter();
     let lines = panels.flat_map(|panel| of(&panel, "lines"));
-    let kinds = lines.flat_map(|lines| of(&lines, "kinds"));
+    let kinds = lines.map(|line| line["name"].clone());
     let mut seen = HashSet::new();
     let kinds = kinds.filter(|kind| seen.insert(kind.clone()));
     kinds

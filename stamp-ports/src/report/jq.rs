@@ -1,0 +1,404 @@
+//! Programs in jq, which find in the data what claims, pages and tables of documents say.
+//!
+//! [`jaq_core`] runs them. Its values are [`Val`]: JSON in which null is what was not measured.
+//! It has no elements, arithmetic with it is null, a text with null in it is null, and no comparison
+//! with it but `==` and `!=` holds. So a sentence or a number is known if all that it names is.
+//!
+//! A program asks for the sets of records of a document by their names, `$points`, or for a result
+//! file, `file("h200/fast.json")`. What it may call are the definitions of `prelude.jq`, the few of
+//! `jaq_core`, and those of [`natives`].
+
+use jaq_core::data::HasLut;
+use jaq_core::load::{self, Arena, File, Loader, parse};
+use jaq_core::ops::Math;
+use jaq_core::path::Opt;
+use jaq_core::{Compiler, Ctx, DataT, Lut, ValR, ValT, ValX, Vars};
+use serde::de::DeserializeOwned;
+use serde_json::{Number, Value};
+use std::cell::RefCell;
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::{self, Display, Formatter};
+use std::ops::{Add, Div, Mul, Neg, Range, Rem, Sub};
+use std::rc::Rc;
+
+mod natives;
+#[cfg(test)]
+mod tests;
+
+use natives::natives;
+pub(crate) use natives::shown;
+
+type Error = jaq_core::Error<Val>;
+
+/// A value of a program.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Val {
+    Null,
+    Bool(bool),
+    Num(f64),
+    Str(Rc<str>),
+    Arr(Rc<Vec<Val>>),
+    Obj(Rc<BTreeMap<String, Val>>),
+}
+
+use Val::{Arr, Null, Num, Obj, Str};
+
+impl From<&Value> for Val {
+    fn from(value: &Value) -> Self {
+        match value {
+            Value::Null => Null,
+            Value::Bool(yes) => Self::Bool(*yes),
+            Value::Number(n) => n.as_f64().map_or(Null, Num),
+            Value::String(text) => Str(text.as_str().into()),
+            Value::Array(all) => all.iter().map(Self::from).collect(),
+            Value::Object(all) => {
+                let fields = all.iter().map(|(name, value)| (name.clone(), value.into()));
+                Obj(Rc::new(fields.collect()))
+            }
+        }
+    }
+}
+
+impl From<&Val> for Value {
+    fn from(value: &Val) -> Self {
+        match value {
+            Null => Self::Null,
+            Val::Bool(yes) => (*yes).into(),
+            Num(x) if x.fract() == 0.0 && x.abs() < 9e15 => (*x as i64).into(),
+            // JSON has no number that is infinite, so it is a word.
+            Num(x) => Number::from_f64(*x).map_or_else(|| x.to_string().into(), Self::Number),
+            Str(text) => (**text).into(),
+            Arr(all) => all.iter().map(Self::from).collect(),
+            Obj(all) => {
+                let fields = all.iter().map(|(name, value)| (name.clone(), value.into()));
+                Self::Object(fields.collect())
+            }
+        }
+    }
+}
+
+impl Display for Val {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Num(x) => x.fmt(f),
+            Str(text) => text.fmt(f),
+            other => Value::from(other).fmt(f),
+        }
+    }
+}
+
+impl PartialOrd for Val {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        match (self, other) {
+            (Num(a), Num(b)) => a.partial_cmp(b),
+            (Str(a), Str(b)) => a.partial_cmp(b),
+            (Arr(a), Arr(b)) => a.partial_cmp(b),
+            _ => None,
+        }
+    }
+}
+
+impl From<bool> for Val {
+    fn from(yes: bool) -> Self {
+        Self::Bool(yes)
+    }
+}
+
+impl From<isize> for Val {
+    fn from(n: isize) -> Self {
+        Num(n as f64)
+    }
+}
+
+impl From<String> for Val {
+    fn from(text: String) -> Self {
+        Str(text.into())
+    }
+}
+
+impl From<Range<Option<Self>>> for Val {
+    fn from(_: Range<Option<Self>>) -> Self {
+        Null
+    }
+}
+
+impl FromIterator<Self> for Val {
+    fn from_iter<I: IntoIterator<Item = Self>>(all: I) -> Self {
+        Arr(Rc::new(all.into_iter().collect()))
+    }
+}
+
+/// Computes with numbers; what is not a number is not known.
+fn computed(left: Val, of: (Math, fn(f64, f64) -> f64), right: Val) -> ValR<Val> {
+    match (&left, &right) {
+        (Num(a), Num(b)) => Ok(Some(of.1(*a, *b)).filter(|x| !x.is_nan()).map_or(Null, Num)),
+        (Null, _) | (_, Null) => Ok(Null),
+        _ => Err(Error::math(left, of.0, right)),
+    }
+}
+
+impl Add for Val {
+    type Output = ValR<Self>;
+    fn add(self, other: Self) -> ValR<Self> {
+        match (&self, &other) {
+            (Str(a), Str(b)) => Ok(format!("{a}{b}").into()),
+            (Arr(a), Arr(b)) => Ok(a.iter().chain(&**b).cloned().collect()),
+            (Obj(a), Obj(b)) => {
+                let mut all = (**a).clone();
+                all.extend(b.iter().map(|(name, value)| (name.clone(), value.clone())));
+                Ok(Obj(Rc::new(all)))
+            }
+            _ => computed(self, (Math::Add, f64::add), other),
+        }
+    }
+}
+
+impl Sub for Val {
+    type Output = ValR<Self>;
+    fn sub(self, other: Self) -> ValR<Self> {
+        computed(self, (Math::Sub, f64::sub), other)
+    }
+}
+
+impl Mul for Val {
+    type Output = ValR<Self>;
+    fn mul(self, other: Self) -> ValR<Self> {
+        computed(self, (Math::Mul, f64::mul), other)
+    }
+}
+
+impl Div for Val {
+    type Output = ValR<Self>;
+    fn div(self, other: Self) -> ValR<Self> {
+        match (&self, &other) {
+            (Str(a), Str(b)) => Ok(a.split(&**b).map(|word| Str(word.into())).collect()),
+            _ => computed(self, (Math::Div, f64::div), other),
+        }
+    }
+}
+
+impl Rem for Val {
+    type Output = ValR<Self>;
+    fn rem(self, other: Self) -> ValR<Self> {
+        computed(self, (Math::Rem, f64::rem), other)
+    }
+}
+
+impl Neg for Val {
+    type Output = ValR<Self>;
+    fn neg(self) -> ValR<Self> {
+        Num(0.0) - self
+    }
+}
+
+/// Refuses what no program here does.
+fn refused<T>(value: Val) -> Result<T, Error> {
+    Err(Error::typ(value, "something that is cut or changed"))
+}
+
+impl ValT for Val {
+    fn from_num(text: &str) -> ValR<Self> {
+        text.parse().map(Num).map_err(Error::str)
+    }
+
+    fn from_map<I: IntoIterator<Item = (Self, Self)>>(fields: I) -> ValR<Self> {
+        let fields = fields
+            .into_iter()
+            .map(|(name, value)| (name.to_string(), value));
+        Ok(Obj(Rc::new(fields.collect())))
+    }
+
+    fn key_values(self) -> Box<dyn Iterator<Item = Result<(Self, Self), Error>>> {
+        Box::new(std::iter::once(refused(self)))
+    }
+
+    fn values(self) -> Box<dyn Iterator<Item = ValR<Self>>> {
+        match self {
+            Arr(all) => Box::new((0..all.len()).map(move |i| Ok(all[i].clone()))),
+            Obj(all) => {
+                let values: Vec<Self> = all.values().cloned().collect();
+                Box::new(values.into_iter().map(Ok))
+            }
+            Null => Box::new(std::iter::empty()),
+            other => Box::new(std::iter::once(Err(Error::typ(other, "array")))),
+        }
+    }
+
+    fn index(self, index: &Self) -> ValR<Self> {
+        Ok(match (&self, index) {
+            (Null, _) => Null,
+            (Obj(all), Str(name)) => all.get(&**name).cloned().unwrap_or(Null),
+            (Arr(all), Num(i)) => {
+                let from_end = if *i < 0.0 { all.len() as f64 } else { 0.0 };
+                let at = Some((i + from_end).floor()).filter(|at| *at >= 0.0);
+                at.and_then(|at| all.get(at as usize).cloned())
+                    .unwrap_or(Null)
+            }
+            _ => return Err(Error::index(self, index.clone())),
+        })
+    }
+
+    fn range(self, _: Range<Option<&Self>>) -> ValR<Self> {
+        refused(self)
+    }
+
+    fn map_values<'a, I: Iterator<Item = ValX<'a, Self>>>(
+        self,
+        _: Opt,
+        _: impl Fn(Self) -> I,
+    ) -> ValX<'a, Self> {
+        Ok(refused(self)?)
+    }
+
+    fn map_index<'a, I: Iterator<Item = ValX<'a, Self>>>(
+        self,
+        _: &Self,
+        _: Opt,
+        _: impl Fn(Self) -> I,
+    ) -> ValX<'a, Self> {
+        Ok(refused(self)?)
+    }
+
+    fn map_range<'a, I: Iterator<Item = ValX<'a, Self>>>(
+        self,
+        _: Range<Option<&Self>>,
+        _: Opt,
+        _: impl Fn(Self) -> I,
+    ) -> ValX<'a, Self> {
+        Ok(refused(self)?)
+    }
+
+    fn as_bool(&self) -> bool {
+        !matches!(self, Null | Self::Bool(false))
+    }
+
+    fn into_string(self) -> Self {
+        match self {
+            Null | Str(_) => self,
+            other => other.to_string().into(),
+        }
+    }
+}
+
+/// What programs ask: the records of a document by the names of their sets, and result files.
+#[derive(Debug, Default)]
+pub(crate) struct Sets {
+    records: Vec<(String, Val)>,
+    files: BTreeMap<String, Val>,
+    used: RefCell<BTreeSet<String>>,
+}
+
+/// A program that runs.
+struct Running<'s> {
+    lut: Lut<Data>,
+    sets: &'s Sets,
+}
+
+struct Data;
+
+impl DataT for Data {
+    type V<'a> = Val;
+    type Data<'a> = &'a Running<'a>;
+}
+
+impl<'a> HasLut<'a, Data> for &'a Running<'a> {
+    fn lut(&self) -> &'a Lut<Data> {
+        &self.lut
+    }
+}
+
+const PRELUDE: &str = include_str!("prelude.jq");
+
+impl Sets {
+    pub(crate) fn new<const N: usize>(sets: [(&str, Vec<Value>); N]) -> Self {
+        let set = |(name, all): (&str, Vec<Value>)| {
+            (format!("${name}"), all.iter().map(Val::from).collect())
+        };
+        Self {
+            records: sets.into_iter().map(set).collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn of_files(files: &BTreeMap<String, Value>) -> Self {
+        let files = files.iter().map(|(name, file)| (name.clone(), file.into()));
+        Self {
+            files: files.collect(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn file(&self, name: &str) -> Option<Value> {
+        self.files.get(name).map(Value::from)
+    }
+
+    /// Returns the files that programs asked for since this was last called.
+    pub(crate) fn take_used(&self) -> BTreeSet<String> {
+        self.used.take()
+    }
+
+    /// Runs a program, written in parts, and passes on what it yields, one after the other.
+    pub(crate) fn each(
+        &self,
+        parts: &[&str],
+        mut then: impl FnMut(Value) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let text = parts.join("\n");
+        let arena = Arena::default();
+        let prelude = parse(PRELUDE, |p| p.defs()).ok_or("prelude.jq is not in jq")?;
+        let loader = Loader::new(jaq_core::defs().chain(prelude));
+        let file = File {
+            code: text.as_str(),
+            path: (),
+        };
+        let modules = loader.load(&arena, file).map_err(|all| unreadable(&all))?;
+        let names = self.records.iter().map(|(name, _)| name.as_str());
+        let compiler = Compiler::default().with_funs(jaq_core::funs().chain(natives()));
+        let filter = compiler
+            .with_global_vars(names)
+            .compile(modules)
+            .map_err(|all| {
+                let of = |(name, kind): &(&str, jaq_core::compile::Undefined)| {
+                    format!("there is no {} `{name}`", kind.as_str())
+                };
+                let all = all.iter().flat_map(|(_, all)| all.iter().map(of));
+                all.collect::<Vec<_>>().join(", ")
+            })?;
+        let running = Running {
+            lut: filter.lut,
+            sets: self,
+        };
+        let values = self.records.iter().map(|(_, set)| set.clone());
+        let context = Ctx::<Data>::new(&running, Vars::new(values));
+        let mut found = filter.id.run((context, Null)).map(jaq_core::unwrap_valr);
+        found.try_for_each(|value| then((&value.map_err(|why| why.to_string())?).into()))
+    }
+
+    /// Runs a program that yields one value, which a test does with each.
+    pub(crate) fn run<T: DeserializeOwned>(&self, parts: &[&str]) -> T {
+        let mut found = Value::Null;
+        let done = self.each(parts, |value| {
+            found = value;
+            Ok(())
+        });
+        let value = done.and_then(|()| serde_json::from_value(found).map_err(|e| e.to_string()));
+        value.unwrap_or_else(|why| panic!("a program of the report is wrong: {why}"))
+    }
+}
+
+/// Says where a program is not in jq.
+fn unreadable(all: &[(File<&str, ()>, load::Error<&str>)]) -> String {
+    let near = |text: &str| text.chars().take(60).collect::<String>();
+    let of = |(_, error): &(File<&str, ()>, load::Error<&str>)| match error {
+        load::Error::Lex(all) => all.iter().map(|(_, at)| near(at)).collect::<Vec<_>>(),
+        load::Error::Parse(all) => {
+            let one = |(expected, at): &(parse::Expect<&str>, &str)| {
+                format!("{} is expected at `{}`", expected.as_str(), near(at))
+            };
+            all.iter().map(one).collect()
+        }
+        load::Error::Io(_) => vec!["it includes a file".into()],
+    };
+    all.iter().flat_map(of).collect::<Vec<_>>().join(", ")
+}

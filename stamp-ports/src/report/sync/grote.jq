@@ -1,0 +1,303 @@
+# Claims of Grote 2020.
+
+# Lock coupling and coarse-grained locking by the same lock.
+def both: ["tas", "coupled:tas", "coarse:tas/lane"], ["ttas", "coupled:ttas", "coarse:ttas/lane"];
+
+[
+{id: "G-C1", section: "5.2.1.1",
+ claim: "One block of TAS stays near a single thread up to 384 threads, then leaves it.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(1 block, b) / T(1 thread) of TAS, for b up to 384 threads", bound: {at_most: 1.25},
+   cases: found(sizes(0; 385; [0]; ["tas/lane"]) as $b | case("\($b) threads"; counter("tas/lane"; 0; $b) / counter("tas/lane"; 0; 1)))},
+  {what: "the same at 1,024 threads", bound: {above: 1.25},
+   cases: found(case("1024 threads"; counter("tas/lane"; 0; 1024) / counter("tas/lane"; 0; 1)))}]},
+{id: "G-C2", section: "5.2.1.1",
+ claim: "With more blocks TAS leaves the time of a single thread quickly.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(128 threads) / T(1 thread) at each of the three larger grids", bound: {above: 1.25},
+   cases: found((1, 2, 3) as $g | case($g | in_grid; counter("tas/lane"; $g; 128) / counter("tas/lane"; 0; 1)))}]},
+{id: "G-C3", section: "5.2.1.2",
+ claim: "TTAS suffers less from contention than TAS.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(TTAS) / T(TAS) with the largest grid, at each block size from 128 on", bound: {below: 0.95},
+   cases: found(sizes(128; 9999; [3]; ["tas/lane", "ttas/lane"]) as $b | case("\($b) threads"; counter("ttas/lane"; 3; $b) / counter("tas/lane"; 3; $b)))}]},
+{id: "G-C4", section: "5.2.1.5",
+ claim: "The gap between TTAS and TAS is large.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(TAS) / T(TTAS) with the largest grid of 1,024 threads", bound: {at_least: 2},
+   cases: found(case("tas / ttas"; counter("tas/lane"; 3; 1024) / counter("ttas/lane"; 3; 1024)))}]},
+{id: "G-C5", section: "5.2.1.2",
+ claim: "TTAS gets faster from 32 to 64 threads a block.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(64) / T(32) at each grid", bound: {below: 0.95},
+   cases: found((0, 1, 2, 3) as $g | case($g | in_grid; counter("ttas/lane"; $g; 64) / counter("ttas/lane"; $g; 32)))}]},
+{id: "G-C6", section: "5.2.1.3",
+ claim: "The ticket lock with 1 or 8 blocks does not feel the block size.",
+ theirs: "a plot",
+ parts: [
+  {what: "largest over smallest T of all block sizes at the two smaller grids", bound: {at_most: 1.25},
+   cases: found((0, 1) as $g | case($g | in_grid; spread(counter("ticket"; $g; sizes([$g]; ["ticket"])))))}]},
+{id: "G-C7", section: "5.2.1.3",
+ claim: "The ticket lock gains from 8 blocks over 1.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(second grid) / T(1 block) at each block size", bound: {below: 0.95},
+   cases: found(sizes([0, 1]; ["ticket"]) as $b | case("\($b) threads"; counter("ticket"; 1; $b) / counter("ticket"; 0; $b)))}]},
+{id: "G-C8", section: "5.2.1.3",
+ claim: "The ticket lock with 16 or 32 blocks slows down above 256 threads.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(1,024 threads) / T(256) at the two larger grids", bound: {above: 1.05},
+   cases: found((2, 3) as $g | case($g | in_grid; counter("ticket"; $g; 1024) / counter("ticket"; $g; 256)))}]},
+{id: "G-C9", section: "5.2.1.3",
+ claim: "Below 256 threads the ticket lock with 8, 16 and 32 blocks is equal, and ahead of 1 block.",
+ theirs: "a plot",
+ parts: [
+  {what: "largest over smallest T of the three larger grids, at each block size below 256", bound: {at_most: 1.25},
+   cases: found(sizes(0; 256; [0, 1, 2, 3]; ["ticket"]) as $b | case("\($b) threads"; spread(counter("ticket"; 1, 2, 3; $b))))},
+  {what: "the largest of them / T(1 block)", bound: {below: 0.95},
+   cases: found(sizes(0; 256; [0, 1, 2, 3]; ["ticket"]) as $b | case("\($b) threads"; max(counter("ticket"; 1, 2, 3; $b)) / counter("ticket"; 0; $b)))}]},
+{id: "G-C10", section: "5.2.1.4",
+ claim: "Every grid of MCS slows down with the block size.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(1,024) / T(32) at each grid", bound: {above: 1.25},
+   cases: found((0, 1, 2, 3) as $g | case($g | in_grid; counter("mcs/lane"; $g; 1024) / counter("mcs/lane"; $g; 32)))}]},
+{id: "G-C11", section: "5.2.1.4",
+ claim: "The grids of MCS scale alike.",
+ theirs: "a plot",
+ parts: [
+  {what: "s = T(1,024) / T(32); largest s over smallest s of the grids", bound: {at_most: 1.5},
+   cases: found(case("largest s over smallest"; spread((0, 1, 2, 3) as $g | counter("mcs/lane"; $g; 1024) / counter("mcs/lane"; $g; 32))))},
+  {bound: "shown",
+   cases: found(case("the same of TAS"; spread((0, 1, 2, 3) as $g | counter("tas/lane"; $g; 1024) / counter("tas/lane"; $g; 32))))}]},
+{id: "G-C12", section: "5.2.1.4",
+ claim: "Below 256 threads MCS gains from more blocks.",
+ theirs: "a plot",
+ parts: [
+  {what: "the smallest T of the larger grids / T(1 block), at each block size below 256", bound: {below: 0.95},
+   cases: found(sizes(0; 256; [0, 1, 2, 3]; ["mcs/lane"]) as $b | case("\($b) threads"; min(counter("mcs/lane"; 1, 2, 3; $b)) / counter("mcs/lane"; 0; $b)))}]},
+{id: "G-C13", section: "5.2.1.5, 5.4, 7",
+ claim: "The ticket lock is best on the counter under high contention.",
+ theirs: "a plot",
+ parts: [
+  {what: "T of the fastest of TAS, TTAS and MCS / T(ticket) with the largest grid of 1,024 threads", bound: {at_least: 0.95},
+   cases: found(case("largest grid"; min(counter("tas/lane", "ttas/lane", "mcs/lane"; 3; 1024)) / counter("ticket"; 3; 1024)))},
+  {what: "the same of geometric means over the three larger grids and all block sizes", bound: {at_least: 0.95},
+   cases: found(case("in the mean"; def mean_of($k): mean(counter($k; 1, 2, 3; sizes([1, 2, 3]; [with_lanes])));
+    min(mean_of("tas/lane", "ttas/lane", "mcs/lane")) / mean_of("ticket")))}]},
+{id: "G-C14", section: "5.2.1.5",
+ claim: "The fewer atomics, the better: ticket, then TTAS, then TAS.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(ticket) / T(TTAS) and T(TTAS) / T(TAS) with the largest grid of 1,024 threads", bound: {below: 0.95},
+   cases: found(case("ticket / ttas"; counter("ticket"; 3; 1024) / counter("ttas/lane"; 3; 1024)),
+    case("ttas / tas"; counter("ttas/lane"; 3; 1024) / counter("tas/lane"; 3; 1024)))}]},
+{id: "G-C15", section: "5.2.1.5",
+ claim: "MCS scales well although it polls by an atomic.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(MCS) / T(TAS) with the largest grid of 1,024 threads (ours polls by loads)", bound: {below: 0.95},
+   cases: found(case("mcs / tas"; counter("mcs/lane"; 3; 1024) / counter("tas/lane"; 3; 1024)))}]},
+{id: "G-C16", section: "5.2.1.5",
+ claim: "MCS that polls by plain loads gets stuck.",
+ theirs: "its runs did not end",
+ parts: [
+  {what: "our MCS, which polls by acquire loads, has a point that did not end with the right count", bound: "fact",
+   cases: found([$points | where({part: "counter", implementation: "mcs/lane"}).counts] as $all
+    | case("\($all | add) of \($all | length) points ended with the right count"; if min($all[]) == 1 then 0 else null end))}]},
+{id: "G-H1", section: "5.2.2.1",
+ claim: "With 256 buckets no variant stands out.",
+ theirs: "a plot",
+ parts: [
+  {what: "largest over smallest T of the four locks and the lock-free insertion", bound: {at_most: 1.25},
+   cases: found(case("largest / smallest"; spread(table(with_lanes, "lock-free"; 256))))}]},
+{id: "G-H2", section: "abstract, 5.2.2.1, 7",
+ claim: "With 16 buckets MCS is 3.4 times as fast as TAS.",
+ theirs: "3.4×",
+ parts: [
+  {what: "T(TAS) / T(MCS)", bound: {factor: 3.4},
+   cases: found(case("tas / mcs"; table("tas/lane"; 16) / table("mcs/lane"; 16)))}]},
+{id: "G-H3", section: "5.2.2.1, 7",
+ claim: "With 16 buckets MCS beats the lock-free insertion.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(lock-free) / T(MCS)", bound: {above: 1.05},
+   cases: found(case("lock-free / mcs"; table("lock-free"; 16) / table("mcs/lane"; 16)))}]},
+{id: "G-H4", section: "5.2.2.1",
+ claim: "With 32 buckets the ticket lock equals MCS.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(ticket) / T(MCS)", bound: {within: [0.8, 1.25]},
+   cases: found(case("ticket / mcs"; table("ticket"; 32) / table("mcs/lane"; 32)))}]},
+{id: "G-H5", section: "5.2.2.1",
+ claim: "With 32 buckets TTAS equals the lock-free insertion.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(TTAS) / T(lock-free)", bound: {within: [0.8, 1.25]},
+   cases: found(case("ttas / lock-free"; table("ttas/lane"; 32) / table("lock-free"; 32)))}]},
+{id: "G-H6", section: "5.2.2.1",
+ claim: "With 32 buckets MCS and ticket are 1.4 times as fast as lock-free and TTAS.",
+ theirs: "1.4×",
+ parts: [
+  {what: "each of the four ratios", bound: {factor: 1.4},
+   cases: found(case("lock-free / mcs"; table("lock-free"; 32) / table("mcs/lane"; 32)),
+    case("lock-free / ticket"; table("lock-free"; 32) / table("ticket"; 32)),
+    case("ttas / mcs"; table("ttas/lane"; 32) / table("mcs/lane"; 32)),
+    case("ttas / ticket"; table("ttas/lane"; 32) / table("ticket"; 32)))}]},
+{id: "G-H7", section: "5.2.2.1",
+ claim: "With 32 buckets MCS and ticket are 3 times as fast as TAS.",
+ theirs: "3×",
+ parts: [
+  {what: "both ratios", bound: {factor: 3},
+   cases: found(case("tas / mcs"; table("tas/lane"; 32) / table("mcs/lane"; 32)),
+    case("tas / ticket"; table("tas/lane"; 32) / table("ticket"; 32)))}]},
+{id: "G-H8", section: "5.2.2.1",
+ claim: "With 64 buckets all are equal but TAS, which is slower.",
+ theirs: "a plot",
+ parts: [
+  {what: "largest over smallest T of the other four", bound: {at_most: 1.25},
+   cases: found(case("the others"; spread(table("ttas/lane", "ticket", "mcs/lane", "lock-free"; 64))))},
+  {what: "T(TAS) / the largest of them", bound: {above: 1.25},
+   cases: found(case("TAS over the slowest of them"; table("tas/lane"; 64) / max(table("ttas/lane", "ticket", "mcs/lane", "lock-free"; 64))))}]},
+{id: "G-H9", section: "5.2.2.2",
+ claim: "Contention is the bottleneck.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(16 buckets) / T(256 buckets) for each of the five", bound: {above: 1.25},
+   cases: found((with_lanes, "lock-free") as $k | case($k | plain; table($k; 16) / table($k; 256)))}]},
+{id: "G-H10", section: "5.2.2.2",
+ claim: "The more contention, the more the choice matters.",
+ theirs: "a plot",
+ parts: [
+  {what: "largest over smallest T of the five: that at 16 buckets / that at 64, and that at 64 / that at 256", bound: {above: 1},
+   cases: found(([16, 64], [64, 256]) as [$n, $m] | case("\($n) / \($m)"; spread(table(with_lanes, "lock-free"; $n)) / spread(table(with_lanes, "lock-free"; $m))))}]},
+{id: "G-H11", section: "5.4, 7",
+ claim: "The counter's winner is not the hash table's, where MCS is best.",
+ theirs: "ticket on the counter, MCS in the table",
+ parts: [
+  {what: "T of the fastest of the other three locks / T(MCS) at 16 buckets", bound: {at_least: 0.95},
+   cases: found(case("in the table"; min(table("tas/lane", "ttas/lane", "ticket"; 16)) / table("mcs/lane"; 16)))},
+  {what: "that on the counter with the largest grid of 1,024 threads", bound: {at_most: 1},
+   cases: found(case("on the counter"; min(counter("tas/lane", "ttas/lane", "ticket"; 3; 1024)) / counter("mcs/lane"; 3; 1024)))}]},
+{id: "G-L2", section: "5.3.2",
+ claim: "The locks converge as contention falls.",
+ theirs: "a plot",
+ parts: [
+  {what: "largest over smallest T of the four kinds at 4,096 entry points", bound: {at_most: 1.25},
+   cases: found(case("spread at 4,096"; spread(walk(coupled; 4096))))},
+  {what: "that / the same at 16", bound: {below: 1},
+   cases: found(case("over that at 16"; spread(walk(coupled; 4096)) / spread(walk(coupled; 16))))}]},
+{id: "G-L3", section: "5.3.2",
+ claim: "TAS and TTAS beat ticket and MCS2 throughout.",
+ theirs: "a plot",
+ parts: [
+  {what: "the larger T of TAS and TTAS / the smaller of the two others, at each number of entry points", bound: {below: 0.95},
+   cases: found(entry_points as $n | case("\($n) entry points"; max(walk("coupled:tas", "coupled:ttas"; $n)) / min(walk("coupled:ticket", "coupled:mcs2"; $n))))}]},
+{id: "G-L4", section: "5.3.2, 5.4, 7",
+ claim: "TAS is the best for coupling and beats MCS2 in the list.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(TAS) / T(MCS2) at each number of entry points", bound: {below: 0.95},
+   cases: found(entry_points as $n | case("\($n) entry points"; walk("coupled:tas"; $n) / walk("coupled:mcs2"; $n)))},
+  {what: "TAS is the fastest of the four at half of them or more", bound: "fact",
+   cases: found(count(leads) as $ahead | case("TAS is the fastest at \($ahead) of 9"; $ahead > 4.5))}]},
+{id: "G-L5", section: "5.3.2",
+ claim: "Low contention is what counts.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(2n) / T(n) for each number n of entry points and each kind", bound: {at_most: 1.05},
+   cases: found(coupled as $k | (entry_points | select(. < 4096)) as $n | case("\($k | plain) at \($n)"; walk($k; 2 * $n) / walk($k; $n)))}]},
+{id: "G-M1", section: "5.3.4",
+ claim: "Below 64 entry points coupling is up to 2.4 times as fast as coarse-grained locking.",
+ theirs: "up to 2.4×",
+ parts: [
+  {what: "T(coarse) / T(coupled) of TAS and TTAS at 32 entry points", bound: {above: 1.05},
+   cases: found(both as [$k, $fine, $coarse] | case("\($k) at 32"; walk($coarse; 32) / walk($fine; 32)))},
+  {what: "the largest of them", bound: {factor: 2.4},
+   cases: found(case("the largest"; max(both as [$k, $fine, $coarse] | walk($coarse; 32) / walk($fine; 32))))}]},
+{id: "G-M2", section: "5.3.4",
+ claim: "From 64 to below 128 entry points both are equal.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(coarse) / T(coupled) at 64, TAS and TTAS", bound: {within: [0.8, 1.25]},
+   cases: found(both as [$k, $fine, $coarse] | case("\($k) at 64"; walk($coarse; 64) / walk($fine; 64)))}]},
+{id: "G-M3", section: "5.3.4",
+ claim: "From 128 entry points on coarse-grained locking is 2.0 times as fast.",
+ theirs: "2.0×",
+ parts: [
+  {what: "T(coupled) / T(coarse) at 128 and 256, TAS and TTAS", bound: {factor: 2},
+   cases: found((128, 256) as $n | both as [$k, $fine, $coarse] | case("\($k) at \($n)"; walk($fine; $n) / walk($coarse; $n)))}]},
+{id: "G-M4", section: "5.3.4",
+ claim: "With still less contention coarse-grained locking stays ahead.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(coupled) / T(coarse) at 512 to 4,096, TAS and TTAS", bound: {above: 1.05},
+   cases: found((512, 1024, 2048, 4096) as $n | both as [$k, $fine, $coarse] | case("\($k) at \($n)"; walk($fine; $n) / walk($coarse; $n)))}]},
+{id: "G-M5", section: "5.4, 7",
+ claim: "Finer locks are not always faster; they pay for long lists under contention.",
+ theirs: "2.4× and 1 / 2.0× (the last sentence of chapter 7 says “increase the contention” where its data need “decrease”)",
+ parts: [
+  {what: "T(coarse) / T(coupled) at 32, TAS and TTAS", bound: {above: 1.05},
+   cases: found(both as [$k, $fine, $coarse] | case("\($k) at 32"; walk($coarse; 32) / walk($fine; 32)))},
+  {what: "T(coupled) / T(coarse) at 256, TAS and TTAS", bound: {above: 1.05},
+   cases: found(both as [$k, $fine, $coarse] | case("\($k) at 256"; walk($fine; 256) / walk($coarse; 256)))}]},
+{id: "G-S1", section: "abstract",
+ claim: "No lock is best everywhere.",
+ theirs: "ticket, MCS, TAS",
+ parts: [
+  {what: "the fastest of TAS, TTAS, ticket and MCS is not the same on the counter (largest grid, 1,024 threads), in the table (16 buckets) and in the coupled list (16 entry points)", bound: "fact",
+   cases: found((winner([$counters | where({grid: 3, threads: 1024})]; [with_lanes]) as $counter
+      | winner([$tables | where({buckets: 16})]; [with_lanes]) as $table
+      | winner([$walks | where({"entry-points": 16, threads: 128})]; [coupled]) as $walk
+      | case("counter \($counter), table \($table), list \($walk)"; $counter != $table or $counter != $walk))
+    // ["the four locks in all three", null])}]},
+{id: "G-K1", section: "5.3.3",
+ claim: "The time falls with the block size at first.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(128 threads) / T(32), at 64 and 128 entry points, each kind that the figure shows", bound: {below: 0.95},
+   cases: found((64, 128) as $n | coarse as $k | case("\($k | plain) at \($n)"; walk($k; $n; 128) / walk($k; $n; 32)))}]},
+{id: "G-K2", section: "5.3.3",
+ claim: "TTAS has its optimum at smaller blocks than the others.",
+ theirs: "a plot",
+ parts: [
+  {what: "b = the smallest block size with T ≤ 1.05 of the kind's minimum; b of TTAS / the smallest b of the others, at 64 and 128 entry points", bound: {at_most: 1},
+   cases: found((64, 128) as $n | case("\($n) entry points"; best_size("coarse:ttas/lane"; $n) / min(best_size("coarse:ticket", "coarse:mcs/lane", "coarse:tas/lane"; $n))))}]},
+{id: "G-K3", section: "5.3.3",
+ claim: "At 128 threads each lock is at its optimum.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(128) / the kind's minimum over the block sizes", bound: {at_most: 1.1},
+   cases: found((64, 128) as $n | coarse as $k | case("\($k | plain) at \($n)"; walk($k; $n; 128) / optimum($k; $n)))}]},
+{id: "G-K4", section: "5.3.3",
+ claim: "Above 256 threads it gets slower again.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(1,024) / T(256)", bound: {above: 1.05},
+   cases: found((64, 128) as $n | coarse as $k | case("\($k | plain) at \($n)"; walk($k; $n; 1024) / walk($k; $n; 256)))}]},
+{id: "G-K5", section: "5.3.3",
+ claim: "At 64 and 128 entry points TTAS, MCS2 and ticket each scale differently.",
+ theirs: "a plot (at 16 and 32 alike, which takes too long to measure here)",
+ parts: [
+  {what: "D = largest spread of the three kinds over the block sizes, each scaled by its own minimum: D(64) and D(128)", bound: {above: 1.5},
+   cases: found((64, 128) as $n | case("\($n) entry points"; scaled_spread($n)))}]},
+{id: "G-K6", section: "5.3.3",
+ claim: "At 128 to 256 threads TTAS is ahead of MCS2 and ticket.",
+ theirs: "a plot",
+ parts: [
+  {what: "T(TTAS) / the smaller of both, at 64 and 128 entry points, 128 and 256 threads", bound: {below: 0.95},
+   cases: found((128, 256) as $b | (64, 128) as $n | case("\($n) entry points"; walk("coarse:ttas/lane"; $n; $b) / min(walk("coarse:ticket", "coarse:mcs/lane"; $n; $b))))}]},
+{id: "G-K7", section: "5.3.3",
+ claim: "There even TAS often beats those two.",
+ theirs: "a plot",
+ parts: [
+  {what: "the share of the 8 cases in which T(TAS) < T(rival): 64 and 128 entry points, 128 and 256 threads, both rivals", bound: {at_least: 0.5}, unit: "percent",
+   cases: found(case("TAS is ahead in"; below_one((64, 128) as $n | (128, 256) as $b | ("coarse:ticket", "coarse:mcs/lane") as $k
+    | walk("coarse:tas/lane"; $n; $b) / walk($k; $n; $b))))}]}
+]
