@@ -5,7 +5,7 @@ use crate::workloads::prelude::*;
 use stm_align::matrix::{Gap, Matrix as Scores, Scoring};
 use stm_kernels::draw::{below, draw};
 use stm_kernels::nw::layout::transformed_scores;
-use stm_kernels::nw::transactions::{Matrix, MatrixParams};
+use stm_kernels::nw::transactions::{Matrix, MatrixWork};
 use stm_kernels::nw::{score, word};
 
 sizes! {
@@ -173,8 +173,7 @@ impl Workload for Nw {
     }
 
     fn params<D: Device, A: Algorithm>(&self, data: &Data<D>, run: Run<A>) -> ParamsOf<Self, A> {
-        MatrixParams {
-            stm: run.stm,
+        run.on(MatrixWork {
             cells: data.cells.view::<A>(),
             order: data.order.tarray(),
             letters: data.letters.tarray(),
@@ -184,7 +183,7 @@ impl Workload for Nw {
             rows: self.letters,
             columns: self.letters,
             alphabet: linear_nucleotides().matrix.alphabet.len() as u32 + 1,
-        }
+        })
     }
 }
 

@@ -14,9 +14,7 @@ use crate::workloads::prelude::*;
 use stm_core::{Element, TArray};
 use stm_kernels::draw::draw;
 use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor, Params};
-use stm_kernels::ra::{
-    BATCH, RaParams, RaPlan, RaUpdates, RaWideParams, RaWideUpdates, RandomArray,
-};
+use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RaWideUpdates, RaWork, RandomArray};
 
 sizes! {
     /// The random array's parameters; by default, those of the paper's Table 1.
@@ -200,13 +198,18 @@ impl Workload for Ra {
     kernels! {
         of, data, run: match of.form;
         Form::Dynamic => RandomArray, of.params(data, run);
-        Form::Static => RaUpdates, of.params(data, run);
-        Form::Wide => RaWideUpdates, RaWideParams {
-            stm: run.stm,
-            words: data.array.wide::<A>(),
-            transactions: run.transactions,
-            plan: data.plan,
-        };
+        Form::Static => RaUpdates, run.on(data.work(data.array.view::<A>(), run.transactions));
+        Form::Wide => RaWideUpdates, run.on(data.work(data.array.wide::<A>(), run.transactions));
+    }
+}
+
+impl<D: Device> Data<D> {
+    fn work<W>(&self, words: W, transactions: u64) -> RaWork<W> {
+        RaWork {
+            words,
+            transactions,
+            plan: self.plan,
+        }
     }
 }
 
