@@ -52,19 +52,8 @@ fn timed(mut copy: impl FnMut() -> Result<Duration, Error>) -> Result<(Duration,
     Ok((median(device), median(host)))
 }
 
-struct Copy {
-    what: &'static str,
-    /// The bytes read and written.
-    moved: usize,
-    /// The device's time and the host's.
-    times: (Duration, Duration),
-}
-
-impl Copy {
-    fn rate(&self) -> f64 {
-        self.moved as f64 / self.times.0.as_secs_f64().max(1e-9)
-    }
-}
+/// What was copied, the bytes read and written, and the times of the device and of the host.
+type Copy = (&'static str, usize, (Duration, Duration));
 
 fn plain<D: Device>(device: &D, bytes: usize) -> Result<Copy, Error> {
     let data: Vec<u32> = (0..bytes / 4).map(|i| i as u32 ^ 0x5A5A_5A5A).collect();
@@ -76,11 +65,7 @@ fn plain<D: Device>(device: &D, bytes: usize) -> Result<Copy, Error> {
         unsafe { device.copy(to, from, data.len() * 4) }
     })?;
     assert!(to.download()? == data, "a copy lost something");
-    Ok(Copy {
-        what: "device to device",
-        moved: 2 * data.len() * 4,
-        times,
-    })
+    Ok(("device to device", 2 * data.len() * 4, times))
 }
 
 fn cells<D: Device, T: Pod + Element>(
@@ -104,28 +89,18 @@ fn cells<D: Device, T: Pod + Element>(
         bits(&buffer.download()?) == bits(&data),
         "an element is not what it was before its way through the cells"
     );
-    let copy = |what, times| Copy { what, moved, times };
-    Ok([copy(what[0], into), copy(what[1], back)])
+    Ok([(what[0], moved, into), (what[1], moved, back)])
 }
 
-struct Series {
-    launches: u64,
-    /// The host's time until the last call has returned.
-    enqueued: Option<Duration>,
-    /// The time until the last launch has ended.
-    ended: Duration,
-}
-
-/// Makes launches of one transaction each, in order, or waits for each.
+/// Makes launches of one transaction each, in order, or waits for each. Returns the host's time until
+/// the last call that enqueues has returned, and the time until the last launch has ended.
 fn series<D: Device>(
     stm: &mut Stm<D>,
     words: &TxArray<D, u32>,
     (launches, are_in_order): (u64, bool),
-) -> Result<Series, Error> {
-    let (plan, shape) = (
-        RaPlan::new(1, 64, 2, 1),
-        Launch::new(1, stm.device().limits().warp_width),
-    );
+) -> Result<(Option<Duration>, Duration), Error> {
+    let plan = RaPlan::new(1, 64, 2, 1);
+    let shape = Launch::new(1, stm.device().limits().warp_width);
     let start = Instant::now();
     let mut enqueued = None;
     if are_in_order {
@@ -144,28 +119,7 @@ fn series<D: Device>(
             assert_eq!(done.commits, 1);
         }
     }
-    Ok(Series {
-        launches,
-        enqueued,
-        ended: start.elapsed(),
-    })
-}
-
-fn launches<D: Device>(device: &D) -> Result<Vec<Series>, Error> {
-    let mut stm = Stm::on(device)?;
-    let words = stm.array("words", &[0u32; 64])?;
-    series(&mut stm, &words, (SERIES[1], true))?;
-    let mut found = Vec::new();
-    for launches in SERIES {
-        let mut tries = Vec::new();
-        for _ in 0..REPEAT {
-            tries.push(series(&mut stm, &words, (launches, true))?);
-        }
-        tries.sort_by_key(|series| series.enqueued);
-        found.push(tries.swap_remove(REPEAT / 2));
-    }
-    found.push(series(&mut stm, &words, (ONE_BY_ONE, false))?);
-    Ok(found)
+    Ok((enqueued, start.elapsed()))
 }
 
 /// Prints a line for a program or for a person.
@@ -174,7 +128,8 @@ fn say(json: bool, object: std::fmt::Arguments<'_>, line: std::fmt::Arguments<'_
 }
 
 fn print_copies(copies: &[Copy], json: bool) {
-    let reference = copies[0].rate();
+    let rate = |copy: &Copy| copy.1 as f64 / copy.2.0.as_secs_f64().max(1e-9);
+    let reference = rate(&copies[0]);
     if !json {
         println!(
             "{:<32}{:>10}{:>12}{:>12}{:>10}{:>12}",
@@ -182,10 +137,9 @@ fn print_copies(copies: &[Copy], json: bool) {
         );
     }
     for copy in copies {
-        let us = |time: Duration| time.as_secs_f64() * 1e6;
-        let (what, moved, rate) = (copy.what, copy.moved, copy.rate());
-        let (device, host) = (us(copy.times.0), us(copy.times.1));
-        let ratio = rate / reference;
+        let (what, moved, (device, host)) = *copy;
+        let [device, host] = [device, host].map(|time| time.as_secs_f64() * 1e6);
+        let (rate, ratio) = (rate(copy), rate(copy) / reference);
         say(
             json,
             format_args!(
@@ -201,17 +155,29 @@ fn print_copies(copies: &[Copy], json: bool) {
     }
 }
 
-fn print_launches(all: &[Series], json: bool) {
+/// Makes all series, and prints the one with the median time of those that enqueue.
+fn launches<D: Device>(device: &D, json: bool) -> Result<(), Error> {
+    let mut stm = Stm::on(device)?;
+    let words = stm.array("words", &[0u32; 64])?;
+    let mut run = |launches, in_order| series(&mut stm, &words, (launches, in_order));
+    run(SERIES[1], true)?;
+    let mut found = Vec::new();
+    for number in SERIES {
+        let tries = (0..REPEAT).map(|_| run(number, true));
+        let mut tries = tries.collect::<Result<Vec<_>, _>>()?;
+        tries.sort_unstable();
+        found.push((number, tries[REPEAT / 2]));
+    }
+    found.push((ONE_BY_ONE, run(ONE_BY_ONE, false)?));
     if !json {
         println!(
             "\n{:<32}{:>10}{:>12}{:>12}",
             "launches", "number", "host us", "in all us"
         );
     }
-    for series in all {
-        let number = series.launches;
+    for (number, (enqueued, ended)) in found {
         let each = |time: Duration| time.as_secs_f64() * 1e6 / number as f64;
-        let (host, ended) = (series.enqueued.map(each), each(series.ended));
+        let (host, ended) = (enqueued.map(each), each(ended));
         let kind = ["one by one", "in order"][usize::from(host.is_some())];
         let shown = |digits, nothing: &str| {
             host.map_or_else(|| nothing.to_owned(), |us| format!("{us:.digits$}"))
@@ -226,6 +192,7 @@ fn print_launches(all: &[Series], json: bool) {
             format_args!("{kind:<32}{number:>10}{:>12}{ended:>12.2}", shown(2, "-")),
         );
     }
+    Ok(())
 }
 
 fn all<D: Device>(device: &D, megabytes: usize, json: bool) -> Result<(), Error> {
@@ -241,8 +208,7 @@ fn all<D: Device>(device: &D, megabytes: usize, json: bool) -> Result<(), Error>
     copies.extend(cells::<_, u32>(device, bytes, narrow)?);
     copies.extend(cells::<_, u64>(device, bytes, wide)?);
     print_copies(&copies, json);
-    print_launches(&launches(device)?, json);
-    Ok(())
+    launches(device, json)
 }
 
 /// Runs transactions in the context and the stream, and on the slice, of a

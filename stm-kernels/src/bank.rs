@@ -1,13 +1,12 @@
 //! Bank: transfers between accounts, and audits that read many accounts at one point in time.
 //!
-//! The accounts are divided into ranges. A transfer moves an amount between two accounts of one
-//! range, so the sum of a range never changes. An audit adds up a whole range inside its
-//! transaction and compares the sum there. An audit with another sum has seen a state that never
-//! existed, whether or not the attempt commits afterwards; the findings count these.
+//! A transfer moves an amount between two accounts of one range, so the sum of a range never changes.
+//! An audit adds up a whole range inside its transaction and compares the sum there. Another sum is
+//! that of a state that never existed, whether or not the attempt commits afterwards; the findings
+//! count these.
 //!
-//! A transfer depends only on the seed and its number, not on the values that
-//! it reads: balances may become negative. So the host can replay all transfers
-//! in any order and compare every account.
+//! A transfer depends only on the seed and its number, not on the values that it reads: balances may
+//! become negative. So the host can replay all transfers in any order and compare every account.
 //!
 //! [`BankAdds`] does the same on accounts that are sums: a transfer adds to two of them and reads
 //! neither, so that under some algorithms no two transfers conflict.
@@ -18,17 +17,22 @@
 use crate::draw::{below, draw};
 use crate::ra::doubled;
 use crate::rows::{Transactional, transactional};
-use crate::words::load_64;
-use core::marker::PhantomData;
-use stm_core::{Element, Lane, TArray, TSums, Tx, TxResult, algorithm::Algorithm, kernels};
+use crate::words::{add, load_64};
+use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult, algorithm::Algorithm};
 
 transactional! {
     Bank<A>(BankWork<<A as Algorithm>::Array<i32>>) = bank ["bank"];
     /// The bank kernel whose transfers only add.
     BankAdds<A>(BankWork<Rows>) = adds ["bank_adds"];
+}
+
+transactional! {
     /// The bank kernel in its static form: transfers as static updates. The plan must have no
     /// audits; one that it has changes nothing.
-    BankUpdates<A>(BankWork<<A as Algorithm>::Array<i32>>) = updates ["bank_static", [Fast]];
+    BankUpdates<A> of Transactional<A, BankWork<<A as Algorithm>::Array<i32>>> = updates
+        ["bank_static", [Fast]];
+    /// The same on accounts of 64 bits, which are made of 32 each ([`doubled`]).
+    BankWideUpdates<A> of BankWideParams<A> = wide_updates ["bank_static64", [Fast], wide];
 }
 
 /// The work on balances, which are an array of transactions, or [`Rows`].
@@ -45,6 +49,14 @@ pub struct BankWork<B> {
     pub findings: TArray<u64>,
     pub transactions: u64,
     pub plan: BankPlan,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct BankWideParams<A: Algorithm> {
+    /// What the others have, with no accounts.
+    pub bank: Transactional<A, BankWork<A::Array<i32>>>,
+    pub accounts: A::Array<u64>,
 }
 
 /// Balances in rows: account `a` is element `a % 2^row_log2` of row `a / 2^row_log2`.
@@ -186,8 +198,7 @@ impl BankPlan {
 pub const BATCH: usize = 16;
 
 #[inline(always)]
-fn bank<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<A::Array<i32>>>) {
-    let Transactional { stm, work: p } = p;
+fn bank<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<i32>>) {
     let plan = p.plan;
     let table = |at| load_64(lane, &p.tables, at);
     stm.for_each(lane, 0..p.transactions, |tx, i| {
@@ -230,33 +241,11 @@ fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<A::Arr
     transfers(lane, p, &p.work.accounts, same, same);
 }
 
-/// The transfers on accounts of 64 bits, which are made of 32 each ([`doubled`]).
-#[derive(Clone, Copy, Debug)]
-pub struct BankWideUpdates<A>(PhantomData<A>);
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct BankWideParams<A: Algorithm> {
-    /// What the others have, with no accounts.
-    pub bank: Transactional<A, BankWork<A::Array<i32>>>,
-    pub accounts: A::Array<u64>,
+#[inline(always)]
+fn wide_updates<L: Lane, A: Algorithm>(lane: &L, p: &BankWideParams<A>) {
+    let of = |balance| doubled(balance as u32);
+    transfers(lane, &p.bank, &p.accounts, |balance| balance as i32, of);
 }
-
-impl<A: Algorithm> BankWideUpdates<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &BankWideParams<A>) {
-        let of = |balance| doubled(balance as u32);
-        transfers(lane, &p.bank, &p.accounts, |balance| balance as i32, of);
-    }
-}
-
-kernels!(
-    BankWideUpdates,
-    BankWideParams,
-    "bank_static64",
-    [Fast],
-    wide
-);
 
 /// Makes the transfers of a plan as static updates. A balance is the `half` of what an element
 /// holds, and an element is made `of` it.
@@ -288,20 +277,15 @@ fn transfers<L: Lane, A: Algorithm, T: Element>(
 /// Compares the sum that an audit has seen of a range with the one that it has always had.
 #[inline(always)]
 fn check<L: Lane, B>(lane: &L, p: &BankWork<B>, (range, sum): (u32, i32), transaction: u64) {
-    let (sums, findings) = (&p.sums, &p.findings);
     // SAFETY: in range of a live array that nothing writes.
-    let right = sums.get(u64::from(range)).is_some_and(|right| unsafe {
+    let is_right = p.sums.get(u64::from(range)).is_some_and(|right| unsafe {
         lane.load_relaxed_32(right.cast_const().cast()) == sum as u32
     });
-    // Relaxed: the host reads these counters after the launch.
-    if let Some(checks) = findings.get(CHECKS) {
-        // SAFETY: in range of a live array of 64-bit words.
-        unsafe { lane.add_relaxed_64(checks, 1) };
-    }
-    if !right
-        && let (Some(wrong), Some(of)) = (findings.get(WRONG_SUMS), findings.get(WRONG_SUM_OF))
+    add(lane, &p.findings, CHECKS, 1);
+    if !is_right
+        && let (Some(wrong), Some(of)) = (p.findings.get(WRONG_SUMS), p.findings.get(WRONG_SUM_OF))
     {
-        // SAFETY: as above.
+        // SAFETY: in range of a live array. Relaxed: the host reads it after the launch.
         unsafe {
             lane.add_relaxed_64(wrong, 1);
             lane.store_relaxed_64(of, transaction + 1);
@@ -310,21 +294,21 @@ fn check<L: Lane, B>(lane: &L, p: &BankWork<B>, (range, sum): (u32, i32), transa
 }
 
 #[inline(always)]
-fn adds<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<Rows>>) {
-    let plan = p.work.plan;
-    let table = |at| load_64(lane, &p.work.tables, at);
-    let row = |account: u32| u64::from(account >> p.work.accounts.row_log2);
-    let column = |account: u32| account & ((1 << p.work.accounts.row_log2) - 1);
-    p.stm.for_each(lane, 0..p.work.transactions, |tx, i| {
+fn adds<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<Rows>) {
+    let plan = p.plan;
+    let table = |at| load_64(lane, &p.tables, at);
+    let row = |account: u32| u64::from(account >> p.accounts.row_log2);
+    let column = |account: u32| account & ((1 << p.accounts.row_log2) - 1);
+    stm.for_each(lane, 0..p.transactions, |tx, i| {
         let (from, to, amount) = match plan.transaction(i, table) {
             BankTransaction::Transfer { from, to, amount } => (from, to, amount),
             BankTransaction::Audit { range } => {
-                let sum = audit(tx, &p.work, range)?;
-                check(lane, &p.work, (range, sum), i);
+                let sum = audit(tx, p, range)?;
+                check(lane, p, (range, sum), i);
                 return Ok(());
             }
         };
-        let sums = &p.work.accounts.sums;
+        let sums = &p.accounts.sums;
         tx.add(sums, row(from), column(from), amount.wrapping_neg())?;
         tx.add(sums, row(to), column(to), amount)
     });

@@ -6,13 +6,13 @@
 //! was inserted was either removed, by one operation, or is there at the end.
 
 use crate::draw::{below, draw};
-use crate::rows::{Transactional, transactional};
+use crate::rows::transactional;
 use crate::words::store;
 use core::cell::Cell;
 use stm_core::collections::TMap;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 use stm_core::collections::{TList, TOrderedMap};
-use stm_core::{Lane, TArray, algorithm::Algorithm};
+use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm};
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,9 +82,9 @@ macro_rules! operations {
         #[inline(always)]
         fn $operate<L: Lane, A: Algorithm>(
             lane: &L,
-            p: &Transactional<A, ChainWork<$container<A, u32, u32>>>,
+            stm: &StmRef<A>,
+            p: &ChainWork<$container<A, u32, u32>>,
         ) {
-            let Transactional { stm, work: p } = p;
             // What the lane's last attempt found; its transaction's, once that has ended.
             let result = Cell::new(0);
             let noted = |i| store(lane, &p.results, i, result.get());

@@ -10,8 +10,8 @@
 //!
 //! [`CounterUpdates`] makes Grote's increments as static updates.
 
-use crate::rows::{Transactional, transactional};
-use stm_core::{Lane, TArray, algorithm::Algorithm};
+use crate::rows::transactional;
+use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
 
 /// The number of 32-bit words from one counter to the next: each is on a line of its own.
 pub const STRIDE: u64 = 32;
@@ -45,15 +45,11 @@ pub struct CounterWork<A: Algorithm> {
 
 #[inline(always)]
 pub(crate) fn counter_of<L: Lane>(lane: &L, items: &TArray<u32>, i: u64) -> Option<u64> {
-    // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the
-    // host left it.
-    let load = |item| unsafe { lane.load_relaxed_32(item) };
-    items.get(i).map(|item| u64::from(load(item)))
+    items.peek(lane, i).map(u64::from)
 }
 
 #[inline(always)]
-fn counter<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, CounterWork<A>>) {
-    let Transactional { stm, work: p } = p;
+fn counter<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &CounterWork<A>) {
     stm.for_each(lane, 0..p.transactions, |tx, i| {
         let Some(counter) = counter_of(lane, &p.items, i) else {
             return tx.cancel();
@@ -79,8 +75,7 @@ fn counter<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, CounterWork<A>>
 }
 
 #[inline(always)]
-fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, CounterWork<A>>) {
-    let Transactional { stm, work: p } = p;
+fn updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &CounterWork<A>) {
     // Without an item there is no such word, and the launch ends with an error.
     let at = |i| [counter_of(lane, &p.items, i).map_or(u64::MAX, |counter| counter * STRIDE)];
     let change = |_, [count]: [u32; 1]| Some([count.wrapping_add(1)]);

@@ -20,27 +20,24 @@
 //!
 //! The workload departs from the original where this makes its result checkable:
 //!
-//! - Addresses and amounts depend only on the seed and the transaction's
-//!   number, also when it is retried (the original's *persistent* mode).
-//! - Of a transaction's reads and writes of an array, the k-th write goes to
-//!   the word of the k-th read and adds to it. Writes beyond the reads read
-//!   their words too, as an addition must. So the host can replay all additions
-//!   in any order and compare every word.
+//! - Addresses and amounts depend only on the seed and the transaction's number, also when it is
+//!   retried (the original's *persistent* mode).
+//! - Of a transaction's reads and writes of an array, the k-th write adds to the word of the k-th
+//!   read. Writes beyond the reads read their words too. So the host can replay all additions in any
+//!   order and compare every word.
 //! - Accesses go array by array, and consecutive reads go together.
-//! - A write of the cold array stores a number of the transaction's. Cold
-//!   writes come before cold reads, so a second attempt does what the first
-//!   did.
-//! - The values that a lane has read of its own parts go into a checksum,
-//!   transaction by transaction. The host knows which lane runs which
-//!   transaction, and computes the same.
+//! - Cold writes store a number of the transaction's, and come before cold reads, so a second attempt
+//!   does what the first did.
+//! - The values that a lane has read of its own parts go into a checksum, which the host computes
+//!   too, as it knows which lane runs which transaction.
 //!
 //! [`EigenbenchUpdates`] makes transactions on the hot array alone as static updates.
 
 use crate::draw::{draw, mix};
-use crate::rows::{Transactional, transactional};
+use crate::rows::transactional;
 use core::cell::Cell;
 use stm_core::algorithm::{Algorithm, Granule};
-use stm_core::{Lane, TArray, Tx, TxResult};
+use stm_core::{Lane, StmRef, TArray, Tx, TxResult};
 
 transactional! {
     Eigenbench<A>(EigenbenchWork<A>) = eigenbench ["eigenbench"];
@@ -243,8 +240,7 @@ pub const fn checksum(before: u32, inside: u32, outside: u32) -> u32 {
 pub const BATCH: usize = 8;
 
 #[inline(always)]
-fn eigenbench<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, EigenbenchWork<A>>) {
-    let Transactional { stm, work: p } = p;
+fn eigenbench<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &EigenbenchWork<A>) {
     let plan = p.plan;
     // The lane's number among those that run transactions: number n runs
     // n, n + lanes, n + 2 lanes and so on (StmRef::for_each).
@@ -365,8 +361,8 @@ fn shared_work<L: Lane, A: Algorithm>(
 pub const STATIC_WORDS: usize = 32;
 
 #[inline(always)]
-fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, EigenbenchWork<A>>) {
-    let plan = p.work.plan;
+fn updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &EigenbenchWork<A>) {
+    let plan = p.plan;
     // What the update whose values come next adds to its words: of a word that is drawn several
     // times each access adds what those before it add as well, and the last value stays.
     let added = Cell::new([0u32; STATIC_WORDS]);
@@ -390,14 +386,13 @@ fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, EigenbenchWork<
         let new: [u32; STATIC_WORDS] = core::array::from_fn(|k| found[k].wrapping_add(added[k]));
         Some(new)
     };
-    p.stm
-        .update_each(lane, 0..p.work.transactions, &p.work.hot, at, change);
+    stm.update_each(lane, 0..p.transactions, &p.hot, at, change);
     let (mut i, mut sum) = (lane.grid_thread(), 0);
-    while i < p.work.transactions {
+    while i < p.transactions {
         sum = checksum(sum, 0, 0);
         i = i.saturating_add(lane.grid_threads());
     }
-    if let Some(word) = p.work.checksums.get(lane.grid_thread()) {
+    if let Some(word) = p.checksums.get(lane.grid_thread()) {
         // SAFETY: in range of a live array, a word of this lane's own.
         unsafe { lane.private_store_32(word, sum) };
     }

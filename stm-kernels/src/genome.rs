@@ -2,24 +2,19 @@
 //!
 //! 1. **GN-1**, [`Deduplicate`]: one transaction inserts each segment into a
 //!    hash set, unless one with the same content is there.
-//! 2. **GN-2**: for each overlap, from a segment's length less one down to one
-//!    base, [`Match`] finds the pairs whose first segment ends as the second
-//!    begins. [`Link`] links each pair in one transaction, unless the first has
-//!    a successor by now, or the second a predecessor, or both are in one
-//!    chain. Between two launches every thread has ended, which is the
-//!    device-wide barrier.
+//! 2. **GN-2**: for each overlap, from a segment's length less one down to one base, [`Match`] finds
+//!    the pairs whose first segment ends as the second begins. [`Link`] links each pair in one
+//!    transaction, unless the first has a successor by now, or the second a predecessor, or both are
+//!    in one chain. The end of a launch is the device-wide barrier.
 //!
-//! # Segments
-//! A base takes two bits, 32 bases are a word, the first base is in the lowest bits, and zeros
-//! follow the last. Segments never change, so no transaction reads them.
+//! A base of a segment takes two bits, 32 bases are a word, the first base is in the lowest bits, and
+//! zeros follow the last. Segments never change, so no transaction reads them.
 //!
-//! # The hash set
-//! A slot holds a segment's number plus one, or 0 for none. A segment is put
+//! A slot of the hash set holds a segment's number plus one, or 0 for none. A segment is put
 //! into the first free slot from that of its hash on. From GN-1 on the slot's
 //! number is the segment's *entry* in all other arrays.
 //!
-//! # Chains
-//! | array | value for an entry |
+//! | array of chains | value for an entry |
 //! | --- | --- |
 //! | `nexts` | the overlap in the high half; the successor's entry plus one in the low half, 0 for none |
 //! | `prevs` | the predecessor's entry plus one, 0 for none |
@@ -28,15 +23,13 @@
 //! A link reads four words and writes four, as in STAMP, where each end of a
 //! chain points to the other, so that no chain is closed to a ring.
 //!
-//! # The tables of beginnings
-//! [`Match`] for overlap `o` looks up endings in the table of beginnings of
-//! length `o`, fills the one for `o - 1`, and clears the one for `o - 2`. There
-//! are three tables in turn, so that one launch does all of it. Only [`Match`]
-//! accesses them, and nobody reads in a launch what the launch changes.
+//! [`Match`] for overlap `o` looks up endings in the table of beginnings of length `o`, fills the one
+//! for `o - 1`, and clears the one for `o - 2`. There are three tables in turn, so that one launch
+//! does all of it. Only [`Match`] accesses them, and nobody reads in a launch what the launch changes.
 
-use crate::rows::{Transactional, transactional};
-use core::marker::PhantomData;
-use stm_core::{Lane, TArray, View, algorithm::Algorithm, kernels};
+use crate::rows::transactional;
+use crate::words::store;
+use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
 
 transactional! {
     /// GN-1.
@@ -192,8 +185,7 @@ pub struct DeduplicateWork<A: Algorithm> {
 }
 
 #[inline(always)]
-fn deduplicate<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, DeduplicateWork<A>>) {
-    let Transactional { stm, work: p } = p;
+fn deduplicate<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &DeduplicateWork<A>) {
     let segments = &p.assembly.segments;
     let slots = &p.assembly.slots;
     let mask = slots.len().wrapping_sub(1);
@@ -224,50 +216,41 @@ pub struct LinkWork<A: Algorithm> {
 }
 
 #[inline(always)]
-fn link<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, LinkWork<A>>) {
-    let Transactional { stm, work: p } = p;
-    let Assembly {
-        nexts,
-        prevs,
-        others,
-        pairs,
-        pair_counts,
-        ..
-    } = &p.assembly;
-    let Some(count) = pair_counts.get(u64::from(p.overlap)) else {
+fn link<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &LinkWork<A>) {
+    let all = &p.assembly;
+    let Some(count) = all.pair_counts.peek(lane, u64::from(p.overlap)) else {
         return;
     };
-    // SAFETY: live, and written by an earlier launch only.
-    let count = u64::from(unsafe { lane.load_relaxed_32(count) });
-    stm.for_each(lane, 0..count.min(pairs.len()), |tx, i| {
-        let Some(pair) = pairs.get(i) else {
+    stm.for_each(lane, 0..u64::from(count).min(all.pairs.len()), |tx, i| {
+        let Some(pair) = all.pairs.get(i) else {
             return tx.cancel();
         };
         // SAFETY: live, and written by an earlier launch only.
         let pair = unsafe { lane.load_relaxed_64(pair) };
         let (a, b) = ((pair >> 32) as u32, pair as u32);
-        let next = tx.read(nexts, u64::from(a))?;
-        let prev = tx.read(prevs, u64::from(b))?;
+        let next = tx.read(&all.nexts, u64::from(a))?;
+        let prev = tx.read(&all.prevs, u64::from(b))?;
         if next != 0 || prev != 0 {
             return Ok(());
         }
-        let [of_a, of_b] = tx.read_many(others, [u64::from(a), u64::from(b)])?;
+        let [of_a, of_b] = tx.read_many(&all.others, [u64::from(a), u64::from(b)])?;
         let (first, last) = (other_of(of_a, a), other_of(of_b, b));
         if first == b {
             return Ok(()); // the two ends of one chain
         }
         let link = u64::from(p.overlap) << 32 | u64::from(b + 1);
-        tx.write(nexts, u64::from(a), link)?;
-        tx.write(prevs, u64::from(b), a + 1)?;
-        tx.write(others, u64::from(first), last + 1)?;
-        tx.write(others, u64::from(last), first + 1)
+        tx.write(&all.nexts, u64::from(a), link)?;
+        tx.write(&all.prevs, u64::from(b), a + 1)?;
+        tx.write(&all.others, u64::from(first), last + 1)?;
+        tx.write(&all.others, u64::from(last), first + 1)
     });
 }
 
-/// The search of GN-2 for pairs. It has no transactions, but reads arrays in
-/// the layout of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct Match<A>(PhantomData<A>);
+transactional! {
+    /// The search of GN-2 for pairs. It has no transactions, but reads arrays in
+    /// the layout of algorithm `A`.
+    Match<A> of MatchParams<A> = find_pairs ["gn_match", [Cgl, Fast]];
+}
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -282,24 +265,22 @@ pub struct MatchParams<A: Algorithm> {
     pub overlap: u32,
 }
 
-impl<A: Algorithm> Match<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &MatchParams<A>) {
-        let entries = p.assembly.slots.len();
-        let mut entry = lane.grid_thread();
-        while entry < entries {
-            p.clear(lane, entry);
-            if let Some(segment) = load_32(lane, &p.assembly.slots, entry).checked_sub(1) {
-                let entry = entry as u32;
-                if p.overlap < p.assembly.segments.bases {
-                    p.find(lane, entry, segment);
-                }
-                if p.overlap > 1 {
-                    p.enter(lane, entry, segment);
-                }
+#[inline(always)]
+fn find_pairs<L: Lane, A: Algorithm>(lane: &L, p: &MatchParams<A>) {
+    let entries = p.assembly.slots.len();
+    let mut entry = lane.grid_thread();
+    while entry < entries {
+        p.clear(lane, entry);
+        if let Some(segment) = load_32(lane, &p.assembly.slots, entry).checked_sub(1) {
+            let entry = entry as u32;
+            if p.overlap < p.assembly.segments.bases {
+                p.find(lane, entry, segment);
             }
-            entry += lane.grid_threads();
+            if p.overlap > 1 {
+                p.enter(lane, entry, segment);
+            }
         }
+        entry += lane.grid_threads();
     }
 }
 
@@ -317,10 +298,7 @@ impl<A: Algorithm> MatchParams<A> {
 
     fn clear<L: Lane>(&self, lane: &L, slot: u64) {
         // This is the table of one more than `overlap - 2`, as there are three tables.
-        if let Some(head) = self.heads.get(self.at(self.overlap + 1, slot)) {
-            // SAFETY: in range of a live array, and no other thread's slot.
-            unsafe { lane.store_relaxed_32(head, 0) };
-        }
+        store(lane, &self.heads, self.at(self.overlap + 1, slot), 0);
     }
 
     /// Enters the beginning of a segment that has no predecessor into the next table.
@@ -347,27 +325,22 @@ impl<A: Algorithm> MatchParams<A> {
     /// Records every pair of a segment without a successor and one without a
     /// predecessor that begins as the first ends.
     fn find<L: Lane>(&self, lane: &L, entry: u32, segment: u32) {
-        let Assembly {
-            segments,
-            slots,
-            nexts,
-            prevs,
-            others,
-            ..
-        } = &self.assembly;
+        let all = &self.assembly;
         let len = self.overlap;
-        if nexts.peek(lane, u64::from(entry)) != Some(0) {
+        if all.nexts.peek(lane, u64::from(entry)) != Some(0) {
             return;
         }
-        let first = other_of(load_32(lane, others, u64::from(entry)), entry);
-        let hash = segments.hash_part(lane, segment, segments.bases - len, len);
-        let slot = slot_of(hash, slots.len().wrapping_sub(1));
+        let first = other_of(load_32(lane, &all.others, u64::from(entry)), entry);
+        let hash = all
+            .segments
+            .hash_part(lane, segment, all.segments.bases - len, len);
+        let slot = slot_of(hash, all.slots.len().wrapping_sub(1));
         let mut link = load_32(lane, &self.heads, self.at(len, slot));
         while let Some(other) = link.checked_sub(1) {
-            let theirs = load_32(lane, slots, u64::from(other)).wrapping_sub(1);
+            let theirs = load_32(lane, &all.slots, u64::from(other)).wrapping_sub(1);
             if other != first
-                && load_32(lane, prevs, u64::from(other)) == 0
-                && segments.overlaps(lane, segment, theirs, len)
+                && load_32(lane, &all.prevs, u64::from(other)) == 0
+                && all.segments.overlaps(lane, segment, theirs, len)
             {
                 self.note(lane, u64::from(entry) << 32 | u64::from(other));
             }
@@ -389,5 +362,3 @@ impl<A: Algorithm> MatchParams<A> {
         }
     }
 }
-
-kernels!(Match, MatchParams, "gn_match", [Cgl, Fast]);

@@ -9,10 +9,10 @@
 //! [`HashTableUpdates`] makes the same transactions as static updates of the heads.
 
 use crate::draw::mix;
-use crate::rows::{Transactional, transactional};
+use crate::rows::transactional;
 use core::cell::Cell;
 use stm_core::algorithm::Algorithm;
-use stm_core::{Lane, TArray, TNodes, TPreassigned, View, record};
+use stm_core::{Lane, StmRef, TArray, TNodes, TPreassigned, View, record};
 
 record! {
     pub struct HtNode {
@@ -72,8 +72,7 @@ pub const fn bucket_of_key(key: u32, buckets: u32) -> u32 {
 pub const BATCH: usize = 4;
 
 #[inline(always)]
-fn table<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, HtWork<A>>) {
-    let Transactional { stm, work: p } = p;
+fn table<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &HtWork<A>) {
     let buckets = p.heads.len() as u32;
     let keys_per_tx = p.nodes.per_transaction();
     stm.for_each_preassigned(lane, p.transactions, &p.nodes, |tx, _, mine| {
@@ -113,8 +112,7 @@ fn table<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, HtWork<A>>) {
 }
 
 #[inline(always)]
-fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, HtWork<A>>) {
-    let Transactional { stm, work: p } = p;
+fn updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &HtWork<A>) {
     let buckets = p.heads.len() as u32;
     let node = |i: u64, j: usize| i * BATCH as u64 + j as u64;
     // The buckets of the update whose values come next.
@@ -148,8 +146,7 @@ fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, HtWork<A>>) {
 }
 
 #[inline(always)]
-fn pool<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, HtPoolWork<A>>) {
-    let Transactional { stm, work: p } = p;
+fn pool<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &HtPoolWork<A>) {
     let buckets = p.heads.len() as u32;
     stm.for_each(lane, 0..p.transactions, |tx, i| {
         let first = i * u64::from(p.keys_per_tx);

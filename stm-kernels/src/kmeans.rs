@@ -31,9 +31,9 @@ use stm_core::algorithm::{Algorithm, Granule};
 use stm_core::{Lane, StmRef, TArray, TSums, Tx, TxResult};
 
 transactional! {
-    KMeans<A>(KMeansWork<A>) = read_and_write ["kmeans"];
+    KMeans<A> of Transactional<A, KMeansWork<A>> = read_and_write ["kmeans"];
     /// The k-means kernel whose transactions only add.
-    KMeansAdds<A>(KMeansAddsWork) = add ["kmeans_adds"];
+    KMeansAdds<A> of Transactional<A, KMeansAddsWork> = add ["kmeans_adds"];
 }
 
 /// The work of a pass over `n` points of `dims` coordinates, with `k` centres.

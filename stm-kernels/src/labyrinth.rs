@@ -1,8 +1,7 @@
 //! LB, labyrinth (STAMP; Xu et al. 2014, section 4.1): routes paths through a three-dimensional
 //! grid so that no two share a cell, as Lee's algorithm does.
 //!
-//! Each block is a router. It takes the next request from a queue and then, until the request is
-//! settled:
+//! Each block is a router. It takes the next request from a queue and then, until that is settled:
 //!
 //! 1. All threads copy the grid into the router's own memory, as the snapshot.
 //! 2. All threads expand it, breadth first and level by level, from the source until the
@@ -11,27 +10,25 @@
 //! 4. Thread 0 claims the path in one transaction, which reads all its cells, cancels itself if one
 //!    is taken, and else writes all of them. Under an algorithm that has teams, the block's first
 //!    warp does so together, each lane with every 32nd cell, or in [`LabyrinthByBlock`] the whole
-//!    block.
-//! 5. If the claim was cancelled, it continues with step 1.
+//!    block. After a claim that was cancelled it continues with step 1.
 //!
-//! Thread 0 reads its clock before and after each claim, and at the begin and the end of its work,
-//! so that the host can tell the time of transactions from that of the search.
+//! Thread 0 reads its clock around each claim and around all of its work, so that the host can tell
+//! the time of transactions from that of the search.
 //!
 //! # Cells
 //! A cell is free, a wall, an end of some request that no path has claimed yet (`RESERVED`, so that
-//! no other path runs over it), or on a path. The grid has one column of walls after each row and
-//! one row of them after each plane, so that a neighbour is an addition away: off the grid in x or
-//! y lies a wall, and off it in z an index past the end.
+//! no other path runs over it), or on a path. There is a column of walls after each row and a row of
+//! them after each plane, so that a neighbour is an addition away: off the grid in x or y lies a
+//! wall, and off it in z an index past the end.
 //!
 //! # A request without a path
 //! That a request has no path is found in a snapshot that does not exist at any one time: the loads
 //! of step 1 are relaxed, run beside the commits of other routers, and may be old. The finding is
 //! final all the same. Transactions buffer their writes until nothing can stop their commit, so a
-//! load sees the first state of a cell or the path of a commit that stands. A cell once on a path
-//! stays there. Hence a cell that a snapshot shows taken is taken in the final grid, whatever the
-//! other cells of the snapshot show; the final grid has no open cell that the snapshot has not; and
-//! where the snapshot has no path, the final grid has none. A path that the snapshot does have may
-//! have been blocked since, so the claim reads its cells again, in a transaction.
+//! load sees the first state of a cell or the path of a commit that stands, and a cell once on a path
+//! stays there. Hence the final grid has no open cell that the snapshot has not; and where the
+//! snapshot has no path, the final grid has none. A path that the snapshot does have may have been
+//! blocked since, so the claim reads its cells again, in a transaction.
 
 mod claim;
 mod grid;
@@ -45,8 +42,8 @@ pub use params::{
     UNSETTLED, WALL, cell_of_path,
 };
 
-use crate::rows::{Transactional, transactional};
-use stm_core::{Lane, algorithm::Algorithm};
+use crate::rows::transactional;
+use stm_core::{Lane, StmRef, algorithm::Algorithm};
 
 transactional! {
     Labyrinth<A>(LabyrinthWork<A>) = route::<false, _, _> ["lb"];
@@ -103,9 +100,9 @@ pub(crate) struct Router<'a, L: Lane, C> {
 #[inline(always)]
 fn route<const BY_BLOCK: bool, L: Lane, A: Algorithm>(
     lane: &L,
-    p: &Transactional<A, LabyrinthWork<A>>,
+    stm: &StmRef<A>,
+    p: &LabyrinthWork<A>,
 ) {
-    let Transactional { stm, work: p } = p;
     let grid = &p.grid;
     Router::run(lane, &p.work, Transactions::<A, BY_BLOCK> { stm, grid });
 }

@@ -4,9 +4,7 @@
 //! parameter struct, a PTX entry point for each algorithm (`<workload>_<variant>`, followed by
 //! `_recorded` or `_profiled` for those with a probe), and the functions by which the host makes
 //! its input and checks its result. `cargo xtask ptx` builds the PTX below `ptx/`, which this crate
-//! embeds.
-//!
-//! A row makes a kernel of a function and what that is given (`rows`).
+//! embeds. A row makes a kernel of a function and what that is given (`rows`).
 //!
 //! | module | workload | source |
 //! | --- | --- | --- |
@@ -27,15 +25,14 @@
 //! | [`nw`] | alignment of sequences | Li et al. 2015 |
 //! | [`sorted`] | one sorted list with entry points, into which all threads insert | Grote 2020 |
 //!
-//! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same
-//! accesses without transactions, for comparison. [`machine`] shows what a machine's
-//! memory and its barriers do, [`sections`] what its locks do, and [`checked`] whether its
-//! barriers and semaphores are right. [`locked`] has workloads under locks in place of
-//! transactions. [`reduction`] has the schemes by which warps of a block hand values on, after Li et
-//! al. 2015, and [`hops`] the time of one such hand-over in each memory. `copy` has the entry points of
-//! the kernels that the library itself launches.
+//! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same accesses without
+//! transactions, and [`locked`] workloads under locks in place of them. [`machine`] shows what a
+//! machine's memory and its barriers do, [`sections`] what its locks do, and [`checked`] whether its
+//! barriers and semaphores are right. [`reduction`] has the schemes by which warps of a block hand
+//! values on, after Li et al. 2015, and [`hops`] the time of one such hand-over in each memory.
+//! `copy` has the entry points of the kernels that the library itself launches.
 //!
-//! The feature `sample` leaves most kernels out of a build for the GPU.
+//! The feature `sample` leaves most kernels with transactions out of a build for the GPU.
 
 #![no_std]
 // As in stm-core.
@@ -53,7 +50,6 @@ pub mod bank;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod cells;
 pub mod chain;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod checked;
 mod copy;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
@@ -65,7 +61,6 @@ pub mod eigenbench;
 pub mod floor;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod genome;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod hops;
 pub mod ht;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
@@ -78,7 +73,6 @@ pub mod lane_ops;
 pub mod launches;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod locked;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod machine;
 pub mod mutants;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
@@ -88,10 +82,8 @@ pub mod pool;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod queue;
 pub mod ra;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod reduction;
 pub mod rows;
-#[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod sections;
 #[cfg(any(not(target_arch = "nvptx64"), not(feature = "sample")))]
 pub mod sorted;

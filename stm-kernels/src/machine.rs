@@ -134,81 +134,73 @@ pub struct RandomAccessesParams {
 /// and far from one another.
 const STEPS: (u32, u32) = (0x9E37_79B9, 0x85EB_CA6B);
 
-/// Makes random accesses of one width: `$access` is given the address of the first word
-/// of 64 bits, or of 32, and returns 32 bits.
-macro_rules! at_random {
-    ($lane:ident, $p:ident, $first:ident, $log2:literal, $ty:ty, |$word:ident| $access:expr) => {{
-        // Words of this width, of which there are a power of two, in words of 64 bits
-        // shifted by the difference.
-        let words = ($p.words.len() << 3) >> $log2;
-        let mask = (words as u32).wrapping_sub(1);
-        let mut state = ($lane.grid_thread() as u32).wrapping_mul(STEPS.1);
-        let (mut all, mut k) = (0, 0);
-        while k < $p.accesses {
-            all ^= sum(spelled!(J of 8 => {
-                let i = mix(state.wrapping_add(J.wrapping_mul(STEPS.0))) & mask;
-                let $word = $first.cast::<u8>().wrapping_add((i as usize) << $log2).cast::<$ty>();
-                $access
-            }));
-            state = state.wrapping_add(IN_FLIGHT.wrapping_mul(STEPS.0));
-            k += IN_FLIGHT;
-        }
-        all
-    }};
+/// Makes random accesses of words of `1 << log2` bytes: `access` is given the address of one, or of
+/// its first half, and returns 32 bits. It returns something that depends on all results.
+#[inline(always)]
+fn at_random<L: Lane, T>(
+    lane: &L,
+    p: &RandomAccessesParams,
+    log2: u32,
+    first: *mut u64,
+    access: impl Fn(*mut T) -> u32,
+) -> u32 {
+    // Words of this width, of which there are a power of two, in words of 64 bits
+    // shifted by the difference.
+    let words = (p.words.len() << 3) >> log2;
+    let mask = (words as u32).wrapping_sub(1);
+    let mut state = (lane.grid_thread() as u32).wrapping_mul(STEPS.1);
+    let (mut all, mut k) = (0, 0);
+    while k < p.accesses {
+        all ^= sum(spelled!(J of 8 => {
+            let i = mix(state.wrapping_add(J.wrapping_mul(STEPS.0))) & mask;
+            access(first.cast::<u8>().wrapping_add((i as usize) << log2).cast())
+        }));
+        state = state.wrapping_add(IN_FLIGHT.wrapping_mul(STEPS.0));
+        k += IN_FLIGHT;
+    }
+    all
 }
 
-/// Writes the function that makes the accesses of one width, and returns something that depends on
-/// all results.
-macro_rules! of_width {
-    ($width:ident, $log2:literal, $ty:ty, $load:ident, $store:ident, $add:ident, $swap:ident) => {
-        #[allow(clippy::cast_ptr_alignment)] // a multiple of the width, from an aligned word
-        #[inline(always)]
-        fn $width<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
-            let zero = <$ty>::from(p.zero);
-            // SAFETY: the mask keeps the index in range of live words, which are used with
-            // these bits only. Relaxed: nothing is read on the strength of what is found.
-            unsafe {
-                match p.operation {
-                    Operation::Load => {
-                        at_random!(lane, p, first, $log2, $ty, |w| lane.$load(w) as u32)
-                    }
-                    Operation::Store => at_random!(lane, p, first, $log2, $ty, |w| {
-                        lane.$store(w, zero);
-                        0
-                    }),
-                    Operation::Add => {
-                        at_random!(lane, p, first, $log2, $ty, |w| lane.$add(w, zero) as u32)
-                    }
-                    Operation::Swap => {
-                        at_random!(lane, p, first, $log2, $ty, |w| lane.$swap(w, zero, zero)
-                            as u32)
-                    }
-                }
-            }
+#[inline(always)]
+fn narrow<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
+    let zero = p.zero;
+    // SAFETY: `at_random` keeps the index in range of live words, which are used with
+    // these bits only. Relaxed: nothing is read on the strength of what is found.
+    unsafe {
+        match p.operation {
+            Operation::Load => at_random(lane, p, 2, first, |w| lane.load_relaxed_32(w)),
+            Operation::Store => at_random(lane, p, 2, first, |w| {
+                lane.store_relaxed_32(w, zero);
+                0
+            }),
+            Operation::Add => at_random(lane, p, 2, first, |w| lane.fetch_add_relaxed_32(w, zero)),
+            Operation::Swap => at_random(lane, p, 2, first, |w| lane.cas_relaxed_32(w, zero, zero)),
         }
-    };
+    }
 }
-of_width!(
-    narrow,
-    2,
-    u32,
-    load_relaxed_32,
-    store_relaxed_32,
-    fetch_add_relaxed_32,
-    cas_relaxed_32
-);
-of_width!(
-    wide,
-    3,
-    u64,
-    load_relaxed_64,
-    store_relaxed_64,
-    fetch_add_relaxed_64,
-    cas_relaxed_64
-);
+
+#[inline(always)]
+fn wide<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
+    let zero = u64::from(p.zero);
+    // SAFETY: as above.
+    unsafe {
+        match p.operation {
+            Operation::Load => at_random(lane, p, 3, first, |w| lane.load_relaxed_64(w) as u32),
+            Operation::Store => at_random(lane, p, 3, first, |w| {
+                lane.store_relaxed_64(w, zero);
+                0
+            }),
+            Operation::Add => at_random(lane, p, 3, first, |w| {
+                lane.fetch_add_relaxed_64(w, zero) as u32
+            }),
+            Operation::Swap => at_random(lane, p, 3, first, |w| {
+                lane.cas_relaxed_64(w, zero, zero) as u32
+            }),
+        }
+    }
+}
 
 /// Does the same with words of 128 bits, as far as the lane has them.
-#[allow(clippy::cast_ptr_alignment)] // as above
 #[inline(always)]
 fn widest<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
     if !lane.has_wide_atomics() {
@@ -217,25 +209,15 @@ fn widest<L: Lane>(lane: &L, p: &RandomAccessesParams, first: *mut u64) -> u32 {
     // SAFETY: as above, with 128 bits, which the lane has.
     unsafe {
         match p.operation {
-            Operation::Load => {
-                at_random!(lane, p, first, 4, u64, |w| lane.load_relaxed_128(w)[0]
-                    as u32)
-            }
-            Operation::Store => at_random!(lane, p, first, 4, u64, |w| {
+            Operation::Load => at_random(lane, p, 4, first, |w| lane.load_relaxed_128(w)[0] as u32),
+            Operation::Store => at_random(lane, p, 4, first, |w| {
                 lane.store_relaxed_128(w, [p.zero.into(); 2]);
                 0
             }),
             Operation::Add => 0,
-            Operation::Swap => {
-                at_random!(
-                    lane,
-                    p,
-                    first,
-                    4,
-                    u64,
-                    |w| lane.cas_relaxed_128(w, [0; 2], [0; 2])[0] as u32
-                )
-            }
+            Operation::Swap => at_random(lane, p, 4, first, |w| {
+                lane.cas_relaxed_128(w, [0; 2], [0; 2])[0] as u32
+            }),
         }
     }
 }

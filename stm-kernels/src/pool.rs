@@ -1,9 +1,9 @@
 //! Allocation and release alone: each transaction allocates a node and frees
 //! the one that the lane's transaction before it has allocated.
 
-use crate::rows::{Transactional, transactional};
+use crate::rows::transactional;
 use core::cell::Cell;
-use stm_core::{Lane, Node, TPool, algorithm::Algorithm};
+use stm_core::{Lane, Node, StmRef, TPool, algorithm::Algorithm};
 
 transactional! {
     Pool<A>(PoolWork<TPool>) = pool ["pool"];
@@ -18,18 +18,15 @@ pub struct PoolWork<P> {
 }
 
 #[inline(always)]
-fn pool<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, PoolWork<TPool>>) {
-    let Transactional { stm, work: p } = p;
+fn pool<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &PoolWork<TPool>) {
     // The node that the lane's last transaction allocated, and that of the attempt in progress.
-    let held = Cell::new(Node::NIL);
-    let allocated = Cell::new(Node::NIL);
-    stm.loops(lane)
-        .then(|_| held.set(allocated.get()))
-        .each(0..p.transactions, |tx, _| {
-            allocated.set(tx.alloc(&p.pool)?);
-            if held.get().is_nil() {
-                return Ok(());
-            }
-            tx.free(&p.pool, held.get())
-        });
+    let (held, allocated) = (Cell::new(Node::NIL), Cell::new(Node::NIL));
+    let loops = stm.loops(lane).then(|_| held.set(allocated.get()));
+    loops.each(0..p.transactions, |tx, _| {
+        allocated.set(tx.alloc(&p.pool)?);
+        if held.get().is_nil() {
+            return Ok(());
+        }
+        tx.free(&p.pool, held.get())
+    });
 }

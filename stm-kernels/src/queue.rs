@@ -11,24 +11,14 @@
 //! was lost or doubled, and whether the values of each producer kept their order.
 
 use crate::draw::draw;
-use crate::rows::Transactional;
+use crate::rows::transactional;
 use crate::words::store_64;
-use core::{cell::Cell, marker::PhantomData};
-use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm, kernels};
+use core::cell::Cell;
+use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
 
-#[derive(Clone, Copy, Debug)]
-pub struct Queue<A>(PhantomData<A>);
-
-pub type QueueParams<A> = Transactional<A, QueueWork<A>>;
-
-impl<A: Algorithm> Queue<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &QueueParams<A>) {
-        queue(lane, &p.stm, &p.work);
-    }
+transactional! {
+    Queue<A>(QueueWork<A>) = queue ["queue"];
 }
-
-kernels!(Queue, QueueParams, "queue");
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

@@ -9,9 +9,9 @@
 //! words are known before the first is read.
 
 use crate::draw::{below, draw, mix};
+use crate::rows::transactional;
 use crate::spelled::spelled;
-use core::{marker::PhantomData, ops::Range};
-use stm_core::{Element, Lane, Plain, StmRef, algorithm::Algorithm, kernel, kernels};
+use stm_core::{Element, Lane, Plain, StmRef, algorithm::Algorithm, kernel};
 
 pub use random_array::{Kernel as RandomArray, Params as RaParams};
 
@@ -140,38 +140,32 @@ pub fn random_array<L: Lane, A: Algorithm>(
     });
 }
 
-/// The random-array kernel in its static form: the transactions of [`RandomArray`] as static
-/// updates. The plan must read and write [`BATCH`] words.
-#[derive(Clone, Copy, Debug)]
-pub struct RaUpdates<A>(PhantomData<A>);
-
-impl<A: Algorithm> RaUpdates<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &RaParams<A>) {
-        let transactions = 0..p.transactions;
-        updates(lane, &p.stm, &p.words, transactions, p.plan, |w| w, |w| w);
-    }
+transactional! {
+    /// The random-array kernel in its static form: the transactions of [`RandomArray`] as static
+    /// updates. The plan must read and write [`BATCH`] words.
+    RaUpdates<A>(RaWork<<A as Algorithm>::Array<u32>>) = narrow_updates ["ra_static", [Fast]];
+    /// The same on words of 64 bits, which are made of 32 each ([`doubled`]).
+    RaWideUpdates<A>(RaWork<<A as Algorithm>::Array<u64>>) = wide_updates
+        ["ra_static64", [Fast], wide];
 }
 
-/// The same on words of 64 bits, which are made of 32 each ([`doubled`]).
-#[derive(Clone, Copy, Debug)]
-pub struct RaWideUpdates<A>(PhantomData<A>);
-
+/// The work of a plan on an array.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct RaWideParams<A: Algorithm> {
-    pub stm: StmRef<A>,
-    pub words: A::Array<u64>,
+pub struct RaWork<W> {
+    pub words: W,
     pub transactions: u64,
     pub plan: RaPlan,
 }
 
-impl<A: Algorithm> RaWideUpdates<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &RaWideParams<A>) {
-        let (transactions, low) = (0..p.transactions, |w| w as u32);
-        updates(lane, &p.stm, &p.words, transactions, p.plan, low, doubled);
-    }
+#[inline(always)]
+fn narrow_updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &RaWork<A::Array<u32>>) {
+    updates(lane, stm, p, |w| w, |w| w);
+}
+
+#[inline(always)]
+fn wide_updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &RaWork<A::Array<u64>>) {
+    updates(lane, stm, p, |w| w as u32, doubled);
 }
 
 /// Makes a word of 64 bits of one of 32: the other half has the same bits inverted, so a word of
@@ -186,12 +180,11 @@ pub const fn doubled(word: u32) -> u64 {
 fn updates<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
     stm: &StmRef<A>,
-    words: &A::Array<T>,
-    transactions: Range<u64>,
-    plan: RaPlan,
+    p: &RaWork<A::Array<T>>,
     half: impl Fn(T) -> u32,
     of: impl Fn(u32) -> T,
 ) {
+    let plan = p.plan;
     let at = |i| {
         let me = plan.transaction(i);
         let w = |j: u32| u64::from(me.word(j));
@@ -202,11 +195,8 @@ fn updates<L: Lane, A: Algorithm, T: Element>(
         let new = |j: u32| of(half(found[j as usize]).wrapping_add(me.delta(j)));
         Some(batch(new))
     };
-    stm.update_each(lane, transactions, words, at, change);
+    stm.update_each(lane, 0..p.transactions, &p.words, at, change);
 }
-
-kernels!(RaUpdates, RaParams, "ra_static", [Fast]);
-kernels!(RaWideUpdates, RaWideParams, "ra_static64", [Fast], wide);
 
 #[cfg(test)]
 mod tests {

@@ -7,10 +7,10 @@
 //! 2011 (section 6) with a section in it, and with a common end in place of a number for each
 //! block, so that a lock that serves some blocks first is seen to.
 
-use crate::rows::{alone, row};
+use crate::rows::alone;
 use crate::words::store;
 use core::marker::PhantomData;
-use stm_core::{Lane, TArray, kernel_alone};
+use stm_core::{Lane, TArray};
 use stm_sync::{
     Anderson, Chosen, Combined, FetchAdd, LockKind, Mcs, Reserving, Ring, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, Ttas,
@@ -128,27 +128,16 @@ fn combined<L: Lane>(lane: &L, p: &CombinedSectionsParams) {
     store(lane, &p.made, lane.block_index().into(), made);
 }
 
-/// Makes the kernel for each kind of lock.
-macro_rules! sections {
-    ($($kind:ty [$($entry:tt)+];)*) => {$(
-        row! {
-            type Of = Sections<$kind>;
-            type Given = SectionsParams<$kind>;
-            kernel_alone!(Of, Given, $($entry)+);
-        }
-    )*};
-}
-
-sections! {
-    Tas ["sections_tas", "sections" / "tas"];
-    Ttas ["sections_ttas", "sections" / "ttas"];
-    TasBackoff ["sections_backoff", "sections" / "backoff"];
-    Ticket ["sections_ticket", "sections" / "ticket"];
-    FetchAdd ["sections_fetch_add", "sections" / "fetch-add"];
-    Ring ["sections_ring", "sections" / "ring"];
-    Anderson ["sections_anderson", "sections" / "anderson"];
-    Mcs ["sections_mcs", "sections" / "mcs"];
-    Chosen ["sections_chosen", "sections" / "chosen"];
-    Reserving<16> ["sections_reserving_16", "sections" / "reserving-16"];
-    Reserving<64> ["sections_reserving_64", "sections" / "reserving-64"];
+alone! {
+    Sections<Tas>: SectionsParams<Tas> ["sections_tas", "sections" / "tas"];
+    Sections<Ttas>: SectionsParams<Ttas> ["sections_ttas", "sections" / "ttas"];
+    Sections<TasBackoff>: SectionsParams<TasBackoff> ["sections_backoff", "sections" / "backoff"];
+    Sections<Ticket>: SectionsParams<Ticket> ["sections_ticket", "sections" / "ticket"];
+    Sections<FetchAdd>: SectionsParams<FetchAdd> ["sections_fetch_add", "sections" / "fetch-add"];
+    Sections<Ring>: SectionsParams<Ring> ["sections_ring", "sections" / "ring"];
+    Sections<Anderson>: SectionsParams<Anderson> ["sections_anderson", "sections" / "anderson"];
+    Sections<Mcs>: SectionsParams<Mcs> ["sections_mcs", "sections" / "mcs"];
+    Sections<Chosen>: SectionsParams<Chosen> ["sections_chosen", "sections" / "chosen"];
+    Sections<Reserving<16>>: SectionsParams<Reserving<16>> ["sections_reserving_16", "sections" / "reserving-16"];
+    Sections<Reserving<64>>: SectionsParams<Reserving<64>> ["sections_reserving_64", "sections" / "reserving-64"];
 }

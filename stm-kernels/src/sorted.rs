@@ -2,8 +2,8 @@
 //! a value: the benchmark of lock granularity of Grote 2020 (section 5.3), over
 //! [`TList`]. [`crate::locked::sorted`] does the same under locks.
 
-use crate::rows::{Transactional, transactional};
-use stm_core::{Lane, TArray, algorithm::Algorithm, collections::TList};
+use crate::rows::transactional;
+use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm, collections::TList};
 
 transactional! {
     Sorted<A>(SortedWork<A>) = sorted ["sorted"];
@@ -24,15 +24,11 @@ pub const fn value(i: u64) -> u32 {
 }
 
 #[inline(always)]
-fn sorted<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, SortedWork<A>>) {
-    let Transactional { stm, work: p } = p;
+fn sorted<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &SortedWork<A>) {
     stm.for_each(lane, 0..p.transactions, |tx, i| {
-        let Some(key) = p.keys.get(i) else {
+        let Some(key) = p.keys.peek(lane, i) else {
             return tx.cancel();
         };
-        // SAFETY: an element of a live array that nothing writes. Relaxed: it is as
-        // the host left it.
-        let key = unsafe { lane.load_relaxed_32(key) };
         p.entries.entry(tx, key)?.insert_new(value(i)).map(|_| ())
     });
 }

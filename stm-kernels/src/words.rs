@@ -43,3 +43,12 @@ pub(crate) fn store_64<L: Lane>(lane: &L, array: &TArray<u64>, i: u64, v: u64) {
         unsafe { lane.store_relaxed_64(p, v) };
     }
 }
+
+/// Adds to element `i`, to which the launch does nothing else; the host reads it afterwards.
+#[inline(always)]
+pub(crate) fn add<L: Lane>(lane: &L, array: &TArray<u64>, i: u64, n: u64) {
+    if let Some(word) = array.get(i) {
+        // SAFETY: in range of a live array of 64-bit words (`TArray`).
+        unsafe { lane.add_relaxed_64(word, n) };
+    }
+}

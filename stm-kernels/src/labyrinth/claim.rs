@@ -6,6 +6,9 @@ use stm_core::{Abort, Lane, StmRef, TeamTx, TxResult, View, algorithm::Algorithm
 /// The number of cells of each lane of a team whose loads are in flight together.
 const TEAM_BATCH: u32 = 4;
 
+/// The first word of a path, and its number of cells.
+pub(crate) type Path = (*mut u32, u32);
+
 /// How a router reads the grid, and claims a path in it.
 pub(crate) trait Claims<L: Lane> {
     /// Whether several threads conclude, and read the path that thread 0 has traced.
@@ -22,7 +25,7 @@ pub(crate) trait Claims<L: Lane> {
     /// Does step 4, called by the threads that conclude: the path that thread 0 has traced
     /// becomes the request's, or nothing changes. It returns [`SETTLED`] if the path is the
     /// request's, [`AGAIN`] if a cell was taken, and [`STOP`] if the launch is to stop.
-    fn claim(&self, lane: &L, request: u32, path: (*mut u32, u32)) -> u32;
+    fn claim(&self, lane: &L, request: u32, path: Path) -> u32;
 }
 
 pub(super) struct Transactions<'a, A: Algorithm, const BY_BLOCK: bool> {
@@ -53,22 +56,18 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Claims<L> for Transactions<'_,
         }
     }
 
-    fn claim(&self, lane: &L, request: u32, (path, cells): (*mut u32, u32)) -> u32 {
+    fn claim(&self, lane: &L, request: u32, path: Path) -> u32 {
         let claimed = if !A::TEAMS {
-            self.claim_alone(lane, request, path, cells)
+            self.claim_alone(lane, request, path)
         } else if BY_BLOCK {
             // They meet first, so that the path is visible to all of them.
             // SAFETY: all threads of the block claim the path.
             unsafe { lane.barrier() };
-            (self.stm).team_of_block(lane, |tx| {
-                self.claim_as_team(lane, tx, request, path, cells)
-            })
+            (self.stm).team_of_block(lane, |tx| self.claim_as_team(lane, tx, request, path))
         } else {
             // SAFETY: all lanes of the block's one warp claim the path.
             unsafe { lane.sync_warp(lane.warp_mask()) };
-            (self.stm).team(lane, |tx| {
-                self.claim_as_team(lane, tx, request, path, cells)
-            })
+            (self.stm).team(lane, |tx| self.claim_as_team(lane, tx, request, path))
         };
         match claimed {
             Ok(()) => SETTLED,
@@ -82,13 +81,8 @@ impl<L: Lane, A: Algorithm, const BY_BLOCK: bool> Claims<L> for Transactions<'_,
 
 #[stm_core::inlined]
 impl<A: Algorithm, const BY_BLOCK: bool> Transactions<'_, A, BY_BLOCK> {
-    fn claim_alone<L: Lane>(
-        &self,
-        lane: &L,
-        request: u32,
-        path: *mut u32,
-        cells: u32,
-    ) -> TxResult<()> {
+    fn claim_alone<L: Lane>(&self, lane: &L, request: u32, path: Path) -> TxResult<()> {
+        let (path, cells) = path;
         let grid = self.grid;
         let cell = |i: u32| {
             // SAFETY: below the length that `trace` wrote.
@@ -129,8 +123,7 @@ impl<A: Algorithm, const BY_BLOCK: bool> Transactions<'_, A, BY_BLOCK> {
         lane: &L,
         tx: &mut TeamTx<'_, L, A, C>,
         request: u32,
-        path: *mut u32,
-        cells: u32,
+        (path, cells): Path,
     ) -> TxResult<()> {
         let grid = self.grid;
         let cell = |i: u32| {

@@ -17,9 +17,7 @@ pub struct Work {
     pub words: TArray<u32>,
     /// The counter of each section; constant.
     pub items: TArray<u32>,
-    /// Sections of the launch.
     pub sections: u64,
-    /// What a section does.
     pub plan: CounterPlan,
     /// Leaves the sections to the first thread of each block, unless it is 0.
     pub first_only: u32,
@@ -48,8 +46,6 @@ impl Work {
         }
     }
 
-    /// Makes a section.
-    ///
     /// # Safety
     /// `word` is that of a counter, and a lock that is held protects it and its sum.
     unsafe fn section<L: Lane>(&self, lane: &L, word: *mut u32) {

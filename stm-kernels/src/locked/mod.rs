@@ -25,9 +25,7 @@ pub struct Under<B, W, H = ()>(PhantomData<(B, W, H)>);
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params<B, W> {
-    /// What keeps threads apart.
     pub by: B,
-    /// The work.
     pub work: W,
 }
 

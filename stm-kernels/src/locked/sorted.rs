@@ -1,13 +1,12 @@
 //! A sorted list with entry points under locks: the benchmark of lock granularity of
-//! Grote 2020 (section 5.3).
+//! Grote 2020 (section 5.3). [`Coupled`] has a lock for each node and holds two at a time, [`Coarse`]
+//! has one for each entry point.
 //!
 //! The first nodes of the array are the entry points, one for each range of keys; the node of key
 //! `i` follows at `i` behind them. A node is one word of 64 bits, the key in the upper half and the
-//! number of the next node in the lower, so that a step along the list is one load. 0 ends a range,
-//! as no list leads to the first entry point. A node belongs to its key beforehand, where a
-//! transaction allocates one, and is read by one load, where a transaction reads two words: both in
-//! favour of the locks. [`Coupled`] has a lock for each node and holds two at a time, [`Coarse`]
-//! has one for each entry point.
+//! number of the next node in the lower; 0 ends a range, as no list leads to the first entry point.
+//! A node belongs to its key beforehand, where a transaction allocates one, and is read by one load,
+//! where a transaction reads two words: both in favour of the locks.
 
 use super::{Guards, under};
 use crate::sorted::value;
@@ -20,25 +19,20 @@ use stm_sync::{LockFault, LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticke
 pub struct SortedList {
     /// The entry points, and then a node for each key.
     pub nodes: TArray<u64>,
-    /// The value of each node.
     pub values: TArray<u32>,
     /// The key of each insertion; constant, and no two are equal.
     pub keys: TArray<u32>,
-    /// The number of insertions of the launch.
     pub transactions: u64,
-    /// The number of entry points.
     pub entry_points: u32,
     /// A range has 2^`shift` keys; the last one has all that are greater, too.
     pub shift: u32,
 }
 
-/// Returns the word of a node.
 #[inline(always)]
 pub const fn node_word(key: u32, next: u32) -> u64 {
     (key as u64) << 32 | next as u64
 }
 
-/// Returns the key and the next node of a node's word.
 #[inline(always)]
 pub const fn node_parts(word: u64) -> (u32, u32) {
     ((word >> 32) as u32, word as u32)
@@ -89,8 +83,6 @@ impl SortedList {
         first.wrapping_add(node as usize)
     }
 
-    /// Loads a node.
-    ///
     /// # Safety
     /// The list is that of the launch, and `node` is one of it.
     unsafe fn load<L: Lane>(&self, lane: &L, node: u32) -> u64 {

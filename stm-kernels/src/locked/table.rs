@@ -12,7 +12,6 @@ use stm_sync::{
     TasBackoff, Ticket, TicketHandoff, Ttas,
 };
 
-/// The table.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
@@ -22,14 +21,12 @@ pub struct Table {
     pub nexts: TArray<u32>,
     /// The key of each node; constant.
     pub keys: TArray<u32>,
-    /// The number of keys of the launch.
     pub transactions: u64,
 }
 
 /// A key that is to be inserted.
 #[derive(Clone, Copy, Debug)]
 pub struct Insertion {
-    /// The key's bucket.
     pub bucket: u64,
     /// The link to the key's node.
     pub link: u32,

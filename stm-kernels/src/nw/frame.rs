@@ -5,9 +5,6 @@
 //! column of tiles hand down, and a column of values, which tiles of a row of tiles
 //! hand to the right. So the memory is linear in the lengths of the sequences, and
 //! after the last launch the row of values is the last row of the matrix.
-//!
-//! Scores are transformed, padding is above and behind the matrix, and the letter of
-//! padding is [`PADDING`](super::PADDING), as [`super`] explains.
 
 use super::{NEVER, constant};
 use stm_core::{Lane, TArray};
@@ -23,9 +20,8 @@ pub struct Matrix {
     pub rows_at: u32,
     /// The letter of the first column, a multiple of 4.
     pub columns_at: u32,
-    /// Tiles of a column of tiles.
+    /// The numbers of rows and of columns of tiles.
     pub tile_rows: u32,
-    /// Tiles of a row of tiles.
     pub tile_columns: u32,
     /// The first word of the row of values: a score for each column, and behind them, with
     /// affine gaps, the best score in a vertical gap for each.
@@ -34,14 +30,12 @@ pub struct Matrix {
     /// its last column, the score of each row, and with affine gaps as many words for the
     /// best scores in a horizontal gap, of which the first is not used.
     pub column_at: u32,
-    /// Rows of padding above the matrix.
     pub padding: u32,
     /// What a gap at the left border costs beside its extension, negated: the score of column 0.
     pub left: i32,
 }
 
 impl Matrix {
-    /// Returns it as words.
     pub const fn words(&self) -> [u32; MATRIX_WORDS as usize] {
         [
             self.rows_at,
@@ -67,13 +61,9 @@ pub struct DiagonalParams {
     /// The transformed score of letter `i` of the rows with letter `j` of the columns, at
     /// `i * alphabet + j`; constant.
     pub scores: TArray<u32>,
-    /// The rows of values.
     pub rows: TArray<u32>,
-    /// The columns of values.
     pub columns: TArray<u32>,
-    /// The number of matrices.
     pub count: u32,
-    /// The number of letters.
     pub alphabet: u32,
     /// The binary logarithm of the number of blocks for each matrix.
     pub blocks_log2: u32,
@@ -92,7 +82,6 @@ pub(super) struct Tile {
     /// The parameters, as a copy: a reference keeps them in a thread's memory.
     p: DiagonalParams,
     matrix: Matrix,
-    /// Its row and its column of tiles.
     row: u32,
     column: u32,
     /// The row of values, from its first column on.

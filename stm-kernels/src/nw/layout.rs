@@ -11,7 +11,7 @@ use std::{vec, vec::Vec};
 pub struct Table<'s> {
     /// The codes of the rows.
     pub a: &'s [u8],
-    /// The codes of the columns, at least one.
+    /// Of the columns; at least one.
     pub b: &'s [u8],
     /// Whether both are read from their ends.
     pub backward: bool,
@@ -95,17 +95,13 @@ const fn kinds(affine: bool) -> u32 {
 pub struct TileLayout {
     /// The descriptions of all matrices.
     pub matrices: Vec<u32>,
-    /// The letters of all sequences.
     pub letters: Vec<u32>,
-    /// Words of the rows of values.
     pub row_words: usize,
-    /// Words of the columns of values.
     pub column_words: usize,
     /// Diagonals of tiles: launches.
     pub diagonals: u32,
     /// The binary logarithm of the number of blocks of a launch for each matrix.
     pub blocks_log2: u32,
-    /// The number of matrices.
     pub count: u32,
     kinds: u32,
     side: u32,
@@ -193,11 +189,8 @@ const _: () = assert!(size_of::<Matrix>() as u64 == 4 * MATRIX_WORDS);
 pub struct StripLayout {
     /// The descriptions of all strips.
     pub strips: Vec<u32>,
-    /// The letters of all sequences.
     pub letters: Vec<u32>,
-    /// The channels of all rows.
     pub channels: usize,
-    /// The number of strips.
     pub count: u32,
     /// The most strips of a matrix, by which the tags of two launches differ.
     pub tags: u32,

@@ -17,16 +17,16 @@
 
 use super::frame::{DiagonalParams, Tile};
 use super::{score, word};
-use stm_core::{Lane, kernel_alone};
+use crate::rows::alone;
+use stm_core::Lane;
 
-/// A diagonal of tiles, whose cells wait for locks. A launch has blocks of as many threads as
-/// a tile has cells.
-#[derive(Clone, Copy, Debug)]
-pub struct Locks;
-
-/// The same with tagged words in place of locks.
-#[derive(Clone, Copy, Debug)]
-pub struct Cells;
+alone! {
+    /// A diagonal of tiles, whose cells wait for locks. A launch has blocks of as many threads as
+    /// a tile has cells.
+    Locks(DiagonalParams) = locks ["nw_locks", "nw" / "locks"];
+    /// The same with tagged words in place of locks.
+    Cells(DiagonalParams) = cells ["nw_cells", "nw" / "cells"];
+}
 
 /// Returns the words of shared memory that a block of [`Locks`] needs.
 pub const fn shared_words_of_locks(side: u32) -> u32 {
@@ -102,121 +102,114 @@ impl Cell {
     }
 }
 
-impl Locks {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &DiagonalParams) {
-        let Some(tile) = Tile::of::<L, false>(lane, p) else {
-            return;
-        };
-        let (me, side) = (lane.thread_index(), tile.side());
-        // Locks come first, then values, then a word of each lane's own.
-        let value = |cell: u32| side * side + cell;
-        let idle = 2 * side * side + me;
-        let mut cell = Cell::of(lane, p, &tile);
-        // SAFETY: the words of shared memory here and below are in range
-        // (`shared_words_of_locks`). All threads of the block come to the barrier.
-        unsafe {
-            lane.shared_store_32(me, 1);
-            lane.shared_store_32(idle, 0);
-            lane.barrier();
-        }
-        let score = loop {
-            // Where a neighbour is known already, or outside of the tile.
-            let (wants_north, wants_west) = (cell.north.is_none(), cell.west.is_none());
-            let (north, west) = (
-                if wants_north { me - side } else { me },
-                if wants_west { me - 1 } else { me },
-            );
-            let lock = |wanted: bool, of: u32| if wanted { of } else { idle };
-            // SAFETY: as above.
-            unsafe {
-                let got_north = lane.shared_cas_32(lock(wants_north, north), 0, 1) == 0;
-                // Whoever tries its own word twice gives it back twice.
-                let got_west = lane.shared_cas_32(lock(wants_west, west), 0, 1) == 0;
-                // ORDER: a value was stored before the fence that precedes the store by
-                // which its cell let the lock go, which these swaps, or a chain of swaps
-                // and stores from it, have read.
-                lane.fence();
-                let found = [value(north), value(west)].map(|at| lane.shared_load_32(at));
-                lane.shared_store_32(lock(wants_north & got_north, north), 0);
-                lane.shared_store_32(lock(wants_west & got_west, west), 0);
-                if wants_north & got_north {
-                    cell.north = Some(found[0].cast_signed());
-                }
-                if wants_west & got_west {
-                    cell.west = Some(found[1].cast_signed());
-                }
-            }
-            // A neighbour that was taken has fired after it had taken the one between
-            // both, so that one's value is there, and is never stored again.
-            let inner = cell.row != 0 && cell.column != 0;
-            let corner = if inner { me - side - 1 } else { me };
-            // SAFETY: as above.
-            let found = unsafe { lane.shared_load_32(value(corner)) }.cast_signed();
-            if inner & (cell.north.is_some() | cell.west.is_some()) {
-                cell.north_west = cell.north_west.or(Some(found));
-            }
-            let (score, known) = cell.fires();
-            // SAFETY: as above. Nobody reads the value before the lock has been let go.
-            unsafe {
-                lane.shared_store_32(value(me), score.cast_unsigned());
-                // ORDER: pairs with the fence above.
-                lane.fence();
-                lane.shared_store_32(lock(known, me), 0);
-            }
-            if known {
-                break score;
-            }
-            if p.pause_ns != 0 {
-                lane.pause(p.pause_ns);
-            }
-        };
-        // SAFETY: all threads of the block come here.
-        unsafe { lane.barrier() };
-        cell.hand_on(lane, &tile, score);
+#[inline(always)]
+fn locks<L: Lane>(lane: &L, p: &DiagonalParams) {
+    let Some(tile) = Tile::of::<L, false>(lane, p) else {
+        return;
+    };
+    let (me, side) = (lane.thread_index(), tile.side());
+    // Locks come first, then values, then a word of each lane's own.
+    let value = |cell: u32| side * side + cell;
+    let idle = 2 * side * side + me;
+    let mut cell = Cell::of(lane, p, &tile);
+    // SAFETY: the words of shared memory here and below are in range
+    // (`shared_words_of_locks`). All threads of the block come to the barrier.
+    unsafe {
+        lane.shared_store_32(me, 1);
+        lane.shared_store_32(idle, 0);
+        lane.barrier();
     }
-}
-
-impl Cells {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &DiagonalParams) {
-        let Some(tile) = Tile::of::<L, false>(lane, p) else {
-            return;
-        };
-        let (me, side) = (lane.thread_index(), tile.side());
-        let mut cell = Cell::of(lane, p, &tile);
-        // SAFETY: the words of shared memory here and below are in range
-        // (`shared_words_of_cells`). All threads of the block come to the barrier.
+    let score = loop {
+        // Where a neighbour is known already, or outside of the tile.
+        let (wants_north, wants_west) = (cell.north.is_none(), cell.west.is_none());
+        let (north, west) = (
+            if wants_north { me - side } else { me },
+            if wants_west { me - 1 } else { me },
+        );
+        let lock = |wanted: bool, of: u32| if wanted { of } else { idle };
+        // SAFETY: as above.
         unsafe {
-            lane.shared_store_32(me, 0);
-            lane.barrier();
+            let got_north = lane.shared_cas_32(lock(wants_north, north), 0, 1) == 0;
+            // Whoever tries its own word twice gives it back twice.
+            let got_west = lane.shared_cas_32(lock(wants_west, west), 0, 1) == 0;
+            // ORDER: a value was stored before the fence that precedes the store by
+            // which its cell let the lock go, which these swaps, or a chain of swaps
+            // and stores from it, have read.
+            lane.fence();
+            let found = [value(north), value(west)].map(|at| lane.shared_load_32(at));
+            lane.shared_store_32(lock(wants_north & got_north, north), 0);
+            lane.shared_store_32(lock(wants_west & got_west, west), 0);
+            if wants_north & got_north {
+                cell.north = Some(found[0].cast_signed());
+            }
+            if wants_west & got_west {
+                cell.west = Some(found[1].cast_signed());
+            }
         }
-        // A lane's own word is not there while the lane waits.
-        let north = if cell.row == 0 { me } else { me - side };
-        let west = if cell.column == 0 { me } else { me - 1 };
+        // A neighbour that was taken has fired after it had taken the one between
+        // both, so that one's value is there, and is never stored again.
         let inner = cell.row != 0 && cell.column != 0;
-        let north_west = if inner { me - side - 1 } else { me };
-        let score = loop {
-            // SAFETY: as above. Relaxed: the value is in the word.
-            let words = [north, west, north_west].map(|at| unsafe { lane.shared_load_32(at) });
-            cell.north = cell.north.or(score(words[0]));
-            cell.west = cell.west.or(score(words[1]));
-            cell.north_west = cell.north_west.or(score(words[2]));
-            let (score, known) = cell.fires();
-            // SAFETY: as above. Relaxed: the value is in the word.
-            unsafe { lane.shared_store_32(me, if known { word(score) } else { 0 }) };
-            if known {
-                break score;
-            }
-            if p.pause_ns != 0 {
-                lane.pause(p.pause_ns);
-            }
-        };
-        // SAFETY: all threads of the block come here.
-        unsafe { lane.barrier() };
-        cell.hand_on(lane, &tile, score);
-    }
+        let corner = if inner { me - side - 1 } else { me };
+        // SAFETY: as above.
+        let found = unsafe { lane.shared_load_32(value(corner)) }.cast_signed();
+        if inner & (cell.north.is_some() | cell.west.is_some()) {
+            cell.north_west = cell.north_west.or(Some(found));
+        }
+        let (score, known) = cell.fires();
+        // SAFETY: as above. Nobody reads the value before the lock has been let go.
+        unsafe {
+            lane.shared_store_32(value(me), score.cast_unsigned());
+            // ORDER: pairs with the fence above.
+            lane.fence();
+            lane.shared_store_32(lock(known, me), 0);
+        }
+        if known {
+            break score;
+        }
+        if p.pause_ns != 0 {
+            lane.pause(p.pause_ns);
+        }
+    };
+    // SAFETY: all threads of the block come here.
+    unsafe { lane.barrier() };
+    cell.hand_on(lane, &tile, score);
 }
 
-kernel_alone!(Locks, DiagonalParams, "nw_locks", "nw" / "locks");
-kernel_alone!(Cells, DiagonalParams, "nw_cells", "nw" / "cells");
+#[inline(always)]
+fn cells<L: Lane>(lane: &L, p: &DiagonalParams) {
+    let Some(tile) = Tile::of::<L, false>(lane, p) else {
+        return;
+    };
+    let (me, side) = (lane.thread_index(), tile.side());
+    let mut cell = Cell::of(lane, p, &tile);
+    // SAFETY: the words of shared memory here and below are in range
+    // (`shared_words_of_cells`). All threads of the block come to the barrier.
+    unsafe {
+        lane.shared_store_32(me, 0);
+        lane.barrier();
+    }
+    // A lane's own word is not there while the lane waits.
+    let north = if cell.row == 0 { me } else { me - side };
+    let west = if cell.column == 0 { me } else { me - 1 };
+    let inner = cell.row != 0 && cell.column != 0;
+    let north_west = if inner { me - side - 1 } else { me };
+    let score = loop {
+        // SAFETY: as above. Relaxed: the value is in the word.
+        let words = [north, west, north_west].map(|at| unsafe { lane.shared_load_32(at) });
+        cell.north = cell.north.or(score(words[0]));
+        cell.west = cell.west.or(score(words[1]));
+        cell.north_west = cell.north_west.or(score(words[2]));
+        let (score, known) = cell.fires();
+        // SAFETY: as above. Relaxed: the value is in the word.
+        unsafe { lane.shared_store_32(me, if known { word(score) } else { 0 }) };
+        if known {
+            break score;
+        }
+        if p.pause_ns != 0 {
+            lane.pause(p.pause_ns);
+        }
+    };
+    // SAFETY: all threads of the block come here.
+    unsafe { lane.barrier() };
+    cell.hand_on(lane, &tile, score);
+}

@@ -15,7 +15,8 @@
 
 use super::frame::{DiagonalParams, Tile};
 use super::full_warp;
-use stm_core::{Lane, kernel_alone};
+use crate::rows::alone;
+use stm_core::Lane;
 
 /// A diagonal of tiles, by lanes with `ROWS` rows each: 1, 2 or 4. A launch has blocks of
 /// as many threads as a tile has rows, over `ROWS`, which are whole warps.
@@ -434,9 +435,11 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     }
 }
 
-kernel_alone!(Tiles<1, false>, DiagonalParams, "nw_tiles_1", "nw" / "tiles-1");
-kernel_alone!(Tiles<2, false>, DiagonalParams, "nw_tiles_2", "nw" / "tiles-2");
-kernel_alone!(Tiles<4, false>, DiagonalParams, "nw_tiles_4", "nw" / "tiles-4");
-kernel_alone!(Tiles<1, true>, DiagonalParams, "nw_tiles_1_affine", "nw" / "tiles-1-affine");
-kernel_alone!(Tiles<2, true>, DiagonalParams, "nw_tiles_2_affine", "nw" / "tiles-2-affine");
-kernel_alone!(Tiles<4, true>, DiagonalParams, "nw_tiles_4_affine", "nw" / "tiles-4-affine");
+alone! {
+    Tiles<1, false>: DiagonalParams ["nw_tiles_1", "nw" / "tiles-1"];
+    Tiles<2, false>: DiagonalParams ["nw_tiles_2", "nw" / "tiles-2"];
+    Tiles<4, false>: DiagonalParams ["nw_tiles_4", "nw" / "tiles-4"];
+    Tiles<1, true>: DiagonalParams ["nw_tiles_1_affine", "nw" / "tiles-1-affine"];
+    Tiles<2, true>: DiagonalParams ["nw_tiles_2_affine", "nw" / "tiles-2-affine"];
+    Tiles<4, true>: DiagonalParams ["nw_tiles_4_affine", "nw" / "tiles-4-affine"];
+}

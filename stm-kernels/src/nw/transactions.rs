@@ -6,19 +6,17 @@
 //! waits for a block that is not resident yet.
 
 use super::{score, word};
-use core::marker::PhantomData;
-use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm, kernels};
+use crate::rows::transactional;
+use crate::words::load;
+use stm_core::{Lane, StmRef, TArray, algorithm::Algorithm};
 
-/// The kernel with transactions of algorithm `A`.
-#[derive(Clone, Copy, Debug)]
-pub struct Matrix<A>(PhantomData<A>);
+transactional! {
+    Matrix<A>(MatrixWork<A>) = matrix ["nw"];
+}
 
-/// The parameters of [`Matrix`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct MatrixParams<A: Algorithm> {
-    /// The transactional memory.
-    pub stm: StmRef<A>,
+pub struct MatrixWork<A: Algorithm> {
     /// The cells, row by row, with row 0 and column 0, which are there before the launch.
     pub cells: A::Array<u32>,
     /// The cell of each transaction: its row in the upper half, its column in the lower, both
@@ -31,57 +29,39 @@ pub struct MatrixParams<A: Algorithm> {
     pub scores: TArray<u32>,
     /// One word, 0 before the launch: the next cell.
     pub next: TArray<u64>,
-    /// Transactions of the launch.
     pub transactions: u64,
-    /// Letters of the rows.
+    /// The number of letters of the rows, and of the columns.
     pub rows: u32,
-    /// Letters of the columns.
     pub columns: u32,
-    /// The number of letters.
     pub alphabet: u32,
 }
 
-/// Loads an element that nobody writes during the launch; 0 past the end, where a right host
-/// has none.
 #[inline(always)]
-fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
-    // SAFETY: in range of a live array that nothing writes. Relaxed: it is as the host
-    // left it.
-    array
-        .get(i)
-        .map_or(0, |at| unsafe { lane.load_relaxed_32(at) })
+fn matrix<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &MatrixWork<A>) {
+    let stride = u64::from(p.columns) + 1;
+    let Some(next) = p.next.get(0) else { return };
+    // The transaction that the lane runs, and the cell that it has drawn for it. An attempt
+    // that is made again has the same.
+    let mut drawn = (u64::MAX, 0);
+    stm.for_each(lane, 0..p.transactions, |tx, i| {
+        if drawn.0 != i {
+            // SAFETY: a live word. Relaxed: it only counts.
+            drawn = (i, unsafe { lane.fetch_add_relaxed_64(next, 1) });
+        }
+        let at = load(lane, &p.order, drawn.1);
+        let (row, column) = (u64::from(at >> 16), u64::from(at & 0xFFFF));
+        let cell = row * stride + column;
+        if row == 0 || column == 0 {
+            return tx.cancel();
+        }
+        let found = tx.read_many(&p.cells, [cell - stride - 1, cell - stride, cell - 1])?;
+        let [Some(north_west), Some(north), Some(west)] = found.map(score) else {
+            return tx.retry();
+        };
+        let of_row = load(lane, &p.letters, row - 1);
+        let of_column = load(lane, &p.letters, u64::from(p.rows) + column - 1);
+        let pair = load(lane, &p.scores, u64::from(of_row * p.alphabet + of_column));
+        let best = (north_west + pair.cast_signed()).max(north).max(west);
+        tx.write(&p.cells, cell, word(best))
+    });
 }
-
-impl<A: Algorithm> Matrix<A> {
-    #[inline(always)]
-    fn body<L: Lane>(lane: &L, p: &MatrixParams<A>) {
-        let stride = u64::from(p.columns) + 1;
-        let Some(next) = p.next.get(0) else { return };
-        // The transaction that the lane runs, and the cell that it has drawn for it. An attempt
-        // that is made again has the same.
-        let mut drawn = (u64::MAX, 0);
-        p.stm.for_each(lane, 0..p.transactions, |tx, i| {
-            if drawn.0 != i {
-                // SAFETY: a live word. Relaxed: it only counts.
-                drawn = (i, unsafe { lane.fetch_add_relaxed_64(next, 1) });
-            }
-            let at = constant(lane, &p.order, drawn.1);
-            let (row, column) = (u64::from(at >> 16), u64::from(at & 0xFFFF));
-            let cell = row * stride + column;
-            if row == 0 || column == 0 {
-                return tx.cancel();
-            }
-            let found = tx.read_many(&p.cells, [cell - stride - 1, cell - stride, cell - 1])?;
-            let [Some(north_west), Some(north), Some(west)] = found.map(score) else {
-                return tx.retry();
-            };
-            let of_row = constant(lane, &p.letters, row - 1);
-            let of_column = constant(lane, &p.letters, u64::from(p.rows) + column - 1);
-            let pair = constant(lane, &p.scores, u64::from(of_row * p.alphabet + of_column));
-            let best = (north_west + pair.cast_signed()).max(north).max(west);
-            tx.write(&p.cells, cell, word(best))
-        });
-    }
-}
-
-kernels!(Matrix, MatrixParams, "nw");

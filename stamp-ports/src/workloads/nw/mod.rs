@@ -5,7 +5,7 @@ use crate::workloads::prelude::*;
 use stm_align::matrix::{Gap, Matrix as Scores, Scoring};
 use stm_kernels::draw::{below, draw};
 use stm_kernels::nw::layout::transformed_scores;
-use stm_kernels::nw::transactions::{Matrix, MatrixParams};
+use stm_kernels::nw::transactions::{Matrix, MatrixWork};
 use stm_kernels::nw::{score, word};
 
 sizes! {
@@ -170,8 +170,7 @@ impl Workload for Nw {
     }
 
     kernels! {
-        of, data, run => Matrix<A>, MatrixParams {
-            stm: run.stm,
+        of, data, run => Matrix<A>, run.on(MatrixWork {
             cells: data.cells.view::<A>(),
             order: data.order.tarray(),
             letters: data.letters.tarray(),
@@ -181,7 +180,7 @@ impl Workload for Nw {
             rows: of.letters,
             columns: of.letters,
             alphabet: linear_nucleotides().matrix.alphabet.len() as u32 + 1,
-        }
+        })
     }
 }
 

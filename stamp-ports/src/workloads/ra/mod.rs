@@ -14,9 +14,7 @@ use crate::workloads::prelude::*;
 use stm_core::{Element, TArray};
 use stm_kernels::draw::draw;
 use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor, Params};
-use stm_kernels::ra::{
-    BATCH, RaParams, RaPlan, RaUpdates, RaWideParams, RaWideUpdates, RandomArray,
-};
+use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RaWideUpdates, RaWork, RandomArray};
 
 sizes! {
     /// The random array's parameters; by default, those of the paper's Table 1.
@@ -147,6 +145,14 @@ impl<D: Device> Data<D> {
             plan: self.plan,
         }
     }
+
+    fn work<W>(&self, words: W, transactions: u64) -> RaWork<W> {
+        RaWork {
+            words,
+            transactions,
+            plan: self.plan,
+        }
+    }
 }
 
 impl Workload for Ra {
@@ -201,13 +207,8 @@ impl Workload for Ra {
     kernels! {
         of, data, run: match of.form;
         Form::Dynamic => RandomArray<A>, data.params(run);
-        Form::Static => RaUpdates<A>, data.params(run);
-        Form::Wide => RaWideUpdates<A>, RaWideParams {
-            stm: run.stm,
-            words: data.array.wide::<A>(),
-            transactions: run.transactions,
-            plan: data.plan,
-        };
+        Form::Static => RaUpdates<A>, run.on(data.work(data.array.view::<A>(), run.transactions));
+        Form::Wide => RaWideUpdates<A>, run.on(data.work(data.array.wide::<A>(), run.transactions));
     }
 }
 

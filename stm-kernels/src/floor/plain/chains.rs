@@ -42,9 +42,6 @@ pub(crate) struct Window {
 #[stm_core::inlined]
 impl OpenChains {
     /// Finds the window of a key in chain `chain`.
-    ///
-    /// # Safety
-    /// The lock is held, and there is such a chain.
     pub(crate) unsafe fn find<L: Lane>(&self, lane: &L, chain: u32, key: u32) -> Window {
         // SAFETY: the caller's promise; a link leads to a node. Relaxed, here and below: the
         // lock orders it.
@@ -83,9 +80,6 @@ impl OpenChains {
     }
 
     /// Inserts a key, which is absent, with its value. It returns whether there was a node.
-    ///
-    /// # Safety
-    /// The lock is held, and has been since the window of this key was found.
     pub(crate) unsafe fn insert<L: Lane>(
         &self,
         lane: &L,
@@ -107,9 +101,6 @@ impl OpenChains {
     }
 
     /// Removes the key of a window, which is there.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::insert`].
     unsafe fn remove<L: Lane>(&self, lane: &L, chain: u32, window: &Window) {
         // SAFETY: the caller's promise.
         unsafe {
@@ -124,9 +115,6 @@ impl OpenChains {
     }
 
     /// Empties a chain, and calls `each` with each key and its value.
-    ///
-    /// # Safety
-    /// The lock is held, and there is such a chain.
     pub(crate) unsafe fn drain<L: Lane>(
         &self,
         lane: &L,

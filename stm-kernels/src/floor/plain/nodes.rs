@@ -45,27 +45,18 @@ impl Nodes {
 #[stm_core::inlined]
 impl OpenNodes {
     /// Loads both halves of a node's word.
-    ///
-    /// # Safety
-    /// The node is one of these, and the lock is held.
     pub(super) unsafe fn load<L: Lane>(&self, lane: &L, node: u32) -> (u32, u32) {
         // SAFETY: the caller's promise. Relaxed, here and below: the lock orders it.
         halves(unsafe { lane.load_relaxed_64(at(self.words, node)) })
     }
 
     /// Stores both halves of a node's word.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::load`].
     pub(super) unsafe fn store<L: Lane>(&self, lane: &L, node: u32, (upper, lower): (u32, u32)) {
         // SAFETY: the caller's promise.
         unsafe { lane.store_relaxed_64(at(self.words, node), word_of(upper, lower)) }
     }
 
     /// Takes a node, or returns 0 if there is none.
-    ///
-    /// # Safety
-    /// The lock is held.
     pub(crate) unsafe fn take<L: Lane>(&self, lane: &L) -> u32 {
         let (free, used) = (at(self.free, FREE), at(self.free, USED));
         // SAFETY: both words are there (`open`), and a free node is one of these.
@@ -84,9 +75,6 @@ impl OpenNodes {
     }
 
     /// Gives a node back.
-    ///
-    /// # Safety
-    /// The lock is held, the node was taken, and nothing links to it any more.
     pub(super) unsafe fn give<L: Lane>(&self, lane: &L, node: u32) {
         let free = at(self.free, FREE);
         // SAFETY: the word is there (`open`), and the node is one of these.
@@ -98,9 +86,6 @@ impl OpenNodes {
 
     /// Takes a node and gives back another one, in one step: what is given back becomes the
     /// first of the list, so the list's first word is stored once.
-    ///
-    /// # Safety
-    /// The obligations are those of [`Self::give`].
     pub(crate) unsafe fn exchange<L: Lane>(&self, lane: &L, back: u32) -> u32 {
         let (free, used) = (at(self.free, FREE), at(self.free, USED));
         // SAFETY: as in `take` and `give`.

@@ -49,9 +49,6 @@ impl OpenTable {
     }
 
     /// Loads the slots from `slot` on.
-    ///
-    /// # Safety
-    /// The lock is held.
     pub(crate) unsafe fn probe<L: Lane>(&self, lane: &L, slot: u32) -> [u64; PROBES] {
         core::array::from_fn(|j| {
             let slot = slot.wrapping_add(j as u32) & self.mask;
@@ -62,9 +59,6 @@ impl OpenTable {
     }
 
     /// Stores a key with its value into a slot.
-    ///
-    /// # Safety
-    /// The lock is held.
     pub(crate) unsafe fn set<L: Lane>(&self, lane: &L, slot: u32, key: u32, value: u32) {
         // SAFETY: the mask keeps slots in the array.
         unsafe { lane.store_relaxed_64(at(self.slots, slot & self.mask), word_of(key, value)) }
@@ -72,9 +66,6 @@ impl OpenTable {
 
     /// Searches for a key from its home on, whose slots `words` has. A full table ends the
     /// search at some slot that is not the key's.
-    ///
-    /// # Safety
-    /// The lock is held.
     pub(crate) unsafe fn find<L: Lane>(
         &self,
         lane: &L,
@@ -105,9 +96,6 @@ impl OpenTable {
     }
 
     /// Empties a slot, and moves back what was placed after it for lack of it.
-    ///
-    /// # Safety
-    /// The lock is held.
     pub(crate) unsafe fn remove<L: Lane>(&self, lane: &L, slot: u32) {
         let (mut hole, mut here) = (slot, slot.wrapping_add(1) & self.mask);
         let mut probed = 0;

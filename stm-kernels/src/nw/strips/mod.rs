@@ -2,10 +2,10 @@
 //! as the values that it needs are there.
 //!
 //! A matrix is cut into *strips* of [`ROWS`] rows a lane, and a warp computes a strip. In one step
-//! a lane computes a block of [`ROWS`] rows and [`COLUMNS`] columns; lane `l` is `l` steps behind
-//! lane 0, so the values above its block are what the lane before it computed last, and come by a
-//! shuffle. The values below the strip go into a row of channels ([`stm_sync::channel`]), one a
-//! column, which the warp of the next strip reads.
+//! a lane computes a block of [`ROWS`] rows and [`COLUMNS`] columns (`sweep`); lane `l` is `l` steps
+//! behind lane 0, so the values above its block are what the lane before it computed last, and come
+//! by a shuffle. The values below the strip go into a row of channels ([`stm_sync::channel`]), one a
+//! column, which the warp of the next strip reads (`edges`).
 //!
 //! A channel is a word with a value and a tag, the number of the strip that put it. So one
 //! load is both the wait for a value and its fetch, and one store both puts and signals it,
@@ -20,43 +20,14 @@
 //! A first strip that is not full has rows of padding above the matrix ([`nw`](super)), the last
 //! block has columns of padding behind it, and lanes that begin late have some before it. In these
 //! they compute column 0 as the recurrence has it, so no step is a special one.
-//!
-//! | module | is |
-//! | --- | --- |
-//! | `sweep` | a lane's blocks |
-//! | `edges` | the values above and below a strip, between channels and shared memory |
-
-/// Makes the array of `$value` for each `$j` below 4, spelled out, because a compiler may
-/// keep a loop and with it the array in memory.
-macro_rules! four {
-    ($j:ident => $value:expr) => {
-        [
-            {
-                const $j: usize = 0;
-                $value
-            },
-            {
-                const $j: usize = 1;
-                $value
-            },
-            {
-                const $j: usize = 2;
-                $value
-            },
-            {
-                const $j: usize = 3;
-                $value
-            },
-        ]
-    };
-}
 
 mod edges;
 mod sweep;
 
 use super::{NEVER, constant, full_warp};
+use crate::{rows::alone, spelled::spelled};
 use edges::{Above, Below, Letters, Row};
-use stm_core::{Lane, TArray, kernel_alone};
+use stm_core::{Lane, TArray};
 use stm_sync::channel::{Found, TChannels};
 use sweep::Sweep;
 
@@ -108,7 +79,6 @@ impl Strip {
     }
 }
 
-/// The parameters of [`Strips`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct StripsParams {
@@ -123,9 +93,7 @@ pub struct StripsParams {
     pub channels: TChannels<u32>,
     /// One word, 0 before the launch: the next strip.
     pub next: TArray<u32>,
-    /// The number of strips.
     pub count: u32,
-    /// The number of letters.
     pub alphabet: u32,
     /// What a gap costs when it begins, negated; 0 with linear gaps.
     pub open: i32,
@@ -169,43 +137,38 @@ pub struct Strips<const AFFINE: bool>;
 impl<const AFFINE: bool> Strips<AFFINE> {
     #[inline(always)]
     fn body<L: Lane>(lane: &L, p: &StripsParams) {
-        all_strips::<L, AFFINE>(lane, p);
-    }
-}
-
-#[inline(always)]
-fn all_strips<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams) {
-    let warp = full_warp(lane);
-    let Some(next) = p.next.get(0) else { return };
-    let warps = lane.block_dim() / lane.warp_width();
-    fill_scores(lane, p);
-    // A warp mostly draws its number first, and then one that is the number of all warps
-    // further on, so what is loaded for that number arrives together with the draw.
-    // It is shuffled so that the assembler sees that it is one for all lanes, and with it
-    // all branches that depend on the strip.
-    let first = lane.block_index() * warps + lane.warp_index();
-    // SAFETY: all lanes of the warp come here.
-    let mut guess = unsafe { lane.shuffle_32(warp, first, 0) };
-    loop {
-        let mut drawn = 0;
-        if lane.lane_index() == 0 {
-            // SAFETY: a live word. Relaxed: it only counts.
-            drawn = unsafe { lane.fetch_add_relaxed_32(next, 1) };
+        let warp = full_warp(lane);
+        let Some(next) = p.next.get(0) else { return };
+        let warps = lane.block_dim() / lane.warp_width();
+        fill_scores(lane, p);
+        // A warp mostly draws its number first, and then one that is the number of all warps
+        // further on, so what is loaded for that number arrives together with the draw.
+        // It is shuffled so that the assembler sees that it is one for all lanes, and with it
+        // all branches that depend on the strip.
+        let first = lane.block_index() * warps + lane.warp_index();
+        // SAFETY: all lanes of the warp come here.
+        let mut guess = unsafe { lane.shuffle_32(warp, first, 0) };
+        loop {
+            let mut drawn = 0;
+            if lane.lane_index() == 0 {
+                // SAFETY: a live word. Relaxed: it only counts.
+                drawn = unsafe { lane.fetch_add_relaxed_32(next, 1) };
+            }
+            let mut strip = load_strip(lane, p, guess);
+            // SAFETY: all lanes of the warp come here, as what they return by is the same
+            // for all.
+            drawn = unsafe { lane.shuffle_32(warp, drawn, 0) };
+            if drawn >= p.count {
+                return;
+            }
+            if drawn != guess {
+                strip = load_strip(lane, p, drawn);
+            }
+            if !one_strip::<L, AFFINE>(lane, p, &strip) {
+                return;
+            }
+            guess = drawn + lane.grid_dim() * warps;
         }
-        let mut strip = load_strip(lane, p, guess);
-        // SAFETY: all lanes of the warp come here, as what they return by is the same
-        // for all.
-        drawn = unsafe { lane.shuffle_32(warp, drawn, 0) };
-        if drawn >= p.count {
-            return;
-        }
-        if drawn != guess {
-            strip = load_strip(lane, p, drawn);
-        }
-        if !one_strip::<L, AFFINE>(lane, p, &strip) {
-            return;
-        }
-        guess = drawn + lane.grid_dim() * warps;
     }
 }
 
@@ -240,7 +203,7 @@ fn fill_scores<L: Lane>(lane: &L, p: &StripsParams) {
     while first < pairs {
         // The last ones repeat the last pair.
         let pair = |k: u32| (first + k * width + me).min(pairs - 1);
-        let found = four!(K => constant(lane, &p.scores, u64::from(pair(K as u32))));
+        let found = spelled!(K of 4 => constant(lane, &p.scores, u64::from(pair(K))));
         let mut k = 0;
         while k < 4 {
             // SAFETY: in the warp's part of shared memory (`shared_words`).
@@ -257,12 +220,12 @@ fn fill_scores<L: Lane>(lane: &L, p: &StripsParams) {
 fn fill_profile<L: Lane>(lane: &L, p: &StripsParams, strip: &Strip, profile: u32, scores: u32) {
     let (me, width) = (lane.lane_index(), lane.warp_width());
     let row_letters = constant(lane, &p.letters, u64::from(strip.rows_at + me));
-    let of_row = four!(R => scores + (row_letters >> (8 * R) & 0xFF) * p.alphabet);
+    let of_row = spelled!(R of 4 => scores + (row_letters >> (8 * R) & 0xFF) * p.alphabet);
     let mut letter = 0;
     while letter < p.alphabet {
         // SAFETY: in the warp's part of shared memory (`shared_words`), at a multiple of 4.
         unsafe {
-            let found = four!(R => lane.shared_load_32(of_row[R] + letter));
+            let found = spelled!(R of 4 => lane.shared_load_32(of_row[R as usize] + letter));
             lane.shared_store_32x4(profile + letter * width * ROWS, found);
         }
         letter += 1;
@@ -327,7 +290,7 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
     // What column 0 has, in this lane's rows and above them.
     let first_row = me * ROWS;
     let at_left = |row: u32| if row < strip.padding { 0 } else { strip.left };
-    let left = four!(R => at_left(first_row + R as u32));
+    let left = spelled!(R of 4 => at_left(first_row + R));
     let corner = if strip.takes == 0 && first_row <= strip.padding {
         0
     } else {
@@ -431,15 +394,7 @@ fn one_strip<L: Lane, const AFFINE: bool>(lane: &L, p: &StripsParams, strip: &St
     true
 }
 
-kernel_alone!(
-    Strips<false>,
-    StripsParams,
-    "nw_strips_linear",
-    "nw" / "strips"
-);
-kernel_alone!(
-    Strips<true>,
-    StripsParams,
-    "nw_strips_affine",
-    "nw" / "strips"
-);
+alone! {
+    Strips<false>: StripsParams ["nw_strips_linear", "nw" / "strips"];
+    Strips<true>: StripsParams ["nw_strips_affine", "nw" / "strips"];
+}

@@ -1,6 +1,7 @@
 //! A lane's blocks of a strip.
 
 use super::{COLUMNS, ROWS, full_warp, stage_columns, stage_steps};
+use crate::spelled::spelled;
 use core::mem;
 use stm_core::Lane;
 
@@ -42,10 +43,10 @@ impl<L: Lane, const AFFINE: bool> Sweep<'_, L, AFFINE> {
         let below = stage + 2 * columns;
         let source = me.saturating_sub(1);
         // SAFETY: all lanes of the warp come here.
-        let mut edge = four!(C => unsafe {
-            let score = lane.shuffle_32(warp, self.bottom[C][0].cast_unsigned(), source);
+        let mut edge = spelled!(C of 4 => unsafe {
+            let score = lane.shuffle_32(warp, self.bottom[C as usize][0].cast_unsigned(), source);
             let gap = if AFFINE {
-                lane.shuffle_32(warp, self.bottom[C][1].cast_unsigned(), source)
+                lane.shuffle_32(warp, self.bottom[C as usize][1].cast_unsigned(), source)
             } else {
                 0
             };
@@ -65,28 +66,29 @@ impl<L: Lane, const AFFINE: bool> Sweep<'_, L, AFFINE> {
             } else {
                 [0; 4]
             };
-            edge = four!(C => [scores[C].cast_signed(), gaps[C].cast_signed()]);
+            edge = spelled!(C of 4 => [scores[C as usize].cast_signed(), gaps[C as usize].cast_signed()]);
         }
-        let scores = four!(C => {
+        let scores = spelled!(C of 4 => {
             let letter = word >> (8 * C) & 0xFF;
             // SAFETY: in the profile, as letters are below `alphabet`; the host
             // makes them so.
             unsafe { lane.shared_load_32x4(self.profile + letter * width * ROWS) }
         });
-        self.bottom = four!(C => {
-            let [mut up, mut gap] = edge[C];
+        self.bottom = spelled!(C of 4 => {
+            let [mut up, mut gap] = edge[C as usize];
             let mut diagonal = self.corner;
             self.corner = up;
-            let cells = four!(R => {
-                let matched = mem::replace(&mut diagonal, self.left[R]) + scores[C][R].cast_signed();
+            let cells = spelled!(R of 4 => {
+                let (c, r) = (C as usize, R as usize);
+                let matched = mem::replace(&mut diagonal, self.left[r]) + scores[c][r].cast_signed();
                 up = if AFFINE {
-                    self.gap_left[R] = self.gap_left[R].max(self.left[R] + open);
+                    self.gap_left[r] = self.gap_left[r].max(self.left[r] + open);
                     gap = gap.max(up + open);
-                    matched.max(self.gap_left[R]).max(gap)
+                    matched.max(self.gap_left[r]).max(gap)
                 } else {
-                    matched.max(self.left[R]).max(up)
+                    matched.max(self.left[r]).max(up)
                 };
-                self.left[R] = up;
+                self.left[r] = up;
                 up
             });
             [cells[3], gap]
@@ -97,11 +99,14 @@ impl<L: Lane, const AFFINE: bool> Sweep<'_, L, AFFINE> {
             let to = below + slot * COLUMNS;
             // SAFETY: in the warp's part of shared memory, at a multiple of 4.
             unsafe {
-                lane.shared_store_32x4(to, four!(C => self.bottom[C][0].cast_unsigned()));
+                lane.shared_store_32x4(
+                    to,
+                    spelled!(C of 4 => self.bottom[C as usize][0].cast_unsigned()),
+                );
                 if AFFINE {
                     lane.shared_store_32x4(
                         to + columns,
-                        four!(C => self.bottom[C][1].cast_unsigned()),
+                        spelled!(C of 4 => self.bottom[C as usize][1].cast_unsigned()),
                     );
                 }
             }
