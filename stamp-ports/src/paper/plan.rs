@@ -11,7 +11,9 @@ use crate::error::Result;
 use crate::head::Head;
 use crate::measure::launches::{BLOCK_OF_ONE_WORKER, QUICK_TRANSACTIONS, Room, TRANSACTIONS};
 use crate::measure::search::Effort;
-use crate::variants::{AskedVariant, parse_list};
+use crate::points::parse_names;
+use crate::store::NameList;
+use crate::variants::AskedVariant;
 use crate::workloads::AnyInput;
 use crate::workloads::input::Occasion;
 use crate::workloads::workload::Sizes;
@@ -19,48 +21,26 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
 
-/// A section of the document that can be measured alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Section {
-    Fig2,
-    Fig3,
-    Fig4,
-    Fig5,
-    Table1,
-}
-
-impl Section {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Fig2, Self::Fig3, Self::Fig4, Self::Fig5, Self::Table1];
-
-    /// Their names at the command line, and what they show.
-    pub(crate) const TOLD: [(&str, &str); 5] = [
-        (
-            "fig2",
-            "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
-             is searched",
-        ),
-        ("fig3", "Figure 3: throughput by threads"),
-        ("fig4", "Figure 4: EigenBench by shared words and locks"),
-        ("fig5", "Figure 5: where the time goes"),
-        (
-            "table1",
-            "Table 1: what the workloads' transactions are like",
-        ),
-    ];
-
-    pub(crate) const fn name(self) -> &'static str {
-        Self::TOLD[self as usize].0
-    }
-}
+/// The sections of the document that can be measured alone, and what they show.
+pub(crate) const SECTIONS: [(&str, &str); 5] = [
+    (
+        "fig2",
+        "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
+         is searched",
+    ),
+    ("fig3", "Figure 3: throughput by threads"),
+    ("fig4", "Figure 4: EigenBench by shared words and locks"),
+    ("fig5", "Figure 5: where the time goes"),
+    (
+        "table1",
+        "Table 1: what the workloads' transactions are like",
+    ),
+];
 
 /// Reads `all` or names separated by commas; `table2` is found with `fig2`.
-pub(super) fn parse_sections(text: &str) -> Result<Vec<Section>> {
+pub(super) fn parse_sections(text: &str) -> Result<NameList> {
     let text = text.replace("table2", "fig2");
-    parse_list(&text, &Section::ALL, Section::name, |name, names| {
-        let known = names.join(", ");
-        format!("there is no figure {name:?}: known are {known} and all")
-    })
+    parse_names(&text, "figure", &SECTIONS.map(|section| section.0))
 }
 
 /// The variants of Figure 4.
@@ -331,7 +311,7 @@ mod tests {
     #[test]
     fn figures_are_read_by_name() {
         let sections = parse_sections("fig3, fig2,table2").unwrap();
-        assert_eq!(sections, [Section::Fig3, Section::Fig2]);
+        assert_eq!(sections, ["fig3", "fig2"]);
         let error = parse_sections("fig9").unwrap_err().to_string();
         has(&error, "\"fig9\" | table1");
     }

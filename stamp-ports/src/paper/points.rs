@@ -2,7 +2,7 @@
 
 use super::document::{Paper, is_of};
 use super::measure::Bench;
-use super::plan::{FIG4_VARIANTS, Plan, Section};
+use super::plan::{FIG4_VARIANTS, Plan};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::variants::AskedVariant;
@@ -17,24 +17,24 @@ const EIGENBENCH: &str = "eigenbench";
 /// Points that are measured by one command or again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unit {
-    pub(super) section: Section,
+    pub(super) section: &'static str,
     workload: &'static str,
 }
 
 impl Unit {
     /// Returns the units of these sections and workloads: Figure 4 has one workload.
-    pub(super) fn all(sections: &[Section], workloads: &[&'static str]) -> Vec<Self> {
+    pub(super) fn all(sections: &[&'static str], workloads: &[&'static str]) -> Vec<Self> {
         let of = |&workload| {
             let units = sections
                 .iter()
                 .map(move |&section| Self { section, workload });
-            units.filter(|unit| unit.section != Section::Fig4 || unit.workload == EIGENBENCH)
+            units.filter(|unit| unit.section != "fig4" || unit.workload == EIGENBENCH)
         };
         workloads.iter().flat_map(of).collect()
     }
 
     pub(super) fn name(self) -> String {
-        format!("{} {}", self.section.name(), self.workload)
+        format!("{} {}", self.section, self.workload)
     }
 }
 
@@ -59,20 +59,20 @@ impl Paper {
     pub(super) fn forget(&mut self, unit: Unit) {
         let (name, workload) = (unit.name(), unit.workload);
         // With a result goes the verdict on its isolation.
-        let judged = (unit.section == Section::Fig2).then(|| format!("isolation {workload}"));
+        let judged = (unit.section == "fig2").then(|| format!("isolation {workload}"));
         for piece in &mut self.pieces {
             (piece.units).retain(|known| *known != name && Some(known) != judged.as_ref());
         }
         match unit.section {
-            Section::Fig2 => {
+            "fig2" => {
                 self.speedups.retain(|s| s.workload != workload);
                 self.critical_sections.retain(|s| !s.is_of(workload));
                 self.search.retain(|t| t.workload != workload);
             }
-            Section::Fig3 => self.threads.retain(|t| t.workload != workload),
-            Section::Fig4 => self.eigenbench.clear(),
-            Section::Fig5 => self.breakdown.retain(|b| b.workload != workload),
-            Section::Table1 => self
+            "fig3" => self.threads.retain(|t| t.workload != workload),
+            "fig4" => self.eigenbench.clear(),
+            "fig5" => self.breakdown.retain(|b| b.workload != workload),
+            _ => self
                 .characteristics
                 .retain(|c| !is_of(&c.workload, workload)),
         }
@@ -80,7 +80,7 @@ impl Paper {
 
     pub(super) fn failed(&self, unit: Unit) -> bool {
         let (mut speedups, mut sections) = (self.speedups.iter(), self.critical_sections.iter());
-        unit.section == Section::Fig2
+        unit.section == "fig2"
             && (speedups.any(|s| s.workload == unit.workload && !s.verified)
                 || sections.any(|s| s.is_of(unit.workload) && !s.verified))
     }
@@ -154,7 +154,7 @@ pub(super) fn groups(
         };
         let (mut points, mut apart) = (Vec::new(), None);
         let lacks = |section| units.iter().copied().find(|unit| unit.section == section);
-        if let Some(unit) = lacks(Section::Fig2) {
+        if let Some(unit) = lacks("fig2") {
             points.extend(
                 AskedVariant::all()
                     .into_iter()
@@ -168,13 +168,13 @@ pub(super) fn groups(
                 points.push(unit.point(|bench, paper| bench.critical_sections(paper)));
             }
         }
-        if let Some(unit) = lacks(Section::Table1) {
+        if let Some(unit) = lacks("table1") {
             points.push(unit.point(|bench, paper| bench.characteristics(paper)));
         }
-        if let Some(unit) = lacks(Section::Fig3) {
+        if let Some(unit) = lacks("fig3") {
             points.extend(unit.threads(plan, input.is_by_blocks()));
         }
-        if let Some(unit) = lacks(Section::Fig5) {
+        if let Some(unit) = lacks("fig5") {
             let bar = |alone| unit.point(move |bench, paper| bench.breakdown(paper, alone));
             points.push(bar(false));
             match plan.alone_input(name, seed)? {
@@ -185,7 +185,7 @@ pub(super) fn groups(
         groups.push((input, points));
         groups.extend(apart);
     }
-    for &unit in lacking.iter().filter(|unit| unit.section == Section::Fig4) {
+    for &unit in lacking.iter().filter(|unit| unit.section == "fig4") {
         groups.extend(plan.fig4_sizes().iter().map(|&hot_words| {
             let input = AnyInput::Eigenbench(Eigenbench::of_hot_words(hot_words));
             (input, unit.eigenbench(plan, hot_words.into()))

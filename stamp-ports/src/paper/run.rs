@@ -3,7 +3,7 @@
 
 use super::document::Paper;
 use super::measure::Bench;
-use super::plan::{LOCKS, Piece, Plan, Section, parse_sections};
+use super::plan::{LOCKS, Piece, Plan, SECTIONS, parse_sections};
 use super::points::{Unit, groups};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
@@ -23,7 +23,7 @@ pub(crate) struct PaperSpec {
     pub bench: BenchSpec,
     /// A part, several separated by commas, or all
     #[arg(long, value_name = "NAME,...", value_parser = parse_sections, default_value = "all")]
-    pub only: SectionList,
+    pub only: NameList,
     /// A workload, several separated by commas, or all
     #[arg(long, value_name = "NAME,...", value_parser = parse_names, default_value = "all")]
     pub workload: NameList,
@@ -31,9 +31,6 @@ pub(crate) struct PaperSpec {
     #[arg(long)]
     pub retry: bool,
 }
-
-/// Several sections in one argument.
-pub(crate) type SectionList = std::vec::Vec<Section>;
 
 /// Measures what the document lacks; `command` is how the program was called.
 /// Returns the document and its file.
@@ -52,7 +49,7 @@ pub(crate) fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Resu
             "--out {out}: {why}: begin anew with --fresh, or name another folder"
         )));
     }
-    let all = Unit::all(&Section::ALL, &all_workloads());
+    let all = Unit::all(&SECTIONS.map(|section| section.0), &all_workloads());
     let mut asked = Unit::all(&spec.only, &spec.workload);
     for &unit in &all {
         let again = spec.retry && asked.contains(&unit) && document.failed(unit);
@@ -86,7 +83,7 @@ fn measure(
     // The unit of each point, in the order of measuring.
     let units = groups.iter().flat_map(|(_, points)| points);
     let units: Vec<Unit> = units.map(|point| point.unit).collect();
-    let mut meter = Meter::new(units.iter().map(|unit| unit.section.name()));
+    let mut meter = Meter::new(units.iter().map(|unit| unit.section));
     // A unit begins only while there is time.
     let ends = |at: usize, store: &Store<Paper>| {
         let begins = at == 0 || units[at - 1] != units[at];
@@ -116,7 +113,7 @@ fn measure(
                 }
             }
             store.save()?;
-            let section = point.unit.section.name();
+            let section = point.unit.section;
             let what = format!("{section} {} {what}", input.name());
             meter.done(section, point_began.elapsed(), &what);
             at += 1;
