@@ -102,7 +102,7 @@ impl Plan<'_> {
             progress.begin(format_args!("{name} {} on {id}", row.variant()));
             let spec = self.shortened(row, &mut runner)?;
             let report = if self.args.profile {
-                runner.profile(&spec)?.0
+                runner.profile(&spec)?
             } else {
                 runner.measure(&spec)?
             };

@@ -131,39 +131,35 @@ impl<'a> Runner<'a> {
     }
 
     /// Measures as [`measure`](Self::measure) does, and then as often by a kernel that reads the
-    /// lanes' clocks: the profile is of the launch with the median time. It is in the report, too.
+    /// lanes' clocks: the profile is of the launch with the median time.
     /// A report that is not verified may have none.
-    ///
-    /// # Errors
-    /// The errors of [`measure`](Self::measure); a lane whose phases are not its time.
-    pub fn profile(&mut self, spec: &RunSpec) -> Result<(RunReport, Option<Profile>)> {
+    pub(crate) fn profile(&mut self, spec: &RunSpec) -> Result<RunReport> {
         if !self.algorithm(spec).has_profile() {
             return Err(no_profile_of(spec.variant));
         }
         let mut report = self.measure(spec)?;
         if !report.is_as_asked() {
-            return Ok((report, None));
+            return Ok(report);
         }
         let (mut stm, _) = self.begin(spec, Observation::Profile)?;
         let (blocks, threads) = spec.shape;
         let mut rows = ProfileRows::new(self.device, Launch::new(blocks, threads))?;
         stm.observe(rows.probe());
         let mut wrong = None;
-        let launched = self.launches(&mut stm, spec, Some(&mut rows), &mut wrong);
-        let wrong = match (launched, wrong) {
-            (Err(error), _) if error.is_of_this_run_only() => error.to_string(),
-            (Err(error), _) => return Err(error),
-            (_, Some(wrong)) => wrong,
-            (Ok(mut runs), None) => {
-                let (run, profile) = runs.swap_remove(runs.len() / 2);
+        match self.launches(&mut stm, spec, Some(&mut rows), &mut wrong) {
+            Err(error) if error.is_of_this_run_only() => wrong = Some(error.to_string()),
+            runs => {
+                let runs = runs?;
+                let (run, profile) = &runs[runs.len() / 2];
                 let cost = ms(run.time) / report.time_ms.median.max(1e-6);
-                report.profile = Some(Breakdown::new(&profile, cost));
-                return Ok((report, Some(profile)));
+                report.profile = Some(Breakdown::new(profile, cost));
             }
-        };
-        report.verified = false;
-        report.error = Some(format!("with the profiler: {wrong}"));
-        Ok((report, None))
+        }
+        if let Some(wrong) = wrong {
+            (report.verified, report.profile) = (false, None);
+            report.error = Some(format!("with the profiler: {wrong}"));
+        }
+        Ok(report)
     }
 
     /// Makes the memory and the kernels of a run, and returns what the driver took for these.

@@ -327,7 +327,7 @@ impl<'s, 'a> Bench<'s, 'a> {
             let tried = self.search.probe(resolved, LOCKS, spec.shape)?;
             spec.transactions = (self.search).fill(self.plan.alone, tried.tx_per_s);
         }
-        let (report, _) = self.search.runner.profile(&spec)?;
+        let report = self.search.runner.profile(&spec)?;
         let Some(profile) = report.profile.filter(|_| report.verified) else {
             let why = report.error.unwrap_or_else(|| "no lane ran".into());
             return Err(Error::Usage(why));

@@ -77,12 +77,30 @@ impl Measured {
         quick: bool,
     ) -> Result<()> {
         let (runs, stm) = (self.runs.len(), self.stm.runs.len());
-        let sizes = workload.sizes();
+        let (room, sizes) = (Room::of(device), workload.sizes());
         self.verifies.insert(sizes.name(), sizes.verifies());
         self.asked.push((sizes.name(), spec.transactions_of(sizes)));
-        self.add_contenders(device, workload, spec, quick)?;
+        for contender in workload.contenders() {
+            let shapes = match contender.kind {
+                ContenderKind::Excluding => continue,
+                ContenderKind::CriticalSection => {
+                    room.shapes_of_critical_sections(sizes.by_blocks(), quick)
+                }
+                _ => room.wide_shapes(quick),
+            };
+            let setting = Setting {
+                seed: spec.seed,
+                transactions: spec.transactions_of(sizes),
+                repeat: spec.repeat,
+                measure: search::MEASURE,
+            };
+            let (run, tried) = search::measure(device, sizes, &contender, (&shapes, setting))?;
+            self.runs.push(run);
+            self.search.extend(tried);
+        }
         if !spec.variants.is_empty() {
-            self.add_stm(device, workload, spec, quick)?;
+            let shapes = stm_shapes(&room, sizes, spec, quick);
+            self.add_stm(device, workload, spec, &shapes)?;
         }
         if let Some(accesses) = sizes.accesses() {
             self.add_bounds(accesses, runs, stm);
@@ -123,10 +141,9 @@ impl Measured {
         device: &AnyDevice,
         workload: &AnyWorkload,
         spec: &SearchSpec,
-        quick: bool,
+        shapes: &[(u32, u32)],
     ) -> Result<()> {
-        let shapes = stm_shapes(&Room::of(device), workload.sizes(), spec, quick);
-        spec.search(device, workload, &shapes, &mut self.stm)?;
+        spec.search(device, workload, shapes, &mut self.stm)?;
         let fast = Variant::Fast.into();
         let adds = workload.with_adds();
         if let Some(adds) = adds.filter(|_| spec.variants.contains(&fast)) {
@@ -135,42 +152,13 @@ impl Measured {
                 ..spec.clone()
             };
             let (runs, tried) = (self.stm.runs.len(), self.stm.tried.len());
-            of_fast.search(device, &adds, &shapes, &mut self.stm)?;
+            of_fast.search(device, &adds, shapes, &mut self.stm)?;
             for run in &mut self.stm.runs[runs..] {
                 run.variant = FAST_ADDS;
             }
             for tried in &mut self.stm.tried[tried..] {
                 tried.variant = FAST_ADDS.into();
             }
-        }
-        Ok(())
-    }
-
-    fn add_contenders(
-        &mut self,
-        device: &AnyDevice,
-        workload: &AnyWorkload,
-        spec: &SearchSpec,
-        quick: bool,
-    ) -> Result<()> {
-        let (room, sizes) = (Room::of(device), workload.sizes());
-        for contender in workload.contenders() {
-            let shapes = match contender.kind {
-                ContenderKind::Excluding => continue,
-                ContenderKind::CriticalSection => {
-                    room.shapes_of_critical_sections(sizes.by_blocks(), quick)
-                }
-                _ => room.wide_shapes(quick),
-            };
-            let setting = Setting {
-                seed: spec.seed,
-                transactions: spec.transactions_of(sizes),
-                repeat: spec.repeat,
-                measure: search::MEASURE,
-            };
-            let measured = search::measure(device, sizes, &contender, (&shapes, setting))?;
-            self.runs.push(measured.0);
-            self.search.extend(measured.1);
         }
         Ok(())
     }
