@@ -248,8 +248,10 @@ mod tests {
     #[test]
     fn who_waits_is_told_what_for() {
         let progress = Progress::new();
-        let mut phases = Phases::default();
-        phases.progress = Some(progress.clone());
+        let mut phases = Phases {
+            progress: Some(progress.clone()),
+            ..Phases::default()
+        };
         progress.begin("ra fast");
         let shown = phases.time(Phase::Load, || progress.shown());
         assert_eq!(shown, "ra fast: compiling the kernel (driver)");

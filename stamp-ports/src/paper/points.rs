@@ -141,6 +141,10 @@ impl Unit {
 
 /// Returns all points of these units in the order of measuring, by the input whose data they share:
 /// a unit's points are one after the other.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "a method is of a bench with one lifetime, and a point of any"
+)]
 pub(super) fn groups(
     plan: &Plan,
     lacking: &[Unit],
@@ -155,11 +159,8 @@ pub(super) fn groups(
         let (mut points, mut apart) = (Vec::new(), None);
         let lacks = |section| units.iter().copied().find(|unit| unit.section == section);
         if let Some(unit) = lacks("fig2") {
-            points.extend(
-                AskedVariant::all()
-                    .into_iter()
-                    .map(|variant| unit.point(move |bench, paper| bench.speedup(paper, variant))),
-            );
+            let all = AskedVariant::all().into_iter();
+            points.extend(all.map(|v| unit.point(move |bench, paper| bench.speedup(paper, v))));
             // Whatever the sizes are.
             let small = AnyInput::sized(name, Occasion::Quick);
             let small = small.map(|input| input.make(seed)).transpose()?;

@@ -186,12 +186,11 @@ pub(crate) fn measure(
         is_slow: kind == ContenderKind::CriticalSection,
     };
     let tried = bench.search(shapes)?;
-    let best = tried.first().unwrap_or(&first);
-    let shape = (best.blocks, best.threads);
-    let launched = if bench.is_slow && !is_whole && !tried.is_empty() {
-        bench.fill(ms(setting.measure), best.each_ms())
-    } else {
-        transactions
+    let best = tried.first();
+    let shape = best.map_or((1, 1), |t| (t.blocks, t.threads));
+    let launched = match best.filter(|_| bench.is_slow && !is_whole) {
+        Some(best) => bench.fill(ms(setting.measure), best.each_ms()),
+        None => transactions,
     };
     let is_unsafe = kind == ContenderKind::Unsynchronised;
     let (mut times, mut wrong) = (Vec::new(), None);
@@ -213,6 +212,7 @@ pub(crate) fn measure(
     let mut parameters = of.parameters();
     parameters.retain(|(_, value)| value.is_u64());
     let owned = |(name, value): (&str, Value)| (name.to_owned(), value);
+    let is_all = launched == transactions;
     let run = ContenderReport {
         workload,
         name,
@@ -222,11 +222,7 @@ pub(crate) fn measure(
         blocks: shape.0,
         threads: shape.1,
         transactions: made,
-        transactions_full: if launched == transactions {
-            made
-        } else {
-            transactions
-        },
+        transactions_full: if is_all { made } else { transactions },
         seed: setting.seed,
         repeat: times.len() as u32,
         time_ms,
