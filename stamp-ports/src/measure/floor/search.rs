@@ -7,7 +7,7 @@
 //!    asked for.
 //!
 //! Critical sections run one after the other, so one of a million transactions takes seconds. They
-//! are tried with fewer, and measured with as many as fit in [`MEASURE_MS`], which the report
+//! are tried with fewer, and measured with as many as fit in [`MEASURE`], which the report
 //! states; an input that says itself how many there are is measured whole.
 
 use crate::devices::AnyDevice;
