@@ -158,7 +158,6 @@ pub(crate) fn add_missing<T: Document>(
     store: &mut Store<T>,
     of: fn(&mut T) -> &mut Vec<Point>,
     (everything, parts): (&[Asked], &[&str]),
-    has_time: impl Fn() -> bool,
     mut measure: impl FnMut(&Asked) -> Result<Point>,
 ) -> Result<bool> {
     let there = of(&mut store.document);
@@ -168,7 +167,7 @@ pub(crate) fn add_missing<T: Document>(
     wanted.retain(|asked| parts.contains(&asked.part.as_str()) && lacks(asked));
     let mut meter = Meter::new(wanted.iter().map(|asked| asked.part.as_str()));
     for asked in wanted {
-        if !has_time() {
+        if !store.has_time() {
             break;
         }
         let began = Instant::now();

@@ -53,12 +53,6 @@ impl BenchSpec {
         let command = published(command, &self.out);
         Head::new(format, device, &command, (self.quick, self.seed))
     }
-
-    /// Returns whether something further may begin, if the command began then.
-    pub(crate) fn has_time(&self, began: Instant) -> bool {
-        self.seconds
-            .is_none_or(|seconds| began.elapsed() < Duration::from_secs(seconds))
-    }
 }
 
 /// Returns the device that is asked for, or the one that suits the size.
@@ -67,7 +61,7 @@ pub(crate) fn chosen(device: Option<Choice>, quick: bool) -> Choice {
 }
 
 /// A document that grows point by point.
-pub trait Document: Serialize + DeserializeOwned {
+pub trait Document: Serialize + DeserializeOwned + Default {
     /// Its format's name.
     const FORMAT: &'static str;
     /// The command that writes it.
@@ -77,11 +71,15 @@ pub trait Document: Serialize + DeserializeOwned {
     /// The sections that stand behind the head in this order; others follow them.
     const SECTIONS: &'static [&'static str] = &[];
 
-    /// Begins one.
-    fn begin(head: Head) -> Self;
-
     /// Its head.
     fn head(&mut self) -> &mut Head;
+
+    /// Begins one.
+    fn begin(head: Head) -> Self {
+        let mut document = Self::default();
+        *document.head() = head;
+        document
+    }
 
     /// Sets what follows from its points.
     fn finish(&mut self) {}
@@ -122,6 +120,8 @@ pub struct Store<T> {
     pub(crate) document: T,
     pub(crate) path: PathBuf,
     began: Instant,
+    /// The time that the command has.
+    limit: Option<Duration>,
     seconds_before: f64,
 }
 
@@ -162,9 +162,15 @@ impl<T: Document> Store<T> {
         Ok(Self {
             path,
             began: Instant::now(),
+            limit: spec.seconds.map(Duration::from_secs),
             seconds_before: document.head().seconds,
             document,
         })
+    }
+
+    /// Returns whether something further may begin.
+    pub(crate) fn has_time(&self) -> bool {
+        self.limit.is_none_or(|limit| self.began.elapsed() < limit)
     }
 
     pub(crate) fn save(&mut self) -> Result<()> {

@@ -177,6 +177,11 @@ fn a_piece_ends_after_its_time_and_the_next_goes_on() {
         assert_eq!(bars.len(), 2, "{workload}");
         assert!(bars.iter().any(is_alone), "{workload}");
     }
+    let row = those(&found, "characteristics", &json!({"workload": "ra"}))[0];
+    assert_eq!(
+        (real(&row["reads_per_tx"]), real(&row["writes_per_tx"])),
+        (16.0, 16.0)
+    );
     let bars = list(&found["breakdown"]);
     assert!(bars.iter().all(|b| number(&b["transactions"]) > 0));
 }

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::head::UNKNOWN;
 use crate::measure::TimeMs;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,17 +23,9 @@ pub(crate) struct Program {
     cache: TempDir,
 }
 
-#[derive(Serialize)]
-pub(crate) struct Identity {
-    pub file: String,
-    pub version: String,
-    /// The commit that it was built from, where it knows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// The checksum of the PTX that it carries, where it says so.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ptx: Option<String>,
-}
+/// A program's file and version, and the commit that it was built from and the checksum of the PTX
+/// that it carries, where it says so.
+pub(crate) type Identity = BTreeMap<&'static str, String>;
 
 /// What `stamp run --json` prints about a run, as far as it is needed here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -147,18 +140,15 @@ impl Program {
             let why = format!("it is no `stamp`: asked for its --version, {said}");
             return Err(refused(&self.path, why));
         };
-        let known = |what: &str| {
-            let mut lines = ended.out.lines().skip(1);
-            let value = lines.find_map(|line| line.strip_prefix(what));
-            value.filter(|value| *value != UNKNOWN).map(str::to_owned)
-        };
         let file = self.path.file_name().unwrap_or_default();
-        Ok(Identity {
-            file: file.to_string_lossy().into_owned(),
-            version: version.into(),
-            commit: known("commit "),
-            ptx: known("ptx "),
-        })
+        let file = file.to_string_lossy().into_owned();
+        let mut identity = Identity::from([("file", file), ("version", version.into())]);
+        for what in ["commit", "ptx"] {
+            let value = |line: &str| line.strip_prefix(what)?.strip_prefix(' ').map(String::from);
+            let known = ended.out.lines().skip(1).find_map(value);
+            identity.extend(Some(what).zip(known.filter(|value| value != UNKNOWN)));
+        }
+        Ok(identity)
     }
 
     /// Runs the program with the arguments of `run --json`, and kills it when the time is over.

@@ -32,9 +32,8 @@ pub(crate) fn sections(spec: &Spec, found: &Found) -> Value {
 }
 
 fn program(identity: &Identity) -> String {
-    let Identity { file, version, .. } = identity;
-    let [commit, ptx] =
-        [&identity.commit, &identity.ptx].map(|value| value.as_deref().unwrap_or(UNKNOWN));
+    let [file, version, commit, ptx] = ["file", "version", "commit", "ptx"]
+        .map(|what| identity.get(what).map_or(UNKNOWN, String::as_str));
     format!("{file}, stamp {version}, commit {commit}, PTX {ptx}")
 }
 

@@ -9,6 +9,7 @@
 use crate::devices::{AnyDevice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
 use crate::head::Head;
+use crate::measure::launches::Room;
 use crate::numbers::{parse_count, parse_seconds};
 use crate::out_file::OutFile;
 use crate::paper::document::{Isolation, Paper, Speedup};
@@ -74,7 +75,7 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let mut piece = Piece::new(&head);
     let judging = Judging {
         device: &device,
-        plan: Plan::new(paper.head.quick),
+        plan: Plan::new(paper.head.quick, Room::of(&device)),
         seed: paper.head.seed,
         bytes: args.buffer_bytes.unwrap_or(match device.kind() {
             DeviceKind::Cpu => 256 << 20,

@@ -5,7 +5,6 @@ use crate::devices::{Choice, parse_choice};
 use crate::error::{Error, Result};
 use crate::measure::machine::abstraction::{Benchmarks, Column, Pair};
 use crate::measure::machine::{Measurement, measure};
-use crate::measure::meter::Progress;
 use crate::numbers::{bytes, digits3, short};
 use crate::output::{aligned, cells, grouped};
 use clap::Args;
@@ -40,7 +39,7 @@ pub(super) fn machine(args: &DeviceArgs) -> Result<bool> {
         ));
     }
     let device = open(args.device.unwrap_or(Choice::Auto))?;
-    let measurement = measure(&device, &Progress::new())?;
+    let measurement = measure(&device)?;
     let mut out = stdout().lock();
     if args.json {
         writeln!(out, "{:#}", measurement.document())?;

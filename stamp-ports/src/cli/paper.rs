@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::numbers::{count, digits3};
 use crate::output::aligned;
 use crate::paper::document::{Paper, Speedup};
-use crate::paper::plan::Section;
+use crate::paper::plan::SECTIONS;
 use crate::paper::run::{self, PaperSpec};
 use crate::store::Store;
 use crate::variants::AskedVariant;
@@ -14,7 +14,7 @@ use crate::workloads::contender::CRITICAL_SECTION;
 use std::io::{Write, stdout};
 
 pub(super) fn help() -> String {
-    format!("{}\n{HELP}", described("Parts", &Section::TOLD))
+    format!("{}\n{HELP}", described("Parts", &SECTIONS))
 }
 
 const HELP: &str = "\

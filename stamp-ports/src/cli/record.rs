@@ -355,7 +355,7 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
     if args.json {
         say(serde_json::json!({
             "workload": workload,
-            "variant": row.name(),
+            "variant": row.name,
             "blocks": row.blocks,
             "threads": row.threads,
             "transactions": row.transactions,
@@ -383,7 +383,7 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
     };
     say(format_args!(
         "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
-        row.name(),
+        row.name,
         format!("{}x{}", row.blocks, row.threads),
         row.transactions,
         row.attempts,
@@ -399,7 +399,7 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
             stderr(),
             "note: {}: {} histories were recorded again, as their buffers were full, with {} at \
              last: a larger --attempts or --buffer-bytes avoids that",
-            row.name(),
+            row.name,
             row.repeated,
             of(row.blocks.into(), "block"),
         );

@@ -6,7 +6,7 @@ use super::demonstration::{self, Ahead};
 use super::rows::{Row, Rows, late_ratios, on_a_cpu, skipped_rows};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
-use crate::measure::launches;
+use crate::measure::launches::{self, Room};
 use crate::measure::meter::{self, Progress};
 use crate::measure::run_report::{RunReport, RunSpec, check_input, resolve};
 use crate::measure::runner::Runner;
@@ -40,8 +40,7 @@ struct Plan<'a> {
 impl Plan<'_> {
     fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Row<'w> {
         let sizes = workload.sizes();
-        let (kind, limits) = (self.device.kind(), self.device.limits());
-        let args = self.args;
+        let (kind, args) = (self.device.kind(), self.args);
         let config = (args.memory).config(args.locks, sizes.capacity(), args.time_limit);
         let given = sizes.transactions().or(args.input.shared.transactions);
         let transactions = given.unwrap_or_else(|| match self.share {
@@ -49,7 +48,7 @@ impl Plan<'_> {
             None => launches::TRANSACTIONS,
         });
         let algorithm = resolve(sizes, variant, &config, transactions);
-        let usual = launches::launch(sizes, algorithm, kind, &limits);
+        let usual = Room::of(self.device).launch(sizes, algorithm);
         let shape = (
             args.blocks.unwrap_or(usual.0),
             args.threads.unwrap_or(usual.1),
@@ -103,7 +102,7 @@ impl Plan<'_> {
             progress.begin(format_args!("{name} {} on {id}", row.variant()));
             let spec = self.shortened(row, &mut runner)?;
             let report = if self.args.profile {
-                runner.profile(&spec)?.0
+                runner.profile(&spec)?
             } else {
                 runner.measure(&spec)?
             };

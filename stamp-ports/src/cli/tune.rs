@@ -6,9 +6,8 @@ use super::rows::table;
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::measure::floor::{Measured, report as floor_report};
-use crate::measure::launches;
+use crate::measure::launches::{self, Room};
 use crate::measure::machine::random_accesses;
-use crate::measure::meter::Progress;
 use crate::measure::search::{Found, SearchSpec, Tried};
 use crate::numbers::{count, short};
 use crate::output::{aligned, over_cgl, setting_of, terminal_columns};
@@ -33,17 +32,14 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     };
     let of = (false, shared.seed);
     let (device, begun) = args.document.begin(FORMAT, args.device, command, of)?;
-    let limits = device.limits();
-    let shapes = launches::shapes(device.kind(), &limits, device.resident_threads());
+    let shapes = Room::of(&device).shapes();
     let mut found = Found::default();
     let workloads = workloads(&args.workload, &args.input, Occasion::Measurement)?;
     for workload in &workloads {
         spec.check(&device, workload.sizes())?;
     }
     for workload in &workloads {
-        let of = spec.search(&device, workload, &shapes)?;
-        found.runs.extend(of.runs);
-        found.tried.extend(of.tried);
+        spec.search(&device, workload, &shapes, &mut found)?;
     }
     begun.end(
         found.runs.iter().all(|report| report.verified),
@@ -147,7 +143,7 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     }
     let mut measured = Measured::default();
     if workloads.iter().any(|w| w.sizes().accesses().is_some()) {
-        measured.rates = random_accesses(&device, &Progress::new(), args.quick)?;
+        measured.rates = random_accesses(&device, args.quick)?;
     }
     for workload in &workloads {
         measured.add(&device, workload, &spec, args.quick)?;

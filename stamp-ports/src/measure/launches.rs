@@ -2,42 +2,19 @@
 //! numbers of transactions. `stamp tune` finds better launches for another
 //! device. What differs by workload is in the workload's folder.
 
-use crate::devices::DeviceKind;
+use crate::devices::{AnyDevice, DeviceKind};
 use crate::variants::AskedVariant;
 use crate::workloads::contender::lanes;
+use crate::workloads::form::filling;
 use crate::workloads::workload::Sizes;
 use stm_core::algorithm::Variant;
+use stm_core::host::Device;
 use stm_core::internal::host::Limits;
 
 /// Table 1 of the paper: transactions.
 pub(crate) const TRANSACTIONS: u64 = 1 << 20;
 pub(crate) const QUICK_TRANSACTIONS: u64 = 16 << 10;
 pub(crate) const TUNE_REPEAT: u32 = 5;
-
-/// Blocks and threads of a launch, if the caller names neither. For GPUs, what
-/// `stamp tune` found on an H200, by its number of multiprocessors.
-pub(crate) fn launch(
-    workload: &dyn Sizes,
-    algorithm: Variant,
-    kind: DeviceKind,
-    limits: &Limits,
-) -> (u32, u32) {
-    let p = limits.processors;
-    if kind == DeviceKind::Cpu {
-        // One thread a core; blocks of one, as `egpgv` runs one a block.
-        return (p, 1);
-    }
-    let usual = match algorithm {
-        // One warp: it hands the lock from lane to lane without a race.
-        Variant::Cgl => (1, 32),
-        Variant::Egpgv => (8 * p, 32),
-        // More threads only stand in line for the sequence lock.
-        Variant::Vbv => (4, 64),
-        Variant::Fast | Variant::FastTable => (p, 128),
-        _ => (8 * p, 256),
-    };
-    workload.gpu_shape(algorithm, p).unwrap_or(usual)
-}
 
 /// Transactions of a run without arguments. The data has its full size, and
 /// rates can be compared whatever the number: they are transactions a second.
@@ -49,68 +26,139 @@ pub(crate) const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -
     }
 }
 
-/// Shapes beside those of [`shapes`], which `bench floor` tries as well: where memory bounds
-/// transactions and conflicts bound their number, three warps a multiprocessor can be better than
-/// two and than four, and where all transactions want the same words, less than a warp can be.
-pub(crate) fn between(kind: DeviceKind, limits: &Limits) -> Vec<(u32, u32)> {
-    let p = limits.processors;
-    match kind {
-        DeviceKind::Cpu => Vec::new(),
-        DeviceKind::Cuda => vec![(p, 96), (p, 192), (1, 1), (1, 4), (16, 1), (p, 4)],
-    }
-}
-
 /// Threads of a block where all of them are one worker: a search of the variants tries no others
 /// on a GPU. Critical sections, which know nothing of workers, have blocks of other sizes too.
 pub(crate) const BLOCK_OF_ONE_WORKER: u32 = 256;
 
-/// The most threads of a launch that a search tries: on a GPU twice those that it holds at a time.
-pub(crate) const fn threads_most(kind: DeviceKind, resident_threads: u64) -> u64 {
-    match kind {
-        DeviceKind::Cpu => u64::MAX,
-        DeviceKind::Cuda => 2 * resident_threads,
-    }
+/// What a device can hold, as far as launches depend on it.
+#[derive(Clone, Debug)]
+pub(crate) struct Room {
+    pub(crate) kind: DeviceKind,
+    pub(crate) limits: Limits,
+    /// Threads that it holds at a time; 0 on the CPU, which has no such limit.
+    pub(crate) resident: u64,
 }
 
-/// All these blocks with all these threads, once each, but for none or more than `most` threads.
-pub(crate) fn grid(blocks: &[u32], threads: &[u32], most: u64) -> Vec<(u32, u32)> {
-    let mut shapes = Vec::new();
-    for shape in (blocks.iter()).flat_map(|&b| threads.iter().map(move |&t| (b, t))) {
-        if shape.0 > 0 && lanes(shape) <= most && !shapes.contains(&shape) {
-            shapes.push(shape);
+impl Room {
+    pub(crate) fn of(device: &AnyDevice) -> Self {
+        Self {
+            kind: device.kind(),
+            limits: device.limits(),
+            resident: device.resident_threads(),
         }
     }
-    shapes
-}
 
-pub(crate) fn shapes(kind: DeviceKind, limits: &Limits, resident_threads: u64) -> Vec<(u32, u32)> {
-    let p = limits.processors;
-    let most = threads_most(kind, resident_threads);
-    match kind {
-        DeviceKind::Cpu => grid(&[1, p, 4 * p], &[1, 2, 4], most),
-        DeviceKind::Cuda => grid(
-            &[1, 4, 16, p / 4, p / 2, p, 2 * p, 4 * p, 8 * p],
-            &[32, 64, 128, 256, 512],
-            most,
-        ),
+    /// Blocks and threads of a launch, if the caller names neither. For GPUs, what
+    /// `stamp tune` found on an H200, by its number of multiprocessors.
+    pub(crate) fn launch(&self, workload: &dyn Sizes, algorithm: Variant) -> (u32, u32) {
+        let p = self.limits.processors;
+        if self.kind == DeviceKind::Cpu {
+            // One thread a core; blocks of one, as `egpgv` runs one a block.
+            return (p, 1);
+        }
+        let usual = match algorithm {
+            // One warp: it hands the lock from lane to lane without a race.
+            Variant::Cgl => (1, 32),
+            Variant::Egpgv => (8 * p, 32),
+            // More threads only stand in line for the sequence lock.
+            Variant::Vbv => (4, 64),
+            Variant::Fast | Variant::FastTable => (p, 128),
+            _ => (8 * p, 256),
+        };
+        workload.gpu_shape(algorithm, p).unwrap_or(usual)
+    }
+
+    /// All these blocks with all these threads, once each, but for none or more threads than a
+    /// search tries: on a GPU twice those that it holds at a time.
+    pub(crate) fn grid(&self, blocks: &[u32], threads: &[u32]) -> Vec<(u32, u32)> {
+        let most = match self.kind {
+            DeviceKind::Cpu => u64::MAX,
+            DeviceKind::Cuda => 2 * self.resident,
+        };
+        let mut shapes = Vec::new();
+        for shape in (blocks.iter()).flat_map(|&b| threads.iter().map(move |&t| (b, t))) {
+            if shape.0 > 0 && lanes(shape) <= most && !shapes.contains(&shape) {
+                shapes.push(shape);
+            }
+        }
+        shapes
+    }
+
+    /// The shapes that `tune` tries.
+    pub(crate) fn shapes(&self) -> Vec<(u32, u32)> {
+        let p = self.limits.processors;
+        match self.kind {
+            DeviceKind::Cpu => self.grid(&[1, p, 4 * p], &[1, 2, 4]),
+            DeviceKind::Cuda => self.grid(
+                &[1, 4, 16, p / 4, p / 2, p, 2 * p, 4 * p, 8 * p],
+                &[32, 64, 128, 256, 512],
+            ),
+        }
+    }
+
+    /// The same and those between, which `bench floor` tries as well: where memory bounds
+    /// transactions and conflicts bound their number, three warps a multiprocessor can be better
+    /// than two and than four, and where all transactions want the same words, less than a warp can
+    /// be.
+    pub(crate) fn more_shapes(&self, by_blocks: bool) -> Vec<(u32, u32)> {
+        let (p, mut shapes) = (self.limits.processors, self.shapes());
+        if self.kind == DeviceKind::Cuda {
+            shapes.extend([(p, 96), (p, 192), (1, 1), (1, 4), (16, 1), (p, 4)]);
+            shapes.retain(|&(_, threads)| !by_blocks || threads == BLOCK_OF_ONE_WORKER);
+        }
+        shapes
+    }
+
+    /// The shapes of `tune` that fill at least half of the device; if `quick`, one.
+    pub(crate) fn wide_shapes(&self, quick: bool) -> Vec<(u32, u32)> {
+        if quick {
+            return vec![filling(&self.limits)];
+        }
+        let (limits, mut shapes) = (&self.limits, self.shapes());
+        if self.kind == DeviceKind::Cuda {
+            shapes.retain(|&(b, t)| b >= limits.processors && t >= 2 * limits.warp_width);
+        }
+        shapes
+    }
+
+    /// The shapes for critical sections: from one thread on, as each thread more is one
+    /// more that waits for the lock; of a workload whose blocks work together from a few
+    /// warps on, as one thread of each wants it.
+    pub(crate) fn shapes_of_critical_sections(
+        &self,
+        by_blocks: bool,
+        quick: bool,
+    ) -> Vec<(u32, u32)> {
+        let p = self.limits.processors;
+        let mut shapes = match (self.kind, quick) {
+            (DeviceKind::Cuda, true) if by_blocks => self.grid(&[p], &[256]),
+            (DeviceKind::Cuda, false) if by_blocks => {
+                self.grid(&[16, p / 2, p, 2 * p, 4 * p], &[128, 256, 512])
+            }
+            (DeviceKind::Cpu, true) => self.grid(&[1, p], &[1]),
+            (DeviceKind::Cpu, false) => self.grid(&[1, p, 2 * p], &[1, 2]),
+            (DeviceKind::Cuda, true) => self.grid(&[1, 16], &[1, 32]),
+            (DeviceKind::Cuda, false) => {
+                let threads = [1, 4, 8, 16, 32, 64, 128, 256];
+                self.grid(&[1, 2, 4, 16, p / 2, p], &threads)
+            }
+        };
+        shapes.retain(|&(_, threads)| threads <= self.limits.threads_max);
+        shapes
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::AnyDevice;
     use crate::workloads::input::Occasion;
     use crate::workloads::{AnyWorkload, WORKLOADS};
-    use stm_core::host::Device;
 
     fn on_gpu(workload: &str, algorithm: Variant) -> (u32, u32) {
         let workload = AnyWorkload::sized(workload, Occasion::Quick, 1).expect("a workload");
-        let limits = Limits {
-            processors: 100,
-            ..AnyDevice::cpu().limits()
-        };
-        launch(workload.sizes(), algorithm, DeviceKind::Cuda, &limits)
+        let mut room = Room::of(&AnyDevice::cpu());
+        (room.kind, room.limits.processors) = (DeviceKind::Cuda, 100);
+        room.launch(workload.sizes(), algorithm)
     }
 
     #[test]

@@ -10,6 +10,7 @@
 use super::ms;
 use crate::devices::copied;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -86,8 +87,8 @@ fn about(time: Duration) -> String {
 
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Shows what is being done until it is dropped.
-#[derive(Debug)]
+/// Shows what is being done until the last clone of it is dropped.
+#[derive(Clone, Debug)]
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
@@ -120,7 +121,7 @@ impl Progress {
         self.0.set_message("");
     }
 
-    pub(crate) fn step(&self, step: &'static str) {
+    pub(crate) fn step(&self, step: impl Into<Cow<'static, str>>) {
         self.0.set_message(step);
     }
 
@@ -132,12 +133,6 @@ impl Progress {
 
     pub(crate) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
         self.0.suspend(print)
-    }
-}
-
-impl Drop for Progress {
-    fn drop(&mut self) {
-        self.0.finish_and_clear();
     }
 }
 
@@ -169,19 +164,15 @@ const PHASES: [(Phase, &str, &str); 8] = [
 static SUMS: [AtomicU64; PHASES.len()] = [const { AtomicU64::new(0) }; PHASES.len()];
 
 #[derive(Debug, Default)]
-pub(crate) struct Phases<'p> {
+pub(crate) struct Phases {
     times: [Duration; PHASES.len()],
-    progress: Option<&'p Progress>,
+    /// Where each phase is shown when it begins.
+    pub(crate) progress: Option<Progress>,
 }
 
-impl<'p> Phases<'p> {
-    /// Has each phase shown when it begins.
-    pub(crate) const fn show(&mut self, progress: &'p Progress) {
-        self.progress = Some(progress);
-    }
-
+impl Phases {
     pub(crate) fn time<R>(&mut self, phase: Phase, work: impl FnOnce() -> R) -> R {
-        if let Some(progress) = self.progress {
+        if let Some(progress) = &self.progress {
             progress.step(PHASES[phase as usize].2);
         }
         let (start, before) = (Instant::now(), copied());
@@ -257,8 +248,10 @@ mod tests {
     #[test]
     fn who_waits_is_told_what_for() {
         let progress = Progress::new();
-        let mut phases = Phases::default();
-        phases.show(&progress);
+        let mut phases = Phases {
+            progress: Some(progress.clone()),
+            ..Phases::default()
+        };
         progress.begin("ra fast");
         let shown = phases.time(Phase::Load, || progress.shown());
         assert_eq!(shown, "ra fast: compiling the kernel (driver)");

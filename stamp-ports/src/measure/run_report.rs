@@ -5,15 +5,16 @@
 //! their own, so the result says what: the time of the profiled kernel over that of the other. Both
 //! kernels start from the same data, and both results are verified.
 
-use super::TimeMs;
+use super::{TimeMs, ms};
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::variants::AskedVariant;
-use crate::workloads::launcher::KernelTime;
+use crate::workloads::launcher::{KernelTime, Launched};
 use crate::workloads::workload::{Sizes, Verifies};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use stm_core::Abort;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Device, RetryLimits, StmConfig};
 use stm_core::internal::host::Profile;
@@ -98,6 +99,23 @@ impl RunReport {
     /// Whether nothing is wrong: it is verified, or ended well and was not to be.
     pub(crate) const fn is_as_asked(&self) -> bool {
         self.verified || (self.verification.is_some() && self.error.is_none())
+    }
+
+    /// Fills in what launches of a right run found, the fastest first.
+    pub(super) fn fill(&mut self, runs: &[(Launched, Profile)]) {
+        let times: Vec<f64> = runs.iter().map(|(run, _)| ms(run.time)).collect();
+        self.time_ms = TimeMs::of(&times);
+        let (median, _) = &runs[runs.len() / 2];
+        self.tx_per_s = median.tx_per_s();
+        self.commits = median.statistics.commits;
+        self.active_lanes = median.statistics.active_lanes();
+        self.turns = median.statistics.turns;
+        self.enqueue_us = median.enqueued.us_a_launch();
+        if median.kernels.len() > 1 {
+            self.kernels.clone_from(&median.kernels);
+        }
+        let aborts = Abort::NAMES.into_iter().zip(median.statistics.aborts);
+        self.aborts = aborts.collect();
     }
 
     pub(super) fn end(&mut self, error: &Error) {

@@ -5,8 +5,8 @@
 //! nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
 use super::meter::{Phase, Phases, Progress};
+use super::ms;
 use super::run_report::{Breakdown, NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
-use super::{TimeMs, ms};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::variants::no_profile_of;
@@ -16,7 +16,6 @@ use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
 use crate::workloads::workload::Sizes;
 use std::time::Duration;
-use stm_core::Abort;
 use stm_core::algorithm::Variant;
 use stm_core::host::{self, Device, Launch, Statistics, Stm};
 use stm_core::internal::host::{Profile, ProfileRows};
@@ -29,7 +28,7 @@ pub struct Runner<'a> {
     transactions_max: u64,
     seed: u64,
     /// The phases since the last run was told of.
-    phases: Phases<'a>,
+    phases: Phases,
     verifies: bool,
 }
 
@@ -54,8 +53,8 @@ impl<'a> Runner<'a> {
         })
     }
 
-    pub(crate) fn show(&mut self, progress: &'a Progress) {
-        self.phases.show(progress);
+    pub(crate) fn show(&mut self, progress: &Progress) {
+        self.phases.progress = Some(progress.clone());
     }
 
     pub(crate) const fn skip_verification(&mut self) {
@@ -81,8 +80,7 @@ impl<'a> Runner<'a> {
 
     /// Launches once, and does not verify the result: for a search.
     pub(crate) fn launch_once(&mut self, spec: &RunSpec) -> Result<Launched> {
-        let mut stm = self.begin(spec)?;
-        self.load(self.algorithm(spec))?;
+        let (mut stm, _) = self.begin(spec, Observation::Silent)?;
         self.phases.time(Phase::Reset, || self.prepared.clear())?;
         self.run(&mut stm, spec, None)
     }
@@ -103,8 +101,7 @@ impl<'a> Runner<'a> {
             threads = spec.shape.1
         )
         .entered();
-        let mut stm = self.begin(spec)?;
-        let jit = self.load(algorithm)?;
+        let (mut stm, jit) = self.begin(spec, Observation::Silent)?;
         let mut report = RunReport::new(self.device, self.workload(), spec, algorithm, self.seed);
         report.jit_ms = ms(jit);
         report.metadata_bytes = stm.metadata_bytes();
@@ -116,57 +113,61 @@ impl<'a> Runner<'a> {
             report.remarks.push((kind, remark));
             (report.observed).insert("working_threads".into(), lanes(cap).into());
         }
-        match self.repeat(&mut stm, spec, &mut report) {
+        let launched = self.launches(&mut stm, spec, None, &mut report.error);
+        // The launches were checked in part.
+        let checked = launched.and_then(|runs| Ok(stm.check_in_full().map(|()| runs)?));
+        match checked {
             Err(error) if error.is_of_this_run_only() => report.end(&error),
-            other => other?,
+            runs => {
+                let runs = runs?;
+                report.verified = report.error.is_none() && self.verifies;
+                report.remarks.extend(self.prepared.remarks());
+                report.observed.extend(self.prepared.observed());
+                report.fill(&runs);
+            }
         }
         self.phases.tell(report.workload, report.variant);
         Ok(report)
     }
 
     /// Measures as [`measure`](Self::measure) does, and then as often by a kernel that reads the
-    /// lanes' clocks: the profile is of the launch with the median time. It is in the report, too.
+    /// lanes' clocks: the profile is of the launch with the median time.
     /// A report that is not verified may have none.
-    ///
-    /// # Errors
-    /// The errors of [`measure`](Self::measure); a lane whose phases are not its time.
-    pub fn profile(&mut self, spec: &RunSpec) -> Result<(RunReport, Option<Profile>)> {
+    pub(crate) fn profile(&mut self, spec: &RunSpec) -> Result<RunReport> {
         if !self.algorithm(spec).has_profile() {
             return Err(no_profile_of(spec.variant));
         }
         let mut report = self.measure(spec)?;
         if !report.is_as_asked() {
-            return Ok((report, None));
+            return Ok(report);
         }
-        let mut stm = self.begin(spec)?;
+        let (mut stm, _) = self.begin(spec, Observation::Profile)?;
         let (blocks, threads) = spec.shape;
         let mut rows = ProfileRows::new(self.device, Launch::new(blocks, threads))?;
         stm.observe(rows.probe());
-        (self.prepared).compile(self.algorithm(spec), Observation::Profile)?;
         let mut wrong = None;
-        let launched = self.launches(&mut stm, spec, Some(&mut rows), &mut wrong);
-        let wrong = match (launched, wrong) {
-            (Err(error), _) if error.is_of_this_run_only() => error.to_string(),
-            (Err(error), _) => return Err(error),
-            (_, Some(wrong)) => wrong,
-            (Ok(mut runs), None) => {
-                let (run, profile) = runs.swap_remove(runs.len() / 2);
+        match self.launches(&mut stm, spec, Some(&mut rows), &mut wrong) {
+            Err(error) if error.is_of_this_run_only() => wrong = Some(error.to_string()),
+            runs => {
+                let runs = runs?;
+                let (run, profile) = &runs[runs.len() / 2];
                 let cost = ms(run.time) / report.time_ms.median.max(1e-6);
-                report.profile = Some(Breakdown::new(&profile, cost));
-                return Ok((report, Some(profile)));
+                report.profile = Some(Breakdown::new(profile, cost));
             }
-        };
-        report.verified = false;
-        report.error = Some(format!("with the profiler: {wrong}"));
-        Ok((report, None))
+        }
+        if let Some(wrong) = wrong {
+            (report.verified, report.profile) = (false, None);
+            report.error = Some(format!("with the profiler: {wrong}"));
+        }
+        Ok(report)
     }
 
-    fn load(&mut self, algorithm: Variant) -> Result<Duration> {
-        let compile = || self.prepared.compile(algorithm, Observation::Silent);
-        self.phases.time(Phase::Load, compile)
-    }
-
-    fn begin(&mut self, spec: &RunSpec) -> Result<Stm<AnyDevice>> {
+    /// Makes the memory and the kernels of a run, and returns what the driver took for these.
+    fn begin(
+        &mut self,
+        spec: &RunSpec,
+        observation: Observation,
+    ) -> Result<(Stm<AnyDevice>, Duration)> {
         let (blocks, threads) = spec.shape;
         let launch = Launch {
             shared_bytes: self.workload().shared_bytes(),
@@ -178,12 +179,14 @@ impl<'a> Runner<'a> {
         if let Some(cap) = self.cap(spec, algorithm) {
             (limits.blocks_max, limits.threads_max) = cap;
         }
-        self.phases.time(Phase::Metadata, || {
+        let stm = self.phases.time(Phase::Metadata, || {
             let span = tracing::info_span!("allocate metadata");
             let stm = span.in_scope(|| Stm::new(self.device, launch, config))?;
             self.prepared.fit(algorithm, launch)?;
-            Ok(stm)
-        })
+            Ok::<_, Error>(stm)
+        })?;
+        let compile = || self.prepared.compile(algorithm, observation);
+        Ok((stm, self.phases.time(Phase::Load, compile)?))
     }
 
     /// The shape that gets transactions, if that is not all of the launch and nobody asked for all.
@@ -242,15 +245,6 @@ impl<'a> Runner<'a> {
         }
     }
 
-    fn verify(&mut self, run: &Launched, transactions: u64) -> Result<Option<String>> {
-        if !self.verifies {
-            return Ok(None);
-        }
-        let _span = tracing::info_span!("verify").entered();
-        let verify = || (self.prepared).verify(run.statistics.commits, transactions);
-        self.phases.time(Phase::Verify, verify)
-    }
-
     /// Launches as often as asked for, after one that does not count if that is more than once, and
     /// judges each: `wrong` becomes what is wrong with the first result that is not right. With
     /// `rows`, each has its profile. Returns the launches, the fastest first.
@@ -282,10 +276,13 @@ impl<'a> Runner<'a> {
                 }
             };
             let profile = profile?;
-            if (i >= warm || rows.is_some())
-                && let Some(why) = self.verify(&run, spec.transactions)?
-            {
-                wrong.get_or_insert(why);
+            if self.verifies && (i >= warm || rows.is_some()) {
+                let _span = tracing::info_span!("verify").entered();
+                let (commits, prepared) = (run.statistics.commits, &mut self.prepared);
+                let verify = || prepared.verify(commits, spec.transactions);
+                if let Some(why) = self.phases.time(Phase::Verify, verify)? {
+                    wrong.get_or_insert(why);
+                }
             }
             if i >= warm {
                 runs.push((run, profile));
@@ -293,35 +290,5 @@ impl<'a> Runner<'a> {
         }
         runs.sort_by_key(|(run, _)| run.time);
         Ok(runs)
-    }
-
-    fn repeat(
-        &mut self,
-        stm: &mut Stm<AnyDevice>,
-        spec: &RunSpec,
-        report: &mut RunReport,
-    ) -> Result<()> {
-        let runs = self.launches(stm, spec, None, &mut report.error)?;
-        report.verified = report.error.is_none() && self.verifies;
-        // The launches were checked in part.
-        stm.check_in_full()?;
-        let times: Vec<f64> = runs.iter().map(|(run, _)| ms(run.time)).collect();
-        report.time_ms = TimeMs::of(&times);
-        let (median, _) = &runs[runs.len() / 2];
-        report.tx_per_s = median.tx_per_s();
-        report.commits = median.statistics.commits;
-        report.active_lanes = median.statistics.active_lanes();
-        report.turns = median.statistics.turns;
-        report.remarks.extend(self.prepared.remarks());
-        report.observed.extend(self.prepared.observed());
-        report.enqueue_us = median.enqueued.us_a_launch();
-        if median.kernels.len() > 1 {
-            report.kernels.clone_from(&median.kernels);
-        }
-        report.aborts = Abort::NAMES
-            .into_iter()
-            .zip(median.statistics.aborts)
-            .collect();
-        Ok(())
     }
 }

@@ -53,6 +53,7 @@ const TUNE: Effort = Effort {
 
 pub(crate) struct Search<'s, 'a> {
     pub(crate) runner: &'s mut Runner<'a>,
+    progress: Progress,
     shapes: Vec<(u32, u32)>,
     pub(crate) effort: Effort,
     pub(crate) transactions: u64,
@@ -75,7 +76,7 @@ fn fill(time: Duration, tx_per_s: f64, least: u64, most: u64) -> u64 {
 
 impl<'s, 'a> Search<'s, 'a> {
     pub(crate) fn new(
-        runner: &'s mut Runner<'a>,
+        (runner, progress): (&'s mut Runner<'a>, &Progress),
         shapes: &[(u32, u32)],
         effort: Effort,
         transactions: u64,
@@ -84,6 +85,7 @@ impl<'s, 'a> Search<'s, 'a> {
         Self {
             transactions_min: runner.workload().transactions().unwrap_or(FILL_MIN),
             runner,
+            progress: progress.clone(),
             shapes: shapes.to_vec(),
             effort,
             transactions,
@@ -97,18 +99,29 @@ impl<'s, 'a> Search<'s, 'a> {
         fill(time, tx_per_s, self.transactions_min, self.transactions)
     }
 
+    /// The algorithm that a variant stands for in runs of all transactions.
+    pub(crate) fn resolved(&self, variant: AskedVariant, locks: u64) -> Variant {
+        let config = StmConfig {
+            locks,
+            ..self.config
+        };
+        resolve(self.runner.workload(), variant, &config, self.transactions)
+    }
+
+    /// A run of one launch, which is stopped after a time.
     pub(crate) fn spec(
         &self,
         variant: impl Into<AskedVariant>,
         locks: u64,
-        shape: (u32, u32),
-        transactions: u64,
+        (shape, transactions): ((u32, u32), u64),
+        limit: Duration,
     ) -> RunSpec {
         RunSpec {
             variant: variant.into(),
             shape,
             config: StmConfig {
                 locks,
+                time_limit: Some(limit),
                 ..self.config
             },
             transactions,
@@ -119,34 +132,38 @@ impl<'s, 'a> Search<'s, 'a> {
     /// One launch. Shapes that the device does not take are no error.
     fn attempt(&mut self, spec: &RunSpec) -> Result<Tried> {
         let workload = self.runner.workload();
-        let variant = workload.form().name(spec.variant);
-        let mut tried = Tried::new(workload.name(), variant, spec);
-        match self.runner.launch_once(spec) {
-            Ok(run) => {
-                tried.commits = run.statistics.commits;
-                tried.aborts = run.statistics.aborted();
-                tried.time_ms = ms(run.time);
-                tried.tx_per_s = run.tx_per_s();
-            }
+        let mut tried = Tried {
+            workload: workload.name().into(),
+            variant: workload.form().name(spec.variant).into(),
+            locks: spec.config.locks,
+            blocks: spec.shape.0,
+            threads: spec.shape.1,
+            transactions: spec.transactions,
+            ..Tried::default()
+        };
+        let (time, commits, aborts) = match self.runner.launch_once(spec) {
+            Ok(run) => (run.time, run.statistics.commits, run.statistics.aborted()),
             Err(Error::Host(host::Error::Timeout {
                 limit,
                 committed,
                 aborted,
             })) => {
-                tried.commits = committed;
-                tried.aborts = aborted;
-                tried.time_ms = ms(limit);
-                tried.tx_per_s = committed as f64 / limit.as_secs_f64();
                 tried.note = Some(TIME_LIMIT.into());
+                (limit, committed, aborted)
             }
             Err(
                 error @ (Error::TooLarge { .. }
                 | Error::Host(
                     host::Error::LaunchTooLarge { .. } | host::Error::OutOfMemory { .. },
                 )),
-            ) => tried.note = Some(error.to_string()),
+            ) => {
+                tried.note = Some(error.to_string());
+                return Ok(tried);
+            }
             Err(error) => return Err(error),
-        }
+        };
+        (tried.commits, tried.aborts, tried.time_ms) = (commits, aborts, ms(time));
+        tried.tx_per_s = commits as f64 / time.as_secs_f64().max(1e-9);
         Ok(tried)
     }
 
@@ -159,9 +176,8 @@ impl<'s, 'a> Search<'s, 'a> {
         let few = PROBE_TRANSACTIONS.max(self.transactions_min);
         let mut transactions = few.min(self.transactions);
         loop {
-            let mut spec = self.spec(variant, locks, shape, transactions);
-            spec.config.time_limit = Some(self.effort.probe_limit);
-            let tried = self.attempt(&spec)?;
+            let limit = self.effort.probe_limit;
+            let tried = self.attempt(&self.spec(variant, locks, (shape, transactions), limit))?;
             let scale = ms(self.effort.probe) / tried.time_ms.max(1e-3);
             if tried.note.is_some() || scale < 1.5 || transactions == self.transactions {
                 return Ok(tried);
@@ -172,27 +188,21 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     /// Steps 1 and 2 for an algorithm: the best shape, if any ran.
-    pub(crate) fn best(
-        &mut self,
-        variant: Variant,
-        locks: u64,
-        progress: &Progress,
-    ) -> Result<Option<Tried>> {
+    pub(crate) fn best(&mut self, variant: Variant, locks: u64) -> Result<Option<Tried>> {
         if let Some(best) = self.done.get(&(variant.name(), locks)) {
             return Ok(best.clone());
         }
         let (shapes, trials) = (self.shapes.clone(), self.effort.trials);
         let of = format!("{} with {} locks", variant.name(), count(locks));
         let probe = |search: &mut Self, shape: (u32, u32)| {
-            progress.say(format!("{of}: {} x {}", shape.0, shape.1));
+            (search.progress).say(format!("{of}: {} x {}", shape.0, shape.1));
             search.probe(variant, locks, shape)
         };
         let again = |search: &mut Self, tried: &mut Tried| {
             let transactions = search.fill(search.effort.trial, tried.tx_per_s);
             if tried.note.is_none() && transactions > tried.transactions {
-                let shape = (tried.blocks, tried.threads);
-                let mut spec = search.spec(variant, locks, shape, transactions);
-                spec.config.time_limit = Some(4 * search.effort.trial);
+                let launch = ((tried.blocks, tried.threads), transactions);
+                let spec = search.spec(variant, locks, launch, 4 * search.effort.trial);
                 *tried = search.attempt(&spec)?;
             }
             Ok(())
@@ -206,28 +216,16 @@ impl<'s, 'a> Search<'s, 'a> {
         Ok(best)
     }
 
-    fn measure(
-        &mut self,
-        variant: AskedVariant,
-        locks: u64,
-        repeat: u32,
-        progress: &Progress,
-    ) -> Result<RunReport> {
-        let config = StmConfig {
-            locks,
-            ..self.config
-        };
-        let algorithm = resolve(self.runner.workload(), variant, &config, self.transactions);
-        let Some(best) = self.best(algorithm, locks, progress)? else {
+    fn measure(&mut self, variant: AskedVariant, locks: u64, repeat: u32) -> Result<RunReport> {
+        let Some(best) = self.best(self.resolved(variant, locks), locks)? else {
             let why = self.tried.iter().rev().find_map(|t| t.note.as_deref());
             let (name, why) = (variant.name(), why.unwrap_or("none was left to try"));
             return Err(Error::Usage(format!("no launch shape ran {name}: {why}")));
         };
-        progress.say(format!("{}, the best shape", variant.name()));
-        let shape = (best.blocks, best.threads);
+        (self.progress).say(format!("{}, the best shape", variant.name()));
         let transactions = self.fill(MEASURE, best.tx_per_s);
-        let mut spec = self.spec(variant, locks, shape, transactions);
-        spec.config.time_limit = Some(LIMIT);
+        let launch = ((best.blocks, best.threads), transactions);
+        let mut spec = self.spec(variant, locks, launch, LIMIT);
         // What takes long is launched once, as its time is steady.
         let takes = transactions as f64 / best.tx_per_s.max(1e-9);
         let is_long = takes > LONG.as_secs_f64();
@@ -256,9 +254,12 @@ pub(crate) fn best_first<S, T>(
     Ok(found)
 }
 
-#[derive(Debug, Default)]
+/// What searches found, by the names that documents of `bench floor` have for it.
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Found {
+    #[serde(rename = "stm")]
     pub(crate) runs: Vec<RunReport>,
+    #[serde(rename = "stm_search")]
     pub(crate) tried: Vec<Tried>,
 }
 
@@ -293,31 +294,31 @@ impl SearchSpec {
         Ok(())
     }
 
+    /// Searches the best launch of each variant, and adds what was found.
     pub(crate) fn search(
         &self,
         device: &AnyDevice,
         workload: &AnyWorkload,
         shapes: &[(u32, u32)],
-    ) -> Result<Found> {
+        found: &mut Found,
+    ) -> Result<()> {
         let transactions = self.transactions_of(workload.sizes());
         let progress = Progress::new();
         progress.say("making the data");
         let mut runner = Runner::new(device, workload, self.seed, transactions)?;
         let first = self.locks[0];
         let config = self.memory.config(first, workload.sizes().capacity(), None);
-        let mut search = Search::new(&mut runner, shapes, TUNE, transactions, config);
-        let mut runs = Vec::new();
+        let mut search = Search::new((&mut runner, &progress), shapes, TUNE, transactions, config);
         for &variant in &self.variants {
             for &locks in &self.locks {
                 if locks == first || variant.uses_lock_table() {
-                    runs.push(search.measure(variant, locks, self.repeat, &progress)?);
+                    let best = search.measure(variant, locks, self.repeat)?;
+                    found.runs.push(best);
                 }
             }
         }
-        Ok(Found {
-            runs,
-            tried: search.tried,
-        })
+        found.tried.extend(search.tried);
+        Ok(())
     }
 }
 
@@ -340,20 +341,6 @@ pub(crate) struct Tried {
     /// Why the figures are not those of a whole launch, if they are not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-}
-
-impl Tried {
-    pub(crate) fn new(workload: &str, variant: &str, spec: &RunSpec) -> Self {
-        Self {
-            workload: workload.into(),
-            variant: variant.into(),
-            locks: spec.config.locks,
-            blocks: spec.shape.0,
-            threads: spec.shape.1,
-            transactions: spec.transactions,
-            ..Self::default()
-        }
-    }
 }
 
 #[cfg(test)]

@@ -21,7 +21,6 @@ use clap::Args;
 use measure::Measuring;
 use plan::PARTS;
 use serde::{Deserialize, Serialize};
-use std::time::Instant;
 use stm_align::Pass;
 use stm_align::matrix::{Gap, Matrix, Scoring};
 
@@ -69,7 +68,7 @@ impl Case {
 }
 
 /// The whole document: a document of points, as that of `bench sync` is.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NwBench(pub Bench);
 
@@ -77,10 +76,6 @@ impl Document for NwBench {
     const FORMAT: &'static str = "stamp-nw/1";
     const WRITER: &'static str = "stamp bench nw";
     const FILE_NAME: &'static str = "nw.json";
-
-    fn begin(head: Head) -> Self {
-        Self(Bench::begin(head))
-    }
 
     fn head(&mut self) -> &mut Head {
         &mut self.0.head
@@ -164,14 +159,12 @@ pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<N
             .to_owned(),
     ];
     let mut store = Store::<NwBench>::open(&spec.bench, head)?;
-    let began = Instant::now();
     let everything = plan::points(device, spec.bench.quick);
     let mut measuring = Measuring::new(device, spec.bench.seed);
     store.document.0.head.complete = add_missing(
         &mut store,
         |document| &mut document.0.points,
         (&everything, &spec.only),
-        || spec.bench.has_time(began),
         |asked| measuring.measure(asked),
     )?;
     store.save()?;

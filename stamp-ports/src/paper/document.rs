@@ -44,7 +44,6 @@ pub struct Paper {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Speedup {
     pub(crate) workload: String,
-    /// The variant asked for.
     pub(crate) variant: String,
     /// The algorithm that ran: another name only for `optimized`.
     pub(crate) resolved: String,
@@ -54,9 +53,8 @@ pub(crate) struct Speedup {
     pub(crate) transactions: u64,
     /// Transactions of the workload at its full size; slow variants have fewer.
     pub(crate) transactions_full: u64,
-    /// Timed runs.
     pub(crate) repeat: u32,
-    /// The median of the runs; below, the slowest and the fastest.
+    /// The median of the timed runs; below, the slowest and the fastest.
     pub(crate) tx_per_s: f64,
     pub(crate) tx_per_s_min: f64,
     pub(crate) tx_per_s_max: f64,
@@ -66,7 +64,6 @@ pub(crate) struct Speedup {
     /// The median over the rate of the workload's [`CriticalSection`], once both ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) over_critical_section: Option<f64>,
-    /// Whether every run left the right result.
     pub(crate) verified: bool,
     /// What the verification covers: `final state`, or `final state and isolation`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,24 +71,19 @@ pub(crate) struct Speedup {
     /// What `stamp isolation` found in a recorded run of the same launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) isolation: Option<Isolation>,
-    /// What is wrong, if it is not verified.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
     /// Of the median run, as what follows.
     pub(crate) commits: u64,
-    /// Attempts that did not commit, by reason.
     pub(crate) aborts: BTreeMap<String, u64>,
     /// Mean lanes of a warp that ran a transaction together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) active_lanes: Option<f64>,
     pub(crate) warp_width: u32,
-    /// Device memory of locks, sets and statistics.
     pub(crate) metadata_bytes: u64,
     /// What the driver took to compile the kernels; 0 on the CPU.
     pub(crate) jit_ms: f64,
-    /// Kernel launches of one run.
     pub(crate) launches: u64,
-    /// Registers of a thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) registers: Option<u32>,
     /// The kernels of a workload with several, such as GN-1 and GN-2.
@@ -99,7 +91,6 @@ pub(crate) struct Speedup {
     pub(crate) kernels: Vec<KernelPart>,
     /// Launches that the search tried.
     pub(crate) tried: u64,
-    /// The workload's parameters, and those of the transactional memory.
     #[serde(default)]
     pub(crate) parameters: BTreeMap<String, Value>,
 }
@@ -126,19 +117,23 @@ pub(crate) struct CriticalSection {
 
 impl Speedup {
     pub(crate) fn counts(&self) -> bool {
-        self.verified && self.tx_per_s.is_finite() && self.tx_per_s > 0.0
+        counts(self.verified, self.tx_per_s)
     }
 }
 
 impl CriticalSection {
     pub(crate) fn counts(&self) -> bool {
-        self.verified && self.tx_per_s.is_finite() && self.tx_per_s > 0.0
+        counts(self.verified, self.tx_per_s)
     }
 
     /// Returns whether it is that of a workload, or of a part of it.
     pub(crate) fn is_of(&self, workload: &str) -> bool {
         is_of(&self.workload, workload)
     }
+}
+
+fn counts(verified: bool, tx_per_s: f64) -> bool {
+    verified && tx_per_s.is_finite() && tx_per_s > 0.0
 }
 
 /// Returns whether a point's workload, which may be a kernel's as `genome/gn1`, is this one.
@@ -279,19 +274,64 @@ impl Document for Paper {
         "breakdown",
     ];
 
-    fn begin(head: Head) -> Self {
-        Self {
-            head,
-            ..Self::default()
-        }
-    }
-
     fn head(&mut self) -> &mut Head {
         &mut self.head
     }
 
     fn finish(&mut self) {
         self.compare();
+    }
+}
+
+impl Paper {
+    /// Why the figures of this document must not be compared with one another; `None` if they
+    /// may be.
+    pub(crate) fn mixed(&self) -> Option<String> {
+        let mut pieces = self.pieces.iter();
+        pieces.find_map(|piece| piece.foreign(&self.head))
+    }
+
+    /// Sets each variant's ratios to `cgl` and to the critical sections with the same workload,
+    /// those of kernels too.
+    pub(crate) fn relate(&mut self) {
+        // By workload, and by `workload/kernel`.
+        let mut cgl: BTreeMap<String, f64> = BTreeMap::new();
+        let counts = |s: &&Speedup| s.variant == "cgl" && s.counts();
+        for s in self.speedups.iter().filter(counts) {
+            cgl.insert(s.workload.clone(), s.tx_per_s);
+            let kernels = s.kernels.iter();
+            cgl.extend(kernels.map(|k| (format!("{}/{}", s.workload, k.work()), k.tx_per_s())));
+        }
+        let sections = self.critical_sections.iter().filter(|s| s.counts()).rev();
+        let sections = sections.map(|s| (s.workload.clone(), s.tx_per_s));
+        let sections: BTreeMap<String, f64> = sections.collect();
+        let over = |rate: f64, name: &str| {
+            [&cgl, &sections].map(|all| {
+                let base = all.get(name).filter(|base| **base > 0.0);
+                base.map(|base| rate / base).filter(|ratio| *ratio > 0.0)
+            })
+        };
+        for s in &mut self.speedups {
+            [s.over_cgl, s.over_critical_section] = over(s.tx_per_s, &s.workload);
+            for kernel in s.kernels.iter_mut().filter(|k| k.commits > 0) {
+                let name = format!("{}/{}", s.workload, kernel.work());
+                [kernel.over_cgl, kernel.over_critical_section] = over(kernel.tx_per_s(), &name);
+            }
+        }
+    }
+
+    /// Sets what follows from other sections: the ratios, and the share of the time inside
+    /// transactions.
+    fn compare(&mut self) {
+        self.relate();
+        for row in &mut self.characteristics {
+            let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
+            let of = || self.breakdown.iter().filter(of);
+            // As the paper's, where it was measured.
+            let bar = of().find(|b| b.is_alone()).or_else(|| of().next());
+            let native = bar.and_then(|b| b.shares.get("native"));
+            row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
+        }
     }
 }
 

@@ -1,18 +1,22 @@
-//! The points: one measurement each, of a workload whose data is there.
+//! The points: one measurement each, of a workload whose data is there. Each is added to the document,
+//! and returns what it came to. Errors are those after which nothing can run on the device; others are
+//! in the document, or in what is returned.
 
-use super::document::{Characteristics, CriticalSection, KernelPart, LaunchPoint, Speedup};
-use super::plan::{DESCRIBED, LOCKS, Plan, Room, recorded_shape};
-use crate::error::{Result, given_up};
-use crate::measure::floor::search::{self as floor, Setting, shapes_of_critical_sections};
-use crate::measure::launches;
+use super::document::{
+    Breakdown, Characteristics, CriticalSection, KernelPart, LaunchPoint, Paper, Speedup,
+};
+use super::plan::{DESCRIBED, LOCKS, Plan};
+use crate::error::{Error, Result, given_up};
+use crate::measure::floor::search::{self as floor, Setting};
 use crate::measure::meter::Progress;
-use crate::measure::run_report::{RunReport, RunSpec, resolve};
+use crate::measure::run_report::{RunReport, RunSpec};
 use crate::measure::runner::Runner;
 use crate::measure::search::{Search, Tried};
+use crate::numbers::{count, digits3, short};
 use crate::record::{Settings, record};
 use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;
-use crate::workloads::contender::ContenderKind;
+use crate::workloads::contender::{CRITICAL_SECTION, ContenderKind};
 use crate::workloads::workload::Sizes;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -21,194 +25,123 @@ use stm_core::host::StmConfig;
 use stm_history::history::{Event, History, Outcome};
 
 pub(super) struct Bench<'s, 'a> {
-    pub(super) plan: &'s Plan,
-    pub(super) room: &'s Room,
-    pub(super) workload: &'s AnyWorkload,
-    pub(super) seed: u64,
-    pub(super) search: Search<'s, 'a>,
+    plan: &'s Plan,
+    workload: &'s AnyWorkload,
+    seed: u64,
+    search: Search<'s, 'a>,
 }
 
 fn abort_rate(commits: u64, aborts: u64) -> f64 {
     aborts as f64 / (commits + aborts).max(1) as f64
 }
 
-fn config_of(workload: &dyn Sizes, locks: u64) -> StmConfig {
-    StmConfig {
-        locks,
-        capacity: workload.capacity(),
-        ..StmConfig::default()
-    }
+fn rate(tx_per_s: f64, (blocks, threads): (u32, u32)) -> String {
+    format!("{} tx/s at {blocks}x{threads}", short(tx_per_s))
+}
+
+const fn verdict(verified: bool) -> &'static str {
+    if verified { "verified" } else { "NOT verified" }
+}
+
+fn result_of<'k>(known: &'k [Speedup], workload: &str, variant: &str) -> Option<&'k Speedup> {
+    let mut known = known.iter();
+    known.find(|s| s.workload == workload && s.variant == variant)
 }
 
 impl<'s, 'a> Bench<'s, 'a> {
     /// Begins with a runner that has data for up to so many transactions.
     pub(super) fn new(
         plan: &'s Plan,
-        room: &'s Room,
         (workload, seed): (&'s AnyWorkload, u64),
-        runner: &'s mut Runner<'a>,
+        runner: (&'s mut Runner<'a>, &Progress),
         transactions: u64,
     ) -> Self {
-        let config = config_of(runner.workload(), LOCKS);
-        let shapes = plan.search_shapes(room, workload.sizes().by_blocks());
-        let effort = plan.search_effort(false);
+        let sizes = workload.sizes();
+        let config = StmConfig {
+            locks: LOCKS,
+            capacity: sizes.capacity(),
+            ..StmConfig::default()
+        };
+        let shapes = plan.search_shapes(sizes.by_blocks());
+        let effort = plan.search_effort(sizes.transactions().is_some());
         Self {
             plan,
-            room,
             workload,
             seed,
             search: Search::new(runner, &shapes, effort, transactions, config),
         }
     }
 
-    pub(super) fn name(&self) -> &'static str {
-        self.search.runner.workload().name()
+    fn sizes(&self) -> &'s dyn Sizes {
+        self.workload.sizes()
     }
 
-    pub(super) fn resolved(&self, variant: AskedVariant) -> Variant {
-        let search = &self.search;
-        let workload = search.runner.workload();
-        resolve(workload, variant, &search.config, search.transactions)
+    fn resolved(&self, variant: AskedVariant) -> Variant {
+        self.search.resolved(variant, LOCKS)
     }
 
-    /// A point of Figure 2: the search, unless `known` has its result, and the
-    /// measurement of the best launch. And every launch that was tried. Errors are those
-    /// after which nothing can run on the device; others are in the point.
-    pub(super) fn speedup(
-        &mut self,
-        variant: AskedVariant,
-        known: &[Speedup],
-        progress: &Progress,
-    ) -> Result<(Speedup, Vec<Tried>)> {
+    fn spec(&self, variant: impl Into<AskedVariant>, shape: (u32, u32), n: u64) -> RunSpec {
+        (self.search).spec(variant, LOCKS, (shape, n), self.plan.limit)
+    }
+
+    /// A point of Figure 2: the search, unless the document has its result, and the
+    /// measurement of the best launch.
+    pub(super) fn speedup(&mut self, paper: &mut Paper, variant: AskedVariant) -> Result<String> {
+        let (sizes, plan) = (self.sizes(), self.plan);
         let resolved = self.resolved(variant);
-        let known = Self::of(known, self.name(), resolved.name());
-        let before = known.filter(|s| s.error.is_none());
-        let whole = self.search.runner.workload().transactions().is_some();
-        self.search.effort = self.plan.search_effort(whole);
-        let mut best = before.map(|s| ((s.blocks, s.threads), s.tx_per_s));
+        let known = result_of(&paper.speedups, sizes.name(), resolved.name());
+        let known = known.filter(|s| s.error.is_none());
+        self.search.effort = self.plan.search_effort(sizes.transactions().is_some());
+        let mut best = known.map(|s| ((s.blocks, s.threads), s.tx_per_s));
         if best.is_none() {
-            let found = given_up(self.search.best(resolved, LOCKS, progress))?.ok();
+            let found = given_up(self.search.best(resolved, LOCKS))?.ok();
             best = found.flatten().map(|t| ((t.blocks, t.threads), t.tx_per_s));
         }
         let tried = std::mem::take(&mut self.search.tried);
         let (spec, reports) = if let Some((shape, rate)) = best {
-            let transactions = self.search.fill(self.plan.measure, rate);
-            let spec = self.limited(variant, shape, transactions);
+            let transactions = self.search.fill(plan.measure, rate);
+            let spec = self.spec(variant, shape, transactions);
             let reports = given_up(self.repeats(&spec))?;
             (spec, reports)
         } else {
             let why = tried.iter().rev().find_map(|t| t.note.as_deref());
             let why = why.unwrap_or("nothing committed");
             let error = format!("no launch ran to its end: {why}");
-            (self.search.spec(variant, LOCKS, (0, 0), 0), Err(error))
+            (self.spec(variant, (0, 0), 0), Err(error))
         };
         let mut point = self.point(&spec, reports.as_deref().unwrap_or_default());
         point.error = reports.err().or(point.error);
-        point.tried = before.map_or(tried.len() as u64, |s| s.tried);
-        Ok((point, tried))
-    }
-
-    fn of<'k>(known: &'k [Speedup], workload: &str, variant: &str) -> Option<&'k Speedup> {
-        let mut known = known.iter();
-        known.find(|s| s.workload == workload && s.variant == variant)
-    }
-
-    fn limited(
-        &self,
-        variant: impl Into<AskedVariant>,
-        shape: (u32, u32),
-        transactions: u64,
-    ) -> RunSpec {
-        let mut spec = self.search.spec(variant, LOCKS, shape, transactions);
-        spec.config.time_limit = Some(self.plan.limit);
-        spec
-    }
-
-    /// The workload's transactions as critical sections of one lock, searched and
-    /// measured; of each of its kernels that have such.
-    pub(super) fn critical_sections(&mut self) -> Result<Vec<CriticalSection>> {
-        let (kind, limits) = (self.room.kind, &self.room.limits);
-        let by_blocks = self.workload.sizes().by_blocks();
-        let shapes = shapes_of_critical_sections(kind, limits, by_blocks, self.plan.quick);
-        let setting = Setting {
-            seed: self.seed,
-            transactions: self.search.transactions,
-            repeat: self.plan.repeat,
-            shapes: &shapes,
-            measure_ms: self.plan.measure.as_secs_f64() * 1e3,
-        };
-        let device = self.search.runner.device();
-        let mut found = Vec::new();
-        for contender in self.workload.contenders() {
-            if contender.kind != ContenderKind::CriticalSection {
-                continue;
-            }
-            let of = self.workload.sizes();
-            let (run, tried) = floor::measure(device, of, &contender, &setting)?;
-            let rate = |ms: f64| run.transactions as f64 / (ms * 1e-3).max(1e-9);
-            found.push(CriticalSection {
-                // `critical_gn1` is that of the kernel `gn1`.
-                workload: match run.kernel.split_once('_') {
-                    Some((_, part)) if part != run.workload => format!("{}/{part}", run.workload),
-                    _ => run.workload.into(),
-                },
-                blocks: run.blocks,
-                threads: run.threads,
-                transactions: run.transactions,
-                transactions_full: run.transactions_full,
-                repeat: run.repeat,
-                tx_per_s: run.tx_per_s,
-                tx_per_s_min: rate(run.time_ms.max),
-                tx_per_s_max: rate(run.time_ms.min),
-                verified: run.verified == Some(true),
-                error: run.error,
-                tried: tried.len() as u64,
-            });
-        }
-        Ok(found)
+        point.tried = known.map_or(tried.len() as u64, |s| s.tried);
+        let (rate, verdict) = (rate(point.tx_per_s, spec.shape), verdict(point.verified));
+        paper.search.extend(tried);
+        paper.speedups.push(point);
+        Ok(format!("{}: {rate}, {verdict}", variant.name()))
     }
 
     /// Measurements of one launch until the time for them is spent. The first
     /// of several warms up: its result counts, its time does not.
     fn repeats(&mut self, spec: &RunSpec) -> Result<Vec<RunReport>> {
-        let began = Instant::now();
+        let (began, plan) = (Instant::now(), self.plan);
         let mut reports = Vec::new();
         loop {
             let report = self.search.runner.measure(spec)?;
             let wrong = !report.verified;
             reports.push(report);
-            let enough = reports.len() > self.plan.repeat as usize;
-            if wrong || enough || began.elapsed() >= self.plan.measure_wall {
+            let enough = reports.len() > plan.repeat as usize;
+            if wrong || enough || began.elapsed() >= plan.measure_wall {
                 return Ok(reports);
             }
         }
     }
 
     fn point(&self, spec: &RunSpec, reports: &[RunReport]) -> Speedup {
-        let runner = &*self.search.runner;
         let wrong = reports.iter().find(|r| !r.verified);
-        let mut timed: Vec<&RunReport> = match reports {
-            [_, rest @ ..] if !rest.is_empty() => rest.iter().collect(),
-            all => all.iter().collect(),
-        };
+        let mut timed: Vec<&RunReport> = reports[usize::from(reports.len() > 1)..].iter().collect();
         timed.sort_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s));
         let median = timed.get(timed.len() / 2).copied();
-        let shown = wrong.or(median);
         let rate = |report: Option<&&RunReport>| report.map_or(0.0, |r| r.tx_per_s);
-        let aborts = shown.iter().flat_map(|r| &r.aborts);
-        let parameters = shown.map(|r| r.parameters.clone()).unwrap_or_default();
-        let kernels = || shown.iter().flat_map(|r| &r.kernels);
-        let launches: u64 = kernels().map(|k| k.launches).sum();
-        let kernels = kernels().map(|k| KernelPart {
-            kernel: k.kernel.into(),
-            launches: k.launches,
-            time_ms: k.time_ms,
-            commits: k.commits,
-            aborts: k.aborts,
-            ..KernelPart::default()
-        });
-        Speedup {
-            workload: runner.workload().name().into(),
+        let of_runs = Speedup {
+            workload: self.sizes().name().into(),
             variant: spec.variant.name().into(),
             resolved: self.resolved(spec.variant).name().into(),
             blocks: spec.shape.0,
@@ -221,39 +154,95 @@ impl<'s, 'a> Bench<'s, 'a> {
             tx_per_s_min: rate(timed.first()),
             tx_per_s_max: rate(timed.last()),
             verified: wrong.is_none() && median.is_some(),
-            verifies: Some(runner.workload().verifies().covers.told().into()),
-            error: wrong.and_then(|r| r.error.clone()),
-            commits: shown.map_or(0, |r| r.commits),
-            aborts: aborts.map(|(&reason, &n)| (reason.to_owned(), n)).collect(),
-            active_lanes: shown.and_then(|r| r.active_lanes),
-            warp_width: self.room.limits.warp_width,
-            metadata_bytes: shown.map_or(0, |r| r.metadata_bytes),
+            verifies: Some(self.sizes().verifies().covers.told().into()),
+            warp_width: self.plan.room.limits.warp_width,
             jit_ms: reports.iter().map(|r| r.jit_ms).fold(0.0, f64::max),
-            launches: launches.max(u64::from(shown.is_some())),
-            kernels: kernels.collect(),
-            parameters: parameters.into_iter().collect(),
             ..Speedup::default()
+        };
+        let Some(shown) = wrong.or(median) else {
+            return of_runs;
+        };
+        let kernels = shown.kernels.iter().map(|k| KernelPart {
+            kernel: k.kernel.into(),
+            launches: k.launches,
+            time_ms: k.time_ms,
+            commits: k.commits,
+            aborts: k.aborts,
+            ..KernelPart::default()
+        });
+        let aborts = shown.aborts.iter();
+        Speedup {
+            error: wrong.and_then(|r| r.error.clone()),
+            commits: shown.commits,
+            aborts: aborts.map(|(&reason, &n)| (reason.to_owned(), n)).collect(),
+            active_lanes: shown.active_lanes,
+            metadata_bytes: shown.metadata_bytes,
+            launches: shown.kernels.iter().map(|k| k.launches).sum::<u64>().max(1),
+            kernels: kernels.collect(),
+            parameters: shown.parameters.clone().into_iter().collect(),
+            ..of_runs
         }
+    }
+
+    /// The workload's transactions as critical sections of one lock, searched and
+    /// measured; of each of its kernels that have such.
+    pub(super) fn critical_sections(&mut self, paper: &mut Paper) -> Result<String> {
+        let (plan, sizes) = (self.plan, self.sizes());
+        let by_blocks = sizes.by_blocks();
+        let shapes = (plan.room).shapes_of_critical_sections(by_blocks, plan.quick);
+        let setting = Setting {
+            seed: self.seed,
+            transactions: self.search.transactions,
+            repeat: plan.repeat,
+            measure: plan.measure,
+        };
+        let device = self.search.runner.device();
+        let mut told = Vec::new();
+        let mut contenders = self.workload.contenders();
+        contenders.retain(|contender| contender.kind == ContenderKind::CriticalSection);
+        for contender in contenders {
+            let (run, tried) = floor::measure(device, sizes, &contender, (&shapes, setting))?;
+            let of_time = |ms: f64| run.transactions as f64 / (ms * 1e-3).max(1e-9);
+            let verified = run.verified == Some(true);
+            let rate = rate(run.tx_per_s, (run.blocks, run.threads));
+            told.push(format!("{rate}, {}", verdict(verified)));
+            paper.critical_sections.push(CriticalSection {
+                // `critical_gn1` is that of the kernel `gn1`.
+                workload: match run.kernel.split_once('_') {
+                    Some((_, part)) if part != run.workload => format!("{}/{part}", run.workload),
+                    _ => run.workload.into(),
+                },
+                blocks: run.blocks,
+                threads: run.threads,
+                transactions: run.transactions,
+                transactions_full: run.transactions_full,
+                repeat: run.repeat,
+                tx_per_s: run.tx_per_s,
+                tx_per_s_min: of_time(run.time_ms.max),
+                tx_per_s_max: of_time(run.time_ms.min),
+                verified,
+                error: run.error,
+                tried: tried.len() as u64,
+            });
+        }
+        Ok(format!("{CRITICAL_SECTION}: {}", told.join("; ")))
     }
 
     fn probe(&mut self, variant: Variant, locks: u64, shape: (u32, u32)) -> Result<LaunchPoint> {
         self.search.effort = self.plan.point;
         let probed = given_up(self.search.probe(variant, locks, shape))?;
-        let tried = probed.unwrap_or_else(|error| {
-            let spec = self.search.spec(variant, locks, shape, 0);
-            Tried {
-                note: Some(error),
-                ..Tried::new(self.name(), variant.name(), &spec)
-            }
+        let tried = probed.unwrap_or_else(|why| Tried {
+            note: Some(why),
+            ..Tried::default()
         });
         Ok(LaunchPoint {
-            abort_rate: abort_rate(tried.commits, tried.aborts),
-            workload: tried.workload,
-            variant: tried.variant,
-            blocks: tried.blocks,
-            threads: tried.threads,
+            workload: self.sizes().name().into(),
+            variant: variant.name().into(),
+            blocks: shape.0,
+            threads: shape.1,
             transactions: tried.transactions,
             tx_per_s: tried.tx_per_s,
+            abort_rate: abort_rate(tried.commits, tried.aborts),
             note: tried.note,
             ..LaunchPoint::default()
         })
@@ -261,11 +250,16 @@ impl<'s, 'a> Bench<'s, 'a> {
 
     /// A point of Figure 3: as many transactions as fill its time, and a launch of them that is
     /// verified.
-    pub(super) fn threads(&mut self, variant: Variant, shape: (u32, u32)) -> Result<LaunchPoint> {
+    pub(super) fn threads(
+        &mut self,
+        paper: &mut Paper,
+        variant: Variant,
+        shape: (u32, u32),
+    ) -> Result<String> {
         let mut point = self.probe(variant, LOCKS, shape)?;
         // What was stopped has no result that could be right.
         if point.note.is_none() {
-            let spec = self.limited(variant, shape, point.transactions);
+            let spec = self.spec(variant, shape, point.transactions);
             match given_up(self.search.runner.measure(&spec))? {
                 Ok(report) => {
                     point.tx_per_s = report.tx_per_s;
@@ -276,94 +270,134 @@ impl<'s, 'a> Bench<'s, 'a> {
                 Err(why) => point.note = Some(why),
             }
         }
-        Ok(point)
+        let rate = rate(point.tx_per_s, shape);
+        paper.threads.push(point);
+        Ok(format!("{}: {rate}", variant.name()))
     }
 
-    /// A point of Figure 4.
+    /// A point of Figure 4, of so many words and locks.
     pub(super) fn eigenbench(
         &mut self,
+        paper: &mut Paper,
         variant: Variant,
-        hot_words: u64,
-        locks: u64,
+        (words, locks): (u64, u64),
         shape: (u32, u32),
-    ) -> Result<LaunchPoint> {
-        Ok(LaunchPoint {
+    ) -> Result<String> {
+        let point = LaunchPoint {
             workload: String::new(),
-            hot_words: Some(hot_words),
+            hot_words: Some(words),
             locks: Some(locks),
             ..self.probe(variant, locks, shape)?
+        };
+        let (name, rate) = (variant.name(), rate(point.tx_per_s, shape));
+        paper.eigenbench.push(point);
+        let [words, locks] = [words, locks].map(count);
+        Ok(format!("{name}, {words} words, {locks} locks: {rate}"))
+    }
+
+    /// A run of [`DESCRIBED`] at the best launch that is known, else at the default one.
+    fn described(&self, known: &[Speedup]) -> RunSpec {
+        let known = result_of(known, self.sizes().name(), DESCRIBED.name());
+        let known = known.filter(|s| s.tx_per_s > 0.0);
+        let usual = || (self.plan.room).launch(self.sizes(), self.resolved(DESCRIBED));
+        let shape = known.map_or_else(usual, |s| (s.blocks, s.threads));
+        self.spec(DESCRIBED, shape, self.search.transactions)
+    }
+
+    /// A bar of Figure 5: of a full launch, or of one thread alone, which has as many
+    /// transactions as take it about the plan's time.
+    pub(super) fn breakdown(&mut self, paper: &mut Paper, alone: bool) -> Result<String> {
+        Ok(match given_up(self.bar(&paper.speedups, alone))? {
+            Ok(bar) => {
+                let cost = digits3(bar.cost);
+                paper.breakdown.push(bar);
+                format!("breakdown, at {cost} times the time")
+            }
+            Err(why) => format!("breakdown: NOT measured: {why}"),
         })
     }
 
-    /// A run of [`DESCRIBED`] at the best launch that `known` has, else at the default one.
-    pub(super) fn described(&self, known: &[Speedup]) -> RunSpec {
-        let known = Self::of(known, self.name(), DESCRIBED.name());
-        let known = known.filter(|s| s.tx_per_s > 0.0);
-        let usual = || {
-            let (room, resolved) = (self.room, self.resolved(DESCRIBED));
-            let workload = self.search.runner.workload();
-            launches::launch(workload, resolved, room.kind, &room.limits)
+    fn bar(&mut self, known: &[Speedup], alone: bool) -> Result<Breakdown> {
+        let resolved = self.resolved(DESCRIBED);
+        let mut spec = self.described(known);
+        spec.repeat = self.plan.profiles;
+        if alone {
+            spec.shape = (1, 1);
+            spec.repeat = 1;
+            let tried = self.search.probe(resolved, LOCKS, spec.shape)?;
+            spec.transactions = (self.search).fill(self.plan.alone, tried.tx_per_s);
+        }
+        let report = self.search.runner.profile(&spec)?;
+        let Some(profile) = report.profile.filter(|_| report.verified) else {
+            let why = report.error.unwrap_or_else(|| "no lane ran".into());
+            return Err(Error::Usage(why));
         };
-        let shape = known.map_or_else(usual, |s| (s.blocks, s.threads));
-        self.limited(DESCRIBED, shape, self.search.transactions)
+        let own = self.plan.workload(report.workload, self.seed)?;
+        let is_other = own.sizes().parameters() != self.sizes().parameters();
+        let owned = |(phase, share): (&str, f64)| (phase.to_owned(), share);
+        Ok(Breakdown {
+            workload: report.workload.into(),
+            variant: report.variant.into(),
+            blocks: report.blocks,
+            threads: report.threads,
+            transactions: Some(report.commits),
+            input: is_other.then(|| self.sizes().summary()),
+            shares: profile.shares.into_iter().map(owned).collect(),
+            cost: profile.cost,
+        })
     }
 
     /// Rows of Table 1: the workload, and if it has several kernels with transactions, each of
-    /// them. Conflicts are those of the best launch that `known` has, else of the default one.
-    /// The inner error says why there are none.
-    pub(super) fn characteristics(
-        &mut self,
-        known: &[Speedup],
-    ) -> Result<Result<Vec<Characteristics>, String>> {
-        let (name, resolved) = (self.name(), self.resolved(DESCRIBED));
-        let spec = self.described(known);
+    /// them. Conflicts are those of the best launch that is known, else of the default one.
+    pub(super) fn characteristics(&mut self, paper: &mut Paper) -> Result<String> {
+        let (sizes, resolved) = (self.sizes(), self.resolved(DESCRIBED));
+        let spec = self.described(&paper.speedups);
         let run = match given_up(self.search.runner.launch_once(&spec))? {
             Ok(run) => run,
-            Err(why) => return Ok(Err(why)),
+            Err(why) => return Ok(format!("characteristics: NOT measured: {why}")),
         };
         let accesses = self.accesses()?;
-        let workload = self.search.runner.workload();
-        let shared_words = workload.facts(spec.transactions).shared_words;
-        let row = |workload: &str, commits, aborts| Characteristics {
-            workload: workload.into(),
+        let shared_words = sizes.facts(spec.transactions).shared_words;
+        let row = |workload: String, commits, aborts| Characteristics {
+            workload,
             variant: DESCRIBED.name().into(),
             shared_words,
             transactions: commits,
             abort_rate: abort_rate(commits, aborts),
             ..Characteristics::default()
         };
-        let statistics = &run.statistics;
-        let mut rows = vec![Characteristics {
+        let (name, statistics) = (sizes.name(), &run.statistics);
+        paper.characteristics.push(Characteristics {
             reads_per_tx: accesses.map(|[reads, _]| reads),
             writes_per_tx: accesses.map(|[_, writes]| writes),
-            ..row(name, statistics.commits, statistics.aborted())
-        }];
+            ..row(name.into(), statistics.commits, statistics.aborted())
+        });
         let parts: Vec<_> = run.kernels.iter().filter(|k| k.commits > 0).collect();
         if parts.len() > 1 {
             // `gn1_hv_sorting` is the kernel `gn1`.
             let suffix = format!("_{}", resolved.name().replace('-', "_"));
-            rows.extend(parts.iter().map(|k| {
+            paper.characteristics.extend(parts.iter().map(|k| {
                 let kernel = k.kernel.trim_end_matches(suffix.as_str());
-                row(&format!("{name}/{kernel}"), k.commits, k.aborts)
+                row(format!("{name}/{kernel}"), k.commits, k.aborts)
             }));
         }
-        Ok(Ok(rows))
+        Ok("characteristics".into())
     }
 
     /// The reads and writes of a transaction, counted in a run that records what its transactions do;
     /// nothing if it could not be recorded.
-    fn accesses(&mut self) -> Result<Option<[f64; 2]>> {
-        let workload = self.workload.sizes();
-        let (blocks, threads) = recorded_shape(self.room, workload.by_blocks());
+    fn accesses(&self) -> Result<Option<[f64; 2]>> {
+        let (sizes, plan) = (self.sizes(), self.plan);
+        let (blocks, threads) = plan.recorded_shape(sizes.by_blocks());
         let settings = Settings {
-            transactions: self.plan.recorded.min(self.search.transactions),
+            transactions: plan.recorded.min(self.search.transactions),
             runs_max: Some(1),
             blocks,
             threads,
             locks: LOCKS,
             seed: self.seed,
-            buffer_bytes: self.plan.record_bytes,
-            time_limit: Some(self.plan.limit.max(Duration::from_secs(1))),
+            buffer_bytes: plan.record_bytes,
+            time_limit: Some(plan.limit.max(Duration::from_secs(1))),
             ..Settings::default()
         };
         let mut found = [0; 3];
@@ -400,51 +434,23 @@ fn add_accesses([commits, reads, writes]: &mut [u64; 3], history: &History) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::devices::AnyDevice;
-    use crate::workloads::form::Form;
-    use crate::workloads::ra::Ra;
     use stm_history::history::{Attempt, Header, InitialMemory};
 
     #[test]
-    fn the_reads_and_writes_of_committed_transactions_are_counted() {
-        let (words, reads, writes, form) = (1 << 10, 16, 5, Form::Dynamic);
-        let of = AnyWorkload::from(Ra {
-            words,
-            reads,
-            writes,
-            form,
-        });
-        let settings = Settings {
-            transactions: 500,
-            ..Settings::default()
-        };
-        let mut found = [0; 3];
-        let recorded = record(&AnyDevice::cpu(), RECORDED, &of, &settings, |history| {
-            add_accesses(&mut found, &history);
-            Ok(ControlFlow::Continue(()))
-        });
-        assert!(recorded.is_ok());
-        assert_eq!(found, [500, 500 * 16, 500 * 5]);
-    }
-
-    #[test]
-    fn an_aborted_attempt_does_not_count() {
+    fn reads_and_writes_of_committed_transactions_are_counted() {
         let mut history = History::new(Header::default(), InitialMemory::ZERO);
-        for (outcome, event) in [
-            (
-                Outcome::Aborted { reason: 1 },
-                Event::Read { word: 0, value: 0 },
-            ),
-            (
-                Outcome::Committed { version: 2 },
-                Event::Write { word: 0, value: 1 },
-            ),
-        ] {
+        let (aborted, committed) = (
+            Outcome::Aborted { reason: 1 },
+            Outcome::Committed { version: 2 },
+        );
+        let read = Event::Read { word: 0, value: 0 };
+        let write = Event::Write { word: 0, value: 1 };
+        for (outcome, events) in [(aborted, &[read][..]), (committed, &[read, write, write])] {
             let attempt = Attempt::new(0, 1, 2, outcome);
-            history.push(attempt, &[event]).expect("room");
+            history.push(attempt, events).expect("room");
         }
         let mut found = [0; 3];
         add_accesses(&mut found, &history);
-        assert_eq!(found, [1, 0, 1]);
+        assert_eq!(found, [1, 1, 2]);
     }
 }

@@ -9,59 +9,38 @@
 use crate::devices::DeviceKind;
 use crate::error::Result;
 use crate::head::Head;
-use crate::measure::launches;
+use crate::measure::launches::{BLOCK_OF_ONE_WORKER, QUICK_TRANSACTIONS, Room, TRANSACTIONS};
 use crate::measure::search::Effort;
-use crate::variants::{AskedVariant, parse_list};
+use crate::points::parse_names;
+use crate::store::NameList;
+use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;
 use crate::workloads::input::Occasion;
 use crate::workloads::workload::Sizes;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use stm_core::algorithm::Variant;
-use stm_core::internal::host::Limits;
 
-/// A section of the document that can be measured alone.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Section {
-    Fig2,
-    Fig3,
-    Fig4,
-    Fig5,
-    Table1,
-}
-
-impl Section {
-    pub(crate) const ALL: [Self; 5] =
-        [Self::Fig2, Self::Fig3, Self::Fig4, Self::Fig5, Self::Table1];
-
-    /// Their names at the command line, and what they show.
-    pub(crate) const TOLD: [(&str, &str); 5] = [
-        (
-            "fig2",
-            "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
-             is searched",
-        ),
-        ("fig3", "Figure 3: throughput by threads"),
-        ("fig4", "Figure 4: EigenBench by shared words and locks"),
-        ("fig5", "Figure 5: where the time goes"),
-        (
-            "table1",
-            "Table 1: what the workloads' transactions are like",
-        ),
-    ];
-
-    pub(crate) const fn name(self) -> &'static str {
-        Self::TOLD[self as usize].0
-    }
-}
+/// The sections of the document that can be measured alone, and what they show.
+pub(crate) const SECTIONS: [(&str, &str); 5] = [
+    (
+        "fig2",
+        "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
+         is searched",
+    ),
+    ("fig3", "Figure 3: throughput by threads"),
+    ("fig4", "Figure 4: EigenBench by shared words and locks"),
+    ("fig5", "Figure 5: where the time goes"),
+    (
+        "table1",
+        "Table 1: what the workloads' transactions are like",
+    ),
+];
 
 /// Reads `all` or names separated by commas; `table2` is found with `fig2`.
-pub(super) fn parse_sections(text: &str) -> Result<Vec<Section>> {
+pub(super) fn parse_sections(text: &str) -> Result<NameList> {
     let text = text.replace("table2", "fig2");
-    parse_list(&text, &Section::ALL, Section::name, |name, names| {
-        let known = names.join(", ");
-        format!("there is no figure {name:?}: known are {known} and all")
-    })
+    parse_names(&text, "figure", &SECTIONS.map(|section| section.0))
 }
 
 /// The variants of Figure 4.
@@ -77,10 +56,11 @@ pub(crate) const DESCRIBED: AskedVariant = AskedVariant::Optimized;
 /// Version locks, but for Figure 4: the paper's.
 pub(crate) const LOCKS: u64 = 1 << 20;
 
-/// How much is measured.
-#[derive(Clone, Copy, Debug)]
+/// What is measured on a device: how much, and the launches that it can hold.
+#[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) quick: bool,
+    pub(crate) room: Room,
     search: Effort,
     pub(crate) point: Effort,
     /// The kernel's time in a run of Figure 2, for which slow variants have fewer transactions.
@@ -95,7 +75,8 @@ pub(crate) struct Plan {
     pub(crate) profiles: u32,
     /// The kernel's time in a run of one thread alone, about.
     pub(crate) alone: Duration,
-    /// Transactions that are recorded, where the input leaves it open.
+    /// Transactions of a run, and of a recorded one, where the input leaves them open.
+    transactions: u64,
     pub(crate) recorded: u64,
     pub(crate) record_bytes: u64,
 }
@@ -104,72 +85,35 @@ const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
 }
 
-const fn probes(probe: Duration, probe_limit: Duration) -> Effort {
+/// An effort of so many milliseconds a probe, at most, and of so many trials of as many.
+const fn effort([probe, probe_limit]: [u64; 2], trials: usize, trial: u64) -> Effort {
     Effort {
-        probe,
-        probe_limit,
-        trials: 0,
-        trial: Duration::ZERO,
-    }
-}
-
-const FULL: Plan = Plan {
-    quick: false,
-    search: Effort {
-        probe: ms(10),
-        probe_limit: ms(120),
-        trials: 3,
-        trial: ms(60),
-    },
-    point: probes(ms(25), ms(300)),
-    measure: ms(250),
-    measure_wall: ms(2000),
-    limit: ms(30_000),
-    repeat: 5,
-    profiles: 3,
-    alone: ms(10_000),
-    recorded: 64 << 10,
-    record_bytes: 8 << 30,
-};
-
-const QUICK: Plan = Plan {
-    quick: true,
-    search: Effort {
-        probe: ms(8),
-        probe_limit: ms(200),
-        trials: 1,
-        trial: ms(20),
-    },
-    point: probes(ms(8), ms(200)),
-    measure: ms(50),
-    measure_wall: ms(400),
-    limit: ms(30_000),
-    repeat: 3,
-    profiles: 1,
-    alone: ms(100),
-    recorded: 4 << 10,
-    record_bytes: 256 << 20,
-};
-
-/// What a device can hold, as far as the points depend on it.
-#[derive(Clone, Debug)]
-pub(crate) struct Room {
-    pub(crate) kind: DeviceKind,
-    pub(crate) limits: Limits,
-    /// Threads that it holds at a time.
-    pub(crate) resident: u64,
-}
-
-impl Room {
-    fn shapes(&self, blocks: &[u32], threads: &[u32]) -> Vec<(u32, u32)> {
-        let most = launches::threads_most(self.kind, self.resident);
-        launches::grid(blocks, threads, most)
+        probe: ms(probe),
+        probe_limit: ms(probe_limit),
+        trials,
+        trial: ms(trial),
     }
 }
 
 impl Plan {
-    pub(crate) const fn new(quick: bool) -> Self {
-        if quick { QUICK } else { FULL }
+    /// Each amount is for the full run, and for the quick one.
+    pub(crate) fn new(quick: bool, room: Room) -> Self {
+        let i = usize::from(quick);
+        Self {
+            quick,
+            room,
+            search: [effort([10, 120], 3, 60), effort([8, 200], 1, 20)][i],
+            point: [effort([25, 300], 0, 0), effort([8, 200], 0, 0)][i],
+            measure: [ms(250), ms(50)][i],
+            measure_wall: [ms(2000), ms(400)][i],
+            limit: ms(30_000),
+            repeat: [5, 3][i],
+            profiles: [3, 1][i],
+            alone: [ms(10_000), ms(100)][i],
+            transactions: [TRANSACTIONS, QUICK_TRANSACTIONS][i],
+            recorded: [64 << 10, 4 << 10][i],
+            record_bytes: [8 << 30, 256 << 20][i],
+        }
     }
 
     /// A workload: the full one is the paper's Table 1, which the defaults are.
@@ -187,58 +131,56 @@ impl Plan {
     }
 
     pub(crate) fn transactions(&self, workload: &dyn Sizes) -> u64 {
-        let most = [launches::TRANSACTIONS, launches::QUICK_TRANSACTIONS];
-        let most = most[usize::from(self.quick)];
-        workload.transactions().unwrap_or(most)
+        workload.transactions().unwrap_or(self.transactions)
     }
 
     /// How long the search tries a launch. Where the input says how many
     /// transactions there are, fewer than all cannot be tried; so longer.
-    pub(crate) const fn search_effort(&self, whole: bool) -> Effort {
+    pub(crate) fn search_effort(&self, whole: bool) -> Effort {
         let times = if whole { 2 } else { 1 };
         Effort {
-            probe_limit: self.search.probe_limit.saturating_mul(times),
+            probe_limit: self.search.probe_limit * times,
             ..self.search
         }
     }
 
     /// Figure 2: the launches that are searched.
-    pub(crate) fn search_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
-        let p = room.limits.processors;
+    pub(crate) fn search_shapes(&self, by_blocks: bool) -> Vec<(u32, u32)> {
+        let (room, p) = (&self.room, self.room.limits.processors);
         match (room.kind, self.quick) {
             (DeviceKind::Cuda, false) if by_blocks => {
-                room.shapes(&[16, p, 4 * p, 8 * p], &[launches::BLOCK_OF_ONE_WORKER])
+                room.grid(&[16, p, 4 * p, 8 * p], &[BLOCK_OF_ONE_WORKER])
             }
-            (DeviceKind::Cpu, true) => room.shapes(&[1, p], &[1, 2]),
-            (DeviceKind::Cpu, false) => launches::shapes(room.kind, &room.limits, room.resident),
-            (DeviceKind::Cuda, true) => room.shapes(&[1, p, 4 * p], &[32, 64]),
+            (DeviceKind::Cpu, true) => room.grid(&[1, p], &[1, 2]),
+            (DeviceKind::Cpu, false) => room.shapes(),
+            (DeviceKind::Cuda, true) => room.grid(&[1, p, 4 * p], &[32, 64]),
             (DeviceKind::Cuda, false) => {
                 // Few threads are the best launch where all want the same words, and then less
                 // than a warp a block: the paper's for k-means has 64 blocks of 4.
-                let few = [room.shapes(&[1], &[1, 32]), room.shapes(&[16], &[4, 32])];
-                let many = room.shapes(&[p, 4 * p, 8 * p], &[32, 64, 256]);
-                [many, few.concat(), room.shapes(&[64, p], &[4])].concat()
+                let few = [room.grid(&[1], &[1, 32]), room.grid(&[16], &[4, 32])];
+                let many = room.grid(&[p, 4 * p, 8 * p], &[32, 64, 256]);
+                [many, few.concat(), room.grid(&[64, p], &[4])].concat()
             }
         }
     }
 
     /// Figure 3: the launches, by threads; on a GPU from a warp to twice what it holds, and by
     /// blocks to what it holds.
-    pub(crate) fn thread_shapes(&self, room: &Room, by_blocks: bool) -> Vec<(u32, u32)> {
-        let p = room.limits.processors;
+    pub(crate) fn thread_shapes(&self, by_blocks: bool) -> Vec<(u32, u32)> {
+        let (room, p) = (&self.room, self.room.limits.processors);
         match (room.kind, self.quick, by_blocks) {
-            (DeviceKind::Cpu, true, _) => room.shapes(&[1, p, 2 * p], &[1]),
+            (DeviceKind::Cpu, true, _) => room.grid(&[1, p, 2 * p], &[1]),
             // Blocks beyond the cores wait; threads do not.
             (DeviceKind::Cpu, false, _) => {
-                [room.shapes(&[1], &[1]), room.shapes(&[p], &[1, 2, 4, 8])].concat()
+                [room.grid(&[1], &[1]), room.grid(&[p], &[1, 2, 4, 8])].concat()
             }
-            (DeviceKind::Cuda, true, _) => room.shapes(&[1, p, 4 * p], &[64]),
+            (DeviceKind::Cuda, true, _) => room.grid(&[1, p, 4 * p], &[64]),
             // A block is one worker, whatever its threads, and the last has more blocks than there
             // are transactions.
-            (DeviceKind::Cuda, false, true) => room.shapes(&[4, 16, p, 4 * p, 8 * p], &[256]),
+            (DeviceKind::Cuda, false, true) => room.grid(&[4, 16, p, 4 * p, 8 * p], &[256]),
             (DeviceKind::Cuda, false, _) => {
                 let blocks = [16, p, 4 * p, 16 * p, 32 * p, 64 * p];
-                [room.shapes(&[1], &[32]), room.shapes(&blocks, &[64])].concat()
+                [room.grid(&[1], &[32]), room.grid(&blocks, &[64])].concat()
             }
         }
     }
@@ -251,28 +193,28 @@ impl Plan {
         &[1 << 20, 4 << 20, 16 << 20, 64 << 20]
     }
 
-    pub(crate) fn fig4_shapes(&self, room: &Room) -> Vec<(u32, u32)> {
-        let p = room.limits.processors;
+    pub(crate) fn fig4_shapes(&self) -> Vec<(u32, u32)> {
+        let (room, p) = (&self.room, self.room.limits.processors);
         match (room.kind, self.quick) {
-            (DeviceKind::Cpu, true) => room.shapes(&[p], &[1]),
-            (DeviceKind::Cpu, false) => room.shapes(&[p], &[1, 4]),
-            (DeviceKind::Cuda, true) => room.shapes(&[p], &[64]),
+            (DeviceKind::Cpu, true) => room.grid(&[p], &[1]),
+            (DeviceKind::Cpu, false) => room.grid(&[p], &[1, 4]),
+            (DeviceKind::Cuda, true) => room.grid(&[p], &[64]),
             // The first has fewer than the thousand threads below which the paper says that
             // two variants are level.
-            (DeviceKind::Cuda, false) => room.shapes(&[8, p, 4 * p, 16 * p], &[64]),
+            (DeviceKind::Cuda, false) => room.grid(&[8, p, 4 * p, 16 * p], &[64]),
         }
     }
-}
 
-/// Table 1: the launch that is recorded: few threads, as aborted attempts take room in the
-/// records, and nearly all of k-means abort by a warp of each multiprocessor.
-pub(super) fn recorded_shape(room: &Room, by_blocks: bool) -> (u32, u32) {
-    let p = room.limits.processors;
-    match (room.kind, by_blocks) {
-        (DeviceKind::Cpu, _) => (p, 1),
-        // Its threads work together, but one runs transactions.
-        (DeviceKind::Cuda, true) => (p, 128),
-        (DeviceKind::Cuda, _) => (1, 32),
+    /// Table 1: the launch that is recorded: few threads, as aborted attempts take room in the
+    /// records, and nearly all of k-means abort by a warp of each multiprocessor.
+    pub(super) const fn recorded_shape(&self, by_blocks: bool) -> (u32, u32) {
+        let p = self.room.limits.processors;
+        match (self.room.kind, by_blocks) {
+            (DeviceKind::Cpu, _) => (p, 1),
+            // Its threads work together, but one runs transactions.
+            (DeviceKind::Cuda, true) => (p, 128),
+            (DeviceKind::Cuda, _) => (1, 32),
+        }
     }
 }
 
@@ -323,49 +265,43 @@ impl Piece {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::devices::AnyDevice;
     use crate::testing::has;
     use crate::workloads::WORKLOADS;
+    use crate::workloads::contender::lanes;
 
-    fn room(kind: DeviceKind, processors: u32, resident: u64) -> Room {
-        Room {
-            kind,
-            limits: Limits {
-                warp_width: 32,
-                threads_max: 1024,
-                blocks_max: 1 << 20,
-                shared_bytes_max: 48 << 10,
-                processors,
-                cluster_max: 1,
-            },
-            resident,
-        }
+    fn plan(quick: bool, kind: DeviceKind, processors: u32, resident: u64) -> Plan {
+        let mut room = Room::of(&AnyDevice::cpu());
+        (room.kind, room.resident) = (kind, resident);
+        room.limits.processors = processors;
+        Plan::new(quick, room)
     }
 
     #[test]
     fn threads_grow_from_a_warp_to_what_the_gpu_holds_and_beyond() {
-        let gpu = room(DeviceKind::Cuda, 132, 132 * 2048);
+        let gpu = plan(false, DeviceKind::Cuda, 132, 132 * 2048);
         for by_blocks in [false, true] {
-            let shapes = Plan::new(false).thread_shapes(&gpu, by_blocks);
-            let threads = shapes.iter().map(|&(b, t)| u64::from(b) * u64::from(t));
-            let threads: Vec<u64> = threads.collect();
+            let shapes = gpu.thread_shapes(by_blocks);
+            let threads: Vec<u64> = shapes.into_iter().map(lanes).collect();
             assert!(threads.is_sorted_by(|a, b| a < b), "{threads:?}");
-            assert!(threads.contains(&gpu.resident));
+            assert!(threads.contains(&gpu.room.resident));
             let beyond = if by_blocks { 1 } else { 2 };
-            assert_eq!(threads.last(), Some(&(beyond * gpu.resident)));
+            assert_eq!(threads.last(), Some(&(beyond * gpu.room.resident)));
         }
-        assert_eq!(Plan::new(false).thread_shapes(&gpu, false)[0], (1, 32));
+        assert_eq!(gpu.thread_shapes(false)[0], (1, 32));
     }
 
     #[test]
     fn every_plan_has_points_on_every_device_and_an_input_of_every_workload() {
-        for plan in [true, false].map(Plan::new) {
-            for room in [room(DeviceKind::Cpu, 1, 0), room(DeviceKind::Cuda, 1, 1024)] {
-                assert!(!plan.search_shapes(&room, false).is_empty());
-                assert!(!plan.thread_shapes(&room, true).is_empty());
-                assert!(!plan.fig4_shapes(&room).is_empty());
-            }
-            for &(name, _) in WORKLOADS {
-                assert!(plan.workload(name, 1).is_ok(), "{name}");
+        for quick in [true, false] {
+            for (kind, resident) in [(DeviceKind::Cpu, 0), (DeviceKind::Cuda, 1024)] {
+                let plan = plan(quick, kind, 1, resident);
+                assert!(!plan.search_shapes(false).is_empty());
+                assert!(!plan.thread_shapes(true).is_empty());
+                assert!(!plan.fig4_shapes().is_empty());
+                for &(name, _) in WORKLOADS {
+                    assert!(plan.workload(name, 1).is_ok(), "{name}");
+                }
             }
         }
     }
@@ -373,7 +309,7 @@ mod tests {
     #[test]
     fn figures_are_read_by_name() {
         let sections = parse_sections("fig3, fig2,table2").unwrap();
-        assert_eq!(sections, [Section::Fig3, Section::Fig2]);
+        assert_eq!(sections, ["fig3", "fig2"]);
         let error = parse_sections("fig9").unwrap_err().to_string();
         has(&error, "\"fig9\" | table1");
     }

@@ -1,9 +1,8 @@
-//! The points of the paper that a document lacks, grouped by their data, and what follows in the
-//! document from several of its sections.
+//! The units of the document, and the points of those that it lacks, grouped by their data.
 
-use super::Unit;
-use super::document::{Breakdown, Paper, Speedup};
-use super::plan::{FIG4_VARIANTS, Plan, Room, Section};
+use super::document::{Paper, is_of};
+use super::measure::Bench;
+use super::plan::{FIG4_VARIANTS, Plan};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::variants::AskedVariant;
@@ -11,131 +10,127 @@ use crate::workloads::AnyWorkload;
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::eigenbench::Eigenbench;
 use crate::workloads::input::Occasion;
-use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
 
-pub(super) const EIGENBENCH: &str = "eigenbench";
+const EIGENBENCH: &str = "eigenbench";
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Point {
-    Speedup(AskedVariant),
-    CriticalSections,
-    Threads(Variant, (u32, u32)),
-    Eigenbench(Variant, u64, u64, (u32, u32)),
-    /// A bar of Figure 5: of one thread alone, or of a full launch.
-    Breakdown {
-        alone: bool,
-    },
-    Characteristics,
+/// Points that are measured by one command or again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unit {
+    pub(super) section: &'static str,
+    workload: &'static str,
 }
 
-impl Point {
-    pub(super) const fn section(&self) -> Section {
-        match self {
-            Self::Speedup(_) | Self::CriticalSections => Section::Fig2,
-            Self::Threads(..) => Section::Fig3,
-            Self::Eigenbench(..) => Section::Fig4,
-            Self::Breakdown { .. } => Section::Fig5,
-            Self::Characteristics => Section::Table1,
-        }
-    }
-}
-
-#[derive(Debug)]
-pub(super) struct Group {
-    pub(super) workload: AnyWorkload,
-    pub(super) points: Vec<Point>,
-}
-
-pub(super) struct Asked<'a> {
-    pub(super) plan: &'a Plan,
-    pub(super) room: &'a Room,
-    pub(super) sections: &'a [Section],
-    pub(super) workloads: &'a [&'static str],
-}
-
-impl Asked<'_> {
-    pub(super) fn units(&self) -> Vec<Unit<'static>> {
-        let units = self.workloads.iter().flat_map(|name| {
-            let sections = self.sections.iter();
-            sections.map(|&section| Unit {
-                section,
-                workload: name,
-            })
-        });
-        units.filter(|unit| unit.is_there()).collect()
-    }
-
-    /// The units that the document lacks, with all of their points, in the order of measuring:
-    /// a unit's points are one after the other.
-    pub(super) fn groups(&self, paper: &Paper, seed: u64) -> Result<Vec<Group>> {
-        let lacks = |section, name: &'static str| {
-            let is_asked = self.sections.contains(&section) && self.workloads.contains(&name);
-            let workload = name;
-            is_asked && !paper.has(Unit { section, workload })
+impl Unit {
+    /// Returns the units of these sections and workloads: Figure 4 has one workload.
+    pub(super) fn all(sections: &[&'static str], workloads: &[&'static str]) -> Vec<Self> {
+        let of = |&workload| {
+            let units = sections
+                .iter()
+                .map(move |&section| Self { section, workload });
+            units.filter(|unit| unit.section != "fig4" || unit.workload == EIGENBENCH)
         };
-        let mut groups = Vec::new();
-        for &name in self.workloads {
-            let workload = self.plan.workload(name, seed)?;
-            let lacks = |section| lacks(section, name);
-            let mut points = Vec::new();
-            if lacks(Section::Fig2) {
-                points.extend(AskedVariant::all().into_iter().map(Point::Speedup));
-                // Whatever the sizes are.
-                let small = AnyWorkload::sized(name, Occasion::Quick, seed)?;
-                let mut contenders = small.contenders::<AnyDevice>().into_iter();
-                let has = contenders.any(|c| c.kind == ContenderKind::CriticalSection);
-                points.extend(has.then_some(Point::CriticalSections));
-            }
-            if lacks(Section::Table1) {
-                points.push(Point::Characteristics);
-            }
-            if lacks(Section::Fig3) {
-                let shapes = self
-                    .plan
-                    .thread_shapes(self.room, workload.sizes().by_blocks());
-                let last = shapes.len().saturating_sub(1);
-                for (i, shape) in shapes.into_iter().enumerate() {
-                    // Under `cgl` and `vbv` one transaction commits at a time, and with a whole
-                    // input a launch can take a minute: two launches show such a line.
-                    let every = last < 5 || [0, last].contains(&i);
-                    let is_alone = |v: &&Variant| matches!(v, Variant::Cgl | Variant::Vbv);
-                    // `optimized` is one of these, and would be the same line.
-                    let variants = Variant::ALL.iter().filter(|v| every || !is_alone(v));
-                    points.extend(variants.map(|&v| Point::Threads(v, shape)));
-                }
-            }
-            let fig5 = lacks(Section::Fig5);
-            points.extend(fig5.then_some(Point::Breakdown { alone: false }));
-            let other = fig5.then(|| self.plan.alone(name, seed));
-            let other = other.transpose()?.flatten();
-            let alone = Point::Breakdown { alone: true };
-            points.extend((fig5 && other.is_none()).then_some(alone));
-            groups.push(Group { workload, points });
-            let points = vec![alone];
-            groups.extend(other.map(|workload| Group { workload, points }));
-        }
-        if lacks(Section::Fig4, EIGENBENCH) {
-            for &hot_words in self.plan.fig4_sizes() {
-                groups.push(Group {
-                    workload: Eigenbench::of_hot_words(hot_words).into(),
-                    points: self.fig4(u64::from(hot_words)),
-                });
-            }
-        }
-        groups.retain(|group| !group.points.is_empty());
-        Ok(groups)
+        workloads.iter().flat_map(of).collect()
     }
 
-    fn fig4(&self, hot_words: u64) -> Vec<Point> {
+    pub(super) fn name(self) -> String {
+        format!("{} {}", self.section, self.workload)
+    }
+}
+
+impl Paper {
+    pub(super) fn has(&self, unit: Unit) -> bool {
+        let name = unit.name();
+        self.pieces.iter().any(|piece| piece.units.contains(&name))
+    }
+
+    /// Whether the document has something, and of these units all of every workload that it has
+    /// anything of.
+    pub(super) fn is_whole(&self, all: &[Unit]) -> bool {
+        let begun = |workload: &str| {
+            let mut units = self.pieces.iter().flat_map(|piece| &piece.units);
+            units.any(|unit| unit.split_once(' ').is_some_and(|(_, of)| of == workload))
+        };
+        let mut begun = all.iter().filter(|unit| begun(unit.workload)).peekable();
+        begun.peek().is_some() && begun.all(|&unit| self.has(unit))
+    }
+
+    /// Removes a unit's points, so that it is measured anew.
+    pub(super) fn forget(&mut self, unit: Unit) {
+        let (name, workload) = (unit.name(), unit.workload);
+        // With a result goes the verdict on its isolation.
+        let judged = (unit.section == "fig2").then(|| format!("isolation {workload}"));
+        for piece in &mut self.pieces {
+            (piece.units).retain(|known| *known != name && Some(known) != judged.as_ref());
+        }
+        match unit.section {
+            "fig2" => {
+                self.speedups.retain(|s| s.workload != workload);
+                self.critical_sections.retain(|s| !s.is_of(workload));
+                self.search.retain(|t| t.workload != workload);
+            }
+            "fig3" => self.threads.retain(|t| t.workload != workload),
+            "fig4" => self.eigenbench.clear(),
+            "fig5" => self.breakdown.retain(|b| b.workload != workload),
+            _ => self
+                .characteristics
+                .retain(|c| !is_of(&c.workload, workload)),
+        }
+    }
+
+    pub(super) fn failed(&self, unit: Unit) -> bool {
+        let (mut speedups, mut sections) = (self.speedups.iter(), self.critical_sections.iter());
+        unit.section == "fig2"
+            && (speedups.any(|s| s.workload == unit.workload && !s.verified)
+                || sections.any(|s| s.is_of(unit.workload) && !s.verified))
+    }
+}
+
+/// Measures a point, adds it to the document, and returns what it came to.
+type Measure = dyn Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String>;
+
+pub(super) struct Point {
+    pub(super) unit: Unit,
+    pub(super) measure: Box<Measure>,
+}
+
+impl Unit {
+    fn point(
+        self,
+        measure: impl Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String> + 'static,
+    ) -> Point {
+        Point {
+            unit: self,
+            measure: Box::new(measure),
+        }
+    }
+
+    fn threads(self, plan: &Plan, by_blocks: bool) -> Vec<Point> {
+        let shapes = plan.thread_shapes(by_blocks);
+        let last = shapes.len().saturating_sub(1);
+        let points = shapes.into_iter().enumerate().flat_map(|(i, shape)| {
+            // Under `cgl` and `vbv` one transaction commits at a time, and with a whole
+            // input a launch can take a minute: two launches show such a line.
+            let every = last < 5 || [0, last].contains(&i);
+            let is_alone = |v: &&Variant| matches!(v, Variant::Cgl | Variant::Vbv);
+            // `optimized` is one of these, and would be the same line.
+            let variants = Variant::ALL.iter().filter(move |v| every || !is_alone(v));
+            variants.map(move |&v| self.point(move |bench, paper| bench.threads(paper, v, shape)))
+        });
+        points.collect()
+    }
+
+    fn eigenbench(self, plan: &Plan, hot_words: u64) -> Vec<Point> {
         let mut points = Vec::new();
-        for shape in self.plan.fig4_shapes(self.room) {
-            for (i, &locks) in self.plan.fig4_sizes().iter().enumerate() {
+        for shape in plan.fig4_shapes() {
+            for (i, &locks) in plan.fig4_sizes().iter().enumerate() {
                 for variant in FIG4_VARIANTS {
                     // One without a table is the same with any number of locks.
                     if i == 0 || AskedVariant::from(variant).uses_lock_table() {
-                        let point = Point::Eigenbench(variant, hot_words, locks.into(), shape);
-                        points.push(point);
+                        let of = (hot_words, locks.into());
+                        points.push(self.point(move |bench, paper| {
+                            bench.eigenbench(paper, variant, of, shape)
+                        }));
                     }
                 }
             }
@@ -144,47 +139,56 @@ impl Asked<'_> {
     }
 }
 
-impl Paper {
-    /// Sets each variant's ratios to `cgl` and to the critical sections with the same workload,
-    /// those of kernels too.
-    pub(crate) fn relate(&mut self) {
-        // By workload, and by `workload/kernel`.
-        let mut cgl: BTreeMap<String, f64> = BTreeMap::new();
-        let counts = |s: &&Speedup| s.variant == "cgl" && s.counts();
-        for s in self.speedups.iter().filter(counts) {
-            cgl.insert(s.workload.clone(), s.tx_per_s);
-            let kernels = s.kernels.iter();
-            cgl.extend(kernels.map(|k| (format!("{}/{}", s.workload, k.work()), k.tx_per_s())));
-        }
-        let sections = self.critical_sections.iter().filter(|s| s.counts()).rev();
-        let sections = sections.map(|s| (s.workload.clone(), s.tx_per_s));
-        let sections: BTreeMap<String, f64> = sections.collect();
-        let over = |rate: f64, all: &BTreeMap<String, f64>, name: &str| {
-            let base = all.get(name).filter(|base| **base > 0.0);
-            base.map(|base| rate / base).filter(|ratio| *ratio > 0.0)
-        };
-        for s in &mut self.speedups {
-            s.over_cgl = over(s.tx_per_s, &cgl, &s.workload);
-            s.over_critical_section = over(s.tx_per_s, &sections, &s.workload);
-            for kernel in s.kernels.iter_mut().filter(|k| k.commits > 0) {
-                let name = format!("{}/{}", s.workload, kernel.work());
-                kernel.over_cgl = over(kernel.tx_per_s(), &cgl, &name);
-                kernel.over_critical_section = over(kernel.tx_per_s(), &sections, &name);
+/// Returns all points of these units in the order of measuring, by the input whose data they share:
+/// a unit's points are one after the other.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "a method is of a bench with one lifetime, and a point of any"
+)]
+pub(super) fn groups(
+    plan: &Plan,
+    lacking: &[Unit],
+    seed: u64,
+) -> Result<Vec<(AnyWorkload, Vec<Point>)>> {
+    let mut groups = Vec::new();
+    for units in lacking.chunk_by(|a, b| a.workload == b.workload) {
+        let name = units[0].workload;
+        let workload = plan.workload(name, seed)?;
+        let (mut points, mut apart) = (Vec::new(), None);
+        let lacks = |section| units.iter().copied().find(|unit| unit.section == section);
+        if let Some(unit) = lacks("fig2") {
+            let all = AskedVariant::all().into_iter();
+            points.extend(all.map(|v| unit.point(move |bench, paper| bench.speedup(paper, v))));
+            // Whatever the sizes are.
+            let small = AnyWorkload::sized(name, Occasion::Quick, seed)?;
+            let mut contenders = small.contenders::<AnyDevice>().into_iter();
+            if contenders.any(|c| c.kind == ContenderKind::CriticalSection) {
+                points.push(unit.point(|bench, paper| bench.critical_sections(paper)));
             }
         }
-    }
-
-    /// Sets what follows from other sections: the ratios, and the share of the time inside
-    /// transactions.
-    pub(crate) fn compare(&mut self) {
-        self.relate();
-        for row in &mut self.characteristics {
-            let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
-            let of = || self.breakdown.iter().filter(of);
-            // As the paper's, where it was measured.
-            let bar = of().find(|b| b.is_alone()).or_else(|| of().next());
-            let native = bar.and_then(|b| b.shares.get("native"));
-            row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
+        if let Some(unit) = lacks("table1") {
+            points.push(unit.point(|bench, paper| bench.characteristics(paper)));
         }
+        if let Some(unit) = lacks("fig3") {
+            points.extend(unit.threads(plan, workload.sizes().by_blocks()));
+        }
+        if let Some(unit) = lacks("fig5") {
+            let bar = |alone| unit.point(move |bench, paper| bench.breakdown(paper, alone));
+            points.push(bar(false));
+            match plan.alone(name, seed)? {
+                None => points.push(bar(true)),
+                Some(small) => apart = Some((small, vec![bar(true)])),
+            }
+        }
+        groups.push((workload, points));
+        groups.extend(apart);
     }
+    for &unit in lacking.iter().filter(|unit| unit.section == "fig4") {
+        groups.extend(plan.fig4_sizes().iter().map(|&hot_words| {
+            let workload = Eigenbench::of_hot_words(hot_words).into();
+            (workload, unit.eigenbench(plan, hot_words.into()))
+        }));
+    }
+    groups.retain(|(_, points)| !points.is_empty());
+    Ok(groups)
 }

@@ -23,9 +23,7 @@
 
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
-use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;
-use crate::workloads::form::Form;
 use crate::workloads::input::{Occasion, SEED};
 use crate::workloads::options::WorkloadArgs;
 use crate::workloads::prepared::{OtherKernel, prepare};
@@ -193,11 +191,10 @@ impl Default for Settings {
 }
 
 /// What one variant did, over all its runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Row {
-    pub(crate) variant: Variant,
-    /// The form of its transactions.
-    pub(crate) form: Form,
+    /// The variant's, in the form of its transactions.
+    pub(crate) name: &'static str,
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
     /// Runs whose histories are all complete.
@@ -219,12 +216,6 @@ pub struct Row {
     pub(crate) wall: Duration,
     /// What is wrong with the memory that a run left.
     pub wrong_state: Option<String>,
-}
-
-impl Row {
-    pub(crate) const fn name(&self) -> &'static str {
-        self.form.name(AskedVariant::Algorithm(self.variant))
-    }
 }
 
 /// Takes the histories, and breaks when it has seen enough.

@@ -4,7 +4,6 @@
 use super::{Row, Settings, Sink};
 use crate::error::Error;
 use crate::workloads::contender::lanes;
-use crate::workloads::form::Form;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::prepared::Prepared;
 use crate::workloads::workload::Sizes;
@@ -28,6 +27,7 @@ pub(super) enum Ended {
 
 pub(super) struct Session<'a, D: Device> {
     device: &'a D,
+    variant: Variant,
     settings: &'a Settings,
     /// Attempts at each transaction that buffers have room for now.
     attempts: u64,
@@ -40,24 +40,14 @@ impl<'a, D: Device> Session<'a, D> {
     pub(super) fn new(device: &'a D, variant: Variant, settings: &'a Settings) -> Self {
         Self {
             device,
+            variant,
             settings,
             attempts: settings.attempts,
             stm: None,
             row: Row {
-                variant,
-                form: Form::Dynamic,
                 blocks: settings.blocks,
                 threads: settings.threads,
-                runs: 0,
-                histories: 0,
-                repeated: 0,
-                transactions: 0,
-                attempts: 0,
-                aborted: 0,
-                turns: 0,
-                kernel: Duration::ZERO,
-                wall: Duration::ZERO,
-                wrong_state: None,
+                ..Row::default()
             },
         }
     }
@@ -92,7 +82,7 @@ impl<'a, D: Device> Session<'a, D> {
     }
 
     fn shape(&self, workload: &dyn Sizes) -> Launch {
-        let threads = match self.row.variant {
+        let threads = match self.variant {
             Variant::Egpgv if !workload.by_blocks() => 1,
             // A warp's records are all in its first lane's buffer.
             variant if variant.has_teams() && workload.by_warps() => {
@@ -125,7 +115,7 @@ impl<'a, D: Device> Session<'a, D> {
         let lanes = lanes((shape.blocks, shape.threads));
         let available = self.settings.buffer_bytes / 8 / lanes;
         let (transactions, room, least) = if let Some(n) = workload.transactions() {
-            let by_warps = workload.by_warps() && self.row.variant.has_teams();
+            let by_warps = workload.by_warps() && self.variant.has_teams();
             let workers = if workload.by_blocks() || by_warps {
                 u64::from(shape.blocks)
             } else {
@@ -164,7 +154,7 @@ impl<'a, D: Device> Session<'a, D> {
         sink: &mut Sink<'_>,
     ) -> Result<Ended, Error> {
         workload.check(workload.transactions().unwrap_or(1))?;
-        self.row.form = workload.form();
+        self.row.name = workload.form().name(self.variant.into());
         let (shape, transactions, room) = loop {
             let shape = self.shape(workload);
             match self.plan(workload, shape) {
@@ -177,13 +167,12 @@ impl<'a, D: Device> Session<'a, D> {
         workload.check(transactions)?;
         let mut stm = self.memory(workload, shape)?;
         let mut prepared = prepare(transactions)?;
-        prepared.fit(self.row.variant, shape)?;
+        prepared.fit(self.variant, shape)?;
         prepared.reset()?;
         let words = prepared.initial()?.into_iter();
         let words = words.map(|(word, value)| (word.bits(), value));
         let records = Records::new(self.device, &shape, room)?;
         stm.observe(records.probe());
-        let algorithm = self.row.variant;
         let mut recording = Recording {
             records,
             header: self.header(workload, seed),
@@ -207,7 +196,7 @@ impl<'a, D: Device> Session<'a, D> {
             }
         };
         let launcher = Launcher::new(self.device, &mut stm).followed_by(&mut after_each);
-        let done = prepared.run(algorithm, launcher, transactions)?;
+        let done = prepared.run(self.variant, launcher, transactions)?;
         if !each {
             recording.take();
         }
@@ -268,7 +257,7 @@ impl<'a, D: Device> Session<'a, D> {
         let sizes = parameters.filter(|(_, value)| value.is_u64());
         what.extend(sizes.map(|(name, value)| format!(" {name}={value}")));
         Header {
-            variant: self.row.name().to_owned(),
+            variant: self.row.name.to_owned(),
             workload: what,
             device: self.device.name(),
             seed: format!("{seed:#x}"),

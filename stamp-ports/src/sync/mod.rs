@@ -15,13 +15,11 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::head::Head;
 use crate::measure::machine::{self, Measurement};
-use crate::measure::meter::Progress;
 use crate::points::{self, Point};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use std::time::Instant;
 
 pub(crate) mod operations;
 pub(crate) mod peers;
@@ -29,7 +27,7 @@ pub(crate) mod plan;
 pub(crate) mod sections;
 
 /// The whole document.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Bench {
     /// Where it comes from.
     #[serde(flatten)]
@@ -46,14 +44,6 @@ impl Document for Bench {
     const FORMAT: &'static str = "stamp-sync/1";
     const WRITER: &'static str = "stamp bench sync";
     const FILE_NAME: &'static str = "sync.json";
-
-    fn begin(head: Head) -> Self {
-        Self {
-            head,
-            points: Vec::new(),
-            machine: None,
-        }
-    }
 
     fn head(&mut self) -> &mut Head {
         &mut self.head
@@ -118,14 +108,13 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
     let mut store = Store::<Bench>::open(&spec.bench, head)?;
     // The peers may be other ones than when it was begun.
     store.document.head.notes = notes;
-    let began = Instant::now();
     let quick = spec.bench.quick;
     let mut everything = operations::points(device, quick)?;
     everything.extend(plan::sections(device, quick));
     store.document.head.complete = false;
     let lacks_machine = spec.only.contains(&MACHINE) && store.document.machine.is_none();
-    if lacks_machine && spec.bench.has_time(began) {
-        match machine::measure(device, &Progress::new()) {
+    if lacks_machine && store.has_time() {
+        match machine::measure(device) {
             Ok(found) => store.document.machine = Some(found),
             Err(error) => store
                 .document
@@ -139,7 +128,6 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
         &mut store,
         |document| &mut document.points,
         (&everything, &spec.only),
-        || spec.bench.has_time(began),
         |asked| {
             if sections::PARTS.iter().any(|part| part.0 == asked.part) {
                 sections::measure(device, asked, spec.bench.seed)

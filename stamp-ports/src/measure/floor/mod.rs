@@ -20,21 +20,20 @@
 //! | `search` | the search of a contender's best launch, and its measurement |
 //! | `report` | the table and the document |
 
-use super::launches;
+use super::launches::Room;
 use super::machine::Rate;
-use super::run_report::{RunReport, resolve};
-use super::search::{SearchSpec, Tried};
-use crate::devices::{AnyDevice, DeviceKind};
+use super::run_report::resolve;
+use super::search::{Found, SearchSpec};
+use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::{ContenderKind, UNSYNCHRONISED};
-use crate::workloads::workload::{Accesses, Verifies};
+use crate::workloads::workload::{Accesses, Sizes, Verifies};
 use bound::Bound;
 use search::{ContenderReport, Setting, TriedContender};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use stm_core::algorithm::Variant;
-use stm_core::host::Device;
 
 pub(crate) mod bound;
 pub(crate) mod report;
@@ -43,9 +42,9 @@ pub(crate) mod search;
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Measured {
     pub(crate) runs: Vec<ContenderReport>,
-    pub(crate) stm: Vec<RunReport>,
     pub(crate) search: Vec<TriedContender>,
-    pub(crate) stm_search: Vec<Tried>,
+    #[serde(flatten)]
+    pub(crate) stm: Found,
     pub(crate) rates: Vec<Rate>,
     /// What the verification of each workload covers.
     pub(crate) verifies: BTreeMap<&'static str, Verifies>,
@@ -76,13 +75,31 @@ impl Measured {
         spec: &SearchSpec,
         quick: bool,
     ) -> Result<()> {
-        let (runs, stm) = (self.runs.len(), self.stm.len());
-        let sizes = workload.sizes();
+        let (runs, stm) = (self.runs.len(), self.stm.runs.len());
+        let (room, sizes) = (Room::of(device), workload.sizes());
         self.verifies.insert(sizes.name(), sizes.verifies());
         self.asked.push((sizes.name(), spec.transactions_of(sizes)));
-        self.add_contenders(device, workload, spec, quick)?;
+        for contender in workload.contenders() {
+            let shapes = match contender.kind {
+                ContenderKind::Excluding => continue,
+                ContenderKind::CriticalSection => {
+                    room.shapes_of_critical_sections(sizes.by_blocks(), quick)
+                }
+                _ => room.wide_shapes(quick),
+            };
+            let setting = Setting {
+                seed: spec.seed,
+                transactions: spec.transactions_of(sizes),
+                repeat: spec.repeat,
+                measure: search::MEASURE,
+            };
+            let (run, tried) = search::measure(device, sizes, &contender, (&shapes, setting))?;
+            self.runs.push(run);
+            self.search.extend(tried);
+        }
         if !spec.variants.is_empty() {
-            self.add_stm(device, workload, spec, quick)?;
+            let shapes = stm_shapes(&room, sizes, spec, quick);
+            self.add_stm(device, workload, spec, &shapes)?;
         }
         if let Some(accesses) = sizes.accesses() {
             self.add_bounds(accesses, runs, stm);
@@ -92,38 +109,29 @@ impl Measured {
 
     /// Computes the bounds of what was measured from these numbers on.
     fn add_bounds(&mut self, accesses: Accesses, runs: usize, stm: usize) {
-        // Those whose words have the workload's width.
-        let plain = self.runs[runs..]
-            .iter()
-            .filter(|run| run.name == UNSYNCHRONISED.1);
-        let plain = plain.map(|run| (run.workload, [run.name; 2], 0, run.tx_per_s));
-        // Additions have a protocol of their own.
-        let stm = self.stm[stm..]
-            .iter()
-            .filter(|run| run.verified && run.variant != FAST_ADDS);
-        let stm = stm.map(|run| {
-            (
-                run.workload,
-                [run.variant, run.resolved],
-                run.locks,
-                run.tx_per_s,
-            )
-        });
-        let bounds = plain
-            .chain(stm)
-            .filter_map(|(workload, names, locks, tx_per_s)| {
-                let bound = |of: &&str| Bound::of(of, locks, accesses, &self.rates);
-                let bound = names.iter().find_map(bound)?;
-                let (name, reached) = (names[0], tx_per_s / bound.tx_per_s);
-                Some(BoundOf {
-                    workload,
-                    name,
-                    bound,
-                    reached,
-                })
-            });
-        let bounds: Vec<BoundOf> = bounds.collect();
-        self.bounds.extend(bounds);
+        let mut add = |workload, names: [&'static str; 2], locks, tx_per_s| {
+            let bound = |of: &&str| Bound::of(of, locks, accesses, &self.rates);
+            let bound = names.iter().find_map(bound);
+            self.bounds.extend(bound.map(|bound| BoundOf {
+                workload,
+                name: names[0],
+                reached: tx_per_s / bound.tx_per_s,
+                bound,
+            }));
+        };
+        for run in &self.runs[runs..] {
+            // The words have the workload's width.
+            if run.name == UNSYNCHRONISED.1 {
+                add(run.workload, [run.name; 2], 0, run.tx_per_s);
+            }
+        }
+        for run in &self.stm.runs[stm..] {
+            // Additions have a protocol of their own.
+            if run.verified && run.variant != FAST_ADDS {
+                let names = [run.variant, run.resolved];
+                add(run.workload, names, run.locks, run.tx_per_s);
+            }
+        }
     }
 
     /// Measures the transactional memory; `fast` where transactions add is a variant of its own.
@@ -132,12 +140,9 @@ impl Measured {
         device: &AnyDevice,
         workload: &AnyWorkload,
         spec: &SearchSpec,
-        quick: bool,
+        shapes: &[(u32, u32)],
     ) -> Result<()> {
-        let shapes = stm_shapes(device, workload, spec, quick);
-        let found = spec.search(device, workload, &shapes)?;
-        self.stm.extend(found.runs);
-        self.stm_search.extend(found.tried);
+        spec.search(device, workload, shapes, &mut self.stm)?;
         let fast = Variant::Fast.into();
         let adds = workload.with_adds();
         if let Some(adds) = adds.filter(|_| spec.variants.contains(&fast)) {
@@ -145,80 +150,37 @@ impl Measured {
                 variants: vec![fast],
                 ..spec.clone()
             };
-            let mut found = of_fast.search(device, &adds, &shapes)?;
-            found
-                .runs
-                .iter_mut()
-                .for_each(|run| run.variant = FAST_ADDS);
-            found
-                .tried
-                .iter_mut()
-                .for_each(|tried| tried.variant = FAST_ADDS.into());
-            self.stm.extend(found.runs);
-            self.stm_search.extend(found.tried);
+            let (runs, tried) = (self.stm.runs.len(), self.stm.tried.len());
+            of_fast.search(device, &adds, shapes, &mut self.stm)?;
+            for run in &mut self.stm.runs[runs..] {
+                run.variant = FAST_ADDS;
+            }
+            for tried in &mut self.stm.tried[tried..] {
+                tried.variant = FAST_ADDS.into();
+            }
         }
         Ok(())
-    }
-
-    fn add_contenders(
-        &mut self,
-        device: &AnyDevice,
-        workload: &AnyWorkload,
-        spec: &SearchSpec,
-        quick: bool,
-    ) -> Result<()> {
-        let (kind, limits, sizes) = (device.kind(), device.limits(), workload.sizes());
-        let by_blocks = sizes.by_blocks();
-        let of_sections = search::shapes_of_critical_sections(kind, &limits, by_blocks, quick);
-        let shapes = search::shapes(kind, &limits, device.resident_threads(), quick);
-        for contender in workload.contenders() {
-            let setting = Setting {
-                seed: spec.seed,
-                transactions: spec.transactions_of(sizes),
-                repeat: spec.repeat,
-                measure_ms: search::MEASURE_MS,
-                shapes: match contender.kind {
-                    ContenderKind::Excluding => continue,
-                    ContenderKind::CriticalSection => &of_sections,
-                    _ => &shapes,
-                },
-            };
-            let (run, tried) = search::measure(device, sizes, &contender, &setting)?;
-            self.runs.push(run);
-            self.search.extend(tried);
-        }
-        Ok(())
-    }
-
-    pub(crate) fn has(&self, kind: ContenderKind) -> bool {
-        self.runs.iter().any(|run| run.kind == kind)
     }
 
     pub(crate) fn is_verified(&self) -> bool {
         self.runs.iter().all(|run| run.verified != Some(false))
-            && self.stm.iter().all(|report| report.verified)
+            && self.stm.runs.iter().all(|report| report.verified)
     }
 }
 
 fn stm_shapes(
-    device: &AnyDevice,
-    workload: &AnyWorkload,
+    room: &Room,
+    workload: &dyn Sizes,
     spec: &SearchSpec,
     quick: bool,
 ) -> Vec<(u32, u32)> {
-    let (kind, limits, sizes) = (device.kind(), device.limits(), workload.sizes());
     if !quick {
-        let mut shapes = launches::shapes(kind, &limits, device.resident_threads());
-        shapes.extend(launches::between(kind, &limits));
-        if kind == DeviceKind::Cuda && sizes.by_blocks() {
-            shapes.retain(|&(_, threads)| threads == launches::BLOCK_OF_ONE_WORKER);
-        }
-        return shapes;
+        return room.more_shapes(workload.by_blocks());
     }
-    let config = (spec.memory).config(spec.locks[0], sizes.capacity(), None);
+    let config = (spec.memory).config(spec.locks[0], workload.capacity(), None);
     let shapes = spec.variants.iter().map(|&variant| {
-        let algorithm = resolve(sizes, variant, &config, spec.transactions_of(sizes));
-        launches::launch(sizes, algorithm, kind, &limits)
+        let transactions = spec.transactions_of(workload);
+        room.launch(workload, resolve(workload, variant, &config, transactions))
     });
     let mut shapes: Vec<_> = shapes.collect();
     shapes.dedup();

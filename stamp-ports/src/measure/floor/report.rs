@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use std::io::Write;
 use stm_core::host::Device;
 
-#[derive(Clone, Debug, Serialize)]
+#[derive(Serialize)]
 struct Ratio {
     workload: &'static str,
     variant: &'static str,
@@ -41,9 +41,8 @@ fn rate(report: &RunReport, run: &ContenderReport) -> Option<f64> {
 }
 
 fn ratios(measured: &Measured) -> Vec<Ratio> {
-    let ratios = measured.stm.iter().flat_map(|report| {
-        let runs = measured.runs.iter();
-        let beside = runs.filter(|run| run.workload == report.workload);
+    let ratios = measured.stm.runs.iter().flat_map(|report| {
+        let beside = (measured.runs.iter()).filter(|run| run.workload == report.workload);
         beside.filter_map(|run| {
             let tx_per_s = rate(report, run)?;
             Some(Ratio {
@@ -77,48 +76,38 @@ fn rows(measured: &Measured) -> Vec<Vec<String>> {
         "workload", "what", "kind", "launch", "tx", "ms", "tx/s", "ops/s", "verified",
     ];
     let mut rows = vec![cells(header)];
-    let mut row = |of: [&str; 3], (blocks, threads): (u32, u32), tx, ms, rate, ops, verified| {
-        let mut row = cells(of);
-        row.extend([
-            format!("{blocks}x{threads}"),
-            tx,
-            digits3(ms),
-            short(rate),
-            ops,
-        ]);
-        row.push(match verified {
-            None => "not verified (unsafe)".into(),
-            Some(true) => "yes".into(),
-            Some(false) => "NO".into(),
-        });
-        rows.push(row);
+    let mut row = |of: [&str; 3], figures: [String; 5], verified| {
+        let verified = match verified {
+            None => "not verified (unsafe)",
+            Some(true) => "yes",
+            Some(false) => "NO",
+        };
+        rows.push([&of.map(String::from)[..], &figures, &[verified.into()]].concat());
     };
     for &(workload, full) in &measured.asked {
         let runs = measured.runs.iter().filter(|run| run.workload == workload);
         for run in runs.clone() {
-            row(
-                [workload, run.name, run.kind.name()],
-                (run.blocks, run.threads),
+            let figures = [
+                format!("{}x{}", run.blocks, run.threads),
                 of_full(run.transactions, run.transactions_full),
-                run.time_ms.median,
-                run.tx_per_s,
+                digits3(run.time_ms.median),
+                short(run.tx_per_s),
                 short(run.ops_per_s),
-                run.verified,
-            );
+            ];
+            row([workload, run.name, run.kind.name()], figures, run.verified);
         }
         // Where all contenders do a transaction's whole work.
         let operations = runs.clone().next().map(|run| run.ops_per_s / run.tx_per_s);
-        for report in measured.stm.iter().filter(|r| r.workload == workload) {
-            let operations = operations.filter(|_| report.kernels.len() < 2);
-            row(
-                [workload, report.variant, "stm"],
-                (report.blocks, report.threads),
-                of_full(report.transactions, full),
-                report.time_ms.median,
-                report.tx_per_s,
-                operations.map_or("-".into(), |n| short(n * report.tx_per_s)),
-                Some(report.verified),
-            );
+        for run in (measured.stm.runs.iter()).filter(|run| run.workload == workload) {
+            let operations = operations.filter(|_| run.kernels.len() < 2);
+            let figures = [
+                format!("{}x{}", run.blocks, run.threads),
+                of_full(run.transactions, full),
+                digits3(run.time_ms.median),
+                short(run.tx_per_s),
+                operations.map_or("-".into(), |n| short(n * run.tx_per_s)),
+            ];
+            row([workload, run.variant, "stm"], figures, Some(run.verified));
         }
     }
     rows
@@ -135,67 +124,60 @@ fn of_full(transactions: u64, full: u64) -> String {
 pub(crate) fn print(out: &mut impl Write, device: &AnyDevice, measured: &Measured) -> Result<()> {
     writeln!(out, "{}: {}\n", device.id(), device.name())?;
     write!(out, "{}", aligned("", &rows(measured), 4, true))?;
-    let ratios = ratios(measured);
-    let beside = ratios.iter().map(|ratio| {
-        vec![
-            ratio.workload.into(),
-            ratio.variant.into(),
-            ratio.to.into(),
-            ratio.kind.into(),
-            small(ratio.rate) + "x",
-            digits3(ratio.time) + "x",
-        ]
-    });
-    let header = ["workload", "variant", "beside", "kind", "rate", "time"];
-    let title = "The transactional memory beside them:";
-    table(out, title, header, beside, (4, false))?;
-    let bounds = measured.bounds.iter().map(|of| {
-        vec![
-            of.workload.into(),
-            of.name.into(),
-            short(of.bound.tx_per_s),
-            digits3(of.reached * 100.0) + " %",
-            of.bound.told(),
-        ]
-    });
-    let header = ["workload", "what", "bound, tx/s", "reached", "accesses"];
-    let title = "Bounds: the time that the memory system needs for the protocol's own accesses, at \
-                 the rates of random accesses measured in this run:";
-    table(out, title, header, bounds, (2, true))?;
+    let mut ratios_told = vec![cells([
+        "workload", "variant", "beside", "kind", "rate", "time",
+    ])];
+    ratios_told.extend(ratios(measured).iter().map(|of| {
+        let (rate, time) = (small(of.rate) + "x", digits3(of.time) + "x");
+        cells([of.workload, of.variant, of.to, of.kind, &rate, &time])
+    }));
+    let mut bounds = vec![cells([
+        "workload",
+        "what",
+        "bound, tx/s",
+        "reached",
+        "accesses",
+    ])];
+    bounds.extend(measured.bounds.iter().map(|of| {
+        let (bound, reached) = (short(of.bound.tx_per_s), digits3(of.reached * 100.0) + " %");
+        cells([of.workload, of.name, &bound, &reached, &of.bound.told()])
+    }));
+    let of_bounds = "Bounds: the time that the memory system needs for the protocol's own accesses, \
+                     at the rates of random accesses measured in this run:";
+    for (title, rows, text, text_last) in [
+        (
+            "The transactional memory beside them:",
+            ratios_told,
+            4,
+            false,
+        ),
+        (of_bounds, bounds, 2, true),
+    ] {
+        if rows.len() > 1 {
+            write!(out, "\n{title}\n{}", aligned("  ", &rows, text, text_last))?;
+        }
+    }
     writeln!(out)?;
     for (workload, verifies) in &measured.verifies {
         let (covers, what) = (verifies.covers.told(), verifies.what);
         writeln!(out, "verified, {workload}: {covers}: {what}.")?;
     }
-    if measured.has(ContenderKind::Unsynchronised) {
-        writeln!(
-            out,
+    for (kind, told) in [
+        (
+            ContenderKind::Unsynchronised,
             "unsynchronised: the same accesses without synchronisation. That is no bound: a \
-             kernel that needs fewer accesses can be faster."
-        )?;
-    }
-    if measured.has(ContenderKind::CriticalSection) {
-        writeln!(
-            out,
-            "critical-section: the same transactions under one hand-written spin lock."
-        )?;
+             kernel that needs fewer accesses can be faster.",
+        ),
+        (
+            ContenderKind::CriticalSection,
+            "critical-section: the same transactions under one hand-written spin lock.",
+        ),
+    ] {
+        if measured.runs.iter().any(|run| run.kind == kind) {
+            writeln!(out, "{told}")?;
+        }
     }
     notes(out, measured)
-}
-
-/// Prints an indented table if it has rows; so many columns are text, and the last if `text_last`.
-fn table<const N: usize>(
-    out: &mut impl Write,
-    title: &str,
-    header: [&str; N],
-    rows: impl Iterator<Item = Vec<String>>,
-    (text, text_last): (usize, bool),
-) -> Result<()> {
-    let rows: Vec<_> = std::iter::once(cells(header)).chain(rows).collect();
-    if rows.len() > 1 {
-        write!(out, "\n{title}\n{}", aligned("  ", &rows, text, text_last))?;
-    }
-    Ok(())
 }
 
 fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
@@ -216,7 +198,7 @@ fn notes(out: &mut impl Write, measured: &Measured) -> Result<()> {
             }
         }
     }
-    for report in measured.stm.iter().filter(|report| !report.verified) {
+    for report in measured.stm.runs.iter().filter(|report| !report.verified) {
         let why = report.error.as_deref().unwrap_or("no result");
         writeln!(out, "{} {}: WRONG: {why}", report.workload, report.variant)?;
     }

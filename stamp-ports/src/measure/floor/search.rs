@@ -7,72 +7,32 @@
 //!    asked for.
 //!
 //! Critical sections run one after the other, so one of a million transactions takes seconds. They
-//! are tried with fewer, and measured with as many as fit in [`MEASURE_MS`], which the report
+//! are tried with fewer, and measured with as many as fit in [`MEASURE`], which the report
 //! states; an input that says itself how many there are is measured whole.
 
-use crate::devices::{AnyDevice, DeviceKind};
+use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::measure::meter::Progress;
 use crate::measure::search::{LONG, best_first};
-use crate::measure::{TimeMs, launches, ms};
+use crate::measure::{TimeMs, ms};
 use crate::workloads::contender::{Contender, ContenderKind, PreparedContender, lanes};
-use crate::workloads::form::filling;
 use crate::workloads::workload::Sizes;
 use serde::Serialize;
+use serde_json::{Map, Value};
+use std::time::Duration;
 use stm_core::host;
-use stm_core::internal::host::Limits;
 
 const CANDIDATES: usize = 4;
 const TRIALS: u32 = 3;
 
 /// Transactions with which critical sections are tried first, at least.
 const PROBE: u64 = 4096;
-/// The shortest trial of critical sections, if there are enough transactions.
+/// The shortest trial of critical sections, if there are enough transactions, in milliseconds.
 const PROBE_MS: f64 = 10.0;
-/// The longest measurement of critical sections in `bench floor`, in milliseconds.
-pub(crate) const MEASURE_MS: f64 = 500.0;
+/// The longest measurement of critical sections in `bench floor`.
+pub(crate) const MEASURE: Duration = Duration::from_millis(500);
 
-/// The launch shapes of `tune` that fill at least half of the device; with `quick`, one.
-pub(crate) fn shapes(
-    kind: DeviceKind,
-    limits: &Limits,
-    resident: u64,
-    quick: bool,
-) -> Vec<(u32, u32)> {
-    if quick {
-        return vec![filling(limits)];
-    }
-    let mut shapes = launches::shapes(kind, limits, resident);
-    if kind == DeviceKind::Cuda {
-        shapes.retain(|&(b, t)| b >= limits.processors && t >= 2 * limits.warp_width);
-    }
-    shapes
-}
-
-/// The shapes for critical sections: from one thread on, as each thread more is one
-/// more that waits for the lock; of a workload whose blocks work together from a few
-/// warps on, as one thread of each wants it.
-pub(crate) fn shapes_of_critical_sections(
-    kind: DeviceKind,
-    limits: &Limits,
-    by_blocks: bool,
-    quick: bool,
-) -> Vec<(u32, u32)> {
-    let p = limits.processors;
-    let (blocks, threads): (&[u32], &[u32]) = match (kind, quick) {
-        (DeviceKind::Cuda, true) if by_blocks => (&[p], &[256]),
-        (DeviceKind::Cuda, false) if by_blocks => (&[16, p / 2, p, 2 * p, 4 * p], &[128, 256, 512]),
-        (DeviceKind::Cpu, true) => (&[1, p], &[1]),
-        (DeviceKind::Cpu, false) => (&[1, p, 2 * p], &[1, 2]),
-        (DeviceKind::Cuda, true) => (&[1, 16], &[1, 32]),
-        (DeviceKind::Cuda, false) => (&[1, 2, 4, 16, p / 2, p], &[1, 4, 8, 16, 32, 64, 128, 256]),
-    };
-    let mut shapes = launches::grid(blocks, threads, u64::MAX);
-    shapes.retain(|&(_, threads)| threads <= limits.threads_max);
-    shapes
-}
-
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct TriedContender {
     pub workload: &'static str,
     pub name: &'static str,
@@ -120,64 +80,56 @@ pub(crate) struct ContenderReport {
     pub lost: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    pub parameters: serde_json::Map<String, serde_json::Value>,
+    pub parameters: Map<String, Value>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Setting<'a> {
+pub(crate) struct Setting {
     pub seed: u64,
     pub transactions: u64,
     pub repeat: u32,
-    pub shapes: &'a [(u32, u32)],
-    /// The longest measurement of critical sections, in milliseconds.
-    pub measure_ms: f64,
+    /// The longest measurement of critical sections.
+    pub measure: Duration,
 }
 
 struct Bench<'a> {
     device: &'a AnyDevice,
-    workload: &'static str,
-    contender: &'static str,
     data: Box<dyn PreparedContender>,
-    /// Transactions of a trial, at most.
-    transactions: u64,
+    /// A trial of nothing yet, of all transactions that a trial may have.
+    first: TriedContender,
     /// Whether it is tried with fewer.
     is_slow: bool,
 }
 
 impl Bench<'_> {
-    /// Puts the data back and launches; the kernel's time in milliseconds.
-    fn launch(&mut self, shape: (u32, u32), transactions: u64) -> Result<f64> {
-        Ok(ms(self.data.launch(self.device, shape, transactions)?))
-    }
-
+    /// Returns how many transactions fill a time.
     fn fill(&self, time_ms: f64, each_ms: f64) -> u64 {
         let n = time_ms / each_ms.max(1e-9);
-        self.transactions.min(n.max(1.0) as u64)
+        self.first.transactions.min(n.max(1.0) as u64)
     }
 
-    fn probe(&mut self, (blocks, threads): (u32, u32)) -> Result<TriedContender> {
-        let few = self.transactions.min(PROBE.max(lanes((blocks, threads))));
-        let mut tried = TriedContender {
-            workload: self.workload,
-            name: self.contender,
-            blocks,
-            threads,
-            transactions: if self.is_slow { few } else { self.transactions },
-            time_ms: 0.0,
-        };
+    fn probe(&mut self, shape: (u32, u32)) -> Result<TriedContender> {
+        let mut tried = self.first;
+        (tried.blocks, tried.threads) = shape;
+        let all = tried.transactions;
+        if self.is_slow {
+            tried.transactions = all.min(PROBE.max(lanes(shape)));
+        }
         self.again(&mut tried)?;
-        if self.is_slow && tried.time_ms < PROBE_MS && tried.transactions < self.transactions {
+        if self.is_slow && tried.time_ms < PROBE_MS && tried.transactions < all {
             tried.transactions = self.fill(PROBE_MS, tried.each_ms());
             self.again(&mut tried)?;
         }
         Ok(tried)
     }
 
-    /// Launches again, and notes the time, infinite if the device does not take so many threads.
+    /// Puts the data back, launches, and notes the time, infinite if the device does not take so
+    /// many threads.
     fn again(&mut self, tried: &mut TriedContender) -> Result<()> {
-        tried.time_ms = match self.launch((tried.blocks, tried.threads), tried.transactions) {
+        let shape = (tried.blocks, tried.threads);
+        tried.time_ms = match self.data.launch(self.device, shape, tried.transactions) {
             Err(Error::Host(host::Error::LaunchTooLarge { .. })) => f64::INFINITY,
-            launched => launched?,
+            launched => ms(launched?),
         };
         Ok(())
     }
@@ -203,13 +155,14 @@ impl Bench<'_> {
     }
 }
 
-/// Searches and measures a contender. Returns the best launch, measured, and all launches that were
-/// tried, the fastest first. A wrong result is no error, but a run that is not verified.
+/// Searches the best launch of a contender among these shapes, and measures it. Returns the best
+/// launch, measured, and all launches that were tried, the fastest first. A wrong result is no error,
+/// but a run that is not verified.
 pub(crate) fn measure(
     device: &AnyDevice,
     of: &dyn Sizes,
     contender: &Contender<'_>,
-    setting: &Setting<'_>,
+    (shapes, setting): (&[(u32, u32)], Setting),
 ) -> Result<(ContenderReport, Vec<TriedContender>)> {
     let progress = Progress::new();
     progress.say(format!("{}: {}", of.name(), contender.name));
@@ -217,25 +170,32 @@ pub(crate) fn measure(
     let transactions = data.transactions(setting.transactions);
     // The input says how many, and fewer would be another result.
     let is_whole = data.transactions(1) != 1;
+    let (workload, name, kind) = (of.name(), contender.name, contender.kind);
+    let first = TriedContender {
+        workload,
+        name,
+        blocks: 1,
+        threads: 1,
+        transactions: data.tried(transactions),
+        time_ms: 0.0,
+    };
     let mut bench = Bench {
         device,
-        workload: of.name(),
-        contender: contender.name,
-        transactions: data.tried(transactions),
         data,
-        is_slow: contender.kind == ContenderKind::CriticalSection,
+        first,
+        is_slow: kind == ContenderKind::CriticalSection,
     };
-    let tried = bench.search(setting.shapes)?;
+    let tried = bench.search(shapes)?;
     let best = tried.first();
     let shape = best.map_or((1, 1), |t| (t.blocks, t.threads));
     let launched = match best.filter(|_| bench.is_slow && !is_whole) {
-        Some(best) => bench.fill(setting.measure_ms, best.each_ms()),
+        Some(best) => bench.fill(ms(setting.measure), best.each_ms()),
         None => transactions,
     };
-    let is_unsafe = contender.kind == ContenderKind::Unsynchronised;
+    let is_unsafe = kind == ContenderKind::Unsynchronised;
     let (mut times, mut wrong) = (Vec::new(), None);
     for repeat in 1..=setting.repeat {
-        times.push(bench.launch(shape, launched)?);
+        times.push(ms(bench.data.launch(device, shape, launched)?));
         if !is_unsafe || repeat == setting.repeat {
             wrong = wrong.or(bench.data.verify(launched)?);
         }
@@ -249,14 +209,13 @@ pub(crate) fn measure(
     // A clock's tick at least, so that nothing is infinitely fast.
     let tx_per_s = made as f64 / (time_ms.median * 1e-3).max(1e-9);
     // Those that are sizes.
-    let parameters = of.parameters().into_iter();
-    let parameters = parameters.filter(|(_, value)| value.is_u64());
-    let parameters = parameters.map(|(name, value)| (name.to_owned(), value));
+    let mut parameters = of.parameters();
+    parameters.retain(|(_, value)| value.is_u64());
+    let owned = |(name, value): (&str, Value)| (name.to_owned(), value);
     let is_all = launched == transactions;
-    let kind = contender.kind;
     let run = ContenderReport {
-        workload: of.name(),
-        name: contender.name,
+        workload,
+        name,
         kind,
         label: if is_unsafe { "unsafe" } else { kind.name() },
         kernel: contender.entry,
@@ -274,7 +233,7 @@ pub(crate) fn measure(
         note: bench.data.note()?,
         error: wrong.clone().filter(|_| !is_unsafe),
         lost: wrong.filter(|_| is_unsafe),
-        parameters: parameters.collect(),
+        parameters: parameters.into_iter().map(owned).collect(),
     };
     Ok((run, tried))
 }

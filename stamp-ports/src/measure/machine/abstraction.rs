@@ -8,10 +8,10 @@
 //! ones after a single atomic, which show whether atomics that wait in a queue *hold* the
 //! line. The times themselves do not matter, but their ratios do (section 3 there).
 
-use super::{GridTimes, Rate, Sizes, median, net};
-use crate::devices::AnyDevice;
+use super::{GridTimes, Machine, Rate, median, net};
 use crate::error::Result;
 use crate::numbers::bytes as in_bytes;
+use crate::workloads::contender::lanes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::Duration;
@@ -24,66 +24,118 @@ use stm_kernels::machine::{
 /// The words of 256 bytes, which each thread has for its own without contention.
 const STRIDE: u32 = 64;
 
-pub(super) fn measure(
-    device: &AnyDevice,
-    sizes: &Sizes,
-    say: &impl Fn(String),
-) -> Result<Vec<GridTimes>> {
-    say("compiling the memory benchmarks".into());
-    device.prepare::<Accesses>(Observation::Silent)?;
-    let grids = sizes.grids.iter().map(|&(why, blocks)| {
-        say(format!("memory benchmarks of {blocks} blocks"));
-        Ok(GridTimes {
-            why: why.into(),
-            threads: sizes.threads,
-            accesses: sizes.accesses,
-            times_ns: of_grid(device, sizes, blocks)?,
-        })
-    });
-    grids.collect()
-}
+impl Machine<'_> {
+    /// Measures the benchmarks at each grid.
+    pub(super) fn grids(&self) -> Result<Vec<GridTimes>> {
+        self.progress.step("compiling the memory benchmarks");
+        self.device.prepare::<Accesses>(Observation::Silent)?;
+        let grids = self.sizes.grids.iter().map(|&(why, blocks)| {
+            (self.progress).step(format!("memory benchmarks of {blocks} blocks"));
+            Ok(GridTimes {
+                why: why.into(),
+                threads: self.sizes.threads,
+                accesses: self.sizes.accesses,
+                times_ns: self.benchmarks(blocks)?,
+            })
+        });
+        grids.collect()
+    }
 
-fn of_grid(device: &AnyDevice, sizes: &Sizes, blocks: u32) -> Result<Benchmarks> {
-    let count = blocks as usize;
-    let words = Buffer::zeroed(device, count * STRIDE as usize, "the words accessed")?;
-    let results = Buffer::zeroed(device, count, "the results of accesses")?;
-    let launch = Launch::new(blocks, sizes.threads);
-    let time = |operation, after_atomic, stride, accesses| {
-        let params = AccessesParams {
-            words: words.tarray(),
-            results: results.tarray(),
-            accesses,
-            stride,
-            operation,
-            after_atomic,
-            zero: 0,
+    fn benchmarks(&self, blocks: u32) -> Result<Benchmarks> {
+        let (device, sizes, count) = (self.device, &self.sizes, blocks as usize);
+        let words = Buffer::zeroed(device, count * STRIDE as usize, "the words accessed")?;
+        let results = Buffer::zeroed(device, count, "the results of accesses")?;
+        let launch = Launch::new(blocks, sizes.threads);
+        let time = |operation, after_atomic, stride, accesses| {
+            let params = AccessesParams {
+                words: words.tarray(),
+                results: results.tarray(),
+                accesses,
+                stride,
+                operation,
+                after_atomic,
+                zero: 0,
+            };
+            median(sizes.times, || {
+                // SAFETY: the buffers live until the launch has ended, and have a word for each
+                // block at this stride.
+                unsafe { device.launch::<Accesses>(&launch, &params) }
+            })
         };
-        median(sizes.times, || {
-            // SAFETY: the buffers live until the launch has ended, and have a word for each
-            // block at this stride.
-            unsafe { device.launch::<Accesses>(&launch, &params) }
+        let empty: Duration = time(Operation::Load, false, STRIDE, 0)?;
+        let pair = |operation, after_atomic| -> Result<Pair> {
+            let of = |stride| time(operation, after_atomic, stride, sizes.accesses);
+            Ok(Pair {
+                contended: net(of(0)?, empty),
+                uncontended: net(of(STRIDE)?, empty),
+            })
+        };
+        let column = |volatile, atomic| -> Result<Column> {
+            Ok(Column {
+                volatile: pair(volatile, false)?,
+                atomic: pair(atomic, false)?,
+                after_atomic: pair(volatile, true)?,
+            })
+        };
+        Ok(Benchmarks {
+            blocks,
+            reads: column(Operation::Load, Operation::Add)?,
+            writes: column(Operation::Store, Operation::Swap)?,
         })
-    };
-    let empty: Duration = time(Operation::Load, false, STRIDE, 0)?;
-    let pair = |operation, after_atomic| -> Result<Pair> {
-        let of = |stride| time(operation, after_atomic, stride, sizes.accesses);
-        Ok(Pair {
-            contended: net(of(0)?, empty),
-            uncontended: net(of(STRIDE)?, empty),
-        })
-    };
-    let column = |volatile, atomic| -> Result<Column> {
-        Ok(Column {
-            volatile: pair(volatile, false)?,
-            atomic: pair(atomic, false)?,
-            after_atomic: pair(volatile, true)?,
-        })
-    };
-    Ok(Benchmarks {
-        blocks,
-        reads: column(Operation::Load, Operation::Add)?,
-        writes: column(Operation::Store, Operation::Swap)?,
-    })
+    }
+
+    /// Measures all operations at all widths over all sizes that fit into half of the memory.
+    pub(super) fn rates(&self) -> Result<Vec<Rate>> {
+        let (device, sizes) = (self.device, &self.sizes);
+        self.progress.step("compiling the random accesses");
+        device.prepare::<RandomAccesses>(Observation::Silent)?;
+        let (blocks, threads, accesses) = sizes.random;
+        let launch = Launch::new(blocks, threads);
+        let all = lanes((blocks, threads));
+        let results = Buffer::zeroed(device, all as usize, "the results of accesses")?;
+        let mut rates = Vec::new();
+        for &bytes in &sizes.bytes {
+            if bytes > device.available_bytes()? / 2 {
+                continue;
+            }
+            let words = Buffer::zeroed(device, (bytes / 8) as usize, "the words accessed")?;
+            for (operation, name, (width, bits)) in OPERATIONS
+                .into_iter()
+                .flat_map(|(operation, name)| WIDTHS.map(|width| (operation, name, width)))
+            {
+                let (adds, wide) = (operation == Operation::Add, bits == 128);
+                let is_there = !wide || !adds && device.atomics_bits() == 128;
+                if !is_there || sizes.for_bounds && (adds || wide) {
+                    continue;
+                }
+                (self.progress).step(format!("{name} of {bits} bits in {}", in_bytes(bytes)));
+                let time = |accesses| {
+                    let params = RandomAccessesParams {
+                        words: words.tarray(),
+                        results: results.tarray(),
+                        accesses,
+                        operation,
+                        width,
+                        zero: 0,
+                    };
+                    median(sizes.times, || {
+                        // SAFETY: the buffers live until the launch has ended; the words
+                        // are a power of two and zero.
+                        unsafe { device.launch::<RandomAccesses>(&launch, &params) }
+                    })
+                };
+                let ns = net(time(accesses)?, time(0)?);
+                rates.push(Rate {
+                    bytes,
+                    operation: name.into(),
+                    bits,
+                    threads: all,
+                    per_s: all as f64 * f64::from(accesses) / ns * 1e9,
+                });
+            }
+        }
+        Ok(rates)
+    }
 }
 
 const OPERATIONS: [(Operation, &str); 4] = [
@@ -98,57 +150,6 @@ const WIDTHS: [(Width, u32); 3] = [
     (Width::Bits64, 64),
     (Width::Bits128, 128),
 ];
-
-/// Measures all operations at all widths over all sizes that fit into half of the memory.
-pub(super) fn rates(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Rate>> {
-    say("compiling the random accesses".into());
-    device.prepare::<RandomAccesses>(Observation::Silent)?;
-    let (blocks, threads, accesses) = sizes.random;
-    let all = blocks as usize * threads as usize;
-    let results = Buffer::zeroed(device, all, "the results of accesses")?;
-    let mut rates = Vec::new();
-    for &bytes in &sizes.bytes {
-        if bytes > device.available_bytes()? / 2 {
-            continue;
-        }
-        let words = Buffer::zeroed(device, (bytes / 8) as usize, "the words accessed")?;
-        for (operation, name) in OPERATIONS {
-            for (width, bits) in WIDTHS {
-                let (adds, wide) = (operation == Operation::Add, bits == 128);
-                let is_there = !wide || !adds && device.atomics_bits() == 128;
-                if !is_there || sizes.for_bounds && (adds || wide) {
-                    continue;
-                }
-                say(format!("{name} of {bits} bits in {}", in_bytes(bytes)));
-                let time = |accesses| {
-                    let params = RandomAccessesParams {
-                        words: words.tarray(),
-                        results: results.tarray(),
-                        accesses,
-                        operation,
-                        width,
-                        zero: 0,
-                    };
-                    median(sizes.times, || {
-                        let launch = Launch::new(blocks, threads);
-                        // SAFETY: the buffers live until the launch has ended; the words
-                        // are a power of two and zero.
-                        unsafe { device.launch::<RandomAccesses>(&launch, &params) }
-                    })
-                };
-                let ns = net(time(accesses)?, time(0)?);
-                rates.push(Rate {
-                    bytes,
-                    operation: name.into(),
-                    bits,
-                    threads: all as u64,
-                    per_s: all as f64 * f64::from(accesses) / ns * 1e9,
-                });
-            }
-        }
-    }
-    Ok(rates)
-}
 
 /// The times of one kind of access, contended and not, in one unit for all of a machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]

@@ -26,10 +26,9 @@ use stm_sync::semaphore::Kind as SemaphoreKind;
 
 pub(crate) mod abstraction;
 
-pub(crate) fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measurement> {
+pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
     let start = Instant::now();
-    let sizes = Sizes::of(device);
-    let say = |what: String| progress.say(format!("{}: {what}", device.name()));
+    let machine = Machine::new(device, Sizes::of(device));
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     Ok(Measurement {
         schema: SCHEMA,
@@ -38,24 +37,32 @@ pub(crate) fn measure(device: &AnyDevice, progress: &Progress) -> Result<Measure
         name: device.name(),
         driver: device.driver(),
         unix_time: now.map_or(0, |since| since.as_secs()),
-        sizes: sizes.note.into(),
-        grids: abstraction::measure(device, &sizes, &say)?,
-        rates: abstraction::rates(device, &sizes, &say)?,
-        barriers: barriers(device, &sizes, &say)?,
-        mutexes: mutexes(device, &sizes, &say)?,
-        semaphores: semaphores(device, &sizes, &say)?,
+        sizes: machine.sizes.note.into(),
+        grids: machine.grids()?,
+        rates: machine.rates()?,
+        barriers: machine.barriers()?,
+        mutexes: machine.mutexes()?,
+        semaphores: machine.semaphores()?,
         seconds: start.elapsed().as_secs_f64(),
     })
 }
 
-pub(crate) fn random_accesses(
-    device: &AnyDevice,
-    progress: &Progress,
-    quick: bool,
-) -> Result<Vec<Rate>> {
-    let say = |what: String| progress.say(format!("{}: {what}", device.name()));
-    let sizes = Sizes::of(device);
-    abstraction::rates(device, &if quick { sizes.quick() } else { sizes }, &say)
+/// Measures the rates of random accesses; if `quick`, few, only those that bounds need, each as
+/// briefly as shows its order of magnitude: all together in less than a second.
+pub(crate) fn random_accesses(device: &AnyDevice, quick: bool) -> Result<Vec<Rate>> {
+    let mut sizes = Sizes::of(device);
+    if quick {
+        sizes.random.2 = sizes.random.2.min(1 << 18);
+        (sizes.for_bounds, sizes.times) = (true, 1);
+    }
+    Machine::new(device, sizes).rates()
+}
+
+/// A measurement in progress.
+struct Machine<'a> {
+    device: &'a AnyDevice,
+    sizes: Sizes,
+    progress: Progress,
 }
 
 /// Makes a measurement once to warm up, then a few times, and returns the median.
@@ -144,7 +151,6 @@ impl Measurement {
     }
 }
 
-#[derive(Clone)]
 struct Sizes {
     /// What is smaller than on a GPU, or the same for all.
     note: &'static str,
@@ -172,133 +178,125 @@ const BLOCKS_A_PROCESSOR: u32 = 8;
 
 impl Sizes {
     fn of(device: &AnyDevice) -> Self {
-        let processors = device.limits().processors;
+        let p = device.limits().processors;
         match device.kind() {
-            DeviceKind::Cuda => Self::gpu(processors),
-            DeviceKind::Cpu => Self::cpu(processors),
-        }
-    }
-
-    /// Returns the same with few random accesses, only those that bounds need, each measured
-    /// as briefly as shows its order of magnitude: all together in less than a second.
-    fn quick(self) -> Self {
-        let (blocks, threads, accesses) = self.random;
-        Self {
-            random: (blocks, threads, accesses.min(1 << 18)),
-            for_bounds: true,
-            times: 1,
-            ..self
-        }
-    }
-
-    fn gpu(processors: u32) -> Self {
-        let resident = BLOCKS_A_PROCESSOR * processors;
-        Self {
-            note: "1,000 accesses a thread, as in Stuart and Owens 2011",
-            grids: vec![
-                ("Fermi of the paper", 16 * BLOCKS_A_PROCESSOR),
-                ("Tesla of the paper", 30 * BLOCKS_A_PROCESSOR),
-                ("a block a multiprocessor", processors),
-                ("eight blocks a multiprocessor", resident),
-            ],
-            accesses: 1000,
-            bytes: vec![4 << 20, 32 << 20, 64 << 20, 1 << 30],
-            // As many threads as fit on a multiprocessor of 2,048.
-            random: (16 * processors, 128, 64),
-            for_bounds: false,
-            threads: 128,
-            meetings: [1, 2, 4, 8].map(|n| n * processors).to_vec(),
-            locking: vec![1, processors, 4 * processors],
-            entering: vec![processors, 4 * processors],
-            counts: vec![1, 2, 10, 120],
-            times: 5,
-        }
-    }
-
-    fn cpu(cores: u32) -> Self {
-        Self {
-            note: "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads \
-                   take long to start; random accesses over at most 64 MiB; no accesses of 128 bits",
-            grids: vec![("a block a core", cores)],
-            accesses: 4_000_000,
-            bytes: vec![4 << 20, 32 << 20, 64 << 20],
-            random: (cores, 1, 1 << 20),
-            for_bounds: false,
-            threads: 1,
-            meetings: vec![cores, 4 * cores],
-            locking: vec![1, cores],
-            entering: vec![cores],
-            counts: vec![1, 120],
-            times: 3,
+            DeviceKind::Cuda => Self {
+                note: "1,000 accesses a thread, as in Stuart and Owens 2011",
+                grids: vec![
+                    ("Fermi of the paper", 16 * BLOCKS_A_PROCESSOR),
+                    ("Tesla of the paper", 30 * BLOCKS_A_PROCESSOR),
+                    ("a block a multiprocessor", p),
+                    ("eight blocks a multiprocessor", BLOCKS_A_PROCESSOR * p),
+                ],
+                accesses: 1000,
+                bytes: vec![4 << 20, 32 << 20, 64 << 20, 1 << 30],
+                // As many threads as fit on a multiprocessor of 2,048.
+                random: (16 * p, 128, 64),
+                for_bounds: false,
+                threads: 128,
+                meetings: vec![p, 2 * p, 4 * p, 8 * p],
+                locking: vec![1, p, 4 * p],
+                entering: vec![p, 4 * p],
+                counts: vec![1, 2, 10, 120],
+                times: 5,
+            },
+            DeviceKind::Cpu => Self {
+                note: "on the CPU: a block of one thread a core, 4,000,000 accesses each, as \
+                       threads take long to start; random accesses over at most 64 MiB; no \
+                       accesses of 128 bits",
+                grids: vec![("a block a core", p)],
+                accesses: 4_000_000,
+                bytes: vec![4 << 20, 32 << 20, 64 << 20],
+                random: (p, 1, 1 << 20),
+                for_bounds: false,
+                threads: 1,
+                meetings: vec![p, 4 * p],
+                locking: vec![1, p],
+                entering: vec![p],
+                counts: vec![1, 120],
+                times: 3,
+            },
         }
     }
 }
 
-/// Measures points, and returns what is to be told of each whose blocks are resident together.
-fn points(
-    device: &AnyDevice,
-    all: impl Iterator<Item = Asked>,
-    say: &impl Fn(String),
-    told: impl Fn(&Point) -> Value,
-) -> Result<Vec<Value>> {
-    let mut found = Vec::new();
-    for asked in all {
-        let (part, of, blocks) = (&asked.part, &asked.implementation, asked.blocks);
-        say(format!("the {part} {of} of {blocks} blocks"));
-        let point = operations::measure(device, &asked, true)?;
-        match (point.repeat, point.verified) {
-            (0, _) => {}
-            (_, true) => found.push(told(&point)),
-            (_, false) => {
-                let what = point.note.unwrap_or_default();
-                return Err(host::Error::Corrupt { what }.into());
+impl<'a> Machine<'a> {
+    fn new(device: &'a AnyDevice, sizes: Sizes) -> Self {
+        let progress = Progress::new();
+        progress.begin(device.name());
+        Self {
+            device,
+            sizes,
+            progress,
+        }
+    }
+
+    /// Measures an operation of every kind at each of these shapes with each of these counts, and
+    /// returns what is to be told of those whose blocks are resident together.
+    fn points(
+        &self,
+        part: &str,
+        kinds: impl Iterator<Item = String>,
+        (shapes, counts): (impl Iterator<Item = (u32, u32)>, &[Option<u64>]),
+        told: impl Fn(&Point) -> Value,
+    ) -> Result<Vec<Value>> {
+        let (mut found, kinds) = (Vec::new(), kinds.collect::<Vec<_>>());
+        for shape in shapes {
+            for (&count, kind) in counts
+                .iter()
+                .flat_map(|n| kinds.iter().map(move |k| (n, k)))
+            {
+                let count = count.map(|count| ("count", count));
+                let asked = Asked::new(part, kind, shape, count.as_slice());
+                (self.progress).step(format!("the {part} {kind} of {} blocks", shape.0));
+                let point = operations::measure(self.device, &asked, true)?;
+                match (point.repeat, point.verified) {
+                    (0, _) => {}
+                    (_, true) => found.push(told(&point)),
+                    (_, false) => {
+                        let what = point.note.unwrap_or_default();
+                        return Err(host::Error::Corrupt { what }.into());
+                    }
+                }
             }
         }
+        Ok(found)
     }
-    Ok(found)
-}
 
-fn barriers(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Value>> {
-    let all = sizes.meetings.iter().flat_map(|&blocks| {
-        let shape = (blocks, sizes.threads);
-        (BarrierKind::ALL.iter()).map(move |kind| Asked::new("barrier", kind.name(), shape, &[]))
-    });
-    points(device, all, say, |point| {
-        json!({
-            "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
-            "ns": 1e9 / point.per_s,
+    fn barriers(&self) -> Result<Vec<Value>> {
+        let kinds = BarrierKind::ALL.iter().map(|kind| kind.name().to_owned());
+        let shapes = self.sizes.meetings.iter().map(|&n| (n, self.sizes.threads));
+        self.points("barrier", kinds, (shapes, &[None]), |point| {
+            json!({
+                "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
+                "ns": 1e9 / point.per_s,
+            })
         })
-    })
-}
+    }
 
-fn mutexes(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Value>> {
-    let all = sizes.locking.iter().flat_map(|&blocks| {
-        let names = Kind::ALL
-            .iter()
-            .map(|kind| format!("{CHOSEN}{}", kind.name()));
-        names.map(move |name| Asked::new("mutex", &name, (blocks, 1), &[]))
-    });
-    points(device, all, say, |point| {
-        json!({
-            "blocks": point.blocks, "algorithm": point.implementation.trim_start_matches(CHOSEN),
-            "per_s": point.per_s, "most": point.most, "fewest": point.fewest,
+    fn mutexes(&self) -> Result<Vec<Value>> {
+        let kinds = (Kind::ALL.iter()).map(|kind| format!("{CHOSEN}{}", kind.name()));
+        let shapes = self.sizes.locking.iter().map(|&n| (n, 1));
+        self.points("mutex", kinds, (shapes, &[None]), |point| {
+            let algorithm = point.implementation.trim_start_matches(CHOSEN);
+            json!({
+                "blocks": point.blocks, "algorithm": algorithm, "per_s": point.per_s,
+                "most": point.most, "fewest": point.fewest,
+            })
         })
-    })
-}
+    }
 
-fn semaphores(device: &AnyDevice, sizes: &Sizes, say: &impl Fn(String)) -> Result<Vec<Value>> {
-    let counts = |&blocks: &u32| sizes.counts.iter().map(move |&count| (blocks, count));
-    let all = (sizes.entering.iter().flat_map(counts)).flat_map(|(blocks, count)| {
-        let (shape, count) = ((blocks, sizes.threads), [("count", count)]);
-        let kinds = SemaphoreKind::ALL.iter();
-        kinds.map(move |kind| Asked::new("semaphore", kind.name(), shape, &count))
-    });
-    points(device, all, say, |point| {
-        json!({
-            "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
-            "count": point.parameters["count"], "per_s": point.per_s,
+    fn semaphores(&self) -> Result<Vec<Value>> {
+        let kinds = SemaphoreKind::ALL.iter().map(|kind| kind.name().to_owned());
+        let shapes = self.sizes.entering.iter().map(|&n| (n, self.sizes.threads));
+        let counts: Vec<_> = self.sizes.counts.iter().copied().map(Some).collect();
+        self.points("semaphore", kinds, (shapes, &counts), |point| {
+            json!({
+                "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
+                "count": point.parameters["count"], "per_s": point.per_s,
+            })
         })
-    })
+    }
 }
 
 #[cfg(test)]
