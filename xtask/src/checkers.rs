@@ -108,13 +108,19 @@ pub(crate) fn deny(tree: &Tree) -> Result {
 /// Makes the packages that a user depends on, builds each from its package alone, and checks
 /// that it has what a reader of the registry looks for.
 pub(crate) fn package(tree: &Tree) -> Result {
-    let mut command = clean(Command::new("cargo"));
-    command.args(["package", "--quiet", "--allow-dirty", "--all-features"]);
-    command.args(PACKAGES.iter().flat_map(|name| ["--package", name]));
     // Cargo keeps what it unpacks by the folder's name and the version: under a name that was there
     // before, it would build what the packages were then.
     let target = (tree.target).join(format!("package-{}", std::process::id()));
-    command.env("CARGO_TARGET_DIR", &target);
+    let checked = packages(tree, &target);
+    let _ = std::fs::remove_dir_all(target);
+    checked
+}
+
+fn packages(tree: &Tree, target: &Path) -> Result {
+    let mut command = clean(Command::new("cargo"));
+    command.args(["package", "--quiet", "--allow-dirty", "--all-features"]);
+    command.args(PACKAGES.iter().flat_map(|name| ["--package", name]));
+    command.env("CARGO_TARGET_DIR", target);
     tree.run(command, "cargo package")?;
     let folder = target.join("package");
     let mut wrong = Vec::new();
@@ -141,7 +147,6 @@ pub(crate) fn package(tree: &Tree) -> Result {
             None => wrong.push(format!("{name} was not packaged")),
         }
     }
-    let _ = std::fs::remove_dir_all(target);
     Error::unless_empty(&wrong, "")
 }
 

@@ -26,7 +26,6 @@ impl Sizes for Toy {
 
 impl Workload for Toy {
     type Data<D: Device> = TxArray<D, u32>;
-    type Kernel<A: Algorithm> = ToyKernel<A>;
 
     fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<TxArray<D, u32>> {
         let words = TxArray::zeroed(device, Layout::Plain, WORDS as usize, "the words")?;
@@ -53,8 +52,8 @@ impl Workload for Toy {
         Ok(wrong.map(|(right, found)| format!("a word is {found} and not {right}")))
     }
 
-    fn params<D: Device, A: Algorithm>(&self, data: &TxArray<D, u32>, run: Run<A>) -> ToyParams<A> {
-        ToyParams {
+    kernels! {
+        _, data, run => ToyKernel<A>, ToyParams {
             stm: run.stm,
             words: data.view::<A>(),
             transactions: run.transactions,

@@ -17,7 +17,7 @@ use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
 use crate::store::{Document, NameList};
 use crate::workloads::input::Occasion;
-use crate::workloads::{AnyWorkload, parse_names};
+use crate::workloads::{AnyWorkload, WORKLOADS, parse_names};
 use clap::Args;
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
@@ -161,13 +161,17 @@ impl Judging<'_> {
     /// Records and judges a run of a result. What the run itself cannot do is in the verdict.
     fn judge(&self, result: &Speedup) -> Result<Isolation> {
         let known = Variant::ALL.iter().find(|v| v.name() == result.resolved);
-        let workload = self.plan.workload(&result.workload, self.seed);
-        let (Some(&variant), Ok(workload)) = (known, workload) else {
+        let is_known = WORKLOADS.iter().any(|(name, _)| *name == result.workload);
+        let (Some(&variant), true) = (known, is_known) else {
             let (file, of, resolved) = (Paper::FILE_NAME, &result.workload, &result.resolved);
             return Err(Error::Usage(format!(
                 "{file} has a result of {of} {resolved}, which this program does not know: use the \
                  program that wrote it"
             )));
+        };
+        let workload = match self.plan.workload(&result.workload, self.seed) {
+            Ok(workload) => workload,
+            Err(error) => return or_note(Err(error)),
         };
         match self.record(variant, &workload, result) {
             Err(Error::History(Unjudged::BufferFull { .. })) => {}

@@ -63,7 +63,7 @@ impl<'s, 'a> Bench<'s, 'a> {
             ..StmConfig::default()
         };
         let shapes = plan.search_shapes(sizes.by_blocks());
-        let effort = plan.search_effort(sizes.transactions().is_some());
+        let effort = plan.search_effort(false);
         Self {
             plan,
             workload,
@@ -91,7 +91,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         let resolved = self.resolved(variant);
         let known = result_of(&paper.speedups, sizes.name(), resolved.name());
         let known = known.filter(|s| s.error.is_none());
-        self.search.effort = self.plan.search_effort(sizes.transactions().is_some());
+        self.search.effort = plan.search_effort(sizes.transactions().is_some());
         let mut best = known.map(|s| ((s.blocks, s.threads), s.tx_per_s));
         if best.is_none() {
             let found = given_up(self.search.best(resolved, LOCKS))?.ok();

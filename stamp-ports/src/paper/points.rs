@@ -72,9 +72,10 @@ impl Paper {
             "fig3" => self.threads.retain(|t| t.workload != workload),
             "fig4" => self.eigenbench.clear(),
             "fig5" => self.breakdown.retain(|b| b.workload != workload),
-            _ => self
+            "table1" => self
                 .characteristics
                 .retain(|c| !is_of(&c.workload, workload)),
+            other => unreachable!("there is no section {other}"),
         }
     }
 

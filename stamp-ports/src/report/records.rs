@@ -66,7 +66,8 @@ pub(super) fn record(point: &Point) -> Record {
         "hop": point.ms / point.operations.max(1) as f64,
         "sound": (counts || wrong).then_some(u64::from(counts)),
     });
-    with(with(json!(point), json!(point.parameters)), more)
+    // A parameter has no name of a field, and would not hide it.
+    with(with(json!(point.parameters), json!(point)), more)
 }
 
 /// Reads what a file of JSON states, of which a test reads each.

@@ -3,6 +3,9 @@
 
 def missing($text; table): table + {missing: $text};
 
+# The only one that f yields, or null: a document with two would not say which it has.
+def only(f): [f] | if length > 1 then error("\(length) values stand where one is expected") else .[0] end;
+
 # Formats of numbers: three digits and a unit, whole, a ratio, and with so many decimals a ratio and a share.
 def si: show("si");
 def n: show("n");
@@ -35,25 +38,25 @@ def commands: {
   static: "ra,ht --static ",
   sections: "ra,ht,",
   containers: "pool,list,"};
-def run($file; $name): one(file($file)[] | select(.command | startswith("stamp bench floor --workload " + commands[$name])));
+def run($file; $name): only(file($file)[] | select(.command | startswith("stamp bench floor --workload " + commands[$name])));
 def run($name): run("h200/fast.json"; $name);
 
 # Of a command: what transactions did, at which rate, the rates of others, and the fastest rival.
-def stm($these): one(.stm | where($these));
+def stm($these): only(.stm | where($these));
 def rate($variant): stm({$variant}).tx_per_s;
 def others($these): max(.runs | where($these).tx_per_s);
-def rival($these): one(highest(.runs | where($these + {kind: "special-purpose"}); .tx_per_s));
+def rival($these): only(highest(.runs | where($these + {kind: "special-purpose"}); .tx_per_s));
 def locked($these): others($these + {kind: "critical-section"});
 # Of what ran: its rate with its launch, and a kernel's rate.
 def at_launch: "\(.tx_per_s | si) (\(.blocks | decimals(0)) x \(.threads | decimals(0)))";
-def kernel($start): one(.kernels[] | select(.kernel | startswith($start)));
+def kernel($start): only(.kernels[] | select(.kernel | startswith($start)));
 def kernel_rate($start): kernel($start) | .commits / .time_ms * 1000;
 def aborted: (sum(.aborts[]) / sum(.aborts[], .commits)) | share(0);
 
 def paper: file("h200/paper.json");
-def speedup($workload; $variant): one(paper.speedups | where({$workload, $variant}));
+def speedup($workload; $variant): only(paper.speedups | where({$workload, $variant}));
 def eigenbench($variant; $blocks; $words):
-  one(file("h200/eigenbench.json").runs | where({$variant, $blocks}) | select(.parameters.hot_words == $words).tx_per_s);
+  only(file("h200/eigenbench.json").runs | where({$variant, $blocks}) | select(.parameters.hot_words == $words).tx_per_s);
 def claims: file("../report/claims.json").claims | where({part: "paper"});
 
 def readme($name; $file): missing("–"; table($name; 0;
@@ -99,7 +102,7 @@ facts("evaluation-run"; "of the run"; paper as $paper |
   ["`hv-sorting` in LB: the most in Figure 3 over Figure 2",
     (max($paper.threads | where({workload: "labyrinth", variant: "hv-sorting"}).tx_per_s) / speedup("labyrinth"; "hv-sorting").tx_per_s | ratio(2))],
   ["Figure 5: time with the times taken over time without, GN",
-    (one($paper.breakdown | where({workload: "genome"}) | select(.blocks != 1).cost) | ratio(2))],
+    (only($paper.breakdown | where({workload: "genome"}) | select(.blocks != 1).cost) | ratio(2))],
   ["Figure 5: the same, the most of the other workloads",
     (max($paper.breakdown[] | select(.workload != "genome" and .blocks != 1).cost | values) | ratio(2))]),
 table("critical-sections"; 0;
@@ -107,7 +110,7 @@ table("critical-sections"; 0;
   ["eigenbench", "EigenBench"], ["bank", "bank"];
   . as [$workload, $name, $kernel]
   | column("workload"; $name),
-  column("rate of a hand-written critical section over that of `cgl`"; one(paper.critical_sections | where({$workload}).tx_per_s)
+  column("rate of a hand-written critical section over that of `cgl`"; only(paper.critical_sections | where({$workload}).tx_per_s)
     / (if $kernel then speedup("genome"; "cgl") | kernel_rate($kernel) else speedup($workload; "cgl").tx_per_s end) | ratio(2))),
 table("speedups"; 0;
   ["ra", "RA"], ["ht", "HT"], ["genome", "GN, whole program"], ["genome", "GN-1", "gn1_"], ["genome", "GN-2", "gn2_"], ["labyrinth", "LB"],
@@ -138,7 +141,7 @@ missing("not recorded"; table("parameters"; 0;
   ["kmeans", "KM", "2 K", "32", "32", "64 K"],
   ["eigenbench", "EigenBench", "1 M to 64 M", "32", "32", "1 M"];
   . as [$workload, $what, $words, $reads, $writes, $transactions]
-  | one(paper.characteristics | where({$workload}))
+  | only(paper.characteristics | where({$workload}))
   | column(""; $what),
   column("shared words, paper"; $words), column("here"; .shared_words | n),
   column("reads, paper"; $reads), column("here"; .reads_per_tx | three),
@@ -149,7 +152,7 @@ missing("uses no locks of the table"; table("ra-ht"; 0;
   . as $variant | file("h200/ra-ht.json").runs as $runs
   | column(""; "`\($variant)`"),
   ((["RA", "ra"], ["HT", "ht"]) as [$name, $workload] | (["1 M", 1048576], ["16 M", 16777216]) as [$of, $locks]
-    | one($runs | where({$workload, variant: "fast"})) as $fast
+    | only($runs | where({$workload, variant: "fast"})) as $fast
     | column("\($name), \($of) locks"; $runs | where({$workload, $variant, $locks})
       | "\(.tx_per_s | si), \($fast.tx_per_s / .tx_per_s | r) (\(.blocks | decimals(0)) x \(.threads | decimals(0)))")))),
 missing("–"; table("fast-rates"; 0;
@@ -172,7 +175,7 @@ missing("–"; table("fast-rates"; 0;
   (compared as $variant | column("`\($variant)`"; "\(rate($variant) | si) (\(of($variant).blocks | decimals(0)) x \(of($variant).threads | decimals(0)))")),
   column("`fast`, adds"; of("fast, adds") | at_launch),
   column("`fast` over `hv-sorting`"; rate("fast") / rate("hv-sorting") | r),
-  column("without synchronisation"; one(.runs | where({kernel: $floor}).tx_per_s) | si),
+  column("without synchronisation"; only(.runs | where({kernel: $floor}).tx_per_s) | si),
   column("rival"; rival({}) | "\(.tx_per_s | si) (\(.name | text))"),
   column("`fast` over the rival"; rate("fast") / rival({}).tx_per_s | r))),
 missing("not measured"; table("fast-static"; 0;
@@ -187,7 +190,7 @@ missing("–"; table("standing"; 0;
   def row($what; $run; $workload): run($run)
     | [$what, stm({$workload, variant: "fast"}).tx_per_s, stm({$workload, variant: "cgl"}).tx_per_s, locked({$workload}), (rival({$workload}) | .tx_per_s, .name)];
   def point($what; $points; $k; others): highest($points[] | select(others); .per_s)
-    | [$what, one($points | where({implementation: $k}).per_s), null, null, .per_s, .implementation];
+    | [$what, only($points | where({implementation: $k}).per_s), null, null, .per_s, .implementation];
   def chains($n): [file("h200/sync.json").points | where({part: "table", blocks: 30, threads: 256}) | select(.parameters.buckets == $n)];
   def short: [file("h200/nw.json").points | where({part: "table3"}) | select(.parameters.letters == 31)];
   def no_stm: .implementation != "stm:fast" and .implementation != "stm:hv-sorting";
@@ -225,7 +228,7 @@ missing("not measured"; table("bank-steps"; 0;
   ["static updates: `fast`, static", "bank-static", "fast, static"],
   ["atomic additions, by hand", "bank-1m", null, "special-purpose"];
   . as [$what, $run, $variant, $kind] | run($run) | locked({}) as $section
-  | one(if $variant then stm({$variant}) else .runs | where({$kind}) end)
+  | only(if $variant then stm({$variant}) else .runs | where({$kind}) end)
   | column("transfers between 1 M accounts"; $what),
   column("a second"; .tx_per_s | si),
   column("over one lock by hand"; .tx_per_s / $section | r),
@@ -263,10 +266,10 @@ facts("fast-notes"; "beside the rates";
   ["GN: launches, and those of them without transactions", (fast("genome") | "\(sum(.kernels[].launches) | n), \(kernel("gn_match_fast").launches | n)")],
   ["LB: a claim's share of a router's time under `fast`", (fast("labyrinth").observed.claim_share | share(2))],
   ["bank, half audits: audits of the rival that saw a sum that never was",
-    (run("bank-audits") | one(.runs | where({kernel: "rival_bank"}).note) | [. / " " | .[] | tonumber?] | .[0] / .[1] | share(0))]),
+    (run("bank-audits") | only(.runs | where({kernel: "rival_bank"}).note) | [. / " " | .[] | tonumber?] | .[0] / .[1] | share(0))]),
 missing("–"; table("fast-times"; 0;
   def gn2: kernel("gn2_").time_ms;
-  def times($what; of; time): [$what, (("hv-sorting", "fast-table", "fast") as $variant | one($variant | of | time))];
+  def times($what; of; time): [$what, (("hv-sorting", "fast-table", "fast") as $variant | only($variant | of | time))];
   times("GN-2, ms"; . as $variant | run("genome") | stm({$variant}); gn2),
   times("GN-2 of 1 M bases, ms"; speedup("genome"; .); gn2),
   times("GN-2, 64-bit atomics, ms"; . as $variant | run("genome-64") | stm({$variant}); gn2),
@@ -286,7 +289,7 @@ table("fast-eigenbench"; 0; [1048576, "1 M words"], [4194304, "4 M words"], [167
       column("over `hv-sorting`"; eigenbench("fast"; $blocks; $words) / eigenbench("hv-sorting"; $blocks; $words) | r))),
 table("fast-targets"; 0;
   def over($run; $variant; $other): run($run) | rate($variant) / rate($other);
-  def ratio_of($run; $these): run($run) | one(.ratios | where($these));
+  def ratio_of($run; $these): run($run) | only(.ratios | where($these));
   def gn($kernel): run("genome") | (stm({variant: "hv-sorting"}) | kernel($kernel + "hv_sorting").time_ms) / (stm({variant: "fast"}) | kernel($kernel + "fast").time_ms);
   ["RA: `fast` over `hv-sorting`", over("ra"; "fast"; "hv-sorting"), 25, "more", "x1"],
   ["RA: `fast-table` over `hv-sorting`", over("ra"; "fast-table"; "hv-sorting"), 8, "more", "x1"],
@@ -331,7 +334,7 @@ table("mutants"; 0;
   column("seeded"; length | n),
   column("survive"; count(where({killed_by: "SURVIVED"})) | n)),
 table("fuzz"; 0; "simulator/fuzz-fast.txt", "simulator/fuzz-narrow.txt";
-  . as $file | file($file) | .violations as $violations | .command as $command | one(.rows | where({variant: "all"}))
+  . as $file | file($file) | .violations as $violations | .command as $command | only(.rows | where({variant: "all"}))
   | column("file"; "`\($file)`"),
   column("command"; "`\($command | text)`"),
   column("schedules"; .schedules | n),
@@ -361,9 +364,9 @@ table("fences"; 0;
   column("attempts with delays"; sum(of($defect + "+delays").attempts) | n),
   column("seen in"; count(of($defect + "+delays") | select(.found != "nothing")) | n)),
 table("sync"; 0;
-  def rate($part; $implementation; $blocks; $threads): one(file("h200/sync.json").points | where({$part, $implementation, $blocks, $threads}).per_s);
+  def rate($part; $implementation; $blocks; $threads): only(file("h200/sync.json").points | where({$part, $implementation, $blocks, $threads}).per_s);
   def rate($part; $implementation; $blocks; $threads; $name; $n):
-    one(file("h200/sync.json").points | where({$part, $implementation, $blocks, $threads}) | select(.parameters[$name] == $n).per_s);
+    only(file("h200/sync.json").points | where({$part, $implementation, $blocks, $threads}) | select(.parameters[$name] == $n).per_s);
   ["one hot lock", "32 x 1", "the default mutex, sections in a row", rate("mutex"; "default"; 32; 1), "`cuda::binary_semaphore`",
     rate("mutex"; "cuda::binary_semaphore"; 32; 1)],
   ["one hot lock", "32 x 1", "the default mutex, acquired for each section", rate("mutex"; "default-single"; 32; 1), "`cuda::binary_semaphore`",

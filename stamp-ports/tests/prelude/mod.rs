@@ -84,7 +84,7 @@ pub(crate) fn spec(
     }
 }
 
-/// Runs a workload ([`input()`]) with every variant on the CPU in each of these shapes with each of
+/// Runs a workload ([`workload`]) with every variant on the CPU in each of these shapes with each of
 /// these memories ([`verified`]).
 pub(crate) fn all_variants(
     line: &str,

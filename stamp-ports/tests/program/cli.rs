@@ -85,6 +85,10 @@ fn the_parameters_of_bank_are_in_its_json() {
     holds!(bank, {"accounts": 1024, "read_capacity": 48, "write_capacity": 2});
     let transfers = parameters(&format!("{TINY_BANK} --audit-share 0"));
     assert_eq!(transfers["read_capacity"], 2);
+    // Fewer accounts than a range are one range.
+    let few = "run bank --device cpu --transactions 100 --accounts 10";
+    let few = parameters(&format!("{few} --audit-share 100% --zipf 10"));
+    holds!(few, {"audit_range": 10, "audit_percent": 100, "zipf_thousandths": 10_000});
 }
 
 #[test]

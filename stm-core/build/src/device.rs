@@ -66,6 +66,9 @@ impl Library<'_> {
     }
 
     /// Compiles the library, and returns the text of the module.
+    ///
+    /// # Errors
+    /// [`Error::Start`], [`Error::Failed`], [`Error::NoOutput`] or [`Error::File`].
     pub fn assemble(&self, toolchain: &Toolchain) -> Result<String, Error> {
         self.assemble_with(toolchain, &[])
     }

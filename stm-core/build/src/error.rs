@@ -25,6 +25,7 @@ pub enum Error {
         program: PathBuf,
         source: std::io::Error,
     },
+    /// A program ran and reported failure; what it wrote stands above.
     #[error("{program} failed ({status})")]
     Failed {
         program: String,

@@ -197,6 +197,9 @@ impl<'a> Module<'a> {
 
 /// The files of a module: name, with a folder and without an extension, and text. Each entry has its
 /// own file, which the sources name, except those of [`LANE_FILE`].
+///
+/// # Errors
+/// [`Error::Parse`], also for an entry whose file the sources do not name, or [`Error::NoEntries`].
 pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Error> {
     let module = Module::parse(text)?;
     let named = notes(text, ENTRY_NOTE);

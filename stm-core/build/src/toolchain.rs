@@ -28,7 +28,8 @@ impl Toolchain {
         debian.into_iter().chain(rustup).collect()
     }
 
-    /// The toolchain that built the text whose first line is `comment`, else the first one.
+    /// The toolchain that built the text whose first line is `comment`, else the first one;
+    /// [`Error::NoToolchain`] if none is installed.
     pub fn find(comment: Option<&str>) -> Result<Self, Error> {
         let all = Self::all();
         let is_it = |t: &&Self| comment.is_some_and(|c| c.starts_with(&format!("{};", t.version)));

@@ -316,7 +316,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// a probe by `Tx::committed_as`. The lanes `together` call it together.
     fn commit<L: Lane>(tx: &mut Tx<'_, L, Self>, together: WarpCrew) -> TxResult<()>;
 
-    /// Whether it owns the words of a static update, which is any transaction to the others.
+    /// Whether it owns the words of a static update when it reads them ([`Self::own_many`]); the other
+    /// algorithms run one as any transaction.
     const OWNS: bool = false;
 
     /// Owns `words` and reads them, all at once, or returns an error: the first half of a static update
@@ -354,7 +355,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     }
 
     /// Makes the static updates of the lanes `makers` of a warp that is alone (`run/gate.rs`), one
-    /// after the other, that of the calling lane with the number `i`.
+    /// after the other, that of the calling lane with the number `i`. All lanes of the warp call it
+    /// together.
     fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],

@@ -73,9 +73,21 @@ macro_rules! algorithms {
                     $(Self::$type => Row {
                         name: $name,
                         about: $about,
-                        is_paper: matches!(stringify!($origin).as_bytes(), b"paper"),
-                        has_teams: matches!(stringify!($teams).as_bytes(), b"teams"),
-                        has_sums: matches!(stringify!($sums).as_bytes(), b"sums"),
+                        is_paper: match stringify!($origin).as_bytes() {
+                            b"paper" => true,
+                            b"own" => false,
+                            _ => panic!("`paper` or `own`"),
+                        },
+                        has_teams: match stringify!($teams).as_bytes() {
+                            b"teams" => true,
+                            b"alone" => false,
+                            _ => panic!("`teams` or `alone`"),
+                        },
+                        has_sums: match stringify!($sums).as_bytes() {
+                            b"sums" => true,
+                            b"words" => false,
+                            _ => panic!("`sums` or `words`"),
+                        },
                     },)*
                 }
             }

@@ -244,7 +244,8 @@ impl TPool {
         (word, index % NODES_A_WORD)
     }
 
-    /// Takes a free node, a fresh one if the word tried has one, unless it has found every word without.
+    /// Takes a free node, a fresh one if the word tried has one, or returns `None` after it has found
+    /// every word without a free node.
     /// It begins with word `hint`, or with one of the lane's own if there is no such word.
     pub(crate) fn take<L: Lane>(self, lane: &L, hint: u32) -> Option<Taken> {
         let words = self.words();

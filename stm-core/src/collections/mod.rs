@@ -37,9 +37,10 @@
 //!
 //! # Errors
 //!
-//! An operation returns the errors of [`Tx::read`](crate::Tx::read); one that inserts, those of
-//! [`Tx::write`](crate::Tx::write) and [`Tx::alloc`](crate::Tx::alloc) too, and one that removes,
-//! those of [`Tx::free`](crate::Tx::free).
+//! An operation returns the errors of [`Tx::read`](crate::Tx::read); one that changes something, those
+//! of [`Tx::write`](crate::Tx::write) too; one that inserts a key, those of
+//! [`Tx::alloc`](crate::Tx::alloc), and one that removes one, those of [`Tx::free`](crate::Tx::free).
+//! [`TQueue`]'s `push` and `pop` also return `Abort::Retry`, and `drain` what its closure returns.
 //!
 //! # Sizes
 //!

@@ -28,7 +28,7 @@ pub struct StmConfig {
     /// Limits of waits and retries.
     pub retry_limits: RetryLimits,
     /// The time after which a launch is told to stop, or `None` for no limit. Lanes poll the stop
-    /// flag between attempts.
+    /// flag between attempts, so a closure that loops for ever is not stopped.
     pub time_limit: Option<Duration>,
 }
 

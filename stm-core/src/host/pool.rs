@@ -146,8 +146,8 @@ impl<D: Device> Pool<D> {
         Ok(nodes)
     }
 
-    /// Lets the transactions of the following launches store at once to the nodes that are free now
-    /// and that no data links to.
+    /// Lets the transactions of the following launches store at once to the nodes that are free now.
+    /// Call it between launches, when no data links to a free node.
     pub fn refresh(&mut self) -> Result<(), Error> {
         let mut words = self.words.download()?;
         for word in &mut words {

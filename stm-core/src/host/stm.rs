@@ -281,6 +281,7 @@ impl<D: Device> Stm<D> {
     /// that all locks are free and none has a version above the clock, and the arrays that it
     /// [watches](Self::watch). Of the lock table and of each array it reads 64 KiB, others after each
     /// launch; after a timeout, a panic or a fault, and in [`Self::check_in_full`], all of them.
+    /// Arrays that it does not watch are not checked; their `download` reports the same.
     ///
     /// # Errors
     /// A fault of a transaction ([`Error::CapacityExceeded`],

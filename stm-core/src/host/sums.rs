@@ -7,8 +7,8 @@ use std::vec::Vec;
 use stm_machine::WordAddress;
 use stm_machine::host::{Device, Error, Pod};
 
-/// `rows` rows of `row_len` sums of type `T`, for transactions of any algorithm, one after the other,
-/// as all of them use the same layout ([`TSums`]).
+/// `rows` rows of `row_len` sums of type `T`, for transactions of any algorithm, as all use the same
+/// layout ([`TSums`]); a launch continues with what the one before left, under whatever algorithm.
 ///
 /// ```
 /// use stm_core::host::{Cpu, Sums};

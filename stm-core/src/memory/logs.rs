@@ -82,7 +82,8 @@ impl Capacity {
         actions: 32,
     };
 
-    /// Returns the entries of the lock log, one for each read and write: no set is full after it.
+    /// Returns the number of entries of the lock log: one for each read and each write, so that it
+    /// cannot be full before a set is.
     pub const fn locks(self) -> u32 {
         // The host may ask about capacities that no launch accepts.
         self.reads.saturating_add(self.writes)

@@ -27,7 +27,8 @@
 //!   in a small launch, as many as a turn costs all others ([`Gate::starves_at`]).
 //! - A place that is kept out while others draw twice as many tickets as there are places. It need
 //!   not have met any conflict, so nobody is kept out for ever, nor admitted between two tickets
-//!   only, without an attempt. Fewer tickets are served meanwhile, and all enter.
+//!   only, without an attempt. When they are no more than the places, the tickets are served
+//!   meanwhile, and all enter: so places that keep each other out do not go on so.
 //! - In a period ([`super::period`]), every place, as long as fewer than [`SEATS`] tickets wait.
 //!
 //! # Why an attempt alone is alone

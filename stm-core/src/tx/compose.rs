@@ -196,7 +196,7 @@ pub trait Transact<L: Lane, A: Algorithm> {
     /// Runs a transaction. On a lane of its own it is [`StmRef::atomically`]. Inside of a
     /// transaction, `body` runs as a part of it: it sees the attempt's writes, takes effect when
     /// the whole commits, and an error ends the attempt of the whole, even if the caller drops the
-    /// error.
+    /// error. Its errors are those of [`StmRef::atomically`], or of the attempt.
     fn atomically<R>(&mut self, body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>) -> TxResult<R>;
 }
 

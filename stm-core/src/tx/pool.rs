@@ -47,6 +47,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Under `fast` and `fast-table`, a node that no attempt of this launch has had before is
     /// stored at once, which takes no lock and no room in the write set. Any other node is written
     /// when the transaction commits, because an attempt that will abort may still own a word of it.
+    /// Its errors are those of [`Self::alloc`] and of [`Self::write`].
     pub fn alloc_record<R: Record>(&mut self, nodes: &TNodes<A, R>, record: R) -> TxResult<Node> {
         let taken = self.take(&nodes.pool)?;
         self.put_record(&nodes.records, u64::from(taken.index), record, taken.fresh)?;

@@ -17,7 +17,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(R::join(wide, narrow))
     }
 
-    /// Writes all fields of the record `records[i]`, one after the other, also where one is an error.
+    /// Writes all fields of the record `records[i]`; the writes take effect when the transaction
+    /// commits. After an error some of the fields may be written.
     pub fn write_record<R: Record>(
         &mut self,
         records: &TRecords<A, R>,

@@ -23,7 +23,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     }
 
     /// Writes the first `count` of several elements. It has the effect of writing one after the
-    /// other, also where one is an error, and is faster for elements that were the last ones read,
+    /// other up to the first error, and is faster for elements that were the last ones read,
     /// together and in this order.
     pub fn write_many<T: Element, const N: usize>(
         &mut self,

@@ -16,16 +16,16 @@ use crate::sealed::Sealed;
 use crate::wait::{PAUSE_NS, POLLS};
 use stm_machine::{Lane, observe::Mutant};
 
-/// Makes the enum of the faults: the number of each, and what the thread did in words that follow
-/// "thread 5".
+/// Makes the enum of the faults: what each is, its number, and what the thread did in words that
+/// follow "thread 5".
 macro_rules! lock_faults {
-    ($($fault:ident = $number:literal: $mistake:literal $(, $more:literal)?;)*) => {
+    ($($(#[$about:meta])* $fault:ident = $number:literal: $mistake:literal;)*) => {
         /// The reason for which a lock was not acquired. The first one of a launch is
         /// recorded, and the host reports it (`Locks::check`).
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
         #[repr(u32)]
         pub enum LockFault {
-            $(#[doc = concat!("The thread ", $mistake, ".", $(" ", $more)?)] $fault = $number,)*
+            $($(#[$about])* $fault = $number,)*
         }
 
         impl LockFault {
@@ -51,16 +51,24 @@ macro_rules! lock_faults {
 }
 
 lock_faults! {
+    /// The index is past the end of the array of locks.
     OutOfRange = 1: "asked for a lock past the end of the array";
+    /// The kind has a node for each user, and the thread's number in the grid is not below the number
+    /// of users that the locks were made for.
     TooManyUsers = 2: "is not below the number of users that the locks have";
-    TooManyHeld = 3: "asked for more locks at a time than it has nodes", "See [`LockKind::HELD_MAX`].";
-    HeldAlready = 4: "asked for a lock that it held already",
-        "At a [`Ring`](super::Ring) it may also have waited behind one that did.";
+    /// The thread holds as many locks of this array as it has nodes ([`LockKind::HELD_MAX`]).
+    TooManyHeld = 3: "asked for more locks at a time than it has nodes";
+    /// The thread holds this lock already; or, at a [`Ring`](super::Ring), waits behind such a one.
+    HeldAlready = 4: "asked for a lock that it held already";
+    /// The thread does not hold this lock.
     NotHeld = 5: "gave up a lock that it did not hold";
+    /// The lock was not granted within the bound of the watchdog.
     TimedOut = 6: "waited for longer than the watchdog allows";
-    NotSetUp = 7: "used a lock before its block had set it up in shared memory",
-        "Or the block has too little of that.";
-    HolderFailed = 8: "panicked in a section, so that the lock is never given up", "This is on the CPU.";
+    /// The block has not set up its part of the lock, or has too little shared memory for it.
+    NotSetUp = 7: "used a lock before its block had set it up in shared memory";
+    /// The section of a holder of some lock of the array has panicked, on the CPU, so that its lock
+    /// is never given up.
+    HolderFailed = 8: "panicked in a section, so that the lock is never given up";
 }
 
 /// A lock and the thread that asks for it.

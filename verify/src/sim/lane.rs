@@ -1,7 +1,8 @@
 //! The simulator's [`Lane`](stm_core::Lane): each operation is a point at which another lane
-//! may run. Shared memory has words of 32 bits, two of which make one of 64. An atomic of 32 bits and a
-//! load read the newest store there, which is stronger than relaxed, and what fences order around them
-//! is ordered as around a relaxed operation on global memory.
+//! may run. Shared memory has words of 32 bits, two of which make one of 64. Atomics and
+//! loads of 32 bits read the newest store there, which is stronger than relaxed, and what fences order
+//! around them is ordered as around a relaxed operation on global memory; those of 64 bits are relaxed,
+//! so a load may find an older store.
 
 use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};

@@ -47,7 +47,12 @@ fn rates(floor: &Floor) -> Vec<Record> {
         let run = all.iter().find(|run| {
             let parameters = &run["parameters"];
             let plain = parameters["audit_percent"] == 0 && parameters["zipf_thousandths"] == 0;
-            run["verified"] == true && run["workload"] == "bank" && run[field] == what && plain
+            let known = run["tx_per_s"].is_number() && parameters["accounts"].is_u64();
+            run["verified"] == true
+                && run["workload"] == "bank"
+                && run[field] == what
+                && plain
+                && known
         })?;
         let more = json!({"what": what, "accounts": run["parameters"]["accounts"]});
         Some(with(run.clone(), more))
@@ -127,6 +132,12 @@ pub(super) mod tests {
             ("stm", "verified", json!(false)),
             ("stm", "variant", json!("fast, static")),
             ("stm", "parameters", json!({"audit_percent": 10})),
+            ("stm", "tx_per_s", json!("8e6")),
+            (
+                "runs",
+                "parameters",
+                json!({"accounts": "4K", "audit_percent": 0, "zipf_thousandths": 0}),
+            ),
         ] {
             let mut other = all.clone();
             other[0][list][0][field] = value;

@@ -87,9 +87,9 @@ fn of_values() -> [Native; 10] {
                 other => Ok(other.clone()),
             })
         }),
-        ("log", 0, |cv| bome(number(&cv.1).map(|x| Num(x.ln())))),
-        ("exp", 0, |cv| bome(number(&cv.1).map(|x| Num(x.exp())))),
-        ("sqrt", 0, |cv| bome(number(&cv.1).map(|x| Num(x.sqrt())))),
+        ("log", 0, |cv| bome(of_number(&cv.1, f64::ln))),
+        ("exp", 0, |cv| bome(of_number(&cv.1, f64::exp))),
+        ("sqrt", 0, |cv| bome(of_number(&cv.1, f64::sqrt))),
         ("show", 1, |cv| {
             unary(cv, |value, form| show(&value, &form.to_string()))
         }),
@@ -124,6 +124,16 @@ fn number(value: &Val) -> Result<f64, Error> {
         Num(x) => Ok(*x),
         other => Err(Error::typ(other.clone(), "number")),
     }
+}
+
+/// Computes with a number; what is not a number is not known.
+fn of_number(value: &Val, of: fn(f64) -> f64) -> ValR<Val> {
+    Ok(match value {
+        Null => Null,
+        value => Some(of(number(value)?))
+            .filter(|x| !x.is_nan())
+            .map_or(Null, Num),
+    })
 }
 
 /// Returns whether a record has the values of another.

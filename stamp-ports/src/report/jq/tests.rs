@@ -19,6 +19,7 @@ const ROWS: &str = r#"
     1 + 2 * 3 - 4 / 2 => 5
     null + 1, null / null, 0 / 0 => null null null
     "a \(null) b", "a \(1.5) b", ("\(null)" // "else") => null "a 1.5 b" "else"
+    (null | log, sqrt), (-1 | sqrt), mean(-1, 2) => null null null null
     null < 1, null >= 1, null == null => false false true
     [$all[] | select(.n < 2 and .kind == "ab").t] => [0,2]
     [$all | where({kind: ["a", "ab"], n: 3}).t] => [3,6]

@@ -152,11 +152,13 @@ impl Workload for Ht {
         let is_pool = self.nodes == NodeSource::Pool;
         let nodes = (transactions_max * u64::from(self.keys_per_tx)) as usize;
         let (nodes_bytes, heads_bytes) = (nodes as u64 * 4, u64::from(self.buckets) * 4);
+        // The check has a map of what each link of a pool leads to.
+        let links_bytes = if is_pool { 8 * nodes_bytes } else { 0 };
         check_memory(
             device,
             "ht",
             2 * nodes_bytes + heads_bytes,
-            2 * nodes_bytes + heads_bytes + nodes_bytes / 4,
+            2 * nodes_bytes + heads_bytes + nodes_bytes / 4 + links_bytes,
             "use fewer --transactions or --buckets",
         )?;
         let keys_host = keys(seed, nodes as u64);

@@ -31,7 +31,8 @@ impl EntryName {
         Self { bytes, len }
     }
 
-    /// Returns a name of words that begin with capital letters with hyphens between its words.
+    /// Returns a name in camel case in lower case, with hyphens between its words: `no-e1` of `NoE1`. It
+    /// panics if that is too long.
     pub(crate) const fn hyphened(name: &str) -> Self {
         let (text, mut bytes, mut len, mut i) = (name.as_bytes(), [0; ENTRY_MAX], 0, 0);
         while i < text.len() {
@@ -49,7 +50,7 @@ impl EntryName {
     /// Returns the name.
     ///
     /// # Panics
-    /// It never panics, as the name is made of two strings.
+    /// It never panics, as the name is made of strings.
     pub const fn as_str(&self) -> &str {
         let (text, _) = self.bytes.split_at(self.len);
         match core::str::from_utf8(text) {

@@ -160,8 +160,8 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
         }
     }
 
-    /// Loads a field of `B` entries from `i`, a multiple of `B`, on, in flight together. The values at
-    /// `len`, which is at least 1 and at most the count, and past it are meaningless.
+    /// Loads a field of `B` entries, in flight together, from `i` on, which is a multiple of `B`. The
+    /// values at `len`, which is at least 1 and at most the count, and past it are meaningless.
     pub(crate) unsafe fn batch<const B: usize>(self, column: Column, i: u32, len: u32) -> [u64; B] {
         const {
             assert!(

@@ -12,7 +12,7 @@ use stm_machine::{Element, Lane, Stop};
 /// A channel holds one value. It may be put again, with another tag, when all have got the last
 /// value that need it; a consumer that still awaits the earlier tag would wait for ever. Where that
 /// does not follow from the flow of data itself, use [`TRings`](super::TRings). New channels hold tag
-/// 0 with a value of 0.
+/// 0 with a value of 0, so tags begin with another number.
 #[repr(C)]
 pub struct TChannels<T = u32, S = Global> {
     space: S,

@@ -30,7 +30,8 @@ use stm_machine::host::{Device, Error, Launch};
 ///
 /// Those of a GPU are what a recorded run on an NVIDIA H200 found (`docs/results/h200/sync.json`), and a guess
 /// for other GPUs; `stamp device --measure` and `stamp bench sync` measure yours. A mutex serves all
-/// blocks alike: `tas-backoff` is faster there, and serves them in no order.
+/// blocks alike: `tas-backoff` is faster there, and serves them in no order. Those of a CPU were the
+/// fastest on two cores, in a run that was not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Defaults {
     mutex: MutexKind,

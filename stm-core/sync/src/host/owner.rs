@@ -39,11 +39,11 @@ pub struct Owner<D: Device, V, M = ()> {
     pub(super) made: M,
 }
 
-// SAFETY: what the view refers to is memory of a device, to which it gives the host no access, and
-// kernels have it only while it is borrowed.
-unsafe impl<D: Device<Memory: Send> + Send, V, M> Send for Owner<D, V, M> {}
-// SAFETY: as above.
-unsafe impl<D: Device<Memory: Sync> + Sync, V, M> Sync for Owner<D, V, M> {}
+// SAFETY: the view is an address of device memory and of a flag, which it gives the host no access to, and
+// kernels have it only while the owner is borrowed. All other fields are `Send` by themselves.
+unsafe impl<D: Device<Memory: Send> + Send, V, M: Send> Send for Owner<D, V, M> {}
+// SAFETY: as above, and they are `Sync`.
+unsafe impl<D: Device<Memory: Sync> + Sync, V, M: Sync> Sync for Owner<D, V, M> {}
 
 stm_machine::shown!([D: Device, V: Debug, M] Owner<D, V, M>: view; ..);
 

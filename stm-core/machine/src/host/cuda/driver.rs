@@ -155,7 +155,7 @@ macro_rules! methods {
     )*) => {$(
         #[doc = concat!("`", stringify!($call), "`.")]
         $($unsafe)? fn $name(&self $(, $arg: $type)*) -> methods!(@ $($of)?) {
-            unsafe { $does }
+            $($unsafe)? { $does }
         }
     )*};
     (@) => { Call };
@@ -165,7 +165,6 @@ macro_rules! methods {
 /// The driver. What each method does by itself is NVIDIA's call; a stand-in replaces all of them.
 // SAFETY of the calls: each passes on what its caller promises (module).
 #[allow(clippy::missing_safety_doc, clippy::undocumented_unsafe_blocks)] // stated once, above
-#[allow(unused_unsafe)] // not all calls are unsafe
 pub(crate) trait Driver: Send + Sync {
     fn is_present(&self) -> bool {
         // It searches for the library; nothing else loads it in the meantime.
@@ -191,8 +190,8 @@ fn version() -> Call<i32> {
 /// writes the driver's messages into `log`.
 ///
 /// `cuModuleLoadDataEx`, which is all that a driver before CUDA 12 has, holds a lock of the context
-/// while it compiles, so that other threads wait. A library is of no context and holds none, as the
-/// linker does, which makes other code of the same text. It gets no options, as the driver may keep
+/// while it compiles, so that other threads wait. A library is of no context and holds none. (The
+/// linker holds none either, but makes other code of the same text.) It gets no options, as the driver may keep
 /// them; for the messages about a text that it refuses, the text is loaded as a module. The driver
 /// keeps a library until the process ends.
 fn load_module(text: &CStr, log: &mut [u8]) -> Call<sys::CUmodule> {

@@ -191,7 +191,7 @@ macro_rules! stand_ins {
             $_nvidia:expr, $does:expr;
     )*) => {$(
         $($unsafe)? fn $name(&self $(, $arg: $type)*) -> stand_ins!(@ $($of)?) {
-            unsafe { self.call(stringify!($call), $does) }
+            $($unsafe)? { self.call(stringify!($call), $does) }
         }
     )*};
     (@) => { Call };
