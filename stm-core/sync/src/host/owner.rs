@@ -103,8 +103,8 @@ impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
 }
 
 // SAFETY: the view is of the owner's memory, which has the layout of its type and is accessed by
-// nobody else while it is borrowed, except that checks read the records of faults; the stop flag is
-// that of the launch, and live.
+// nobody else while it is borrowed, except that `check` and `download` copy it out, which the memory
+// does while no kernel runs; the stop flag is that of the launch, and live.
 stm_machine::__lent! {
     |it|
     [V: Reference<M>, M] &Owner<D, V, M> => V: it.memory.space(), Ok(it.view), [it.memory.address()], {
