@@ -172,7 +172,7 @@ the result files in DIR. With FILEs it puts each table between its two markers,
 
 Examples:
   stamp report results --title \"The evaluation on our machine\"
-  stamp report docs/results/h200 --out docs/report
+  stamp report docs/results/h100 --out docs/report
   stamp report docs/results --tables
   stamp report docs/results --tables --check README.md docs/*.md")]
     Report(ReportArgs),

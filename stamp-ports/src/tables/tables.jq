@@ -39,7 +39,7 @@ def commands: {
   sections: "ra,ht,",
   containers: "pool,list,"};
 def run($file; $name): only(file($file)[] | select(.command | startswith("stamp bench floor --workload " + commands[$name])));
-def run($name): run("h200/fast.json"; $name);
+def run($name): run("h100/fast.json"; $name);
 
 # Of a command: what transactions did, at which rate, the rates of others, and the fastest rival.
 def stm($these): only(.stm | where($these));
@@ -53,10 +53,10 @@ def kernel($start): only(.kernels[] | select(.kernel | startswith($start)));
 def kernel_rate($start): kernel($start) | .commits / .time_ms * 1000;
 def aborted: (sum(.aborts[]) / sum(.aborts[], .commits)) | share(0);
 
-def paper: file("h200/paper.json");
+def paper: file("h100/paper.json");
 def speedup($workload; $variant): only(paper.speedups | where({$workload, $variant}));
 def eigenbench($variant; $blocks; $words):
-  only(file("h200/eigenbench.json").runs | where({$variant, $blocks}) | select(.parameters.hot_words == $words).tx_per_s);
+  only(file("h100/eigenbench.json").runs | where({$variant, $blocks}) | select(.parameters.hot_words == $words).tx_per_s);
 def claims: file("../report/claims.json").claims | where({part: "paper"});
 
 def readme($name; $file): missing("–"; table($name; 0;
@@ -82,12 +82,12 @@ def readme($name; $file): missing("–"; table($name; 0;
 # A table of facts, each with its words.
 def facts($name; $about; rows): table($name; 0; rows; column($about; .[0]), column(""; .[1]));
 
-readme("readme"; "h200/fast.json"),
-readme("readme-h100"; "h100/fast.json"),
+readme("readme"; "h100/fast.json"),
+readme("readme-h200"; "h200/fast.json"),
 table("checks"; 0;
   ["random programs in the simulator, `fast`", (file("simulator/fuzz-fast.txt") | (.rows | where({variant: "all"}).transactions), .violations)],
   ["the same of all other algorithms, versions of 3 to 8 bits", (file("simulator/fuzz-narrow.txt") | (.rows | where({variant: "all"}).transactions), .violations)],
-  ["recorded on a GPU", (file("h200/histories.txt") | sum(.rows[].transactions), sum(.rows[].violations))];
+  ["recorded on a GPU", (file("h100/histories.txt") | sum(.rows[].transactions), sum(.rows[].violations))];
   column("checked for opacity"; .[0]),
   column("transactions"; .[1] | si),
   column("violations"; .[2] | n)),
@@ -149,7 +149,7 @@ missing("not recorded"; table("parameters"; 0;
   column("transactions, paper"; $transactions), column("here"; .transactions | n))),
 missing("uses no locks of the table"; table("ra-ht"; 0;
   "cgl", "egpgv", "vbv", "tbv-sorting", "hv-sorting", "hv-backoff", "optimized", "fast-table", "fast";
-  . as $variant | file("h200/ra-ht.json").runs as $runs
+  . as $variant | file("h100/ra-ht.json").runs as $runs
   | column(""; "`\($variant)`"),
   ((["RA", "ra"], ["HT", "ht"]) as [$name, $workload] | (["1 M", 1048576], ["16 M", 16777216]) as [$of, $locks]
     | only($runs | where({$workload, variant: "fast"})) as $fast
@@ -191,8 +191,8 @@ missing("–"; table("standing"; 0;
     | [$what, stm({$workload, variant: "fast"}).tx_per_s, stm({$workload, variant: "cgl"}).tx_per_s, locked({$workload}), (rival({$workload}) | .tx_per_s, .name)];
   def point($what; $points; $k; others): highest($points[] | select(others); .per_s)
     | [$what, only($points | where({implementation: $k}).per_s), null, null, .per_s, .implementation];
-  def chains($n): [file("h200/sync.json").points | where({part: "table", blocks: 30, threads: 256}) | select(.parameters.buckets == $n)];
-  def short: [file("h200/nw.json").points | where({part: "table3"}) | select(.parameters.letters == 31)];
+  def chains($n): [file("h100/sync.json").points | where({part: "table", blocks: 30, threads: 256}) | select(.parameters.buckets == $n)];
+  def short: [file("h100/nw.json").points | where({part: "table3"}) | select(.parameters.letters == 31)];
   def no_stm: .implementation != "stm:fast" and .implementation != "stm:hv-sorting";
   (run("sections") | [ "GN-1", (stm({workload: "genome", variant: "fast"}) | kernel_rate("gn1_fast")), null, others({kernel: "critical_gn1"}),
     (rival({workload: "genome"}) | .tx_per_s, .name)]),
@@ -344,7 +344,7 @@ table("fuzz"; 0; "simulator/fuzz-fast.txt", "simulator/fuzz-narrow.txt";
   column("operations"; .operations | si),
   column("violations"; $violations | n)),
 table("histories"; 0;
-  ["h200/histories.txt", "every workload by every variant; RA, transfers, queue, counter, list and the ordered map by `fast` and `fast-table` also with turns after four conflicts; sums, captured words, static updates and cells of 64 bits; two million transactions of RA and HT"];
+  ["h100/histories.txt", "every workload by every variant; RA, transfers, queue, counter, list and the ordered map by `fast` and `fast-table` also with turns after four conflicts; sums, captured words, static updates and cells of 64 bits; two million transactions of RA and HT"];
   . as [$file, $of] | file($file).rows
   | column("file"; "`\($file)`"),
   column("of"; $of),
@@ -364,9 +364,9 @@ table("fences"; 0;
   column("attempts with delays"; sum(of($defect + "+delays").attempts) | n),
   column("seen in"; count(of($defect + "+delays") | select(.found != "nothing")) | n)),
 table("sync"; 0;
-  def rate($part; $implementation; $blocks; $threads): only(file("h200/sync.json").points | where({$part, $implementation, $blocks, $threads}).per_s);
+  def rate($part; $implementation; $blocks; $threads): only(file("h100/sync.json").points | where({$part, $implementation, $blocks, $threads}).per_s);
   def rate($part; $implementation; $blocks; $threads; $name; $n):
-    only(file("h200/sync.json").points | where({$part, $implementation, $blocks, $threads}) | select(.parameters[$name] == $n).per_s);
+    only(file("h100/sync.json").points | where({$part, $implementation, $blocks, $threads}) | select(.parameters[$name] == $n).per_s);
   ["one hot lock", "32 x 1", "the default mutex, sections in a row", rate("mutex"; "default"; 32; 1), "`cuda::binary_semaphore`",
     rate("mutex"; "cuda::binary_semaphore"; 32; 1)],
   ["one hot lock", "32 x 1", "the default mutex, acquired for each section", rate("mutex"; "default-single"; 32; 1), "`cuda::binary_semaphore`",

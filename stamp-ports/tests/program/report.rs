@@ -159,7 +159,7 @@ fn names(files: &[(String, String)]) -> Vec<&str> {
 fn the_committed_page_is_what_the_program_makes_of_the_committed_documents() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().display();
-    right(&format!("report {}/h200 --out {out}", results()));
+    right(&format!("report {}/h100 --out {out}", results()));
     let committed = Path::new(&results()).join("../report");
     let (made, committed) = (files(folder.path()), files(&committed));
     let expected = ["claims.json", "contention.svg", "report.html"];
@@ -167,7 +167,7 @@ fn the_committed_page_is_what_the_program_makes_of_the_committed_documents() {
     for (file, committed) in &committed {
         assert!(
             made.contains(&(file.clone(), committed.clone())),
-            "docs/report/{file} is not what `stamp report` writes of docs/results/h200"
+            "docs/report/{file} is not what `stamp report` writes of docs/results/h100"
         );
     }
 }
