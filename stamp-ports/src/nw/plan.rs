@@ -86,10 +86,13 @@ impl Plan {
         let width = self.warp_width;
         let scheme = SCHEMES.iter().find(|scheme| scheme.0 == implementation);
         let (shape, measure): (_, Measure) = match scheme.map(|scheme| scheme.1) {
-            None => (
-                self.stm,
-                Box::new(move |of, asked| of.transactions(asked, case)),
-            ),
+            None => {
+                assert_eq!(implementation, STM, "a name of no scheme");
+                (
+                    self.stm,
+                    Box::new(move |of, asked| of.transactions(asked, case)),
+                )
+            }
             // The number of blocks is in the point's note.
             Some(Way::Whole(fill)) => (
                 (0, width),

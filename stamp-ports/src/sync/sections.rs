@@ -54,7 +54,8 @@ fn workload(asked: &Asked) -> (AnyWorkload, u64) {
             (of.into(), asked.blocks.into())
         }
         "table" => (Ht::of(small("buckets"), 1).into(), given("pairs")),
-        _ => {
+        other => {
+            assert_eq!(other, "list", "a part of no workload");
             let of = Sorted {
                 keys: small("keys"),
                 entry_points: small("entry-points"),

@@ -25,6 +25,9 @@ use stm_sync::{barrier, chosen::Kind, semaphore};
 /// thread waits for ever.
 const LIMIT: Option<Duration> = Some(Duration::from_mins(2));
 
+/// Words of a device's memory.
+type Words = Buffer<AnyDevice, u32>;
+
 /// Makes one launch with so many sections.
 pub(crate) type Make = fn(&AnyDevice, &Launch, u32) -> Result<Run, Error>;
 
@@ -70,7 +73,7 @@ fn counted(
     device: &AnyDevice,
     shape: &Launch,
     sections: u32,
-    launch: &dyn Fn(&Buffer<AnyDevice, u32>, &Buffer<AnyDevice, u32>) -> Result<Duration, Error>,
+    launch: &dyn Fn(&Words, &Words) -> Result<Duration, Error>,
 ) -> Result<Run, Error> {
     // A line for the counter alone.
     let counter = Buffer::zeroed(device, 32, "the counter")?;
