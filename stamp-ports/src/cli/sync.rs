@@ -3,8 +3,8 @@
 use super::console::{described, open, outcome};
 use crate::error::Result;
 use crate::numbers::short;
-use crate::nw::measure::SCHEMES;
-use crate::nw::plan::{PARTS as NW_PARTS, STM};
+use crate::nw::measure::{SCHEMES, STM};
+use crate::nw::plan::PARTS as NW_PARTS;
 use crate::nw::reduction::{self, MEMORIES};
 use crate::nw::{self, NwSpec};
 use crate::output::{aligned, cells};

@@ -1,7 +1,6 @@
 //! The ways of filling tables that are measured, with a line for each in [`SCHEMES`], from which come
 //! the points and the help; and one point, measured and verified.
 
-use super::plan::{Planned, STM};
 use super::{Case, Inputs};
 use crate::devices::AnyDevice;
 use crate::error::Result;
@@ -84,6 +83,14 @@ fn counted(count: u32, one: &str, more: &str) -> String {
 
 /// The most cells whose tables the host fills to compare with: 32 K x 32 K, and some more.
 const HOST_CELLS_MAX: u64 = 1 << 30;
+
+/// A transaction for each cell, in place of a scheme.
+pub(crate) const STM: &str = "stm:fast";
+
+/// A point, and what measures it.
+pub(crate) type Planned = (Asked, Measure);
+
+pub(super) type Measure = Box<dyn Fn(&mut Measuring<'_>, &Asked) -> Result<Point>>;
 
 /// Measures points, and keeps what the last case must come to, as several points have it.
 #[derive(Debug)]

@@ -2,11 +2,10 @@
 //! first, and last what takes long.
 
 use super::Case;
-use super::measure::{Measuring, SCHEMES, Way, tiled};
+use super::measure::{Measure, Measuring, Planned, SCHEMES, STM, Way, tiled};
 use super::reduction::{self, CLUSTER, GLOBAL, HOPS, Memory, REDUCTION, SHARED, measure_hops};
 use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::Result;
-use crate::points::{Asked, Point};
+use crate::points::Asked;
 use stm_align::diagonals::Cut;
 use stm_core::host::Device;
 
@@ -43,13 +42,6 @@ pub(crate) const DIAGONALS: &str = "diagonals";
 pub(crate) const GRAPH: &str = "graph";
 /// Those with a thread for each cell, which waits for its neighbours.
 const POINTS: [&str; 2] = ["locks", "cells"];
-/// A transaction for each cell.
-pub(crate) const STM: &str = "stm:fast";
-
-/// A point, and what measures it.
-pub(crate) type Planned = (Asked, Measure);
-
-type Measure = Box<dyn Fn(&mut Measuring<'_>, &Asked) -> Result<Point>>;
 
 struct Plan {
     warp_width: u32,
