@@ -152,26 +152,28 @@ pub(crate) fn parse_names(
     parse_list(text, known, |name| name, unknown)
 }
 
-/// Measures the points of some parts that a document lacks, as long as there is time, and writes
-/// it after each; `of` are its points. Returns whether it has every point then.
-pub(crate) fn add_missing<T: Document>(
+/// Measures the points of some parts that a document lacks, each by what stands beside it, as long as
+/// there is time, and writes the document after each; `of` are its points. Returns whether it has
+/// every point then.
+pub(crate) fn add_missing<T: Document, M>(
     store: &mut Store<T>,
     of: fn(&mut T) -> &mut Vec<Point>,
-    (everything, parts): (&[Asked], &[&str]),
-    mut measure: impl FnMut(&Asked) -> Result<Point>,
+    (everything, parts): (&[(Asked, M)], &[&str]),
+    mut measure: impl FnMut(&(Asked, M)) -> Result<Point>,
 ) -> Result<bool> {
     let there = of(&mut store.document);
     // What was not verified, or could not be measured, is tried again.
     let lacks = |asked: &Asked| !there.iter().any(|p| p.verified && p.answers(asked));
-    let mut wanted: Vec<&Asked> = everything.iter().collect();
-    wanted.retain(|asked| parts.contains(&asked.part.as_str()) && lacks(asked));
-    let mut meter = Meter::new(wanted.iter().map(|asked| asked.part.as_str()));
-    for asked in wanted {
+    let mut wanted: Vec<&(Asked, M)> = everything.iter().collect();
+    wanted.retain(|(asked, _)| parts.contains(&asked.part.as_str()) && lacks(asked));
+    let mut meter = Meter::new(wanted.iter().map(|(asked, _)| asked.part.as_str()));
+    for planned in wanted {
+        let asked = &planned.0;
         if !store.has_time() {
             break;
         }
         let began = Instant::now();
-        let point = measure(asked)?;
+        let point = measure(planned)?;
         meter.done(&asked.part, began.elapsed(), &point.told());
         let points = of(&mut store.document);
         points.retain(|before| !before.answers(asked));
@@ -180,6 +182,6 @@ pub(crate) fn add_missing<T: Document>(
         store.save()?;
     }
     let points = of(&mut store.document);
-    let has = |asked: &Asked| points.iter().any(|p| p.answers(asked));
+    let has = |(asked, _): &(Asked, M)| points.iter().any(|p| p.answers(asked));
     Ok(everything.iter().all(has))
 }

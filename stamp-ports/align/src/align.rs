@@ -8,7 +8,6 @@ use crate::Pass;
 use crate::fasta::Sequence;
 use crate::matrix::{Gap, Scoring};
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::mem::replace;
 use std::ops::Range;
 
@@ -171,12 +170,9 @@ impl<'s> Table<'s> {
 /// Returns the last row of a table, which one core fills.
 pub(super) fn last_row(pass: &Pass<'_>, scoring: &Scoring) -> LastRow {
     let table = Table::of(pass, scoring);
-    let mut row = table.above(0..table.b.len());
-    for i in 0..table.a.len() {
-        let (rows, corner) = (i..i + 1, table.edge(i));
-        let mut left = table.before(rows.clone());
-        table.fill(rows, &table.b, corner, &mut left, &mut row);
-    }
+    let (rows, mut row) = (0..table.a.len(), table.above(0..table.b.len()));
+    let mut left = table.before(rows.clone());
+    table.fill(rows, &table.b, table.edge(0), &mut left, &mut row);
     table.last_row([row])
 }
 
@@ -242,28 +238,27 @@ pub(super) fn single(a: &[u8], b: &[u8], scoring: &Scoring, open: [i32; 2]) -> V
 /// letters of A alone (`I`) and of B alone (`D`), each with its length. `a` and `b` are codes,
 /// as a T and a U may be equal.
 pub fn cigar(ops: &[Op], a: &[u8], b: &[u8]) -> String {
-    let symbols: Vec<char> = columns(ops, a, b).map(|column| column.0).collect();
-    let mut text = String::new();
-    for run in symbols.chunk_by(|x, y| x == y) {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{}{}", run.len(), run[0]);
-    }
-    text
+    let columns = columns(ops, a, b);
+    let runs = columns.chunk_by(|x, y| x.0 == y.0);
+    let runs = runs.map(|run| format!("{}{}", run.len(), run[0].0));
+    runs.collect::<Vec<_>>().concat()
 }
 
-/// A column of an alignment: the symbol, and a letter or a gap of each sequence.
-type Column = (char, Option<u8>, Option<u8>);
+/// A column of an alignment: the symbol, and the places of a letter of each sequence.
+type Column = (char, Option<usize>, Option<usize>);
 
-fn columns<'x>(ops: &'x [Op], a: &'x [u8], b: &'x [u8]) -> impl Iterator<Item = Column> + 'x {
-    let (mut a, mut b) = (a.iter().copied(), b.iter().copied());
-    ops.iter().map(move |op| match op {
+fn columns(ops: &[Op], a: &[u8], b: &[u8]) -> Vec<Column> {
+    let (mut of_a, mut of_b) = (0..a.len(), 0..b.len());
+    let column = |op: &Op| match op {
         Op::Pair => {
-            let (x, y) = (a.next(), b.next());
-            (if x == y { '=' } else { 'X' }, x, y)
+            let (at, other) = (of_a.next(), of_b.next());
+            let is_equal = at.map(|at| a[at]) == other.map(|at| b[at]);
+            (if is_equal { '=' } else { 'X' }, at, other)
         }
-        Op::OnlyA => ('I', a.next(), None),
-        Op::OnlyB => ('D', None, b.next()),
-    })
+        Op::OnlyA => ('I', of_a.next(), None),
+        Op::OnlyB => ('D', None, of_b.next()),
+    };
+    ops.iter().map(column).collect()
 }
 
 /// The longest name that stands before a line whole.
@@ -281,36 +276,33 @@ fn label(name: &str) -> String {
 /// Returns an alignment for people: lines of `width` columns, each with the places of its
 /// first and last letters, and `|` between letters that are equal. Long names are cut.
 pub fn lines(ops: &[Op], of_a: &Sequence, of_b: &Sequence, width: usize) -> String {
-    let (a, b) = (&of_a.record.letters, &of_b.record.letters);
-    let (name_a, name_b) = (label(&of_a.record.name), label(&of_b.record.name));
-    let equal = columns(ops, &of_a.codes, &of_b.codes).map(|column| column.0);
-    let shown = columns(ops, a, b).zip(equal);
-    let columns: Vec<Column> = shown.map(|((_, x, y), symbol)| (symbol, x, y)).collect();
+    let columns = columns(ops, &of_a.codes, &of_b.codes);
+    let (a, b) = (&of_a.record, &of_b.record);
+    let (name_a, name_b) = (label(&a.name), label(&b.name));
     let names = name_a.chars().count().max(name_b.chars().count());
-    let digits = a.len().max(b.len()).to_string().len();
+    let digits = a.letters.len().max(b.letters.len()).to_string().len();
     let (mut at_a, mut at_b) = (0, 0);
-    let mut text = String::new();
-    for chunk in columns.chunks(width.max(1)) {
-        if !text.is_empty() {
-            text.push('\n');
-        }
+    let row = |name: &str, letters: &[u8], places: Vec<Option<usize>>, at: &mut usize| {
+        let shown = places
+            .iter()
+            .map(|at| at.map_or('-', |at| char::from(letters[at])));
+        let shown: String = shown.collect();
+        // The place of the first letter, or of the one before if there is none.
+        let mut there = places.into_iter().flatten().map(|place| place + 1);
+        let first = there.next().unwrap_or(*at);
+        *at = there.next_back().unwrap_or(first);
+        format!("{name:names$} {first:>digits$} {shown} {at}\n")
+    };
+    let blocks = columns.chunks(width.max(1)).map(|chunk| {
         let marks = chunk.iter().map(|c| if c.0 == '=' { '|' } else { ' ' });
-        let marks = marks.collect::<String>();
-        let row = |name: &str, at: &mut usize, side: fn(&Column) -> Option<u8>| {
-            let letters = || chunk.iter().map(side);
-            let shown: String = letters().map(|c| c.map_or('-', char::from)).collect();
-            let count = letters().flatten().count();
-            // The place of the first letter, or of the one before if there is none.
-            let (first, last) = (*at + usize::from(count > 0), *at + count);
-            *at = last;
-            format!("{name:names$} {first:>digits$} {shown} {last}\n")
-        };
-        text.push_str(&row(&name_a, &mut at_a, |c| c.1));
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{:names$} {:digits$} {}", "", "", marks.trim_end());
-        text.push_str(&row(&name_b, &mut at_b, |c| c.2));
-    }
-    text
+        let marks: String = marks.collect();
+        let (of_a, of_b) = chunk.iter().map(|c| (c.1, c.2)).unzip();
+        let above = row(&name_a, &a.letters, of_a, &mut at_a);
+        let below = row(&name_b, &b.letters, of_b, &mut at_b);
+        let marks = marks.trim_end();
+        format!("{above}{:names$} {:digits$} {marks}\n{below}", "", "")
+    });
+    blocks.collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]

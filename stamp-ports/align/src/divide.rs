@@ -12,7 +12,6 @@ use super::scorer::{Scorer, on_all_cores};
 use crate::fasta::{Record, Sequence, is_input, read, shown};
 use crate::matrix::{Matrix, Scoring, one_with};
 use crate::{Error, Result};
-use std::convert::Infallible;
 use std::ops::Range;
 use std::path::Path;
 
@@ -53,7 +52,8 @@ impl Part {
     }
 
     /// Returns the tables above and below the middle.
-    fn passes<'s>(&self, (a, b): (&'s [u8], &'s [u8])) -> [Pass<'s>; 2] {
+    fn passes<'s>(&self, pairs: &[(&'s [u8], &'s [u8])]) -> [Pass<'s>; 2] {
+        let (a, b) = pairs[self.pair];
         let b = &b[self.b.clone()];
         let pass = |a, backward, first| Pass {
             a,
@@ -108,43 +108,32 @@ pub fn align_all(
     scorer: &mut dyn Scorer,
     limit: u64,
 ) -> Result<Vec<Alignment>> {
-    let whole = |(i, pair): (usize, &(&[u8], &[u8]))| Part::whole(i, *pair, scoring);
-    let parts = pairs.iter().enumerate().map(whole).collect();
-    let mut known: Vec<Option<i64>> = vec![None; pairs.len()];
-    let fill = |passes: &[Pass<'_>]| match scorer.traced_rows(passes, scoring)? {
-        rows if rows.len() == passes.len() => Ok(rows),
-        _ => Err(wrong(scorer, "a table has no last row")),
+    let wrong = |scorer: &dyn Scorer, what| Error::WrongTables {
+        scorer: scorer.name(),
+        what,
     };
-    let parts = divided(parts, pairs, (scoring, limit), fill, |pair, score| {
-        known[pair].get_or_insert(score);
-    })?;
-    joined(&parts, pairs, scoring, &known).map_err(|what| wrong(scorer, &what))
-}
-
-/// Divides parts until none is large, by the last rows of tables that `fill` fills, and tells the
-/// pair and the score of each that it divides.
-fn divided<E>(
-    mut parts: Vec<Part>,
-    pairs: &[(&[u8], &[u8])],
-    (scoring, limit): (&Scoring, u64),
-    mut fill: impl FnMut(&[Pass<'_>]) -> Result<Vec<LastRow>, E>,
-    mut tell: impl FnMut(usize, i64),
-) -> Result<Vec<Part>, E> {
+    let whole = (0..).zip(pairs);
+    let mut parts: Vec<Part> = whole
+        .map(|(i, pair)| Part::whole(i, *pair, scoring))
+        .collect();
+    let mut known: Vec<Option<i64>> = vec![None; pairs.len()];
     loop {
         let large = parts.iter().filter(|part| part.is_large(limit));
-        let passes = large.flat_map(|part| part.passes(pairs[part.pair]));
-        let passes: Vec<Pass<'_>> = passes.collect();
+        let passes: Vec<_> = large.flat_map(|part| part.passes(pairs)).collect();
         if passes.is_empty() {
-            return Ok(parts);
+            break;
         }
-        let rows = fill(&passes)?;
+        let rows = scorer.traced_rows(&passes, scoring)?;
+        if rows.len() != passes.len() {
+            return Err(wrong(scorer, "a table has no last row".to_owned()));
+        }
         let mut rows = rows.chunks_exact(2);
         let mut next = Vec::with_capacity(parts.len() + passes.len());
         for part in parts {
             if part.is_large(limit) {
                 let two = rows.next().expect("the last rows of every table");
                 let (divided, score) = part.divided(two, scoring);
-                tell(part.pair, score);
+                known[part.pair].get_or_insert(score);
                 next.extend(divided);
             } else {
                 next.push(part);
@@ -152,18 +141,37 @@ fn divided<E>(
         }
         parts = next;
     }
+    let cells = |part: &Part| part.a.len() as u64 * part.b.len() as u64;
+    let (count, cells) = (parts.len(), parts.iter().map(cells).sum::<u64>());
+    let span = tracing::info_span!("align small parts", on = "host", parts = count, cells);
+    let aligned = span.in_scope(|| on_all_cores(&parts, |part| align_part(part, pairs, scoring)));
+    let mut ops: Vec<Vec<Op>> = vec![Vec::new(); pairs.len()];
+    for (part, mut aligned) in parts.iter().zip(aligned) {
+        ops[part.pair].append(&mut aligned);
+    }
+    let of_pairs = pairs.iter().zip(ops).zip(known);
+    let alignments = of_pairs.map(|((&(a, b), ops), known)| {
+        let score = score_of(&ops, a, b, scoring);
+        match known.filter(|known| *known != score) {
+            None => Ok(Alignment { score, ops }),
+            Some(known) => Err(format!(
+                "its tables have score {known}, and the alignment by them {score}"
+            )),
+        }
+    });
+    let alignments: Result<_, String> = alignments.collect();
+    alignments.map_err(|what| wrong(scorer, what))
 }
 
-/// Returns a best alignment of a part, all by the host.
+/// Returns a best alignment of a part, all by one core of the host.
 fn align_part(part: &Part, pairs: &[(&[u8], &[u8])], scoring: &Scoring) -> Vec<Op> {
-    let fill = |passes: &[Pass<'_>]| {
-        let rows = passes.iter().map(|pass| last_row(pass, scoring));
-        Ok::<_, Infallible>(rows.collect())
-    };
-    let Ok(parts) = divided(vec![part.clone()], pairs, (scoring, 0), fill, |_, _| ());
-    let aligned = parts.into_iter().map(|Part { pair, a, b, open }| {
-        single(&pairs[pair].0[a], &pairs[pair].1[b], scoring, open)
-    });
+    if !part.is_large(0) {
+        let (a, b) = pairs[part.pair];
+        return single(&a[part.a.clone()], &b[part.b.clone()], scoring, part.open);
+    }
+    let rows = part.passes(pairs).map(|pass| last_row(&pass, scoring));
+    let (parts, _) = part.divided(&rows, scoring);
+    let aligned = parts.iter().map(|part| align_part(part, pairs, scoring));
     aligned.flatten().collect()
 }
 
@@ -174,42 +182,6 @@ pub fn align(a: &[u8], b: &[u8], scoring: &Scoring) -> Alignment {
     Alignment {
         score: score_of(&ops, a, b, scoring),
         ops,
-    }
-}
-
-/// Aligns all parts on the host, and joins those of each pair.
-fn joined(
-    all: &[Part],
-    pairs: &[(&[u8], &[u8])],
-    scoring: &Scoring,
-    known: &[Option<i64>],
-) -> Result<Vec<Alignment>, String> {
-    let cells = |part: &Part| part.a.len() as u64 * part.b.len() as u64;
-    let (parts, cells) = (all.len(), all.iter().map(cells).sum::<u64>());
-    let span = tracing::info_span!("align small parts", on = "host", parts, cells).entered();
-    let aligned = on_all_cores(all, |part| align_part(part, pairs, scoring));
-    drop(span);
-    let mut ops: Vec<Vec<Op>> = vec![Vec::new(); pairs.len()];
-    for (part, mut aligned) in all.iter().zip(aligned) {
-        ops[part.pair].append(&mut aligned);
-    }
-    let mut alignments = Vec::with_capacity(pairs.len());
-    for (((a, b), ops), known) in pairs.iter().zip(ops).zip(known) {
-        let score = score_of(&ops, a, b, scoring);
-        if let Some(known) = known.filter(|known| *known != score) {
-            let what = format!("its tables have score {known}, and the alignment by them {score}");
-            return Err(what);
-        }
-        alignments.push(Alignment { score, ops });
-    }
-    Ok(alignments)
-}
-
-/// The error of a scorer whose result cannot be right.
-fn wrong(scorer: &dyn Scorer, what: &str) -> Error {
-    Error::WrongTables {
-        scorer: scorer.name(),
-        what: what.to_owned(),
     }
 }
 

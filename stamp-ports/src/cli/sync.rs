@@ -3,20 +3,19 @@
 use super::console::{described, open, outcome};
 use crate::error::Result;
 use crate::numbers::short;
-use crate::nw::measure::SCHEMES;
-use crate::nw::plan::{PARTS as NW_PARTS, STM};
+use crate::nw::measure::{SCHEMES, STM};
+use crate::nw::plan::PARTS as NW_PARTS;
 use crate::nw::reduction::{self, MEMORIES};
 use crate::nw::{self, NwSpec};
 use crate::output::{aligned, cells};
 use crate::points::Point;
 use crate::sync::Bench;
-use crate::sync::sections::PARTS;
-use crate::sync::{self, OPERATIONS, SyncSpec};
+use crate::sync::{self, PARTS, SyncSpec};
 use std::io::{Write, stdout};
 use std::path::Path;
 
 pub(super) fn help() -> String {
-    let parts = described("Parts", &[&OPERATIONS[..], &PARTS].concat());
+    let parts = described("Parts", &PARTS);
     format!("{parts}\n{HELP}")
 }
 
@@ -48,6 +47,11 @@ fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
     schemes.chain([(STM, "a transaction for each cell")])
 }
 
+fn schemes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let schemes = reduction::SCHEMES.iter();
+    schemes.map(|scheme| (scheme.name, scheme.about))
+}
+
 fn memories() -> impl Iterator<Item = (&'static str, &'static str)> {
     MEMORIES.into_iter().map(|(name, about, _)| (name, about))
 }
@@ -56,7 +60,7 @@ pub(super) fn nw_help() -> String {
     let lists = [
         ("Parts", NW_PARTS.to_vec()),
         ("Implementations of tables", implementations().collect()),
-        ("Schemes of the reduction", reduction::described().collect()),
+        ("Schemes of the reduction", schemes().collect()),
         ("Memories of the hops", memories().collect()),
     ];
     let lists = lists.map(|(head, all)| described(head, &all));
@@ -155,8 +159,11 @@ mod tests {
     #[test]
     fn the_help_and_the_documents_name_every_part_and_implementation() {
         let points = points(&AnyDevice::cpu(), false);
-        let measured: BTreeSet<&str> = points.iter().map(|p| p.implementation.as_str()).collect();
-        let listed = implementations().chain(reduction::described());
+        let measured = points
+            .iter()
+            .map(|(asked, _)| asked.implementation.as_str());
+        let measured: BTreeSet<&str> = measured.collect();
+        let listed = implementations().chain(schemes());
         let listed = listed.chain(memories()).map(|(name, _)| name);
         assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
         let (help, document) = (nw_help(), include_str!("../../../docs/stamp.md"));

@@ -1,10 +1,9 @@
 //! The ways of filling tables that are measured, with a line for each in [`SCHEMES`], from which come
 //! the points and the help; and one point, measured and verified.
 
-use super::reduction::{self, HOPS, REDUCTION};
 use super::{Case, Inputs};
 use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::measure::{ms, timed};
 use crate::numbers::bytes;
 use crate::points::{Asked, Point};
@@ -31,44 +30,23 @@ pub(super) type Filled = (Vec<Duration>, Vec<LastRow>, String);
 pub(crate) enum Way {
     /// As they are, again and again. Every part of the benchmark measures it.
     Whole(fn(&AnyDevice, &Inputs) -> Result<Filled>),
-    /// Cut into tiles, by a launch for each diagonal. For a tile's side and the width of a warp the
-    /// function returns the kernel; parts name the schemes and the sides that they measure.
-    Tiles(fn(u32, u32) -> TileKernel),
-    /// By the same launches, recorded.
-    Graph,
+    /// Cut into tiles. For a tile's side and the width of a warp the function returns the kernel;
+    /// parts name the schemes and the sides that they measure.
+    Tiles(fn(u32, u32) -> TileKernel, Again),
 }
+
+/// Fills tables that are cut into tiles again and again.
+pub(super) type Again = fn(&Tables<AnyDevice>) -> Result<Vec<Duration>>;
 
 /// The schemes: the name, the way, and what it is.
 #[rustfmt::skip]
 pub(crate) const SCHEMES: &[(&str, Way, &str)] = &[
     ("dataflow", Way::Whole(dataflow), "one launch, in which warps hand values on through channels of tagged words"),
-    ("diagonals", Way::Tiles(TileKernel::tiles), "a launch for each diagonal of tiles"),
-    ("graph", Way::Graph, "the same launches as a CUDA graph"),
-    ("locks", Way::Tiles(|_, _| TileKernel::Locks), "the same launches; in a tile a thread for each cell, which waits for locks"),
-    ("cells", Way::Tiles(|_, _| TileKernel::Cells), "the same with tagged words in place of locks"),
+    ("diagonals", Way::Tiles(TileKernel::tiles, launched), "a launch for each diagonal of tiles"),
+    ("graph", Way::Tiles(TileKernel::tiles, replayed), "the same launches as a CUDA graph"),
+    ("locks", Way::Tiles(|_, _| TileKernel::Locks, launched), "the same launches; in a tile a thread for each cell, which waits for locks"),
+    ("cells", Way::Tiles(|_, _| TileKernel::Cells, launched), "the same with tagged words in place of locks"),
 ];
-
-/// Returns the names of the schemes that take tables as they are.
-pub(super) fn whole() -> impl Iterator<Item = &'static str> {
-    let all = SCHEMES.iter();
-    all.filter_map(|&(name, way, _)| matches!(way, Way::Whole(_)).then_some(name))
-}
-
-pub(super) fn named(name: &str) -> Option<Way> {
-    let mut schemes = SCHEMES.iter();
-    schemes.find_map(|&(known, way, _)| (known == name).then_some(way))
-}
-
-/// Returns how the tables of a point are cut, if tiles compute them.
-pub(super) fn cut(asked: &Asked, warp_width: u32) -> Option<Cut> {
-    let side = u32::try_from(*asked.parameters.get("side")?).ok()?;
-    let kernel = match named(&asked.implementation)? {
-        Way::Whole(_) => return None,
-        Way::Tiles(kernel) => kernel(side, warp_width),
-        Way::Graph => TileKernel::tiles(side, warp_width),
-    };
-    Some(Cut { kernel, side })
-}
 
 fn dataflow(device: &AnyDevice, inputs: &Inputs) -> Result<Filled> {
     let passes = inputs.passes();
@@ -79,19 +57,23 @@ fn dataflow(device: &AnyDevice, inputs: &Inputs) -> Result<Filled> {
     Ok((times, strips.last_rows(&passes)?, took))
 }
 
-/// Fills the tables of some pairs again and again, cut so.
-fn tiled(device: &AnyDevice, inputs: &Inputs, is_graph: bool, cut: Cut) -> Result<Filled> {
+/// Fills the tables of some pairs, cut so.
+pub(super) fn tiled(device: &AnyDevice, inputs: &Inputs, cut: Cut, again: Again) -> Result<Filled> {
     let passes = inputs.passes();
     let tables = Tables::new(device, cut, &passes, &inputs.scoring)?;
-    let times = if is_graph {
-        let mut graph = tables.recorded()?;
-        timed(REPEAT, || graph.replay())?
-    } else {
-        timed(REPEAT, || tables.fill())?
-    };
+    let times = again(&tables)?;
     let launches = counted(tables.launch_count(), "launch", "launches");
     let took = format!("{launches}, {}", bytes(tables.bytes()));
     Ok((times, tables.last_rows(&passes)?, took))
+}
+
+fn launched(tables: &Tables<AnyDevice>) -> Result<Vec<Duration>> {
+    Ok(timed(REPEAT, || tables.fill())?)
+}
+
+fn replayed(tables: &Tables<AnyDevice>) -> Result<Vec<Duration>> {
+    let mut graph = tables.recorded()?;
+    Ok(timed(REPEAT, || graph.replay())?)
 }
 
 /// Returns a number of things with their name.
@@ -102,10 +84,18 @@ fn counted(count: u32, one: &str, more: &str) -> String {
 /// The most cells whose tables the host fills to compare with: 32 K x 32 K, and some more.
 const HOST_CELLS_MAX: u64 = 1 << 30;
 
+/// A transaction for each cell, in place of a scheme.
+pub(crate) const STM: &str = "stm:fast";
+
+/// A point, and what measures it.
+pub(crate) type Planned = (Asked, Measure);
+
+pub(super) type Measure = Box<dyn Fn(&mut Measuring<'_>, &Asked) -> Result<Point>>;
+
 /// Measures points, and keeps what the last case must come to, as several points have it.
 #[derive(Debug)]
 pub(crate) struct Measuring<'d> {
-    device: &'d AnyDevice,
+    pub(super) device: &'d AnyDevice,
     seed: u64,
     kept: Option<Kept>,
 }
@@ -130,44 +120,31 @@ impl<'d> Measuring<'d> {
     }
 
     /// Measures a point. What this point alone cannot do is in its note.
-    pub(crate) fn measure(&mut self, asked: &Asked) -> Result<Point> {
-        let measured = self.measured(asked);
-        Point::or_note(asked, measured)
+    pub(crate) fn measure(&mut self, (asked, measure): &Planned) -> Result<Point> {
+        Point::or_note(asked, measure(self, asked))
     }
 
-    fn measured(&mut self, asked: &Asked) -> Result<Point> {
-        match asked.part.as_str() {
-            REDUCTION => return reduction::measure(self.device, asked),
-            HOPS => return reduction::measure_hops(self.device, asked),
-            _ => {}
-        }
-        let case = Case::of(asked);
-        if let Some(variant) = asked.implementation.strip_prefix("stm:") {
-            let variants = parse_variants(variant)?;
-            let of = Nw {
-                letters: u32::try_from(case.letters).unwrap_or(u32::MAX),
-            };
-            let workload = AnyWorkload::from(of);
-            let seeded = (self.seed, case.cells());
-            return transactions(self.device, &workload, asked, seeded, variants[0]);
-        }
-        let device = self.device;
-        let cut = cut(asked, device.limits().warp_width);
-        let fill: &dyn Fn(&Inputs) -> _ = match (named(&asked.implementation), cut) {
-            (Some(Way::Whole(fill)), _) => &move |inputs| fill(device, inputs),
-            (Some(way), Some(cut)) => {
-                &move |inputs| tiled(device, inputs, matches!(way, Way::Graph), cut)
-            }
-            _ => {
-                let name = &asked.implementation;
-                let why = format!("there is no implementation {name:?} of nw");
-                return Err(Error::Usage(why));
-            }
-        };
+    /// Measures an alignment by a transaction for each cell.
+    pub(super) fn transactions(&self, asked: &Asked, case: Case) -> Result<Point> {
+        let variants = parse_variants(STM.trim_start_matches("stm:"))?;
+        let letters = u32::try_from(case.letters).unwrap_or(u32::MAX);
+        let workload = AnyWorkload::from(Nw { letters });
+        let seeded = (self.seed, case.cells());
+        transactions(self.device, &workload, asked, seeded, variants[0])
+    }
+
+    /// Measures what fills the tables of a case, and how they are cut if it cuts them.
+    pub(super) fn tables(
+        &mut self,
+        asked: &Asked,
+        case: Case,
+        cut: Option<Cut>,
+        fill: impl FnOnce(&Inputs) -> Result<Filled>,
+    ) -> Result<Point> {
         let is_right = |kept: &Kept| kept.case == case && (kept.by.is_none() || kept.by != cut);
         let kept = match self.kept.take().filter(is_right) {
             Some(kept) => kept,
-            None => self.made(&case, cut)?,
+            None => self.made(case, cut)?,
         };
         let kept = self.kept.insert(kept);
         let (times, rows, took) = fill(&kept.inputs)?;
@@ -185,8 +162,8 @@ impl<'d> Measuring<'d> {
 
     /// Returns the sequences of a case and what its tables must come to, by the host or by
     /// tiles that are cut in another way than these, if they are cut.
-    fn made(&self, case: &Case, cut: Option<Cut>) -> Result<Kept> {
-        let inputs = Inputs::new(case, self.seed)?;
+    fn made(&self, case: Case, cut: Option<Cut>) -> Result<Kept> {
+        let inputs = Inputs::new(&case, self.seed)?;
         let passes = inputs.passes();
         let (expected, by) = if case.cells() <= HOST_CELLS_MAX {
             (Host.last_rows(&passes, &inputs.scoring)?, None)
@@ -202,7 +179,7 @@ impl<'d> Measuring<'d> {
             (tables.last_rows(&passes)?, Some(other))
         };
         Ok(Kept {
-            case: *case,
+            case,
             inputs,
             expected,
             by,
@@ -226,30 +203,27 @@ fn wrong(found: &[LastRow], expected: &[LastRow]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::plan;
     use super::*;
+    use crate::nw::plan::points;
+    use crate::nw::reduction::{HOPS, REDUCTION};
     use crate::testing::has;
 
     #[test]
     fn every_point_of_a_small_run_is_verified() {
         let device = AnyDevice::cpu();
         let mut measuring = Measuring::new(&device, 3);
-        let points = plan::points(&device, true);
-        for asked in &points {
-            let point = measuring.measure(asked).expect("no error");
+        for planned in points(&device, true) {
+            let asked = &planned.0;
+            let point = measuring.measure(&planned).expect("no error");
             assert!(point.verified, "{asked:?}: {:?}", point.note);
             assert!(point.per_s > 0.0 && point.repeat > 0, "{point:?}");
             let is_of_values = [REDUCTION, HOPS].contains(&asked.part.as_str());
             assert_eq!(point.cycles.is_some(), is_of_values, "{point:?}");
             if !is_of_values {
-                assert_eq!(point.operations, Case::of(asked).cells());
+                let cells = asked.parameters["letters"].pow(2) * asked.parameters["pairs"];
+                assert_eq!(point.operations, cells);
             }
         }
-        // Another implementation is named.
-        let mut unknown = points[0].clone();
-        unknown.implementation = "grap".into();
-        let point = measuring.measure(&unknown).expect("a note");
-        assert!(!point.verified && point.note.unwrap().contains("\"grap\""));
     }
 
     #[test]

@@ -13,7 +13,7 @@
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
 use crate::head::Head;
-use crate::points::{Asked, add_missing, parse_names};
+use crate::points::{add_missing, parse_names};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use crate::sync::Bench;
 use crate::workloads::nw::{NUCLEOTIDES, linear_nucleotides, random_codes};
@@ -48,16 +48,6 @@ impl Case {
             pairs: 1,
             affine: false,
             protein: false,
-        }
-    }
-
-    fn of(asked: &Asked) -> Self {
-        let number = |name: &str| asked.parameters.get(name).copied().unwrap_or(0);
-        Self {
-            letters: number("letters"),
-            pairs: number("pairs"),
-            affine: number("affine") != 0,
-            protein: number("protein") != 0,
         }
     }
 
@@ -165,7 +155,7 @@ pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<N
         &mut store,
         |document| &mut document.0.points,
         (&everything, &spec.only),
-        |asked| measuring.measure(asked),
+        |planned| measuring.measure(planned),
     )?;
     store.save()?;
     Ok(store)

@@ -2,10 +2,11 @@
 //! first, and last what takes long.
 
 use super::Case;
-use super::measure::{cut, named, whole};
-use super::reduction::{self, HOPS, REDUCTION};
+use super::measure::{Measure, Measuring, Planned, SCHEMES, STM, Way, tiled};
+use super::reduction::{self, CLUSTER, GLOBAL, HOPS, Memory, REDUCTION, SHARED, measure_hops};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::points::Asked;
+use stm_align::diagonals::Cut;
 use stm_core::host::Device;
 
 /// The parts of the measurement, and what each shows.
@@ -41,22 +42,22 @@ pub(crate) const DIAGONALS: &str = "diagonals";
 pub(crate) const GRAPH: &str = "graph";
 /// Those with a thread for each cell, which waits for its neighbours.
 const POINTS: [&str; 2] = ["locks", "cells"];
-/// A transaction for each cell.
-pub(crate) const STM: &str = "stm:fast";
 
 struct Plan {
     warp_width: u32,
     /// The launch of transactions.
     stm: (u32, u32),
-    all: Vec<Asked>,
+    all: Vec<Planned>,
 }
 
 impl Plan {
     /// Adds the points of a case by the schemes that take tables as they are, and with tiles of each
     /// of these sides by each of these.
     fn add_all(&mut self, part: &str, case: Case, sides: &[u64], of_each: &[&str]) {
-        for name in whole() {
-            self.add(part, name, case, 0);
+        for (name, way, _) in SCHEMES {
+            if matches!(way, Way::Whole(_)) {
+                self.add(part, name, case, 0);
+            }
         }
         for &side in sides {
             for name in of_each {
@@ -65,39 +66,62 @@ impl Plan {
         }
     }
 
-    /// Adds a point; `side` is that of a tile, or 0 where there are none.
+    /// Adds a point of a scheme, or of transactions; `side` is that of a tile, or 0 where there are
+    /// none.
     fn add(&mut self, part: &str, implementation: &str, case: Case, side: u64) {
-        let parameters = [
+        let mut parameters = vec![
             ("letters", case.letters),
             ("pairs", case.pairs),
             ("affine", u64::from(case.affine)),
             ("protein", u64::from(case.protein)),
         ];
-        let mut asked = Asked::new(part, implementation, self.stm, &parameters);
-        if side != 0 {
-            asked.parameters.insert("side".to_owned(), side);
-        }
-        if let Some(cut) = cut(&asked, self.warp_width) {
-            // Those of the largest launch.
-            let tiles = case.letters.div_ceil(side);
-            let blocks = match case.pairs {
-                1 => tiles,
-                pairs => pairs * tiles.next_power_of_two(),
-            };
-            asked.blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
-            asked.threads = cut.kernel.threads(cut.side);
-        } else if named(implementation).is_some() {
+        let width = self.warp_width;
+        let scheme = SCHEMES.iter().find(|scheme| scheme.0 == implementation);
+        let (shape, measure): (_, Measure) = match scheme.map(|scheme| scheme.1) {
+            None => {
+                assert_eq!(implementation, STM, "a name of no scheme");
+                (
+                    self.stm,
+                    Box::new(move |of, asked| of.transactions(asked, case)),
+                )
+            }
             // The number of blocks is in the point's note.
-            (asked.blocks, asked.threads) = (0, self.warp_width);
-        }
-        self.all.push(asked);
+            Some(Way::Whole(fill)) => (
+                (0, width),
+                Box::new(move |of, asked| {
+                    let device = of.device;
+                    of.tables(asked, case, None, |inputs| fill(device, inputs))
+                }),
+            ),
+            Some(Way::Tiles(kernel, again)) => {
+                parameters.push(("side", side));
+                // Those of the largest launch.
+                let tiles = case.letters.div_ceil(side);
+                let blocks = match case.pairs {
+                    1 => tiles,
+                    pairs => pairs * tiles.next_power_of_two(),
+                };
+                let side = side as u32;
+                let kernel = kernel(side, width);
+                let cut = Cut { kernel, side };
+                let measure = move |of: &mut Measuring<'_>, asked: &Asked| {
+                    let device = of.device;
+                    of.tables(asked, case, Some(cut), |inputs| {
+                        tiled(device, inputs, cut, again)
+                    })
+                };
+                ((blocks as u32, kernel.threads(side)), Box::new(measure))
+            }
+        };
+        let asked = Asked::new(part, implementation, shape, &parameters);
+        self.all.push((asked, measure));
     }
 }
 
 struct Sizes {
     warps: &'static [u32],
     /// Hops: the memory, blocks, warps of a block, and the threads that a value goes round.
-    hops: &'static [(&'static str, u32, u32, u64)],
+    hops: &'static [(Memory, u32, u32, u64)],
     table3: &'static [u64],
     long: &'static [u64],
     /// The most letters of implementations with a thread for each cell.
@@ -113,12 +137,12 @@ struct Sizes {
 const FULL: Sizes = Sizes {
     warps: &[2, 4, 8, 16],
     hops: &[
-        (reduction::SHARED, 1, 2, 2),
-        (reduction::SHARED, 1, 16, 16),
-        (reduction::CLUSTER, 2, 1, 2),
-        (reduction::CLUSTER, 8, 1, 8),
-        (reduction::GLOBAL, 2, 1, 2),
-        (reduction::GLOBAL, 132, 1, 132),
+        (SHARED, 1, 2, 2),
+        (SHARED, 1, 16, 16),
+        (CLUSTER, 2, 1, 2),
+        (CLUSTER, 8, 1, 8),
+        (GLOBAL, 2, 1, 2),
+        (GLOBAL, 132, 1, 132),
     ],
     table3: &[31, 62, 124, 248, 496, 992, 1984],
     long: &[4096, 8192, 16_384, 32_768, 65_536, 100_000],
@@ -131,11 +155,7 @@ const FULL: Sizes = Sizes {
 
 const QUICK: Sizes = Sizes {
     warps: &[2, 4],
-    hops: &[
-        (reduction::SHARED, 1, 2, 2),
-        (reduction::CLUSTER, 2, 1, 2),
-        (reduction::GLOBAL, 2, 1, 2),
-    ],
+    hops: &[(SHARED, 1, 2, 2), (CLUSTER, 2, 1, 2), (GLOBAL, 2, 1, 2)],
     table3: &[31, 62],
     long: &[200],
     points_max: 62,
@@ -149,7 +169,7 @@ const QUICK: Sizes = Sizes {
 const SIDES_COMPARED: usize = 4;
 
 /// The points of a device.
-pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
+pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Planned> {
     let on_cpu = device.kind() == DeviceKind::Cpu;
     let sizes = if quick || on_cpu { QUICK } else { FULL };
     let limits = device.limits();
@@ -164,14 +184,19 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     };
     let width = limits.warp_width;
     for &warps in sizes.warps {
-        for scheme in reduction::names() {
-            let (shape, warps) = ((1, warps * width), [("warps", u64::from(warps))]);
-            plan.all.push(Asked::new(REDUCTION, scheme, shape, &warps));
+        for scheme in reduction::SCHEMES {
+            let parameters = [("warps", u64::from(warps))];
+            let asked = Asked::new(REDUCTION, scheme.name, (1, warps * width), &parameters);
+            let measure: Measure =
+                Box::new(move |of, asked| reduction::measure(of.device, asked, scheme, warps));
+            plan.all.push((asked, measure));
         }
     }
-    for &(memory, blocks, threads, round) in sizes.hops {
-        let (shape, round) = ((blocks, threads * width), [("round", round)]);
-        plan.all.push(Asked::new(HOPS, memory, shape, &round));
+    for &((memory, _, hops), blocks, warps, round) in sizes.hops {
+        let asked = Asked::new(HOPS, memory, (blocks, warps * width), &[("round", round)]);
+        let measure: Measure =
+            Box::new(move |of, asked| measure_hops(of.device, asked, hops, round));
+        plan.all.push((asked, measure));
     }
     for &letters in sizes.table3 {
         let case = Case::nucleotides(letters);
@@ -223,14 +248,13 @@ mod tests {
     fn every_part_has_points_and_no_point_is_twice() {
         let cpu = AnyDevice::cpu();
         let all = points(&cpu, true);
+        let all: Vec<&Asked> = all.iter().map(|planned| &planned.0).collect();
         for (part, _) in PARTS {
             assert!(all.iter().any(|asked| asked.part == part), "{part}");
         }
         for (i, one) in all.iter().enumerate() {
             assert!(PARTS.iter().any(|(part, _)| *part == one.part));
             assert!(!all[..i].contains(one), "{one:?}");
-            let is_of_values = [REDUCTION, HOPS].contains(&one.part.as_str());
-            assert!(is_of_values || Case::of(one).cells() > 0);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! that has them.
 
 use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::measure::ms;
 use crate::points::{Asked, Point};
 use std::time::Duration;
@@ -30,10 +30,12 @@ const SHARED_BYTES: u32 = 8 << 10;
 /// How long a launch may take, most of all on a CPU with fewer cores than threads.
 const LIMIT: Option<Duration> = Some(Duration::from_mins(1));
 
-struct Measured {
-    name: &'static str,
-    about: &'static str,
-    cost: fn() -> (u32, u32),
+/// A scheme, and what a warp waits for with it.
+pub(crate) struct Measured {
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
+    /// The bytes of shared memory that it needs beside the values: with 16 warps, and for each.
+    pub(crate) cost: fn() -> (u32, u32),
     launch: Reduce,
 }
 
@@ -50,7 +52,7 @@ const fn scheme<S: Scheme, K: Kernel<Params = ReductionParams>>(about: &'static 
 
 /// The schemes, ours last.
 #[rustfmt::skip]
-const SCHEMES: &[Measured] = &[
+pub(crate) const SCHEMES: &[Measured] = &[
     scheme::<AtomLock, ReductionAtomLock>("a spin lock for each lane"),
     scheme::<ShrdLock, ReductionShrdLock>("a spin lock for each warp"),
     scheme::<WarpBarr, ReductionWarpBarr>("a pair of named barriers (bar.sync, bar.arrive)"),
@@ -58,23 +60,6 @@ const SCHEMES: &[Measured] = &[
     scheme::<CountedBarr, ReductionCountedBarr>("an mbarrier"),
     scheme::<Tagged, ReductionTagged>("a tag in the word of the value, as channels do"),
 ];
-
-/// Returns the names of the schemes.
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    described().map(|(name, _)| name)
-}
-
-/// Returns the schemes' names, and what a warp waits for with each.
-pub(crate) fn described() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SCHEMES.iter().map(|scheme| (scheme.name, scheme.about))
-}
-
-/// Returns the bytes of shared memory that a scheme needs beside the values: with 16 warps,
-/// and for each.
-pub(crate) fn cost(name: &str) -> Option<(u32, u32)> {
-    let scheme = SCHEMES.iter().find(|scheme| scheme.name == name)?;
-    Some((scheme.cost)())
-}
 
 /// Returns the rounds of a launch: fewer on a CPU, whose threads must take turns.
 fn rounds(device: &AnyDevice, on_gpu: u32, on_cpu: u32) -> u32 {
@@ -85,15 +70,12 @@ fn rounds(device: &AnyDevice, on_gpu: u32, on_cpu: u32) -> u32 {
 }
 
 /// Measures a scheme: a launch to warm up, and one whose rounds count.
-pub(crate) fn measure(device: &AnyDevice, asked: &Asked) -> Result<Point> {
-    let Some(scheme) = SCHEMES.iter().find(|s| s.name == asked.implementation) else {
-        return Err(Error::Usage(format!(
-            "there is no scheme {:?}: known are {}",
-            asked.implementation,
-            names().collect::<Vec<_>>().join(", ")
-        )));
-    };
-    let warps = asked.parameters.get("warps").copied().unwrap_or(0) as u32;
+pub(super) fn measure(
+    device: &AnyDevice,
+    asked: &Asked,
+    scheme: &Measured,
+    warps: u32,
+) -> Result<Point> {
     let rounds = rounds(device, 1000, 20);
     let sizes = (warps, rounds, SHARED_BYTES);
     (scheme.launch)(device, LIMIT, sizes)?;
@@ -127,39 +109,45 @@ fn wrong(found: &Reduced, rounds: u32, width: u32) -> Option<String> {
     Some(format!("thread {i} has {value} in the end"))
 }
 
-pub(super) const SHARED: &str = "shared";
-pub(super) const CLUSTER: &str = "cluster";
-pub(super) const GLOBAL: &str = "global";
-
 type Hops = fn(&AnyDevice, Launch, u32, u32) -> Result<[(Duration, u64, u64); 2], host::Error>;
 
-/// The memories that have channels, between whom a value goes in each, and how it goes round so many
+/// A memory that has channels, between whom a value goes in it, and how it goes round so many
 /// threads, in so many rounds.
-#[rustfmt::skip]
-pub(crate) const MEMORIES: [(&str, &str, Hops); 3] = [
-    (SHARED, "from warp to warp of a block", |device, of, threads, rounds| {
-        hops::<HopsShared, _>(device, LIMIT, &Launch { shared_bytes: 8 * threads, ..of }, rounds)
-    }),
-    (CLUSTER, "from block to block of a cluster, through their shared memory", |device, of, threads, rounds| {
-        let launch = Launch { shared_bytes: 64, ..of.with_cluster(threads) };
+pub(crate) type Memory = (&'static str, &'static str, Hops);
+
+pub(super) const SHARED: Memory = (
+    "shared",
+    "from warp to warp of a block",
+    |device, of, threads, rounds| {
+        let shared_bytes = 8 * threads;
+        hops::<HopsShared, _>(device, LIMIT, &Launch { shared_bytes, ..of }, rounds)
+    },
+);
+pub(super) const CLUSTER: Memory = (
+    "cluster",
+    "from block to block of a cluster, through their shared memory",
+    |device, of, threads, rounds| {
+        let launch = Launch {
+            shared_bytes: 64,
+            ..of.with_cluster(threads)
+        };
         hops::<HopsCluster, _>(device, LIMIT, &launch, rounds)
-    }),
-    (GLOBAL, "from block to block", |device, of, _, rounds| {
-        hops::<HopsGlobal, _>(device, LIMIT, &Launch { cooperative: true, ..of }, rounds)
-    }),
-];
+    },
+);
+pub(super) const GLOBAL: Memory = ("global", "from block to block", |device, of, _, rounds| {
+    let cooperative = true;
+    hops::<HopsGlobal, _>(device, LIMIT, &Launch { cooperative, ..of }, rounds)
+});
+
+pub(crate) const MEMORIES: [Memory; 3] = [SHARED, CLUSTER, GLOBAL];
 
 /// Measures a point: a launch to warm up, and one that counts.
-pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked) -> Result<Point> {
-    let round = asked.parameters.get("round").copied().unwrap_or(0);
-    let mut memories = MEMORIES.into_iter();
-    let Some((_, _, run)) = memories.find(|memory| memory.0 == asked.implementation) else {
-        return Err(Error::Usage(format!(
-            "there are no channels in {:?}: known are {}",
-            asked.implementation,
-            MEMORIES.map(|memory| memory.0).join(", ")
-        )));
-    };
+pub(super) fn measure_hops(
+    device: &AnyDevice,
+    asked: &Asked,
+    run: Hops,
+    round: u64,
+) -> Result<Point> {
     let launch = Launch::new(asked.blocks, asked.threads);
     let rounds = rounds(device, 10_000, 100);
     let [_, (time, cycles, value)] = run(device, launch, round as u32, rounds)?;
@@ -171,19 +159,4 @@ pub(super) fn measure_hops(device: &AnyDevice, asked: &Asked) -> Result<Point> {
         point.note = Some(format!("{rounds} rounds, one launch; cycles of a hop"));
     }
     Ok(point)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_unknown_scheme_and_a_memory_without_channels_are_named() {
-        let device = AnyDevice::cpu();
-        let asked = |name| Asked::new(name, name, (1, 4), &[]);
-        let error = measure(&device, &asked("mutex")).unwrap_err();
-        assert!(error.to_string().contains("\"mutex\""), "{error}");
-        let error = measure_hops(&device, &asked("texture")).unwrap_err();
-        assert!(error.to_string().contains("\"texture\""), "{error}");
-    }
 }

@@ -15,9 +15,10 @@ use crate::devices::AnyDevice;
 use crate::error::Result;
 use crate::head::Head;
 use crate::measure::machine::{self, Measurement};
-use crate::points::{self, Point};
+use crate::points::{Asked, Point, add_missing, parse_names};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
+use operations::{BARRIER, MUTEX, Operation, SEMAPHORE};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -57,7 +58,8 @@ pub struct SyncSpec {
     #[command(flatten)]
     pub bench: BenchSpec,
     /// A part, several separated by commas, or all
-    #[arg(long, value_name = "PART,...", value_parser = parse_parts, default_value = "all")]
+    #[arg(long, value_name = "PART,...", default_value = "all",
+          value_parser = |text: &str| parse_names(text, "part", &PARTS.map(|part| part.0)))]
     pub only: NameList,
     /// CUDA's compiler, for the peers [default: NVCC, or nvcc on the path or in
     /// /usr/local/cuda/bin]
@@ -68,28 +70,38 @@ pub struct SyncSpec {
 /// The part that is not points: what the memory of the machine does.
 pub const MACHINE: &str = "machine";
 
-/// The parts of operations alone.
-pub const OPERATIONS: [(&str, &str); 4] = [
+/// The parts, and a sentence about each for a person. The last four are measured by [`sections`].
+pub(crate) const PARTS: [(&str, &str); 8] = [
     (
-        "mutex",
+        MUTEX,
         "sections on one lock, of every kind (Stuart and Owens 2011)",
     ),
-    ("barrier", "barriers across blocks (Stuart and Owens 2011)"),
+    (BARRIER, "barriers across blocks (Stuart and Owens 2011)"),
     (
-        "semaphore",
+        SEMAPHORE,
         "semaphores of counts 1, 2, 10 and 120 (Stuart and Owens 2011)",
     ),
     (
         MACHINE,
         "twelve benchmarks of the memory, as `stamp device --measure` makes them",
     ),
+    (
+        "counter",
+        "one counter, incremented by all threads (Grote 2020)",
+    ),
+    (
+        "table",
+        "pairs inserted into a hash table of few buckets (Grote 2020)",
+    ),
+    (
+        "list",
+        "keys inserted into a sorted list with entry points (Grote 2020)",
+    ),
+    (
+        "sections",
+        "short and long critical sections (Gattani and Anickode 2024)",
+    ),
 ];
-
-/// Reads `all`, or names of parts separated by commas.
-pub fn parse_parts(text: &str) -> Result<Vec<&'static str>> {
-    let known = OPERATIONS.iter().chain(&sections::PARTS);
-    points::parse_names(text, "part", &known.map(|part| part.0).collect::<Vec<_>>())
-}
 
 /// Measures what the document lacks; `command` is how the program was called.
 ///
@@ -109,8 +121,11 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
     // The peers may be other ones than when it was begun.
     store.document.head.notes = notes;
     let quick = spec.bench.quick;
-    let mut everything = operations::points(device, quick)?;
-    everything.extend(plan::sections(device, quick));
+    let operations = operations::points(device, quick)?.into_iter();
+    let operations = operations.map(|(asked, operation)| (asked, Some(operation)));
+    let sections = plan::sections(device, quick).into_iter();
+    let sections = sections.map(|asked| (asked, None));
+    let everything: Vec<(Asked, Option<Operation>)> = operations.chain(sections).collect();
     store.document.head.complete = false;
     let lacks_machine = spec.only.contains(&MACHINE) && store.document.machine.is_none();
     if lacks_machine && store.has_time() {
@@ -124,16 +139,13 @@ pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<
         }
         store.save()?;
     }
-    let has_all = points::add_missing(
+    let has_all = add_missing(
         &mut store,
         |document| &mut document.points,
         (&everything, &spec.only),
-        |asked| {
-            if sections::PARTS.iter().any(|part| part.0 == asked.part) {
-                sections::measure(device, asked, spec.bench.seed)
-            } else {
-                operations::measure(device, asked, quick)
-            }
+        |(asked, operation)| match operation {
+            Some(of) => operations::measure(device, (asked, *of), quick),
+            None => sections::measure(device, asked, spec.bench.seed),
         },
     )?;
     store.document.head.complete = has_all && store.document.machine.is_some() && missing.is_none();
@@ -148,6 +160,7 @@ mod tests {
 
     #[test]
     fn parts_are_read_by_name() {
+        let parse_parts = |text| parse_names(text, "part", &PARTS.map(|part| part.0));
         assert_eq!(
             parse_parts("table, mutex,table").unwrap(),
             ["table", "mutex"]

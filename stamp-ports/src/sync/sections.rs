@@ -30,41 +30,20 @@ const CHECKS: Duration = Duration::from_millis(500);
 /// Version locks of the transactional memory.
 const LOCKS: u64 = 1 << 20;
 
-/// The parts that this module measures, and a sentence for a person.
-pub(crate) const PARTS: [(&str, &str); 4] = [
-    (
-        "counter",
-        "one counter, incremented by all threads (Grote 2020)",
-    ),
-    (
-        "table",
-        "pairs inserted into a hash table of few buckets (Grote 2020)",
-    ),
-    (
-        "list",
-        "keys inserted into a sorted list with entry points (Grote 2020)",
-    ),
-    (
-        "sections",
-        "short and long critical sections (Gattani and Anickode 2024)",
-    ),
-];
-
 /// A point's workload, and its operations.
-fn workload(asked: &Asked) -> Option<(AnyWorkload, u64)> {
-    let parameter = |name: &str| asked.parameters.get(name).copied();
-    let small = |name: &str| parameter(name).and_then(|n| u32::try_from(n).ok());
-    Some(match asked.part.as_str() {
+fn workload(asked: &Asked) -> (AnyWorkload, u64) {
+    let given = |name: &str| asked.parameters[name];
+    let small = |name: &str| given(name) as u32;
+    match asked.part.as_str() {
         "counter" => {
-            let items = small("items")?;
             let of = Counter {
-                items,
+                items: small("items"),
                 ..Counter::default()
             };
-            (of.into(), items.into())
+            (of.into(), given("items"))
         }
         "sections" => {
-            let rounds = small("rounds")?;
+            let rounds = small("rounds");
             let of = Counter {
                 items: asked.blocks,
                 rounds,
@@ -74,19 +53,21 @@ fn workload(asked: &Asked) -> Option<(AnyWorkload, u64)> {
             };
             (of.into(), asked.blocks.into())
         }
-        "table" => (Ht::of(small("buckets")?, 1).into(), parameter("pairs")?),
-        "list" => {
-            let (keys, entry_points) = (small("keys")?, small("entry-points")?);
-            (Sorted { keys, entry_points }.into(), keys.into())
+        "table" => (Ht::of(small("buckets"), 1).into(), given("pairs")),
+        other => {
+            assert_eq!(other, "list", "a part of no workload");
+            let of = Sorted {
+                keys: small("keys"),
+                entry_points: small("entry-points"),
+            };
+            (of.into(), given("keys"))
         }
-        _ => return None,
-    })
+    }
 }
 
 /// Measures one point. What this point alone cannot do is in its note.
 pub(crate) fn measure(device: &AnyDevice, asked: &Asked, seed: u64) -> Result<Point> {
-    let unknown = || Error::Usage(format!("there is no point {asked:?}"));
-    let (workload, operations) = workload(asked).ok_or_else(unknown)?;
+    let (workload, operations) = workload(asked);
     workload.sizes().check(operations)?;
     let measured = match asked.implementation.strip_prefix("stm:") {
         Some(variant) => {

@@ -1,36 +1,4 @@
-//! Builds the PTX of kernels that use `stm-core`.
-//!
-//! A crate of kernels is an ordinary library that depends on `stm-core`. The
-//! `main` of its `build.rs` is
-//!
-//! ```no_run
-//! stm_core_build::kernels();
-//! ```
-//!
-//! The library is compiled a second time, for `nvptx64-nvidia-cuda`, with the flags that
-//! correctness and speed need. The text is cut into one file for each kernel and algorithm
-//! ([`split`]), held to the [`rules`] that the project's own PTX obeys, packed ([`files::blocks`]),
-//! and left where the attribute `#[kernel]` of `stm-core` finds it. The program then carries it.
-//! The texts are also in `target/stm-ptx/PACKAGE/KERNEL/ALGORITHM.ptx`, to be read.
-//!
-//! PTX is compiled when a file of the kernels has changed, and not when only others of the package
-//! have.
-//!
-//! What kernels share with the rest of the library must do without the standard library on the
-//! device: `core` instead of `std`. Code for the host alone, such as tests, stands behind
-//! `#[cfg(not(target_arch = "nvptx64"))]` or in another file that is not the library's.
-//!
-//! # The compiler
-//! The target has no prebuilt library, so the compiler must have the sources of `core`: Debian's
-//! packages `rustc-web`, `cargo-web` and `rust-web-src`, or a toolchain of rustup, nightly or
-//! stable, with the component `rust-src`. If there is none, the build prints one warning and goes
-//! on: the program runs on the CPU, and a launch on a GPU says that there is no PTX.
-//!
-//! | variable of the environment | meaning |
-//! | --- | --- |
-//! | `STM_PTX_BUILD=off` | builds no PTX, for instance while an editor checks the crate |
-//! | `STM_PTX_BUILD=required` | no compiler is an error |
-//! | `STM_PTX` | a folder where a program looks for texts that it does not carry |
+#![doc = include_str!("../README.md")]
 
 pub mod device;
 mod error;

@@ -14,6 +14,7 @@
 use crate::Error;
 use crate::files::{BASE, WIDE, is_wide};
 use crate::statement::{blank_comments, identifiers, is_identifier};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -229,13 +230,14 @@ pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Erro
 
 fn kind_of(item: &str) -> Kind {
     let head = item.split(['(', '[', '=', ';', '{']).next().unwrap_or("");
-    let of_word = |word| match word {
-        ".entry" => Some(Kind::Entry),
-        ".func" => Some(Kind::Function),
-        _ => None,
-    };
-    let kind = head.split_whitespace().find_map(of_word);
-    kind.unwrap_or(Kind::Variable)
+    let says = |word| head.split_whitespace().any(|other| other == word);
+    if says(".entry") {
+        Kind::Entry
+    } else if says(".func") {
+        Kind::Function
+    } else {
+        Kind::Variable
+    }
 }
 
 /// Bytes up to and with the item's end: a body's closing brace, or a semicolon outside all braces.
@@ -273,12 +275,27 @@ fn name_of(item: &str) -> Option<&str> {
 
 /// `text` without the numbers that stand for its place in the module.
 fn renumber(text: &str) -> String {
-    let text = drop_digits_after(text, "$L__BB");
-    let text = drop_digits_after(&text, "__local_depot");
+    let mut text = text.to_owned();
+    for prefix in ["$L__BB", "__local_depot"] {
+        text = behind_each(&text, prefix, |part| {
+            part.trim_start_matches(|c: char| c.is_ascii_digit()).into()
+        });
+    }
     let lines = text
         .lines()
         .map(|line| line.split("// callseq").next().unwrap_or(line).trim_end());
     lines.collect::<Vec<_>>().join("\n")
+}
+
+/// `text` with what is behind each `prefix`, up to the next, as `change` makes it.
+fn behind_each<'t>(
+    text: &'t str,
+    prefix: &str,
+    mut change: impl FnMut(&'t str) -> Cow<'t, str>,
+) -> String {
+    let mut parts = text.split(prefix);
+    let first = parts.next().unwrap_or("").to_owned();
+    parts.fold(first, |out, part| out + prefix + &change(part))
 }
 
 /// `text` with short names in the place of mangled ones: a mangled name has a hash of its crate,
@@ -309,15 +326,12 @@ fn identifiers_of_mangled(name: &str) -> String {
     let mut found: Vec<&str> = Vec::new();
     let mut rest = name.trim_start_matches("_R").trim_start_matches("_ZN");
     while let Some(c) = rest.chars().next() {
-        let skipped = match c {
-            // A disambiguator or a reference to an earlier part: `s…_`, `B…_`.
-            's' | 'B' => rest[1..]
-                .find('_')
-                .filter(|&end| rest[1..=end].bytes().all(|b| b.is_ascii_alphanumeric())),
-            _ => None,
-        };
-        if let Some(end) = skipped {
-            rest = &rest[end + 2..];
+        // A disambiguator or a reference to an earlier part: `s…_`, `B…_`.
+        if matches!(c, 's' | 'B')
+            && let Some((number, behind)) = rest[1..].split_once('_')
+            && number.bytes().all(|b| b.is_ascii_alphanumeric())
+        {
+            rest = behind;
             continue;
         }
         let digits = rest.len() - rest.trim_start_matches(|c: char| c.is_ascii_digit()).len();
@@ -354,32 +368,17 @@ const ANONYMOUS_END: &str = "_$_";
 /// change elsewhere in the crate leaves the file as it is.
 fn name_constants(text: &str) -> String {
     let mut hashes: Vec<&str> = Vec::new();
-    let mut parts = text.split(ANONYMOUS);
-    let mut out = parts.next().unwrap_or("").to_owned();
-    for part in parts {
-        out.push_str(ANONYMOUS);
+    behind_each(text, ANONYMOUS, |part| {
         let Some((hash, rest)) = part.split_once(ANONYMOUS_END) else {
-            out.push_str(part);
-            continue;
+            return part.into();
         };
         let number = hashes.iter().position(|known| *known == hash);
         let number = number.unwrap_or_else(|| {
             hashes.push(hash);
             hashes.len() - 1
         });
-        let _ = write!(out, "{number}{ANONYMOUS_END}{rest}");
-    }
-    out
-}
-
-fn drop_digits_after(text: &str, prefix: &str) -> String {
-    let mut parts = text.split(prefix);
-    let mut out = parts.next().unwrap_or("").to_owned();
-    for part in parts {
-        out.push_str(prefix);
-        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
-    }
-    out
+        format!("{number}{ANONYMOUS_END}{rest}").into()
+    })
 }
 
 #[cfg(test)]

@@ -61,7 +61,7 @@ pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
 /// an attribute about it of its own keeps to that.
 #[proc_macro_attribute]
 pub fn inlined(_options: TokenStream, block: TokenStream) -> TokenStream {
-    inlined::expand(block.into()).into()
+    or_error(inlined::expand(block.into()))
 }
 
 /// Makes a kernel without transactions of a function; `stm-machine` exports it as `kernel`.

@@ -1,34 +1,10 @@
-//! Packs the PTX of kernels: the texts of one kernel become a *block*, and the blocks of many
-//! kernels an *archive*.
-//!
-//! A block is a member of lzip (LZMA, with a checksum) over a list of names and lengths and the
-//! texts behind it, in which `numbers.rs` has shortened the numbers of registers and labels. The
-//! texts of one kernel, one for each algorithm, repeat each other, so they are compressed together;
-//! a program unpacks one kernel without the others.
-//!
-//! An archive is a head of text, `stm-core-pack 1`, a line `NAME BYTES` for each block and an empty
-//! line, and then the blocks. The same texts always give the same bytes.
-//!
-//! Programs that only read blocks do without the feature `pack`.
-//!
-//! ```
-//! use std::collections::BTreeMap;
-//! use stm_core_pack::{pack, unpack};
-//!
-//! let text = "\tadd.u64 \t%rd3, %rd2, 8;\n".to_owned();
-//! let texts = BTreeMap::from([("fast".to_owned(), text)]);
-//! let block = pack(&texts);
-//! assert_eq!(unpack(&block)?, texts);
-//! # Ok::<(), stm_core_pack::Damaged>(())
-//! ```
+#![doc = include_str!("../README.md")]
 
-mod archive;
 mod numbers;
-
-pub use archive::{archive, blocks};
 
 use lzma_rust2::LzipReader;
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io::Read as _;
 
 /// Bytes that are no block or no archive, with what is wrong with them.
@@ -46,7 +22,6 @@ const WINDOW: u32 = 8 << 20;
 /// It panics if a name has a line end in it.
 #[cfg(feature = "pack")]
 pub fn pack(texts: &BTreeMap<String, String>) -> Vec<u8> {
-    use std::fmt::Write as _;
     let (mut head, mut body) = (String::new(), String::new());
     for (name, text) in texts {
         assert!(!name.contains('\n'), "{name:?} is no name of a text");
@@ -73,31 +48,85 @@ pub fn unpack(block: &[u8]) -> Result<BTreeMap<String, String>, Damaged> {
     let mut all = String::new();
     let read = LzipReader::new(block).read_to_string(&mut all);
     read.map_err(|error| wrong(&error.to_string()))?;
-    let (head, mut body) = all
+    let (head, body) = all
         .split_once("\n\n")
         .or_else(|| all.strip_prefix('\n').map(|body| ("", body)))
         .ok_or_else(|| wrong("a block has no head"))?;
-    let mut found = BTreeMap::new();
-    for line in head.lines() {
-        let mut fields = line.splitn(3, ' ');
-        let (form, length, name) = (fields.next(), fields.next(), fields.next());
-        let length = length.and_then(|length| length.parse().ok());
-        let (Some(form @ ("s" | "t")), Some(length), Some(name)) = (form, length, name) else {
-            return Err(wrong(&format!("`{line}` in a block's head")));
-        };
-        let (packed, rest) = body
-            .split_at_checked(length)
-            .ok_or_else(|| wrong("a block is cut off"))?;
+    let parts = parts(["a block", "text"], head.lines(), body.as_bytes(), |line| {
+        let (form, rest) = line.split_once(' ')?;
+        let (length, name) = rest.split_once(' ')?;
+        ["s", "t"].contains(&form).then_some(((name, form), length))
+    })?;
+    let texts = parts.into_iter().map(|((name, form), bytes)| {
+        let packed = std::str::from_utf8(bytes).map_err(|_| wrong("a block is cut off"))?;
         let text = match form {
             "s" => numbers::restored(packed),
             _ => Some(packed.to_owned()),
         };
         let text = text.ok_or_else(|| wrong(&format!("{name} has a number that cannot be")))?;
-        found.insert(name.to_owned(), text);
+        Ok((name.to_owned(), text))
+    });
+    texts.collect()
+}
+
+/// Cuts the body of a container into parts, as long as the lines of its head say; `read` returns what
+/// a part is called, and its length.
+fn parts<'a, N>(
+    [whole, part]: [&str; 2],
+    head: impl Iterator<Item = &'a str>,
+    mut body: &'a [u8],
+    read: impl Fn(&'a str) -> Option<(N, &'a str)>,
+) -> Result<Vec<(N, &'a [u8])>, Damaged> {
+    let mut found = Vec::new();
+    for line in head {
+        let row = read(line).and_then(|(name, length)| Some((name, length.parse().ok()?)));
+        let (name, length) = row.ok_or_else(|| Damaged(format!("`{line}` in {whole}'s head")))?;
+        let cut = body.split_at_checked(length);
+        let (bytes, rest) =
+            cut.ok_or_else(|| Damaged(format!("{whole} is cut off in `{line}`")))?;
+        found.push((name, bytes));
         body = rest;
     }
-    let more = || wrong("a block goes on behind its last text");
+    let more = || Damaged(format!("{whole} goes on behind its last {part}"));
     body.is_empty().then_some(found).ok_or_else(more)
+}
+
+const FIRST: &str = "stm-core-pack 1";
+
+/// Puts blocks, by name, into an archive.
+///
+/// # Panics
+/// It panics if a name has a space or a line end in it.
+pub fn archive(blocks: &BTreeMap<String, Vec<u8>>) -> Vec<u8> {
+    let mut head = format!("{FIRST}\n");
+    for (name, block) in blocks {
+        let is_name = !name.contains([' ', '\n']);
+        assert!(is_name, "{name:?} is no name of a block");
+        let _ = writeln!(head, "{name} {}", block.len());
+    }
+    head.push('\n');
+    let mut bytes = head.into_bytes();
+    bytes.extend(blocks.values().flatten());
+    bytes
+}
+
+/// Returns the blocks of an archive, by name.
+///
+/// # Errors
+/// [`Damaged`] if the bytes are not what [`archive`] has made. What is wrong inside a block is found
+/// when it is unpacked.
+pub fn blocks(archive: &[u8]) -> Result<BTreeMap<&str, &[u8]>, Damaged> {
+    let wrong = |what: &str| Damaged(what.to_owned());
+    let end = archive.windows(2).position(|pair| pair == b"\n\n");
+    let (head, body) = archive.split_at(end.ok_or_else(|| wrong("an archive has no head"))?);
+    let head = std::str::from_utf8(head).map_err(|_| wrong("an archive's head is no text"))?;
+    let lines = head.strip_prefix(FIRST).ok_or_else(|| {
+        let line = head.lines().next().unwrap_or_default();
+        wrong(&format!("an archive begins with `{line}`, not `{FIRST}`"))
+    })?;
+    let (lines, whole) = (lines.lines().skip(1), ["an archive", "block"]);
+    let found = parts(whole, lines, &body[2..], |line| line.split_once(' '))?;
+    Ok(found.into_iter().collect())
 }
 
 #[cfg(feature = "pack")]
@@ -150,6 +179,28 @@ mod tests {
             assert!(same, "{at}");
         }
         assert!(unpack(b"no block").is_err());
+    }
+
+    #[test]
+    fn blocks_come_back_and_what_is_cut_off_or_unknown_is_named() {
+        let all = [("ht", vec![]), ("ra", vec![1, 10, 10])];
+        let owned = all.clone().map(|(name, block)| (name.to_owned(), block));
+        let bytes = archive(&owned.into());
+        let found = blocks(&bytes).unwrap().into_iter();
+        assert!(found.eq(all.iter().map(|(name, block)| (*name, &block[..]))));
+        assert_eq!(blocks(&archive(&BTreeMap::new())).unwrap(), BTreeMap::new());
+        for length in 0..bytes.len() {
+            assert!(blocks(&bytes[..length]).is_err(), "{length}");
+        }
+        for (bytes, named) in [
+            (&b"PK 7\nra 1\n\nx"[..], "`PK 7`"),
+            (b"stm-core-pack 1\nra many\n\nx", "`ra many`"),
+            (b"stm-core-pack 1\nra 2\n\nx", "cut off in `ra 2`"),
+            (b"stm-core-pack 1\nra 1\n\nxy", "behind its last block"),
+        ] {
+            let error = blocks(bytes).unwrap_err().to_string();
+            assert!(error.contains(named), "{error}");
+        }
     }
 
     proptest! {

@@ -13,16 +13,14 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
 use crate::measure::meter::Progress;
 use crate::measure::timed;
-use crate::points::{Asked, Point};
-use crate::sync::operations::{self, CHOSEN};
+use crate::points::Point;
+use crate::sync::operations::{self, Named, Operation, barriers, semaphores};
 use abstraction::Benchmarks;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant, SystemTime};
 use stm_core::host::{self, Device};
-use stm_sync::barrier::Kind as BarrierKind;
 use stm_sync::chosen::Kind;
-use stm_sync::semaphore::Kind as SemaphoreKind;
 
 pub(crate) mod abstraction;
 
@@ -169,7 +167,7 @@ struct Sizes {
     /// Blocks of which one thread each makes sections on a mutex.
     locking: Vec<u32>,
     entering: Vec<u32>,
-    counts: Vec<u64>,
+    counts: Vec<u32>,
     /// Times that each measurement is made, beside one to warm up.
     times: usize,
 }
@@ -231,25 +229,21 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Measures an operation of every kind at each of these shapes with each of these counts, and
-    /// returns what is to be told of those whose blocks are resident together.
+    /// Measures operations at each of these shapes, and returns what is to be told of those whose
+    /// blocks are resident together.
     fn points(
         &self,
         part: &str,
-        kinds: impl Iterator<Item = String>,
-        (shapes, counts): (impl Iterator<Item = (u32, u32)>, &[Option<u64>]),
+        named: impl Iterator<Item = Named>,
+        shapes: impl Iterator<Item = (u32, u32)>,
         told: impl Fn(&Point) -> Value,
     ) -> Result<Vec<Value>> {
-        let (mut found, kinds) = (Vec::new(), kinds.collect::<Vec<_>>());
+        let (mut found, named) = (Vec::new(), named.collect::<Vec<_>>());
         for shape in shapes {
-            for (&count, kind) in counts
-                .iter()
-                .flat_map(|n| kinds.iter().map(move |k| (n, k)))
-            {
-                let count = count.map(|count| ("count", count));
-                let asked = Asked::new(part, kind, shape, count.as_slice());
-                (self.progress).step(format!("the {part} {kind} of {} blocks", shape.0));
-                let point = operations::measure(self.device, &asked, true)?;
+            for of in &named {
+                let (asked, operation) = operations::asked(part, shape, of);
+                (self.progress).step(format!("the {part} {} of {} blocks", of.0, shape.0));
+                let point = operations::measure(self.device, (&asked, operation), true)?;
                 match (point.repeat, point.verified) {
                     (0, _) => {}
                     (_, true) => found.push(told(&point)),
@@ -264,9 +258,8 @@ impl<'a> Machine<'a> {
     }
 
     fn barriers(&self) -> Result<Vec<Value>> {
-        let kinds = BarrierKind::ALL.iter().map(|kind| kind.name().to_owned());
         let shapes = self.sizes.meetings.iter().map(|&n| (n, self.sizes.threads));
-        self.points("barrier", kinds, (shapes, &[None]), |point| {
+        self.points("barrier", barriers(), shapes, |point| {
             json!({
                 "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
                 "ns": 1e9 / point.per_s,
@@ -275,22 +268,21 @@ impl<'a> Machine<'a> {
     }
 
     fn mutexes(&self) -> Result<Vec<Value>> {
-        let kinds = (Kind::ALL.iter()).map(|kind| format!("{CHOSEN}{}", kind.name()));
+        let kinds = Kind::ALL.iter();
+        let kinds = kinds.map(|&kind| (kind.name(), None, Operation::SectionsOf(kind)));
         let shapes = self.sizes.locking.iter().map(|&n| (n, 1));
-        self.points("mutex", kinds, (shapes, &[None]), |point| {
-            let algorithm = point.implementation.trim_start_matches(CHOSEN);
+        self.points("mutex", kinds, shapes, |point| {
             json!({
-                "blocks": point.blocks, "algorithm": algorithm, "per_s": point.per_s,
-                "most": point.most, "fewest": point.fewest,
+                "blocks": point.blocks, "algorithm": point.implementation,
+                "per_s": point.per_s, "most": point.most, "fewest": point.fewest,
             })
         })
     }
 
     fn semaphores(&self) -> Result<Vec<Value>> {
-        let kinds = SemaphoreKind::ALL.iter().map(|kind| kind.name().to_owned());
+        let kinds = self.sizes.counts.iter().flat_map(|&n| semaphores(n));
         let shapes = self.sizes.entering.iter().map(|&n| (n, self.sizes.threads));
-        let counts: Vec<_> = self.sizes.counts.iter().copied().map(Some).collect();
-        self.points("semaphore", kinds, (shapes, &counts), |point| {
+        self.points("semaphore", kinds, shapes, |point| {
             json!({
                 "blocks": point.blocks, "threads": point.threads, "algorithm": point.implementation,
                 "count": point.parameters["count"], "per_s": point.per_s,

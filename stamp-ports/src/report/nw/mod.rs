@@ -8,7 +8,7 @@ use super::jq::Sets;
 use super::page::Report;
 use super::records::{POINTS, Record, counts, judged, record, whole, with};
 use super::stated::Page;
-use crate::nw::reduction::{HOPS, cost, names};
+use crate::nw::reduction::{HOPS, SCHEMES};
 use crate::points::Point;
 use crate::sync::Bench;
 use serde_json::json;
@@ -34,9 +34,9 @@ fn of(point: &Point) -> Record {
 fn sets(bench: &Bench) -> Sets {
     let points = &bench.points;
     let hops = points.iter().filter(|p| p.part == HOPS && counts(p));
-    let costs = names().map(|scheme| {
-        let bytes = cost(scheme).map(|(all, each)| format!("{all}, {each} a warp"));
-        json!({"scheme": scheme, "bytes": bytes})
+    let costs = SCHEMES.iter().map(|scheme| {
+        let (all, each) = (scheme.cost)();
+        json!({"scheme": scheme.name, "bytes": format!("{all}, {each} a warp")})
     });
     Sets::new([
         ("points", points.iter().map(of).collect()),

@@ -1,41 +1,61 @@
 //! Operations alone: sections on one mutex, waits at a barrier and entries into a semaphore,
 //! a second (Stuart and Owens 2011, section 6), of each implementation and of its peer.
 //!
-//! [`points`] lists what is to be measured on a device, and [`measure`] measures one point,
+//! [`points`] lists what is to be measured on a device, and by what, and [`measure`] measures one point,
 //! whatever was measured before. Trial launches with more and more operations show how many
 //! fit into the time of a launch, so that an implementation which is a thousand times slower
 //! than another one takes as long. Results are checked: those of the mutex in each launch,
 //! as its sections leave a count; those of barriers and semaphores in a launch beside the
 //! timed ones, with a check in its loop (`stm_kernels::checked`).
 
-mod barrier;
-mod mutex;
-mod semaphore;
-
-pub(crate) use mutex::CHOSEN;
+mod implementations;
 
 use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::{ONCE, ms};
 use crate::points::{Asked, Point};
+use implementations::{MUTEXES, Make, chosen, entries, of_default, waits};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use stm_core::host::{self, Device, Launch};
+use stm_kernels::machine::Meetings;
+use stm_sync::{barrier, semaphore};
+
+pub(super) const MUTEX: &str = "mutex";
+pub(super) const BARRIER: &str = "barrier";
+pub(super) const SEMAPHORE: &str = "semaphore";
+
+/// What is measured.
+#[derive(Clone, Copy)]
+pub(crate) enum Operation {
+    /// Sections on a mutex, by what makes a launch with so many.
+    Sections(Make),
+    /// The same on a mutex whose kind is chosen at launch, by the kernel that has all of them.
+    SectionsOf(stm_sync::chosen::Kind),
+    /// Waits at a barrier of a kind, or at that of the peer.
+    Waits(Option<barrier::Kind>),
+    /// Entries into a semaphore of a kind, or into that of the peer, of this count.
+    Entries(Option<semaphore::Kind>, u32),
+}
+
+/// The name of an implementation, the count of a semaphore, and what is measured.
+pub(crate) type Named = (&'static str, Option<u64>, Operation);
+
+pub(crate) fn barriers() -> impl Iterator<Item = Named> {
+    let kinds = barrier::Kind::ALL.iter();
+    kinds.map(|&kind| (kind.name(), None, Operation::Waits(Some(kind))))
+}
+
+/// Returns the semaphores of a count.
+pub(crate) fn semaphores(count: u32) -> impl Iterator<Item = Named> {
+    let of = move |kind| Operation::Entries(Some(kind), count);
+    let kinds = semaphore::Kind::ALL.iter();
+    kinds.map(move |&kind| (kind.name(), Some(count.into()), of(kind)))
+}
 
 /// The timed launches of a point.
 const REPEAT: usize = 5;
-
-/// The time limit of a launch with barriers or semaphores, which takes far less unless a
-/// thread waits for ever.
-const LIMIT: Duration = Duration::from_mins(2);
-
-/// The most operations of a launch, and the time that they may take, unless the fewest take longer.
-type Size = (u32, Duration);
-
-const fn size(most: u32, ms: u64) -> Size {
-    (most, Duration::from_millis(ms))
-}
 
 /// The first trial launch makes the most operations divided by this, and at least one.
 const FIRST: u32 = 4096;
@@ -47,51 +67,59 @@ const STEP: u32 = 4;
 /// a thread of a busy CPU may lose milliseconds at once.
 const ENOUGH: u32 = 2;
 
-#[derive(Clone, Debug)]
-pub(crate) struct Run {
-    pub(crate) time: Duration,
-    /// The operations of each block, where blocks may differ.
-    pub(crate) made: Vec<u32>,
-    /// What was wrong with the result.
-    pub(crate) fault: Option<String>,
+/// The most operations of a launch, and the time that they may take, unless the fewest take longer.
+type Size = (u32, Duration);
+
+fn size(part: &str, kind: DeviceKind, quick: bool) -> Size {
+    let (most, ms) = match (part, kind, quick) {
+        (BARRIER, _, true) => (1 << 12, 10),
+        (BARRIER, _, false) => (1 << 13, 15),
+        (MUTEX, DeviceKind::Cuda, true) => (1 << 15, 15),
+        (MUTEX, DeviceKind::Cuda, false) => (1 << 18, 50),
+        (_, DeviceKind::Cuda, true) => (1 << 14, 10),
+        (_, DeviceKind::Cuda, false) => (1 << 17, 25),
+        // A hand-over between threads that other processes hold up takes milliseconds.
+        (MUTEX, DeviceKind::Cpu, true) => (1 << 12, 15),
+        (MUTEX, DeviceKind::Cpu, false) => (1 << 14, 130),
+        (_, DeviceKind::Cpu, true) => (1 << 12, 10),
+        (_, DeviceKind::Cpu, false) => (1 << 14, 25),
+    };
+    (most, Duration::from_millis(ms))
 }
 
-/// A launch in which all blocks do the same.
-impl From<Duration> for Run {
-    fn from(time: Duration) -> Self {
-        Self {
-            time,
-            made: Vec::new(),
-            fault: None,
-        }
-    }
-}
+/// A launch: its time, the operations of each block, where blocks may differ, and what was wrong with
+/// the result.
+type Run = (Duration, Vec<u32>, Option<String>);
 
-/// Measures a point, given what makes a launch with so many operations, how many there are for each
-/// one asked for, and what the check beside the launches has found wrong.
+/// What makes a launch with so many operations.
+type Launches<'d> = Box<dyn FnMut(u32) -> Result<Run, host::Error> + 'd>;
+
+/// The launches of a point, and what a check beside them has found wrong.
+type Checked<'d> = Result<(Option<String>, Launches<'d>)>;
+
+/// Measures a point by its launches, given how many operations there are for each one asked for, and
+/// what the check beside the launches has found wrong.
 fn measured(
     asked: &Asked,
     (most, limit): Size,
     each: u32,
-    mut fault: Option<String>,
-    launch: &mut dyn FnMut(u32) -> Result<Run, host::Error>,
+    (mut fault, mut launch): (Option<String>, Launches<'_>),
 ) -> Result<Point> {
-    let mut made = |operations| -> Result<Run> {
-        let mut run = launch(operations)?;
-        fault = fault.take().or(run.fault.take());
-        Ok(run)
+    let mut made = |operations| -> Result<(Duration, Vec<u32>)> {
+        let (time, of_blocks, wrong) = launch(operations)?;
+        fault = fault.take().or(wrong);
+        Ok((time, of_blocks))
     };
     let few = (most / FIRST).max(1);
     let mut operations = few;
-    let mut trial = made(few)?;
-    while operations < most && trial.time * ENOUGH < limit {
+    let mut trial = made(few)?.0;
+    while operations < most && trial * ENOUGH < limit {
         operations = operations.saturating_mul(STEP).min(most);
-        trial = made(operations)?;
+        trial = made(operations)?.0;
     }
     let of_trial = u128::from(operations);
-    let fits = |operations: u32| {
-        trial.time.as_nanos() * u128::from(operations) <= limit.as_nanos() * of_trial
-    };
+    let fits =
+        |operations: u32| trial.as_nanos() * u128::from(operations) <= limit.as_nanos() * of_trial;
     // Where many at a time are far slower than few, the last trial was too long.
     while operations / 2 >= few && !fits(operations) {
         operations /= 2;
@@ -100,99 +128,111 @@ fn measured(
         operations *= 2;
     }
     let mut timed = vec![made(operations)?];
-    while timed.len() < REPEAT && timed[0].time <= ONCE {
+    while timed.len() < REPEAT && timed[0].0 <= ONCE {
         timed.push(made(operations)?);
     }
-    timed.sort_by_key(|run| run.time);
-    let times: Vec<f64> = timed.iter().map(|run| ms(run.time)).collect();
-    let of_blocks = &timed[timed.len() / 2].made;
+    timed.sort_by_key(|run| run.0);
+    let times: Vec<f64> = timed.iter().map(|run| ms(run.0)).collect();
+    let of_blocks = &timed[timed.len() / 2].1;
+    let operations = u64::from(operations) * u64::from(each);
     Ok(Point {
         most: of_blocks.iter().max().map(|&n| n.into()),
         fewest: of_blocks.iter().min().map(|&n| n.into()),
-        ..Point::timed(
-            asked,
-            u64::from(operations) * u64::from(each),
-            &times,
-            fault,
-        )
+        ..Point::timed(asked, operations, &times, fault)
     })
 }
 
 /// Lists the points for a device, without the peers that are not there. Barriers whose blocks would
 /// not be resident together have as many blocks as are.
-pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<Asked>> {
-    let kind = device.kind();
-    let blocks = blocks(kind, device.limits().processors, quick, TIMES);
-    let grids: Vec<(u32, u32)> = blocks.into_iter().map(|blocks| (blocks, 1)).collect();
-    let mutexes = mutex::IMPLEMENTATIONS.iter().map(|(name, _)| *name);
-    let barriers = barrier::Kind::ALL.iter().map(|kind| kind.name());
-    let semaphores = semaphore::Kind::ALL.iter().map(|kind| kind.name());
-    let barriers = barriers.chain([GRID_SYNC]).collect();
-    let semaphores = semaphores.chain([COUNTING_SEMAPHORE]).collect();
-    let shapes = barrier::shapes_on(device, quick)?;
-    let counts = semaphore::counts(kind, quick).iter();
-    let counts = counts
-        .map(|&count| vec![(semaphore::COUNT, count)])
-        .collect();
+pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Operation)>> {
+    let (kind, processors) = (device.kind(), device.limits().processors);
+    let blocks = blocks(kind, processors, quick, TIMES);
+    let single: Vec<(u32, u32)> = blocks.into_iter().map(|blocks| (blocks, 1)).collect();
+    let mut grids = grids(kind, processors, quick);
+    for (blocks, threads) in &mut grids {
+        let launch = Launch::new(*blocks, *threads);
+        *blocks = (*blocks).min(device.resident_blocks::<Meetings>(&launch)?);
+    }
+    grids.dedup();
+    let counts: &[u32] = match (kind, quick) {
+        (DeviceKind::Cpu, true) => &[1, 2],
+        (DeviceKind::Cuda, true) => &[1, 10],
+        (_, false) => &[1, 2, 10, 120],
+    };
+    let mutexes = MUTEXES.iter();
+    let mutexes = mutexes.map(|&(name, make)| (name, None, Operation::Sections(make)));
+    let peer = (GRID_SYNC, None, Operation::Waits(None));
+    let barriers = barriers().chain([peer]);
+    let semaphores = counts.iter().flat_map(|&n| {
+        let peer = Operation::Entries(None, n);
+        semaphores(n).chain([(COUNTING_SEMAPHORE, Some(n.into()), peer)])
+    });
+    let parts: [(_, _, Vec<Named>); 3] = [
+        (MUTEX, &single, mutexes.collect()),
+        (BARRIER, &grids, barriers.collect()),
+        (SEMAPHORE, &single, semaphores.collect()),
+    ];
     let mut all = Vec::new();
-    for (part, shapes, parameters, names) in [
-        (mutex::PART, &grids, vec![vec![]], mutexes.collect()),
-        (barrier::PART, &shapes, vec![vec![]], barriers),
-        (semaphore::PART, &grids, counts, semaphores),
-    ] {
-        let names: Vec<&str> = names;
+    for (part, shapes, named) in parts {
         for &shape in shapes {
-            for of in &parameters {
-                all.extend(names.iter().map(|name| Asked::new(part, name, shape, of)));
-            }
+            all.extend(named.iter().map(|of| asked(part, shape, of)));
         }
     }
-    all.retain(|asked| peers::why_missing(device, &asked.implementation).is_none());
+    all.retain(|(asked, _)| peers::why_missing(device, &asked.implementation).is_none());
     Ok(all)
+}
+
+/// Returns the point of an implementation, and what is measured.
+pub(crate) fn asked(
+    part: &str,
+    shape: (u32, u32),
+    &(name, count, operation): &Named,
+) -> (Asked, Operation) {
+    let count = count.map(|count| ("count", count));
+    (Asked::new(part, name, shape, count.as_slice()), operation)
 }
 
 /// Measures one point. What cannot be measured alone, as a peer that was not compiled or a
 /// grid that is not resident, is a point without a time, whose note says why.
-pub(crate) fn measure(device: &AnyDevice, asked: &Asked, quick: bool) -> Result<Point> {
+pub(crate) fn measure(
+    device: &AnyDevice,
+    (asked, operation): (&Asked, Operation),
+    quick: bool,
+) -> Result<Point> {
     if let Some(why) = peers::why_missing(device, &asked.implementation) {
         return Ok(Point::without_time(asked, why));
     }
-    let measured = match asked.part.as_str() {
-        mutex::PART => mutex::measure(device, asked, quick),
-        barrier::PART => barrier::measure(device, asked, quick),
-        semaphore::PART => semaphore::measure(device, asked, quick),
-        _ => return Err(unknown("part", &asked.part)),
+    // All blocks are resident, so each of them takes part from the beginning, and a peer may wait
+    // for what the first one makes.
+    let shape = Launch {
+        cooperative: true,
+        ..Launch::new(asked.blocks, asked.threads)
     };
-    match measured {
-        // There is no such point.
-        Err(error @ Error::Usage(_)) => Err(error),
+    let (mut size, mut each) = (size(&asked.part, device.kind(), quick), 1);
+    let launches: Checked<'_> = match operation {
+        Operation::Sections(make) => Ok((None, Box::new(move |n| make(device, &shape, n)))),
+        Operation::SectionsOf(kind) => {
+            Ok((None, Box::new(move |n| chosen(device, &shape, kind, n))))
+        }
+        Operation::Waits(kind) => waits(device, shape, kind),
+        Operation::Entries(kind, count) => {
+            each = asked.blocks;
+            size.0 = (size.0 / each.max(1)).max(1);
+            entries(device, shape, kind, count)
+        }
+    };
+    match launches.and_then(|launches| measured(asked, size, each, launches)) {
+        Ok(mut point) => {
+            if point.verified {
+                point.note = of_default(device, &asked.implementation);
+            }
+            Ok(point)
+        }
         // A peer's compiler may be newer than the driver.
         Err(error @ Error::Host(host::Error::BadPtx { .. })) => {
             Ok(Point::without_time(asked, error.to_string()))
         }
-        measured => Point::or_note(asked, measured),
-    }
-}
-
-fn unknown(what: &str, name: &str) -> Error {
-    Error::Usage(format!("there is no {what} {name:?} in `bench sync`"))
-}
-
-fn parameter(asked: &Asked, name: &str) -> Result<u32> {
-    let value = asked.parameters.get(name);
-    let value = value.and_then(|&n| u32::try_from(n).ok());
-    value.ok_or_else(|| {
-        let part = &asked.part;
-        Error::Usage(format!("a point of the {part} needs a number for {name:?}"))
-    })
-}
-
-/// Returns the launch of a point. All blocks are resident, so each of them takes part from the
-/// beginning, and a peer may wait for what the first one makes.
-const fn shape(asked: &Asked) -> Launch {
-    Launch {
-        cooperative: true,
-        ..Launch::new(asked.blocks, asked.threads)
+        Err(error) => Point::or_note(asked, Err(error)),
     }
 }
 
@@ -225,6 +265,19 @@ fn blocks(
 /// Tesla, and of Gattani and Anickode.
 const TIMES: (&[u32], &[u32]) = (&[1, 4], &[64, 128, 240, 512]);
 
+/// Returns the blocks and threads of all grids with a barrier, as if any fitted.
+fn grids(kind: DeviceKind, processors: u32, quick: bool) -> Vec<(u32, u32)> {
+    // The usual threads of a block, and others.
+    let (usual, other): (u32, &[u32]) = match kind {
+        DeviceKind::Cuda => (128, &[32, 256]),
+        DeviceKind::Cpu => (1, &[2]),
+    };
+    let blocks = blocks(kind, processors, quick, (&[1, 2, 4, 8], &[64, 128]));
+    let usual = blocks.into_iter().map(|blocks| (blocks, usual));
+    let other = other.iter().map(|&threads| (processors, threads));
+    usual.chain(other.filter(|_| !quick)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,14 +289,14 @@ mod tests {
     fn made_up(run: impl Fn(usize, u32) -> Result<u64, &'static str>) -> (Point, Vec<u32>) {
         let mut asked_for = Vec::new();
         let asked = Asked::new("mutex", "", (1, 1), &[]);
-        let point = measured(&asked, size(1 << 14, 80), 3, None, &mut |operations| {
+        let size = (1 << 14, Duration::from_millis(80));
+        let launch = |operations| {
             asked_for.push(operations);
             let found = run(asked_for.len(), operations);
-            Ok(Run {
-                fault: found.err().map(str::to_owned),
-                ..Duration::from_millis(found.unwrap_or(1)).into()
-            })
-        });
+            let time = Duration::from_millis(found.unwrap_or(1));
+            Ok((time, Vec::new(), found.err().map(str::to_owned)))
+        };
+        let point = measured(&asked, size, 3, (None, Box::new(launch)));
         (point.expect("launches"), asked_for)
     }
 
@@ -251,18 +304,19 @@ mod tests {
     fn every_quick_point_of_the_cpu_is_verified_and_answers_what_was_asked() {
         let device = AnyDevice::cpu();
         let points = points(&device, true).expect("points");
-        let ours = mutex::IMPLEMENTATIONS.len() - 1;
+        let ours = MUTEXES.len() - 1;
         let kinds = [barrier::Kind::ALL.len(), semaphore::Kind::ALL.len()];
-        let parts = [mutex::PART, barrier::PART, semaphore::PART];
+        let parts = [MUTEX, BARRIER, SEMAPHORE];
         for (part, count) in parts.into_iter().zip([ours, kinds[0], kinds[1]]) {
-            let of = points.iter().filter(|asked| asked.part == part);
-            let names: BTreeSet<&str> = of.map(|asked| asked.implementation.as_str()).collect();
+            let of = points.iter().filter(|(asked, _)| asked.part == part);
+            let names = of.map(|(asked, _)| asked.implementation.as_str());
+            let names: BTreeSet<&str> = names.collect();
             // Peers are not there.
             assert_eq!(names.len(), count, "{names:?}");
         }
         // Backwards, as one that goes on after an interruption begins anywhere.
-        for asked in points.iter().rev() {
-            let point = measure(&device, asked, true).expect("a measurement");
+        for (asked, operation) in points.iter().rev() {
+            let point = measure(&device, (asked, *operation), true).expect("a measurement");
             assert!(point.verified, "{point:?}");
             // What suits the device is said, and nothing else is to be.
             let is_default = asked.implementation.starts_with("default");
@@ -271,16 +325,16 @@ mod tests {
             assert!(point.ms_min <= point.ms && point.ms <= point.ms_max);
             assert!(point.repeat == 5 || point.repeat == 1);
             // One point answers it, and no other one.
-            assert!(points.iter().filter(|asked| point.answers(asked)).count() == 1);
+            assert!(points.iter().filter(|of| point.answers(&of.0)).count() == 1);
             assert!(point.answers(asked));
             match (asked.part.as_str(), point.most, point.fewest) {
-                (mutex::PART, Some(most), Some(fewest)) => {
+                (MUTEX, Some(most), Some(fewest)) => {
                     assert!(fewest <= most && most <= point.operations);
                     if asked.blocks == 1 {
                         assert_eq!((most, fewest), (point.operations, point.operations));
                     }
                 }
-                (part, None, None) => assert_ne!(part, mutex::PART),
+                (part, None, None) => assert_ne!(part, MUTEX),
                 other => panic!("{other:?}"),
             }
         }
@@ -292,12 +346,12 @@ mod tests {
         let points = points(&device, false).expect("points");
         let cores = device.limits().processors;
         let counts: BTreeSet<u64> = (points.iter())
-            .filter_map(|asked| asked.parameters.get("count").copied())
+            .filter_map(|(asked, _)| asked.parameters.get("count").copied())
             .collect();
         assert_eq!(counts, BTreeSet::from([1, 2, 10, 120]));
-        for part in [mutex::PART, barrier::PART, semaphore::PART] {
-            let of = points.iter().filter(|asked| asked.part == part);
-            let blocks: BTreeSet<u32> = of.map(|asked| asked.blocks).collect();
+        for part in [MUTEX, BARRIER, SEMAPHORE] {
+            let of = points.iter().filter(|(asked, _)| asked.part == part);
+            let blocks: BTreeSet<u32> = of.map(|(asked, _)| asked.blocks).collect();
             assert_eq!(blocks, BTreeSet::from([1, cores]), "{part}");
         }
     }
@@ -305,16 +359,30 @@ mod tests {
     #[test]
     fn what_this_device_cannot_measure_is_a_point_without_a_time_that_says_why() {
         let device = AnyDevice::cpu();
-        let tree = barrier::Kind::Tree.name();
-        for (part, name, blocks, why) in [
-            (mutex::PART, BINARY_SEMAPHORE, 2, BINARY_SEMAPHORE),
-            (barrier::PART, GRID_SYNC, 2, GRID_SYNC),
-            (semaphore::PART, COUNTING_SEMAPHORE, 2, "GPU"),
+        let tree = barrier::Kind::Tree;
+        let of_peer = MUTEXES.iter().find(|of| of.0 == BINARY_SEMAPHORE);
+        let sections = Operation::Sections(of_peer.expect("the peer").1);
+        for (part, name, operation, blocks, why) in [
+            (MUTEX, BINARY_SEMAPHORE, sections, 2, BINARY_SEMAPHORE),
+            (BARRIER, GRID_SYNC, Operation::Waits(None), 2, GRID_SYNC),
+            (
+                SEMAPHORE,
+                COUNTING_SEMAPHORE,
+                Operation::Entries(None, 1),
+                2,
+                "GPU",
+            ),
             // The number of blocks that would fit.
-            (barrier::PART, tree, 4097, "4096"),
+            (
+                BARRIER,
+                tree.name(),
+                Operation::Waits(Some(tree)),
+                4097,
+                "4096",
+            ),
         ] {
-            let asked = Asked::new(part, name, (blocks, 1), &[("count", 1)]);
-            let point = measure(&device, &asked, true).expect("a point");
+            let (asked, of) = asked(part, (blocks, 1), &(name, None, operation));
+            let point = measure(&device, (&asked, of), true).expect("a point");
             assert!(point.answers(&asked) && !point.verified, "{name}");
             assert_eq!((point.repeat, point.operations), (0, 0), "{name}");
             let note = point.note.expect("a note");
@@ -323,20 +391,15 @@ mod tests {
     }
 
     #[test]
-    fn unknown_names_and_missing_parameters_are_refused() {
-        let device = AnyDevice::cpu();
-        for (part, name) in [
-            ("mutexes", "tas"),
-            (mutex::PART, "tass"),
-            (barrier::PART, "tas"),
-            (semaphore::PART, "tas"),
-            // It has no count.
-            (semaphore::PART, "spin"),
-        ] {
-            let asked = Asked::new(part, name, (1, 1), &[]);
-            let error = measure(&device, &asked, true);
-            assert!(matches!(error, Err(Error::Usage(_))), "{part} {name}");
-        }
+    fn grids_of_an_h200_are_those_of_the_tables() {
+        let of_128 = [1, 8, 32, 132, 264, 528, 1056, 64, 128].map(|blocks| (blocks, 128));
+        let grids = grids(DeviceKind::Cuda, 132, false);
+        assert_eq!(grids, [&of_128[..], &[(132, 32), (132, 256)]].concat());
+        let others = blocks(DeviceKind::Cuda, 132, false, TIMES);
+        assert_eq!(others, [1, 8, 32, 132, 528, 64, 128, 240, 512]);
+        // On a small GPU no grid is asked for twice.
+        let small = blocks(DeviceKind::Cuda, 8, false, TIMES);
+        assert_eq!(small, [1, 8, 32, 64, 128, 240, 512]);
     }
 
     #[test]

@@ -1,0 +1,293 @@
+//! What makes the launches of a point.
+//!
+//! | part | an operation is |
+//! | --- | --- |
+//! | mutex | a section on one lock: the first thread of each block makes them until all blocks together have made a given number; how many each has made shows how fair the lock is |
+//! | barrier | a wait of the whole grid: all threads wait again and again, with nothing between |
+//! | semaphore | an entry into one semaphore: the first thread of each block enters and leaves it, with nothing to do inside |
+
+use super::{Checked, Run};
+use crate::devices::AnyDevice;
+use crate::sync::peers::{self, BINARY_SEMAPHORE};
+use std::time::Duration;
+use stm_core::Kernel;
+use stm_core::host::{Buffer, Device, Error, Launch};
+use stm_core::internal::host::Watchdog;
+use stm_kernels::launches;
+use stm_kernels::machine::{Entries, EntriesParams, Meetings, MeetingsParams};
+use stm_kernels::sections::{CombinedSections, CombinedSectionsParams, Sections, SectionsParams};
+use stm_sync::host::{Combiners, Defaults, GridBarrier, Locks, Semaphores};
+use stm_sync::series::IN_A_ROW;
+use stm_sync::{Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, TasBackoff, Ticket, Ttas};
+use stm_sync::{barrier, chosen::Kind, semaphore};
+
+/// The time limit of a launch with barriers or semaphores, which takes far less unless a
+/// thread waits for ever.
+const LIMIT: Option<Duration> = Some(Duration::from_mins(2));
+
+/// Words of a device's memory.
+type Words = Buffer<AnyDevice, u32>;
+
+/// Makes one launch with so many sections.
+pub(crate) type Make = fn(&AnyDevice, &Launch, u32) -> Result<Run, Error>;
+
+/// The mutexes. A kind of lock with parameters has them in its name. The first two are the one that
+/// suits the kind of device, with several sections of a thread in a row and acquired for each.
+pub(super) const MUTEXES: &[(&str, Make)] = &[
+    ("default", default::<IN_A_ROW>),
+    ("default-single", default::<1>),
+    (Tas::NAME, of_kind::<Tas>),
+    (Ttas::NAME, of_kind::<Ttas>),
+    (TasBackoff::NAME, of_kind::<TasBackoff>),
+    (Ticket::NAME, of_kind::<Ticket>),
+    (FetchAdd::NAME, of_kind::<FetchAdd>),
+    (Ring::NAME, of_kind::<Ring>),
+    (Anderson::NAME, of_kind::<Anderson>),
+    (Mcs::NAME, of_kind::<Mcs>),
+    ("reserving-16", of_kind::<Reserving<16>>),
+    ("reserving-64", of_kind::<Reserving<64>>),
+    ("combining", combined),
+    (BINARY_SEMAPHORE, |device, shape, sections| {
+        counted(device, shape, sections, &|counter, made| {
+            let memory = [Some(made), Some(counter)];
+            peers::launch::<{ peers::SECTIONS }>(device, shape, memory, (1, sections))
+        })
+    }),
+];
+
+/// Returns what is to be said of the mutex that suits the device, if that is what was measured: which
+/// it is.
+pub(super) fn of_default(device: &AnyDevice, name: &str) -> Option<String> {
+    let most = match name {
+        "default" => IN_A_ROW,
+        "default-single" => 1,
+        _ => return None,
+    };
+    let kind = Defaults::of_device_kind(device).mutex().name();
+    Some(format!("{kind}, {most} in a row at most"))
+}
+
+/// Makes one launch, given what launches a kernel with a counter and a word for each block,
+/// and compares both with the number of sections.
+fn counted(
+    device: &AnyDevice,
+    shape: &Launch,
+    sections: u32,
+    launch: &dyn Fn(&Words, &Words) -> Result<Duration, Error>,
+) -> Result<Run, Error> {
+    // A line for the counter alone.
+    let counter = Buffer::zeroed(device, 32, "the counter")?;
+    let blocks = shape.blocks as usize;
+    let made = Buffer::zeroed(device, blocks, "the sections of each block")?;
+    let time = launch(&counter, &made)?;
+    let (made, count) = (made.download()?, counter.download()?[0]);
+    let fault = wrong_sections(sections, &made, count);
+    Ok((time, made, fault))
+}
+
+/// Says what is wrong with what the blocks made of so many sections, and the counter.
+fn wrong_sections(sections: u32, made: &[u32], count: u32) -> Option<String> {
+    let sum: u64 = made.iter().map(|&n| u64::from(n)).sum();
+    (count != sections || sum != u64::from(sections)).then(|| {
+        format!("of {sections} sections the blocks made {sum} and the counter has {count}")
+    })
+}
+
+/// Returns the number of threads, each of which is a user of the lock.
+fn users(shape: &Launch) -> u64 {
+    u64::from(shape.blocks) * u64::from(shape.threads)
+}
+
+/// Makes sections on a lock of one kind, which is acquired for each.
+fn of_kind<K: LockKind>(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error>
+where
+    Sections<K>: Kernel<Params = SectionsParams<K>>,
+{
+    let locks = Locks::<_, K>::new(device, 1, users(shape), "the lock")?;
+    made_on(device, shape, sections, &locks, 1)
+}
+
+/// Makes sections on a lock whose kind is chosen at launch.
+pub(super) fn chosen(
+    device: &AnyDevice,
+    shape: &Launch,
+    kind: Kind,
+    sections: u32,
+) -> Result<Run, Error> {
+    let locks = Locks::chosen(device, kind, 1, users(shape), "the mutex")?;
+    made_on(device, shape, sections, &locks, 1)
+}
+
+/// Makes sections on the mutex that suits the device, which a thread keeps for some of
+/// its sections in a row.
+fn default<const IN_A_ROW: u32>(
+    device: &AnyDevice,
+    shape: &Launch,
+    sections: u32,
+) -> Result<Run, Error> {
+    let locks = Defaults::of_device_kind(device).mutexes(device, 1, users(shape), "the mutex")?;
+    made_on(device, shape, sections, &locks, IN_A_ROW)
+}
+
+/// Makes sections on a lock, up to so many of a thread in a row.
+fn made_on<K: LockKind>(
+    device: &AnyDevice,
+    shape: &Launch,
+    sections: u32,
+    locks: &Locks<AnyDevice, K>,
+    in_a_row: u32,
+) -> Result<Run, Error>
+where
+    Sections<K>: Kernel<Params = SectionsParams<K>>,
+{
+    let run = counted(device, shape, sections, &|counter, made| {
+        let params = SectionsParams {
+            locks: locks.view(),
+            counter: counter.tarray(),
+            made: made.tarray(),
+            sections,
+            in_a_row,
+        };
+        // SAFETY: the locks and the buffers live until the launch has ended.
+        unsafe { device.launch::<Sections<K>>(shape, &params) }
+    })?;
+    locks.check()?;
+    Ok(run)
+}
+
+/// Makes sections that whoever holds a combiner executes.
+fn combined(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error> {
+    let combiners = Combiners::<_, 1>::new(device, 1, users(shape), "the combiner")?;
+    let run = counted(device, shape, sections, &|counter, made| {
+        let params = CombinedSectionsParams {
+            combiners: combiners.view(),
+            counter: counter.tarray(),
+            made: made.tarray(),
+            sections,
+        };
+        // SAFETY: as in `made_on`.
+        unsafe { device.launch::<CombinedSections>(shape, &params) }
+    })?;
+    combiners.check()?;
+    Ok(run)
+}
+
+/// The waits of the launch with a check.
+const WAITS: u32 = 100;
+
+/// Returns the waits at a barrier of a kind, or at that of the peer.
+pub(super) fn waits(device: &AnyDevice, shape: Launch, kind: Option<barrier::Kind>) -> Checked<'_> {
+    let Some(kind) = kind else {
+        let threads = shape.blocks as usize * shape.threads as usize;
+        let words = Buffer::zeroed(device, threads + 1, "the words of a barrier's threads")?;
+        let memory = [Some(&words), None];
+        peers::launch::<{ peers::CHECKED_MEETINGS }>(device, &shape, memory, (0, WAITS))?;
+        let launch = move |waits| {
+            let nothing = [None; 2];
+            let time = peers::launch::<{ peers::MEETINGS }>(device, &shape, nothing, (0, waits))?;
+            Ok((time, Vec::new(), None))
+        };
+        return Ok((wrong_waits(&words.download()?), Box::new(launch)));
+    };
+    let fault = wrong_waits(&launches::meetings(device, LIMIT, kind, shape, WAITS)?);
+    let mut watchdog = Watchdog::new(device, LIMIT)?;
+    let mut barrier = GridBarrier::chosen(device, kind, shape, watchdog.stop())?;
+    let launch = move |waits| {
+        let params = MeetingsParams {
+            barrier: barrier.view(),
+            waits,
+        };
+        // SAFETY: all of them live until the launch has ended.
+        let time = unsafe { barrier.launch::<Meetings>(&mut watchdog, &params)? };
+        Ok((time, Vec::new(), None))
+    };
+    Ok((fault, Box::new(launch)))
+}
+
+/// Says what is wrong with a launch with a check, whose words are one for each thread, in which it
+/// counts its waits, and one for what was wrong.
+fn wrong_waits(words: &[u32]) -> Option<String> {
+    let (wrong, waits) = words.split_last()?;
+    let short = waits.iter().filter(|&&waits| waits != WAITS).count();
+    (*wrong != 0 || short != 0).then(|| {
+        format!(
+            "in {WAITS} waits threads looked {wrong} times and found another one in another \
+             round, and {short} did not come to the end"
+        )
+    })
+}
+
+/// The entries of each thread in the launch with a check.
+const ENTRIES: u32 = 50;
+
+/// Returns the entries into a semaphore of a kind and a count, or into that of the peer.
+pub(super) fn entries(
+    device: &AnyDevice,
+    shape: Launch,
+    kind: Option<semaphore::Kind>,
+    count: u32,
+) -> Checked<'_> {
+    let Some(kind) = kind else {
+        let found = Buffer::zeroed(device, 2, "the threads inside of a semaphore")?;
+        let memory = [Some(&found), None];
+        peers::launch::<{ peers::CHECKED_ENTRIES }>(device, &shape, memory, (count, ENTRIES))?;
+        let launch = move |times| {
+            let nothing = [None; 2];
+            let time =
+                peers::launch::<{ peers::ENTRIES }>(device, &shape, nothing, (count, times))?;
+            Ok((time, Vec::new(), None))
+        };
+        return Ok((wrong_entries(&found.download()?), Box::new(launch)));
+    };
+    let counts = (count, ENTRIES);
+    let fault = wrong_entries(&launches::entries(device, LIMIT, kind, shape, counts)?);
+    let mut watchdog = Watchdog::new(device, LIMIT)?;
+    let semaphores = Semaphores::chosen(device, kind, 1, count, watchdog.stop())?;
+    let launch = move |times| {
+        let params = EntriesParams {
+            semaphores: semaphores.view(),
+            times,
+        };
+        // SAFETY: all of them live until the launch has ended; after an error the semaphore is not
+        // used again.
+        let time = unsafe { watchdog.launch::<Entries>(device, &shape, &params)? };
+        Ok((time, Vec::new(), None))
+    };
+    Ok((fault, Box::new(launch)))
+}
+
+/// Says what is wrong with how many are inside, and how often there were too many.
+fn wrong_entries(words: &[u32]) -> Option<String> {
+    let (inside, over) = (words[0], words[1]);
+    (inside != 0 || over != 0).then(|| {
+        format!(
+            "the semaphore let {over} threads in when it was full, and {inside} are left inside"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::has;
+
+    #[test]
+    fn what_is_lost_or_one_too_many_or_too_early_is_found() {
+        assert_eq!(wrong_sections(10, &[4, 6], 10), None);
+        assert_eq!(wrong_waits(&[WAITS, WAITS, WAITS, WAITS, 0]), None);
+        assert_eq!(wrong_entries(&[0, 0]), None);
+        for (fault, parts) in [
+            (wrong_sections(10, &[0, 0], 0), "of 10 | made 0"),
+            (wrong_sections(10, &[4, 6], 9), "made 10 | has 9"),
+            (wrong_waits(&[WAITS, 99, 0, WAITS, 0]), "2 did not come"),
+            (
+                wrong_waits(&[WAITS, WAITS, WAITS, WAITS, 7]),
+                "looked 7 times",
+            ),
+            (wrong_entries(&[0, 3]), "let 3 threads"),
+            (wrong_entries(&[2, 0]), "2 are left"),
+        ] {
+            has(&fault.expect("a fault"), parts);
+        }
+    }
+}
