@@ -11,88 +11,65 @@
 //! The data are those of another contender, of the workload itself, or a structure without
 //! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.
 
+use super::compare::{Verdict, verdict, whole};
 use super::contender::{CRITICAL_SECTION, Contender, ContenderKind, PreparedContender, lanes};
-use super::workload::{Sizes, Verdict, Workload};
+use super::workload::{Sizes, Workload};
 use crate::error::Result;
 use std::marker::PhantomData;
 use std::time::Duration;
-use stm_core::host::{self, Device, Error};
+use stm_core::host::{self, Device};
 use stm_core::{Kernel, Layout};
 use stm_kernels::floor::{Guarded, Lock};
 use stm_kernels::locked::Params;
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, TCombiners, TLocks};
 
-/// What excludes threads from each other's sections, as a kernel gets it.
-pub(crate) trait Excludes: Copy + 'static {
-    type On<D: Device + 'static>: 'static;
-
-    /// Makes `count` of them, for so many threads.
-    fn make<D: Device>(
-        device: &D,
-        count: u64,
-        users: u64,
-        what: &'static str,
-    ) -> Result<Self::On<D>>;
-
-    fn view<D: Device>(on: &Self::On<D>) -> Self;
-
-    /// Returns the number of bytes of shared memory that a block needs.
-    fn shared_bytes<D: Device>(_on: &Self::On<D>) -> u32 {
-        0
-    }
-
-    /// Reports the first fault since it was made.
-    fn check<D: Device>(on: &Self::On<D>) -> Result<(), Error>;
+/// What excludes threads from each other's sections: as a kernel gets it, with the bytes of shared
+/// memory that a block needs for it, and what reports the first fault since it was made.
+pub(crate) struct Exclusion<V> {
+    pub(crate) view: V,
+    shared_bytes: u32,
+    pub(crate) check: Box<dyn Fn() -> Result<(), host::Error>>,
 }
 
-/// What an owner of locks or of combiners does itself.
-macro_rules! owned {
-    ($D:ident: $Owner:ty) => {
-        type On<$D: Device + 'static> = $Owner;
+/// How many locks, or others, for how many threads, and what errors call them.
+type Asked = (u64, u64, &'static str);
 
-        fn make<$D: Device>(
-            device: &$D,
-            count: u64,
-            users: u64,
-            what: &'static str,
-        ) -> Result<$Owner> {
-            Ok(<$Owner>::new(device, count, users, what)?)
-        }
-
-        fn view<$D: Device>(on: &$Owner) -> Self {
-            on.view()
-        }
-
-        fn check<$D: Device>(on: &$Owner) -> Result<(), Error> {
-            on.check()
-        }
-    };
+pub(crate) trait Excludes: Copy + 'static {
+    fn make<D: Device + 'static>(device: &D, asked: Asked) -> Result<Exclusion<Self>>;
 }
 
 impl<K: LockKind> Excludes for TLocks<K> {
-    owned!(D: Locks<D, K>);
-
-    fn shared_bytes<D: Device>(on: &Locks<D, K>) -> u32 {
-        u32::try_from(on.shared_bytes()).unwrap_or(u32::MAX)
+    fn make<D: Device + 'static>(device: &D, asked: Asked) -> Result<Exclusion<Self>> {
+        let (count, users, what) = asked;
+        let locks = Locks::<D, K>::new(device, count, users, what)?;
+        Ok(Exclusion {
+            view: locks.view(),
+            shared_bytes: u32::try_from(locks.shared_bytes()).unwrap_or(u32::MAX),
+            check: Box::new(move || locks.check()),
+        })
     }
 }
 
 impl Excludes for TCombiners<1> {
-    owned!(D: Combiners<D, 1>);
+    fn make<D: Device + 'static>(device: &D, asked: Asked) -> Result<Exclusion<Self>> {
+        let (count, users, what) = asked;
+        let combiners = Combiners::<D, 1>::new(device, count, users, what)?;
+        Ok(Exclusion {
+            view: combiners.view(),
+            shared_bytes: 0,
+            check: Box::new(move || combiners.check()),
+        })
+    }
 }
 
 impl Excludes for () {
-    type On<D: Device + 'static> = ();
-
-    fn make<D: Device>(_: &D, _: u64, _: u64, _: &'static str) -> Result<()> {
-        Ok(())
-    }
-
-    fn view<D: Device>((): &()) {}
-
-    fn check<D: Device>((): &()) -> Result<(), Error> {
-        Ok(())
+    fn make<D: Device>(_: &D, _: Asked) -> Result<Exclusion<()>> {
+        Ok(Exclusion {
+            view: (),
+            shared_bytes: 0,
+            check: Box::new(|| Ok(())),
+        })
     }
 }
 
@@ -151,7 +128,7 @@ pub(crate) struct Uses<W, T, P, D: Device> {
     /// Bytes of dynamic shared memory that a block needs.
     pub(crate) shared_bytes: fn(&W) -> u32,
     pub(crate) reset: fn(&W, &mut T) -> Result<()>,
-    pub(crate) verify: fn(&W, &mut T, u64) -> Verdict,
+    pub(crate) verify: fn(&W, &mut T, u64) -> Result<()>,
     pub(crate) note: fn(&W, &T) -> Result<Option<String>>,
 }
 
@@ -169,7 +146,7 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
         prepare: fn(&W, &D, u64, u64) -> Result<T>,
         launches: Launches<W, T, P, D>,
         reset: fn(&W, &mut T) -> Result<()>,
-        verify: fn(&W, &mut T, u64) -> Verdict,
+        verify: fn(&W, &mut T, u64) -> Result<()>,
     ) -> Self {
         Self {
             of: W::clone,
@@ -230,12 +207,10 @@ where
             operations,
             operations_a_transaction,
             prepare: Box::new(move |device, seed, n| {
-                let of = (self.of)(of);
+                let (of, asked) = ((self.of)(of), (count, 1, what));
                 Ok(Box::new(Excluded::<K, _, _, _, _, _> {
-                    exclusion: <K::Params as Joined<P>>::By::make(device, count, 1, what)?,
-                    users: 1,
-                    count,
-                    what,
+                    exclusion: <K::Params as Joined<P>>::By::make(device, asked)?,
+                    asked,
                     data: (self.prepare)(&of, device, seed, n)?,
                     of,
                     uses: self,
@@ -278,12 +253,9 @@ fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()
 }
 
 /// Data, what excludes threads from each other's sections on it, and the kernel `K`.
-struct Excluded<K, V: Excludes, W, T, P, D: Device + 'static> {
-    exclusion: V::On<D>,
-    /// The threads that it is made for.
-    users: u64,
-    count: u64,
-    what: &'static str,
+struct Excluded<K, V, W, T, P, D: Device> {
+    exclusion: Exclusion<V>,
+    asked: Asked,
     of: W,
     data: T,
     uses: Uses<W, T, P, D>,
@@ -294,7 +266,7 @@ impl<K, V, W, T, P, D> PreparedContender<D> for Excluded<K, V, W, T, P, D>
 where
     V: Excludes,
     W: Sizes,
-    D: Device,
+    D: Device + 'static,
     K: Kernel<Params: Joined<P, By = V>>,
 {
     fn transactions(&self, asked: u64) -> u64 {
@@ -303,18 +275,19 @@ where
 
     fn launch(&mut self, device: &D, shape: (u32, u32), transactions: u64) -> Result<Duration> {
         let (of, data, uses, lanes) = (&self.of, &mut self.data, &self.uses, lanes(shape));
-        if self.users != lanes {
-            self.exclusion = V::make(device, self.count, lanes, self.what)?;
-            self.users = lanes;
+        if self.asked.1 != lanes {
+            let asked = (self.asked.0, lanes, self.asked.2);
+            self.exclusion = V::make(device, asked)?;
+            self.asked = asked;
         }
         (uses.fit)(of, device, data, (shape.0, lanes))?;
         (uses.reset)(of, data)?;
         let launch = host::Launch {
-            shared_bytes: V::shared_bytes(&self.exclusion) + (uses.shared_bytes)(of),
+            shared_bytes: self.exclusion.shared_bytes + (uses.shared_bytes)(of),
             ..host::Launch::new(shape.0, shape.1)
         };
         refuse_if_none(device.resident_blocks::<K>(&launch)?, shape.1, K::ENTRY)?;
-        let view = V::view(&self.exclusion);
+        let view = self.exclusion.view;
         (uses.launches)(of, device, data, transactions, &mut |work| {
             let params = K::Params::join(view, work);
             // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
@@ -332,14 +305,9 @@ where
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
-        match V::check(&self.exclusion) {
-            Ok(()) => (self.uses.verify)(&self.of, &mut self.data, transactions),
-            // A thread was refused.
-            Err(fault @ (Error::LockMisused { .. } | Error::LockTimeout { .. })) => {
-                Ok(Some(fault.to_string()))
-            }
-            Err(error) => Err(error.into()),
-        }
+        // Whether a thread was refused.
+        let excluded = whole((self.exclusion.check)());
+        verdict(excluded.and_then(|()| (self.uses.verify)(&self.of, &mut self.data, transactions)))
     }
 
     fn note(&self) -> Result<Option<String>> {

@@ -128,13 +128,24 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
         Ok(self.narrow.clear()?)
     }
 
-    /// Returns the numbers, and the first element whose halves do not belong together.
-    pub fn download(&self) -> Result<(Vec<T>, Option<usize>)> {
+    /// Returns the numbers, if the halves of wide elements belong together.
+    pub fn download(&self) -> Result<Vec<T>> {
+        let is_torn = |w: &u64| *w != doubled(*w as u32);
+        if let Some(element) = self.wide.download()?.iter().position(is_torn) {
+            return Err(Error::Wrong(format!(
+                "the two halves of element {element} were not stored together"
+            )));
+        }
+        self.low_halves()
+    }
+
+    /// Returns the numbers, whatever the other halves of wide elements are.
+    pub fn low_halves(&self) -> Result<Vec<T>> {
         let (mut numbers, wide) = (self.narrow.download()?, self.wide.download()?);
         numbers.extend(self.sums.download()?);
         numbers.extend(wide.iter().map(|&w| T::from_bits64(w)));
         numbers.truncate(self.len);
-        Ok((numbers, wide.iter().position(|&w| w != doubled(w as u32))))
+        Ok(numbers)
     }
 
     /// Returns the elements of 32 bits; there are none if they are wide or in rows.
@@ -163,11 +174,6 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
         }
         all
     }
-}
-
-/// Says that the halves of an element were not stored together.
-pub fn torn(element: usize) -> String {
-    format!("the two halves of element {element} were not stored together")
 }
 
 /// Compiles and runs, in an implementation of [`Workload`](super::workload::Workload), its kernel

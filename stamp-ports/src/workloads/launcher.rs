@@ -336,7 +336,11 @@ impl<'a, D: Device> Launcher<'a, D> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::testing::{Spoils, refused};
+    use crate::workloads::compare::verdict;
+    use crate::workloads::contender::lanes;
     use crate::workloads::workload::Workload;
+    use stm_core::algorithm::HvSorting;
     use stm_core::host::{Cpu, Launch, StmConfig};
 
     /// Makes one run of a workload on the CPU with the algorithm `A`, in a shape and of so many
@@ -360,4 +364,43 @@ pub(super) mod tests {
         of.run::<_, A>(data, &mut launcher, transactions).unwrap();
         launcher.finish()
     }
+
+    /// Returns what a run on the CPU left, in a shape and of so many transactions.
+    pub(in crate::workloads) fn left<W: Workload>(
+        of: &W,
+        seed: u64,
+        (shape, transactions): ((u32, u32), u64),
+    ) -> W::Data<Cpu> {
+        let cpu = Cpu::new();
+        let mut data = of.prepare(&cpu, seed, transactions).unwrap();
+        of.fit(&cpu, &mut data, lanes(shape)).unwrap();
+        of.reset(&mut data).unwrap();
+        ran::<HvSorting, _>(of, &cpu, &mut data, (shape, transactions));
+        data
+    }
+
+    /// Checks that what a run left is accepted, and that it is refused, with what is said of it, when
+    /// it is spoilt.
+    #[track_caller]
+    pub(in crate::workloads) fn spoilt<W: Workload, const N: usize>(
+        of: &W,
+        seed: u64,
+        run: ((u32, u32), u64),
+        spoils: Spoils<W::Data<Cpu>, N>,
+    ) {
+        let right = || left(of, seed, run);
+        of.verify(&mut right(), run.1).unwrap();
+        let wrong = |mut data| verdict(of.verify(&mut data, run.1)).unwrap();
+        refused(spoils, right, wrong);
+    }
+
+    /// Changes the words of an array, in a test.
+    macro_rules! change {
+        ($array:expr, |$words:ident| $change:expr) => {{
+            let mut $words = $array.download().unwrap();
+            $change;
+            $array.upload(&$words).unwrap();
+        }};
+    }
+    pub(in crate::workloads) use change;
 }

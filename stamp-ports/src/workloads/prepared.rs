@@ -1,9 +1,10 @@
 //! A workload with its data on a device, whatever the workload and the algorithm. Measuring,
 //! searching, profiling and recording work on this, and are compiled once.
 
+use super::compare::{Verdict, verdict};
 use super::contender::lanes;
 use super::launcher::{Launched, Launcher};
-use super::workload::{Observed, Sizes, Verdict, Workload};
+use super::workload::{Observed, Sizes, Workload};
 use crate::error::Result;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Granule, Variant};
@@ -137,10 +138,11 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
 
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict {
         let expected = self.of.commits_expected(&self.data, transactions)?;
-        wrong! {
-            commits != expected => "{commits} of {expected} transactions committed";
-        }
-        self.of.verify(&mut self.data, transactions)
+        verdict(if commits == expected {
+            self.of.verify(&mut self.data, transactions)
+        } else {
+            Err(format!("{commits} of {expected} transactions committed").into())
+        })
     }
 
     fn observed(&self) -> Observed {

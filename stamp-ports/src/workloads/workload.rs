@@ -1,7 +1,6 @@
 //! What a workload is to the program: sizes, data on a device, a kernel for each
 //! algorithm to launch, and a result to verify.
 
-pub use super::compare::Verdict;
 use super::contender::Contender;
 use super::form::{Accessed, Form};
 use super::input::Input;
@@ -242,9 +241,9 @@ pub trait Workload: Sizes + Input {
         Ok(transactions)
     }
 
-    /// Checks what a launch of so many transactions left: `None` if it is
-    /// right, else what is wrong, on one line.
-    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict;
+    /// Checks what a launch of so many transactions left: [`Error::Wrong`](crate::Error::Wrong) is
+    /// what is wrong, on one line.
+    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<()>;
 
     /// What the last run found beside its verification, by its names in JSON.
     fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Observed {

@@ -128,11 +128,7 @@ mod tests {
             let mut data = of.prepare(&cpu, 5, operations).unwrap();
             of.fit(&cpu, &mut data, 1).unwrap();
             ran::<Cgl, _>(&of, &cpu, &mut data, ((1, 1), operations));
-            Self {
-                plan: data.plan,
-                results: data.results.download().unwrap(),
-                entries: data.entries.entries().unwrap(),
-            }
+            data.left(operations).unwrap()
         }
 
         /// The number of an operation that got something done.

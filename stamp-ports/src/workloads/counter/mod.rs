@@ -56,25 +56,20 @@ impl Counter {
         (0..self.items).map(|i| i % self.counters).collect()
     }
 
-    /// Returns what is wrong with the words that all sections have left, if anything.
-    /// The sums are not looked at unless sections `exclude` each other.
-    fn wrong(&self, words: &[u32], exclude: bool) -> Option<String> {
-        (0..self.counters).find_map(|counter| {
-            let first = counter as usize * STRIDE as usize;
-            let (count, sum) = (words[first], words[first + 1]);
+    /// Checks the words that all sections have left; the sums, if sections `exclude` each other.
+    fn judge(&self, words: &[u32], exclude: bool) -> Result<()> {
+        for (words, counter) in words.chunks(STRIDE as usize).zip(0..self.counters) {
+            let (count, sum) = (words[0], words[1]);
             let right = u64::from(self.items / self.counters)
                 + u64::from(counter < self.items % self.counters);
+            let of_all = right * (right + 1) / 2 * u64::from(self.sums);
             wrong! {
                 u64::from(count) != right => "counter {counter} is {count} after {right} sections";
+                exclude && sum != of_all as u32 =>
+                    "the sum of counter {counter} is {sum} and not {of_all}";
             }
-            let of_all = if self.sums {
-                right * (right + 1) / 2
-            } else {
-                0
-            };
-            (exclude && sum != of_all as u32)
-                .then(|| format!("the sum of counter {counter} is {sum} and not {of_all}"))
-        })
+        }
+        Ok(())
     }
 }
 
@@ -173,8 +168,8 @@ impl Workload for Counter {
         Ok(data.words.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
-        Ok(self.wrong(&data.words.download()?, true))
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
+        self.judge(&data.words.download()?, true)
     }
 
     kernels! {
@@ -190,7 +185,7 @@ type Locks<K, H = ()> = Under<TLocks<K>, Work, H>;
 /// The workload's own data; sections `EXCLUDE` each other, or not.
 fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>, Work, D> {
     Uses {
-        verify: |of, data, _| Ok(of.wrong(&data.words.download()?, EXCLUDE)),
+        verify: |of, data, _| of.judge(&data.words.download()?, EXCLUDE),
         note: |of, data| {
             let sum = of.sums.then(|| data.words.download()).transpose()?;
             Ok(sum.map(|words| format!("the sum is {}", words[1])))
@@ -234,12 +229,12 @@ mod tests {
         let mut words = vec![0; of.words()];
         (words[0], words[1]) = (3, 6);
         (words[32], words[33]) = (2, 3);
-        assert_eq!(of.wrong(&words, true), None);
+        of.judge(&words, true).unwrap();
         words[33] = 4;
-        assert_eq!(of.wrong(&words, false), None);
-        assert!(of.wrong(&words, true).unwrap().contains("sum of counter 1"));
+        of.judge(&words, false).unwrap();
+        let wrong = |words: &[u32], exclude| of.judge(words, exclude).unwrap_err().to_string();
+        assert!(wrong(&words, true).contains("sum of counter 1"));
         words[0] = 2;
-        let what = of.wrong(&words, false).unwrap();
-        assert_eq!(what, "counter 0 is 2 after 3 sections");
+        assert_eq!(wrong(&words, false), "counter 0 is 2 after 3 sections");
     }
 }

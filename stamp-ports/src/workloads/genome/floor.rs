@@ -23,7 +23,7 @@ fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, Params, D> {
     Uses {
         transactions: |_, data, _| data.gene.starts.len() as u64,
         reset: |_, data| Ok(data.slots.clear()?),
-        verify: |_, data, _| Ok(check_set(&data.gene, &data.slots.download()?).err()),
+        verify: |_, data, _| Ok(check_set(&data.gene, &data.slots.download()?)?),
         ..Uses::own(|_: &Genome, _, data: &mut Data<_>, transactions, launch| {
             launch(inserting(data, transactions))
         })

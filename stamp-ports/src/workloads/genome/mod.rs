@@ -158,8 +158,8 @@ impl Workload for Genome {
         Ok(data.pair_counts.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
-        Ok(check::check(&data.gene, &data.packed, &data.left()?).err())
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
+        Ok(check::check(&data.gene, &data.packed, &data.left()?)?)
     }
 
     fn compile<D: Device, A: Algorithm>(

@@ -37,14 +37,14 @@ pub(super) fn preassigned(nexts: &[u32]) -> impl Fn(u32) -> Option<(u32, u32)> +
     move |link| Some((link - 1, *nexts.get(link as usize - 1)?))
 }
 
-/// What is wrong with a table of these keys, if anything; `follow` returns the number and the next link
-/// of the node that a link leads to, and zero ends a chain.
-pub(super) fn difference(
+/// Checks a table of these keys; `follow` returns the number and the next link of the node that a link
+/// leads to, and zero ends a chain.
+pub(super) fn check(
     heads: &[u32],
     keys: &[u32],
     keys_per_tx: u32,
     follow: impl Fn(u32) -> Option<(u32, u32)> + Sync,
-) -> Option<String> {
+) -> Result<(), String> {
     let nodes = keys.len();
     let seen: Vec<AtomicBool> = keys.iter().map(|_| AtomicBool::new(false)).collect();
     // Marks the nodes of a bucket's chain, and returns how many those are, or what is wrong.
@@ -77,18 +77,17 @@ pub(super) fn difference(
     let walked = in_ranges(worth, buckets, |mut buckets| -> Result<usize, String> {
         buckets.try_fold(0, |found, bucket| Ok(found + walk(bucket)?))
     });
-    let found: usize = match walked.into_iter().sum::<Result<usize, String>>() {
-        Ok(found) if found == nodes => return None,
-        Ok(found) => found,
-        Err(wrong) => return Some(wrong),
-    };
+    let found = walked.into_iter().sum::<Result<usize, String>>()?;
+    if found == nodes {
+        return Ok(());
+    }
     let there = |node: usize| seen[node].load(Ordering::Relaxed);
     let lost = (0..nodes).find(|&node| !there(node)).unwrap_or(0);
     let transaction = lost / keys_per_tx as usize;
     let first = transaction * keys_per_tx as usize;
     let of_transaction = first..first + keys_per_tx as usize;
     let kept = of_transaction.filter(|&node| there(node)).count();
-    Some(format!(
+    Err(format!(
         "{} of {nodes} nodes are lost, node {lost} the first: of the {keys_per_tx} keys of \
          transaction {transaction}, {kept} are in the table",
         nodes - found
@@ -118,14 +117,14 @@ mod tests {
         (heads, nexts, keys)
     }
 
-    fn wrong((heads, nexts, keys): &Table) -> Option<String> {
-        difference(heads, keys, KEYS_PER_TX, preassigned(nexts))
+    fn judge((heads, nexts, keys): &Table) -> Result<(), String> {
+        check(heads, keys, KEYS_PER_TX, preassigned(nexts))
     }
 
     #[test]
     fn a_right_table_is_accepted() {
-        assert_eq!(wrong(&table(200)), None);
-        assert_eq!(wrong(&table(0)), None);
+        assert_eq!(judge(&table(200)), Ok(()));
+        assert_eq!(judge(&table(0)), Ok(()));
     }
 
     #[test]
@@ -141,16 +140,16 @@ mod tests {
         let mut heads: Vec<u32> = heads.into_iter().map(place).collect();
         let taken: Vec<Node> = (1..=200).map(Node::from_bits).collect();
         let index = |node: Node| node.bits().checked_sub(1).filter(|&i| i < 200);
-        let check = |heads: &[u32], records: &[HtPoolNode]| {
+        let judge = |heads: &[u32], records: &[HtPoolNode]| {
             let linked = allocated(records, index, &taken, &keys);
-            difference(heads, &keys, KEYS_PER_TX, |link| linked.get(&link).copied())
+            check(heads, &keys, KEYS_PER_TX, |link| linked.get(&link).copied())
         };
-        assert_eq!(check(&heads, &records), None);
+        assert_eq!(judge(&heads, &records), Ok(()));
         records[7].key ^= 1 << 31;
-        assert!(check(&heads, &records).is_some());
+        assert!(judge(&heads, &records).is_err());
         records[7].key ^= 1 << 31;
         heads[3] = 0;
-        has(&check(&heads, &records).unwrap(), "are lost");
+        has(&judge(&heads, &records).unwrap_err(), "are lost");
     }
 
     #[test]
@@ -187,7 +186,7 @@ mod tests {
         for (spoil, said) in spoils {
             let mut spoilt = right.clone();
             spoil(&mut spoilt);
-            has(&wrong(&spoilt).expect("a refusal"), &said);
+            has(&judge(&spoilt).unwrap_err(), &said);
         }
     }
 }

@@ -226,19 +226,17 @@ impl Workload for Labyrinth {
         Ok(data.next.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
         let left = Left {
             grid: data.grid.download()?,
             results: data.results.download()?,
             paths: data.paths.download()?,
             room: data.path_cells_max as usize,
         };
-        let checked = check(&self.maze, &left);
-        if let Ok(counts) = checked {
-            let claims = Claims::of(&data.clocks.download()?, data.time);
-            data.routed = Routed { counts, claims };
-        }
-        Ok(checked.err())
+        let counts = check(&self.maze, &left)?;
+        let claims = Claims::of(&data.clocks.download()?, data.time);
+        data.routed = Routed { counts, claims };
+        Ok(())
     }
 
     kernels! {
@@ -269,55 +267,48 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
-    use crate::workloads::launcher::tests::ran;
-    use stm_core::algorithm::HvSorting;
+    use crate::testing::{Spoils, has};
+    use crate::workloads::launcher::tests::{change, left, spoilt};
     use stm_core::host::Cpu;
     use stm_kernels::labyrinth::{FREE, GridSize, cell_of_path};
 
-    fn routed() -> (Labyrinth, Data<Cpu>) {
+    /// How a single cell or result is refused, the tests of the checks say.
+    #[test]
+    fn what_a_kernel_left_is_refused_with_another_cell_or_result_and_put_back_for_another_run() {
         let size = GridSize { x: 9, y: 8, z: 2 };
         let labyrinth = Labyrinth {
             maze: Maze::generate(2, size, 8, 12).unwrap(),
             file: None,
             claim: Claim::Warp,
         };
-        let cpu = Cpu::new();
-        let mut data = labyrinth.prepare(&cpu, 0, 8).unwrap();
-        labyrinth.reset(&mut data).unwrap();
-        let done = ran::<HvSorting, _>(&labyrinth, &cpu, &mut data, ((2, 3), 8));
-        let commits = done.statistics.commits;
-        let expected = labyrinth.commits_expected(&data, 8).unwrap();
-        assert_eq!(commits, expected);
-        assert_eq!(labyrinth.verify(&mut data, 8).unwrap(), None);
+        let spoils: Spoils<Data<Cpu>, 2> = [
+            (
+                |data| {
+                    change!(data.results, |results| {
+                        *results.iter_mut().find(|r| **r != UNROUTED).unwrap() -= 1;
+                    });
+                },
+                "the path of request",
+            ),
+            (
+                |data| {
+                    change!(data.grid, |grid| {
+                        *grid.iter_mut().find(|word| **word == FREE).unwrap() = cell_of_path(3);
+                    });
+                },
+                "should be free",
+            ),
+        ];
+        spoilt(&labyrinth, 0, ((2, 3), 8), spoils);
+        let mut data = left(&labyrinth, 0, ((2, 3), 8));
+        labyrinth.verify(&mut data, 8).unwrap();
         let Routed { counts, claims } = data.routed;
         assert!(counts.routed > 4 && claims.count >= counts.routed);
         assert!(claims.claim_ticks > 0 && claims.claim_ticks < claims.router_ticks);
-        (labyrinth, data)
-    }
-
-    /// How a single cell or result is refused, the tests of the checks say.
-    #[test]
-    fn what_a_kernel_left_is_refused_with_another_cell_or_result_and_put_back_for_another_run() {
-        let (labyrinth, mut data) = routed();
-        let refused = |data: &mut Data<Cpu>, said: &str| {
-            has(&labyrinth.verify(data, 8).unwrap().expect("refused"), said);
-        };
-        let mut results = data.results.download().unwrap();
-        let routed = results.iter().position(|&r| r != UNROUTED).unwrap();
-        results[routed] -= 1;
-        data.results.upload(&results).unwrap();
-        refused(&mut data, "the path of request");
-        results[routed] += 1;
-        data.results.upload(&results).unwrap();
-        let mut grid = data.grid.download().unwrap();
-        let at = grid.iter().position(|&word| word == FREE).unwrap();
-        grid[at] = cell_of_path(3);
-        data.grid.upload(&grid).unwrap();
-        refused(&mut data, "should be free");
         labyrinth.reset(&mut data).unwrap();
         assert_eq!(data.grid.download().unwrap(), initial_grid(&labyrinth.maze));
-        refused(&mut data, "not settled");
+        let error = labyrinth.verify(&mut data, 8).unwrap_err();
+        has(&error.to_string(), "not settled");
     }
 
     #[test]

@@ -23,7 +23,7 @@
 //! That the containers are whole, that no node was lost, and that a list has no
 //! record twice, `download` checks.
 
-use crate::workloads::compare::{Whole, in_ranges};
+use crate::workloads::compare::in_ranges;
 use serde::Serialize;
 use std::array::from_fn;
 use std::ops::Range;
@@ -95,7 +95,7 @@ impl Left {
     }
 
     /// Returns the counts, or what is wrong, on one line.
-    pub(super) fn check(&self) -> Whole<Found> {
+    pub(super) fn check(&self) -> Result<Found, String> {
         let books = Books::new(&self.plan);
         let tasks = self.notes.len() as u64;
         let relations = u64::from(self.plan.relations());
@@ -117,7 +117,7 @@ impl Left {
         })
     }
 
-    fn enter(&self, books: &Books, tasks: Range<u64>) -> Whole<()> {
+    fn enter(&self, books: &Books, tasks: Range<u64>) -> Result<(), String> {
         for (i, me, note) in self.tasks(tasks) {
             wrong! {
                 note == Note::DISAGREEMENT =>
@@ -141,7 +141,7 @@ impl Left {
     }
 
     /// Checks that what tasks paid was a price of the record.
-    fn check_prices(&self, books: &Books, tasks: Range<u64>) -> Whole<()> {
+    fn check_prices(&self, books: &Books, tasks: Range<u64>) -> Result<(), String> {
         let users = self
             .tasks(tasks)
             .filter(|(_, me, _)| me.task == Task::Reserve);
@@ -160,7 +160,7 @@ impl Left {
 
     /// Compares the customers and their lists with what the tasks added, deleted, made and cancelled,
     /// and counts the reservations of each record.
-    fn check_customers(&self, books: &Books, ids: Range<u64>) -> Whole<()> {
+    fn check_customers(&self, books: &Books, ids: Range<u64>) -> Result<(), String> {
         for i in ids {
             let (customer, account) = (i as u32 + 1, &books.customers[i as usize]);
             let there = self.tables[CUSTOMERS as usize][i as usize];
@@ -217,7 +217,7 @@ impl Left {
     }
 
     /// Compares the records with what the tasks added, took away, and reserved.
-    fn check_records(&self, books: &Books, ids: Range<u64>) -> Whole<()> {
+    fn check_records(&self, books: &Books, ids: Range<u64>) -> Result<(), String> {
         for (table, i) in (0..TABLES).flat_map(|table| ids.clone().map(move |i| (table, i))) {
             let (id, account) = (i as u32 + 1, &books.tables[table as usize][i as usize]);
             let (places, held) = (account.places.load(Relaxed), account.held.load(Relaxed));
@@ -247,7 +247,7 @@ impl Left {
 
 /// Works on ranges of the numbers below `count` at the same time. Of several things that are wrong,
 /// that of the lowest range is returned.
-fn all(count: u64, work: impl Fn(Range<u64>) -> Whole<()> + Sync) -> Whole<()> {
+fn all(count: u64, work: impl Fn(Range<u64>) -> Result<(), String> + Sync) -> Result<(), String> {
     in_ranges(count, work).into_iter().collect()
 }
 
