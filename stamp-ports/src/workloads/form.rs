@@ -74,8 +74,8 @@ impl Form {
     }
 }
 
-/// Numbers of 32 bits that transactions access: each in an element of as many, or in one of 64, whose
-/// other half has the same bits inverted ([`doubled`]), or in rows of sums that they add to.
+/// Numbers of 32 bits that transactions access: each in an element of as many, or in one of 64 with
+/// the same bits inverted ([`doubled`]), or in rows of sums that they add to.
 pub struct Elements<D: Device, T> {
     len: usize,
     // Of these, the numbers are in one, and the others are empty.
@@ -148,22 +148,19 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
         Ok(numbers)
     }
 
-    /// Returns the elements of 32 bits; there are none if they are wide or in rows.
+    /// Returns the elements of 32 bits, if there are such; the others below likewise.
     pub fn view<A: Algorithm>(&self) -> A::Array<T> {
         self.narrow.view::<A>()
     }
 
-    /// Returns the elements of 64 bits; there are none if they are not wide.
     pub fn wide<A: Algorithm>(&self) -> A::Array<u64> {
         self.wide.view::<A>()
     }
 
-    /// Returns the rows of sums; there are none if the numbers are not in rows.
     pub const fn sums(&self) -> &Sums<D, T> {
         &self.sums
     }
 
-    /// Returns the arrays that a launch is given.
     pub fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
         let mut all: Vec<&mut dyn Accessed<D>> = vec![&mut self.narrow];
         if self.sums.rows() > 0 {

@@ -16,7 +16,6 @@ use stm_kernels::rows::Transactional;
 
 type Timed = Result<(Duration, Statistics), host::Error>;
 
-/// What a launch is made of, beside its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<A: Algorithm> {
     pub stm: StmRef<A>,
@@ -88,8 +87,7 @@ pub struct Launcher<'a, D: Device> {
 pub type AfterLaunch<'a> = dyn FnMut(Duration, &Statistics) + 'a;
 
 impl<'a, D: Device> Launcher<'a, D> {
-    /// Begins a run with nothing launched, under the time limit that the
-    /// transactional memory is configured with.
+    /// Begins a run, under the time limit that the transactional memory is configured with.
     pub fn new(device: &'a D, stm: &'a mut Stm<D>) -> Self {
         Self {
             device,
@@ -113,8 +111,8 @@ impl<'a, D: Device> Launcher<'a, D> {
         Run { stm, transactions }
     }
 
-    /// Launches a kernel with transactions, waits for it and adds what it did.
-    /// Returns its statistics alone; the error of a timeout counts the launches before as well.
+    /// Launches a kernel with transactions, waits for it, adds what it did and returns that alone;
+    /// the error of a timeout counts the launches before as well.
     ///
     /// # Safety
     /// The caller promises what [`Stm::launch`] asks for.
@@ -126,8 +124,7 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.launch_by(K::ENTRY, &|stm| unsafe { stm.launch::<K>(params) })
     }
 
-    /// Does what [`Self::launch`] does for any kernel, so that it is compiled once; the closure
-    /// launches it.
+    /// [`Self::launch`] of any kernel, which the closure launches: this is compiled once.
     fn launch_by(
         &mut self,
         entry: &'static str,
@@ -187,7 +184,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         Ok(())
     }
 
-    /// Adds what a launch of a kernel did.
     pub(super) fn add(&mut self, kernel: &'static str, time: Duration, statistics: Statistics) {
         self.done.time += time;
         let sum = self.sum_of(kernel);
@@ -196,7 +192,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.add_statistics(kernel, statistics);
     }
 
-    /// Adds what the transactions of a kernel's launches did.
     pub(super) fn add_statistics(&mut self, kernel: &'static str, statistics: Statistics) {
         self.done.statistics += statistics;
         let sum = self.sum_of(kernel);
@@ -217,7 +212,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         &mut kernels[at]
     }
 
-    /// Ends the run, and returns what all launches did.
     pub fn finish(self) -> Launched {
         self.done
     }
@@ -226,8 +220,7 @@ impl<'a, D: Device> Launcher<'a, D> {
 /// The launches whose times are prepared for; more are taken as they come.
 const LAPS: usize = 256;
 
-/// The launches of one series, of which one kernel has transactions, so that the statistics of the
-/// series are its own.
+/// The launches of one series, of which one kernel has transactions: the statistics are its own.
 pub enum Series<'s, 'a, 'scope, 'env, D: Device> {
     OneByOne(&'s mut Launcher<'a, D>),
     InOrder {
@@ -295,9 +288,8 @@ impl<D: Device> Series<'_, '_, '_, '_, D> {
 type Timeless = Result<(), Error>;
 
 impl<'a, D: Device> Launcher<'a, D> {
-    /// Makes a series of launches, of which the kernel with this entry point has transactions. The
-    /// closure makes the launches and waits for none. If nobody follows the run's launches, the
-    /// host does not wait either, and reads the statistics at the end.
+    /// Makes a series of launches, of which the kernel with this entry point has transactions. If
+    /// nobody follows the launches, the host waits for none, and reads the statistics at the end.
     pub fn in_order(
         &mut self,
         with_transactions: &'static str,

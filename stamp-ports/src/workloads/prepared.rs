@@ -13,8 +13,8 @@ use stm_core::internal::WordAddress;
 use stm_core::internal::observe::Observation;
 use stm_core::{View, with_algorithm};
 
-/// A workload with its data on a device. The methods are those of
-/// [`Workload`]; algorithms are told apart at run time.
+/// A workload with its data on a device. The methods are those of [`Workload`]; algorithms are told
+/// apart at run time.
 pub trait Prepared<D: Device> {
     fn of(&self) -> &dyn Sizes;
 
@@ -32,7 +32,6 @@ pub trait Prepared<D: Device> {
 
     fn compile(&self, algorithm: Variant, observation: Observation) -> Result<Duration>;
 
-    /// Makes one run of so many transactions, all of its launches.
     fn run(
         &mut self,
         algorithm: Variant,
@@ -40,7 +39,7 @@ pub trait Prepared<D: Device> {
         transactions: u64,
     ) -> Result<Launched>;
 
-    /// Checks what a run left: `None` if it is right, else what is wrong, on one line.
+    /// Checks the number of commits, too.
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict;
 
     fn observed(&self) -> Observed;
@@ -67,10 +66,8 @@ pub fn prepare<'a, D: Device, W: Workload>(
 /// A kernel that works on a workload's data and is not its own, whatever the algorithm.
 pub struct OtherKernel<D: Device, W: Workload> {
     pub compile: fn(&D, Observation) -> Result<Duration>,
-    pub launch: LaunchOf<D, W, W::Data<D>>,
+    pub launch: fn(&W, &W::Data<D>, &mut Launcher<'_, D>, u64) -> Result<()>,
 }
-
-pub type LaunchOf<D, W, T> = fn(&W, &T, &mut Launcher<'_, D>, u64) -> Result<()>;
 
 struct OnDevice<'a, D: Device, W: Workload> {
     of: &'a W,

@@ -198,7 +198,7 @@ fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, has};
+    use crate::testing::{Spoils, has, spoils};
     use crate::workloads::launcher::tests::{change, left, spoilt};
     use stm_core::host::Cpu;
     use stm_kernels::bank::BankTransaction;
@@ -225,31 +225,18 @@ mod tests {
 
     #[test]
     fn wrong_accounts_and_sums_are_refused_also_if_the_total_is_right() {
-        let spoils: Spoils<Data<Cpu>, 5> = [
-            (
-                |data| change!(data.accounts, |all| all[999] += 1),
-                "account 999 has | 0 more accounts differ; the total is",
-            ),
-            (
-                |data| {
-                    change!(data.accounts, |all| (all[1], all[2]) =
-                        (all[1] + 5, all[2] - 5))
-                },
-                "the total is right",
-            ),
-            (
-                |data| change!(data.findings, |found| found[1..].copy_from_slice(&[1, 18])),
-                "1 of | transaction 17",
-            ),
-            (
-                |data| change!(data.findings, |found| found[0] -= 1),
-                "only ",
-            ),
-            (
-                |data| *data = left(&BANK, 7, ((1, 1), TRANSACTIONS - 5)),
-                "account",
-            ),
-        ];
+        let spoils: Spoils<Data<Cpu>, 5> = spoils! {
+            |data| change!(data.accounts, |all| all[999] += 1) =>
+                "account 999 has | 0 more accounts differ; the total is";
+            |data| {
+                change!(data.accounts, |all| (all[1], all[2]) =
+                    (all[1] + 5, all[2] - 5))
+            } => "the total is right";
+            |data| change!(data.findings, |found| found[1..].copy_from_slice(&[1, 18])) =>
+                "1 of | transaction 17";
+            |data| change!(data.findings, |found| found[0] -= 1) => "only ";
+            |data| *data = left(&BANK, 7, ((1, 1), TRANSACTIONS - 5)) => "account";
+        };
         spoilt(&BANK, 7, ((1, 1), TRANSACTIONS), spoils);
         let error = check_audits(&[1, 0, 0], 0).unwrap_err();
         has(

@@ -1,6 +1,6 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::exclusion::Joined;
+use super::contender::Joined;
 use super::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterPlan, CounterUpdates, CounterWork, STRIDE,

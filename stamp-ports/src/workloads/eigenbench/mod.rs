@@ -278,7 +278,7 @@ fn same(what: &str, found: &[u32], expected: &[u32], part: Option<usize>) -> Res
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, has};
+    use crate::testing::{Spoils, has, spoils};
     use crate::workloads::launcher::tests::{change, left, spoilt};
     use stm_core::host::Cpu;
     use stm_kernels::eigenbench::Accesses;
@@ -325,37 +325,21 @@ mod tests {
 
     #[test]
     fn any_wrong_word_is_refused_also_if_the_sum_is_right_and_other_lanes() {
-        let spoils: Spoils<Data<Cpu>, 6> = [
-            (
-                |data| change!(data.hot, |hot| hot[99] = hot[99].wrapping_sub(3)),
-                "hot word 99 is | lacks 3",
-            ),
-            (
-                |data| change!(data.mild, |mild| mild[29] = mild[29].wrapping_sub(3)),
-                "mild word 9 of lane 2 is",
-            ),
-            (
-                |data| {
-                    change!(data.hot, |hot| {
-                        hot[1] = hot[1].wrapping_add(5);
-                        hot[2] = hot[2].wrapping_sub(5);
-                    });
-                },
-                "1 more differ; the sum is right",
-            ),
-            (
-                |data| change!(data.cold, |cold| cold[13] ^= 1),
-                "cold word 1 of lane 1 is",
-            ),
-            (
-                |data| change!(data.checksums, |sums| sums[2] ^= 1),
-                "read by lane 2 is",
-            ),
-            (
-                |data| *data = left(&EIGENBENCH, 7, ((1, 3), TRANSACTIONS - 1)),
-                "hot word",
-            ),
-        ];
+        let spoils: Spoils<Data<Cpu>, 6> = spoils! {
+            |data| change!(data.hot, |hot| hot[99] = hot[99].wrapping_sub(3)) =>
+                "hot word 99 is | lacks 3";
+            |data| change!(data.mild, |mild| mild[29] = mild[29].wrapping_sub(3)) =>
+                "mild word 9 of lane 2 is";
+            |data| {
+                change!(data.hot, |hot| {
+                    hot[1] = hot[1].wrapping_add(5);
+                    hot[2] = hot[2].wrapping_sub(5);
+                });
+            } => "1 more differ; the sum is right";
+            |data| change!(data.cold, |cold| cold[13] ^= 1) => "cold word 1 of lane 1 is";
+            |data| change!(data.checksums, |sums| sums[2] ^= 1) => "read by lane 2 is";
+            |data| *data = left(&EIGENBENCH, 7, ((1, 3), TRANSACTIONS - 1)) => "hot word";
+        };
         spoilt(&EIGENBENCH, 7, ((1, 3), TRANSACTIONS), spoils);
         let other = Arrays::replay(&PLAN, LANES + 1, TRANSACTIONS);
         assert!(other.check(&right()).is_err());

@@ -4,7 +4,7 @@
 use super::check::{Centres, Nearest, sums};
 use super::points::Points;
 use super::*;
-use crate::testing::{Spoils, refused};
+use crate::testing::{Spoils, refused, spoils};
 use crate::workloads::launcher::tests::{change, ran};
 use std::iter::zip;
 use stm_core::algorithm::HvSorting;
@@ -161,91 +161,53 @@ impl Pass {
     }
 }
 
-const SPOILS: Spoils<Pass, 14> = [
-    (
-        |pass| change!(pass.data.rows, |rows| rows[6 * 2 + 3] ^= 1),
-        "sum 2 of centre 2",
-    ),
-    (
-        |pass| change!(pass.data.rows, |rows| rows[6 * 3] -= 1),
-        "centre 3 counts",
-    ),
+const SPOILS: Spoils<Pass, 14> = spoils! {
+    |pass| change!(pass.data.rows, |rows| rows[6 * 2 + 3] ^= 1) => "sum 2 of centre 2";
+    |pass| change!(pass.data.rows, |rows| rows[6 * 3] -= 1) => "centre 3 counts";
     // All of one transaction is lost: the counts of the others close the gap.
-    (
-        |pass| {
-            let of = pass.members(3);
-            change!(pass.data.ranks, |ranks| {
-                let lost = ranks[of[0]];
-                of.iter()
-                    .for_each(|&i| ranks[i] -= u32::from(ranks[i] > lost));
-            });
-            change!(pass.data.rows, |rows| rows[6 * 3] -= 1);
-        },
-        "centre 3 counts",
-    ),
+    |pass| {
+        let of = pass.members(3);
+        change!(pass.data.ranks, |ranks| {
+            let lost = ranks[of[0]];
+            of.iter()
+                .for_each(|&i| ranks[i] -= u32::from(ranks[i] > lost));
+        });
+        change!(pass.data.rows, |rows| rows[6 * 3] -= 1);
+    } => "centre 3 counts";
     // One coordinate of one point: the count is right.
-    (
-        |pass| {
-            let lost = pass.of.points.point(pass.members(3)[0])[4];
-            change!(pass.data.rows, |rows| {
-                rows[6 * 3 + 5] = (f32::from_bits(rows[6 * 3 + 5]) - lost).to_bits();
-            });
-        },
-        "sum 4 of centre 3",
-    ),
-    (
-        |pass| {
-            let of = pass.members(1);
-            change!(pass.data.ranks, |ranks| ranks[of[0]] = ranks[of[1]]);
-        },
-        "both saw a count of | centre 1",
-    ),
-    (
-        |pass| change!(pass.data.ranks, |ranks| ranks[7] = 500),
-        "point 7 saw a count of 500",
-    ),
+    |pass| {
+        let lost = pass.of.points.point(pass.members(3)[0])[4];
+        change!(pass.data.rows, |rows| {
+            rows[6 * 3 + 5] = (f32::from_bits(rows[6 * 3 + 5]) - lost).to_bits();
+        });
+    } => "sum 4 of centre 3";
+    |pass| {
+        let of = pass.members(1);
+        change!(pass.data.ranks, |ranks| ranks[of[0]] = ranks[of[1]]);
+    } => "both saw a count of | centre 1";
+    |pass| change!(pass.data.ranks, |ranks| ranks[7] = 500) => "point 7 saw a count of 500";
     // Additions in another order than told: the same ranks, dealt out anew, and still each once.
-    (
-        |pass| {
-            let of = pass.members(0);
-            change!(pass.data.ranks, |ranks| {
-                (1..of.len()).for_each(|k| ranks.swap(of[k - 1], of[k]));
-            });
-        },
-        "of centre 0 | in their order",
-    ),
-    (
-        |pass| change!(pass.data.changed, |changed| changed[0] += 1),
-        "changed their centre | were counted",
-    ),
-    (
-        |pass| pass.astray(CLUSTERS),
-        "point 0 has centre 8, and there are 8",
-    ),
-    (|pass| pass.astray(NOWHERE), "point 0 has centre 4294967295"),
+    |pass| {
+        let of = pass.members(0);
+        change!(pass.data.ranks, |ranks| {
+            (1..of.len()).for_each(|k| ranks.swap(of[k - 1], of[k]));
+        });
+    } => "of centre 0 | in their order";
+    |pass| change!(pass.data.changed, |changed| changed[0] += 1) =>
+        "changed their centre | were counted";
+    |pass| pass.astray(CLUSTERS) => "point 0 has centre 8, and there are 8";
+    |pass| pass.astray(NOWHERE) => "point 0 has centre 4294967295";
     // Sums and counts are those of the wrong member: only the distance tells.
-    (
-        |pass| {
-            change!(pass.data.members, |members| {
-                members[42] = (members[42] + 1) % CLUSTERS;
-            });
-            pass.add_up();
-        },
-        "point 42 sits with centre",
-    ),
-    (
-        |pass| pass.now.centres[5 * 7 + 2] += 1e-4,
-        "coordinate 2 of centre 7",
-    ),
-    (
-        |pass| pass.now.centres[5 * 7 + 2] = f32::NAN,
-        "coordinate 2 of centre 7",
-    ),
-    (
-        |pass| pass.now.centres[5 * 7 + 2] = f32::INFINITY,
-        "coordinate 2 of centre 7",
-    ),
-];
+    |pass| {
+        change!(pass.data.members, |members| {
+            members[42] = (members[42] + 1) % CLUSTERS;
+        });
+        pass.add_up();
+    } => "point 42 sits with centre";
+    |pass| pass.now.centres[5 * 7 + 2] += 1e-4 => "coordinate 2 of centre 7";
+    |pass| pass.now.centres[5 * 7 + 2] = f32::NAN => "coordinate 2 of centre 7";
+    |pass| pass.now.centres[5 * 7 + 2] = f32::INFINITY => "coordinate 2 of centre 7";
+};
 
 #[test]
 fn what_a_pass_leaves_is_accepted_in_any_order_and_nothing_else() {

@@ -113,7 +113,7 @@ fn done(left: &Left, producers: bool) -> impl Iterator<Item = (u64, u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Spoils;
+    use crate::testing::{Spoils, spoils};
     use crate::workloads::launcher::tests::{change, left, spoilt};
     use crate::workloads::queue::{Data, Queue};
     use crate::workloads::workload::Workload;
@@ -143,58 +143,40 @@ mod tests {
     }
 
     /// What operations may have done wrong, and what is said of it.
-    const SPOILS: Spoils<Data<Cpu>, 6> = [
-        (
-            |data| {
-                let gone = numbers(data, false)[7];
-                change!(data.results, |results| results[gone] = 0);
-            },
-            "is gone, and no operation took it",
-        ),
-        (
-            |data| {
-                let takers = numbers(data, false);
-                change!(data.results, |results| results[takers[8]] =
-                    results[takers[7]]);
-            },
-            "both took the value at position",
-        ),
+    const SPOILS: Spoils<Data<Cpu>, 6> = spoils! {
+        |data| {
+            let gone = numbers(data, false)[7];
+            change!(data.results, |results| results[gone] = 0);
+        } => "is gone, and no operation took it";
+        |data| {
+            let takers = numbers(data, false);
+            change!(data.results, |results| results[takers[8]] =
+                results[takers[7]]);
+        } => "both took the value at position";
         // Two values in the wrong order.
-        (
-            |data| {
-                let takers = numbers(data, false);
-                change!(data.results, |results| {
-                    let (a, b) = (results[takers[4]], results[takers[5]]);
-                    results[takers[4]] = noted((a >> 32) as u32, b as u32);
-                    results[takers[5]] = noted((b >> 32) as u32, a as u32);
-                });
-            },
-            "where",
-        ),
+        |data| {
+            let takers = numbers(data, false);
+            change!(data.results, |results| {
+                let (a, b) = (results[takers[4]], results[takers[5]]);
+                results[takers[4]] = noted((a >> 32) as u32, b as u32);
+                results[takers[5]] = noted((b >> 32) as u32, a as u32);
+            });
+        } => "where";
         // An append that was lost under another.
-        (
-            |data| {
-                let producers = numbers(data, true);
-                change!(data.results, |results| {
-                    let (over, lost) = (results[producers[3]], results[producers[4]]);
-                    results[producers[4]] = noted((over >> 32) as u32, lost as u32);
-                });
-            },
-            "both appended at position",
-        ),
-        (
-            |data| {
-                let [taken, appended] = data.left(0).unwrap().counts;
-                assert_ne!(taken, appended, "nobody waits");
-                change!(data.ring, |ring| ring[taken as usize % 4] += 1);
-            },
-            "which nobody took",
-        ),
-        (
-            |data| change!(data.counts, |counts| counts[1] += 1),
-            "and the queue counts",
-        ),
-    ];
+        |data| {
+            let producers = numbers(data, true);
+            change!(data.results, |results| {
+                let (over, lost) = (results[producers[3]], results[producers[4]]);
+                results[producers[4]] = noted((over >> 32) as u32, lost as u32);
+            });
+        } => "both appended at position";
+        |data| {
+            let [taken, appended] = data.left(0).unwrap().counts;
+            assert_ne!(taken, appended, "nobody waits");
+            change!(data.ring, |ring| ring[taken as usize % 4] += 1);
+        } => "which nobody took";
+        |data| change!(data.counts, |counts| counts[1] += 1) => "and the queue counts";
+    };
 
     #[test]
     fn what_was_lost_came_twice_or_in_the_wrong_order_is_refused() {

@@ -298,7 +298,7 @@ impl Ra {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::Spoils;
+    use crate::testing::{Spoils, spoils};
     use crate::workloads::launcher::tests::{change, spoilt};
     use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
@@ -309,25 +309,17 @@ mod tests {
     fn a_right_array_is_accepted_and_a_wrong_one_refused_also_if_the_total_is_right() {
         let sum = |a: &[u32]| a.iter().fold(0u32, |s, w| s.wrapping_add(*w));
         assert_eq!(sum(&RA.initial(SEED)), sum(&RA.replay(SEED, 50)));
-        let spoils: Spoils<Data<Cpu>, 3> = [
-            (
-                |data| change!(data.array, |words| words[999] = words[999].wrapping_add(1)),
-                "word 999 is | 0 more | the total is",
-            ),
-            (
-                |data| {
-                    change!(data.array, |words| {
-                        words[1] = words[1].wrapping_add(5);
-                        words[2] = words[2].wrapping_sub(5);
-                    });
-                },
-                "the total is right",
-            ),
-            (
-                |data| data.array.upload(&RA.replay(SEED, 49)).unwrap(),
-                "more words differ",
-            ),
-        ];
+        let spoils: Spoils<Data<Cpu>, 3> = spoils! {
+            |data| change!(data.array, |words| words[999] = words[999].wrapping_add(1)) =>
+                "word 999 is | 0 more | the total is";
+            |data| {
+                change!(data.array, |words| {
+                    words[1] = words[1].wrapping_add(5);
+                    words[2] = words[2].wrapping_sub(5);
+                });
+            } => "the total is right";
+            |data| data.array.upload(&RA.replay(SEED, 49)).unwrap() => "more words differ";
+        };
         spoilt(&RA, SEED, ((2, 3), 50), spoils);
     }
 
