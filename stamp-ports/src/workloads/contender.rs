@@ -17,11 +17,10 @@ use super::workload::{Sizes, Workload};
 use crate::devices::AnyDevice;
 use crate::error::Result;
 use serde::Serialize;
-use std::marker::PhantomData;
 use std::time::Duration;
 use stm_core::host::{self, Device};
 use stm_core::{Kernel, Layout};
-use stm_kernels::floor::{Guarded, Lock};
+use stm_kernels::floor::Guarded;
 use stm_kernels::locked::Params;
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, TCombiners, TLocks};
@@ -168,37 +167,6 @@ impl Excludes for () {
     }
 }
 
-/// The parameters of a kernel, made of what excludes and of what there is to do.
-pub(crate) trait Joined<W> {
-    type By: Excludes;
-
-    fn join(by: Self::By, work: W) -> Self;
-}
-
-impl<W> Joined<W> for W {
-    type By = ();
-
-    fn join((): (), work: W) -> W {
-        work
-    }
-}
-
-impl<B: Excludes, W> Joined<W> for Params<B, W> {
-    type By = B;
-
-    fn join(by: B, work: W) -> Self {
-        Self { by, work }
-    }
-}
-
-impl<P> Joined<P> for Guarded<P> {
-    type By = Lock;
-
-    fn join(lock: Lock, work: P) -> Self {
-        Self { lock, work }
-    }
-}
-
 pub(crate) type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
 
 /// Makes the launches of a run of so many transactions by the last argument, and returns their time.
@@ -287,13 +255,14 @@ where
     D: Device + 'static,
 {
     /// Makes the contender that runs `K` on the data; errors call what excludes its threads from
-    /// each other `what`, and there are so many.
-    pub(crate) fn excluded<'a, K: Kernel<Params: Joined<P>>>(
+    /// each other `what`, and there are so many. Of both its parameters are made.
+    fn excluded<'a, K: Kernel, B: Excludes>(
         self,
         of: &'a W,
         (kind, name): (ContenderKind, &'static str),
         (operations, operations_a_transaction): (&'static str, f64),
         (what, count): (&'static str, u64),
+        join: fn(B, P) -> K::Params,
     ) -> Contender<'a, D> {
         Contender {
             kind,
@@ -303,13 +272,13 @@ where
             operations_a_transaction,
             prepare: Box::new(move |device, seed, n| {
                 let (of, asked) = ((self.of)(of), (count, 1, what));
-                Ok(Box::new(Excluded::<K, _, _, _, _, _> {
-                    exclusion: <K::Params as Joined<P>>::By::make(device, asked)?,
+                Ok(Box::new(Excluded::<K, B, W, T, P, D> {
+                    exclusion: B::make(device, asked)?,
                     asked,
                     data: (self.prepare)(&of, device, seed, n)?,
                     of,
                     uses: self,
-                    kernel: PhantomData,
+                    join,
                 }))
             }),
         }
@@ -322,7 +291,9 @@ where
         kind_and_name: (ContenderKind, &'static str),
         operations: (&'static str, f64),
     ) -> Contender<'a, D> {
-        self.excluded::<K>(of, kind_and_name, operations, ("nothing", 0))
+        self.excluded::<K, ()>(of, kind_and_name, operations, ("nothing", 0), |(), work| {
+            work
+        })
     }
 
     /// Makes the contender that runs `K` on the data as critical sections.
@@ -332,8 +303,22 @@ where
         operations: (&'static str, f64),
     ) -> Contender<'a, D> {
         let kind_and_name = (ContenderKind::CriticalSection, CRITICAL_SECTION);
-        let lock = ("the lock of the critical sections", 1);
-        self.excluded::<K>(of, kind_and_name, operations, lock)
+        let locks = ("the lock of the critical sections", 1);
+        let join = |lock, work| Guarded { lock, work };
+        self.excluded::<K, _>(of, kind_and_name, operations, locks, join)
+    }
+
+    /// Makes the contender that runs `K` on the data under locks, or others that exclude.
+    pub(crate) fn under<'a, K: Kernel<Params = Params<B, P>>, B: Excludes>(
+        self,
+        of: &'a W,
+        name: &'static str,
+        operations: (&'static str, f64),
+        locks: (&'static str, u64),
+    ) -> Contender<'a, D> {
+        let kind_and_name = (ContenderKind::Excluding, name);
+        let join = |by, work| Params { by, work };
+        self.excluded::<K, B>(of, kind_and_name, operations, locks, join)
     }
 }
 
@@ -347,21 +332,17 @@ fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()
 }
 
 /// Data, what excludes threads from each other's sections on it, and the kernel `K`.
-struct Excluded<K, V, W, T, P, D: Device> {
-    exclusion: Exclusion<V>,
+struct Excluded<K: Kernel, B, W, T, P, D: Device> {
+    exclusion: Exclusion<B>,
     asked: Asked,
     of: W,
     data: T,
     uses: Uses<W, T, P, D>,
-    kernel: PhantomData<K>,
+    join: fn(B, P) -> K::Params,
 }
 
-impl<K, V, W, T, P, D> PreparedContender<D> for Excluded<K, V, W, T, P, D>
-where
-    V: Excludes,
-    W: Sizes,
-    D: Device + 'static,
-    K: Kernel<Params: Joined<P, By = V>>,
+impl<K: Kernel, B: Excludes, W: Sizes, T, P, D: Device + 'static> PreparedContender<D>
+    for Excluded<K, B, W, T, P, D>
 {
     fn transactions(&self, asked: u64) -> u64 {
         (self.uses.transactions)(&self.of, &self.data, asked)
@@ -371,7 +352,7 @@ where
         let (of, data, uses, lanes) = (&self.of, &mut self.data, &self.uses, lanes(shape));
         if self.asked.1 != lanes {
             let asked = (self.asked.0, lanes, self.asked.2);
-            self.exclusion = V::make(device, asked)?;
+            self.exclusion = B::make(device, asked)?;
             self.asked = asked;
         }
         (uses.fit)(of, device, data, (shape.0, lanes))?;
@@ -381,9 +362,9 @@ where
             ..host::Launch::new(shape.0, shape.1)
         };
         refuse_if_none(device.resident_blocks::<K>(&launch)?, shape.1, K::ENTRY)?;
-        let view = self.exclusion.view;
+        let (by, join) = (self.exclusion.view, self.join);
         (uses.launches)(of, device, data, transactions, &mut |work| {
-            let params = K::Params::join(view, work);
+            let params = join(by, work);
             // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
             // for this kernel, and nothing else uses them meanwhile.
             Ok(unsafe { device.launch::<K>(&launch, &params)? })

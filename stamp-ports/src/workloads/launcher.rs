@@ -169,21 +169,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.after_each.is_some() || self.stm.is_observed()
     }
 
-    /// Launches a kernel without transactions, in a shape of its own. No time limit holds for it.
-    ///
-    /// # Safety
-    /// The caller promises what [`Device::launch`] asks for.
-    pub unsafe fn launch_plain<K: Kernel>(
-        &mut self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<(), host::Error> {
-        // SAFETY: the caller's promise.
-        let time = unsafe { self.device.launch::<K>(launch, params)? };
-        self.add(K::ENTRY, time, Statistics::default());
-        Ok(())
-    }
-
     pub(super) fn add(&mut self, kernel: &'static str, time: Duration, statistics: Statistics) {
         self.done.time += time;
         let sum = self.sum_of(kernel);
@@ -234,51 +219,42 @@ pub enum Series<'s, 'a, 'scope, 'env, D: Device> {
 }
 
 impl<D: Device> Series<'_, '_, '_, '_, D> {
-    /// Launches the kernel with transactions, after the launches before.
+    /// Launches a kernel after the launches before: that with transactions, or one without, which
+    /// has a shape of its own and for which no time limit holds.
     ///
     /// # Safety
-    /// The caller promises what [`Stm::launch`](stm_core::host::Stm::launch)
-    /// asks for, until the series has ended.
-    pub unsafe fn launch<A: Algorithm, K: Kernel>(&mut self, params: &K::Params) -> Timeless {
-        match self {
-            // SAFETY: the caller's promise.
-            Self::OneByOne(launcher) => unsafe { launcher.launch::<K>(params) }.map(|_| ()),
-            Self::InOrder {
-                queue,
-                shape,
-                laps,
-                entries,
-            } => {
-                // SAFETY: as above.
-                unsafe { queue.enqueue::<A, K>(*shape, |_, _| Ok(*params)) }?;
-                entries.push(K::ENTRY);
-                laps.lap()
-            }
-        }
-    }
-
-    /// Launches a kernel without transactions, after the launches before, in a shape of its own.
-    ///
-    /// # Safety
-    /// The caller promises what [`Device::launch`] asks for, until the series has ended.
-    pub unsafe fn launch_plain<K: Kernel>(
+    /// The caller promises what [`Stm::launch`](stm_core::host::Stm::launch), or
+    /// [`Device::launch`], asks for, until the series has ended.
+    pub unsafe fn launch<A: Algorithm, K: Kernel>(
         &mut self,
-        launch: &Launch,
+        plain: Option<&Launch>,
         params: &K::Params,
     ) -> Timeless {
-        match self {
-            // SAFETY: the caller's promise.
-            Self::OneByOne(launcher) => unsafe { launcher.launch_plain::<K>(launch, params) },
-            Self::InOrder {
-                queue,
-                laps,
-                entries,
-                ..
-            } => {
-                // SAFETY: as above.
-                unsafe { queue.enqueue_plain::<K>(launch, params) }?;
-                entries.push(K::ENTRY);
-                laps.lap()
+        // SAFETY: here and below, the caller's promise.
+        unsafe {
+            match (self, plain) {
+                (Self::OneByOne(launcher), None) => launcher.launch::<K>(params).map(|_| ()),
+                (Self::OneByOne(launcher), Some(shape)) => {
+                    let time = launcher.device.launch::<K>(shape, params)?;
+                    launcher.add(K::ENTRY, time, Statistics::default());
+                    Ok(())
+                }
+                (
+                    Self::InOrder {
+                        queue,
+                        shape,
+                        laps,
+                        entries,
+                    },
+                    plain,
+                ) => {
+                    match plain {
+                        Some(plain) => queue.enqueue_plain::<K>(plain, params)?,
+                        None => queue.enqueue::<A, K>(*shape, |_, _| Ok(*params))?,
+                    }
+                    entries.push(K::ENTRY);
+                    laps.lap()
+                }
             }
         }
     }

@@ -93,7 +93,7 @@ mod prelude {
     //! What the files of a workload have in common.
 
     pub(super) use super::compare::{Expectation, expected, first_difference, whole};
-    pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
+    pub(super) use super::contender::ContenderKind::SpecialPurpose;
     pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED, Uses};
     pub(super) use super::form::{
         Accessed, Elements, Form, accessed, check_memory, kernels, zeros,

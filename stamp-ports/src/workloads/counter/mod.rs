@@ -1,12 +1,12 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::contender::Joined;
+use super::contender::Excludes;
 use super::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterPlan, CounterUpdates, CounterWork, STRIDE,
 };
-use stm_kernels::locked::Under;
 use stm_kernels::locked::counter::{Twice, Work};
+use stm_kernels::locked::{Params, Under};
 use stm_sync::{
     Anderson, Cohort, FetchAdd, Mcs, PerLane, Ring, TCombiners, TLocks, Tas, TasBackoff, Ticket,
     TicketHandoff, Ttas,
@@ -128,25 +128,25 @@ impl Workload for Counter {
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![
-            under::<Locks<PerLane<Tas>>, _>(self, "tas/lane", 1),
-            under::<Locks<PerLane<Ttas>>, _>(self, "ttas/lane", 1),
-            under::<Locks<PerLane<Mcs>>, _>(self, "mcs/lane", 1),
-            under::<Locks<Tas>, _>(self, "tas", 1),
-            under::<Locks<Ttas>, _>(self, "ttas", 1),
-            under::<Locks<TasBackoff>, _>(self, "tas-backoff", 1),
-            under::<Locks<Ticket>, _>(self, "ticket", 1),
-            under::<Locks<TicketHandoff>, _>(self, "ticket-handoff", 1),
-            under::<Locks<FetchAdd>, _>(self, "fetch-add", 1),
-            under::<Locks<Ring>, _>(self, "ring", 1),
-            under::<Locks<Anderson>, _>(self, "anderson", 1),
-            under::<Locks<Mcs>, _>(self, "mcs", 1),
-            under::<Locks<Cohort<16>>, _>(self, "cohort", 1),
-            under::<Locks<Tas, Twice>, _>(self, "spin-spin", 2),
-            under::<Under<TCombiners<1>, Work>, _>(self, "combining", 1),
+            under::<Locks<PerLane<Tas>>, _, _>(self, "tas/lane", 1),
+            under::<Locks<PerLane<Ttas>>, _, _>(self, "ttas/lane", 1),
+            under::<Locks<PerLane<Mcs>>, _, _>(self, "mcs/lane", 1),
+            under::<Locks<Tas>, _, _>(self, "tas", 1),
+            under::<Locks<Ttas>, _, _>(self, "ttas", 1),
+            under::<Locks<TasBackoff>, _, _>(self, "tas-backoff", 1),
+            under::<Locks<Ticket>, _, _>(self, "ticket", 1),
+            under::<Locks<TicketHandoff>, _, _>(self, "ticket-handoff", 1),
+            under::<Locks<FetchAdd>, _, _>(self, "fetch-add", 1),
+            under::<Locks<Ring>, _, _>(self, "ring", 1),
+            under::<Locks<Anderson>, _, _>(self, "anderson", 1),
+            under::<Locks<Mcs>, _, _>(self, "mcs", 1),
+            under::<Locks<Cohort<16>>, _, _>(self, "cohort", 1),
+            under::<Locks<Tas, Twice>, _, _>(self, "spin-spin", 2),
+            under::<Under<TCombiners<1>, Work>, _, _>(self, "combining", 1),
             // Additions alone exclude nobody between the counter and the sum.
-            counters::<false, _>().excluded::<Under<(), Work>>(
+            counters::<false, _>().under::<Under<(), Work>, ()>(
                 self,
-                (Excluding, "added"),
+                "added",
                 ONE_EACH,
                 ("nothing", 0),
             ),
@@ -205,13 +205,13 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>
 }
 
 /// The contender whose kernel excludes threads from a counter, with so many locks for each.
-fn under<'a, K: Kernel<Params: Joined<Work>>, D: Device + 'static>(
+fn under<'a, K: Kernel<Params = Params<B, Work>>, B: Excludes, D: Device + 'static>(
     of: &'a Counter,
     name: &'static str,
     each: u64,
 ) -> Contender<'a, D> {
     let locks = ("the counters' locks", each * u64::from(of.counters));
-    counters::<true, _>().excluded::<K>(of, (Excluding, name), ONE_EACH, locks)
+    counters::<true, _>().under::<K, B>(of, name, ONE_EACH, locks)
 }
 
 #[cfg(test)]

@@ -93,9 +93,11 @@ impl<D: Device> Data<D> {
         // nothing else uses.
         unsafe {
             match <A::Array<u32> as View<u32>>::LAYOUT {
-                Layout::Plain => series.launch_plain::<Match<Cgl>>(search, &self.pairs_of(overlap)),
+                Layout::Plain => {
+                    series.launch::<A, Match<Cgl>>(Some(search), &self.pairs_of(overlap))
+                }
                 Layout::Cells => {
-                    series.launch_plain::<Match<Fast>>(search, &self.pairs_of(overlap))
+                    series.launch::<A, Match<Fast>>(Some(search), &self.pairs_of(overlap))
                 }
             }
         }
@@ -214,7 +216,7 @@ impl Workload for Genome {
                 let assembly = data.assembly();
                 let params = run.on(LinkWork { assembly, overlap });
                 // SAFETY: as above.
-                unsafe { series.launch::<A, Link<A>>(&params)? };
+                unsafe { series.launch::<A, Link<A>>(None, &params)? };
             }
             Ok(())
         })

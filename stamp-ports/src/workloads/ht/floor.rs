@@ -163,7 +163,7 @@ where
     Under<B, Table>: Kernel<Params = Params<B, Table>>,
 {
     let locks = ("the buckets' locks", of.buckets.into());
-    one_key().excluded::<Under<B, Table>>(of, (Excluding, name), counted(of), locks)
+    one_key().under::<Under<B, Table>, B>(of, name, counted(of), locks)
 }
 
 pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {

@@ -263,8 +263,7 @@ where
     Under<TLocks<K>, SortedList, H>: Kernel<Params = Params<TLocks<K>, SortedList>>,
 {
     let locks = ("the list's locks", locks);
-    let kind_and_name = (Excluding, name);
-    locked().excluded::<Under<TLocks<K>, SortedList, H>>(of, kind_and_name, ONE_EACH, locks)
+    locked().under::<Under<TLocks<K>, SortedList, H>, _>(of, name, ONE_EACH, locks)
 }
 
 #[cfg(test)]
