@@ -66,8 +66,10 @@ pub fn prepare<'a, D: Device, W: Workload>(
 /// A kernel that works on a workload's data and is not its own, whatever the algorithm.
 pub struct OtherKernel<D: Device, W: Workload> {
     pub compile: fn(&D, Observation) -> Result<Duration>,
-    pub launch: fn(&W, &W::Data<D>, &mut Launcher<'_, D>, u64) -> Result<()>,
+    pub launch: LaunchOf<D, W, W::Data<D>>,
 }
+
+type LaunchOf<D, W, T> = fn(&W, &T, &mut Launcher<'_, D>, u64) -> Result<()>;
 
 struct OnDevice<'a, D: Device, W: Workload> {
     of: &'a W,

@@ -228,10 +228,8 @@ mod tests {
         let spoils: Spoils<Data<Cpu>, 5> = spoils! {
             |data| change!(data.accounts, |all| all[999] += 1) =>
                 "account 999 has | 0 more accounts differ; the total is";
-            |data| {
-                change!(data.accounts, |all| (all[1], all[2]) =
-                    (all[1] + 5, all[2] - 5))
-            } => "the total is right";
+            |data| change!(data.accounts, |all| (all[1], all[2]) = (all[1] + 5, all[2] - 5)) =>
+                "the total is right";
             |data| change!(data.findings, |found| found[1..].copy_from_slice(&[1, 18])) =>
                 "1 of | transaction 17";
             |data| change!(data.findings, |found| found[0] -= 1) => "only ";

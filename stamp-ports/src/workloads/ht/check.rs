@@ -126,11 +126,14 @@ mod tests {
             let (bucket, first, second) = long(data);
             change!(data.heads, |heads| {
                 let other = (bucket + 1) % heads.len();
-                change!(data.nodes.records_mut(), |nodes| nodes[first as usize - 1].next = heads[other]);
+                change!(data.nodes.records_mut(), |nodes| {
+                    nodes[first as usize - 1].next = heads[other];
+                });
                 (heads[bucket], heads[other]) = (second, first);
             });
         } => "is in bucket";
-        |data| change!(data.nodes.records_mut(), |nodes| nodes[0].next = u32::MAX) => "links to node 4294967294";
+        |data| change!(data.nodes.records_mut(), |nodes| nodes[0].next = u32::MAX) =>
+            "links to node 4294967294";
     };
 
     #[test]
@@ -146,7 +149,9 @@ mod tests {
         };
         let spoils: Spoils<Data<Cpu>, 2> = spoils! {
             |data| change!(data.pool.records_mut(), |nodes| {
-                nodes.iter_mut().for_each(|node| node.key ^= 1 << 31);
+                for node in &mut nodes {
+                    node.key ^= 1 << 31;
+                }
             }) => "links to node";
             |data| change!(data.heads, |heads| heads[3] = 0) => "are lost";
         };

@@ -26,7 +26,7 @@ pub(super) struct Left {
 
 /// What a routing has, and what the routers' clocks say of their claims, of all routers together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Routed {
+pub(super) struct Found {
     pub(super) routed: u64,
     pub(super) unrouted: u64,
     pub(super) path_cells: u64,
@@ -43,7 +43,7 @@ pub(super) struct Routed {
     pub(super) claim_share: f64,
 }
 
-impl Routed {
+impl Found {
     /// Adds what the clocks say; the router that worked longest worked for `time`.
     pub(super) fn with_claims(mut self, clocks: &[u64], time: Duration) -> Self {
         let routers = || clocks.chunks_exact(CLOCK_WORDS as usize);
@@ -163,9 +163,9 @@ fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> 
         && near(from).any(|near| near == to || is_near(areas[near]))
 }
 
-pub(super) fn check(maze: &Maze, left: &Left) -> Result<Routed, String> {
+pub(super) fn check(maze: &Maze, left: &Left) -> Result<Found, String> {
     let mut expected = initial_grid(maze);
-    let mut routed = Routed::default();
+    let mut routed = Found::default();
     let name = |k: usize| {
         let [from, to] = maze.requests[k].map(|end| maze.size.place(end));
         format!("request {k}, {from:?} to {to:?}")
@@ -280,11 +280,11 @@ mod tests {
 
     #[test]
     fn a_right_routing_is_accepted_and_counted_and_a_request_that_is_shut_in_may_be_unrouted() {
-        let expected = Routed {
+        let expected = Found {
             routed: 3,
             path_cells: 11,
             longest_path: 4,
-            ..Routed::default()
+            ..Found::default()
         };
         assert_eq!(check(&maze(), &Left::right()), Ok(expected));
         // The first path's detour through the middle row leaves the third none.

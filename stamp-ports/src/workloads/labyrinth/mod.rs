@@ -8,7 +8,7 @@
 
 use crate::numbers::digits3;
 use crate::workloads::prelude::*;
-use check::{Left, Routed, check, initial_grid};
+use check::{Found, Left, check, initial_grid};
 pub use input::{Claim, Drawn, GenerateOptions, Labyrinth, Options};
 pub use maze::Maze;
 use stm_core::host;
@@ -37,7 +37,7 @@ pub struct Data<D: Device> {
     /// The paths, made for the launches' sets.
     paths: Buffer<D, u32>,
     path_cells_max: u32,
-    routed: Routed,
+    routed: Found,
 }
 
 impl<D: Device> Data<D> {
@@ -166,7 +166,7 @@ impl Workload for Labyrinth {
             routers: buffer(0, "the routers of labyrinth")?,
             paths: buffer(0, "the paths of labyrinth")?,
             path_cells_max: 0,
-            routed: Routed::default(),
+            routed: Found::default(),
             initial,
         })
     }
@@ -176,7 +176,7 @@ impl Workload for Labyrinth {
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.grid.upload(&data.initial)?;
         data.results.clear()?;
-        data.routed = Routed::default();
+        data.routed = Found::default();
         data.clocks.clear()?;
         data.time = Duration::ZERO;
         Ok(data.next.clear()?)
@@ -263,7 +263,7 @@ mod tests {
     fn claims_have_their_share_of_the_routers_time() {
         // 400 ticks in 800 us: 2 us a tick, 8 ticks a claim.
         let clocks = [30, 2, 100, 10, 3, 400];
-        let found = Routed::default().with_claims(&clocks, Duration::from_micros(800));
+        let found = Found::default().with_claims(&clocks, Duration::from_micros(800));
         assert_eq!((found.claims, found.claim_ticks), (5, 40));
         assert!((found.claim_us - 16.0).abs() < 1e-9 && (found.claim_share - 0.08).abs() < 1e-9);
     }
