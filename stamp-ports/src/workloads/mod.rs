@@ -81,6 +81,7 @@ pub mod vacation;
 
 pub mod compare;
 pub mod contender;
+pub(crate) mod exclusion;
 pub mod form;
 pub mod input;
 pub mod launcher;
@@ -94,7 +95,8 @@ mod prelude {
 
     pub(super) use super::compare::{Expectation, expected, first_difference, whole};
     pub(super) use super::contender::ContenderKind::SpecialPurpose;
-    pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED, Uses};
+    pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
+    pub(super) use super::exclusion::Uses;
     pub(super) use super::form::{
         Accessed, Elements, Form, accessed, check_memory, kernels, zeros,
     };

@@ -1,6 +1,6 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::contender::Excludes;
+use super::exclusion::Excludes;
 use super::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterPlan, CounterUpdates, CounterWork, STRIDE,

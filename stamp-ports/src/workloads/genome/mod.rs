@@ -8,7 +8,7 @@
 //! | `input.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
-use crate::workloads::contender::Launch as Section;
+use crate::workloads::exclusion::Launch as Section;
 use crate::workloads::form::filling;
 use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;

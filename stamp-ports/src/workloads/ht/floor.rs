@@ -3,7 +3,7 @@
 
 use super::Ht;
 use super::check::{check, keys, preassigned};
-use crate::workloads::contender::{Excludes, Launches};
+use crate::workloads::exclusion::{Excludes, Launches};
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};

@@ -4,7 +4,7 @@
 use super::*;
 use crate::testing::{Spoils, refused, spoils};
 use crate::workloads::contender::ContenderKind;
-use crate::workloads::contender::Excludes;
+use crate::workloads::exclusion::Excludes;
 use crate::workloads::launcher::tests::ran;
 use std::collections::BTreeMap;
 use std::mem::take;
