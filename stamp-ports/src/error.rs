@@ -49,12 +49,21 @@ pub enum Error {
         line: u64,
         what: String,
     },
+    /// What a run left is wrong: a check of results has found it.
+    #[error("{0}")]
+    Wrong(String),
     #[error(transparent)]
     Align(stm_align::Error),
     #[error(transparent)]
     History(stm_history::error::Error),
     #[error("cannot write to standard output: {0}")]
     Output(#[from] std::io::Error),
+}
+
+impl From<String> for Error {
+    fn from(wrong: String) -> Self {
+        Self::Wrong(wrong)
+    }
 }
 
 impl From<stm_history::error::Error> for Error {
@@ -147,6 +156,7 @@ impl Error {
                 | host::Error::BadPtx { .. },
             )
             | Self::File { .. }
+            | Self::Wrong(_)
             | Self::Align(stm_align::Error::WrongTables { .. })
             | Self::Output(_) => 1,
             Self::History(error) => error.status(),

@@ -11,6 +11,14 @@ pub(crate) fn has(text: &str, parts: &str) {
 /// Ways to spoil a result, each with what is said of it.
 pub(crate) type Spoils<T, const N: usize> = [(fn(&mut T), &'static str); N];
 
+/// Makes a table of them: a function, `=>`, and what is said.
+macro_rules! spoils {
+    ($($spoil:expr => $said:literal;)*) => {
+        [$(($spoil, $said)),*]
+    };
+}
+pub(crate) use spoils;
+
 /// Checks that a right result, spoilt in each of these ways, is refused with what is said of it.
 #[track_caller]
 pub(crate) fn refused<T, const N: usize>(

@@ -1,7 +1,7 @@
 //! What a run left, compared with what it must have left, and the work of the host's cores
 //! on that: verification has millions of transactions to replay.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use std::fmt::Display;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,39 +10,24 @@ use stm_core::host;
 /// What is wrong with what a run left, on one line; `None` if it is right.
 pub type Verdict = Result<Option<String>>;
 
-/// What a host has copied, or what is wrong with it, on one line.
-pub type Whole<T> = std::result::Result<T, String>;
+/// Tells a wrong result from a failure to look at it.
+pub(super) fn verdict(checked: Result<()>) -> Verdict {
+    match checked {
+        Err(Error::Wrong(what)) => Ok(Some(what)),
+        other => other.map(|()| None),
+    }
+}
 
 /// Tells a structure that a run left spoilt from a failure to copy it.
-pub(super) fn whole<T>(copied: std::result::Result<T, host::Error>) -> Result<Whole<T>> {
-    match copied {
-        Ok(copied) => Ok(Ok(copied)),
-        Err(host::Error::Corrupt { what }) => Ok(Err(what)),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// What a check returns, of whatever else it says.
-pub(super) trait Wrong {
-    fn wrong(what: String) -> Self;
-}
-
-impl Wrong for Option<String> {
-    fn wrong(what: String) -> Self {
-        Some(what)
-    }
-}
-
-impl<T> Wrong for std::result::Result<T, String> {
-    fn wrong(what: String) -> Self {
-        Err(what)
-    }
-}
-
-impl Wrong for Verdict {
-    fn wrong(what: String) -> Self {
-        Ok(Some(what))
-    }
+pub(super) fn whole<T>(copied: Result<T, host::Error>) -> Result<T> {
+    use host::Error::{Corrupt, LockMisused, LockTimeout, PoolCount};
+    copied.map_err(|error| match error {
+        Corrupt { what } => Error::Wrong(what),
+        PoolCount { .. } | LockMisused { .. } | LockTimeout { .. } => {
+            Error::Wrong(error.to_string())
+        }
+        error => error.into(),
+    })
 }
 
 /// Returns the first place at which two arrays of one length differ, what is found and what expected
@@ -59,22 +44,24 @@ pub(super) fn first_difference<T: Copy + PartialEq>(
     Some((at, found, expected, wrong.count()))
 }
 
-/// Says in which element two arrays of one length differ first, and whether their totals agree. `one`
-/// is what an element is called, and `has` the verb for its value.
-pub(super) fn differing<T: Copy + PartialEq + Display, S: PartialEq + Display>(
+/// Refuses an array that differs from another of its length: says in which element first, and whether
+/// their totals agree. `one` is what an element is called, and `has` the verb for its value.
+pub(super) fn same<T: Copy + PartialEq + Display, S: PartialEq + Display>(
     (one, has): (&str, &str),
     found: &[T],
     expected: &[T],
     total: impl Fn(&[T]) -> S,
-) -> Option<String> {
-    let (at, value, right, more) = first_difference(found, expected)?;
+) -> Result<()> {
+    let Some((at, value, right, more)) = first_difference(found, expected) else {
+        return Ok(());
+    };
     let totals = match (total(found), total(expected)) {
         (found, expected) if found == expected => "the total is right".into(),
         (found, expected) => format!("the total is {found}, not {expected}"),
     };
-    Some(format!(
+    Err(Error::Wrong(format!(
         "{one} {at} {has} {value}, not {right}, and {more} more {one}s differ; {totals}"
-    ))
+    )))
 }
 
 /// What a run of a number of transactions must leave. It is computed once and kept for the repeats.

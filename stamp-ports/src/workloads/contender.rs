@@ -37,7 +37,7 @@ impl ContenderKind {
     }
 }
 
-/// A contender's data, whatever its type, and how its kernel is launched.
+/// A contender's data, whatever their type, and how its kernel is launched.
 pub trait PreparedContender<D: Device = AnyDevice> {
     /// Returns the transactions of a launch, of which so many were asked for.
     fn transactions(&self, asked: u64) -> u64;
@@ -51,8 +51,8 @@ pub trait PreparedContender<D: Device = AnyDevice> {
     /// Returns how many transactions the last launch has made, which was asked for so many.
     fn made(&self, transactions: u64) -> u64;
 
-    /// What is wrong with what a launch of so many transactions left, on one
-    /// line; `None` if it is right. Without synchronisation, this is told and no error.
+    /// Checks what a launch of so many transactions left. What is wrong without synchronisation is
+    /// told, and no error.
     fn verify(&mut self, transactions: u64) -> Verdict;
 
     /// What a reader of the figures has to know about the last launch, beside its verification.
@@ -84,14 +84,13 @@ pub struct Contender<'a, D: Device = AnyDevice> {
 }
 
 impl<D: Device> Contender<'_, D> {
-    /// Gives the contender another name, where a workload has several of its kind or it
-    /// does a part of the work.
+    /// Gives it another name, where there are several of its kind or it does a part of the work.
     #[must_use]
     pub fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
-    /// Allocates the data for so many transactions. The workload's parameters have been checked.
+    /// Allocates the data for so many transactions. The workload's parameters are checked.
     pub fn prepare(
         &self,
         device: &D,

@@ -11,119 +11,64 @@
 //! The data are those of another contender, of the workload itself, or a structure without
 //! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.
 
+use super::compare::{Verdict, verdict, whole};
 use super::contender::{CRITICAL_SECTION, Contender, ContenderKind, PreparedContender, lanes};
-use super::workload::{Sizes, Verdict, Workload};
+use super::workload::{Sizes, Workload};
 use crate::error::Result;
-use std::marker::PhantomData;
 use std::time::Duration;
-use stm_core::host::{self, Device, Error};
+use stm_core::host::{self, Device};
 use stm_core::{Kernel, Layout};
-use stm_kernels::floor::{Guarded, Lock};
+use stm_kernels::floor::Guarded;
 use stm_kernels::locked::Params;
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, TCombiners, TLocks};
 
-/// What excludes threads from each other's sections, as a kernel gets it.
-pub(crate) trait Excludes: Copy + 'static {
-    type On<D: Device + 'static>: 'static;
-
-    /// Makes `count` of them, for so many threads.
-    fn make<D: Device>(
-        device: &D,
-        count: u64,
-        users: u64,
-        what: &'static str,
-    ) -> Result<Self::On<D>>;
-
-    fn view<D: Device>(on: &Self::On<D>) -> Self;
-
-    /// Returns the number of bytes of shared memory that a block needs.
-    fn shared_bytes<D: Device>(_on: &Self::On<D>) -> u32 {
-        0
-    }
-
-    /// Reports the first fault since it was made.
-    fn check<D: Device>(on: &Self::On<D>) -> Result<(), Error>;
+/// What excludes threads from each other's sections: as a kernel gets it, with the bytes of shared
+/// memory that a block needs for it, and what reports the first fault since it was made.
+pub(crate) struct Exclusion<V> {
+    pub(crate) view: V,
+    shared_bytes: u32,
+    pub(crate) check: Box<dyn Fn() -> Result<(), host::Error>>,
 }
 
-/// What an owner of locks or of combiners does itself.
-macro_rules! owned {
-    ($D:ident: $Owner:ty) => {
-        type On<$D: Device + 'static> = $Owner;
+/// How many locks, or others, for how many threads, and what errors call them.
+type Asked = (u64, u64, &'static str);
 
-        fn make<$D: Device>(
-            device: &$D,
-            count: u64,
-            users: u64,
-            what: &'static str,
-        ) -> Result<$Owner> {
-            Ok(<$Owner>::new(device, count, users, what)?)
-        }
-
-        fn view<$D: Device>(on: &$Owner) -> Self {
-            on.view()
-        }
-
-        fn check<$D: Device>(on: &$Owner) -> Result<(), Error> {
-            on.check()
-        }
-    };
+pub(crate) trait Excludes: Copy + 'static {
+    fn make<D: Device + 'static>(device: &D, asked: Asked) -> Result<Exclusion<Self>>;
 }
 
 impl<K: LockKind> Excludes for TLocks<K> {
-    owned!(D: Locks<D, K>);
-
-    fn shared_bytes<D: Device>(on: &Locks<D, K>) -> u32 {
-        u32::try_from(on.shared_bytes()).unwrap_or(u32::MAX)
+    fn make<D: Device + 'static>(device: &D, asked: Asked) -> Result<Exclusion<Self>> {
+        let (count, users, what) = asked;
+        let locks = Locks::<D, K>::new(device, count, users, what)?;
+        Ok(Exclusion {
+            view: locks.view(),
+            shared_bytes: u32::try_from(locks.shared_bytes()).unwrap_or(u32::MAX),
+            check: Box::new(move || locks.check()),
+        })
     }
 }
 
 impl Excludes for TCombiners<1> {
-    owned!(D: Combiners<D, 1>);
+    fn make<D: Device + 'static>(device: &D, asked: Asked) -> Result<Exclusion<Self>> {
+        let (count, users, what) = asked;
+        let combiners = Combiners::<D, 1>::new(device, count, users, what)?;
+        Ok(Exclusion {
+            view: combiners.view(),
+            shared_bytes: 0,
+            check: Box::new(move || combiners.check()),
+        })
+    }
 }
 
 impl Excludes for () {
-    type On<D: Device + 'static> = ();
-
-    fn make<D: Device>(_: &D, _: u64, _: u64, _: &'static str) -> Result<()> {
-        Ok(())
-    }
-
-    fn view<D: Device>((): &()) {}
-
-    fn check<D: Device>((): &()) -> Result<(), Error> {
-        Ok(())
-    }
-}
-
-/// The parameters of a kernel, made of what excludes and of what there is to do.
-pub(crate) trait Joined<W> {
-    type By: Excludes;
-
-    fn join(by: Self::By, work: W) -> Self;
-}
-
-impl<W> Joined<W> for W {
-    type By = ();
-
-    fn join((): (), work: W) -> W {
-        work
-    }
-}
-
-impl<B: Excludes, W> Joined<W> for Params<B, W> {
-    type By = B;
-
-    fn join(by: B, work: W) -> Self {
-        Self { by, work }
-    }
-}
-
-impl<P> Joined<P> for Guarded<P> {
-    type By = Lock;
-
-    fn join(lock: Lock, work: P) -> Self {
-        Self { lock, work }
+    fn make<D: Device>(_: &D, _: Asked) -> Result<Exclusion<()>> {
+        Ok(Exclusion {
+            view: (),
+            shared_bytes: 0,
+            check: Box::new(|| Ok(())),
+        })
     }
 }
 
@@ -151,7 +96,7 @@ pub(crate) struct Uses<W, T, P, D: Device> {
     /// Bytes of dynamic shared memory that a block needs.
     pub(crate) shared_bytes: fn(&W) -> u32,
     pub(crate) reset: fn(&W, &mut T) -> Result<()>,
-    pub(crate) verify: fn(&W, &mut T, u64) -> Verdict,
+    pub(crate) verify: fn(&W, &mut T, u64) -> Result<()>,
     pub(crate) note: fn(&W, &T) -> Result<Option<String>>,
 }
 
@@ -169,7 +114,7 @@ impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
         prepare: fn(&W, &D, u64, u64) -> Result<T>,
         launches: Launches<W, T, P, D>,
         reset: fn(&W, &mut T) -> Result<()>,
-        verify: fn(&W, &mut T, u64) -> Verdict,
+        verify: fn(&W, &mut T, u64) -> Result<()>,
     ) -> Self {
         Self {
             of: W::clone,
@@ -214,14 +159,15 @@ where
     P: Copy + 'static,
     D: Device + 'static,
 {
-    /// Makes the contender of this kind and name that runs `K` on the data; errors call what
-    /// excludes its threads from each other `what`, and there are so many.
-    pub(crate) fn excluded<'a, K: Kernel<Params: Joined<P>>>(
+    /// Makes the contender that runs `K` on the data; errors call what excludes its threads from
+    /// each other `what`, and there are so many. Of both its parameters are made.
+    fn excluded<'a, K: Kernel, B: Excludes>(
         self,
         of: &'a W,
         (kind, name): (ContenderKind, &'static str),
         (operations, operations_a_transaction): (&'static str, f64),
         (what, count): (&'static str, u64),
+        join: fn(B, P) -> K::Params,
     ) -> Contender<'a, D> {
         Contender {
             kind,
@@ -230,30 +176,29 @@ where
             operations,
             operations_a_transaction,
             prepare: Box::new(move |device, seed, n| {
-                let of = (self.of)(of);
-                Ok(Box::new(Excluded::<K, _, _, _, _, _> {
-                    exclusion: <K::Params as Joined<P>>::By::make(device, count, 1, what)?,
-                    users: 1,
-                    count,
-                    what,
+                let (of, asked) = ((self.of)(of), (count, 1, what));
+                Ok(Box::new(Excluded::<K, B, W, T, P, D> {
+                    exclusion: B::make(device, asked)?,
+                    asked,
                     data: (self.prepare)(&of, device, seed, n)?,
                     of,
                     uses: self,
-                    kernel: PhantomData,
+                    join,
                 }))
             }),
         }
     }
 
-    /// Makes the contender of this kind and name that runs `K` on the data, whose threads nothing
-    /// excludes.
+    /// Makes the contender that runs `K` on the data, whose threads nothing excludes.
     pub(crate) fn open<'a, K: Kernel<Params = P>>(
         self,
         of: &'a W,
         kind_and_name: (ContenderKind, &'static str),
         operations: (&'static str, f64),
     ) -> Contender<'a, D> {
-        self.excluded::<K>(of, kind_and_name, operations, ("nothing", 0))
+        self.excluded::<K, ()>(of, kind_and_name, operations, ("nothing", 0), |(), work| {
+            work
+        })
     }
 
     /// Makes the contender that runs `K` on the data as critical sections.
@@ -263,8 +208,22 @@ where
         operations: (&'static str, f64),
     ) -> Contender<'a, D> {
         let kind_and_name = (ContenderKind::CriticalSection, CRITICAL_SECTION);
-        let lock = ("the lock of the critical sections", 1);
-        self.excluded::<K>(of, kind_and_name, operations, lock)
+        let locks = ("the lock of the critical sections", 1);
+        let join = |lock, work| Guarded { lock, work };
+        self.excluded::<K, _>(of, kind_and_name, operations, locks, join)
+    }
+
+    /// Makes the contender that runs `K` on the data under locks, or others that exclude.
+    pub(crate) fn under<'a, K: Kernel<Params = Params<B, P>>, B: Excludes>(
+        self,
+        of: &'a W,
+        name: &'static str,
+        operations: (&'static str, f64),
+        locks: (&'static str, u64),
+    ) -> Contender<'a, D> {
+        let kind_and_name = (ContenderKind::Excluding, name);
+        let join = |by, work| Params { by, work };
+        self.excluded::<K, B>(of, kind_and_name, operations, locks, join)
     }
 }
 
@@ -278,24 +237,17 @@ fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()
 }
 
 /// Data, what excludes threads from each other's sections on it, and the kernel `K`.
-struct Excluded<K, V: Excludes, W, T, P, D: Device + 'static> {
-    exclusion: V::On<D>,
-    /// The threads that it is made for.
-    users: u64,
-    count: u64,
-    what: &'static str,
+struct Excluded<K: Kernel, B, W, T, P, D: Device> {
+    exclusion: Exclusion<B>,
+    asked: Asked,
     of: W,
     data: T,
     uses: Uses<W, T, P, D>,
-    kernel: PhantomData<K>,
+    join: fn(B, P) -> K::Params,
 }
 
-impl<K, V, W, T, P, D> PreparedContender<D> for Excluded<K, V, W, T, P, D>
-where
-    V: Excludes,
-    W: Sizes,
-    D: Device,
-    K: Kernel<Params: Joined<P, By = V>>,
+impl<K: Kernel, B: Excludes, W: Sizes, T, P, D: Device + 'static> PreparedContender<D>
+    for Excluded<K, B, W, T, P, D>
 {
     fn transactions(&self, asked: u64) -> u64 {
         (self.uses.transactions)(&self.of, &self.data, asked)
@@ -303,20 +255,21 @@ where
 
     fn launch(&mut self, device: &D, shape: (u32, u32), transactions: u64) -> Result<Duration> {
         let (of, data, uses, lanes) = (&self.of, &mut self.data, &self.uses, lanes(shape));
-        if self.users != lanes {
-            self.exclusion = V::make(device, self.count, lanes, self.what)?;
-            self.users = lanes;
+        if self.asked.1 != lanes {
+            let asked = (self.asked.0, lanes, self.asked.2);
+            self.exclusion = B::make(device, asked)?;
+            self.asked = asked;
         }
         (uses.fit)(of, device, data, (shape.0, lanes))?;
         (uses.reset)(of, data)?;
         let launch = host::Launch {
-            shared_bytes: V::shared_bytes(&self.exclusion) + (uses.shared_bytes)(of),
+            shared_bytes: self.exclusion.shared_bytes + (uses.shared_bytes)(of),
             ..host::Launch::new(shape.0, shape.1)
         };
         refuse_if_none(device.resident_blocks::<K>(&launch)?, shape.1, K::ENTRY)?;
-        let view = V::view(&self.exclusion);
+        let (by, join) = (self.exclusion.view, self.join);
         (uses.launches)(of, device, data, transactions, &mut |work| {
-            let params = K::Params::join(view, work);
+            let params = join(by, work);
             // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
             // for this kernel, and nothing else uses them meanwhile.
             Ok(unsafe { device.launch::<K>(&launch, &params)? })
@@ -332,14 +285,9 @@ where
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
-        match V::check(&self.exclusion) {
-            Ok(()) => (self.uses.verify)(&self.of, &mut self.data, transactions),
-            // A thread was refused.
-            Err(fault @ (Error::LockMisused { .. } | Error::LockTimeout { .. })) => {
-                Ok(Some(fault.to_string()))
-            }
-            Err(error) => Err(error.into()),
-        }
+        // Whether a thread was refused.
+        let excluded = whole((self.exclusion.check)());
+        verdict(excluded.and_then(|()| (self.uses.verify)(&self.of, &mut self.data, transactions)))
     }
 
     fn note(&self) -> Result<Option<String>> {

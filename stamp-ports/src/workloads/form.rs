@@ -74,8 +74,8 @@ impl Form {
     }
 }
 
-/// Numbers of 32 bits that transactions access: each in an element of as many, or in one of 64, whose
-/// other half has the same bits inverted ([`doubled`]), or in rows of sums that they add to.
+/// Numbers of 32 bits that transactions access: each in an element of as many, or in one of 64 with
+/// the same bits inverted ([`doubled`]), or in rows of sums that they add to.
 pub struct Elements<D: Device, T> {
     len: usize,
     // Of these, the numbers are in one, and the others are empty.
@@ -128,31 +128,39 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
         Ok(self.narrow.clear()?)
     }
 
-    /// Returns the numbers, and the first element whose halves do not belong together.
-    pub fn download(&self) -> Result<(Vec<T>, Option<usize>)> {
+    /// Returns the numbers, if the halves of wide elements belong together.
+    pub fn download(&self) -> Result<Vec<T>> {
+        let is_torn = |w: &u64| *w != doubled(*w as u32);
+        if let Some(element) = self.wide.download()?.iter().position(is_torn) {
+            return Err(Error::Wrong(format!(
+                "the two halves of element {element} were not stored together"
+            )));
+        }
+        self.low_halves()
+    }
+
+    /// Returns the numbers, whatever the other halves of wide elements are.
+    pub fn low_halves(&self) -> Result<Vec<T>> {
         let (mut numbers, wide) = (self.narrow.download()?, self.wide.download()?);
         numbers.extend(self.sums.download()?);
         numbers.extend(wide.iter().map(|&w| T::from_bits64(w)));
         numbers.truncate(self.len);
-        Ok((numbers, wide.iter().position(|&w| w != doubled(w as u32))))
+        Ok(numbers)
     }
 
-    /// Returns the elements of 32 bits; there are none if they are wide or in rows.
+    /// Returns the elements of 32 bits, if there are such; the others below likewise.
     pub fn view<A: Algorithm>(&self) -> A::Array<T> {
         self.narrow.view::<A>()
     }
 
-    /// Returns the elements of 64 bits; there are none if they are not wide.
     pub fn wide<A: Algorithm>(&self) -> A::Array<u64> {
         self.wide.view::<A>()
     }
 
-    /// Returns the rows of sums; there are none if the numbers are not in rows.
     pub const fn sums(&self) -> &Sums<D, T> {
         &self.sums
     }
 
-    /// Returns the arrays that a launch is given.
     pub fn accessed(&mut self) -> Vec<&mut dyn Accessed<D>> {
         let mut all: Vec<&mut dyn Accessed<D>> = vec![&mut self.narrow];
         if self.sums.rows() > 0 {
@@ -163,11 +171,6 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
         }
         all
     }
-}
-
-/// Says that the halves of an element were not stored together.
-pub fn torn(element: usize) -> String {
-    format!("the two halves of element {element} were not stored together")
 }
 
 /// Compiles and runs, in an implementation of [`Workload`](super::workload::Workload), its kernel

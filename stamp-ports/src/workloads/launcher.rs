@@ -16,7 +16,6 @@ use stm_kernels::rows::Transactional;
 
 type Timed = Result<(Duration, Statistics), host::Error>;
 
-/// What a launch is made of, beside its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<A: Algorithm> {
     pub stm: StmRef<A>,
@@ -88,8 +87,7 @@ pub struct Launcher<'a, D: Device> {
 pub type AfterLaunch<'a> = dyn FnMut(Duration, &Statistics) + 'a;
 
 impl<'a, D: Device> Launcher<'a, D> {
-    /// Begins a run with nothing launched, under the time limit that the
-    /// transactional memory is configured with.
+    /// Begins a run, under the time limit that the transactional memory is configured with.
     pub fn new(device: &'a D, stm: &'a mut Stm<D>) -> Self {
         Self {
             device,
@@ -113,8 +111,8 @@ impl<'a, D: Device> Launcher<'a, D> {
         Run { stm, transactions }
     }
 
-    /// Launches a kernel with transactions, waits for it and adds what it did.
-    /// Returns its statistics alone; the error of a timeout counts the launches before as well.
+    /// Launches a kernel with transactions, waits for it, adds what it did and returns that alone;
+    /// the error of a timeout counts the launches before as well.
     ///
     /// # Safety
     /// The caller promises what [`Stm::launch`] asks for.
@@ -126,8 +124,7 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.launch_by(K::ENTRY, &|stm| unsafe { stm.launch::<K>(params) })
     }
 
-    /// Does what [`Self::launch`] does for any kernel, so that it is compiled once; the closure
-    /// launches it.
+    /// [`Self::launch`] of any kernel, which the closure launches: this is compiled once.
     fn launch_by(
         &mut self,
         entry: &'static str,
@@ -172,22 +169,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.after_each.is_some() || self.stm.is_observed()
     }
 
-    /// Launches a kernel without transactions, in a shape of its own. No time limit holds for it.
-    ///
-    /// # Safety
-    /// The caller promises what [`Device::launch`] asks for.
-    pub unsafe fn launch_plain<K: Kernel>(
-        &mut self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<(), host::Error> {
-        // SAFETY: the caller's promise.
-        let time = unsafe { self.device.launch::<K>(launch, params)? };
-        self.add(K::ENTRY, time, Statistics::default());
-        Ok(())
-    }
-
-    /// Adds what a launch of a kernel did.
     pub(super) fn add(&mut self, kernel: &'static str, time: Duration, statistics: Statistics) {
         self.done.time += time;
         let sum = self.sum_of(kernel);
@@ -196,7 +177,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         self.add_statistics(kernel, statistics);
     }
 
-    /// Adds what the transactions of a kernel's launches did.
     pub(super) fn add_statistics(&mut self, kernel: &'static str, statistics: Statistics) {
         self.done.statistics += statistics;
         let sum = self.sum_of(kernel);
@@ -217,7 +197,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         &mut kernels[at]
     }
 
-    /// Ends the run, and returns what all launches did.
     pub fn finish(self) -> Launched {
         self.done
     }
@@ -226,8 +205,7 @@ impl<'a, D: Device> Launcher<'a, D> {
 /// The launches whose times are prepared for; more are taken as they come.
 const LAPS: usize = 256;
 
-/// The launches of one series, of which one kernel has transactions, so that the statistics of the
-/// series are its own.
+/// The launches of one series, of which one kernel has transactions: the statistics are its own.
 pub enum Series<'s, 'a, 'scope, 'env, D: Device> {
     OneByOne(&'s mut Launcher<'a, D>),
     InOrder {
@@ -241,51 +219,42 @@ pub enum Series<'s, 'a, 'scope, 'env, D: Device> {
 }
 
 impl<D: Device> Series<'_, '_, '_, '_, D> {
-    /// Launches the kernel with transactions, after the launches before.
+    /// Launches a kernel after the launches before: that with transactions, or one without, which
+    /// has a shape of its own and for which no time limit holds.
     ///
     /// # Safety
-    /// The caller promises what [`Stm::launch`](stm_core::host::Stm::launch)
-    /// asks for, until the series has ended.
-    pub unsafe fn launch<A: Algorithm, K: Kernel>(&mut self, params: &K::Params) -> Timeless {
-        match self {
-            // SAFETY: the caller's promise.
-            Self::OneByOne(launcher) => unsafe { launcher.launch::<K>(params) }.map(|_| ()),
-            Self::InOrder {
-                queue,
-                shape,
-                laps,
-                entries,
-            } => {
-                // SAFETY: as above.
-                unsafe { queue.enqueue::<A, K>(*shape, |_, _| Ok(*params)) }?;
-                entries.push(K::ENTRY);
-                laps.lap()
-            }
-        }
-    }
-
-    /// Launches a kernel without transactions, after the launches before, in a shape of its own.
-    ///
-    /// # Safety
-    /// The caller promises what [`Device::launch`] asks for, until the series has ended.
-    pub unsafe fn launch_plain<K: Kernel>(
+    /// The caller promises what [`Stm::launch`](stm_core::host::Stm::launch), or
+    /// [`Device::launch`], asks for, until the series has ended.
+    pub unsafe fn launch<A: Algorithm, K: Kernel>(
         &mut self,
-        launch: &Launch,
+        plain: Option<&Launch>,
         params: &K::Params,
     ) -> Timeless {
-        match self {
-            // SAFETY: the caller's promise.
-            Self::OneByOne(launcher) => unsafe { launcher.launch_plain::<K>(launch, params) },
-            Self::InOrder {
-                queue,
-                laps,
-                entries,
-                ..
-            } => {
-                // SAFETY: as above.
-                unsafe { queue.enqueue_plain::<K>(launch, params) }?;
-                entries.push(K::ENTRY);
-                laps.lap()
+        // SAFETY: here and below, the caller's promise.
+        unsafe {
+            match (self, plain) {
+                (Self::OneByOne(launcher), None) => launcher.launch::<K>(params).map(|_| ()),
+                (Self::OneByOne(launcher), Some(shape)) => {
+                    let time = launcher.device.launch::<K>(shape, params)?;
+                    launcher.add(K::ENTRY, time, Statistics::default());
+                    Ok(())
+                }
+                (
+                    Self::InOrder {
+                        queue,
+                        shape,
+                        laps,
+                        entries,
+                    },
+                    plain,
+                ) => {
+                    match plain {
+                        Some(plain) => queue.enqueue_plain::<K>(plain, params)?,
+                        None => queue.enqueue::<A, K>(*shape, |_, _| Ok(*params))?,
+                    }
+                    entries.push(K::ENTRY);
+                    laps.lap()
+                }
             }
         }
     }
@@ -295,9 +264,8 @@ impl<D: Device> Series<'_, '_, '_, '_, D> {
 type Timeless = Result<(), Error>;
 
 impl<'a, D: Device> Launcher<'a, D> {
-    /// Makes a series of launches, of which the kernel with this entry point has transactions. The
-    /// closure makes the launches and waits for none. If nobody follows the run's launches, the
-    /// host does not wait either, and reads the statistics at the end.
+    /// Makes a series of launches, of which the kernel with this entry point has transactions. If
+    /// nobody follows the launches, the host waits for none, and reads the statistics at the end.
     pub fn in_order(
         &mut self,
         with_transactions: &'static str,
@@ -336,7 +304,11 @@ impl<'a, D: Device> Launcher<'a, D> {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::testing::{Spoils, refused};
+    use crate::workloads::compare::verdict;
+    use crate::workloads::contender::lanes;
     use crate::workloads::workload::Workload;
+    use stm_core::algorithm::HvSorting;
     use stm_core::host::{Cpu, Launch, StmConfig};
 
     /// Makes one run of a workload on the CPU with the algorithm `A`, in a shape and of so many
@@ -360,4 +332,43 @@ pub(super) mod tests {
         of.run::<_, A>(data, &mut launcher, transactions).unwrap();
         launcher.finish()
     }
+
+    /// Returns what a run on the CPU left, in a shape and of so many transactions.
+    pub(in crate::workloads) fn left<W: Workload>(
+        of: &W,
+        seed: u64,
+        (shape, transactions): ((u32, u32), u64),
+    ) -> W::Data<Cpu> {
+        let cpu = Cpu::new();
+        let mut data = of.prepare(&cpu, seed, transactions).unwrap();
+        of.fit(&cpu, &mut data, lanes(shape)).unwrap();
+        of.reset(&mut data).unwrap();
+        ran::<HvSorting, _>(of, &cpu, &mut data, (shape, transactions));
+        data
+    }
+
+    /// Checks that what a run left is accepted, and that it is refused, with what is said of it, when
+    /// it is spoilt.
+    #[track_caller]
+    pub(in crate::workloads) fn spoilt<W: Workload, const N: usize>(
+        of: &W,
+        seed: u64,
+        run: ((u32, u32), u64),
+        spoils: Spoils<W::Data<Cpu>, N>,
+    ) {
+        let right = || left(of, seed, run);
+        of.verify(&mut right(), run.1).unwrap();
+        let wrong = |mut data| verdict(of.verify(&mut data, run.1)).unwrap();
+        refused(spoils, right, wrong);
+    }
+
+    /// Changes the words of an array, in a test.
+    macro_rules! change {
+        ($array:expr, |$words:ident| $change:expr) => {{
+            let mut $words = $array.download().unwrap();
+            $change;
+            $array.upload(&$words).unwrap();
+        }};
+    }
+    pub(in crate::workloads) use change;
 }

@@ -40,13 +40,13 @@ macro_rules! for_each_workload {
     };
 }
 
-/// Ends a verification with what is wrong, by the first of these conditions that holds, with its
-/// line.
+/// Ends a verification with what is wrong, as an error or its text, by the first of these conditions
+/// that holds, with its line.
 macro_rules! wrong {
     ($($condition:expr => $line:literal $(, $value:expr)*;)+) => {
         $(
             if $condition {
-                return $crate::workloads::compare::Wrong::wrong(format!($line $(, $value)*));
+                return Err(format!($line $(, $value)*).into());
             }
         )+
     };
@@ -93,19 +93,19 @@ pub mod workload;
 mod prelude {
     //! What the files of a workload have in common.
 
-    pub(super) use super::compare::{Expectation, expected, first_difference};
-    pub(super) use super::contender::ContenderKind::{Excluding, SpecialPurpose};
+    pub(super) use super::compare::{Expectation, expected, first_difference, whole};
+    pub(super) use super::contender::ContenderKind::SpecialPurpose;
     pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
     pub(super) use super::exclusion::Uses;
     pub(super) use super::form::{
-        Accessed, Elements, Form, accessed, check_memory, kernels, torn, zeros,
+        Accessed, Elements, Form, accessed, check_memory, kernels, zeros,
     };
     pub(super) use super::input::{Input, Occasion, SharedOptions, sizes};
     pub(super) use super::launcher::Launcher;
     pub(super) use super::workload::{
-        Accesses, Facts, Observed, Run, Sizes, Verdict, Verifies, Workload, observed, sets,
+        Accesses, Facts, Observed, Run, Sizes, Verifies, Workload, observed, sets,
     };
-    pub(super) use crate::error::Result;
+    pub(super) use crate::error::{Error, Result};
     pub(super) use crate::numbers::{of, parse_count_32};
     pub(super) use clap::Args;
     pub(super) use serde_json::Value;

@@ -1,10 +1,8 @@
 //! The structures without versions that critical sections work on
 //! ([`stm_kernels::floor::plain`]), in the memory of a device.
 //!
-//! Copies to the host check that a structure is whole: what is wrong comes back as text, as
-//! from the verification of a workload.
+//! Copies to the host check that a structure is whole.
 
-use super::compare::Whole;
 use crate::error::Result;
 use stm_core::host::{Buffer, Device};
 use stm_kernels::floor::plain::chains::{self, Chains};
@@ -25,7 +23,7 @@ pub trait Entries<D: Device>: Sized {
 
     fn clear(&mut self) -> Result<()>;
 
-    fn entries(&self) -> Result<Whole<Pairs>>;
+    fn entries(&self) -> Result<Pairs>;
 }
 
 pub trait Plain<D: Device>: Entries<D> {
@@ -65,10 +63,10 @@ impl<D: Device> PlainNodes<D> {
         Ok((self.words.download()?, self.free.download()?))
     }
 
-    /// Returns the nodes that are taken, or what is wrong with the free list.
-    pub fn taken(&self) -> Result<Whole<Vec<u32>>> {
+    /// Returns the nodes that are taken, if the free list is whole.
+    pub fn taken(&self) -> Result<Vec<u32>> {
         let (words, free) = self.download()?;
-        Ok(nodes::taken(&words, &free))
+        Ok(nodes::taken(&words, &free)?)
     }
 }
 
@@ -94,8 +92,8 @@ impl<D: Device> Entries<D> for PlainTable<D> {
         Ok(self.0.clear()?)
     }
 
-    fn entries(&self) -> Result<Whole<Pairs>> {
-        Ok(table::entries(&self.0.download()?))
+    fn entries(&self) -> Result<Pairs> {
+        Ok(table::entries(&self.0.download()?)?)
     }
 }
 
@@ -117,10 +115,10 @@ pub struct PlainChains<D: Device> {
 
 impl<D: Device> PlainChains<D> {
     /// Returns the entries of each chain, if all are whole.
-    pub fn lists(&self) -> Result<Whole<Vec<Pairs>>> {
+    pub fn lists(&self) -> Result<Vec<Pairs>> {
         let (words, free) = self.nodes.download()?;
         let (heads, values) = (self.heads.download()?, self.values.download()?);
-        Ok(chains::entries(&heads, (&words, &free), &values))
+        Ok(chains::entries(&heads, (&words, &free), &values)?)
     }
 }
 
@@ -140,8 +138,8 @@ impl<D: Device> Entries<D> for PlainChains<D> {
         self.nodes.clear()
     }
 
-    fn entries(&self) -> Result<Whole<Pairs>> {
-        Ok(self.lists()?.map(|lists| lists.concat()))
+    fn entries(&self) -> Result<Pairs> {
+        Ok(self.lists()?.concat())
     }
 }
 
@@ -184,7 +182,7 @@ impl<D: Device> Entries<D> for PlainRadix<D> {
         Ok(self.links.clear()?)
     }
 
-    fn entries(&self) -> Result<Whole<Pairs>> {
+    fn entries(&self) -> Result<Pairs> {
         let (leaves, branches) = (self.leaves.download()?, self.branches.download()?);
         let links = self.links.download()?;
         let copied = Copied {
@@ -193,7 +191,7 @@ impl<D: Device> Entries<D> for PlainRadix<D> {
             branches: (&branches.0, &branches.1),
             links: &links,
         };
-        Ok(copied.entries())
+        Ok(copied.entries()?)
     }
 }
 

@@ -1,9 +1,10 @@
 //! A workload with its data on a device, whatever the workload and the algorithm. Measuring,
 //! searching, profiling and recording work on this, and are compiled once.
 
+use super::compare::{Verdict, verdict};
 use super::contender::lanes;
 use super::launcher::{Launched, Launcher};
-use super::workload::{Observed, Sizes, Verdict, Workload};
+use super::workload::{Observed, Sizes, Workload};
 use crate::error::Result;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Granule, Variant};
@@ -12,8 +13,8 @@ use stm_core::internal::WordAddress;
 use stm_core::internal::observe::Observation;
 use stm_core::{View, with_algorithm};
 
-/// A workload with its data on a device. The methods are those of
-/// [`Workload`]; algorithms are told apart at run time.
+/// A workload with its data on a device. The methods are those of [`Workload`]; algorithms are told
+/// apart at run time.
 pub trait Prepared<D: Device> {
     fn of(&self) -> &dyn Sizes;
 
@@ -31,7 +32,6 @@ pub trait Prepared<D: Device> {
 
     fn compile(&self, algorithm: Variant, observation: Observation) -> Result<Duration>;
 
-    /// Makes one run of so many transactions, all of its launches.
     fn run(
         &mut self,
         algorithm: Variant,
@@ -39,7 +39,7 @@ pub trait Prepared<D: Device> {
         transactions: u64,
     ) -> Result<Launched>;
 
-    /// Checks what a run left: `None` if it is right, else what is wrong, on one line.
+    /// Checks the number of commits, too.
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict;
 
     fn observed(&self) -> Observed;
@@ -69,7 +69,7 @@ pub struct OtherKernel<D: Device, W: Workload> {
     pub launch: LaunchOf<D, W, W::Data<D>>,
 }
 
-pub type LaunchOf<D, W, T> = fn(&W, &T, &mut Launcher<'_, D>, u64) -> Result<()>;
+type LaunchOf<D, W, T> = fn(&W, &T, &mut Launcher<'_, D>, u64) -> Result<()>;
 
 struct OnDevice<'a, D: Device, W: Workload> {
     of: &'a W,
@@ -137,10 +137,11 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
 
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict {
         let expected = self.of.commits_expected(&self.data, transactions)?;
-        wrong! {
-            commits != expected => "{commits} of {expected} transactions committed";
-        }
-        self.of.verify(&mut self.data, transactions)
+        verdict(if commits == expected {
+            self.of.verify(&mut self.data, transactions)
+        } else {
+            Err(format!("{commits} of {expected} transactions committed").into())
+        })
     }
 
     fn observed(&self) -> Observed {

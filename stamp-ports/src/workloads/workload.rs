@@ -1,7 +1,6 @@
 //! What a workload is to the program: sizes, data on a device, a kernel for each
 //! algorithm to launch, and a result to verify.
 
-pub use super::compare::Verdict;
 use super::contender::Contender;
 use super::form::{Accessed, Form};
 use super::input::Input;
@@ -60,8 +59,7 @@ impl Verifies {
     }
 }
 
-/// Makes the room of a transaction's sets: words that it reads, words that it writes, and
-/// actions that it defers until its end.
+/// Makes the room of a transaction's sets; its actions are those that it defers until its end.
 pub const fn sets(reads: u32, writes: u32, actions: u32) -> Capacity {
     Capacity {
         reads,
@@ -70,8 +68,7 @@ pub const fn sets(reads: u32, writes: u32, actions: u32) -> Capacity {
     }
 }
 
-/// The random accesses of a transaction, on average, to words of 32 bits that all
-/// transactions share.
+/// The random accesses of a transaction, on average, to words of 32 bits that all share.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Accesses {
     pub reads: f64,
@@ -90,8 +87,7 @@ pub trait Named {
 /// and how it is asked for one of them.
 macro_rules! facts {
     ($($(#[$doc:meta])* $fact:ident: $type:ty = $default:expr;)*) => {
-        /// What is known of a workload without its data. It does not depend on a device or an
-        /// algorithm.
+        /// What is known of a workload without its data, a device or an algorithm.
         #[derive(Clone, Debug)]
         pub struct Facts {
             $($(#[$doc])* pub $fact: $type,)*
@@ -150,8 +146,7 @@ facts! {
     summary: String = String::new();
     /// What a transaction reads and writes, at most.
     capacity: Capacity = sets(1, 1, 0);
-    /// The capacity that every input with these parameters fits, where `capacity` is a guess: to
-    /// tell a user whose sets were too small.
+    /// What every input with these parameters fits, where `capacity` is a guess: to tell a user.
     capacity_max: Option<Capacity> = None;
     /// The most transactions of a launch for which `capacity` is enough.
     transactions_max: u64 = u64::MAX;
@@ -166,11 +161,10 @@ facts! {
     shared_words: u64 = 0;
     /// What [`Workload::verify`] covers.
     verifies: Verifies = Verifies::default();
-    /// The random accesses of a transaction, where they follow from the parameters: what bounds
-    /// are computed from.
+    /// Where they follow from the parameters: what bounds are computed from.
     accesses: Option<Accesses> = None;
-    /// Whether the host changes words of transactions between two launches of a run. Then each
-    /// launch is a history of its own, and starts as a run does.
+    /// Whether the host changes words between two launches of a run. Then each launch is a history
+    /// of its own, and starts as a run does.
     is_reset_between_launches: bool = false;
 }
 
@@ -195,14 +189,12 @@ pub trait Workload: Sizes + Input {
         Vec::new()
     }
 
-    /// The same workload with transactions that add to sums and do not read
-    /// them, if there is such and this is another.
+    /// The same with transactions that add to sums unread, if there is such and this is another.
     fn with_adds(&self) -> Option<Self> {
         None
     }
 
-    /// Allocates the data for up to `transactions_max` transactions. The
-    /// parameters have been checked.
+    /// Allocates the data for up to `transactions_max` transactions. The parameters are checked.
     fn prepare<D: Device>(
         &self,
         device: &D,
@@ -221,15 +213,14 @@ pub trait Workload: Sizes + Input {
     /// [words](Accessed::words) of all of it after a [`reset`](Self::reset).
     fn accessed<'d, D: Device>(&self, data: &'d mut Self::Data<D>) -> Vec<&'d mut dyn Accessed<D>>;
 
-    /// Lays out what transactions access, for a transactional memory
-    /// that has not used it yet. Called after [`fit`](Self::fit).
+    /// Lays out what transactions access, for a memory that has not used it yet, after
+    /// [`fit`](Self::fit).
     fn arrange<D: Device>(&self, data: &mut Self::Data<D>, layout: Layout) -> Result<()> {
         let mut all = self.accessed(data).into_iter();
         all.try_for_each(|accessed| accessed.arrange(layout))
     }
 
-    /// Makes the data fit for another launch whose result nobody verifies:
-    /// [`reset`](Self::reset), unless something cheaper will do.
+    /// Makes the data fit for another launch whose result nobody verifies, by what is cheapest.
     fn clear<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
         self.reset(data)
     }
@@ -242,9 +233,9 @@ pub trait Workload: Sizes + Input {
         Ok(transactions)
     }
 
-    /// Checks what a launch of so many transactions left: `None` if it is
-    /// right, else what is wrong, on one line.
-    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict;
+    /// Checks what a launch of so many transactions left: [`Error::Wrong`](crate::Error::Wrong) is
+    /// what is wrong, on one line.
+    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<()>;
 
     /// What the last run found beside its verification, by its names in JSON.
     fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Observed {
@@ -263,8 +254,8 @@ pub trait Workload: Sizes + Input {
         observation: Observation,
     ) -> Result<Duration>;
 
-    /// One run: most workloads launch a kernel once (`kernels!`). Those of
-    /// several launches make them all here, and what they do between them is not timed.
+    /// One run: most workloads launch a kernel once (`kernels!`), others make several launches here,
+    /// and what they do between them is not timed.
     fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut Self::Data<D>,

@@ -19,6 +19,7 @@
 //! threshold, in units of 2^-32, in its upper half and the alias in its lower.
 
 use super::input::Bank;
+use crate::error::Result;
 use stm_kernels::bank::{BankPlan, BankTransaction, CHECKS, WRONG_SUM_OF, WRONG_SUMS};
 use stm_kernels::draw::draw;
 
@@ -110,18 +111,18 @@ impl Bank {
     }
 }
 
-/// What is wrong with what the audits found, if anything. `audits` of the transactions are audits.
-pub(super) fn audit_difference(findings: &[u64], audits: u64) -> Option<String> {
-    let finding = |at: u64| findings.get(at as usize).copied().unwrap_or(0);
+/// Checks what the audits found. `audits` of the transactions are audits.
+pub(super) fn check_audits(findings: &[u64], audits: u64) -> Result<()> {
+    let finding = |at: u64| findings[at as usize];
     let (checks, wrong) = (finding(CHECKS), finding(WRONG_SUMS));
     wrong! {
         wrong != 0 || finding(WRONG_SUM_OF) != 0 =>
             "{wrong} of {checks} audits saw a sum that their range never had, transaction {} one \
              of them", finding(WRONG_SUM_OF).wrapping_sub(1);
         checks < audits => "only {checks} of {audits} audits compared a sum";
+        audits == 0 && checks != 0 => "{checks} audits compared a sum, and there are none";
     }
-    (audits == 0 && checks != 0)
-        .then(|| format!("{checks} audits compared a sum, and there are none"))
+    Ok(())
 }
 
 /// Appends the table for outcomes with these weights, at least one of them above zero.

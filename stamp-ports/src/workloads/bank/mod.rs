@@ -1,9 +1,9 @@
 //! Bank: transfers between accounts, and audits that sum up a range of them. Without transactions: without
 //! synchronisation, by atomic additions, and as critical sections.
 
-use crate::workloads::compare::differing;
+use crate::workloads::compare::same;
 use crate::workloads::prelude::*;
-use check::audit_difference;
+use check::check_audits;
 use input::BANK_ROW;
 pub use input::{Bank, Options};
 use stm_kernels::bank::{
@@ -29,20 +29,15 @@ pub struct Data<D: Device> {
 }
 
 impl Bank {
-    /// Returns what is wrong with the accounts, if anything, the first one whose halves do not belong
-    /// together, and how many transactions are audits.
-    fn difference<D: Device>(
-        &self,
-        data: &mut Data<D>,
-        transactions: u64,
-    ) -> Result<(Option<String>, Option<usize>, u64)> {
-        let (found, halves) = data.accounts.download()?;
+    /// Checks the accounts, and returns how many transactions are audits.
+    fn check_accounts<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<u64> {
+        let found = data.accounts.download()?;
         let (plan, tables, initial) = (&data.plan, &data.tables_host, self.initial(data.seed));
         let replay = || Self::replay(plan, tables, initial, transactions);
         let (expected, audits) = expected(&mut data.expected, transactions, replay);
         let total = |accounts: &[i32]| accounts.iter().map(|&a| i64::from(a)).sum::<i64>();
-        let wrong = differing(("account", "has"), &found, expected, total);
-        Ok((wrong, halves, *audits))
+        same(("account", "has"), &found, expected, total)?;
+        Ok(*audits)
     }
 }
 
@@ -125,11 +120,9 @@ impl Workload for Bank {
         data.accounts.upload(&self.initial(data.seed))
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
-        let (wrong, halves, audits) = self.difference(data, transactions)?;
-        let findings = data.findings.download()?;
-        let wrong = halves.map(torn).or(wrong);
-        Ok(wrong.or_else(|| audit_difference(&findings, audits)))
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
+        let audits = self.check_accounts(data, transactions)?;
+        check_audits(&data.findings.download()?, audits)
     }
 
     kernels! {
@@ -190,7 +183,7 @@ fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
 /// What others do: what audits saw is told, and not refused.
 fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
     Uses {
-        verify: |of, data, transactions| Ok(of.difference(data, transactions)?.0),
+        verify: |of, data, transactions| of.check_accounts(data, transactions).map(drop),
         note: |of, data| {
             let findings = data.findings.download()?;
             let [checks, wrong] = [CHECKS, WRONG_SUMS].map(|i| findings[i as usize]);
@@ -205,7 +198,8 @@ fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, has, refused};
+    use crate::testing::{Spoils, has, spoils};
+    use crate::workloads::launcher::tests::{change, left, spoilt};
     use stm_core::host::Cpu;
     use stm_kernels::bank::BankTransaction;
 
@@ -215,57 +209,38 @@ mod tests {
     };
     const TRANSACTIONS: u64 = 500;
 
-    /// The accounts and the findings that a run leaves.
-    type Left = (Vec<i32>, Vec<u64>);
-
-    /// Data without a run, and what a right one of so many transactions leaves.
-    fn right(transactions: u64) -> (Data<Cpu>, Left) {
-        let data = BANK.prepare(&Cpu::new(), 7, transactions).unwrap();
-        let initial = BANK.initial(data.seed);
-        let (accounts, audits) = Bank::replay(&data.plan, &data.tables_host, initial, transactions);
-        (data, (accounts, vec![audits, 0, 0]))
-    }
-
-    fn wrong((accounts, findings): Left) -> Option<String> {
-        let (mut data, _) = right(0);
-        data.accounts.upload(&accounts).unwrap();
-        data.findings.upload(&findings).unwrap();
-        BANK.verify(&mut data, TRANSACTIONS).unwrap()
-    }
-
     #[test]
     fn a_right_result_is_accepted_and_conserves_every_sum() {
-        let (data, (accounts, mut findings)) = right(TRANSACTIONS);
-        let sums = data.sums.download().unwrap();
-        assert_eq!(Bank::sums(&data.plan, &accounts), sums);
+        let mut data = left(&BANK, 7, ((1, 1), TRANSACTIONS));
+        let accounts = data.accounts.download().unwrap();
+        assert_eq!(
+            Bank::sums(&data.plan, &accounts),
+            data.sums.download().unwrap()
+        );
         assert_ne!(BANK.initial(data.seed), accounts);
-        assert_eq!(wrong((accounts.clone(), findings.clone())), None);
         // More checks than audits: attempts that did not commit looked too.
-        findings[0] = 499;
-        assert_eq!(wrong((accounts, findings)), None);
+        change!(data.findings, |findings| findings[0] = 499);
+        BANK.verify(&mut data, TRANSACTIONS).unwrap();
     }
 
     #[test]
     fn wrong_accounts_and_sums_are_refused_also_if_the_total_is_right() {
-        let spoils: Spoils<Left, 5> = [
-            (
-                |left| left.0[999] += 1,
-                "account 999 has | 0 more accounts differ; the total is",
-            ),
-            (
-                |left| (left.0[1], left.0[2]) = (left.0[1] + 5, left.0[2] - 5),
-                "the total is right",
-            ),
-            (
-                |left| left.1[1..].copy_from_slice(&[1, 18]),
-                "1 of | transaction 17",
-            ),
-            (|left| left.1[0] -= 1, "only "),
-            (|left| *left = right(TRANSACTIONS - 5).1, "account"),
-        ];
-        refused(spoils, || right(TRANSACTIONS).1, wrong);
-        let what = audit_difference(&[1, 0, 0], 0).unwrap();
-        has(&what, "1 audits compared a sum, and there are none");
+        let spoils: Spoils<Data<Cpu>, 5> = spoils! {
+            |data| change!(data.accounts, |all| all[999] += 1) =>
+                "account 999 has | 0 more accounts differ; the total is";
+            |data| change!(data.accounts, |all| (all[1], all[2]) = (all[1] + 5, all[2] - 5)) =>
+                "the total is right";
+            |data| change!(data.findings, |found| found[1..].copy_from_slice(&[1, 18])) =>
+                "1 of | transaction 17";
+            |data| change!(data.findings, |found| found[0] -= 1) => "only ";
+            |data| *data = left(&BANK, 7, ((1, 1), TRANSACTIONS - 5)) => "account";
+        };
+        spoilt(&BANK, 7, ((1, 1), TRANSACTIONS), spoils);
+        let error = check_audits(&[1, 0, 0], 0).unwrap_err();
+        has(
+            &error.to_string(),
+            "1 audits compared a sum, and there are none",
+        );
     }
 
     #[test]

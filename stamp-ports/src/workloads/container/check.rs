@@ -106,13 +106,10 @@ impl Left {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, refused};
+    use crate::testing::{Spoils, refused, spoils};
     use crate::workloads::container::Map;
-    use crate::workloads::launcher::tests::ran;
-    use crate::workloads::workload::Workload;
+    use crate::workloads::launcher::tests::left;
     use std::marker::PhantomData;
-    use stm_core::algorithm::Cgl;
-    use stm_core::host::Cpu;
 
     impl Left {
         /// What operations one after the other leave.
@@ -124,15 +121,8 @@ mod tests {
                 alike: 1,
                 kind: PhantomData,
             };
-            let cpu = Cpu::new();
-            let mut data = of.prepare(&cpu, 5, operations).unwrap();
-            of.fit(&cpu, &mut data, 1).unwrap();
-            ran::<Cgl, _>(&of, &cpu, &mut data, ((1, 1), operations));
-            Self {
-                plan: data.plan,
-                results: data.results.download().unwrap(),
-                entries: data.entries.entries().unwrap(),
-            }
+            let data = left(&of, 5, ((1, 1), operations));
+            data.left(operations).unwrap()
         }
 
         /// The number of an operation that got something done.
@@ -152,45 +142,33 @@ mod tests {
         }
     }
 
-    const SPOILS: Spoils<Left, 8> = [
-        (
-            |run| {
-                let removal = run.done(Operation::Remove);
-                run.results[removal] = 0;
-            },
-            "is lost",
-        ),
-        (
-            |run| {
-                let value = run.results[run.done(Operation::Remove)];
-                let key = run.plan.operation(u64::from(value) - 1).1;
-                let again = |i: &u64| run.plan.operation(*i) == (Operation::Remove, key);
-                let again = (0..400).rev().find(again);
-                run.results[again.unwrap() as usize] = value;
-            },
-            "which another operation had removed",
-        ),
-        (
-            |run| {
-                let lookup = run.done(Operation::Lookup);
-                run.results[lookup] += 1;
-            },
-            "which nobody inserted",
-        ),
-        (|run| run.entries.truncate(run.entries.len() - 1), "is lost"),
-        (|run| run.entries.push(run.entries[0]), "is there twice"),
-        (|run| run.entries[0].0 += 1, "which nobody inserted"),
-        (|run| run.entries[0].1 = 0, "which nobody inserted"),
-        (
-            |run| {
-                let removal = run.done(Operation::Remove);
-                let key = run.plan.operation(removal as u64).1;
-                run.entries.retain(|&(other, _)| other != key);
-                run.entries.push((key, run.results[removal]));
-            },
-            "which was removed",
-        ),
-    ];
+    const SPOILS: Spoils<Left, 8> = spoils! {
+        |run| {
+            let removal = run.done(Operation::Remove);
+            run.results[removal] = 0;
+        } => "is lost";
+        |run| {
+            let value = run.results[run.done(Operation::Remove)];
+            let key = run.plan.operation(u64::from(value) - 1).1;
+            let again = |i: &u64| run.plan.operation(*i) == (Operation::Remove, key);
+            let again = (0..400).rev().find(again);
+            run.results[again.unwrap() as usize] = value;
+        } => "which another operation had removed";
+        |run| {
+            let lookup = run.done(Operation::Lookup);
+            run.results[lookup] += 1;
+        } => "which nobody inserted";
+        |run| run.entries.truncate(run.entries.len() - 1) => "is lost";
+        |run| run.entries.push(run.entries[0]) => "is there twice";
+        |run| run.entries[0].0 += 1 => "which nobody inserted";
+        |run| run.entries[0].1 = 0 => "which nobody inserted";
+        |run| {
+            let removal = run.done(Operation::Remove);
+            let key = run.plan.operation(removal as u64).1;
+            run.entries.retain(|&(other, _)| other != key);
+            run.entries.push((key, run.results[removal]));
+        } => "which was removed";
+    };
 
     #[test]
     fn what_was_lost_or_came_twice_or_from_nowhere_is_refused() {

@@ -2,7 +2,6 @@
 //!
 //! `map`, `ordered` and `list` are this workload with a container each.
 
-use super::compare::{Whole, whole};
 use super::plain::{Entries, Pairs, Plain, PlainChains, PlainRadix, PlainTable};
 use super::prelude::*;
 use super::workload::Named;
@@ -299,8 +298,8 @@ macro_rules! entries {
                     Ok(self.clear()?)
                 }
 
-                fn entries(&self) -> Result<Whole<Pairs>> {
-                    Ok(whole(self.download())?.map(|entries| entries.into_iter().collect()))
+                fn entries(&self) -> Result<Pairs> {
+                    Ok(whole(self.download())?.into_iter().collect())
                 }
             }
         )*
@@ -374,21 +373,22 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
         Ok(self.results.clear()?)
     }
 
-    /// Returns what is wrong after so many operations, if anything.
-    fn verify(&mut self, operations: u64) -> Verdict {
+    fn left(&self, operations: u64) -> Result<Left> {
         let mut results = self.results.download()?;
         results.truncate(operations as usize);
-        let checked = self.entries.entries()?.and_then(|entries| {
-            let left = Left {
-                plan: self.plan,
-                results,
-                entries,
-            };
-            left.check()
-                .map_err(|what| format!("{}: {what}", self.what))
-        });
-        self.found = checked.as_ref().ok().copied();
-        Ok(checked.err())
+        Ok(Left {
+            plan: self.plan,
+            results,
+            entries: self.entries.entries()?,
+        })
+    }
+
+    /// Checks what so many operations left.
+    fn verify(&mut self, operations: u64) -> Result<()> {
+        self.found = None;
+        let found = self.left(operations)?.check();
+        self.found = Some(found.map_err(|what| format!("{}: {what}", self.what))?);
+        Ok(())
     }
 }
 
@@ -434,7 +434,7 @@ where
         data.clear()
     }
 
-    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<()> {
         data.verify(transactions)
     }
 

@@ -1,12 +1,12 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::exclusion::Joined;
+use super::exclusion::Excludes;
 use super::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterPlan, CounterUpdates, CounterWork, STRIDE,
 };
-use stm_kernels::locked::Under;
 use stm_kernels::locked::counter::{Twice, Work};
+use stm_kernels::locked::{Params, Under};
 use stm_sync::{
     Anderson, Cohort, FetchAdd, Mcs, PerLane, Ring, TCombiners, TLocks, Tas, TasBackoff, Ticket,
     TicketHandoff, Ttas,
@@ -56,25 +56,20 @@ impl Counter {
         (0..self.items).map(|i| i % self.counters).collect()
     }
 
-    /// Returns what is wrong with the words that all sections have left, if anything.
-    /// The sums are not looked at unless sections `exclude` each other.
-    fn wrong(&self, words: &[u32], exclude: bool) -> Option<String> {
-        (0..self.counters).find_map(|counter| {
-            let first = counter as usize * STRIDE as usize;
-            let (count, sum) = (words[first], words[first + 1]);
+    /// Checks the words that all sections have left; the sums, if sections `exclude` each other.
+    fn judge(&self, words: &[u32], exclude: bool) -> Result<()> {
+        for (words, counter) in words.chunks(STRIDE as usize).zip(0..self.counters) {
+            let (count, sum) = (words[0], words[1]);
             let right = u64::from(self.items / self.counters)
                 + u64::from(counter < self.items % self.counters);
+            let of_all = right * (right + 1) / 2 * u64::from(self.sums);
             wrong! {
                 u64::from(count) != right => "counter {counter} is {count} after {right} sections";
+                exclude && sum != of_all as u32 =>
+                    "the sum of counter {counter} is {sum} and not {of_all}";
             }
-            let of_all = if self.sums {
-                right * (right + 1) / 2
-            } else {
-                0
-            };
-            (exclude && sum != of_all as u32)
-                .then(|| format!("the sum of counter {counter} is {sum} and not {of_all}"))
-        })
+        }
+        Ok(())
     }
 }
 
@@ -133,25 +128,25 @@ impl Workload for Counter {
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![
-            under::<Locks<PerLane<Tas>>, _>(self, "tas/lane", 1),
-            under::<Locks<PerLane<Ttas>>, _>(self, "ttas/lane", 1),
-            under::<Locks<PerLane<Mcs>>, _>(self, "mcs/lane", 1),
-            under::<Locks<Tas>, _>(self, "tas", 1),
-            under::<Locks<Ttas>, _>(self, "ttas", 1),
-            under::<Locks<TasBackoff>, _>(self, "tas-backoff", 1),
-            under::<Locks<Ticket>, _>(self, "ticket", 1),
-            under::<Locks<TicketHandoff>, _>(self, "ticket-handoff", 1),
-            under::<Locks<FetchAdd>, _>(self, "fetch-add", 1),
-            under::<Locks<Ring>, _>(self, "ring", 1),
-            under::<Locks<Anderson>, _>(self, "anderson", 1),
-            under::<Locks<Mcs>, _>(self, "mcs", 1),
-            under::<Locks<Cohort<16>>, _>(self, "cohort", 1),
-            under::<Locks<Tas, Twice>, _>(self, "spin-spin", 2),
-            under::<Under<TCombiners<1>, Work>, _>(self, "combining", 1),
+            under::<Locks<PerLane<Tas>>, _, _>(self, "tas/lane", 1),
+            under::<Locks<PerLane<Ttas>>, _, _>(self, "ttas/lane", 1),
+            under::<Locks<PerLane<Mcs>>, _, _>(self, "mcs/lane", 1),
+            under::<Locks<Tas>, _, _>(self, "tas", 1),
+            under::<Locks<Ttas>, _, _>(self, "ttas", 1),
+            under::<Locks<TasBackoff>, _, _>(self, "tas-backoff", 1),
+            under::<Locks<Ticket>, _, _>(self, "ticket", 1),
+            under::<Locks<TicketHandoff>, _, _>(self, "ticket-handoff", 1),
+            under::<Locks<FetchAdd>, _, _>(self, "fetch-add", 1),
+            under::<Locks<Ring>, _, _>(self, "ring", 1),
+            under::<Locks<Anderson>, _, _>(self, "anderson", 1),
+            under::<Locks<Mcs>, _, _>(self, "mcs", 1),
+            under::<Locks<Cohort<16>>, _, _>(self, "cohort", 1),
+            under::<Locks<Tas, Twice>, _, _>(self, "spin-spin", 2),
+            under::<Under<TCombiners<1>, Work>, _, _>(self, "combining", 1),
             // Additions alone exclude nobody between the counter and the sum.
-            counters::<false, _>().excluded::<Under<(), Work>>(
+            counters::<false, _>().under::<Under<(), Work>, ()>(
                 self,
-                (Excluding, "added"),
+                "added",
                 ONE_EACH,
                 ("nothing", 0),
             ),
@@ -173,8 +168,8 @@ impl Workload for Counter {
         Ok(data.words.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
-        Ok(self.wrong(&data.words.download()?, true))
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
+        self.judge(&data.words.download()?, true)
     }
 
     kernels! {
@@ -190,7 +185,7 @@ type Locks<K, H = ()> = Under<TLocks<K>, Work, H>;
 /// The workload's own data; sections `EXCLUDE` each other, or not.
 fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>, Work, D> {
     Uses {
-        verify: |of, data, _| Ok(of.wrong(&data.words.download()?, EXCLUDE)),
+        verify: |of, data, _| of.judge(&data.words.download()?, EXCLUDE),
         note: |of, data| {
             let sum = of.sums.then(|| data.words.download()).transpose()?;
             Ok(sum.map(|words| format!("the sum is {}", words[1])))
@@ -210,13 +205,13 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>
 }
 
 /// The contender whose kernel excludes threads from a counter, with so many locks for each.
-fn under<'a, K: Kernel<Params: Joined<Work>>, D: Device + 'static>(
+fn under<'a, K: Kernel<Params = Params<B, Work>>, B: Excludes, D: Device + 'static>(
     of: &'a Counter,
     name: &'static str,
     each: u64,
 ) -> Contender<'a, D> {
     let locks = ("the counters' locks", each * u64::from(of.counters));
-    counters::<true, _>().excluded::<K>(of, (Excluding, name), ONE_EACH, locks)
+    counters::<true, _>().under::<K, B>(of, name, ONE_EACH, locks)
 }
 
 #[cfg(test)]
@@ -234,12 +229,12 @@ mod tests {
         let mut words = vec![0; of.words()];
         (words[0], words[1]) = (3, 6);
         (words[32], words[33]) = (2, 3);
-        assert_eq!(of.wrong(&words, true), None);
+        of.judge(&words, true).unwrap();
         words[33] = 4;
-        assert_eq!(of.wrong(&words, false), None);
-        assert!(of.wrong(&words, true).unwrap().contains("sum of counter 1"));
+        of.judge(&words, false).unwrap();
+        let wrong = |words: &[u32], exclude| of.judge(words, exclude).unwrap_err().to_string();
+        assert!(wrong(&words, true).contains("sum of counter 1"));
         words[0] = 2;
-        let what = of.wrong(&words, false).unwrap();
-        assert_eq!(what, "counter 0 is 2 after 3 sections");
+        assert_eq!(wrong(&words, false), "counter 0 is 2 after 3 sections");
     }
 }

@@ -120,9 +120,9 @@ impl Workload for Eigenbench {
         Ok(data.checksums.upload(&initial.checksums)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
-        if data.lanes == 0 {
-            return Ok(Some("no lane has run any of the transactions".into()));
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
+        wrong! {
+            data.lanes == 0 => "no lane has run any of the transactions";
         }
         let (plan, lanes) = (data.plan, data.lanes);
         let replay = || Arrays::replay(&plan, lanes, transactions);
@@ -133,7 +133,7 @@ impl Workload for Eigenbench {
             cold: data.cold.download()?,
             checksums: data.checksums.download()?,
         };
-        Ok(found.difference(expected))
+        found.check(expected)
     }
 
     kernels! {
@@ -144,12 +144,12 @@ impl Workload for Eigenbench {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Arrays {
-    pub(super) hot: Vec<u32>,
-    pub(super) mild: Vec<u32>,
-    pub(super) cold: Vec<u32>,
+struct Arrays {
+    hot: Vec<u32>,
+    mild: Vec<u32>,
+    cold: Vec<u32>,
     /// A checksum a lane.
-    pub(super) checksums: Vec<u32>,
+    checksums: Vec<u32>,
 }
 
 /// Words of a lane's mild and cold part that transactions and the code around them access.
@@ -171,7 +171,7 @@ fn drawn(seed: u64, n: u64, stream: u32) -> Vec<u32> {
 }
 
 impl Arrays {
-    pub(super) fn initial(plan: &EigenbenchPlan, lanes: u64) -> Self {
+    fn initial(plan: &EigenbenchPlan, lanes: u64) -> Self {
         let (seed, (mild, cold)) = (plan.seed, own_words(plan));
         Self {
             hot: drawn(seed, plan.hot_words.into(), u32::MAX),
@@ -181,7 +181,7 @@ impl Arrays {
         }
     }
 
-    pub(super) fn replay(plan: &EigenbenchPlan, lanes: u64, transactions: u64) -> Self {
+    fn replay(plan: &EigenbenchPlan, lanes: u64, transactions: u64) -> Self {
         let mut arrays = Self::initial(plan, lanes);
         let hot = SharedWords::new(std::mem::take(&mut arrays.hot));
         in_ranges(transactions, |range| {
@@ -239,25 +239,27 @@ impl Arrays {
         *sum = checksum(*sum, found.wrapping_add(inside), outside);
     }
 
-    pub(super) fn difference(&self, expected: &Self) -> Option<String> {
+    fn check(&self, expected: &Self) -> Result<()> {
         let lanes = self.checksums.len().max(1);
         let part = |words: &[u32]| Some((words.len() / lanes).max(1));
         let what = "the checksum of what was read by lane";
-        differing("hot word", &self.hot, &expected.hot, None)
-            .or_else(|| differing("mild word", &self.mild, &expected.mild, part(&self.mild)))
-            .or_else(|| differing("cold word", &self.cold, &expected.cold, part(&self.cold)))
-            .or_else(|| differing(what, &self.checksums, &expected.checksums, None))
+        same("hot word", &self.hot, &expected.hot, None)?;
+        same("mild word", &self.mild, &expected.mild, part(&self.mild))?;
+        same("cold word", &self.cold, &expected.cold, part(&self.cold))?;
+        same(what, &self.checksums, &expected.checksums, None)
     }
 }
 
-/// The first difference, how many more, and what became of the sum. Lanes have
-/// parts of so many words.
-fn differing(what: &str, found: &[u32], expected: &[u32], part: Option<usize>) -> Option<String> {
+/// Refuses other words: says the first difference, how many more, and what became of the sum. Lanes
+/// have parts of so many words.
+fn same(what: &str, found: &[u32], expected: &[u32], part: Option<usize>) -> Result<()> {
     let (n, right) = (found.len(), expected.len());
     wrong! {
         n != right => "{what}s are {n}, not {right}";
     }
-    let (at, is, right, more) = first_difference(found, expected)?;
+    let Some((at, is, right, more)) = first_difference(found, expected) else {
+        return Ok(());
+    };
     let place = part.map_or_else(
         || at.to_string(),
         |part| format!("{} of lane {}", at % part, at / part),
@@ -268,15 +270,16 @@ fn differing(what: &str, found: &[u32], expected: &[u32], part: Option<usize>) -
         lost if lost > 0 => format!("the sum lacks {lost}"),
         more => format!("the sum has {} too much", more.unsigned_abs()),
     };
-    Some(format!(
+    Err(Error::Wrong(format!(
         "{what} {place} is {is}, not {right}, and {more} more differ; {sums}"
-    ))
+    )))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, refused};
+    use crate::testing::{Spoils, has, spoils};
+    use crate::workloads::launcher::tests::{change, left, spoilt};
     use stm_core::host::Cpu;
     use stm_kernels::eigenbench::Accesses;
 
@@ -309,23 +312,9 @@ mod tests {
         Arrays::replay(&PLAN, LANES, TRANSACTIONS)
     }
 
-    fn wrong(arrays: &Arrays) -> Option<String> {
-        let cpu = Cpu::new();
-        let mut data = EIGENBENCH.prepare(&cpu, 7, TRANSACTIONS).unwrap();
-        let none = EIGENBENCH.verify(&mut data, TRANSACTIONS).unwrap();
-        assert!(none.is_some_and(|what| what.contains("no lane")));
-        EIGENBENCH.fit(&cpu, &mut data, LANES).unwrap();
-        data.hot.upload(&arrays.hot).unwrap();
-        data.mild.upload(&arrays.mild).unwrap();
-        data.cold.upload(&arrays.cold).unwrap();
-        data.checksums.upload(&arrays.checksums).unwrap();
-        EIGENBENCH.verify(&mut data, TRANSACTIONS).unwrap()
-    }
-
     #[test]
-    fn a_right_result_is_accepted_and_each_addition_counts() {
+    fn each_addition_counts_in_the_replay() {
         let (before, after) = (Arrays::initial(&PLAN, LANES), right());
-        assert_eq!(wrong(&after), None);
         let sum = |words: &[u32]| words.iter().fold(0u32, |s, w| s.wrapping_add(*w));
         let added = (0..TRANSACTIONS)
             .flat_map(|i| (0..4).map(move |k| PLAN.transaction(i).hot().amount(k)))
@@ -336,31 +325,26 @@ mod tests {
 
     #[test]
     fn any_wrong_word_is_refused_also_if_the_sum_is_right_and_other_lanes() {
-        let spoils: Spoils<Arrays, 6> = [
-            (
-                |arrays| arrays.hot[99] = arrays.hot[99].wrapping_sub(3),
-                "hot word 99 is | lacks 3",
-            ),
-            (
-                |arrays| arrays.mild[29] = arrays.mild[29].wrapping_sub(3),
-                "mild word 9 of lane 2 is",
-            ),
-            (
-                |arrays| {
-                    arrays.hot[1] = arrays.hot[1].wrapping_add(5);
-                    arrays.hot[2] = arrays.hot[2].wrapping_sub(5);
-                },
-                "1 more differ; the sum is right",
-            ),
-            (|arrays| arrays.cold[13] ^= 1, "cold word 1 of lane 1 is"),
-            (|arrays| arrays.checksums[2] ^= 1, "read by lane 2 is"),
-            (
-                |arrays| *arrays = Arrays::replay(&PLAN, LANES, TRANSACTIONS - 1),
-                "hot word",
-            ),
-        ];
-        refused(spoils, right, |arrays| wrong(&arrays));
+        let spoils: Spoils<Data<Cpu>, 6> = spoils! {
+            |data| change!(data.hot, |hot| hot[99] = hot[99].wrapping_sub(3)) =>
+                "hot word 99 is | lacks 3";
+            |data| change!(data.mild, |mild| mild[29] = mild[29].wrapping_sub(3)) =>
+                "mild word 9 of lane 2 is";
+            |data| {
+                change!(data.hot, |hot| {
+                    hot[1] = hot[1].wrapping_add(5);
+                    hot[2] = hot[2].wrapping_sub(5);
+                });
+            } => "1 more differ; the sum is right";
+            |data| change!(data.cold, |cold| cold[13] ^= 1) => "cold word 1 of lane 1 is";
+            |data| change!(data.checksums, |sums| sums[2] ^= 1) => "read by lane 2 is";
+            |data| *data = left(&EIGENBENCH, 7, ((1, 3), TRANSACTIONS - 1)) => "hot word";
+        };
+        spoilt(&EIGENBENCH, 7, ((1, 3), TRANSACTIONS), spoils);
         let other = Arrays::replay(&PLAN, LANES + 1, TRANSACTIONS);
-        assert!(other.difference(&right()).is_some());
+        assert!(other.check(&right()).is_err());
+        let mut nobodys = EIGENBENCH.prepare(&Cpu::new(), 7, 0).unwrap();
+        let error = EIGENBENCH.verify(&mut nobodys, 0).unwrap_err();
+        has(&error.to_string(), "no lane");
     }
 }

@@ -19,9 +19,8 @@ use stm_kernels::genome::{BASES_A_WORD, words_of};
 /// an insertion looks at are taken.
 const SLOTS_A_SEGMENT: u64 = 4;
 
-/// Slots that an insertion looks at, at most. With a quarter of the slots
-/// taken, the longest run of taken slots grows with the logarithm of their
-/// number, to some 30 of a gene of [`GENE_MAX`] bases.
+/// Slots that an insertion looks at, at most. With a quarter of them taken, the longest run grows
+/// with the logarithm of their number, to some 30 of a gene of [`GENE_MAX`] bases.
 const LOOKS_MAX: u32 = 64;
 
 /// Words that a link reads, and that it writes.
@@ -104,12 +103,10 @@ impl Sizes for Genome {
     }
 }
 
-/// The most bases of a gene: the set of its segments has four slots for each,
-/// numbered with 32 bits.
+/// The most bases of a gene: 32 bits number the four slots that the set of its segments has for each.
 pub(super) const GENE_MAX: u32 = 1 << 28;
 
-/// The longest part of a gene that is looked for twice, in bases; random genes
-/// of any size that fits have none.
+/// The longest part that is looked for twice, in bases; random genes that fit have none.
 const REPEAT_MAX: u32 = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,27 +1,30 @@
 //! GN, genome: puts a gene together. It drops duplicate segments, and links the
-//! others (STAMP's application, Xu et al. 2014).
+//! others (STAMP's application, Xu et al. 2014). Without transactions, GN-1 is measured without
+//! synchronisation, as critical sections, and as the hash set that one writes by hand; the links of
+//! GN-2 as critical sections.
 //!
 //! | file | is |
 //! | --- | --- |
 //! | `input.rs` | the gene and its segments |
 //! | `check.rs` | what a right assembly has |
 
+use crate::workloads::exclusion::Launch as Section;
 use crate::workloads::form::filling;
 use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;
-use check::Left;
+use check::{Left, check_set};
 use input::Gene;
 use serde_json::json;
 use stm_core::View;
 use stm_core::algorithm::Fast;
 use stm_core::host::{self, Launch};
+use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
 use stm_kernels::genome::{
     Assembly, Deduplicate, DeduplicateWork, Link, LinkWork, Match, MatchParams, Segments, TABLES,
     words_of,
 };
 
 mod check;
-mod floor;
 mod input;
 #[cfg(test)]
 mod tests;
@@ -90,9 +93,11 @@ impl<D: Device> Data<D> {
         // nothing else uses.
         unsafe {
             match <A::Array<u32> as View<u32>>::LAYOUT {
-                Layout::Plain => series.launch_plain::<Match<Cgl>>(search, &self.pairs_of(overlap)),
+                Layout::Plain => {
+                    series.launch::<A, Match<Cgl>>(Some(search), &self.pairs_of(overlap))
+                }
                 Layout::Cells => {
-                    series.launch_plain::<Match<Fast>>(search, &self.pairs_of(overlap))
+                    series.launch::<A, Match<Fast>>(Some(search), &self.pairs_of(overlap))
                 }
             }
         }
@@ -103,7 +108,17 @@ impl Workload for Genome {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        floor::contenders(self)
+        let (set, segments) = (set(), ("segments", 1.0));
+        vec![
+            (set.open::<Floor>(self, UNSYNCHRONISED, segments)).named("GN-1, plain accesses"),
+            // A look at each slot, and a compare-and-swap of a free one.
+            set.open::<CasSet>(self, (SpecialPurpose, "GN-1, CAS set"), segments),
+            (set.critical_section::<CriticalSection>(self, segments))
+                .named("GN-1, critical-section"),
+            // GN-2 has critical sections only: it spends its time in some sixty short launches.
+            (links().critical_section::<LinkSection>(self, ("links", 1.0)))
+                .named("GN-2, critical-section"),
+        ]
     }
 
     fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
@@ -158,8 +173,8 @@ impl Workload for Genome {
         Ok(data.pair_counts.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
-        Ok(check::check(&data.gene, &data.packed, &data.left()?).err())
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
+        Ok(check::check(&data.gene, &data.packed, &data.left()?)?)
     }
 
     fn compile<D: Device, A: Algorithm>(
@@ -201,9 +216,90 @@ impl Workload for Genome {
                 let assembly = data.assembly();
                 let params = run.on(LinkWork { assembly, overlap });
                 // SAFETY: as above.
-                unsafe { series.launch::<A, Link<A>>(&params)? };
+                unsafe { series.launch::<A, Link<A>>(None, &params)? };
             }
             Ok(())
         })
     }
+}
+
+fn inserting(data: &Data<impl Device>, transactions: u64) -> Params {
+    Params {
+        segments: data.segments(),
+        slots: data.slots.view::<Cgl>(),
+        transactions,
+    }
+}
+
+/// The segments drawn, and those that fill holes, into the set alone.
+fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, Params, D> {
+    Uses {
+        transactions: |_, data, _| data.gene.starts.len() as u64,
+        reset: |_, data| Ok(data.slots.clear()?),
+        verify: |_, data, _| Ok(check_set(&data.gene, &data.slots.download()?)?),
+        ..Uses::own(|_: &Genome, _, data: &mut Data<_>, transactions, launch| {
+            launch(inserting(data, transactions))
+        })
+    }
+}
+
+fn all_links(data: &Data<impl Device>) -> u64 {
+    u64::from(data.gene.distinct).saturating_sub(1)
+}
+
+/// The links of all pairs; asked for fewer, those that are found first.
+fn links<D: Device + 'static>() -> Uses<Genome, Data<D>, Links, D> {
+    Uses {
+        transactions: |_, data, _| all_links(data),
+        note: |_, _| {
+            Ok(Some(
+                "the links alone, without the searches for pairs".into(),
+            ))
+        },
+        ..Uses::own(link)
+    }
+}
+
+/// Links so many pairs, and returns the time of that.
+fn link<D: Device>(
+    of: &Genome,
+    device: &D,
+    data: &mut Data<D>,
+    transactions: u64,
+    launch: &mut Section<'_, Links>,
+) -> Result<Duration> {
+    let (blocks, threads) = filling(&device.limits());
+    let filling = Launch::new(blocks, threads);
+    let segments = inserting(data, data.gene.starts.len() as u64);
+    // SAFETY: the parameters are views of buffers that `data` keeps, made for this
+    // kernel, and nothing else uses them meanwhile.
+    unsafe { device.launch::<CasSet>(&filling, &segments)? };
+    let is_whole = transactions == all_links(data);
+    let (mut time, mut left) = (Duration::ZERO, transactions);
+    for overlap in (1..=of.segment).rev() {
+        // SAFETY: as above.
+        unsafe { device.launch::<Match<Cgl>>(&filling, &data.pairs_of(overlap))? };
+        // The first search only makes the table for the next.
+        if overlap == of.segment {
+            continue;
+        }
+        let pairs = data.pair_counts.download()?[overlap as usize].into();
+        if is_whole {
+            left = pairs;
+        }
+        time += launch(Links {
+            nexts: data.nexts.view::<Cgl>(),
+            prevs: data.prevs.view::<Cgl>(),
+            others: data.others.view::<Cgl>(),
+            pairs: data.pairs.tarray(),
+            pair_counts: data.pair_counts.tarray(),
+            overlap,
+            limit: left,
+        })?;
+        left = left.saturating_sub(pairs);
+        if left == 0 && !is_whole {
+            break;
+        }
+    }
+    Ok(time)
 }

@@ -37,14 +37,14 @@ pub(super) fn preassigned(nexts: &[u32]) -> impl Fn(u32) -> Option<(u32, u32)> +
     move |link| Some((link - 1, *nexts.get(link as usize - 1)?))
 }
 
-/// What is wrong with a table of these keys, if anything; `follow` returns the number and the next link
-/// of the node that a link leads to, and zero ends a chain.
-pub(super) fn difference(
+/// Checks a table of these keys; `follow` returns the number and the next link of the node that a link
+/// leads to, and zero ends a chain.
+pub(super) fn check(
     heads: &[u32],
     keys: &[u32],
     keys_per_tx: u32,
     follow: impl Fn(u32) -> Option<(u32, u32)> + Sync,
-) -> Option<String> {
+) -> Result<(), String> {
     let nodes = keys.len();
     let seen: Vec<AtomicBool> = keys.iter().map(|_| AtomicBool::new(false)).collect();
     // Marks the nodes of a bucket's chain, and returns how many those are, or what is wrong.
@@ -77,18 +77,17 @@ pub(super) fn difference(
     let walked = in_ranges(worth, buckets, |mut buckets| -> Result<usize, String> {
         buckets.try_fold(0, |found, bucket| Ok(found + walk(bucket)?))
     });
-    let found: usize = match walked.into_iter().sum::<Result<usize, String>>() {
-        Ok(found) if found == nodes => return None,
-        Ok(found) => found,
-        Err(wrong) => return Some(wrong),
-    };
+    let found = walked.into_iter().sum::<Result<usize, String>>()?;
+    if found == nodes {
+        return Ok(());
+    }
     let there = |node: usize| seen[node].load(Ordering::Relaxed);
     let lost = (0..nodes).find(|&node| !there(node)).unwrap_or(0);
     let transaction = lost / keys_per_tx as usize;
     let first = transaction * keys_per_tx as usize;
     let of_transaction = first..first + keys_per_tx as usize;
     let kept = of_transaction.filter(|&node| there(node)).count();
-    Some(format!(
+    Err(format!(
         "{} of {nodes} nodes are lost, node {lost} the first: of the {keys_per_tx} keys of \
          transaction {transaction}, {kept} are in the table",
         nodes - found
@@ -97,97 +96,65 @@ pub(super) fn difference(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::testing::has;
+    use crate::testing::{Spoils, spoils};
+    use crate::workloads::ht::{Data, Ht, NodeSource};
+    use crate::workloads::launcher::tests::{change, spoilt};
+    use stm_core::host::Cpu;
 
-    const BUCKETS: u32 = 16;
-    const KEYS_PER_TX: u32 = 4;
+    const HT: Ht = Ht::of(16, 4);
 
-    type Table = (Vec<u32>, Vec<u32>, Vec<u32>);
-
-    type Spoil<'a> = &'a dyn Fn(&mut Table);
-
-    fn table(nodes: u32) -> Table {
-        let keys = keys(5, nodes.into());
-        let mut heads = vec![0; BUCKETS as usize];
-        let mut nexts = vec![u32::MAX; nodes as usize];
-        for (node, &key) in keys.iter().enumerate() {
-            let bucket = bucket_of_key(key, BUCKETS) as usize;
-            nexts[node] = std::mem::replace(&mut heads[bucket], node as u32 + 1);
-        }
-        (heads, nexts, keys)
+    /// A bucket with at least two nodes, and the links to these.
+    fn long(data: &Data<Cpu>) -> (usize, u32, u32) {
+        let (heads, nodes) = (data.heads.download(), data.nodes.records().download());
+        let (heads, nodes) = (heads.unwrap(), nodes.unwrap());
+        let after = |link: u32| (link != 0).then(|| nodes[link as usize - 1].next);
+        let seconds = heads.iter().map(|&first| after(first).unwrap_or(0));
+        let (bucket, second) = { seconds.enumerate() }.find(|of| of.1 != 0).unwrap();
+        (bucket, heads[bucket], second)
     }
 
-    fn wrong((heads, nexts, keys): &Table) -> Option<String> {
-        difference(heads, keys, KEYS_PER_TX, preassigned(nexts))
-    }
+    const SPOILS: Spoils<Data<Cpu>, 4> = spoils! {
+        |data| {
+            let (bucket, _, second) = long(data);
+            change!(data.heads, |heads| heads[bucket] = second);
+        } => "1 of 200 nodes are lost | the first: of the 4 keys | 3 are in the table";
+        |data| {
+            let (_, first, second) = long(data);
+            change!(data.nodes.records_mut(), |nodes| nodes[second as usize - 1].next = first);
+        } => "a second time";
+        |data| {
+            let (bucket, first, second) = long(data);
+            change!(data.heads, |heads| {
+                let other = (bucket + 1) % heads.len();
+                change!(data.nodes.records_mut(), |nodes| {
+                    nodes[first as usize - 1].next = heads[other];
+                });
+                (heads[bucket], heads[other]) = (second, first);
+            });
+        } => "is in bucket";
+        |data| change!(data.nodes.records_mut(), |nodes| nodes[0].next = u32::MAX) =>
+            "links to node 4294967294";
+    };
 
     #[test]
-    fn a_right_table_is_accepted() {
-        assert_eq!(wrong(&table(200)), None);
-        assert_eq!(wrong(&table(0)), None);
+    fn lost_nodes_cycles_wrong_buckets_and_links_out_of_range_are_refused() {
+        spoilt(&HT, 5, ((1, 3), 50), SPOILS);
     }
 
     #[test]
     fn a_table_of_allocated_nodes_is_checked_like_one_of_preassigned() {
-        let (heads, nexts, keys) = table(200);
-        // Node k of the pool is the other way round, and its link is k + 1.
-        let place = |link: u32| if link == 0 { 0 } else { 201 - link };
-        let record = |k: usize| HtPoolNode {
-            key: keys[199 - k],
-            next: place(nexts[199 - k]),
+        let of = Ht {
+            nodes: NodeSource::Pool,
+            ..HT
         };
-        let mut records: Vec<HtPoolNode> = (0..200).map(record).collect();
-        let mut heads: Vec<u32> = heads.into_iter().map(place).collect();
-        let taken: Vec<Node> = (1..=200).map(Node::from_bits).collect();
-        let index = |node: Node| node.bits().checked_sub(1).filter(|&i| i < 200);
-        let check = |heads: &[u32], records: &[HtPoolNode]| {
-            let linked = allocated(records, index, &taken, &keys);
-            difference(heads, &keys, KEYS_PER_TX, |link| linked.get(&link).copied())
+        let spoils: Spoils<Data<Cpu>, 2> = spoils! {
+            |data| change!(data.pool.records_mut(), |nodes| {
+                for node in &mut nodes {
+                    node.key ^= 1 << 31;
+                }
+            }) => "links to node";
+            |data| change!(data.heads, |heads| heads[3] = 0) => "are lost";
         };
-        assert_eq!(check(&heads, &records), None);
-        records[7].key ^= 1 << 31;
-        assert!(check(&heads, &records).is_some());
-        records[7].key ^= 1 << 31;
-        heads[3] = 0;
-        has(&check(&heads, &records).unwrap(), "are lost");
-    }
-
-    #[test]
-    fn lost_nodes_cycles_wrong_buckets_and_links_out_of_range_are_refused() {
-        let right = table(200);
-        // A bucket with at least two nodes.
-        let is_long = |&b: &usize| right.0[b] != 0 && right.1[right.0[b] as usize - 1] != 0;
-        let bucket = (0..BUCKETS as usize).find(is_long).unwrap();
-        let other = (bucket + 1) % BUCKETS as usize;
-        let first = right.0[bucket];
-        let (lost, second) = (first - 1, right.1[first as usize - 1]);
-        let spoils: [(Spoil<'_>, String); 4] = [
-            (
-                &|t| t.0[bucket] = second,
-                format!(
-                    "1 of 200 nodes are lost | node {lost} the first | transaction {}, 3 are in",
-                    lost / KEYS_PER_TX
-                ),
-            ),
-            (
-                &|t| t.1[second as usize - 1] = first,
-                "a second time".into(),
-            ),
-            (
-                &|t| {
-                    t.0[bucket] = second;
-                    t.1[lost as usize] = t.0[other];
-                    t.0[other] = first;
-                },
-                format!("is in bucket {other}, not {bucket}"),
-            ),
-            (&|t| t.1[0] = u32::MAX, "links to node 4294967294".into()),
-        ];
-        for (spoil, said) in spoils {
-            let mut spoilt = right.clone();
-            spoil(&mut spoilt);
-            has(&wrong(&spoilt).expect("a refusal"), &said);
-        }
+        spoilt(&of, 5, ((1, 3), 50), spoils);
     }
 }

@@ -2,7 +2,7 @@
 //! the table that one writes by hand.
 
 use super::Ht;
-use super::check::{difference, keys, preassigned};
+use super::check::{check, keys, preassigned};
 use crate::workloads::exclusion::{Excludes, Launches};
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
@@ -57,7 +57,7 @@ fn chains<P: Copy + 'static, D: Device + 'static>(
             let (heads, nexts) = (data.heads.download()?, data.nexts.download()?);
             let there = (transactions * u64::from(of.keys_per_tx)) as usize;
             let (nexts, keys) = (&nexts[..there], &data.keys_host[..there]);
-            Ok(difference(&heads, keys, of.keys_per_tx, preassigned(nexts)))
+            Ok(check(&heads, keys, of.keys_per_tx, preassigned(nexts))?)
         },
     )
 }
@@ -69,23 +69,21 @@ struct Slots<D: Device> {
     empty: u32,
 }
 
-/// What is wrong with a table that must hold each of the keys once, if
-/// anything: each is sought as one would look it up.
-fn wrong_slots(slots: &[u32], keys: &[u32], empty: u32) -> Option<String> {
+/// Checks a table that must hold each of the keys once: each is sought as one would look it up.
+fn check_slots(slots: &[u32], keys: &[u32], empty: u32) -> Result<()> {
     let taken = slots.iter().filter(|&&slot| slot != empty).count();
     wrong! {
         taken != keys.len() => "{taken} slots are taken, and there are {} keys", keys.len();
     }
-    let lost = keys.iter().find(|&&key| {
-        let mut slot = bucket_of_key(key, slots.len() as u32) as usize;
-        let mut looks = 0;
-        while slots[slot] != key && slots[slot] != empty && looks < slots.len() {
-            slot = (slot + 1) % slots.len();
-            looks += 1;
+    for &key in keys {
+        let home = bucket_of_key(key, slots.len() as u32) as usize;
+        let mut from_home = slots[home..].iter().chain(&slots[..home]);
+        let found = from_home.find(|&&slot| slot == key || slot == empty);
+        wrong! {
+            found != Some(&key) => "key {key} is not found";
         }
-        slots[slot] != key
-    })?;
-    Some(format!("key {lost} is not found"))
+    }
+    Ok(())
 }
 
 impl<D: Device> Slots<D> {
@@ -128,7 +126,7 @@ fn slots<D: Device + 'static>() -> Uses<Ht, Slots<D>, CasTableParams, D> {
         },
         |_, data, _| {
             let slots = data.table.download()?;
-            Ok(wrong_slots(&slots, &data.keys_host, data.empty))
+            check_slots(&slots, &data.keys_host, data.empty)
         },
     )
 }
@@ -165,7 +163,7 @@ where
     Under<B, Table>: Kernel<Params = Params<B, Table>>,
 {
     let locks = ("the buckets' locks", of.buckets.into());
-    one_key().excluded::<Under<B, Table>>(of, (Excluding, name), counted(of), locks)
+    one_key().under::<Under<B, Table>, B>(of, name, counted(of), locks)
 }
 
 pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {
@@ -224,8 +222,11 @@ mod tests {
     #[test]
     fn a_right_table_is_accepted_and_one_that_lacks_or_hides_a_key_refused() {
         let (mut slots, keys) = table(500);
-        let wrong = |slots: &[u32]| wrong_slots(slots, &keys, EMPTY);
-        assert_eq!(wrong(&slots), None);
+        check_slots(&slots, &keys, EMPTY).unwrap();
+        let wrong = |slots: &[u32]| {
+            let refused = check_slots(slots, &keys, EMPTY).unwrap_err();
+            refused.to_string()
+        };
         // A key that is not in its first slot is behind a gap if the one before it is moved away.
         let first = |key| bucket_of_key(key, slots.len() as u32) as usize;
         let displaced = keys.iter().map(|&key| (key, first(key)));
@@ -233,12 +234,12 @@ mod tests {
         let free = slots.iter().position(|&slot| slot == EMPTY).unwrap();
         let mut hidden = slots.clone();
         hidden.swap(gap, free);
-        assert!(wrong(&hidden).is_some());
+        has(&wrong(&hidden), "is not found");
         let at = slots.iter().position(|&slot| slot == keys[7]).unwrap();
         slots[at] = EMPTY;
-        has(&wrong(&slots).unwrap(), "499 slots");
+        has(&wrong(&slots), "499 slots");
         // Another key in the lost one's place: the count is right again.
         slots[at] = keys[8];
-        has(&wrong(&slots).unwrap(), &format!("key {}", keys[7]));
+        has(&wrong(&slots), &format!("key {}", keys[7]));
     }
 }

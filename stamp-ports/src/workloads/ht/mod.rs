@@ -1,7 +1,7 @@
 //! HT, hash table: each transaction inserts several keys, all or none.
 
 use crate::workloads::prelude::*;
-use check::{allocated, difference, keys, preassigned};
+use check::{allocated, check, keys, preassigned};
 use stm_core::host::{Nodes, PreassignedNodes};
 use stm_kernels::ht::{
     BATCH, HashTable, HashTablePool, HashTableUpdates, HtNode, HtPoolNode, HtPoolWork, HtWork,
@@ -217,7 +217,7 @@ impl Workload for Ht {
         Ok(data.nodes.records_mut().upload(&wrong)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
         let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
         let (heads, keys) = (data.heads.download()?, &data.keys_host[..nodes]);
         if self.nodes == NodeSource::Pool {
@@ -225,18 +225,13 @@ impl Workload for Ht {
             let index = |node| pool.view().index(node);
             let linked = allocated(&records, index, &pool.taken()?, keys);
             let follow = |link| linked.get(&link).copied();
-            let wrong = difference(&heads, keys, self.keys_per_tx, follow);
-            let leaked = pool.check(nodes as u64).err();
-            return Ok(wrong.or_else(|| leaked.map(|error| error.to_string())));
+            check(&heads, keys, self.keys_per_tx, follow)?;
+            return whole(pool.check(nodes as u64));
         }
         let records = data.nodes.records().download()?;
         let nexts: Vec<u32> = records.into_iter().map(|node| node.next).collect();
-        Ok(difference(
-            &heads,
-            keys,
-            self.keys_per_tx,
-            preassigned(&nexts),
-        ))
+        let follow = preassigned(&nexts);
+        Ok(check(&heads, keys, self.keys_per_tx, follow)?)
     }
 
     kernels! {

@@ -13,31 +13,145 @@
 //! Every pass is checked, before the next begins, against the double-precision
 //! run that follows it; how, `check.rs` says.
 //!
+//! Without transactions, the accesses without synchronisation are measured in the first pass with the
+//! most clusters alone, as the centres of the next pass would be wrong.
+//!
 //! | file | is |
 //! | --- | --- |
 //! | `points.rs` | points: generated, read in STAMP's format, normalised, the first centres chosen |
-//! | `sequential.rs` | the means on the host, the run in double precision |
-//! | `passes.rs` | the passes of a run |
-//! | `check.rs` | the checks |
+//! | `check.rs` | the checks, the means on the host, the run in double precision |
 
+use crate::workloads::compare::verdict;
 use crate::workloads::prelude::*;
-use check::Clustering;
-use passes::Found;
+use check::{Clustering, Left, goes_on, move_centres};
+use serde::Serialize;
 use stm_core::host::Statistics;
-use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork};
+use stm_kernels::floor::kmeans::{Additions, CriticalSection, Floor, Privatised, WarpAPoint};
+use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork, KMeansWork};
 
 mod check;
-mod floor;
 mod input;
-mod passes;
 mod points;
-mod sequential;
 
 pub use input::{Drawn, GenerateOptions, Kmeans, Options, Source};
-pub use passes::Data;
 pub use points::read;
 
+pub struct Data<D: Device> {
+    /// The numbers of the points that are the first centres; the first `k` of
+    /// them those of `k` clusters.
+    chosen: Vec<u32>,
+    points: Buffer<D, f32>,
+    centres: Buffer<D, f32>,
+    /// The new sums: a row for each centre, the count and the sums of coordinates.
+    rows: Elements<D, u32>,
+    members: Buffer<D, u32>,
+    ranks: Buffer<D, u32>,
+    changed: Buffer<D, u64>,
+    /// The clusters of the next launch.
+    clusters: u32,
+    /// Whether the next run is to be one launch that nobody looks at.
+    armed: bool,
+    found: Found,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+struct Found {
+    passes: Vec<u32>,
+    /// Points, over all passes, whose two nearest centres were equally near and
+    /// for which the device took another than the sequential run.
+    ties: u64,
+    #[serde(skip)]
+    wrong: Option<String>,
+}
+
+impl<D: Device> Data<D> {
+    /// The arrays of a launch with so many clusters, before it.
+    fn arm(&mut self, centres: &[f32], clusters: u32) -> Result<()> {
+        self.clusters = clusters;
+        // The buffer has room for more clusters.
+        let mut whole = centres.to_vec();
+        whole.resize(self.centres.len(), 0.0);
+        self.centres.upload(&whole)?;
+        self.rows.clear()?;
+        Ok(self.changed.clear()?)
+    }
+
+    /// The work on the first points, with as many clusters as the data are for.
+    fn work<A: Algorithm>(&self, of: &Kmeans, transactions: u64) -> KMeansWork<A> {
+        KMeansWork {
+            points: self.points.tarray(),
+            centres: self.centres.tarray(),
+            rows: self.rows.view::<A>(),
+            members: self.members.tarray(),
+            ranks: self.ranks.tarray(),
+            changed: self.changed.tarray(),
+            transactions,
+            clusters: self.clusters,
+            dims: of.dims(),
+        }
+    }
+}
+
 impl Kmeans {
+    /// Checks what the launch of a pass left, and moves the centres. Returns whether another follows.
+    fn judge<D: Device>(&self, data: &Data<D>, now: &mut Clustering) -> Result<bool> {
+        let ranks = (!self.adds).then(|| data.ranks.download());
+        let left = Left {
+            members: data.members.download()?,
+            ranks: ranks.transpose()?,
+            rows: data.rows.download()?,
+            changed: data.changed.download()?.into_iter().sum(),
+        };
+        now.check(&self.points, &left)?;
+        move_centres(&mut now.centres, &left.rows, self.points.dims());
+        now.members = left.members;
+        let is_last = now.passes >= self.passes_max;
+        if !is_last && goes_on(left.changed, self.points.len(), self.threshold) {
+            return Ok(true);
+        }
+        now.shifts()?;
+        Ok(false)
+    }
+
+    /// Makes all passes of all clusterings, to the first that is wrong. `launch` launches one on all
+    /// points, and returns how many transactions committed.
+    fn passes<D: Device>(
+        &self,
+        data: &mut Data<D>,
+        launch: &mut dyn FnMut(&Data<D>) -> Result<u64>,
+    ) -> Result<()> {
+        let n = self.points.len() as u64;
+        data.found = Found::default();
+        for clusters in self.clusters_min..=self.clusters_max {
+            let mut now = Clustering::new(&self.points, &data.chosen[..clusters as usize]);
+            data.members.upload(&now.members)?;
+            let mut pass = || {
+                data.arm(&now.centres, clusters)?;
+                let _span = tracing::info_span!("pass", clusters, number = now.passes).entered();
+                now.passes += 1;
+                let commits = launch(data)?;
+                wrong! {
+                    commits != n => "{commits} of {n} transactions committed";
+                }
+                self.judge(data, &mut now)
+            };
+            let ended = loop {
+                match pass() {
+                    Ok(true) => {}
+                    ended => break verdict(ended.map(drop))?,
+                }
+            };
+            data.found.wrong =
+                ended.map(|wrong| format!("{clusters} clusters, pass {}: {wrong}", now.passes));
+            data.found.passes.push(now.passes);
+            data.found.ties += now.ties;
+            if data.found.wrong.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
     /// Launches the kernel on the first points.
     fn launch<D: Device, A: Algorithm>(
         &self,
@@ -70,7 +184,24 @@ impl Workload for Kmeans {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        floor::contenders(self)
+        let unordered = passes(|of| of.adding(true));
+        let named = |name| (SpecialPurpose, name);
+        let privatised = Uses {
+            shared_bytes: |of: &Kmeans| 4 * of.shared_words() as u32,
+            ..unordered
+        };
+        let mut all = vec![
+            first_pass().open::<Floor>(self, UNSYNCHRONISED, POINTS),
+            unordered.open::<Additions>(self, named("atomic adds"), POINTS),
+        ];
+        if self.shared_words() <= PRIVATE_WORDS {
+            all.push(privatised.open::<Privatised>(self, named("privatised sums"), POINTS));
+        }
+        all.extend([
+            unordered.open::<WarpAPoint>(self, named("a warp a point"), POINTS),
+            passes(|of| of.adding(false)).critical_section::<CriticalSection>(self, POINTS),
+        ]);
+        all
     }
 
     fn with_adds(&self) -> Option<Self> {
@@ -125,12 +256,14 @@ impl Workload for Kmeans {
         observed(Some(&data.found))
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
         let clusterings = (self.clusters_max - self.clusters_min + 1) as usize;
-        Ok(data.found.wrong.clone().or_else(|| {
-            let made = data.found.passes.len();
-            (made != clusterings).then(|| format!("{made} of {clusterings} clusterings were made"))
-        }))
+        let (wrong, made) = (&data.found.wrong, data.found.passes.len());
+        wrong! {
+            wrong.is_some() => "{}", wrong.as_deref().unwrap_or_default();
+            made != clusterings => "{made} of {clusterings} clusterings were made";
+        }
+        Ok(())
     }
 
     fn compile<D: Device, A: Algorithm>(
@@ -162,6 +295,72 @@ impl Workload for Kmeans {
         })
     }
 }
+
+/// What a contender does with the workload's own data.
+type Own<D> = Uses<Kmeans, Data<D>, KMeansWork<Cgl>, D>;
+
+/// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
+fn first_pass<D: Device + 'static>() -> Own<D> {
+    Uses {
+        of: |of| of.adding(true),
+        prepare: |of, device, seed, n| {
+            let mut data = of.adding(false).prepare(device, seed, n)?;
+            data.ranks = Buffer::zeroed(device, 0, "no ranks")?;
+            Ok(data)
+        },
+        reset: |of, data| of.clear(data),
+        verify: |of, data, _| {
+            let mut now = Clustering::new(&of.points, &data.chosen);
+            of.judge(data, &mut now).map(drop)
+        },
+        note: |_, _| {
+            Ok(Some(
+                "the first pass only; the others make all passes".into(),
+            ))
+        },
+        ..Uses::own(|of: &Kmeans, _, data: &mut Data<_>, n, launch| launch(data.work::<Cgl>(of, n)))
+    }
+}
+
+/// All passes, checked as those of the workload that `of` makes: of one that adds, if the kernel
+/// does not note the order of the additions.
+fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
+    Uses {
+        of,
+        // The rows are words that are read and written, whoever checks them.
+        prepare: |of, device, seed, n| of.adding(false).prepare(device, seed, n),
+        // One short of all is one pass, which nobody checks.
+        tried: |transactions| transactions.saturating_sub(1).max(1),
+        made: |data, transactions| {
+            let passes: u32 = data.found.passes.iter().sum();
+            transactions * u64::from(passes.max(1))
+        },
+        note: |_, data| {
+            let passes: Vec<String> = data.found.passes.iter().map(u32::to_string).collect();
+            Ok(Some(format!("{} passes", passes.join(" + "))))
+        },
+        // All passes; of fewer points, the first one.
+        ..Uses::own(|of: &Kmeans, _, data, transactions, launch| {
+            let points = of.points.len() as u64;
+            if transactions < points {
+                of.clear(data)?;
+                return launch(data.work::<Cgl>(of, transactions));
+            }
+            let mut time = Duration::ZERO;
+            of.passes(data, &mut |data| {
+                time += launch(data.work::<Cgl>(of, points))?;
+                Ok(points)
+            })?;
+            Ok(time)
+        })
+    }
+}
+
+/// The most words of sums that each block has for itself: 48 KiB of shared memory, which
+/// every GPU gives a block.
+const PRIVATE_WORDS: u64 = 12 << 10;
+
+const POINTS: (&str, f64) = ("points", 1.0);
 
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,10 @@
 use super::maze::Maze;
 use serde::Serialize;
 use std::iter::zip;
-use stm_kernels::labyrinth::{FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path};
+use std::time::Duration;
+use stm_kernels::labyrinth::{
+    CLOCK_WORDS, FREE, GridSize, RESERVED, UNROUTED, UNSETTLED, WALL, cell_of_path,
+};
 
 #[derive(Clone, Debug)]
 pub(super) struct Left {
@@ -21,15 +24,37 @@ pub(super) struct Left {
     pub(super) room: usize,
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(super) struct Counts {
+/// What a routing has, and what the routers' clocks say of their claims, of all routers together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Found {
     pub(super) routed: u64,
     pub(super) unrouted: u64,
-    #[serde(rename = "path_cells")]
-    pub(super) cells: u64,
+    pub(super) path_cells: u64,
     /// Cells of the longest path.
-    #[serde(rename = "longest_path")]
-    pub(super) longest: u64,
+    pub(super) longest_path: u64,
+    /// One for each path traced, cancelled ones included.
+    pub(super) claims: u64,
+    pub(super) claim_ticks: u64,
+    /// Ticks that the routers worked.
+    pub(super) router_ticks: u64,
+    /// Microseconds of a claim, on average.
+    pub(super) claim_us: f64,
+    /// The share of claims in the routers' time.
+    pub(super) claim_share: f64,
+}
+
+impl Found {
+    /// Adds what the clocks say; the router that worked longest worked for `time`.
+    pub(super) fn with_claims(mut self, clocks: &[u64], time: Duration) -> Self {
+        let routers = || clocks.chunks_exact(CLOCK_WORDS as usize);
+        [self.claim_ticks, self.claims, self.router_ticks] =
+            [0, 1, 2].map(|word| routers().map(|router| router[word]).sum::<u64>());
+        let longest = routers().map(|router| router[2]).max().unwrap_or(0);
+        let tick_us = time.as_secs_f64() * 1e6 / longest.max(1) as f64;
+        self.claim_us = self.claim_ticks as f64 / self.claims.max(1) as f64 * tick_us;
+        self.claim_share = self.claim_ticks as f64 / self.router_ticks.max(1) as f64;
+        self
+    }
 }
 
 /// The grid before any routing: walls, reserved ends, free cells, and the walls
@@ -138,9 +163,9 @@ fn could_be_routed(maze: &Maze, request: usize, grid: &[u32], areas: &[u32]) -> 
         && near(from).any(|near| near == to || is_near(areas[near]))
 }
 
-pub(super) fn check(maze: &Maze, left: &Left) -> Result<Counts, String> {
+pub(super) fn check(maze: &Maze, left: &Left) -> Result<Found, String> {
     let mut expected = initial_grid(maze);
-    let mut routed = Counts::default();
+    let mut routed = Found::default();
     let name = |k: usize| {
         let [from, to] = maze.requests[k].map(|end| maze.size.place(end));
         format!("request {k}, {from:?} to {to:?}")
@@ -154,8 +179,8 @@ pub(super) fn check(maze: &Maze, left: &Left) -> Result<Counts, String> {
                 walk(maze, k, path, &mut expected)
                     .map_err(|what| format!("the path of {}, {what}", name(k)))?;
                 routed.routed += 1;
-                routed.cells += u64::from(cells);
-                routed.longest = routed.longest.max(cells.into());
+                routed.path_cells += u64::from(cells);
+                routed.longest_path = routed.longest_path.max(cells.into());
             }
             other => return Err(format!("the result of {}, is {other:#x}", name(k))),
         }
@@ -182,7 +207,8 @@ pub(super) fn check(maze: &Maze, left: &Left) -> Result<Counts, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
+    use crate::testing::{Spoils, has, refused, spoils};
+    use std::ops::Range;
 
     const SIZE: GridSize = GridSize { x: 4, y: 3, z: 2 };
 
@@ -210,7 +236,7 @@ mod tests {
 
     impl Left {
         /// The paths given; the requests without are unrouted.
-        fn of(paths: [&[u32]; 3]) -> Self {
+        fn of(paths: &[Vec<u32>; 3]) -> Self {
             let mut routing = Self {
                 grid: initial_grid(&maze()),
                 results: Vec::new(),
@@ -228,112 +254,79 @@ mod tests {
             routing
         }
 
-        fn check(&self) -> Result<Counts, String> {
-            check(&maze(), self)
+        fn right() -> Self {
+            Self::of(&[row(0), row(2), third()])
         }
 
-        #[track_caller]
-        fn refused(&self, parts: &str) {
-            has(&self.check().unwrap_err(), parts);
+        /// Leads the first path, or the second, by other cells in place of a range of its row.
+        fn reroute(&mut self, path: usize, range: Range<usize>, cells: &[u32]) {
+            let mut paths = [row(0), row(2), third()];
+            paths[path].splice(range, cells.iter().copied());
+            *self = Self::of(&paths);
+        }
+
+        fn wrong(&self) -> Option<String> {
+            check(&maze(), self).err()
         }
     }
 
-    const fn row(y: u32) -> [u32; 4] {
-        [at(0, y, 0), at(1, y, 0), at(2, y, 0), at(3, y, 0)]
+    fn row(y: u32) -> Vec<u32> {
+        (0..4).map(|x| at(x, y, 0)).collect()
     }
 
-    const THIRD: [u32; 3] = [at(0, 1, 0), at(1, 1, 0), at(1, 1, 1)];
-
-    /// A row with these cells in place of a range of it.
-    fn spliced(y: u32, range: std::ops::Range<usize>, cells: &[u32]) -> Vec<u32> {
-        let mut path = row(y).to_vec();
-        path.splice(range, cells.iter().copied());
-        path
+    fn third() -> Vec<u32> {
+        vec![at(0, 1, 0), at(1, 1, 0), at(1, 1, 1)]
     }
 
     #[test]
-    fn a_right_routing_is_accepted_and_counted() {
-        let routed = Left::of([&row(0), &row(2), &THIRD]).check();
-        let expected = Counts {
+    fn a_right_routing_is_accepted_and_counted_and_a_request_that_is_shut_in_may_be_unrouted() {
+        let expected = Found {
             routed: 3,
-            unrouted: 0,
-            cells: 11,
-            longest: 4,
+            path_cells: 11,
+            longest_path: 4,
+            ..Found::default()
         };
-        assert_eq!(routed, Ok(expected));
-    }
-
-    #[test]
-    fn a_request_may_be_unrouted_only_if_it_is_shut_in() {
+        assert_eq!(check(&maze(), &Left::right()), Ok(expected));
         // The first path's detour through the middle row leaves the third none.
-        let detour = spliced(0, 2..2, &row(1)[1..3]);
-        let shut = Left::of([&detour, &row(2), &[]]).check().unwrap();
+        let mut detour = row(0);
+        detour.splice(2..2, row(1)[1..3].iter().copied());
+        let shut = check(&maze(), &Left::of(&[detour, row(2), Vec::new()])).unwrap();
         assert_eq!((shut.routed, shut.unrouted), (2, 1));
-        Left::of([&row(0), &row(2), &[]]).refused("request 2 | has one in the final grid");
-        let said = "request 1 | (0, 2, 0) to (3, 2, 0) | has one";
-        Left::of([&row(0), &[], &THIRD]).refused(said);
     }
 
-    #[test]
-    fn wrong_paths_are_refused() {
-        // Which path has other cells than its row, where, and these; two paths through one cell,
-        // jumps, another end, a wall.
-        for (y, range, cells, said) in [
-            (0, 1..3, &row(1)[..], "request 0 | (0, 1, 0) | an end"),
-            (
-                2,
-                2..2,
-                &row(1)[1..3],
-                "request 2 | goes over (1, 1, 0), which is on path 1",
-            ),
-            (0, 2..3, &[], "jumps from (1, 0, 0) to (3, 0, 0)"),
-            (0, 3..4, &[], "from (0, 0, 0) to (2, 0, 0)"),
-            (
-                2,
-                1..1,
-                &[at(0, 2, 1), at(1, 2, 1)],
-                "(0, 2, 1), which is a wall",
-            ),
-        ] {
-            let path = spliced(y, range, cells);
-            let rows = (row(0), row(2));
-            let paths: [&[u32]; 2] = if y == 0 {
-                [&path, &rows.1]
-            } else {
-                [&rows.0, &path]
-            };
-            Left::of([paths[0], paths[1], &THIRD]).refused(said);
-        }
-        // From the last cell of a row to the first of the next is one on in
-        // memory, but for the wall between them.
-        let mut routing = Left::of([&row(0), &row(2), &THIRD]);
-        for outside in [at(3, 0, 0) + 1, u32::MAX] {
-            routing.paths[1] = outside;
-            routing.refused("which is not in the grid");
-        }
-    }
+    const SPOILS: Spoils<Left, 12> = spoils! {
+        // Two paths through one cell, jumps, another end, a wall.
+        |left| left.reroute(0, 1..3, &row(1)) => "request 0 | (0, 1, 0) | an end";
+        |left| left.reroute(1, 2..2, &row(1)[1..3]) =>
+            "request 2 | goes over (1, 1, 0), which is on path 1";
+        |left| left.reroute(0, 2..3, &[]) => "jumps from (1, 0, 0) to (3, 0, 0)";
+        |left| left.reroute(0, 3..4, &[]) => "from (0, 0, 0) to (2, 0, 0)";
+        |left| left.reroute(1, 1..1, &[at(0, 2, 1), at(1, 2, 1)]) => "(0, 2, 1), which is a wall";
+        // From the last cell of a row to the first of the next is one on in memory, but for the
+        // wall between them.
+        |left| left.paths[1] = at(3, 0, 0) + 1 => "not in the grid";
+        |left| left.paths[1] = u32::MAX => "not in the grid";
+        |left| left.results[1] = UNSETTLED => "request 1 | not settled";
+        |left| left.results[1] = ROOM as u32 + 1 => "request 1 | 0x9";
+        // A path that is in the grid, and requests that are said to have none.
+        |left| left.results[1] = UNROUTED => "(0, 2, 0) is on path 1 | an end";
+        |left| *left = Left::of(&[row(0), row(2), Vec::new()]) =>
+            "request 2 | has one in the final grid";
+        |left| left.reroute(1, 0..4, &[]) => "request 1 | (0, 2, 0) to (3, 2, 0) | has one";
+    };
 
     #[test]
-    fn every_change_of_a_single_cell_or_of_a_result_is_refused() {
-        let right = Left::of([&row(0), &row(2), &THIRD]);
+    fn wrong_paths_results_and_every_change_of_a_single_cell_are_refused() {
+        refused(SPOILS, Left::right, |left| left.wrong());
+        let right = Left::right();
         for at in 0..right.grid.len() {
             for word in [FREE, WALL, RESERVED, 1, 2, 3] {
                 if word != right.grid[at] {
                     let mut wrong = right.clone();
                     wrong.grid[at] = word;
-                    wrong.refused("cell ( | should be");
+                    has(&wrong.wrong().unwrap(), "cell ( | should be");
                 }
             }
-        }
-        for (result, said) in [
-            (UNSETTLED, "request 1 | not settled"),
-            (ROOM as u32 + 1, "request 1 | 0x9"),
-            // A path that is in the grid, and a request that is said to have none.
-            (UNROUTED, "(0, 2, 0) is on path 1 | an end"),
-        ] {
-            let mut wrong = right.clone();
-            wrong.results[1] = result;
-            wrong.refused(said);
         }
     }
 }

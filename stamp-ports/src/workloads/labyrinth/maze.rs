@@ -15,7 +15,6 @@
 //! A file that breaks off inside a line is found by its missing line break.
 
 use crate::error::{Error, Result};
-use crate::workloads::compare::Whole;
 use crate::workloads::input::{Lines, bad_input, quoted};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -41,7 +40,7 @@ pub struct Maze {
 }
 
 /// Refuses a grid without cells, or with more than can be numbered.
-fn check_size(size: GridSize) -> Whole<()> {
+fn check_size(size: GridSize) -> Result<(), String> {
     let GridSize { x, y, z } = size;
     wrong! {
         x == 0 || y == 0 || z == 0 =>
@@ -61,7 +60,7 @@ struct Reading {
 }
 
 impl Reading {
-    fn line(&mut self, words: &[&str], line: u64) -> Whole<()> {
+    fn line(&mut self, words: &[&str], line: u64) -> Result<(), String> {
         let Some((&code, numbers)) = words.split_first() else {
             return Ok(());
         };
@@ -98,7 +97,7 @@ impl Reading {
         Ok(())
     }
 
-    fn cell(&self, what: &str, [x, y, z]: [u32; 3]) -> Whole<u32> {
+    fn cell(&self, what: &str, [x, y, z]: [u32; 3]) -> Result<u32, String> {
         let Some((size, first)) = self.size else {
             return Err("the grid's size is not known yet: expected `d X Y Z` first".into());
         };
@@ -111,7 +110,7 @@ impl Reading {
     }
 
     /// The whole, or the line where it is wrong.
-    fn finish(self, lines: u64) -> std::result::Result<Maze, (u64, String)> {
+    fn finish(self, lines: u64) -> Result<Maze, (u64, String)> {
         let end = |what: &str| (lines.max(1), format!("the file ends here: expected {what}"));
         let (size, _) = self.size.ok_or_else(|| end("the grid's size, `d X Y Z`"))?;
         if self.requests.is_empty() {
@@ -139,7 +138,11 @@ impl Reading {
     }
 }
 
-fn read_numbers<const N: usize>(code: &str, words: &[&str], what: &str) -> Whole<[u32; N]> {
+fn read_numbers<const N: usize>(
+    code: &str,
+    words: &[&str],
+    what: &str,
+) -> Result<[u32; N], String> {
     wrong! {
         words.len() != N => "{} numbers after {code}: expected {N}, {what}", words.len();
     }

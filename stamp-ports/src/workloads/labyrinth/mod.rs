@@ -8,10 +8,9 @@
 
 use crate::numbers::digits3;
 use crate::workloads::prelude::*;
-use check::{Counts, Left, check, initial_grid};
+use check::{Found, Left, check, initial_grid};
 pub use input::{Claim, Drawn, GenerateOptions, Labyrinth, Options};
 pub use maze::Maze;
-use serde::Serialize;
 use stm_core::host;
 use stm_kernels::floor::labyrinth::CriticalSection;
 use stm_kernels::labyrinth::{
@@ -22,49 +21,6 @@ use stm_kernels::labyrinth::{
 mod check;
 mod input;
 mod maze;
-
-/// What the routers' clocks say of their claims.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Claims {
-    /// Claims: one for each path traced, cancelled ones included.
-    #[serde(rename = "claims")]
-    count: u64,
-    /// Ticks that they took, of all routers together.
-    claim_ticks: u64,
-    /// Ticks that the routers worked, together.
-    router_ticks: u64,
-    /// Microseconds of a claim, on average.
-    claim_us: f64,
-    /// The share of claims in the routers' time.
-    claim_share: f64,
-}
-
-impl Claims {
-    /// The router that worked longest worked for `time`.
-    fn of(clocks: &[u64], time: Duration) -> Self {
-        let routers = || clocks.chunks_exact(CLOCK_WORDS as usize);
-        let [claim_ticks, count, router_ticks] =
-            [0, 1, 2].map(|word| routers().map(|router| router[word]).sum::<u64>());
-        let longest = routers().map(|router| router[2]).max().unwrap_or(0);
-        let tick_us = time.as_secs_f64() * 1e6 / longest.max(1) as f64;
-        Self {
-            count,
-            claim_ticks,
-            router_ticks,
-            claim_us: claim_ticks as f64 / count.max(1) as f64 * tick_us,
-            claim_share: claim_ticks as f64 / router_ticks.max(1) as f64,
-        }
-    }
-}
-
-/// What a routing that was verified has.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-struct Routed {
-    #[serde(flatten)]
-    counts: Counts,
-    #[serde(flatten)]
-    claims: Claims,
-}
 
 pub struct Data<D: Device> {
     initial: Vec<u32>,
@@ -81,7 +37,7 @@ pub struct Data<D: Device> {
     /// The paths, made for the launches' sets.
     paths: Buffer<D, u32>,
     path_cells_max: u32,
-    routed: Routed,
+    routed: Found,
 }
 
 impl<D: Device> Data<D> {
@@ -167,17 +123,17 @@ impl Workload for Labyrinth {
     }
 
     fn remarks<D: Device>(&self, data: &Data<D>) -> Vec<(&'static str, String)> {
-        let Routed { counts, claims } = data.routed;
+        let routed = &data.routed;
         let mut remarks = Vec::new();
-        if counts.unrouted > 0 {
-            let all = of(counts.routed + counts.unrouted, "path");
+        if routed.unrouted > 0 {
+            let all = of(routed.routed + routed.unrouted, "path");
             remarks.push((
                 "Paths without a route, as others bar every way",
-                format!("{} of {all}", counts.unrouted),
+                format!("{} of {all}", routed.unrouted),
             ));
         }
-        if claims.count > 0 {
-            let [us, share] = [claims.claim_us, claims.claim_share * 100.0].map(digits3);
+        if routed.claims > 0 {
+            let [us, share] = [routed.claim_us, routed.claim_share * 100.0].map(digits3);
             remarks.push((
                 "One claim of a path, and the share of claims in the routers' time",
                 format!("{us} us ({share} %)"),
@@ -210,7 +166,7 @@ impl Workload for Labyrinth {
             routers: buffer(0, "the routers of labyrinth")?,
             paths: buffer(0, "the paths of labyrinth")?,
             path_cells_max: 0,
-            routed: Routed::default(),
+            routed: Found::default(),
             initial,
         })
     }
@@ -220,25 +176,21 @@ impl Workload for Labyrinth {
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         data.grid.upload(&data.initial)?;
         data.results.clear()?;
-        data.routed = Routed::default();
+        data.routed = Found::default();
         data.clocks.clear()?;
         data.time = Duration::ZERO;
         Ok(data.next.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
         let left = Left {
             grid: data.grid.download()?,
             results: data.results.download()?,
             paths: data.paths.download()?,
             room: data.path_cells_max as usize,
         };
-        let checked = check(&self.maze, &left);
-        if let Ok(counts) = checked {
-            let claims = Claims::of(&data.clocks.download()?, data.time);
-            data.routed = Routed { counts, claims };
-        }
-        Ok(checked.err())
+        data.routed = check(&self.maze, &left)?.with_claims(&data.clocks.download()?, data.time);
+        Ok(())
     }
 
     kernels! {
@@ -269,62 +221,50 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
-    use crate::workloads::launcher::tests::ran;
-    use stm_core::algorithm::HvSorting;
+    use crate::testing::{Spoils, has, spoils};
+    use crate::workloads::launcher::tests::{change, left, spoilt};
     use stm_core::host::Cpu;
     use stm_kernels::labyrinth::{FREE, GridSize, cell_of_path};
 
-    fn routed() -> (Labyrinth, Data<Cpu>) {
+    /// How a single cell or result is refused, the tests of the checks say.
+    #[test]
+    fn what_a_kernel_left_is_refused_with_another_cell_or_result_and_put_back_for_another_run() {
         let size = GridSize { x: 9, y: 8, z: 2 };
         let labyrinth = Labyrinth {
             maze: Maze::generate(2, size, 8, 12).unwrap(),
             file: None,
             claim: Claim::Warp,
         };
-        let cpu = Cpu::new();
-        let mut data = labyrinth.prepare(&cpu, 0, 8).unwrap();
-        labyrinth.reset(&mut data).unwrap();
-        let done = ran::<HvSorting, _>(&labyrinth, &cpu, &mut data, ((2, 3), 8));
-        let commits = done.statistics.commits;
-        let expected = labyrinth.commits_expected(&data, 8).unwrap();
-        assert_eq!(commits, expected);
-        assert_eq!(labyrinth.verify(&mut data, 8).unwrap(), None);
-        let Routed { counts, claims } = data.routed;
-        assert!(counts.routed > 4 && claims.count >= counts.routed);
-        assert!(claims.claim_ticks > 0 && claims.claim_ticks < claims.router_ticks);
-        (labyrinth, data)
-    }
-
-    /// How a single cell or result is refused, the tests of the checks say.
-    #[test]
-    fn what_a_kernel_left_is_refused_with_another_cell_or_result_and_put_back_for_another_run() {
-        let (labyrinth, mut data) = routed();
-        let refused = |data: &mut Data<Cpu>, said: &str| {
-            has(&labyrinth.verify(data, 8).unwrap().expect("refused"), said);
+        let spoils: Spoils<Data<Cpu>, 2> = spoils! {
+            |data| {
+                change!(data.results, |results| {
+                    *results.iter_mut().find(|r| **r != UNROUTED).unwrap() -= 1;
+                });
+            } => "the path of request";
+            |data| {
+                change!(data.grid, |grid| {
+                    *grid.iter_mut().find(|word| **word == FREE).unwrap() = cell_of_path(3);
+                });
+            } => "should be free";
         };
-        let mut results = data.results.download().unwrap();
-        let routed = results.iter().position(|&r| r != UNROUTED).unwrap();
-        results[routed] -= 1;
-        data.results.upload(&results).unwrap();
-        refused(&mut data, "the path of request");
-        results[routed] += 1;
-        data.results.upload(&results).unwrap();
-        let mut grid = data.grid.download().unwrap();
-        let at = grid.iter().position(|&word| word == FREE).unwrap();
-        grid[at] = cell_of_path(3);
-        data.grid.upload(&grid).unwrap();
-        refused(&mut data, "should be free");
+        spoilt(&labyrinth, 0, ((2, 3), 8), spoils);
+        let mut data = left(&labyrinth, 0, ((2, 3), 8));
+        labyrinth.verify(&mut data, 8).unwrap();
+        let found = data.routed;
+        assert!(found.routed > 4 && found.claims >= found.routed);
+        assert!(found.claim_ticks > 0 && found.claim_ticks < found.router_ticks);
         labyrinth.reset(&mut data).unwrap();
         assert_eq!(data.grid.download().unwrap(), initial_grid(&labyrinth.maze));
-        refused(&mut data, "not settled");
+        let error = labyrinth.verify(&mut data, 8).unwrap_err();
+        has(&error.to_string(), "not settled");
     }
 
     #[test]
     fn claims_have_their_share_of_the_routers_time() {
         // 400 ticks in 800 us: 2 us a tick, 8 ticks a claim.
-        let claims = Claims::of(&[30, 2, 100, 10, 3, 400], Duration::from_micros(800));
-        assert_eq!((claims.count, claims.claim_ticks), (5, 40));
-        assert!((claims.claim_us - 16.0).abs() < 1e-9 && (claims.claim_share - 0.08).abs() < 1e-9);
+        let clocks = [30, 2, 100, 10, 3, 400];
+        let found = Found::default().with_claims(&clocks, Duration::from_micros(800));
+        assert_eq!((found.claims, found.claim_ticks), (5, 40));
+        assert!((found.claim_us - 16.0).abs() < 1e-9 && (found.claim_share - 0.08).abs() < 1e-9);
     }
 }

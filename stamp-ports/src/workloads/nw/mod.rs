@@ -156,17 +156,17 @@ impl Workload for Nw {
         Ok(data.cells.upload(&data.border)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
         let found = data.cells.download()?;
         let wrong = first_difference(&found, &data.expected);
-        Ok(wrong.map(|(at, found, expected, more)| {
+        wrong.map_or(Ok(()), |(at, found, expected, more)| {
             let (row, column) = (at / self.side(), at % self.side());
             let shown = |word: u32| score(word).map_or("nothing".into(), |s| s.to_string());
             let (found, expected) = (shown(found), shown(expected));
-            format!(
+            Err(Error::Wrong(format!(
                 "row {row}, column {column} has {found}, not {expected}, and {more} more are wrong"
-            )
-        }))
+            )))
+        })
     }
 
     kernels! {

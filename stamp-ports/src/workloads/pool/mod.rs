@@ -2,7 +2,7 @@
 
 use crate::workloads::plain::PlainNodes;
 use crate::workloads::prelude::*;
-use stm_core::host::{Error as HostError, Pool as Nodes};
+use stm_core::host::Pool as Nodes;
 use stm_kernels::floor::plain::nodes;
 use stm_kernels::floor::pool::CriticalSection;
 use stm_kernels::pool::{Pool as PoolKernel, PoolWork};
@@ -62,12 +62,8 @@ impl Workload for Pool {
         Ok(data.pool.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
-        match data.pool.check(transactions.min(data.lanes)) {
-            Ok(()) => Ok(None),
-            Err(wrong @ HostError::PoolCount { .. }) => Ok(Some(wrong.to_string())),
-            Err(error) => Err(error.into()),
-        }
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
+        whole(data.pool.check(transactions.min(data.lanes)))
     }
 
     kernels! {
@@ -105,12 +101,11 @@ fn nodes<D: Device + 'static>() -> Uses<Pool, Sections<D>, PoolWork<nodes::Nodes
             |_, (nodes, _)| nodes.clear(),
             // Each lane that ran a transaction holds the node of its last one.
             |_, (nodes, lanes), transactions| {
-                let expected = transactions.min(*lanes);
-                Ok(match nodes.taken()? {
-                    Err(wrong) => Some(wrong),
-                    Ok(taken) => (taken.len() as u64 != expected)
-                        .then(|| format!("{} nodes are taken, not {expected}", taken.len())),
-                })
+                let (expected, taken) = (transactions.min(*lanes), nodes.taken()?.len());
+                wrong! {
+                    taken as u64 != expected => "{taken} nodes are taken, not {expected}";
+                }
+                Ok(())
             },
         )
     }

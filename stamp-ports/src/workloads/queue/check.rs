@@ -12,7 +12,6 @@
 //! - the positions of one lane's values rise in the order of its operations, and so
 //!   do those of what it took.
 
-use std::mem::replace;
 use stm_kernels::queue::{APPENDED, QueuePlan, TAKEN};
 
 #[derive(Clone, Debug)]
@@ -27,93 +26,79 @@ pub(super) struct Left {
     pub(super) ring: Vec<u32>,
 }
 
-/// No value: values are transactions' numbers plus 1.
-const NONE: u32 = 0;
-
 pub(super) fn check(left: &Left) -> Result<(), String> {
-    let [taken, appended] = [TAKEN, APPENDED].map(|k| left.counts[k as usize]);
+    let ([taken, appended], places) = (
+        [TAKEN, APPENDED].map(|k| left.counts[k as usize]),
+        left.ring.len(),
+    );
     let waiting = appended.checked_sub(taken);
     wrong! {
-        waiting.is_none_or(|waiting| waiting as usize > left.ring.len()) =>
-            "{appended} values were appended and {taken} taken, of a queue of {} places",
-            left.ring.len();
+        waiting.is_none_or(|waiting| waiting as usize > places) =>
+            "{appended} values were appended and {taken} taken, of a queue of {places} places";
         appended as usize > left.results.len() =>
             "{appended} values were appended by {} operations", left.results.len();
     }
-    let mut queue = vec![NONE; appended as usize];
-    let mut noted = 0;
-    for (i, position, value) in done(left, true) {
-        let expected = QueuePlan::value(i);
+    let (by, taken_by) = (
+        positions(left, true, appended)?,
+        positions(left, false, taken)?,
+    );
+    let noted = by.iter().flatten().count();
+    wrong! {
+        noted != by.len() => "{noted} operations appended a value, and the queue counts {appended}";
+    }
+    for (position, (i, value)) in by.into_iter().flatten().enumerate() {
+        let (expected, found) = (QueuePlan::value(i), left.ring[position % places]);
         wrong! {
             value != expected => "operation {i} appended {value}, and its value is {expected}";
-            position >= appended =>
-                "operation {i} appended at position {position}, and {appended} values were \
-                 appended";
         }
-        let other = replace(&mut queue[position as usize], value);
-        wrong! {
-            other != NONE =>
-                "operations {} and {i} both appended at position {position}", other - 1;
-        }
-        noted += 1;
-    }
-    wrong! {
-        noted != appended => "{noted} operations appended a value, and the queue counts {appended}";
-    }
-    let mut by = vec![None; taken as usize];
-    for (i, position, value) in done(left, false) {
-        wrong! {
-            position >= taken =>
-                "operation {i} took from position {position}, and {taken} values were taken";
-        }
-        if let Some(other) = by[position as usize].replace(i) {
-            return Err(format!(
-                "operations {other} and {i} both took the value at position {position}"
-            ));
-        }
-        let expected = queue[position as usize];
-        wrong! {
-            value != expected =>
-                "operation {i} took {value} from position {position}, where {expected} was \
-                 appended";
-        }
-    }
-    if let Some(position) = by.iter().position(Option::is_none) {
-        return Err(format!(
-            "the value at position {position} is gone, and no operation took it"
-        ));
-    }
-    for position in taken..appended {
-        let (place, value) = (
-            position as usize % left.ring.len(),
-            queue[position as usize],
-        );
-        let found = left.ring[place];
-        wrong! {
-            found != value =>
-                "the value at position {position}, which nobody took, is {found}, not {value}";
-        }
-    }
-    in_order(left, true).and_then(|()| in_order(left, false))
-}
-
-/// Checks that the positions of each lane rise: of what it appended, or took.
-fn in_order(left: &Left, producers: bool) -> Result<(), String> {
-    let lanes = left.lanes.max(1).min(left.results.len().max(1) as u64);
-    let mut last = vec![None; lanes as usize];
-    for (i, position, _) in done(left, producers) {
-        let of_lane = &mut last[(i % lanes) as usize];
-        if let Some((before, earlier)) = of_lane.replace((i, position))
-            && earlier >= position
-        {
-            let what = ["took from", "appended at"][usize::from(producers)];
-            return Err(format!(
-                "operation {i} {what} position {position}, and operation {before} of the same \
-                 lane, before it, at {earlier}"
-            ));
+        match taken_by.get(position) {
+            Some(Some((taker, took))) => wrong! {
+                *took != value =>
+                    "operation {taker} took {took} from position {position}, where {value} was \
+                     appended";
+            },
+            Some(None) => wrong! {
+                true => "the value at position {position} is gone, and no operation took it";
+            },
+            None => wrong! {
+                found != value =>
+                    "the value at position {position}, which nobody took, is {found}, not {value}";
+            },
         }
     }
     Ok(())
+}
+
+/// Returns for each of so many positions which operation of a role was there, and its value. The
+/// positions of each lane must rise.
+fn positions(left: &Left, producers: bool, count: u32) -> Result<Vec<Option<(u64, u32)>>, String> {
+    let (what, at, both) = if producers {
+        ("appended", "appended at", "appended at")
+    } else {
+        ("taken", "took from", "took the value at")
+    };
+    let lanes = left.lanes.max(1).min(left.results.len().max(1) as u64);
+    let (mut last, mut all) = (vec![None; lanes as usize], vec![None; count as usize]);
+    for (i, position, value) in done(left, producers) {
+        wrong! {
+            position >= count =>
+                "operation {i} {at} position {position}, and {count} values were {what}";
+        }
+        if let Some((other, _)) = all[position as usize].replace((i, value)) {
+            return Err(format!(
+                "operations {other} and {i} both {both} position {position}"
+            ));
+        }
+        if let Some((before, earlier)) = last[(i % lanes) as usize].replace((i, position))
+            && earlier >= position
+        {
+            return Err(format!(
+                "operation {i} {at} position {position}, and operation {before} of the same lane, \
+                 before it, at {earlier}"
+            ));
+        }
+    }
+    Ok(all)
 }
 
 /// The operations of a role that got something done: number, position and value.
@@ -128,101 +113,74 @@ fn done(left: &Left, producers: bool) -> impl Iterator<Item = (u64, u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, refused};
-    use crate::workloads::launcher::tests::ran;
-    use crate::workloads::queue::Queue;
+    use crate::testing::{Spoils, spoils};
+    use crate::workloads::launcher::tests::{change, left, spoilt};
+    use crate::workloads::queue::{Data, Queue};
     use crate::workloads::workload::Workload;
-    use stm_core::algorithm::Cgl;
     use stm_core::host::Cpu;
-    use stm_kernels::queue::done as noted;
+    use stm_kernels::queue::{Roles, done as noted};
 
-    const PLACES: usize = 4;
+    const QUEUE: Queue = Queue {
+        places: 4,
+        producers_percent: 60,
+        operations: 250,
+        roles: Roles::Drawn,
+    };
 
-    impl Left {
-        /// What operations one after the other leave.
-        fn after(operations: u64) -> Self {
-            let of = Queue {
-                places: PLACES as u32,
-                producers_percent: 60,
-                ..Queue::default()
-            };
-            let cpu = Cpu::new();
-            let mut data = of.prepare(&cpu, 9, operations).unwrap();
-            ran::<Cgl, _>(&of, &cpu, &mut data, ((1, 1), operations));
-            let lanes = 3;
-            Self {
-                lanes,
-                ..data.left(operations).unwrap()
-            }
-        }
-
-        /// The numbers of the operations of a role that got something done.
-        fn done(&self, producers: bool) -> Vec<usize> {
-            done(self, producers).map(|(i, ..)| i as usize).collect()
-        }
+    /// The numbers of the operations of a role that got something done.
+    fn numbers(data: &Data<Cpu>, producers: bool) -> Vec<usize> {
+        let left = data.left(250).unwrap();
+        done(&left, producers).map(|(i, ..)| i as usize).collect()
     }
 
     #[test]
     fn a_right_queue_is_accepted_also_one_that_is_full_or_empty() {
         for operations in [0, 1, 50, 500] {
-            let queue = Left::after(operations);
-            assert_eq!(check(&queue), Ok(()));
-            assert!(operations < 500 || queue.results.contains(&0), "never full");
+            let mut data = left(&QUEUE, 9, ((1, 3), operations));
+            QUEUE.verify(&mut data, operations).unwrap();
+            assert!(operations < 500 || data.refused > Some(0), "never full");
         }
     }
 
     /// What operations may have done wrong, and what is said of it.
-    const SPOILS: Spoils<Left, 6> = [
-        (
-            |queue| {
-                let gone = queue.done(false)[7];
-                queue.results[gone] = 0;
-            },
-            "is gone, and no operation took it",
-        ),
-        (
-            |queue| {
-                let takers = queue.done(false);
-                queue.results[takers[8]] = queue.results[takers[7]];
-            },
-            "both took the value at position",
-        ),
+    const SPOILS: Spoils<Data<Cpu>, 6> = spoils! {
+        |data| {
+            let gone = numbers(data, false)[7];
+            change!(data.results, |results| results[gone] = 0);
+        } => "is gone, and no operation took it";
+        |data| {
+            let takers = numbers(data, false);
+            change!(data.results, |results| results[takers[8]] =
+                results[takers[7]]);
+        } => "both took the value at position";
         // Two values in the wrong order.
-        (
-            |queue| {
-                let takers = queue.done(false);
-                let (a, b) = (queue.results[takers[4]], queue.results[takers[5]]);
-                queue.results[takers[4]] = noted((a >> 32) as u32, b as u32);
-                queue.results[takers[5]] = noted((b >> 32) as u32, a as u32);
-            },
-            "where",
-        ),
+        |data| {
+            let takers = numbers(data, false);
+            change!(data.results, |results| {
+                let (a, b) = (results[takers[4]], results[takers[5]]);
+                results[takers[4]] = noted((a >> 32) as u32, b as u32);
+                results[takers[5]] = noted((b >> 32) as u32, a as u32);
+            });
+        } => "where";
         // An append that was lost under another.
-        (
-            |queue| {
-                let producers = queue.done(true);
-                let position = queue.results[producers[3]] >> 32;
-                let value = queue.results[producers[4]] & u64::from(u32::MAX);
-                queue.results[producers[4]] = position << 32 | value;
-            },
-            "both appended at position",
-        ),
-        (
-            |queue| {
-                let place = queue.counts[0] as usize % PLACES;
-                queue.ring[place] += 1;
-            },
-            "which nobody took",
-        ),
-        (|queue| queue.counts[1] += 1, "and the queue counts"),
-    ];
+        |data| {
+            let producers = numbers(data, true);
+            change!(data.results, |results| {
+                let (over, lost) = (results[producers[3]], results[producers[4]]);
+                results[producers[4]] = noted((over >> 32) as u32, lost as u32);
+            });
+        } => "both appended at position";
+        |data| {
+            let [taken, appended] = data.left(0).unwrap().counts;
+            assert_ne!(taken, appended, "nobody waits");
+            change!(data.ring, |ring| ring[taken as usize % 4] += 1);
+        } => "which nobody took";
+        |data| change!(data.counts, |counts| counts[1] += 1) => "and the queue counts";
+    };
 
     #[test]
     fn what_was_lost_came_twice_or_in_the_wrong_order_is_refused() {
-        // One with values that nobody took.
-        let waits = |queue: &Left| queue.counts[0] != queue.counts[1];
-        let right = || (200..300).map(Left::after).find(waits).unwrap();
-        refused(SPOILS, right, |queue| check(&queue).err());
+        spoilt(&QUEUE, 9, ((1, 1), 250), SPOILS);
     }
 
     #[test]
@@ -234,7 +192,7 @@ mod tests {
             results: vec![noted(1, value(0)), noted(0, value(1))],
             counts: [0, 2],
             ring: vec![value(1), value(0)],
-            ..Left::after(0)
+            ..left(&QUEUE, 9, ((1, 1), 0)).left(0).unwrap()
         };
         left.plan.producers_percent = 100;
         assert!(check(&left).unwrap_err().contains("of the same lane"));

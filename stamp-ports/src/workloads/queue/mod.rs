@@ -168,10 +168,10 @@ impl Workload for Queue {
         Ok(data.results.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
         let left = data.left(transactions)?;
         data.refused = Some(left.results.iter().filter(|&&r| r == 0).count() as u64);
-        Ok(check(&left).err())
+        Ok(check(&left)?)
     }
 
     fn observed<D: Device>(&self, data: &Data<D>) -> Observed {

@@ -9,7 +9,7 @@
 //! Without transactions it is measured without synchronisation, by atomic additions, and as
 //! critical sections.
 
-use crate::workloads::compare::{SharedWords, differing, in_ranges};
+use crate::workloads::compare::{SharedWords, in_ranges, same};
 use crate::workloads::prelude::*;
 use stm_core::{Element, TArray};
 use stm_kernels::draw::draw;
@@ -199,9 +199,8 @@ impl Workload for Ra {
         data.array.upload(&self.initial(data.seed))
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
-        let (wrong, halves) = self.difference(data, transactions)?;
-        Ok(halves.map(torn).or(wrong))
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
+        self.compare(data, transactions, Elements::download)
     }
 
     kernels! {
@@ -221,19 +220,18 @@ impl Ra {
             .collect()
     }
 
-    /// Returns what is wrong with the array, if anything, and its first word whose halves do not
-    /// belong together.
-    fn difference<D: Device>(
+    /// Compares the array with a replay.
+    fn compare<D: Device>(
         &self,
         data: &mut Data<D>,
         transactions: u64,
-    ) -> Result<(Option<String>, Option<usize>)> {
-        let (seed, (found, halves)) = (data.seed, data.array.download()?);
+        download: fn(&Elements<D, u32>) -> Result<Vec<u32>>,
+    ) -> Result<()> {
+        let (seed, found) = (data.seed, download(&data.array)?);
         let replay = || self.replay(seed, transactions);
         let expected = expected(&mut data.expected, transactions, replay);
         let sum = |words: &[u32]| words.iter().fold(0u32, |sum, w| sum.wrapping_add(*w));
-        let wrong = differing(("word", "is"), &found, expected, sum);
-        Ok((wrong, halves))
+        same(("word", "is"), &found, expected, sum)
     }
 
     /// The array after all of `transactions`.
@@ -272,7 +270,7 @@ fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, Params<u64>, D> {
             form: Form::Wide,
             ..*of
         },
-        verify: |of, data, transactions| Ok(of.difference(data, transactions)?.0),
+        verify: |of, data, transactions| of.compare(data, transactions, Elements::low_halves),
         ..Uses::own(|of: &Ra, _, data: &mut Data<_>, n, launch| {
             launch(of.plain(data, n, data.array.wide::<Cgl>()))
         })
@@ -300,43 +298,29 @@ impl Ra {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, refused};
+    use crate::testing::{Spoils, spoils};
+    use crate::workloads::launcher::tests::{change, spoilt};
     use stm_core::host::{Cpu, Launch, Stm, StmConfig};
 
     const RA: Ra = Ra::of(1000, 8, 6);
     const SEED: u64 = 7;
 
-    /// What is wrong with an array after 50 transactions.
-    fn wrong(array: &[u32]) -> Option<String> {
-        let mut data = RA.prepare(&Cpu::new(), SEED, 50).unwrap();
-        data.array.upload(array).unwrap();
-        let wrong = RA.verify(&mut data, 50).unwrap();
-        // The kept expectation is replaced.
-        assert!(RA.verify(&mut data, 51).unwrap().is_some());
-        wrong
-    }
-
     #[test]
     fn a_right_array_is_accepted_and_a_wrong_one_refused_also_if_the_total_is_right() {
-        let right = || RA.replay(SEED, 50);
-        assert_eq!(wrong(&right()), None);
         let sum = |a: &[u32]| a.iter().fold(0u32, |s, w| s.wrapping_add(*w));
-        assert_eq!(sum(&RA.initial(SEED)), sum(&right()));
-        let spoils: Spoils<Vec<u32>, 3> = [
-            (
-                |array| array[999] = array[999].wrapping_add(1),
-                "word 999 is | 0 more | the total is",
-            ),
-            (
-                |array| {
-                    array[1] = array[1].wrapping_add(5);
-                    array[2] = array[2].wrapping_sub(5);
-                },
-                "the total is right",
-            ),
-            (|array| *array = RA.replay(SEED, 49), "more words differ"),
-        ];
-        refused(spoils, right, |array| wrong(&array));
+        assert_eq!(sum(&RA.initial(SEED)), sum(&RA.replay(SEED, 50)));
+        let spoils: Spoils<Data<Cpu>, 3> = spoils! {
+            |data| change!(data.array, |words| words[999] = words[999].wrapping_add(1)) =>
+                "word 999 is | 0 more | the total is";
+            |data| {
+                change!(data.array, |words| {
+                    words[1] = words[1].wrapping_add(5);
+                    words[2] = words[2].wrapping_sub(5);
+                });
+            } => "the total is right";
+            |data| data.array.upload(&RA.replay(SEED, 49)).unwrap() => "more words differ";
+        };
+        spoilt(&RA, SEED, ((2, 3), 50), spoils);
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Sorted: all threads insert into one sorted list with entry points, by transactions or
 //! under locks.
 
-use super::compare::{Whole, whole};
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
 use stm_kernels::draw::{below, draw};
@@ -48,26 +47,25 @@ impl Sorted {
         keys
     }
 
-    /// Returns what is wrong with a list, if anything: it must have every key once, in
-    /// their order, with its value.
-    fn wrong(keys: &[u32], found: impl IntoIterator<Item = (u32, u32)>) -> Option<String> {
+    /// Checks a list: it must have every key once, in their order, with its value.
+    fn judge(keys: &[u32], found: impl IntoIterator<Item = (u32, u32)>) -> Result<()> {
         let mut right: Vec<(u32, u32)> = keys.iter().copied().zip((0..).map(value)).collect();
         right.sort_unstable();
         let found: Vec<(u32, u32)> = found.into_iter().collect();
-        if let Some((at, (key, value), (right_key, right_value), _)) =
-            first_difference(&found, &right)
+        for (at, (&(key, value), &(right_key, right_value))) in found.iter().zip(&right).enumerate()
         {
-            return Some(format!(
-                "entry {at} is key {key} with value {value}, not key {right_key} with value \
-                 {right_value}"
-            ));
+            wrong! {
+                (key, value) != (right_key, right_value) =>
+                    "entry {at} is key {key} with value {value}, not key {right_key} with value \
+                     {right_value}";
+            }
         }
         let (n, right) = (found.len(), right.len());
         wrong! {
             n < right => "the list has {n} entries and not {right}";
             n > right => "the list has more than {right} entries";
         }
-        None
+        Ok(())
     }
 }
 
@@ -170,9 +168,8 @@ impl Workload for Sorted {
         Ok(data.list.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Verdict {
-        let found = whole(data.list.download())?;
-        Ok(found.map_or_else(Some, |found| Self::wrong(&data.keys_host, found)))
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
+        Self::judge(&data.keys_host, whole(data.list.download())?)
     }
 
     kernels! {
@@ -209,18 +206,18 @@ fn nodes_of(of: &Sorted) -> u64 {
     u64::from(of.entry_points) + u64::from(of.keys)
 }
 
-/// Returns the entries of a list in the order of its links, or what is wrong with them.
-fn entries(nodes: &[u64], values: &[u32], entry_points: usize) -> Whole<Vec<(u32, u32)>> {
+/// Returns the entries of a list in the order of its links.
+fn entries(nodes: &[u64], values: &[u32], entry_points: usize) -> Result<Vec<(u32, u32)>> {
     let mut found = Vec::new();
     for entry_point in 0..entry_points {
         let (_, mut next) = node_parts(nodes[entry_point]);
         while next != 0 {
             let node = next as usize;
             let (Some(&word), Some(&value)) = (nodes.get(node), values.get(node)) else {
-                return Err(format!("a link leads to node {node}, which is none"));
+                return Err(format!("a link leads to node {node}, which is none").into());
             };
-            if found.len() == nodes.len() {
-                return Err("the links lead in a circle".into());
+            wrong! {
+                found.len() == nodes.len() => "the links lead in a circle";
             }
             let (key, after) = node_parts(word);
             found.push((key, value));
@@ -249,8 +246,8 @@ fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
         },
         |of, data, _| {
             let (nodes, values) = (data.nodes.download()?, data.values.download()?);
-            let found = entries(&nodes, &values, of.entry_points as usize);
-            Ok(found.map_or_else(Some, |found| Sorted::wrong(&data.keys_host, found)))
+            let found = entries(&nodes, &values, of.entry_points as usize)?;
+            Sorted::judge(&data.keys_host, found)
         },
     )
 }
@@ -266,8 +263,7 @@ where
     Under<TLocks<K>, SortedList, H>: Kernel<Params = Params<TLocks<K>, SortedList>>,
 {
     let locks = ("the list's locks", locks);
-    let kind_and_name = (Excluding, name);
-    locked().excluded::<Under<TLocks<K>, SortedList, H>>(of, kind_and_name, ONE_EACH, locks)
+    locked().under::<Under<TLocks<K>, SortedList, H>, _>(of, name, ONE_EACH, locks)
 }
 
 #[cfg(test)]
@@ -284,8 +280,9 @@ mod tests {
         let keys = of.keys(7);
         let mut list: Vec<(u32, u32)> = keys.iter().copied().zip((0..).map(value)).collect();
         list.sort_unstable();
-        assert_eq!(Sorted::wrong(&keys, list.clone()), None);
-        let wrong = |list: Vec<(u32, u32)>| Sorted::wrong(&keys, list).unwrap();
+        Sorted::judge(&keys, list.clone()).unwrap();
+        let judge = |list: Vec<(u32, u32)>| Sorted::judge(&keys, list);
+        let wrong = |list| judge(list).unwrap_err().to_string();
         assert_eq!(
             wrong(list[..99].to_vec()),
             "the list has 99 entries and not 100"
@@ -312,10 +309,11 @@ mod tests {
         // Two entry points, and nodes 2 and 3 behind the first.
         let mut nodes = [node_word(0, 2), 0, node_word(5, 3), node_word(8, 0)];
         let values = [0, 0, 50, 80];
-        assert_eq!(entries(&nodes, &values, 2), Ok(vec![(5, 50), (8, 80)]));
-        nodes[3] = node_word(8, 2);
-        assert!(entries(&nodes, &values, 2).unwrap_err().contains("circle"));
-        nodes[3] = node_word(8, 9);
-        assert!(entries(&nodes, &values, 2).unwrap_err().contains("node 9"));
+        assert_eq!(entries(&nodes, &values, 2).unwrap(), [(5, 50), (8, 80)]);
+        for (next, said) in [(2, "circle"), (9, "node 9")] {
+            nodes[3] = node_word(8, next);
+            let error = entries(&nodes, &values, 2).unwrap_err();
+            assert!(error.to_string().contains(said));
+        }
     }
 }

@@ -23,12 +23,10 @@
 //! That the containers are whole, that no node was lost, and that a list has no
 //! record twice, `download` checks.
 
-use crate::workloads::compare::{Whole, in_ranges};
+use crate::workloads::compare::in_ranges;
 use serde::Serialize;
 use std::array::from_fn;
-use std::ops::Range;
-use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicI64, AtomicU8, AtomicU32};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use stm_kernels::vacation::{
     CUSTOMERS, FLIGHTS, Note, PLACES_AN_UPDATE, Price, Resource, TABLES, Task, VacationPlan,
     VacationTransaction, record_key, record_of, reservation_digest,
@@ -72,17 +70,14 @@ impl Left {
         for (key, value) in records {
             let (table, id) = record_of(key);
             // The upper two bits of a key, so one of four.
-            match tables[table as usize].get_mut((id as usize).wrapping_sub(1)) {
-                Some(there) => *there = Some(value),
-                None if table == CUSTOMERS => {
-                    foreign = Some(format!("there is a customer {id}, whom nobody can add"));
-                }
-                None => {
-                    foreign = Some(format!(
-                        "there is {}, which nobody can add",
-                        name(table, id)
-                    ));
-                }
+            if let Some(there) = tables[table as usize].get_mut((id as usize).wrapping_sub(1)) {
+                *there = Some(value);
+            } else {
+                let who = match table {
+                    CUSTOMERS => format!("a customer {id}, whom"),
+                    _ => format!("{}, which", name(table, id)),
+                };
+                foreign = Some(format!("there is {who} nobody can add"));
             }
         }
         Self {
@@ -95,114 +90,101 @@ impl Left {
     }
 
     /// Returns the counts, or what is wrong, on one line.
-    pub(super) fn check(&self) -> Whole<Found> {
+    pub(super) fn check(&self) -> Result<Found, String> {
         let books = Books::new(&self.plan);
         let tasks = self.notes.len() as u64;
-        let relations = u64::from(self.plan.relations());
-        all(tasks, |tasks| self.enter(&books, tasks))?;
-        if let Some(foreign) = &self.foreign {
-            return Err(foreign.clone());
-        }
-        all(tasks, |tasks| self.check_prices(&books, tasks))?;
-        // Ranges of the numbers of customers and of records, less one.
-        all(relations, |ids| self.check_customers(&books, ids))?;
-        all(relations, |ids| self.check_records(&books, ids))?;
+        let ids = self.plan.relations();
+        each(tasks, |task| self.enter(&books, task))?;
+        self.foreign.clone().map_or(Ok(()), Err)?;
+        each(tasks, |task| self.check_prices(&books, task))?;
+        each(ids.into(), |i| self.check_customer(&books, i as u32 + 1))?;
+        each(ids.into(), |i| {
+            (0..TABLES).try_for_each(|table| self.check_record(&books, table, i as u32 + 1))
+        })?;
         Ok(books.found())
     }
 
-    fn tasks(&self, range: Range<u64>) -> impl Iterator<Item = (u64, VacationTransaction, Note)> {
-        range.map(|i| {
-            let note = Note::from_bits(self.notes[i as usize]);
-            (i, self.plan.transaction(i), note)
-        })
+    fn task(&self, i: u64) -> (VacationTransaction, Note) {
+        let note = Note::from_bits(self.notes[i as usize]);
+        (self.plan.transaction(i), note)
     }
 
-    fn enter(&self, books: &Books, tasks: Range<u64>) -> Whole<()> {
-        for (i, me, note) in self.tasks(tasks) {
+    fn enter(&self, books: &Books, i: u64) -> Result<(), String> {
+        let (me, note) = self.task(i);
+        wrong! {
+            note == Note::DISAGREEMENT =>
+                "task {i} cancelled reservations of customer {}, and one was of no record that has \
+                 reserved places", me.customer;
+            me.task == Task::Delete && note.deleted().is_none() && note != Note::NOTHING =>
+                "task {i} deleted nobody and noted {:#x}", note.bits();
+        }
+        let (told, same) = match me.task {
+            Task::Reserve => ("reserve", books.reserve(&me, note)),
+            Task::Update => ("update", books.update(&me, note)),
+            Task::Delete => ("delete", Some(books.delete(me.customer, note))),
+        };
+        wrong! {
+            same != Some(note) =>
+                "task {i} was to {told} and noted {:#x}, which it cannot have done", note.bits();
+        }
+        Ok(())
+    }
+
+    /// Checks that what a task paid were prices of the records.
+    fn check_prices(&self, books: &Books, i: u64) -> Result<(), String> {
+        let (me, note) = self.task(i);
+        for (table, query, price) in reservations(note).filter(|_| me.task == Task::Reserve) {
+            let id = me.query(query).id;
             wrong! {
-                note == Note::DISAGREEMENT =>
-                    "task {i} cancelled reservations of customer {}, and one was of no record that \
-                     has reserved places", me.customer;
-                me.task == Task::Delete && note.deleted().is_none() && note != Note::NOTHING =>
-                    "task {i} deleted nobody and noted {:#x}", note.bits();
-            }
-            let (told, same) = match me.task {
-                Task::Reserve => ("reserve", books.reserve(&me, note)),
-                Task::Update => ("update", books.update(&me, note)),
-                Task::Delete => ("delete", Some(books.delete(me.customer, note))),
-            };
-            wrong! {
-                same != Some(note) =>
-                    "task {i} was to {told} and noted {:#x}, which it cannot have done",
-                    note.bits();
+                !books.had(table, id, price) =>
+                    "task {i} reserved {} for {}, which was never its price",
+                    name(table, id), price.amount();
             }
         }
         Ok(())
     }
 
-    /// Checks that what tasks paid was a price of the record.
-    fn check_prices(&self, books: &Books, tasks: Range<u64>) -> Whole<()> {
-        let users = self
-            .tasks(tasks)
-            .filter(|(_, me, _)| me.task == Task::Reserve);
-        for (i, me, note) in users {
-            for (table, query, price) in reservations(note) {
-                let id = me.query(query).id;
-                wrong! {
-                    !books.record(table, id).had(price) =>
-                        "task {i} reserved {} for {}, which was never its price",
-                        name(table, id), price.amount();
-                }
-            }
+    /// Compares a customer and its list with what the tasks added, deleted, made and cancelled, and
+    /// counts the reservations of each record.
+    fn check_customer(&self, books: &Books, customer: u32) -> Result<(), String> {
+        let at = customer as usize - 1;
+        let [added, deleted, _, expected, expected_digest] = books.customers.of(customer);
+        let (there, list) = (self.tables[CUSTOMERS as usize][at], &self.lists[at]);
+        wrong! {
+            !list.is_empty() && there.is_none() =>
+                "customer {customer} is not there and has {} reservations", list.len();
         }
-        Ok(())
-    }
-
-    /// Compares the customers and their lists with what the tasks added, deleted, made and cancelled,
-    /// and counts the reservations of each record.
-    fn check_customers(&self, books: &Books, ids: Range<u64>) -> Whole<()> {
-        for i in ids {
-            let (customer, account) = (i as u32 + 1, &books.customers[i as usize]);
-            let there = self.tables[CUSTOMERS as usize][i as usize];
-            let list = &self.lists[i as usize];
+        let (mut bill, mut digest) = (0_u32, 0_u32);
+        for &(key, amount) in list {
+            let (table, id) = record_of(key);
+            let record = self.tables[table as usize].get((id as usize).wrapping_sub(1));
+            let of = || name(table, id);
             wrong! {
-                !list.is_empty() && there.is_none() =>
-                    "customer {customer} is not there and has {} reservations", list.len();
+                table == CUSTOMERS || record.copied().flatten().is_none() =>
+                    "customer {customer} has a reservation of {}, which is not there", of();
+                !Price::of_amount(amount).is_some_and(|p| books.had(table, id, p)) =>
+                    "customer {customer} has {} for {amount}, which was never its price", of();
             }
-            let (mut bill, mut digest) = (0, 0_u32);
-            for &(key, amount) in list {
-                let (table, id) = record_of(key);
-                let record = self.tables[table as usize].get((id as usize).wrapping_sub(1));
-                let of = || name(table, id);
-                wrong! {
-                    table == CUSTOMERS || record.copied().flatten().is_none() =>
-                        "customer {customer} has a reservation of {}, which is not there", of();
-                    !Price::of_amount(amount).is_some_and(|p| books.record(table, id).had(p)) =>
-                        "customer {customer} has {} for {amount}, which was never its price", of();
-                }
-                books.record(table, id).held.fetch_add(1, Relaxed);
-                bill += i64::from(amount);
-                digest = digest.wrapping_add(reservation_digest(key, amount));
-            }
-            let expected = account.bill.load(Relaxed);
-            let (added, deleted) = (account.added.load(Relaxed), account.deleted.load(Relaxed));
-            let by = there.unwrap_or(0);
-            let right = match by.checked_sub(1) {
-                None => there.is_none() || deleted == 0,
-                Some(task) => self.adds(task, customer),
-            };
-            wrong! {
-                expected != bill =>
-                    "customer {customer} has reservations for {bill}, and those that were made and \
-                     not cancelled are for {expected}";
-                (account.digest.load(Relaxed) ^ digest) << 1 != 0 =>
-                    "customer {customer} has other reservations than those that were made and not \
-                     cancelled";
-                1 + i64::from(added) - i64::from(deleted) != i64::from(there.is_some()) =>
-                    "customer {customer} was added {added} times and deleted {deleted} times, and \
-                     is{} there", if there.is_some() { "" } else { " not" };
-                !right => "the record of customer {customer} is {by}, and no such task added it";
-            }
+            books.tables[table as usize].add(id, HELD, 1);
+            bill = bill.wrapping_add(amount);
+            digest = digest.wrapping_add(reservation_digest(key, amount));
+        }
+        let by = there.unwrap_or(0);
+        let right = match by.checked_sub(1) {
+            None => there.is_none() || deleted == 0,
+            Some(task) => self.adds(task, customer),
+        };
+        wrong! {
+            expected != bill =>
+                "customer {customer} has reservations for {bill}, and those that were made and not \
+                 cancelled are for {}", expected as i32;
+            (expected_digest ^ digest) << 1 != 0 =>
+                "customer {customer} has other reservations than those that were made and not \
+                 cancelled";
+            1 + i64::from(added) - i64::from(deleted) != i64::from(there.is_some()) =>
+                "customer {customer} was added {added} times and deleted {deleted} times, and is{} \
+                 there", if there.is_some() { "" } else { " not" };
+            !right => "the record of customer {customer} is {by}, and no such task added it";
         }
         Ok(())
     }
@@ -216,39 +198,34 @@ impl Left {
             && note.is_some_and(Note::customer_added)
     }
 
-    /// Compares the records with what the tasks added, took away, and reserved.
-    fn check_records(&self, books: &Books, ids: Range<u64>) -> Whole<()> {
-        for (table, i) in (0..TABLES).flat_map(|table| ids.clone().map(move |i| (table, i))) {
-            let (id, account) = (i as u32 + 1, &books.tables[table as usize][i as usize]);
-            let (places, held) = (account.places.load(Relaxed), account.held.load(Relaxed));
-            let of = || name(table, id);
-            let Some(record) = self.tables[table as usize][i as usize] else {
-                wrong! {
-                    places != 0 => "{} is not there and should have {places} places", of();
-                }
-                continue;
-            };
-            let record = Resource::from_bits(record);
-            wrong! {
-                places == 0 => "{} is there and should have no places", of();
-                i64::from(record.total()) != places =>
-                    "{} has {} places, {} of them free, and not {places}",
-                    of(), record.total(), record.free();
-                record.used() != held =>
-                    "{} has {} reserved places, and customers have {held} reservations of it",
-                    of(), record.used();
-                !account.had(record.price()) =>
-                    "{} costs {}, which nobody made its price", of(), record.price().amount();
-            }
+    /// Compares a record with what the tasks added, took away, and reserved.
+    fn check_record(&self, books: &Books, table: u32, id: u32) -> Result<(), String> {
+        let [places, _, held, _] = books.tables[table as usize].of(id);
+        let of = || name(table, id);
+        let record = self.tables[table as usize][id as usize - 1];
+        let there = Resource::from_bits(record.unwrap_or_default());
+        wrong! {
+            record.is_none() && places != 0 =>
+                "{} is not there and should have {} places", of(), places as i32;
+            record.is_some() && places == 0 => "{} is there and should have no places", of();
+            there.total() != places =>
+                "{} has {} places, {} of them free, and not {}",
+                of(), there.total(), there.free(), places as i32;
+            there.used() != held =>
+                "{} has {} reserved places, and customers have {held} reservations of it",
+                of(), there.used();
+            record.is_some() && !books.had(table, id, there.price()) =>
+                "{} costs {}, which nobody made its price", of(), there.price().amount();
         }
         Ok(())
     }
 }
 
-/// Works on ranges of the numbers below `count` at the same time. Of several things that are wrong,
-/// that of the lowest range is returned.
-fn all(count: u64, work: impl Fn(Range<u64>) -> Whole<()> + Sync) -> Whole<()> {
-    in_ranges(count, work).into_iter().collect()
+/// Works on the numbers below `count`, ranges of them at the same time. Of several things that are
+/// wrong, that of the lowest is returned.
+fn each(count: u64, work: impl Fn(u64) -> Result<(), String> + Sync) -> Result<(), String> {
+    let ranges = in_ranges(count, |mut range| range.try_for_each(&work));
+    ranges.into_iter().collect()
 }
 
 fn name(table: u32, id: u32) -> String {
@@ -266,73 +243,73 @@ fn reservations(note: Note) -> impl Iterator<Item = (u32, u32, Price)> {
     })
 }
 
-/// What records and customers must have, as it follows from the tasks.
-#[derive(Debug)]
-struct Books {
-    tables: [Vec<RecordAccount>; TABLES as usize],
-    customers: Vec<CustomerAccount>,
-}
+/// Numbers that all cores add up at the same time, `N` for each record or customer. They wrap around.
+struct Accounts<const N: usize>(Vec<[AtomicU32; N]>);
 
-#[derive(Debug)]
-struct RecordAccount {
-    /// Its places after all updates.
-    places: AtomicI64,
-    updates: AtomicU32,
-    /// The reservations of it that the lists have.
-    held: AtomicU32,
-    /// A bit for each price that it had at some time.
-    prices: AtomicU8,
-}
+impl<const N: usize> Accounts<N> {
+    fn new(rows: impl Iterator<Item = [u32; N]>) -> Self {
+        Self(rows.map(|row| row.map(AtomicU32::new)).collect())
+    }
 
-impl RecordAccount {
-    fn had(&self, price: Price) -> bool {
-        price.number() < Price::DIFFERENT && self.prices.load(Relaxed) >> price.number() & 1 != 0
+    fn add(&self, id: u32, number: usize, amount: u32) {
+        self.0[id as usize - 1][number].fetch_add(amount, Relaxed);
+    }
+
+    fn of(&self, id: u32) -> [u32; N] {
+        from_fn(|number| self.0[id as usize - 1][number].load(Relaxed))
+    }
+
+    fn sum(&self, number: usize) -> u64 {
+        let all = self.0.iter().map(|row| row[number].load(Relaxed));
+        all.map(u64::from).sum()
     }
 }
 
-#[derive(Debug, Default)]
-struct CustomerAccount {
-    added: AtomicU32,
-    deleted: AtomicU32,
-    reserved: AtomicU32,
-    /// The sum of the prices of its reservations.
-    bill: AtomicI64,
-    /// The sum of their digests, of which 31 bits count.
-    digest: AtomicU32,
+// The numbers of a record: its places after all updates, the updates, the reservations of it that the
+// lists have, and a bit for each price that it had at some time.
+const PLACES: usize = 0;
+const UPDATES: usize = 1;
+const HELD: usize = 2;
+const PRICES: usize = 3;
+
+// The numbers of a customer: how often it was added and deleted, its reservations, the sum of their
+// prices, and that of their digests, of which 31 bits count.
+const ADDED: usize = 0;
+const DELETED: usize = 1;
+const RESERVED: usize = 2;
+const BILL: usize = 3;
+const DIGEST: usize = 4;
+
+/// What records and customers must have, as it follows from the tasks.
+struct Books {
+    tables: [Accounts<4>; TABLES as usize],
+    customers: Accounts<5>,
 }
 
 impl Books {
     fn new(plan: &VacationPlan) -> Self {
         let ids = || 1..=plan.relations();
-        let account = |initial: Resource| RecordAccount {
-            places: AtomicI64::new(initial.total().into()),
-            updates: AtomicU32::new(0),
-            held: AtomicU32::new(0),
-            prices: AtomicU8::new(1 << initial.price().number()),
-        };
+        let tables = from_fn(|table| {
+            let records = ids().map(|id| plan.initial(table as u32, id));
+            Accounts::new(records.map(|it| [it.total(), 0, 0, 1 << it.price().number()]))
+        });
         Self {
-            tables: from_fn(|table| {
-                let records = ids().map(|id| plan.initial(table as u32, id));
-                records.map(account).collect()
-            }),
-            customers: ids().map(|_| CustomerAccount::default()).collect(),
+            tables,
+            customers: Accounts::new(ids().map(|_| [0; 5])),
         }
     }
 
-    fn record(&self, table: u32, id: u32) -> &RecordAccount {
-        &self.tables[table as usize][id as usize - 1]
-    }
-
-    fn customer(&self, id: u32) -> &CustomerAccount {
-        &self.customers[id as usize - 1]
+    /// Whether a record had a price.
+    fn had(&self, table: u32, id: u32, price: Price) -> bool {
+        let prices = self.tables[table as usize].of(id)[PRICES];
+        price.number() < Price::DIFFERENT && prices >> price.number() & 1 != 0
     }
 
     /// Enters what a task reserved, and returns its note as the task makes it; `None`
     /// if it reserved what it was not to.
     fn reserve(&self, me: &VacationTransaction, note: Note) -> Option<Note> {
-        let added = note.customer_added();
-        let account = self.customer(me.customer);
-        account.added.fetch_add(added.into(), Relaxed);
+        let (customers, added) = (&self.customers, note.customer_added());
+        customers.add(me.customer, ADDED, added.into());
         let mut same = Note::NOTHING.with_customer(added);
         for (table, query, price) in reservations(note) {
             let asked = (query < me.queries).then(|| me.query(query))?;
@@ -340,9 +317,9 @@ impl Books {
                 return None;
             }
             let digest = reservation_digest(record_key(table, asked.id), price.amount());
-            account.bill.fetch_add(price.amount().into(), Relaxed);
-            account.digest.fetch_add(digest, Relaxed);
-            account.reserved.fetch_add(1, Relaxed);
+            for (number, amount) in [(RESERVED, 1), (BILL, price.amount()), (DIGEST, digest)] {
+                customers.add(me.customer, number, amount);
+            }
             same = same.with_reservation(table, query, price);
         }
         Some(same)
@@ -353,10 +330,10 @@ impl Books {
         let Some((bill, digest)) = note.deleted() else {
             return note;
         };
-        let account = self.customer(customer);
-        account.deleted.fetch_add(1, Relaxed);
-        account.bill.fetch_sub(bill.into(), Relaxed);
-        account.digest.fetch_sub(digest, Relaxed);
+        let (bill_less, digest_less) = (bill.wrapping_neg(), digest.wrapping_neg());
+        for (number, amount) in [(DELETED, 1), (BILL, bill_less), (DIGEST, digest_less)] {
+            self.customers.add(customer, number, amount);
+        }
         Note::deletion(bill, digest)
     }
 
@@ -370,12 +347,14 @@ impl Books {
             if places != PLACES_AN_UPDATE && !of_a_flight {
                 return None;
             }
-            let account = self.record(query.table, query.id);
-            let change = i64::from(places) * if query.adds { 1 } else { -1 };
-            account.places.fetch_add(change, Relaxed);
-            account.updates.fetch_add(1, Relaxed);
+            let records = &self.tables[query.table as usize];
+            records.add(query.id, UPDATES, 1);
             if query.adds {
-                (account.prices).fetch_or(1 << query.price.number(), Relaxed);
+                records.add(query.id, PLACES, places);
+                let prices = &records.0[query.id as usize - 1][PRICES];
+                prices.fetch_or(1 << query.price.number(), Relaxed);
+            } else {
+                records.add(query.id, PLACES, places.wrapping_neg());
             }
             same = same.with_update(k, places);
         }
@@ -383,22 +362,15 @@ impl Books {
     }
 
     fn found(&self) -> Found {
-        let sum_of = |number: fn(&CustomerAccount) -> &AtomicU32| {
-            let numbers = self.customers.iter().map(number);
-            numbers.map(|n| u64::from(n.load(Relaxed))).sum::<u64>()
-        };
-        let sum = |number: fn(&RecordAccount) -> &AtomicU32| {
-            let numbers = self.tables.iter().flatten().map(number);
-            numbers.map(|n| u64::from(n.load(Relaxed))).sum::<u64>()
-        };
-        let (reserved, held) = (sum_of(|c| &c.reserved), sum(|record| &record.held));
+        let of_records = |number| self.tables.iter().map(|table| table.sum(number)).sum();
+        let (reserved, held) = (self.customers.sum(RESERVED), of_records(HELD));
         Found {
             reserved,
             held,
             cancelled: reserved - held,
-            customers_added: sum_of(|c| &c.added),
-            customers_deleted: sum_of(|c| &c.deleted),
-            updates: sum(|record| &record.updates),
+            customers_added: self.customers.sum(ADDED),
+            customers_deleted: self.customers.sum(DELETED),
+            updates: of_records(UPDATES),
         }
     }
 }

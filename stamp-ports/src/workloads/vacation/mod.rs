@@ -7,7 +7,6 @@
 //! Vacation as critical sections works on a table and chains without versions. What they leave is
 //! checked as what transactions leave.
 
-use super::compare::{Whole, whole};
 use super::plain::{Entries, Plain, PlainChains, PlainTable};
 use crate::workloads::prelude::*;
 use check::{Found, Left};
@@ -63,11 +62,11 @@ fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
 impl<D: Device> Data<D> {
     /// Copies what the tasks left to the host. The copies check that the containers
     /// are whole and that no node has leaked.
-    fn left(&self, transactions: u64) -> Result<Whole<Left>> {
+    fn left(&self, transactions: u64) -> Result<Left> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
         let (records, lists) = (whole(self.tables.entries())?, whole(self.lists.download())?);
-        Ok(records.and_then(|records| Ok(Left::new(self.plan, records, lists?, notes))))
+        Ok(Left::new(self.plan, records, lists, notes))
     }
 }
 
@@ -170,10 +169,10 @@ impl Workload for Vacation {
         Ok(data.notes.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Verdict {
-        let checked = data.left(transactions)?.and_then(|left| left.check());
-        data.found = checked.as_ref().ok().copied();
-        Ok(checked.err())
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
+        data.found = None;
+        data.found = Some(data.left(transactions)?.check()?);
+        Ok(())
     }
 
     fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
@@ -224,12 +223,11 @@ impl<D: Device> Sections<D> {
         })
     }
 
-    /// Copies what the tasks left, or says what is wrong with it.
-    fn left(&self, transactions: u64) -> Result<Whole<Left>> {
+    fn left(&self, transactions: u64) -> Result<Left> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
         let (records, lists) = (self.tables.entries()?, self.lists.lists()?);
-        Ok(records.and_then(|records| Ok(Left::new(self.plan, records, lists?, notes))))
+        Ok(Left::new(self.plan, records, lists, notes))
     }
 }
 
@@ -250,9 +248,6 @@ fn sections<D: Device + 'static>() -> Uses<Vacation, Sections<D>, Params, D> {
             data.lists.clear()?;
             Ok(data.notes.clear()?)
         },
-        |_, data, transactions| {
-            let left = data.left(transactions)?;
-            Ok(left.and_then(|left| left.check()).err())
-        },
+        |_, data, transactions| Ok(data.left(transactions)?.check().map(drop)?),
     )
 }

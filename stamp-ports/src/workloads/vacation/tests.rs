@@ -2,7 +2,7 @@
 //! one after the other; and each rule refuses a run that breaks it.
 
 use super::*;
-use crate::testing::{Spoils, refused};
+use crate::testing::{Spoils, refused, spoils};
 use crate::workloads::contender::ContenderKind;
 use crate::workloads::exclusion::Excludes;
 use crate::workloads::launcher::tests::ran;
@@ -171,9 +171,9 @@ fn one_lane_does_what_an_agency_without_transactions_does() {
     let cpu = Cpu::new();
     agrees(|vacation| {
         let mut data = alone(&cpu, vacation);
-        assert_eq!(vacation.verify(&mut data, TASKS).unwrap(), None);
+        vacation.verify(&mut data, TASKS).unwrap();
         assert_eq!(vacation.observed(&data).len(), 6);
-        data.left(TASKS).unwrap().unwrap()
+        data.left(TASKS).unwrap()
     });
 }
 
@@ -185,12 +185,12 @@ fn another_run_begins_with_the_same_tables() {
     let lists = data.lists.download().unwrap();
     assert!(lists.iter().any(|list| !list.is_empty()));
     vacation.clear(&mut data).unwrap();
-    let left = data.left(0).unwrap().unwrap();
+    let left = data.left(0).unwrap();
     let fresh = model(vacation.plan(7), 0);
     assert_eq!((&left.tables, left.lists), (&fresh.tables, fresh.lists));
     assert_eq!(left.tables[CUSTOMERS as usize], vec![Some(0); 30]);
     // Nobody has done anything, and nobody has noted anything.
-    assert_eq!(vacation.verify(&mut data, TASKS).unwrap(), None);
+    vacation.verify(&mut data, TASKS).unwrap();
 }
 
 #[test]
@@ -200,17 +200,17 @@ fn sections_of_one_lane_do_what_an_agency_without_transactions_does() {
         let uses = sections();
         let mut data = Sections::prepare(of, &device, 7, TASKS).unwrap();
         (uses.reset)(of, &mut data).unwrap();
-        let made = Lock::make(&device, 1, 1, "the lock").unwrap();
+        let made = Lock::make(&device, (1, 1, "the lock")).unwrap();
         let run = (uses.launches)(of, &device, &mut data, TASKS, &mut |work| {
-            let lock = Lock::view(&made);
+            let lock = made.view;
             let (shape, params) = (Launch::new(1, 1), Guarded { lock, work });
             // SAFETY: the parameters are views of what `data` and `made` keep.
             Ok(unsafe { device.launch::<CriticalSection>(&shape, &params)? })
         });
         run.unwrap();
-        Lock::check(&made).unwrap();
-        assert_eq!((uses.verify)(of, &mut data, TASKS).unwrap(), None);
-        data.left(TASKS).unwrap().unwrap()
+        (made.check)().unwrap();
+        (uses.verify)(of, &mut data, TASKS).unwrap();
+        data.left(TASKS).unwrap()
     });
     let of = Vacation::default();
     assert_eq!(
@@ -302,175 +302,106 @@ fn right_runs_are_accepted_and_counted() {
     left.check().unwrap();
 }
 
-const SPOILS: Spoils<Left, 30> = [
+const SPOILS: Spoils<Left, 30> = spoils! {
     // Two customers got the same place: it is reserved once.
-    (
-        |left| left.record(Resource::cancel),
-        "reserved places, and customers have",
-    ),
-    (
-        |left| left.record(Resource::reserve),
-        "reserved places, and customers have",
-    ),
+    |left| left.record(Resource::cancel) => "reserved places, and customers have";
+    |left| left.record(Resource::reserve) => "reserved places, and customers have";
     // A place was reserved and is free all the same, or is lost.
-    (
-        |left| left.record(|r| Some(Resource::from_bits(r.bits() + 1))),
-        "places, ",
-    ),
-    (|left| left.record(|r| r.reduce(1)), "places, "),
+    |left| left.record(|r| Some(Resource::from_bits(r.bits() + 1))) => "places, ";
+    |left| left.record(|r| r.reduce(1)) => "places, ";
     // A count of free places went below zero, which takes one from the next count.
-    (
-        |left| left.record(|r| Some(Resource::from_bits(r.bits() - r.free() - 1))),
-        "places, ",
-    ),
+    |left| left.record(|r| Some(Resource::from_bits(r.bits() - r.free() - 1))) => "places, ";
     // Records that are lost, and that there should not be, or cannot.
-    (|left| left.record(|_| None), "which is not there"),
-    (
-        |spoilt| {
-            *spoilt = left(0, 100);
-            *spoilt.tables[0].iter_mut().find(|r| r.is_some()).unwrap() = None;
-        },
-        "is not there and should have",
-    ),
-    (
-        |left| left.foreign(2, 26),
-        "there is room 26, which nobody can add",
-    ),
-    (
-        |spoilt| {
-            *spoilt = left(0, 2_000);
-            let gone = spoilt.tables[0].iter_mut().find(|r| r.is_none());
-            *gone.unwrap() = Some(Resource::new(100, Price::numbered(0)).bits());
-        },
-        "should have no places",
-    ),
-    (
-        |spoilt| {
-            *spoilt = left(0, 0);
-            let record = Resource::from_bits(spoilt.tables[0][0].unwrap());
-            let other = Price::numbered((record.price().number() + 1) % Price::DIFFERENT);
-            spoilt.tables[0][0] = Some(Resource::new(record.total(), other).bits());
-        },
-        "which nobody made its price",
-    ),
+    |left| left.record(|_| None) => "which is not there";
+    |spoilt| {
+        *spoilt = left(0, 100);
+        *spoilt.tables[0].iter_mut().find(|r| r.is_some()).unwrap() = None;
+    } => "is not there and should have";
+    |left| left.foreign(2, 26) => "there is room 26, which nobody can add";
+    |spoilt| {
+        *spoilt = left(0, 2_000);
+        let gone = spoilt.tables[0].iter_mut().find(|r| r.is_none());
+        *gone.unwrap() = Some(Resource::new(100, Price::numbered(0)).bits());
+    } => "should have no places";
+    |spoilt| {
+        *spoilt = left(0, 0);
+        let record = Resource::from_bits(spoilt.tables[0][0].unwrap());
+        let other = Price::numbered((record.price().number() + 1) % Price::DIFFERENT);
+        spoilt.tables[0][0] = Some(Resource::new(record.total(), other).bits());
+    } => "which nobody made its price";
     // Reservations that are lost, of nothing, for another price, and of each other.
-    (|left| left.list().truncate(0), "has reservations for"),
-    (|left| left.list().push((3 << 30 | 1, 50)), "of a table 3"),
-    (|left| left.list()[0].1 += 5, "never its price"),
-    (
-        |left| {
-            let lists = left.lists.iter().enumerate();
-            let all = lists.flat_map(|(l, list)| (0..list.len()).map(move |i| (l, i)));
-            let all: Vec<(usize, usize)> = all.collect();
-            let entry = |(l, i): (usize, usize)| left.lists[l][i];
-            let pairs = all.iter().flat_map(|&a| all.iter().map(move |&b| (a, b)));
-            let mut pairs = pairs.filter(|&(a, b)| a.0 != b.0 && entry(a).0 != entry(b).0);
-            let ((l, i), (m, j)) = pairs.find(|&(a, b)| entry(a).1 == entry(b).1).unwrap();
-            (left.lists[l][i], left.lists[m][j]) = (left.lists[m][j], left.lists[l][i]);
-        },
-        "has other reservations than",
-    ),
+    |left| left.list().truncate(0) => "has reservations for";
+    |left| left.list().push((3 << 30 | 1, 50)) => "of a table 3";
+    |left| left.list()[0].1 += 5 => "never its price";
+    |left| {
+        let lists = left.lists.iter().enumerate();
+        let all = lists.flat_map(|(l, list)| (0..list.len()).map(move |i| (l, i)));
+        let all: Vec<(usize, usize)> = all.collect();
+        let entry = |(l, i): (usize, usize)| left.lists[l][i];
+        let pairs = all.iter().flat_map(|&a| all.iter().map(move |&b| (a, b)));
+        let mut pairs = pairs.filter(|&(a, b)| a.0 != b.0 && entry(a).0 != entry(b).0);
+        let ((l, i), (m, j)) = pairs.find(|&(a, b)| entry(a).1 == entry(b).1).unwrap();
+        (left.lists[l][i], left.lists[m][j]) = (left.lists[m][j], left.lists[l][i]);
+    } => "has other reservations than";
     // A task made a reservation that is nowhere.
-    (
-        |left| {
-            let plan = left.plan;
-            let none = |me: &VacationTransaction, note| me.queries > 0 && !reserves(me, note);
-            left.note(Task::Reserve, none, |me, note| {
-                let query = me.query(0);
-                let price = plan.initial(query.table, query.id).price();
-                let made = Note::from_bits(*note).with_reservation(query.table, 0, price);
-                *note = made.bits();
-            });
-        },
-        "has reservations for",
-    ),
+    |left| {
+        let plan = left.plan;
+        let none = |me: &VacationTransaction, note| me.queries > 0 && !reserves(me, note);
+        left.note(Task::Reserve, none, |me, note| {
+            let query = me.query(0);
+            let price = plan.initial(query.table, query.id).price();
+            let made = Note::from_bits(*note).with_reservation(query.table, 0, price);
+            *note = made.bits();
+        });
+    } => "has reservations for";
     // One that was made is not noted.
-    (
-        |left| left.note(Task::Reserve, reserves, |_, note| *note &= 1 << 24),
-        "has reservations for",
-    ),
+    |left| left.note(Task::Reserve, reserves, |_, note| *note &= 1 << 24) => "has reservations for";
     // Customers that are lost, that there should not be, or cannot.
-    (
-        |left| {
-            let (customer, _) = left.reserved();
-            left.customers()[customer] = None;
-        },
-        "is not there and has",
-    ),
-    (
-        |left| {
-            let customer = left.lists.iter().position(Vec::is_empty).unwrap();
-            let there = &mut left.customers()[customer];
-            *there = there.is_none().then_some(0);
-        },
-        "was added",
-    ),
-    (|left| left.foreign(CUSTOMERS, 0), "whom nobody can add"),
-    (|left| left.foreign(CUSTOMERS, 26), "whom nobody can add"),
+    |left| {
+        let (customer, _) = left.reserved();
+        left.customers()[customer] = None;
+    } => "is not there and has";
+    |left| {
+        let customer = left.lists.iter().position(Vec::is_empty).unwrap();
+        let there = &mut left.customers()[customer];
+        *there = there.is_none().then_some(0);
+    } => "was added";
+    |left| left.foreign(CUSTOMERS, 0) => "whom nobody can add";
+    |left| left.foreign(CUSTOMERS, 26) => "whom nobody can add";
     // Another task, none though one did, and one that there is not.
-    (
-        |left| left.added_by(|by| Some(by + 1)),
-        "no such task added it",
-    ),
-    (
-        |left| left.added_by(|by| (by != 0).then_some(0)),
-        "no such task added it",
-    ),
-    (
-        |left| left.added_by(|_| Some(1 << 30)),
-        "no such task added it",
-    ),
+    |left| left.added_by(|by| Some(by + 1)) => "no such task added it";
+    |left| left.added_by(|by| (by != 0).then_some(0)) => "no such task added it";
+    |left| left.added_by(|_| Some(1 << 30)) => "no such task added it";
     // Notes of what no task does: bits without a meaning, a query that the task did not make, other
     // places than an update adds, an update that the task did not make.
-    (
-        |left| left.note(Task::Reserve, reserves, |_, note| *note |= 1 << 40),
-        "cannot have done",
-    ),
-    (
-        |left| {
-            let of_one = |me: &VacationTransaction, note| me.queries == 1 && reserves(me, note);
-            left.note(Task::Reserve, of_one, |_, note| *note += 0x01_01_01);
-        },
-        "cannot have done",
-    ),
-    (
-        |left| {
-            let adds =
-                |me: &VacationTransaction, note: Note| me.query(0).adds && note.updated(0) == 100;
-            left.note(Task::Update, adds, |_, note| *note += 1);
-        },
-        "cannot have done",
-    ),
-    (
-        |left| {
-            let is_one = |me: &VacationTransaction, _| me.queries == 1;
-            left.note(Task::Update, is_one, |_, note| *note |= 1 << 6);
-        },
-        "cannot have done",
-    ),
-    (
-        |left| {
-            let nobody = |_: &VacationTransaction, note| note == Note::NOTHING;
-            left.note(Task::Delete, nobody, |_, note| *note = 60);
-        },
-        "deleted nobody and noted",
-    ),
-    (
-        |left| left.note(Task::Delete, |_, _| true, |_, note| *note = u64::MAX),
-        "was of no record",
-    ),
+    |left| left.note(Task::Reserve, reserves, |_, note| *note |= 1 << 40) => "cannot have done";
+    |left| {
+        let of_one = |me: &VacationTransaction, note| me.queries == 1 && reserves(me, note);
+        left.note(Task::Reserve, of_one, |_, note| *note += 0x01_01_01);
+    } => "cannot have done";
+    |left| {
+        let adds =
+            |me: &VacationTransaction, note: Note| me.query(0).adds && note.updated(0) == 100;
+        left.note(Task::Update, adds, |_, note| *note += 1);
+    } => "cannot have done";
+    |left| {
+        let is_one = |me: &VacationTransaction, _| me.queries == 1;
+        left.note(Task::Update, is_one, |_, note| *note |= 1 << 6);
+    } => "cannot have done";
+    |left| {
+        let nobody = |_: &VacationTransaction, note| note == Note::NOTHING;
+        left.note(Task::Delete, nobody, |_, note| *note = 60);
+    } => "deleted nobody and noted";
+    |left| left.note(Task::Delete, |_, _| true, |_, note| *note = u64::MAX) => "was of no record";
     // Paid is a price that the record never had.
-    (
-        |left| {
-            *left = model(VacationPlan::new(5, 2_000, 4, 100, 100), 2_000);
-            let is_dear = |_: &VacationTransaction, note: Note| {
-                note.reservation(0).is_some_and(|(_, p)| p.number() > 0)
-            };
-            left.note(Task::Reserve, is_dear, |_, note| *note -= 1 << 4);
-        },
-        "was never its price",
-    ),
-];
+    |left| {
+        *left = model(VacationPlan::new(5, 2_000, 4, 100, 100), 2_000);
+        let is_dear = |_: &VacationTransaction, note: Note| {
+            note.reservation(0).is_some_and(|(_, p)| p.number() > 0)
+        };
+        left.note(Task::Reserve, is_dear, |_, note| *note -= 1 << 4);
+    } => "was never its price";
+};
 
 #[test]
 fn what_breaks_a_rule_is_refused() {
