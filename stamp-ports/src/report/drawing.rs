@@ -6,9 +6,9 @@ use super::chart::{self, Panel, Texts};
 use super::claim::LEVEL;
 use super::figure::{Figure, Key};
 use super::palette::{self, Hue};
-use super::records::Record;
 use crate::numbers::of;
 use serde::Deserialize;
+use serde_json::Value;
 use std::cmp::Ordering;
 
 mod bars;
@@ -28,7 +28,7 @@ struct Line {
     /// Whether it is a single point that stands for all of the abscissa.
     flat: bool,
     /// Its points; what to say of one under the pointer may be its `tooltip`.
-    points: Vec<Record>,
+    points: Vec<Value>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -74,7 +74,7 @@ pub(crate) struct Drawing {
 struct Series<'b> {
     name: &'b str,
     look: (Hue, usize),
-    points: Vec<(f64, &'b Record)>,
+    points: Vec<(f64, &'b Value)>,
 }
 
 struct Shown<'b> {
@@ -166,9 +166,9 @@ impl Line {
     /// Returns it over a field, or at one place. Of several points at one place it has the one
     /// with the most operations, and of those the fastest.
     fn series(&self, field: Option<&str>) -> Series<'_> {
-        let place = |record: &Record| field.map_or(Some(0.0), |field| record[field].as_f64());
+        let place = |record: &Value| field.map_or(Some(0.0), |field| record[field].as_f64());
         let points = self.points.iter().filter_map(|r| Some((place(r)?, r)));
-        let mut points: Vec<(f64, &Record)> = points.collect();
+        let mut points: Vec<(f64, &Value)> = points.collect();
         points.sort_by(|(ax, a), (bx, b)| {
             let order = |field: &str| a[field].as_f64().partial_cmp(&b[field].as_f64());
             let more = order("operations").map_or(Ordering::Equal, Ordering::reverse);
@@ -229,7 +229,7 @@ impl Shown<'_> {
         points.filter_map(|(_, point)| self.of(point))
     }
 
-    fn of(&self, point: &Record) -> Option<f64> {
+    fn of(&self, point: &Value) -> Option<f64> {
         point[self.quantity.field].as_f64()
     }
 

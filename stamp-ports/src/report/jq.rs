@@ -4,8 +4,8 @@
 //! It has no elements, arithmetic with it is null, a text with null in it is null, and no comparison
 //! with it but `==` and `!=` holds. So a sentence or a number is known if all that it names is.
 //!
-//! A program asks for the sets of records of a document by their names, `$points`, or for a result
-//! file, `file("h200/fast.json")`. What it may call are the definitions of `prelude.jq`, the few of
+//! A program asks for the sets of records of a document by their names, `$points`, which another
+//! program makes of it, or for a result file, `file("h200/fast.json")`. What it may call are the definitions of `prelude.jq`, the few of
 //! `jaq_core`, and those of [`natives`].
 
 use jaq_core::data::HasLut;
@@ -210,7 +210,14 @@ impl ValT for Val {
     }
 
     fn key_values(self) -> Box<dyn Iterator<Item = Result<(Self, Self), Error>>> {
-        Box::new(std::iter::once(refused(self)))
+        let Obj(all) = self else {
+            return Box::new(std::iter::once(Err(Error::typ(self, "object"))));
+        };
+        let fields = all
+            .iter()
+            .map(|(name, value)| (name.clone().into(), value.clone()));
+        let fields: Vec<(Self, Self)> = fields.collect();
+        Box::new(fields.into_iter().map(Ok))
     }
 
     fn values(self) -> Box<dyn Iterator<Item = ValR<Self>>> {
@@ -281,10 +288,10 @@ impl ValT for Val {
     }
 }
 
-/// What programs ask: the records of a document by the names of their sets, and result files.
+/// What programs ask: values by the names of variables, and result files.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
-    records: Vec<(String, Val)>,
+    variables: BTreeMap<String, Val>,
     files: BTreeMap<String, Val>,
     used: RefCell<BTreeSet<String>>,
 }
@@ -311,13 +318,23 @@ impl<'a> HasLut<'a, Data> for &'a Running<'a> {
 const PRELUDE: &str = include_str!("prelude.jq");
 
 impl Sets {
-    pub(crate) fn new<const N: usize>(sets: [(&str, Vec<Value>); N]) -> Self {
-        let set = |(name, all): (&str, Vec<Value>)| {
-            (format!("${name}"), all.iter().map(Val::from).collect())
-        };
-        Self {
-            records: sets.into_iter().map(set).collect(),
-            ..Self::default()
+    /// Returns the values of an object, as variables by the names of its fields.
+    pub(crate) fn of(object: &Value) -> Self {
+        let mut sets = Self::default();
+        sets.add(object.into());
+        sets
+    }
+
+    /// Adds those of an object that a program yields.
+    pub(crate) fn and(mut self, parts: &[&str]) -> Self {
+        self.add(self.only(parts));
+        self
+    }
+
+    fn add(&mut self, object: Val) {
+        if let Obj(all) = object {
+            let named = |(name, value): (&String, &Val)| (format!("${name}"), value.clone());
+            self.variables.extend(all.iter().map(named));
         }
     }
 
@@ -342,7 +359,7 @@ impl Sets {
     pub(crate) fn each(
         &self,
         parts: &[&str],
-        mut then: impl FnMut(Value) -> Result<(), String>,
+        mut then: impl FnMut(Val) -> Result<(), String>,
     ) -> Result<(), String> {
         let text = parts.join("\n");
         let arena = Arena::default();
@@ -353,7 +370,7 @@ impl Sets {
             path: (),
         };
         let modules = loader.load(&arena, file).map_err(|all| unreadable(&all))?;
-        let names = self.records.iter().map(|(name, _)| name.as_str());
+        let names = self.variables.keys().map(String::as_str);
         let compiler = Compiler::default().with_funs(jaq_core::funs().chain(natives()));
         let filter = compiler
             .with_global_vars(names)
@@ -369,21 +386,26 @@ impl Sets {
             lut: filter.lut,
             sets: self,
         };
-        let values = self.records.iter().map(|(_, set)| set.clone());
+        let values = self.variables.values().cloned();
         let context = Ctx::<Data>::new(&running, Vars::new(values));
         let mut found = filter.id.run((context, Null)).map(jaq_core::unwrap_valr);
-        found.try_for_each(|value| then((&value.map_err(|why| why.to_string())?).into()))
+        found.try_for_each(|value| then(value.map_err(|why| why.to_string())?))
     }
 
     /// Runs a program that yields one value, which a test does with each.
     pub(crate) fn run<T: DeserializeOwned>(&self, parts: &[&str]) -> T {
-        let mut found = Value::Null;
+        let found = serde_json::from_value((&self.only(parts)).into());
+        found.unwrap_or_else(|why| panic!("a program of the report yields another value: {why}"))
+    }
+
+    fn only(&self, parts: &[&str]) -> Val {
+        let mut found = Null;
         let done = self.each(parts, |value| {
             found = value;
             Ok(())
         });
-        let value = done.and_then(|()| serde_json::from_value(found).map_err(|e| e.to_string()));
-        value.unwrap_or_else(|why| panic!("a program of the report is wrong: {why}"))
+        done.unwrap_or_else(|why| panic!("a program of the report is wrong: {why}"));
+        found
     }
 }
 

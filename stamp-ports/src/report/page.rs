@@ -268,12 +268,6 @@ pub(crate) fn table(name: &str, head: &[String], rows: &[Vec<String>], left: usi
 /// The judged claims of all reports as JSON, each with the part of the page that it is of.
 fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
     #[derive(Serialize)]
-    struct Of<'d> {
-        part: &'d str,
-        #[serde(flatten)]
-        claim: &'d Claim,
-    }
-    #[derive(Serialize)]
     struct Judged<'d> {
         format: &'static str,
         /// The device and the time of the measurements, which identify them.
@@ -284,24 +278,17 @@ fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
         #[serde(skip_serializing_if = "Option::is_none")]
         ptx: Option<&'d str>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        targets: Vec<Of<'d>>,
-        claims: Vec<Of<'d>>,
+        targets: Vec<&'d Claim>,
+        claims: Vec<&'d Claim>,
     }
-    let all = |of: fn(&Report) -> &[Claim]| {
-        let each = reports.iter().flat_map(|report| {
-            let part = report.id.as_str();
-            of(report).iter().map(move |claim| Of { part, claim })
-        });
-        each.collect()
-    };
     let judged = Judged {
         format: claim::FORMAT,
         device: &head.device.name,
         started: &head.started,
         commit: head.commit.as_deref(),
         ptx: head.ptx.as_deref(),
-        targets: all(|report| &report.targets),
-        claims: all(|report| &report.claims),
+        targets: reports.iter().flat_map(|report| &report.targets).collect(),
+        claims: reports.iter().flat_map(|report| &report.claims).collect(),
     };
     Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")
 }
@@ -309,9 +296,8 @@ fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
 /// Claims with their rules, figures and verdicts; columns that no claim fills are left out.
 /// `part` is that of the page.
 pub(crate) fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Markup {
-    let theirs = claims.iter().any(|claim| !claim.theirs.is_empty());
-    let here_of = |claim: &Claim| claim.here.filter(|here| here.is_known());
-    let here = claims.iter().any(|claim| here_of(claim).is_some());
+    let theirs = claims.iter().any(|claim| claim.theirs.is_some());
+    let here = claims.iter().any(|claim| claim.here().is_some());
     let measured = ["Measured", "Measured at the paper\u{2019}s sizes"][usize::from(here)];
     let head = [
         ("Claim", true),
@@ -330,20 +316,20 @@ pub(crate) fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Mark
             }
             tbody {
                 @for claim in claims {
-                    @let own = here_of(claim);
+                    @let own = claim.here();
                     tr id={ (part) "-" (claim.id) } {
                         th scope="row" .word {
                             (claim.id) ": " (claim.text)
-                            @if !claim.section.is_empty() { " (" (claim.section) ")" }
+                            @if let Some(section) = &claim.section { " (" (section) ")" }
                             p .rule { "It holds if: " (claim.rule) "." }
                         }
-                        @if theirs { td .word .quoted { (claim.theirs) } }
+                        @if theirs { td .word .quoted { (claim.theirs.as_deref().unwrap_or_default()) } }
                         td .word .measured { (claim.figures) }
                         @if here { td .word .here { (claim.figures_here.as_deref().filter(|_| own.is_some()).unwrap_or(NONE)) } }
                         td .word .verdict {
-                            strong class=(claim.verdict.class()) { (claim.verdict.name()) }
+                            strong class=[claim::class(&claim.verdict)] { (claim.verdict) }
                             @if let Some(own) = own {
-                                p .rule { "here: " (own.name()) }
+                                p .rule { "here: " (own) }
                             }
                         }
                     }

@@ -221,6 +221,7 @@ mod tests {
     use std::collections::HashSet;
     use std::fmt::Debug;
     use std::hash::Hash;
+    use stm_core::internal::observe::Phase;
 
     /// The contrast of two colours as WCAG has it, from 1 to 21.
     fn contrast(a: u32, b: u32) -> f64 {
@@ -244,7 +245,7 @@ mod tests {
     fn every_variant_and_phase_has_a_look_of_its_own() {
         let names = AskedVariant::all().into_iter().map(AskedVariant::name);
         assert!(names.eq(VARIANTS.map(|hue| hue.name)));
-        assert_eq!(PHASES.map(|hue| hue.name), crate::paper::document::PHASES);
+        assert_eq!(PHASES.map(|hue| hue.name), Phase::ALL.map(Phase::name));
         unlike(VARIANTS.iter().map(|hue| hue.dash));
         unlike(VARIANTS.iter().map(|hue| hue.dark));
         unlike(VARIANTS.iter().map(|hue| marker_of(hue.name)));

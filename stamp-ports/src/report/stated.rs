@@ -4,7 +4,6 @@
 use super::claim::{Claim, tally};
 use super::drawing::Drawing;
 use super::figure::Figure;
-use super::jq::Sets;
 use super::page::{NONE, Report, Section, claims_table, table};
 use crate::head::Head;
 use maud::{Markup, html};
@@ -171,27 +170,27 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Makes the report about a document that a program states, with what was judged by the names
-    /// of parts; those of targets end so.
-    pub(crate) fn report(
-        head: &Head,
-        (sets, program): (&Sets, &[&str]),
-        judged: &[(&str, Vec<Claim>)],
-    ) -> Report {
-        let page: Self = sets.run(program);
+    /// Makes the report about a document, with what was judged by the names of parts; those of
+    /// targets end so.
+    pub(crate) fn report(self, head: &Head, judged: &[(&str, Vec<Claim>)]) -> Report {
         let of = |targets| {
             let all = judged.iter();
             let all = all.filter(|(id, _)| id.ends_with("targets") == targets);
-            all.flat_map(|(_, claims)| claims.clone()).collect()
+            let all = all.flat_map(|(_, claims)| claims.iter().cloned());
+            let part = |claim| Claim {
+                part: self.id.clone(),
+                ..claim
+            };
+            all.map(part).collect()
         };
-        let footer = page.footer.iter();
+        let footer = self.footer.iter();
         let footer = footer.map(|text| text.replace("{format}", &head.format));
         let mut report = Report {
-            id: page.id.clone(),
-            title: page.title.clone(),
+            id: self.id.clone(),
+            title: self.title.clone(),
             head: head.clone(),
-            lead: page.head(),
-            warnings: page.warnings.clone(),
+            lead: self.head(),
+            warnings: self.warnings.clone(),
             sections: Vec::new(),
             lacking: Vec::new(),
             figures: Vec::new(),
@@ -199,11 +198,11 @@ impl Page {
             claims: of(false),
             footer: footer.collect(),
         };
-        for part in &page.parts {
+        for part in &self.parts {
             let own = judged.iter().find(|(id, _)| *id == part.id);
             let figure = part.drawn();
             let section = match (own, &part.judged) {
-                (Some((_, own)), Some(how)) => Some(page.judged(part, own, how)),
+                (Some((_, own)), Some(how)) => Some(self.judged(part, own, how)),
                 _ => part.section(figure.as_ref()),
             };
             match section {

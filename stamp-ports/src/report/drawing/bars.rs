@@ -6,8 +6,9 @@ use crate::report::axis::Axis;
 use crate::report::chart::{self, Bar, Panel, Stack, Texts};
 use crate::report::jq::shown;
 use crate::report::palette::{self, Hue};
-use crate::report::records::{Record, stated};
+use crate::report::stated;
 use serde::Deserialize;
+use serde_json::Value;
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
@@ -18,7 +19,7 @@ const OPEN: [&str; 3] = ["none", "added", "lock-free"];
 /// such panels: below, a linear one shows more.
 const WIDE: f64 = 10.0;
 
-fn point<'b>(bar: &Series<'b>) -> Option<&'b Record> {
+fn point<'b>(bar: &Series<'b>) -> Option<&'b Value> {
     bar.points.first().map(|(_, point)| *point)
 }
 

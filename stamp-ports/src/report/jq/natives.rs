@@ -2,7 +2,7 @@
 
 use super::{Arr, Data, Error, Null, Num, Obj, Str, Val};
 use crate::numbers::{and, bytes, count, digits3, of, percent, short, time, times};
-use crate::report::{palette, paper};
+use crate::report::palette;
 use jaq_core::native::{Fun, bome, run, unary, v};
 use jaq_core::{RunPtr, ValR};
 use std::cmp::Ordering;
@@ -18,7 +18,7 @@ use std::rc::Rc;
 /// | `sort`, `length`, `startswith(text)`, `tonumber`, `log`, `exp`, `sqrt` | as in jq |
 /// | `listed` | the known ones in one text, with commas and an `and` |
 /// | `show(format)` | a value as people read it |
-/// | `plain`, `rank`, `short_name` | a lock's plain name, a variant's place, a workload's name in the paper |
+/// | `plain`, `rank`, `plain_workload` | a lock's plain name, a variant's place, a workload's plain name |
 /// | `file(name)` | a result file |
 pub(super) fn natives() -> impl Iterator<Item = Fun<Data>> {
     let of = |(name, arity, filter)| run::<Data>((name, v(arity), filter));
@@ -96,7 +96,9 @@ fn of_values() -> [Native; 10] {
         ("plain", 0, |cv| {
             bome(Ok(named(cv.1, |name| palette::plain(name).into())))
         }),
-        ("short_name", 0, |cv| bome(Ok(named(cv.1, paper::label)))),
+        ("plain_workload", 0, |cv| {
+            bome(Ok(named(cv.1, plain_workload)))
+        }),
         ("rank", 0, |cv| {
             bome(Ok(Num(palette::rank(&cv.1.to_string()) as f64)))
         }),
@@ -172,6 +174,12 @@ fn named(value: Val, of: impl Fn(&str) -> String) -> Val {
         Str(name) => of(name).into(),
         _ => value,
     }
+}
+
+/// A name without what people put between a word and its number: `genome/gn-1` is `gn1`.
+fn plain_workload(name: &str) -> String {
+    let last = name.rsplit(['/', ':', ' ']).next().unwrap_or(name);
+    last.replace(['-', '_'], "").to_lowercase()
 }
 
 /// Shows a value in a format; what is not known stays so. `text` is of Markdown, `yes` of a fact.

@@ -12,7 +12,7 @@ def counters($title; $k; $grids): [counting({part: "counter", implementation: $k
 def all_kinds: ["combining", 5], ["stm:fast", 8], ["stm:hv-sorting", 4], ["tas/lane", 0], ["ttas/lane", 1], ["ticket", 2], ["mcs/lane", 3],
   ["tas", 0], ["ttas", 1], ["tas-backoff", 1], ["ticket-handoff", 2], ["mcs", 3], ["cohort", 4], ["fetch-add", 9], ["ring", 10], ["anderson", 4];
 # The list by some kinds, at two grids, in two halves.
-def walks($kinds): (30, $here[0].p) as $blocks | (["high", 16, 256], ["low", 256, 4096]) as [$half, $low, $high]
+def walks($kinds): (30, $here.p) as $blocks | (["high", 16, 256], ["low", 256, 4096]) as [$half, $low, $high]
   | {title: "\($half) contention, \($blocks) x 128", x: ["entry points", "entry-points"], y: "ms",
     lines: kinds([counting({part: "list", $blocks, threads: 128}) | select(."entry-points" >= $low and ."entry-points" <= $high)]; $kinds)};
 def coarse_at($blocks): (16, 32, 64, 128) as $n
@@ -50,25 +50,25 @@ parts: [
 {id: "counter-here",
  name: "The counter at this machine’s grids",
  theirs: "The same at this machine’s size.",
- figure: {pairs: true, panels: [with_lanes as $k | counters($k; $k; [1, ($here[0] | .half, .p, .twice)])]}},
+ figure: {pairs: true, panels: [with_lanes as $k | counters($k; $k; [1, ($here | .half, .p, .twice)])]}},
 {id: "counter-beside",
  name: "The counter: kinds of lock, combining and transactions",
  theirs: "What Grote did not have: combining, plain atomic additions, which need no lock, transactions, and the kinds as the library offers them. In these, whose names do not end in /lane, lanes of one warp that ask together hand the lock on among themselves.",
  figure: {panels: [
-  ([32, 1024], [32, 256], [32, 32], [$here[0].p, 256]) as [$blocks, $threads]
+  ([32, 1024], [32, 256], [32, 32], [$here.p, 256]) as [$blocks, $threads]
   | {title: "\($blocks) x \($threads)", below: "one counter", y: "ms", beside: "mcs/lane",
     lines: kinds([counting({part: "counter", $blocks, $threads})]; [["added", 6], all_kinds])}]},
  tables: [all_points("counter")]},
 {id: "table",
  name: "Grote’s figure 5.5: insertions into a hash table",
  theirs: "Grote: with 16 buckets MCS is 3.4× as fast as TAS and beats the lock-free insertion; with 32 MCS and ticket are 1.4× as fast as lock-free and TTAS and 3× as fast as TAS; with 256 no variant stands out. He draws the buckets from many to few (section 5.2.2).",
- figure: {panels: [(30, ($here[0] | .p, .eight)) as $blocks
+ figure: {panels: [(30, ($here | .p, .eight)) as $blocks
   | {title: "\($blocks) x 256", x: ["buckets", "buckets"], y: "ms", lines: kinds([counting({part: "table", $blocks, threads: 256})];
     [["tas/lane", 0], ["ttas/lane", 1], ["ticket", 2], ["mcs/lane", 3], ["lock-free", 6], ["combining", 5], ["stm:fast", 8], ["stm:hv-sorting", 4]])}]}},
 {id: "table-beside",
  name: "The hash table with 16 buckets: kinds of lock, combining and transactions",
  theirs: "What Grote did not have. In the kinds whose names do not end in /lane, lanes of one warp that ask for the same bucket hand its lock on among themselves.",
- figure: {panels: [(30, ($here[0] | .p, .eight)) as $blocks
+ figure: {panels: [(30, ($here | .p, .eight)) as $blocks
   | {title: "\($blocks) x 256", below: "16 buckets", y: "ms", beside: "mcs/lane",
     lines: kinds([counting({part: "table", $blocks, threads: 256, buckets: 16})]; [["lock-free", 6], all_kinds])}]},
  tables: [all_points("table")]},
@@ -83,7 +83,7 @@ parts: [
 {id: "coarse-here",
  name: "One lock for each entry point, at this machine’s grid",
  theirs: "The same at this machine’s size.",
- figure: {pairs: true, panels: [coarse_at($here[0].p)]}},
+ figure: {pairs: true, panels: [coarse_at($here.p)]}},
 {id: "compared",
  name: "Grote’s figures 5.12 and 5.13: lock coupling against one lock for each entry point",
  theirs: "Grote: below 64 entry points coupling is up to 2.4× as fast, from 64 to below 128 both are equal, from 128 on coarse-grained locking is 2.0× as fast (section 5.3.4).",
@@ -113,7 +113,7 @@ parts: [
 {id: "sections",
  name: "Gattani and Anickode’s sections of three lengths",
  theirs: "Gattani and Anickode, 512 x 1,024 on a GTX Titan X: the times are in the table below. The first thread of each block makes one section.",
- figure: {panels: [(512, $here[0].p) as $blocks | (["basic", 0], ["low complexity", 100], ["high complexity", 100000]) as [$name, $rounds]
+ figure: {panels: [(512, $here.p) as $blocks | (["basic", 0], ["low complexity", 100], ["high complexity", 100000]) as [$name, $rounds]
   | {title: "\($name), \($blocks) x 1,024", below: "\($rounds) rounds, one section a block", y: "ms", beside: "tas",
     lines: kinds([counting({part: "sections", $blocks, threads: 1024, $rounds})];
       [["none", 6], ["tas", 0], ["tas-again", 0], ["spin-spin", 11], ["ticket", 2], ["anderson", 4], ["mcs", 3], ["combining", 5], ["stm:fast", 8]])}]},
@@ -213,7 +213,7 @@ parts: [
   "cuda::binary_semaphore and cuda::counting_semaphore are libcu++'s, used as a mutex and as a semaphore; grid.sync() is that of cooperative groups. They are compiled from CUDA C++ where nvcc is found, loaded by the same host program, and timed in the same run as our kinds.",
   "combining is delegation: one lane executes what others ask for. added is an atomic addition, which needs no lock, and lock-free a loop of compare and swap; they bound what a lock can reach.",
   "stm:fast and stm:hv-sorting run the same work as transactions of these two algorithms."]
-  + [distinct($peers[].said)])}
+  + [distinct($peers[])])}
 ],
 footer: [
   "Times are of the kernel alone, the median of the launches that the tables count; points that take more than 2 s run once. Results are checked. K, M and G of rates are powers of 1000.",
