@@ -14,7 +14,7 @@ use jaq_core::ops::Math;
 use jaq_core::path::Opt;
 use jaq_core::{Compiler, Ctx, DataT, Lut, ValR, ValT, ValX, Vars};
 use serde::de::DeserializeOwned;
-use serde_json::{Number, Value};
+use serde_json::Value;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,6 @@ mod natives;
 mod tests;
 
 use natives::natives;
-pub(crate) use natives::shown;
 
 type Error = jaq_core::Error<Val>;
 
@@ -66,8 +65,8 @@ impl From<&Val> for Value {
             Null => Self::Null,
             Val::Bool(yes) => (*yes).into(),
             Num(x) if x.fract() == 0.0 && x.abs() < 9e15 => (*x as i64).into(),
-            // JSON has no number that is infinite, so it is a word.
-            Num(x) => Number::from_f64(*x).map_or_else(|| x.to_string().into(), Self::Number),
+            // JSON has no number that is infinite.
+            Num(x) => (*x).into(),
             Str(text) => (**text).into(),
             Arr(all) => all.iter().map(Self::from).collect(),
             Obj(all) => {

@@ -14,15 +14,15 @@
 //! | `source` | the programs of a kind of documents, and what they make of one |
 //! | `claim` | claims and targets as they were judged |
 //! | `stated` | what is said of a document, with its sections, sentences and tables as they are stated |
-//! | `drawing` | figures as they are stated |
+//! | `drawing` | figures as they are stated, and `drawing.jq` makes them ready |
 //! | `axis` | axes and their ticks |
 //! | `palette` | colours, dashes and markers, the same everywhere |
 //! | `chart` | panels of lines, bars and stacks, drawn by `plotters` |
 //! | `figure` | panels with a legend, in the page or as a file |
-//! | `page` | the page and its tables, written by `maud` |
+//! | `page` | the page, written by `maud` |
 //!
 //! `cost`, `paper`, `sync` and `nw` have the programs of each document, and what these have to know
-//! beside it. `sets.jq` beside each makes records of the document.
+//! beside it.
 
 mod axis;
 mod chart;
@@ -177,8 +177,9 @@ mod tests {
     //! What must be so of every report, whatever its document is about and whatever stands in it.
 
     use super::claim::Claim;
-    use super::page::{CLAIMS, Report, files};
+    use super::page::{CLAIMS, files};
     use super::source::{self, Source};
+    use super::stated::Report;
     use super::{PAGE, cost, nw, paper, sync};
     use crate::testing::has;
     use roxmltree::{Document, Node, ParsingOptions};
@@ -420,7 +421,7 @@ mod tests {
             let mut written = json["claims"].as_array().unwrap().iter();
             for report in reports {
                 for claim in &report.claims {
-                    assert_eq!(claim.part, report.id);
+                    assert_eq!(claim.part, report.page.id);
                     assert_eq!(written.next(), Some(&json!(claim)));
                 }
                 let all: Vec<_> = report.claims.iter().chain(&report.targets).collect();

@@ -4,7 +4,8 @@ def null: [][0];
 def values: select(. != null);
 def when(is; f): if is then f else null end;
 def positive: when(. > 0; .);
-def sort_by(f): [.[] | [[f], .]] | sort | [.[][1]];
+# In the order of keys; what has equal ones, and objects have no order, stays as it is.
+def sort_by(f): [.[] | [[f], {own: .}]] | sort | [.[][1].own];
 
 # The first of what f yields, or null.
 def one(f): [f] | .[0];
@@ -12,9 +13,12 @@ def one(f): [f] | .[0];
 def distinct(f): [f | values] | distinct[];
 def count(f): [f] | length;
 def add: reduce .[] as $x (0; . + $x);
+# What all of some arrays have, ascending.
+def common: . as $all | [.[0][] | values | select(. as $x | all($all[]; any(.[]; . == $x)))] | sort | distinct;
 # In one text, without what is not known; null if there is nothing.
-def listed(f): [f] | listed;
 def joined($between; f): reduce (f | values) as $x (null; if . == null then "\($x)" else "\(.)\($between)\($x)" end);
+# The same with an `and` before the last.
+def listed(f): [f | values] | if length < 2 then joined(""; .[]) else "\(joined(", "; limit(length - 1; .[]))) and \(.[-1])" end;
 # Those of all by which something is highest or lowest; of equal ones the last, or the first.
 def highest(all; by): reduce (all | select(by != null)) as $x (null; if . == null or ($x | by) >= by then $x else . end) | values;
 def lowest(all; by): reduce (all | select(by != null)) as $x (null; if . == null or ($x | by) < by then $x else . end) | values;

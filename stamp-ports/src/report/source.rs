@@ -3,8 +3,7 @@
 
 use super::claim::Claim;
 use super::jq::Sets;
-use super::page::Report;
-use super::stated::Page;
+use super::stated::{Page, Report};
 use crate::head::Head;
 use serde_json::Value;
 use std::cell::LazyCell;
@@ -23,7 +22,7 @@ pub(super) struct Source {
     pub(super) sets: &'static str,
     /// What claims and the page call.
     pub(super) calls: &'static str,
-    pub(super) page: &'static [&'static str],
+    pub(super) page: &'static str,
     /// The view by which claims are judged first.
     pub(super) view: &'static str,
     /// Claims and targets: the part of the page that each are of, the paper if the document is
@@ -59,9 +58,8 @@ impl Source {
     }
 
     pub(super) fn report(&self, head: &Head, facts: &Value) -> Report {
-        let programs = [&[self.shared, self.calls], self.page].concat();
         let sets = self.sets(facts, PAGE);
-        let page: Page = sets.run(&programs);
+        let page = Page::of(&sets, &[self.shared, self.calls, self.page]);
         page.report(head, &self.judged(facts, &sets))
     }
 }

@@ -5,8 +5,7 @@
 //! of a hand-written lock; the figure and the table are in `page.jq`.
 
 use super::jq::Sets;
-use super::page::Report;
-use super::stated::Page;
+use super::stated::{Page, Report};
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::measure::floor::report::FORMAT;
@@ -74,7 +73,7 @@ pub(crate) fn report(all: &[Floor]) -> Option<Report> {
     let mut rates: Vec<Value> = all.iter().flat_map(rates).collect();
     rates.sort_by_key(|rate| rate["accounts"].as_u64());
     let sets = Sets::of(&json!({"rates": rates}));
-    let page: Page = sets.run(&[include_str!("page.jq")]);
+    let page = Page::of(&sets, &[include_str!("page.jq")]);
     Some(page.report(&head, &[]))
 }
 
@@ -83,8 +82,8 @@ pub(super) mod tests {
     //! The report about documents with known rates.
 
     use super::{parse, report};
-    use crate::report::page::Report;
     use crate::report::paper::tests::sample;
+    use crate::report::stated::Report;
     use crate::testing::has;
     use serde_json::{Value, json};
 

@@ -1,17 +1,19 @@
 //! The report of `stamp bench nw`: alignments by dataflow, by launches and by locks, and what
 //! it costs to hand a value from warp to warp.
 
-use super::page::Report;
 use super::source::{PAGE, Source};
+use super::stated::Report;
 use crate::nw::reduction::{cost, names};
 use crate::sync::Bench;
 use serde_json::{Value, json};
 
 const SOURCE: Source = Source {
     shared: include_str!("../points.jq"),
-    sets: include_str!("sets.jq"),
+    // Each point has the side of a tile.
+    sets: "[$document.points[] | point | . + {side_or_0: (.parameters.side // 0)}]
+        | {points: ., hops: [where({part: \"hops\", counts: 1})]}",
     calls: include_str!("calls.jq"),
-    page: &[include_str!("../points_page.jq"), include_str!("page.jq")],
+    page: include_str!("page.jq"),
     view: PAGE,
     judged: &[
         ("nw-targets", "", include_str!("targets.jq")),

@@ -12,9 +12,9 @@
 //! of the time in transactions, probability of conflicts, and blocks x threads of a block where its
 //! optimized variant is fastest.
 
-use super::page::Report;
 use super::source::Source;
 use super::stated;
+use super::stated::Report;
 use crate::measure::search::TIME_LIMIT;
 use crate::paper::document::{Isolation, Paper};
 use crate::variants::AskedVariant;
@@ -24,7 +24,7 @@ const SOURCE: Source = Source {
     shared: include_str!("workloads.jq"),
     sets: include_str!("sets.jq"),
     calls: include_str!("calls.jq"),
-    page: &[include_str!("page.jq")],
+    page: include_str!("page.jq"),
     view: "paper",
     judged: &[("claims", "", include_str!("claims.jq"))],
 };

@@ -68,8 +68,7 @@ def slides: $shape.slides // full("fermi"; "mutex"; ["tas", "ticket", "anderson"
 def growth($k): rate("mutex"; $k; slides) / rate("mutex"; $k; 8);
 
 # What the memory benchmarks say.
-def memory($kind; $ratio): one($machine | where({$kind, $ratio}).value);
-def memory_blocks: one($machine[].blocks) // lacking("the memory benchmarks" + $shape.with);
+def memory_blocks: $machine.blocks // lacking("the memory benchmarks" + $shape.with);
 def expected($what): $choice[$what] // lacking("the memory benchmarks");
 
 # Numbers of blocks, and grids of the counter, in words.

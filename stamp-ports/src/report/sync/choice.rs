@@ -87,22 +87,6 @@ fn spread(pair: &Pair, lines: f64) -> f64 {
     (pair.contended / lines).max(pair.uncontended)
 }
 
-pub(super) fn ratios(machine: &Benchmarks) -> Vec<Value> {
-    let mut all = Vec::new();
-    for (kind, column) in [("reads", machine.reads), ("writes", machine.writes)] {
-        let ratios = column.ratios();
-        for (name, ratio) in ratios.as_object().into_iter().flatten() {
-            let pair = ratio.as_object().into_iter().flatten();
-            let pair = pair.map(|(end, ratio)| (format!("{name}.{end}"), ratio));
-            let plain = Some((name.clone(), ratio)).filter(|_| ratio.is_number());
-            all.extend(pair.chain(plain).map(|(name, value)| {
-                json!({"blocks": machine.blocks, "kind": kind, "ratio": name, "value": value})
-            }));
-        }
-    }
-    all
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,8 +15,8 @@
 //! come from, the kernel with Anderson's lock prints "MCS" and the other way round, so two claims
 //! are judged in both readings.
 
-use super::page::Report;
 use super::source::{PAGE, Source};
+use super::stated::Report;
 use crate::sync::Bench;
 use serde_json::{Value, json};
 use stm_sync::barrier::Kind;
@@ -27,7 +27,7 @@ const SOURCE: Source = Source {
     shared: include_str!("../points.jq"),
     sets: include_str!("sets.jq"),
     calls: include_str!("calls.jq"),
-    page: &[include_str!("../points_page.jq"), include_str!("page.jq")],
+    page: include_str!("page.jq"),
     view: PAGE,
     judged: &[
         ("sync-targets", "", include_str!("targets.jq")),
@@ -55,7 +55,9 @@ fn facts(bench: &Bench) -> Value {
     let grids = bench.machine.iter().flat_map(|machine| &machine.grids);
     let grids = grids.map(|grid| {
         let times = &grid.times_ns;
-        let ratios = times.abstraction().map(|times| choice::ratios(&times));
+        let ratios = times.abstraction().map(|of| {
+            json!({"blocks": of.blocks, "reads": of.reads.ratios(), "writes": of.writes.ratios()})
+        });
         json!({"blocks": times.blocks, "ratios": ratios, "choice": choice::choose(times)})
     });
     let barriers = Kind::ALL.iter().map(|kind| kind.name());
@@ -118,7 +120,7 @@ pub(super) mod tests {
             assert_eq!(looks.len(), n, "{}", figure.id);
             for panel in &figure.panels {
                 let drawn_in = |slot: &usize| {
-                    let colour = crate::report::palette::line(*slot).0.css();
+                    let colour = crate::report::palette::Look::Slot(*slot).of().0.css();
                     panel.marks.0.contains(&format!("stroke=\"{colour}\""))
                 };
                 let lines = (0..12).filter(drawn_in).count();

@@ -6,7 +6,7 @@
 # | `counters`, `tables`, `walks`, `sections` | those of Grote's counter, table and list and of the slides' sections, at the grids |
 # | `sections_at` | all points of those sections |
 # | `shape`, `here` | the grids, and those of this machine |
-# | `memory`, `machine` | the ratios of the memory benchmarks, and those at the grid that decides |
+# | `machine` | the ratios of the memory benchmarks at the grid that decides |
 # | `choice` | what suits this machine by these |
 # | `peers` | what there is to say of peers |
 
@@ -36,6 +36,6 @@ max(1, $document.device.processors) as $p | {half: (($p + $p % 2) / 2), $p, twic
   walks: [$cells | where({part: "list", blocks: $shape.walk})],
   sections: [$cells | where({part: "sections", blocks: $shape.sections, threads: 1024})],
   sections_at: [$points | where({part: "sections", blocks: $shape.sections, threads: 1024})],
-  memory: [$grids[].ratios[]], machine: [$own.ratios[]], choice: $own.choice,
+  machine: $own.ratios, choice: $own.choice,
   peers: ((if any($peers[]; .repeat > 0) then [] else ["No peer was measured in this run."] end)
     + ([$peers | where({repeat: 0}) | "\(.implementation): \(.note)" | values] | sort | distinct))}

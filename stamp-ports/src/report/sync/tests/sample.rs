@@ -3,7 +3,7 @@
 use crate::head::Head;
 use crate::measure::machine::abstraction::Benchmarks;
 use crate::measure::machine::abstraction::tests::FERMI;
-use crate::measure::machine::{Measurement, SCHEMA};
+use crate::measure::machine::{GridTimes, Measurement, SCHEMA};
 use crate::points::{Asked, Point};
 use crate::report::palette;
 use crate::report::paper::tests::sample as paper;
@@ -11,7 +11,6 @@ use crate::report::source::PAGE;
 use crate::report::sync::{SOURCE, facts};
 use crate::store::Document;
 use crate::sync::Bench;
-use serde_json::json;
 
 pub(in crate::report) fn point(
     part: &str,
@@ -43,7 +42,7 @@ pub(in crate::report) fn empty() -> Bench {
 fn kinds(id: &str) -> Vec<String> {
     let lines = ".figure.panels[].lines[].name";
     let own = format!("| [.parts[] | select(.id == {id:?}) | distinct({lines})]");
-    let programs = [&[SOURCE.shared, SOURCE.calls], SOURCE.page, &[&*own]].concat();
+    let programs = [SOURCE.shared, SOURCE.calls, SOURCE.page, &own];
     SOURCE.sets(&facts(&empty()), PAGE).run(&programs)
 }
 
@@ -126,15 +125,15 @@ fn operations(all: &mut Vec<Point>) {
 
 /// Fermi's times of Table 1, as if they were ours.
 fn machine() -> Measurement {
-    let grid = |blocks| {
-        let times_ns = Benchmarks { blocks, ..FERMI };
-        json!({"why": "made up", "threads": 32, "accesses": 1000, "times_ns": times_ns})
+    let grid = |blocks| GridTimes {
+        why: "made up".into(),
+        threads: 32,
+        accesses: 1000,
+        times_ns: Benchmarks { blocks, ..FERMI },
     };
-    let machine = json!({
-        "schema": SCHEMA, "version": "0.1.0", "device": "cuda:0", "name": "a made-up GPU",
-        "driver": "13.0", "unix_time": 0, "seconds": 1.0, "sizes": "made up",
-        "grids": [grid(128), grid(1056)], "rates": [], "barriers": [], "semaphores": [],
-        "mutexes": [],
-    });
-    serde_json::from_value(machine).unwrap()
+    Measurement {
+        schema: SCHEMA,
+        grids: vec![grid(128), grid(1056)],
+        ..Measurement::default()
+    }
 }
