@@ -1,4 +1,4 @@
-//! Numbers as people write them, and as people read them; ratios, shares, times and lists in words.
+//! Numbers as people write them, and as people read them; ratios, shares and times in words.
 
 use std::time::Duration;
 
@@ -128,15 +128,6 @@ pub(crate) fn percent(share: f64) -> String {
         _ => format!("{value:.0}"),
     };
     digits + "\u{a0}%"
-}
-
-/// `a`, `a and b`, `a, b and c`.
-pub(crate) fn and(parts: &[String]) -> String {
-    match parts {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
 }
 
 /// Returns a time in words, given in milliseconds.

@@ -16,7 +16,7 @@
 //! fewer records than it has by default, as the host checks all of them after each launch.
 
 use crate::error::{Error, Result};
-use crate::report::records::stated;
+use crate::report::stated;
 use serde::Deserialize;
 use std::sync::LazyLock;
 

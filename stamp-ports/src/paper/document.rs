@@ -200,19 +200,6 @@ pub(crate) struct LaunchPoint {
     pub(crate) note: Option<String>,
 }
 
-/// The phases of [`Breakdown::shares`]: the paper's, in its order, and `warp`,
-/// waiting for the warp's other lanes, for which the paper has no place.
-pub(crate) const PHASES: [&str; 8] = [
-    "native",
-    "initialisation",
-    "buffering",
-    "consistency",
-    "locks",
-    "commit",
-    "aborted",
-    "warp",
-];
-
 /// A bar of Figure 5.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Breakdown {
@@ -226,7 +213,8 @@ pub(crate) struct Breakdown {
     /// The workload's parameters, where they are not those of Figure 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) input: Option<String>,
-    /// Share of the lanes' time, by [`PHASES`]; the sum is 1.
+    /// Share of the lanes' time, by the paper's phases and `warp`, waiting for the warp's other
+    /// lanes, for which the paper has no place; the sum is 1.
     pub(crate) shares: BTreeMap<String, f64>,
     /// The kernel's time with the measuring over the time without.
     pub(crate) cost: f64,
@@ -386,6 +374,7 @@ impl Isolation {
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
+    use stm_core::internal::observe::Phase;
 
     const SAMPLE: &str = include_str!("../../tests/data/paper-sample.json");
 
@@ -394,7 +383,7 @@ mod tests {
         let paper = Paper::parse(SAMPLE).unwrap();
         assert!(!paper.speedups.is_empty() && !paper.breakdown.is_empty());
         assert_eq!(Paper::parse(&paper.to_text().unwrap()).unwrap(), paper);
-        let phases = BTreeSet::from(PHASES);
+        let phases = BTreeSet::from(Phase::ALL.map(Phase::name));
         for shares in paper.breakdown.iter().map(|bar| &bar.shares) {
             assert!(shares.keys().eq(&phases));
             assert!((shares.values().sum::<f64>() - 1.0).abs() < 1e-9);

@@ -6,7 +6,7 @@
 //! and, in [`figure`](super::figure), the texts that are read aloud.
 
 use super::axis::Axis;
-use super::palette::{GRID, Hue, INK, MUTED, SURFACE, marker};
+use super::palette::{self, GRID, Hue, INK, Look, MUTED, SURFACE, marker};
 use maud::{Markup, PreEscaped, html};
 use plotters::chart::{ChartBuilder, ChartContext, MeshStyle};
 use plotters::coord::Shift;
@@ -16,6 +16,7 @@ use plotters::element::{Circle, EmptyElement, PathElement, Polygon, Rectangle, T
 use plotters::prelude::SVGBackend;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{Color, FontFamily, FontStyle, IntoFont, TextStyle};
+use serde::Deserialize;
 
 /// `plotters` places marks on whole units: so many make one of ours.
 pub(crate) const FINE: i32 = 4;
@@ -54,29 +55,29 @@ pub(crate) struct Texts<'a> {
     pub(crate) about: &'a str,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Line {
-    /// Its colour, and the shape of its markers.
-    pub(crate) look: (Hue, usize),
-    /// Abscissa and ordinate, and what to say under the pointer.
-    pub(crate) points: Vec<((f64, f64), String)>,
+    pub(crate) name: String,
+    pub(crate) look: Look,
+    /// Abscissa, and ordinate if it was measured, and what to say under the pointer.
+    pub(crate) points: Vec<(f64, Option<f64>, String)>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Bar {
     pub(crate) name: String,
-    pub(crate) hue: Hue,
-    /// Its length, if it was measured.
-    pub(crate) value: Option<f64>,
-    /// The lowest and the highest measured, if they differ.
-    pub(crate) range: Option<(f64, f64)>,
+    pub(crate) look: Look,
+    /// Its length, and the lowest and the highest measured, if it was.
+    pub(crate) ends: Option<[f64; 3]>,
     pub(crate) label: String,
     pub(crate) tooltip: String,
 }
 
-/// A bar of several segments: its name, and of each segment the look, the share of the whole from
+/// A bar of several segments: its name, and of each segment the phase, the share of the whole from
 /// 0 to 1, and what to say under the pointer.
-pub(crate) type Stack = (String, Vec<(Hue, f64, String)>);
+pub(crate) type Stack = (String, Vec<(String, f64, String)>);
 
 type Area<'s> = DrawingArea<SVGBackend<'s>, Shift>;
 type Chart<'a, 's> = ChartContext<'a, SVGBackend<'s>, Cartesian2d<Axis, Axis>>;
@@ -185,12 +186,13 @@ pub(crate) fn lines(texts: &Texts<'_>, x: &Axis, y: &Axis, lines: &[Line]) -> Pa
         let mut mesh = chart.configure_mesh();
         of_axes(mesh.disable_x_mesh(), texts, (MUTED, 4 * FINE));
         let mut hits = String::new();
-        let shown = |line: &Line| {
-            let mut points = line.points.clone();
-            points.retain(|(at, _)| x.shows(at.0) && y.shows(at.1));
-            (line.look, points)
-        };
-        let lines: Vec<_> = lines.iter().map(shown).collect();
+        let lines = lines.iter().map(|line| {
+            let points = line.points.iter();
+            let points = points.filter_map(|(x, y, tooltip)| Some(((*x, (*y)?), tooltip)));
+            let points = points.filter(|((at, value), _)| x.shows(*at) && y.shows(*value));
+            (line.look.of(), points.collect::<Vec<_>>())
+        });
+        let lines: Vec<_> = lines.collect();
         for ((hue, _), points) in &lines {
             let points: Vec<(f64, f64)> = points.iter().map(|(at, _)| *at).collect();
             let path = PathElement::new(points, hue.rgb().stroke_width(8));
@@ -229,54 +231,60 @@ fn mark(chart: &mut Chart<'_, '_>, at: (f64, f64), shape: usize, hue: Hue) {
     chart.draw_series([mark]).expect(DRAWN);
 }
 
-/// The chart of rows below each other, without its marks.
-fn rows<'a, 's>(
-    area: &'a Area<'s>,
-    texts: &Texts<'_>,
-    x: &Axis,
-    right: i32,
+/// A panel of rows below each other. `draw` draws a row between two ordinates, the upper one first,
+/// and adds its invisible marks.
+fn rows(
+    (texts, x, right): (&Texts<'_>, &Axis, i32),
     names: &[&str],
-) -> Chart<'a, 's> {
-    let mut chart = framed(area, (x, &Axis::rows(names.len())), (NAMES, right));
-    let mut mesh = chart.configure_mesh();
-    of_axes(mesh.disable_y_mesh().disable_y_axis(), texts, (GRID, 0));
-    for (i, name) in names.iter().enumerate() {
-        let y = TOP * FINE + ROW.0 * FINE * i as i32 + ROW.0 * FINE / 2;
-        let at = ((NAMES - 6) * FINE, y);
-        let text = Text::new(*name, at, style(11.0, INK, HPos::Right));
-        area.draw(&text).expect(DRAWN);
-    }
-    chart
-}
-
-/// The ordinates of the edges of row `i` of `n`.
-fn edges(i: usize, n: usize) -> (f64, f64) {
-    let middle = (n - i) as f64 - 0.5;
-    (middle + ROW.1 / 2.0, middle - ROW.1 / 2.0)
+    mut draw: impl FnMut(&mut Chart<'_, '_>, &mut String, usize, [f64; 2]),
+) -> Panel {
+    let n = names.len();
+    panel(texts, TOP + ROW.0 * n as i32 + BOTTOM + FOOT, |area| {
+        let mut chart = framed(area, (x, &Axis::rows(n)), (NAMES, right));
+        let mut mesh = chart.configure_mesh();
+        of_axes(mesh.disable_y_mesh().disable_y_axis(), texts, (GRID, 0));
+        for (i, name) in names.iter().enumerate() {
+            let y = TOP * FINE + ROW.0 * FINE * i as i32 + ROW.0 * FINE / 2;
+            let at = ((NAMES - 6) * FINE, y);
+            let text = Text::new(*name, at, style(11.0, INK, HPos::Right));
+            area.draw(&text).expect(DRAWN);
+        }
+        let mut hits = String::new();
+        for i in 0..n {
+            let middle = (n - i) as f64 - 0.5;
+            draw(
+                &mut chart,
+                &mut hits,
+                i,
+                [middle + ROW.1 / 2.0, middle - ROW.1 / 2.0],
+            );
+        }
+        hits
+    })
 }
 
 /// Bars to the right and to the left of `base`, a row each. A dot at the end
 /// shows also the bar that is too short to be seen.
 pub(crate) fn bars(texts: &Texts<'_>, axis: &Axis, base: f64, bars: &[Bar]) -> Panel {
-    let n = bars.len();
-    panel(texts, TOP + ROW.0 * n as i32 + BOTTOM + FOOT, |area| {
-        let names: Vec<&str> = bars.iter().map(|bar| bar.name.as_str()).collect();
-        let mut chart = rows(area, texts, axis, VALUES, &names);
-        let mut hits = String::new();
-        for (i, bar) in bars.iter().enumerate() {
-            let (top, bottom) = edges(i, n);
+    let names: Vec<&str> = bars.iter().map(|bar| bar.name.as_str()).collect();
+    rows(
+        (texts, axis, VALUES),
+        &names,
+        |chart, hits, i, [top, bottom]| {
+            let bar = &bars[i];
+            let (hue, _) = bar.look.of();
             let middle = f64::midpoint(top, bottom);
-            let value = bar.value.filter(|value| axis.shows(*value));
+            let value = bar.ends.map(|[value, ..]| value);
+            let value = value.filter(|value| axis.shows(*value));
             let end = value.unwrap_or(base);
-            let corners = [(base, top), (end, bottom)];
-            let drawn = Rectangle::new(corners, bar.hue.rgb().filled());
+            let drawn = Rectangle::new([(base, top), (end, bottom)], hue.rgb().filled());
             chart.draw_series([drawn]).expect(DRAWN);
             let mut far = end.max(base);
             if value.is_some() {
-                mark(&mut chart, (end, middle), 0, bar.hue);
-                if let Some((low, high)) = bar.range.filter(|r| axis.shows(r.0) && axis.shows(r.1))
-                {
-                    whisker(&mut chart, (low, high), middle);
+                mark(chart, (end, middle), 0, hue);
+                let shown = |[_, low, high]: &[f64; 3]| axis.shows(*low) && axis.shows(*high);
+                if let Some([_, low, high]) = bar.ends.filter(shown) {
+                    whisker(chart, (low, high), middle);
                     far = far.max(high);
                 }
             }
@@ -289,14 +297,19 @@ pub(crate) fn bars(texts: &Texts<'_>, axis: &Axis, base: f64, bars: &[Bar]) -> P
             chart.draw_series([text]).expect(DRAWN);
             let (_, y) = chart.backend_coord(&(base, middle));
             let half = ROW.0 * FINE / 2;
-            let (left, right) = (NAMES * FINE, WIDTH * FINE);
-            hit(&mut hits, &bar.tooltip, [left, y - half, right, y + half]);
-        }
-        let zero = [(base, 0.0), (base, n as f64)];
-        let zero = PathElement::new(zero.to_vec(), MUTED.rgb().stroke_width(4));
-        chart.draw_series([zero]).expect(DRAWN);
-        hits
-    })
+            hit(
+                hits,
+                &bar.tooltip,
+                [NAMES * FINE, y - half, WIDTH * FINE, y + half],
+            );
+            // Above the last bar, and so above all.
+            if i + 1 == bars.len() {
+                let zero = vec![(base, 0.0), (base, bars.len() as f64)];
+                let zero = PathElement::new(zero, MUTED.rgb().stroke_width(4));
+                chart.draw_series([zero]).expect(DRAWN);
+            }
+        },
+    )
 }
 
 /// The lowest and the highest measured, where they are apart to be seen.
@@ -317,38 +330,33 @@ fn whisker(chart: &mut Chart<'_, '_>, (low, high): (f64, f64), y: f64) {
 /// Bars of segments that sum up to one, a row each. A segment wide enough
 /// has its share written in it.
 pub(crate) fn stacks(texts: &Texts<'_>, stacks: &[Stack]) -> Panel {
-    let n = stacks.len();
-    panel(texts, TOP + ROW.0 * n as i32 + BOTTOM + FOOT, |area| {
-        let names: Vec<&str> = stacks.iter().map(|(name, _)| name.as_str()).collect();
-        let mut chart = rows(area, texts, &Axis::percent(), SIDES.1, &names);
-        let mut hits = String::new();
-        for (i, (_, segments)) in stacks.iter().enumerate() {
-            let (top, bottom) = edges(i, n);
-            let mut x = 0.0;
-            for (hue, share, tooltip) in segments {
-                let width = (share.clamp(0.0, 1.0) * 100.0).min(100.0 - x);
-                if width <= 0.0 {
-                    continue;
-                }
-                // A gap keeps neighbours apart, where there is room.
-                let end = x + (width - 0.4).max(width.min(0.2));
-                let corners = [(x, top), (end, bottom)];
-                let drawn = Rectangle::new(corners, hue.rgb().filled());
-                chart.draw_series([drawn]).expect(DRAWN);
-                let corner = |v, y| chart.backend_coord(&(v, y));
-                let ((left, high), (right, low)) = (corner(x, top), corner(x + width, bottom));
-                hit(&mut hits, tooltip, [left, high, right, low]);
-                if width >= 7.5 {
-                    let at = (x + width / 2.0, f64::midpoint(top, bottom));
-                    let text = format!("{:.0}", share * 100.0);
-                    let text = Text::new(text, (0, 0), style(11.0, SURFACE, HPos::Center));
-                    let text = EmptyElement::at(at) + text;
-                    chart.draw_series([text]).expect(DRAWN);
-                }
-                x += width;
+    let names: Vec<&str> = stacks.iter().map(|(name, _)| name.as_str()).collect();
+    let place = (texts, &Axis::percent(), SIDES.1);
+    rows(place, &names, |chart, hits, i, [top, bottom]| {
+        let mut x = 0.0;
+        for (phase, share, tooltip) in &stacks[i].1 {
+            let width = (share.clamp(0.0, 1.0) * 100.0).min(100.0 - x);
+            if width <= 0.0 {
+                continue;
             }
+            // A gap keeps neighbours apart, where there is room.
+            let end = x + (width - 0.4).max(width.min(0.2));
+            let hue = palette::phase(phase);
+            let drawn = Rectangle::new([(x, top), (end, bottom)], hue.rgb().filled());
+            chart.draw_series([drawn]).expect(DRAWN);
+            let corner = |v, y| chart.backend_coord(&(v, y));
+            let ((left, high), (right, low)) = (corner(x, top), corner(x + width, bottom));
+            hit(hits, tooltip, [left, high, right, low]);
+            if width >= 7.5 {
+                let at = (x + width / 2.0, f64::midpoint(top, bottom));
+                let text = format!("{:.0}", share * 100.0);
+                let text = Text::new(text, (0, 0), style(11.0, SURFACE, HPos::Center));
+                chart
+                    .draw_series([EmptyElement::at(at) + text])
+                    .expect(DRAWN);
+            }
+            x += width;
         }
-        hits
     })
 }
 

@@ -1,325 +1,77 @@
-//! Claims and targets: each is a row that a program states, and one function judges them all.
+//! Claims and targets: each is a row that a program states, and one function judges them all, which
+//! is `judge` of `prelude.jq`.
 //!
-//! A [`Row`] says what is claimed and where, what the source gives in figures, and its [`Part`]s:
-//! which points are compared, the quotient or difference, its [`Bound`], and the numbers that were
-//! found. [`judge`] makes of these the verdict and the rule that stands beside it, which so cannot
-//! differ from what is judged. For all rows:
+//! A row says what is claimed and where, what the source gives in figures, and its parts: which
+//! points are compared, the quotient or difference, its bound, and the numbers that were found.
+//! The verdict is made of these, and the rule that stands beside it, which so cannot differ from
+//! what is judged. For all rows:
 //!
 //! - A row holds if all numbers of its parts are within their bounds, and holds in part if some
-//!   are.
+//!   are. A part whose bound is `fact` is met if what its cases name is so, and one that is `shown`
+//!   decides nothing.
 //! - Where a number is missing the row cannot be judged, and the reason names what is missing.
-//! - A difference counts if it is more than [`LEVEL`], and two times are equal if neither is more
+//! - A difference counts if it is more than 5 %, and two times are equal if neither is more
 //!   than 1.25 times the other.
+//! - At most eight numbers of a row are listed one by one.
 
-use crate::numbers::{percent, times};
-use serde::{Deserialize, Serialize, Serializer};
-use serde_json::Value;
-
-/// Two rates that differ by this share or less are level.
-pub(crate) const LEVEL: f64 = 0.05;
-
-/// The most numbers of a row that are listed one by one.
-const LISTED: usize = 8;
+use serde::{Deserialize, Serialize};
 
 pub(crate) const FORMAT: &str = "stamp-claims/3";
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
-    Holds,
-    /// The rule is met in some of its cases.
-    Partly,
-    Fails,
-    /// The document has no points for the rule.
-    Unknown,
-    /// The document has points, but no critical sections to compare them with.
-    WithoutLock,
+/// The verdicts, and the class of each in the page. By the first three a claim is judged: the next
+/// says that the document has no points for the rule, and the last that it has points, but no
+/// critical sections to compare them with.
+const VERDICTS: [(&str, &str); 5] = [
+    ("holds", "holds"),
+    ("holds in part", "partly"),
+    ("does not hold", "fails"),
+    ("cannot be judged", "unknown"),
+    ("critical section not measured", "unknown"),
+];
+
+pub(crate) fn is_known(verdict: &str) -> bool {
+    VERDICTS[..3].iter().any(|(name, _)| *name == verdict)
 }
 
-impl Verdict {
-    /// All of them, each with its words and its class in the page.
-    const ALL: [(Self, &str, &str); 5] = [
-        (Self::Holds, "holds", "holds"),
-        (Self::Partly, "holds in part", "partly"),
-        (Self::Fails, "does not hold", "fails"),
-        (Self::Unknown, "cannot be judged", "unknown"),
-        (
-            Self::WithoutLock,
-            "critical section not measured",
-            "unknown",
-        ),
-    ];
-
-    pub(crate) const fn is_known(self) -> bool {
-        matches!(self, Self::Holds | Self::Partly | Self::Fails)
-    }
-
-    pub(crate) const fn name(self) -> &'static str {
-        Self::ALL[self as usize].1
-    }
-
-    pub(crate) const fn class(self) -> &'static str {
-        Self::ALL[self as usize].2
-    }
+pub(crate) fn class(verdict: &str) -> Option<&'static str> {
+    let mut all = VERDICTS.iter();
+    all.find_map(|(name, class)| (*name == verdict).then_some(*class))
 }
 
-impl Serialize for Verdict {
-    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Bound {
-    Above(f64),
-    AtLeast(f64),
-    Below(f64),
-    AtMost(f64),
-    Within(f64, f64),
-    /// The first or more; in part from the second on.
-    Graded(f64, f64),
-    /// So many times as fast: 0.8 of it is enough, and it holds in part if there is a difference.
-    Factor(f64),
-    /// 1 if a fact that the name of the case states is as claimed, else 0.
-    Fact,
-    /// Anything: it is shown and decides nothing.
-    Shown,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Unit {
-    /// A quotient: `1.25×`.
-    #[default]
-    Times,
-    /// A share: `31 %`.
-    Percent,
-    /// A number that is no quotient.
-    Plain,
-}
-
-impl Bound {
-    fn verdict(self, x: f64) -> Verdict {
-        let met = match self {
-            Self::Above(least) => x > least,
-            Self::Below(most) => x < most,
-            Self::AtMost(most) => x <= most,
-            Self::Within(low, high) => (low..=high).contains(&x),
-            Self::Graded(least, part) if x < least && x >= part => return Verdict::Partly,
-            Self::AtLeast(least) | Self::Graded(least, _) => x >= least,
-            Self::Factor(claimed) if x < 0.8 * claimed && x > 1.0 + LEVEL => {
-                return Verdict::Partly;
-            }
-            Self::Factor(claimed) => x >= 0.8 * claimed,
-            Self::Fact => x > 0.0,
-            Self::Shown => true,
-        };
-        if met { Verdict::Holds } else { Verdict::Fails }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Part {
-    /// Which points are compared, and by which quotient or difference.
-    #[serde(default)]
-    what: String,
-    bound: Bound,
-    #[serde(default)]
-    unit: Unit,
-    /// The numbers with the names of their cases; one that is missing is null, and one of a fact
-    /// may be true or false.
-    #[serde(default)]
-    cases: Vec<(String, Value)>,
-}
-
-/// Returns the number of a case, if it is known.
-fn number(value: &Value) -> Option<f64> {
-    let of_fact = value.as_bool().map(|is| f64::from(u8::from(is)));
-    // JSON has no number that is infinite, so it is a word.
-    let number = value
-        .as_f64()
-        .or(of_fact)
-        .or_else(|| value.as_str()?.parse().ok());
-    number.filter(|x| !x.is_nan())
-}
-
-impl Part {
-    fn show(&self, x: f64) -> String {
-        match self.unit {
-            Unit::Percent => percent(x),
-            Unit::Plain => format!("{x:.2}"),
-            Unit::Times => times(x),
-        }
-    }
-
-    fn words(&self) -> String {
-        let number = |x: f64| match self.unit {
-            Unit::Percent => percent(x),
-            _ => x.to_string(),
-        };
-        let comma = self.what.contains(", ") && !self.what.ends_with(',');
-        let what = format!("{}{}", self.what, if comma { "," } else { "" });
-        let bound = match self.bound {
-            Bound::Above(least) => format!("> {}", number(least)),
-            Bound::AtLeast(least) => format!("\u{2265} {}", number(least)),
-            Bound::Below(most) => format!("< {}", number(most)),
-            Bound::AtMost(most) => format!("\u{2264} {}", number(most)),
-            Bound::Within(low, high) => format!("from {} to {}", number(low), number(high)),
-            Bound::Graded(least, part) => {
-                format!(
-                    "\u{2265} {}, in part from {} on",
-                    number(least),
-                    number(part)
-                )
-            }
-            Bound::Factor(claimed) => {
-                format!("\u{2265} 0.8 \u{d7} {claimed}, in part above 1.05")
-            }
-            Bound::Fact | Bound::Shown => return self.what.clone(),
-        };
-        format!("{what} {bound}")
-    }
-}
-
-/// A claim or a target as it is stated, with the numbers that were found.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Row {
-    id: String,
-    #[serde(default)]
-    section: String,
-    claim: String,
-    #[serde(default)]
-    theirs: String,
-    parts: Vec<Part>,
-}
-
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(crate) struct Claim {
+    /// The part of the page that it is of.
+    pub(crate) part: String,
     pub(crate) id: String,
     /// The source, if the document is about several.
-    #[serde(skip_serializing_if = "str::is_empty")]
-    pub(crate) paper: &'static str,
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub(crate) paper: String,
     #[serde(rename = "claim")]
     pub(crate) text: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    pub(crate) section: String,
-    #[serde(skip_serializing_if = "str::is_empty")]
-    pub(crate) theirs: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) section: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) theirs: Option<String>,
     pub(crate) rule: String,
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: String,
     pub(crate) figures: String,
     /// The verdict at this machine's sizes, where the rule depends on sizes.
-    #[serde(rename = "verdict_here", skip_serializing_if = "Option::is_none")]
-    pub(crate) here: Option<Verdict>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) verdict_here: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) figures_here: Option<String>,
 }
 
-/// A number with the name of its case and its part.
-type Case<'r> = (String, f64, &'r Part);
-
-/// The figures that decide, in words: all, or of many how many meet the rule.
-fn figures(
-    cases: &[Case<'_>],
-    verdicts: &[Verdict],
-    beside: Vec<String>,
-    mut missing: Vec<String>,
-) -> String {
-    let mut parts = Vec::new();
-    let zipped = cases.iter().zip(verdicts);
-    let not = zipped.filter(|(_, verdict)| **verdict != Verdict::Holds);
-    let not: Vec<&str> = not.map(|(case, _)| case.0.as_str()).collect();
-    let (all, met) = (cases.len(), cases.len() - not.len());
-    if all > LISTED {
-        let values = || cases.iter().map(|(_, value, _)| *value);
-        let (low, high) = (values().reduce(f64::min), values().fold(0.0, f64::max));
-        let [low, high] = [low.unwrap_or(high), high].map(|end| cases[0].2.show(end));
-        let range = match cases[0].2.bound {
-            Bound::Fact => String::new(),
-            _ => format!(", {low} to {high}"),
-        };
-        parts.push(format!("{met} of {all} cases meet it{range}"));
-    } else if all > 0 {
-        let shown = cases.iter().map(|(name, x, part)| match part.bound {
-            Bound::Fact => name.clone(),
-            _ => format!("{name} {}", part.show(*x)),
-        });
-        parts.push(shown.collect::<Vec<_>>().join(", "));
-    }
-    if met > 0 && (1..=LISTED).contains(&not.len()) {
-        parts.push(format!("not {}", not.join(", ")));
-    }
-    parts.extend(beside);
-    missing.dedup();
-    if missing.len() > LISTED {
-        missing.truncate(LISTED);
-        missing.push("\u{2026}".into());
-    }
-    if !missing.is_empty() {
-        parts.push(format!("not measured: {}", missing.join(", ")));
-    }
-    if parts.is_empty() {
-        return "not measured".into();
-    }
-    parts.join("; ")
-}
-
-/// Judges a row by the numbers that were found for its parts.
-pub(crate) fn judge(row: Row) -> Claim {
-    let (mut cases, mut missing, mut beside) = (Vec::new(), Vec::new(), Vec::new());
-    for part in &row.parts {
-        for (name, value) in &part.cases {
-            match (part.bound, number(value)) {
-                (Bound::Shown, None) => {}
-                (Bound::Shown, Some(x)) => beside.push(format!("{name} {}", part.show(x))),
-                (_, None) => missing.push(name.clone()),
-                (_, Some(value)) => cases.push((name.clone(), value, part)),
-            }
-        }
-    }
-    let verdicts = cases.iter().map(|(_, x, part)| part.bound.verdict(*x));
-    let verdicts: Vec<Verdict> = verdicts.collect();
-    let all = |wanted| verdicts.iter().all(|verdict| *verdict == wanted);
-    let verdict = match () {
-        () if missing == [NO_SECTION] => Verdict::WithoutLock,
-        () if cases.is_empty() || !missing.is_empty() => Verdict::Unknown,
-        () if all(Verdict::Holds) => Verdict::Holds,
-        () if all(Verdict::Fails) => Verdict::Fails,
-        () => Verdict::Partly,
-    };
-    let figures = figures(&cases, &verdicts, beside, missing);
-    let rules = row.parts.iter().filter(|part| part.bound != Bound::Shown);
-    let rule = rules.map(Part::words).collect::<Vec<_>>().join("; ");
-    Claim {
-        id: row.id,
-        paper: "",
-        text: row.claim,
-        section: row.section,
-        theirs: row.theirs,
-        rule,
-        verdict,
-        figures,
-        here: None,
-        figures_here: None,
-    }
-}
-
-/// What is missing where a gain has no critical section to be compared with.
-pub(crate) const NO_SECTION: &str = "a hand-written critical section";
-
 impl Claim {
+    /// Returns the verdict at this machine's sizes, if there is one.
+    pub(crate) fn here(&self) -> Option<&str> {
+        self.verdict_here.as_deref().filter(|here| is_known(here))
+    }
+
     /// Returns whether it can be judged, at some sizes.
     pub(crate) fn is_judged(&self) -> bool {
-        self.verdict.is_known() || self.here.is_some_and(Verdict::is_known)
-    }
-
-    /// Returns the claim as one that the whole document cannot judge, and why.
-    #[must_use]
-    pub(crate) fn without_judgement(mut self, why: &str) -> Self {
-        (self.verdict, self.figures) = (Verdict::Unknown, why.into());
-        self
+        is_known(&self.verdict) || self.here().is_some()
     }
 }
 
@@ -328,13 +80,16 @@ impl Claim {
 pub(crate) fn tally(claims: &[Claim], what: &str) -> String {
     let counts = |name: &str, listed: bool| {
         let own = claims.iter().filter(|claim| claim.is_judged() == listed);
-        let count = |verdict| own.clone().filter(|claim| claim.verdict == verdict).count();
-        let all = Verdict::ALL.map(|(verdict, name, _)| (name, count(verdict)));
-        let some = all.iter().filter(|(_, n)| *n > 0);
-        let some: Vec<String> = some.map(|(name, n)| format!("{name} {n}")).collect();
-        match some.as_slice() {
+        let some = VERDICTS.iter().filter_map(|(verdict, _)| {
+            let n = own
+                .clone()
+                .filter(|claim| claim.verdict == *verdict)
+                .count();
+            (n > 0).then(|| format!("{verdict} {n}"))
+        });
+        match some.collect::<Vec<_>>().as_slice() {
             [] => String::new(),
-            _ => format!(" {name}: {}.", some.join(", ")),
+            some => format!(" {name}: {}.", some.join(", ")),
         }
     };
     let (judged, others) = (counts("Verdicts", true), counts("Not listed", false));
@@ -342,4 +97,63 @@ pub(crate) fn tally(claims: &[Claim], what: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    //! Verdicts and rules of rows that are made up.
+
+    use super::Claim;
+    use crate::report::jq::Sets;
+
+    fn judged(parts: &str) -> Claim {
+        Sets::default().run(&[&format!(
+            r#"{{id: "", claim: "", parts: [{parts}]}} | judge"#
+        )])
+    }
+
+    /// A part with its bound and unit, the numbers of its cases, the verdict and the figures.
+    const TABLE: &str = r#"
+    {above: 1.5}; 2 => holds: a1 2.00×
+    {above: 1.5}; 1 => does not hold: a1 1.00×
+    {above: 1.5}; 2, 1 => holds in part: a1 2.00×, a2 1.00×; not a2
+    {above: 1.5}; 2, null => cannot be judged: a1 2.00×; not measured: a2
+    {at_most: 1}; 0 / 0 => cannot be judged: not measured: a1
+    {at_most: 1}; empty => cannot be judged: not measured
+    {at_most: 1}; 1 / 0 => does not hold: a1 ∞
+    {factor: 34}; 27.3 => holds: a1 27.3×
+    {factor: 34}; 27.1 => holds in part: a1 27.1×
+    {factor: 34}; 1.04 => does not hold: a1 1.04×
+    {graded: [8, 0.95]}; 0.9 => does not hold: a1 0.90×
+    {graded: [8, 0.95]}; 1 => holds in part: a1 1.00×
+    {within: [0.4, 0.6]}, unit: "percent"; 0.5 => holds: a1 50 %
+    {above: 0.7}, unit: "plain"; -0.21 => does not hold: a1 -0.21
+    "fact"; false => does not hold: a1
+    "fact"; true => holds: a1
+    "shown"; 1 => cannot be judged: a1 1.00×
+    {above: 2.5}; range(1; 11) => holds in part: 8 of 10 cases meet it, 1.00× to 10.0×; not a1, a2
+    {above: 0}; range(10) | null => cannot be judged: not measured: a1, a2, a3, a4, a5, a6, a7, a8, …"#;
+
+    #[test]
+    fn a_verdict_follows_from_numbers_and_their_bounds() {
+        for row in TABLE.trim().lines() {
+            let (part, expected) = row.split_once(" => ").unwrap();
+            let (bound, numbers) = part.split_once("; ").unwrap();
+            let named = format!("[{numbers}] | [range(length) as $i | [\"a\\($i + 1)\", .[$i]]]");
+            let claim = judged(&format!("{{bound: {bound}, cases: ({named})}}"));
+            let found = format!("{}: {}", claim.verdict, claim.figures);
+            assert_eq!(found.replace('\u{a0}', " "), expected, "{row}");
+        }
+    }
+
+    #[test]
+    fn a_rule_is_made_from_its_parts_and_needs_a_bound_that_is_known() {
+        let claim = judged(
+            r#"{what: "A / B", bound: {above: 1.05}}, {what: "C, of all", bound: {at_most: 0.5}, unit: "percent"},
+            {what: "D", bound: {graded: [8, 0.5]}}, {what: "E", bound: {within: [1, 2]}}, {what: "F", bound: {factor: 3}},
+            {what: "G", bound: "fact"}, {bound: "shown"}"#,
+        );
+        let rule = "A / B > 1.05; C, of all, ≤ 50\u{a0}%; D ≥ 8, in part from 0.5 on; E from 1 to 2; \
+                    F ≥ 0.8 × 3, in part above 1.05; G";
+        assert_eq!(claim.rule, rule);
+        let wrong = r#"{id: "", claim: "", parts: [{what: "A", bound: {over: 1}}]} | judge"#;
+        assert!(Sets::default().each(&[wrong], |_| Ok(())).is_err());
+    }
+}

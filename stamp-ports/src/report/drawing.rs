@@ -1,61 +1,44 @@
-//! Figures as a page's program states them: panels of lines over one field, or of bars at one place,
-//! and a sentence about both ends of each.
+//! Figures as a page's program states them, and `drawing.jq` makes them ready: panels of lines over
+//! an abscissa, of bars, or of the phases of a thread's time.
 
 use super::axis::Axis;
-use super::chart::{self, Panel, Texts};
-use super::claim::LEVEL;
+use super::chart::{self, Bar, Line, Panel, Stack, Texts};
 use super::figure::{Figure, Key};
-use super::palette::{self, Hue};
-use super::records::Record;
-use crate::numbers::of;
+use super::palette;
 use serde::Deserialize;
-use std::cmp::Ordering;
 
-mod bars;
+/// From this ratio of times on the axis of bars is logarithmic, and from this speed-up on that of
+/// all such panels: below, a linear one shows more.
+const WIDE: f64 = 10.0;
 
-use bars::{QUANTITIES, Quantity};
-
-/// A line of a panel, or a bar of one.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Line {
-    name: String,
-    /// The slot of its look, or its place among numbers of locks; without, the look is that of a
-    /// variant, whose name is the line's if it has no other.
-    slot: Option<usize>,
-    lock: Option<usize>,
-    variant: Option<String>,
-    /// Whether it is a single point that stands for all of the abscissa.
-    flat: bool,
-    /// Its points; what to say of one under the pointer may be its `tooltip`.
-    points: Vec<Record>,
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Marks {
+    Lines(Vec<Line>),
+    Bars(Vec<Bar>),
+    Stacks(Vec<Stack>),
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Stated {
     title: String,
-    /// The line below it, if it is one of bars.
+    /// The line below it.
     below: String,
-    /// The abscissa's name and field; a panel without is one of bars.
-    x: Option<(String, String)>,
-    /// The ordinate's field.
-    y: String,
-    lines: Vec<Line>,
-    /// The bar that others are compared with.
-    beside: String,
-    /// The field with what stands at a bar's end.
-    label: String,
+    /// The name of the abscissa; that of bars has their scale behind it.
+    x: String,
+    /// What is said of it, and whether the figure says that too.
+    about: String,
+    told: bool,
+    /// What its ordinate is, or its bars are.
+    quantity: String,
     /// Whether large speed-ups share an axis that begins at 1.
     shared: bool,
-    /// Whether a bar is of the phases of a thread's time.
-    phases: bool,
-    /// What is said of it, where that is not computed.
-    said: Option<String>,
     /// Whether an ordinate is that of all panels where the abscissa is.
     same_y: bool,
     /// The highest that a linear ordinate shows.
     cap: Option<f64>,
+    marks: Marks,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -70,45 +53,27 @@ pub(crate) struct Drawing {
     panels: Vec<Stated>,
 }
 
-#[derive(Debug)]
-struct Series<'b> {
-    name: &'b str,
-    look: (Hue, usize),
-    points: Vec<(f64, &'b Record)>,
-}
-
-struct Shown<'b> {
-    stated: &'b Stated,
-    quantity: Quantity,
-    series: Vec<Series<'b>>,
-}
-
-/// What is said of a panel of which there is nothing to say.
-const NOTHING: &str = "Not measured.";
-
 impl Drawing {
     /// Draws those panels that have a point, with one axis for each quantity and one legend, and
     /// says which have none; nothing if none has one.
     pub(crate) fn drawn(&self, id: &str, title: &str) -> Option<Figure> {
-        let all = self.panels.iter().map(Stated::shown);
-        let (shown, missing): (Vec<Shown<'_>>, Vec<Shown<'_>>) = all.partition(Shown::is_there);
-        let mut missing: Vec<&str> = missing.iter().map(|s| s.stated.title.as_str()).collect();
+        let all = self.panels.iter();
+        let (shown, missing): (Vec<&Stated>, Vec<&Stated>) =
+            all.partition(|panel| panel.is_there());
+        let mut missing: Vec<&str> = missing.iter().map(|panel| panel.title.as_str()).collect();
         missing.dedup();
         let mut legend: Vec<Key> = Vec::new();
-        for key in shown.iter().flat_map(Shown::keys) {
+        for key in shown.iter().flat_map(|panel| panel.keys()) {
             if legend.iter().all(|known| known.name != key.name) {
                 legend.push(key);
             }
         }
-        let panels = shown.iter().map(|s| match &s.stated.x {
-            Some((name, _)) => s.lines(name, &self.axes(s, &shown)),
-            None if s.stated.phases => s.stacks(),
-            None => s.bars(&shown),
-        });
-        let panels: Vec<Panel> = panels.collect();
-        let computed = shown.iter().zip(&panels);
-        let computed = computed.filter(|(s, p)| s.stated.said.is_none() && p.about != NOTHING);
-        let mut about: Vec<String> = computed.map(|(_, panel)| panel.about.clone()).collect();
+        let panels: Vec<Panel> = shown
+            .iter()
+            .map(|panel| self.panel(panel, &shown))
+            .collect();
+        let told = shown.iter().filter(|panel| panel.told);
+        let mut about: Vec<String> = told.map(|panel| panel.about.clone()).collect();
         if !missing.is_empty() {
             about.push(format!("Not measured: {}.", missing.join("; ")));
         }
@@ -122,187 +87,112 @@ impl Drawing {
         })
     }
 
-    fn axes(&self, panel: &Shown<'_>, all: &[Shown<'_>]) -> [Axis; 2] {
-        let alone = self.apart && !panel.stated.same_y;
-        let own = |other: &&Shown<'_>| {
-            let same = other.quantity.name == panel.quantity.name;
-            same && (!alone || std::ptr::eq(*other, panel))
+    fn panel(&self, panel: &Stated, all: &[&Stated]) -> Panel {
+        let texts = Texts {
+            title: &panel.title,
+            below: &panel.below,
+            x: &panel.x,
+            about: &panel.about,
         };
-        let values = all.iter().filter(own).flat_map(Shown::values);
-        let y = match panel.stated.cap {
+        match &panel.marks {
+            Marks::Lines(lines) => {
+                let [x, y] = self.axes(panel, lines, all);
+                chart::lines(&texts, &x, &y, lines)
+            }
+            Marks::Bars(bars) => {
+                let (axis, zero) = panel.axis(all);
+                let x = &format!("{} ({})", panel.x, axis.scale());
+                chart::bars(&Texts { x, ..texts }, &axis, zero, bars)
+            }
+            Marks::Stacks(stacks) => chart::stacks(&texts, stacks),
+        }
+    }
+
+    fn axes(&self, panel: &Stated, lines: &[Line], all: &[&Stated]) -> [Axis; 2] {
+        let alone = self.apart && !panel.same_y;
+        let own = |other: &&&Stated| {
+            let same = other.quantity == panel.quantity;
+            same && (!alone || std::ptr::eq(**other, panel))
+        };
+        let values = all.iter().filter(own).flat_map(|panel| panel.values());
+        let y = match panel.cap {
             Some(cap) => Axis::linear(values.filter(|v| *v <= cap).chain([1.2])),
             None => Axis::decimal(values),
         };
         let x = if self.apart {
             Axis::binary(self.span.iter().copied())
         } else {
-            Axis::binary(places(&panel.series))
+            let points = lines.iter().flat_map(|line| &line.points);
+            Axis::binary(points.map(|(x, ..)| *x))
         };
         [x, y]
     }
 }
 
 impl Stated {
-    fn shown(&self) -> Shown<'_> {
-        let quantity = QUANTITIES.iter().find(|q| q.field == self.y);
-        let mut series: Vec<Series<'_>> = Vec::new();
-        for line in &self.lines {
-            let field = self.x.as_ref().filter(|_| !line.flat);
-            let mut own = line.series(field.map(|(_, field)| field.as_str()));
-            if let (true, Some((_, point))) = (line.flat, own.points.first()) {
-                own.points = ends(&series).map(|x| (x, *point)).collect();
-            }
-            series.push(own);
-        }
-        Shown {
-            stated: self,
-            quantity: *quantity.expect("a quantity of a figure is one of those above"),
-            series,
-        }
-    }
-}
-
-impl Line {
-    /// Returns it over a field, or at one place. Of several points at one place it has the one
-    /// with the most operations, and of those the fastest.
-    fn series(&self, field: Option<&str>) -> Series<'_> {
-        let place = |record: &Record| field.map_or(Some(0.0), |field| record[field].as_f64());
-        let points = self.points.iter().filter_map(|r| Some((place(r)?, r)));
-        let mut points: Vec<(f64, &Record)> = points.collect();
-        points.sort_by(|(ax, a), (bx, b)| {
-            let order = |field: &str| a[field].as_f64().partial_cmp(&b[field].as_f64());
-            let more = order("operations").map_or(Ordering::Equal, Ordering::reverse);
-            let by_time = order("ms").unwrap_or(Ordering::Equal);
-            ax.total_cmp(bx).then(more).then(by_time)
-        });
-        points.dedup_by(|later, earlier| later.0.total_cmp(&earlier.0).is_eq());
-        let variant = self.variant.as_ref().unwrap_or(&self.name);
-        let look = match (self.slot, self.lock) {
-            (Some(slot), _) => palette::line(slot),
-            (_, Some(i)) => palette::locks(i),
-            _ => (palette::variant(variant), palette::marker_of(variant)),
-        };
-        let name = &self.name;
-        Series { name, look, points }
-    }
-}
-
-fn places(all: &[Series<'_>]) -> impl Iterator<Item = f64> {
-    all.iter().flat_map(|s| s.points.iter().map(|p| p.0))
-}
-
-/// Returns the lowest of them and the highest, if there is any.
-fn ends(all: &[Series<'_>]) -> impl Iterator<Item = f64> {
-    let ends = [places(all).reduce(f64::min), places(all).reduce(f64::max)];
-    ends.into_iter().flatten()
-}
-
-/// Returns a place on the abscissa in words: `16 entry points`, `1 block`.
-fn place(x: f64, name: &str) -> String {
-    let one = x.total_cmp(&1.0).is_eq();
-    let name = name.strip_suffix('s').filter(|_| one).unwrap_or(name);
-    format!("{x} {name}")
-}
-
-impl Shown<'_> {
     /// Returns what its looks mean.
     fn keys(&self) -> Vec<Key> {
-        if self.stated.phases {
-            let key = |hue: Hue| Key {
-                name: hue.name.into(),
-                hue,
-                marker: None,
-            };
-            return palette::PHASES.map(key).into();
+        match &self.marks {
+            Marks::Lines(lines) => {
+                let there = lines.iter().filter(|line| !line.points.is_empty());
+                let key = |line: &Line| {
+                    let (hue, marker) = line.look.of();
+                    Key::new(&line.name, hue, Some(marker))
+                };
+                there.map(key).collect()
+            }
+            Marks::Bars(bars) => {
+                let key = |bar: &Bar| Key::new(&bar.name, bar.look.of().0, None);
+                bars.iter().map(key).collect()
+            }
+            Marks::Stacks(_) => palette::PHASES
+                .map(|hue| Key::new(hue.name, hue, None))
+                .into(),
         }
-        let there = self.series.iter().filter(|line| !line.points.is_empty());
-        let key = |line: &Series<'_>| Key {
-            name: line.name.to_owned(),
-            hue: line.look.0,
-            marker: self.stated.x.as_ref().map(|_| line.look.1),
-        };
-        there.map(key).collect()
     }
 
-    fn values(&self) -> impl Iterator<Item = f64> + '_ {
-        let points = self.series.iter().flat_map(|s| &s.points);
-        points.filter_map(|(_, point)| self.of(point))
-    }
-
-    fn of(&self, point: &Record) -> Option<f64> {
-        point[self.quantity.field].as_f64()
+    /// Returns the ordinates of its lines, or what is measured of its bars.
+    fn values(&self) -> Vec<f64> {
+        match &self.marks {
+            Marks::Lines(lines) => {
+                let points = lines.iter().flat_map(|line| &line.points);
+                points.filter_map(|(_, y, _)| *y).collect()
+            }
+            Marks::Bars(bars) => bars.iter().filter_map(|bar| bar.ends).flatten().collect(),
+            Marks::Stacks(_) => Vec::new(),
+        }
     }
 
     fn is_there(&self) -> bool {
-        let mut series = self.series.iter();
-        let bars = self.stated.x.is_none() && series.any(|line| !line.points.is_empty());
-        bars || self.values().next().is_some()
-    }
-
-    /// Says what is best and worst at an abscissa where more than one series has a point.
-    fn clause(&self, x: f64, name: &str) -> Option<String> {
-        let found = self.series.iter().filter_map(|s| {
-            let point = s.points.iter().find(|(px, _)| px.total_cmp(&x).is_eq())?;
-            Some((s.name, self.of(point.1)?))
-        });
-        let mut found: Vec<(&str, f64)> = found.collect();
-        found.sort_by(|a, b| a.1.total_cmp(&b.1));
-        if !self.quantity.least {
-            found.reverse();
+        match &self.marks {
+            Marks::Lines(_) => !self.values().is_empty(),
+            Marks::Bars(bars) => !bars.is_empty(),
+            Marks::Stacks(stacks) => !stacks.is_empty(),
         }
-        let [(best, good), .., (worst, bad)] = found.as_slice() else {
-            return None;
-        };
-        let ([first, last], place, n) = (self.quantity.ends, place(x, name), found.len());
-        let ratio = (good / bad).max(bad / good);
-        let [good, bad] = [good, bad].map(|end| self.quantity.show(*end));
-        Some(if ratio <= 1.0 + LEVEL {
-            format!("at {place} all {n} are within 5 %, {good} to {bad}")
+    }
+
+    fn is_large(&self) -> bool {
+        self.values().iter().any(|value| *value >= WIDE)
+    }
+
+    /// Returns the axis of bars and where they begin.
+    fn axis(&self, all: &[&Self]) -> (Axis, f64) {
+        let ends = self.values();
+        if self.shared && self.is_large() {
+            let large = all.iter().filter(|panel| panel.is_large());
+            let ends = large.flat_map(|panel| panel.values());
+            return (Axis::decimal(ends.chain([0.5])), 1.0);
+        }
+        let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
+        let high = ends.iter().copied().fold(0.0, f64::max);
+        if self.shared {
+            (Axis::linear(ends.into_iter().chain([1.0])), 0.0)
+        } else if high >= WIDE * low {
+            // Bars begin at the power of ten below the shortest.
+            let below = 10f64.powf(low.log10().floor());
+            (Axis::decimal([below, high]), below)
         } else {
-            format!("at {place} {first} is that of {best}, {good}, {last} that of {worst}, {bad}")
-        })
-    }
-
-    /// Says so of both ends of the abscissa.
-    fn sentence(&self, name: &str) -> Option<String> {
-        let clauses = ends(&self.series).filter_map(|x| self.clause(x, name));
-        let mut clauses: Vec<String> = clauses.collect();
-        clauses.dedup();
-        (!clauses.is_empty()).then(|| format!("{}: {}.", self.stated.title, clauses.join("; ")))
-    }
-
-    fn lines(&self, name: &str, [x, y]: &[Axis; 2]) -> Panel {
-        let line = |s: &Series<'_>| {
-            let points = s.points.iter().filter_map(|(x, point)| {
-                let y = self.of(point)?;
-                let computed = || {
-                    let value = self.quantity.show(y);
-                    format!("{}, {}: {value}", s.name, place(*x, name))
-                };
-                let tooltip = point.get("tooltip").map(|own| own.as_str().unwrap_or(""));
-                Some(((*x, y), tooltip.map_or_else(computed, str::to_owned)))
-            });
-            chart::Line {
-                look: s.look,
-                points: points.collect(),
-            }
-        };
-        let lines: Vec<chart::Line> = self.series.iter().map(line).collect();
-        let is_above = |value: &f64| self.stated.cap.is_some_and(|cap| *value > cap);
-        let above = match self.values().filter(is_above).count() as u64 {
-            0 => String::new(),
-            1 => "; 1 point is above".into(),
-            n => format!("; {} are above", of(n, "point")),
-        };
-        let said = self.stated.said.clone();
-        let scale = said.as_ref().map(|_| format!(" ({})", x.scale()));
-        let about = said.or_else(|| self.sentence(name));
-        let texts = Texts {
-            title: &self.stated.title,
-            below: &format!("{} ({}{above})", self.quantity.name, y.scale()),
-            x: &(name.to_owned() + &scale.unwrap_or_default()),
-            about: about.as_deref().unwrap_or(NOTHING),
-        };
-        chart::lines(&texts, x, y, &lines)
+            (Axis::linear([high]), 0.0)
+        }
     }
 }

@@ -31,6 +31,11 @@ pub(crate) struct Key {
 }
 
 impl Key {
+    pub(crate) fn new(name: &str, hue: Hue, marker: Option<usize>) -> Self {
+        let name = name.to_owned();
+        Self { name, hue, marker }
+    }
+
     /// The sample and its width; it is 12 units high, and as the charts draw it.
     fn sample(&self) -> (Markup, i32) {
         let (hue, y) = (self.hue.css(), 6 * FINE);

@@ -4,8 +4,8 @@
 //! It has no elements, arithmetic with it is null, a text with null in it is null, and no comparison
 //! with it but `==` and `!=` holds. So a sentence or a number is known if all that it names is.
 //!
-//! A program asks for the sets of records of a document by their names, `$points`, or for a result
-//! file, `file("h200/fast.json")`. What it may call are the definitions of `prelude.jq`, the few of
+//! A program asks for the sets of records of a document by their names, `$points`, which another
+//! program makes of it, or for a result file, `file("h200/fast.json")`. What it may call are the definitions of `prelude.jq`, the few of
 //! `jaq_core`, and those of [`natives`].
 
 use jaq_core::data::HasLut;
@@ -14,7 +14,7 @@ use jaq_core::ops::Math;
 use jaq_core::path::Opt;
 use jaq_core::{Compiler, Ctx, DataT, Lut, ValR, ValT, ValX, Vars};
 use serde::de::DeserializeOwned;
-use serde_json::{Number, Value};
+use serde_json::Value;
 use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,6 @@ mod natives;
 mod tests;
 
 use natives::natives;
-pub(crate) use natives::shown;
 
 type Error = jaq_core::Error<Val>;
 
@@ -66,8 +65,8 @@ impl From<&Val> for Value {
             Null => Self::Null,
             Val::Bool(yes) => (*yes).into(),
             Num(x) if x.fract() == 0.0 && x.abs() < 9e15 => (*x as i64).into(),
-            // JSON has no number that is infinite, so it is a word.
-            Num(x) => Number::from_f64(*x).map_or_else(|| x.to_string().into(), Self::Number),
+            // JSON has no number that is infinite.
+            Num(x) => (*x).into(),
             Str(text) => (**text).into(),
             Arr(all) => all.iter().map(Self::from).collect(),
             Obj(all) => {
@@ -210,7 +209,14 @@ impl ValT for Val {
     }
 
     fn key_values(self) -> Box<dyn Iterator<Item = Result<(Self, Self), Error>>> {
-        Box::new(std::iter::once(refused(self)))
+        let Obj(all) = self else {
+            return Box::new(std::iter::once(Err(Error::typ(self, "object"))));
+        };
+        let fields = all
+            .iter()
+            .map(|(name, value)| (name.clone().into(), value.clone()));
+        let fields: Vec<(Self, Self)> = fields.collect();
+        Box::new(fields.into_iter().map(Ok))
     }
 
     fn values(self) -> Box<dyn Iterator<Item = ValR<Self>>> {
@@ -281,10 +287,10 @@ impl ValT for Val {
     }
 }
 
-/// What programs ask: the records of a document by the names of their sets, and result files.
+/// What programs ask: values by the names of variables, and result files.
 #[derive(Debug, Default)]
 pub(crate) struct Sets {
-    records: Vec<(String, Val)>,
+    variables: BTreeMap<String, Val>,
     files: BTreeMap<String, Val>,
     used: RefCell<BTreeSet<String>>,
 }
@@ -311,13 +317,23 @@ impl<'a> HasLut<'a, Data> for &'a Running<'a> {
 const PRELUDE: &str = include_str!("prelude.jq");
 
 impl Sets {
-    pub(crate) fn new<const N: usize>(sets: [(&str, Vec<Value>); N]) -> Self {
-        let set = |(name, all): (&str, Vec<Value>)| {
-            (format!("${name}"), all.iter().map(Val::from).collect())
-        };
-        Self {
-            records: sets.into_iter().map(set).collect(),
-            ..Self::default()
+    /// Returns the values of an object, as variables by the names of its fields.
+    pub(crate) fn of(object: &Value) -> Self {
+        let mut sets = Self::default();
+        sets.add(object.into());
+        sets
+    }
+
+    /// Adds those of an object that a program yields.
+    pub(crate) fn and(mut self, parts: &[&str]) -> Self {
+        self.add(self.only(parts));
+        self
+    }
+
+    fn add(&mut self, object: Val) {
+        if let Obj(all) = object {
+            let named = |(name, value): (&String, &Val)| (format!("${name}"), value.clone());
+            self.variables.extend(all.iter().map(named));
         }
     }
 
@@ -342,7 +358,7 @@ impl Sets {
     pub(crate) fn each(
         &self,
         parts: &[&str],
-        mut then: impl FnMut(Value) -> Result<(), String>,
+        mut then: impl FnMut(Val) -> Result<(), String>,
     ) -> Result<(), String> {
         let text = parts.join("\n");
         let arena = Arena::default();
@@ -353,7 +369,7 @@ impl Sets {
             path: (),
         };
         let modules = loader.load(&arena, file).map_err(|all| unreadable(&all))?;
-        let names = self.records.iter().map(|(name, _)| name.as_str());
+        let names = self.variables.keys().map(String::as_str);
         let compiler = Compiler::default().with_funs(jaq_core::funs().chain(natives()));
         let filter = compiler
             .with_global_vars(names)
@@ -369,21 +385,26 @@ impl Sets {
             lut: filter.lut,
             sets: self,
         };
-        let values = self.records.iter().map(|(_, set)| set.clone());
+        let values = self.variables.values().cloned();
         let context = Ctx::<Data>::new(&running, Vars::new(values));
         let mut found = filter.id.run((context, Null)).map(jaq_core::unwrap_valr);
-        found.try_for_each(|value| then((&value.map_err(|why| why.to_string())?).into()))
+        found.try_for_each(|value| then(value.map_err(|why| why.to_string())?))
     }
 
     /// Runs a program that yields one value, which a test does with each.
     pub(crate) fn run<T: DeserializeOwned>(&self, parts: &[&str]) -> T {
-        let mut found = Value::Null;
+        let found = serde_json::from_value((&self.only(parts)).into());
+        found.unwrap_or_else(|why| panic!("a program of the report yields another value: {why}"))
+    }
+
+    fn only(&self, parts: &[&str]) -> Val {
+        let mut found = Null;
         let done = self.each(parts, |value| {
             found = value;
             Ok(())
         });
-        let value = done.and_then(|()| serde_json::from_value(found).map_err(|e| e.to_string()));
-        value.unwrap_or_else(|why| panic!("a program of the report is wrong: {why}"))
+        done.unwrap_or_else(|why| panic!("a program of the report is wrong: {why}"));
+        found
     }
 }
 

@@ -10,18 +10,19 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `records` | points as records, those of `bench sync` and `bench nw` |
 //! | `jq` | the programs that state what is shown, and what they ask: sets of records, or files |
-//! | `claim` | rows of claims and targets, and the function that judges them |
+//! | `source` | the programs of a kind of documents, and what they make of one |
+//! | `claim` | claims and targets as they were judged |
 //! | `stated` | what is said of a document, with its sections, sentences and tables as they are stated |
-//! | `drawing` | figures as they are stated |
+//! | `drawing` | figures as they are stated, and `drawing.jq` makes them ready |
 //! | `axis` | axes and their ticks |
 //! | `palette` | colours, dashes and markers, the same everywhere |
 //! | `chart` | panels of lines, bars and stacks, drawn by `plotters` |
 //! | `figure` | panels with a legend, in the page or as a file |
-//! | `page` | the page and its tables, written by `maud` |
+//! | `page` | the page, written by `maud` |
 //!
-//! `cost`, `paper`, `sync` and `nw` make records of each document.
+//! `cost`, `paper`, `sync` and `nw` have the programs of each document, and what these have to know
+//! beside it.
 
 mod axis;
 mod chart;
@@ -34,7 +35,7 @@ mod nw;
 mod page;
 mod palette;
 mod paper;
-pub(crate) mod records;
+mod source;
 mod stated;
 mod sync;
 
@@ -48,6 +49,7 @@ use crate::out_file::{make_folder, write_whole};
 use crate::paper::document::Paper;
 use crate::store::{Document, SEALS, check_seals, sealed};
 use crate::sync::Bench;
+use serde::Deserialize;
 use std::fs;
 use std::io::{Write, stdout};
 use std::path::Path;
@@ -72,6 +74,11 @@ pub fn report(folder: &Path, out: Option<&Path>, title: Option<&str>) -> Result<
     let claims = page::CLAIMS;
     writeln!(stdout(), "{}, {figures} and {claims}", page.display())?;
     Ok(true)
+}
+
+/// Reads what a file of JSON states, of which a test reads each.
+pub(crate) fn stated<T: Deserialize<'static>>(json: &'static str) -> T {
+    serde_json::from_str(json).expect("the file has this form")
 }
 
 fn read<T>(folder: &Path, name: &str, parse: impl FnOnce(&str) -> Result<T>) -> Result<Option<T>> {
@@ -170,7 +177,9 @@ mod tests {
     //! What must be so of every report, whatever its document is about and whatever stands in it.
 
     use super::claim::Claim;
-    use super::page::{CLAIMS, Report, files};
+    use super::page::{CLAIMS, files};
+    use super::source::{self, Source};
+    use super::stated::Report;
     use super::{PAGE, cost, nw, paper, sync};
     use crate::testing::has;
     use roxmltree::{Document, Node, ParsingOptions};
@@ -233,6 +242,25 @@ mod tests {
         })
     }
 
+    /// Judges the claims of a document, or its targets: those of the parts whose names begin so.
+    pub(super) fn judged(source: &Source, facts: &Value, part: &str) -> Vec<Claim> {
+        let all = source.judged(facts, &source.sets(facts, source::PAGE));
+        let own = all.into_iter().filter(|(id, _)| id.starts_with(part));
+        own.flat_map(|(_, claims)| claims).collect()
+    }
+
+    /// Judges a document after the changes of each row, and checks the claims: `CHANGES => CLAIMS`.
+    pub(super) fn check<D: crate::store::Document>(
+        document: &D,
+        rows: &str,
+        judge: impl Fn(&D) -> Vec<Claim>,
+    ) {
+        for row in rows.trim().lines() {
+            let (changes, expected) = row.split_once("=>").unwrap();
+            are(&judge(&changed(document, changes)), expected, row);
+        }
+    }
+
     /// Checks claims by their names: `X-1 holds: in the figures | X-2 here does not hold`.
     pub(super) fn are(claims: &[Claim], expected: &str, why: &str) {
         for expected in expected.split(" | ") {
@@ -241,10 +269,10 @@ mod tests {
             let claim = claims.iter().find(|claim| claim.id == id);
             let claim = claim.unwrap_or_else(|| panic!("no claim {id}"));
             let (own, verdict) = match verdict.strip_prefix("here ") {
-                Some(verdict) => (claim.here.unwrap(), verdict),
-                None => (claim.verdict, verdict),
+                Some(verdict) => (claim.verdict_here.as_ref().unwrap(), verdict),
+                None => (&claim.verdict, verdict),
             };
-            assert_eq!(own.name(), verdict, "{why}: {claim:?}");
+            assert_eq!(own, verdict, "{why}: {claim:?}");
             assert!(claim.figures.contains(figures), "{why}: {claim:?}");
         }
     }
@@ -362,8 +390,7 @@ mod tests {
                 let commit = commit.unwrap_or("commit not recorded");
                 assert!(shown.contains(commit) && shown.contains(&report.head.started));
                 for claim in report.claims.iter().chain(&report.targets) {
-                    let verdict = claim.verdict.name();
-                    for said in [&*claim.text, &claim.rule, verdict, &claim.figures] {
+                    for said in [&claim.text, &claim.rule, &claim.verdict, &claim.figures] {
                         assert!(shown.contains(said) || !claim.is_judged(), "{said}");
                     }
                     let name = format!("{}: {}", claim.id, claim.text);
@@ -394,9 +421,8 @@ mod tests {
             let mut written = json["claims"].as_array().unwrap().iter();
             for report in reports {
                 for claim in &report.claims {
-                    let mut own = json!(claim);
-                    own["part"] = report.id.clone().into();
-                    assert_eq!(written.next(), Some(&own));
+                    assert_eq!(claim.part, report.page.id);
+                    assert_eq!(written.next(), Some(&json!(claim)));
                 }
                 let all: Vec<_> = report.claims.iter().chain(&report.targets).collect();
                 for (i, claim) in all.iter().enumerate() {

@@ -1,8 +1,7 @@
-//! The page: a head, a part for each document with its sections of figures, tables and claims;
-//! and the tables.
+//! The page: a head, and a part for each document with its sections of figures, tables and claims.
 
 use super::claim::{self, Claim};
-use super::figure::Figure;
+use super::stated::Report;
 use super::{PAGE, palette};
 use crate::devices::Description;
 use crate::error::Result;
@@ -10,30 +9,6 @@ use crate::head::Head;
 use crate::numbers::bytes;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::Serialize;
-
-#[derive(Debug)]
-pub(super) struct Section {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) markup: Markup,
-}
-
-/// What is reported about a document: a part of the page.
-#[derive(Debug)]
-pub(crate) struct Report {
-    pub(crate) id: String,
-    pub(crate) title: String,
-    pub(crate) head: Head,
-    pub(crate) lead: Markup,
-    pub(crate) warnings: Vec<String>,
-    pub(crate) sections: Vec<Section>,
-    /// The names of sections of which nothing was measured.
-    pub(crate) lacking: Vec<String>,
-    pub(crate) figures: Vec<Figure>,
-    pub(crate) targets: Vec<Claim>,
-    pub(crate) claims: Vec<Claim>,
-    pub(crate) footer: Vec<String>,
-}
 
 pub(crate) const CLAIMS: &str = "claims.json";
 
@@ -78,7 +53,7 @@ fn page(head: Option<&Head>, reports: &[Report], title: &str) -> String {
                     nav aria-label="Parts" {
                         ol {
                             @for report in reports {
-                                li { a href={ "#" (report.id) } { (report.title) } }
+                                li { a href={ "#" (report.page.id) } { (report.page.title) } }
                             }
                         }
                     }
@@ -93,11 +68,11 @@ fn page(head: Option<&Head>, reports: &[Report], title: &str) -> String {
 impl Report {
     /// Returns the part of the page, with the facts that are its own.
     fn part(&self, own: &[Fact]) -> Markup {
-        let head = &self.head;
+        let (head, page) = (&self.head, &self.page);
         html! {
-            article id=(self.id) {
-                h2 { (self.title) }
-                (self.lead)
+            article id=(page.id) {
+                h2 { (page.title) }
+                (page.lead())
                 @if head.quick {
                     p .warn {
                         "A quick run: small inputs and few points, to see that everything works. \
@@ -107,14 +82,14 @@ impl Report {
                 @if !head.complete {
                     p .warn { "The run was interrupted or is still going: points are missing." }
                 }
-                @for warning in &self.warnings { p .warn { (warning) } }
+                @for warning in &page.warnings { p .warn { (warning) } }
                 (list(own))
                 (settings(head))
                 @if !head.notes.is_empty() {
                     ul .note { @for note in &head.notes { li { (note) } } }
                 }
                 @if self.sections.len() > 1 {
-                    nav aria-label={ "Sections: " (self.title) } {
+                    nav aria-label={ "Sections: " (page.title) } {
                         ul {
                             @for section in &self.sections {
                                 li { a href={ "#" (section.id) } { (section.name) } }
@@ -126,7 +101,9 @@ impl Report {
                     p .lacking { "Not measured: " (self.lacking.join("; ")) "." }
                 }
                 @for section in &self.sections { (section.markup) }
-                div .foot { @for text in &self.footer { p { (text) } } }
+                div .foot {
+                    @for text in &page.footer { p { (text.replace("{format}", &head.format)) } }
+                }
             }
         }
     }
@@ -228,51 +205,8 @@ fn list(facts: &[Fact]) -> Markup {
     }
 }
 
-/// What stands where nothing is known.
-pub(crate) const NONE: &str = "\u{2013}";
-
-/// A table that scrolls within itself; its first column stays. The first
-/// `left` columns are words, the others numbers. Where several rows begin with
-/// the same word, rows that begin with another are set apart.
-pub(crate) fn table(name: &str, head: &[String], rows: &[Vec<String>], left: usize) -> Markup {
-    let word = |i: usize| (i < left).then_some("word");
-    let of = |i: usize| rows[i][0].split(' ').next().unwrap_or_default();
-    let first = |i: usize| i > 0 && of(i) != of(i - 1);
-    let groups = (0..rows.len()).filter(|&i| first(i)).count() + 1;
-    html! {
-        div .scroll role="region" tabindex="0" aria-label=(name) {
-            table {
-                caption { (name) }
-                thead {
-                    tr {
-                        @for (i, text) in head.iter().enumerate() {
-                            th scope="col" class=[word(i)] { (text) }
-                        }
-                    }
-                }
-                tbody {
-                    @for (i, row) in rows.iter().enumerate() {
-                        tr .first[first(i) && groups < rows.len()] {
-                            th scope="row" { (row[0]) }
-                            @for (i, cell) in row.iter().enumerate().skip(1) {
-                                td class=[word(i)] { (cell) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
-}
-
 /// The judged claims of all reports as JSON, each with the part of the page that it is of.
 fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
-    #[derive(Serialize)]
-    struct Of<'d> {
-        part: &'d str,
-        #[serde(flatten)]
-        claim: &'d Claim,
-    }
     #[derive(Serialize)]
     struct Judged<'d> {
         format: &'static str,
@@ -284,71 +218,17 @@ fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
         #[serde(skip_serializing_if = "Option::is_none")]
         ptx: Option<&'d str>,
         #[serde(skip_serializing_if = "Vec::is_empty")]
-        targets: Vec<Of<'d>>,
-        claims: Vec<Of<'d>>,
+        targets: Vec<&'d Claim>,
+        claims: Vec<&'d Claim>,
     }
-    let all = |of: fn(&Report) -> &[Claim]| {
-        let each = reports.iter().flat_map(|report| {
-            let part = report.id.as_str();
-            of(report).iter().map(move |claim| Of { part, claim })
-        });
-        each.collect()
-    };
     let judged = Judged {
         format: claim::FORMAT,
         device: &head.device.name,
         started: &head.started,
         commit: head.commit.as_deref(),
         ptx: head.ptx.as_deref(),
-        targets: all(|report| &report.targets),
-        claims: all(|report| &report.claims),
+        targets: reports.iter().flat_map(|report| &report.targets).collect(),
+        claims: reports.iter().flat_map(|report| &report.claims).collect(),
     };
     Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")
-}
-
-/// Claims with their rules, figures and verdicts; columns that no claim fills are left out.
-/// `part` is that of the page.
-pub(crate) fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Markup {
-    let theirs = claims.iter().any(|claim| !claim.theirs.is_empty());
-    let here_of = |claim: &Claim| claim.here.filter(|here| here.is_known());
-    let here = claims.iter().any(|claim| here_of(claim).is_some());
-    let measured = ["Measured", "Measured at the paper\u{2019}s sizes"][usize::from(here)];
-    let head = [
-        ("Claim", true),
-        ("The paper\u{2019}s figures", theirs),
-        (measured, true),
-        ("At this machine\u{2019}s", here),
-        ("Verdict", true),
-    ];
-    html! {
-        table .claims {
-            caption { (caption) }
-            thead {
-                tr { @for (name, _) in head.iter().filter(|(_, there)| *there) {
-                    th scope="col" .word { (name) }
-                } }
-            }
-            tbody {
-                @for claim in claims {
-                    @let own = here_of(claim);
-                    tr id={ (part) "-" (claim.id) } {
-                        th scope="row" .word {
-                            (claim.id) ": " (claim.text)
-                            @if !claim.section.is_empty() { " (" (claim.section) ")" }
-                            p .rule { "It holds if: " (claim.rule) "." }
-                        }
-                        @if theirs { td .word .quoted { (claim.theirs) } }
-                        td .word .measured { (claim.figures) }
-                        @if here { td .word .here { (claim.figures_here.as_deref().filter(|_| own.is_some()).unwrap_or(NONE)) } }
-                        td .word .verdict {
-                            strong class=(claim.verdict.class()) { (claim.verdict.name()) }
-                            @if let Some(own) = own {
-                                p .rule { "here: " (own.name()) }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-    }
 }

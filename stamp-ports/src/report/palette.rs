@@ -10,6 +10,7 @@
 //! a marker and a dash of its own, a bar its name, a segment its share.
 
 use plotters::style::RGBColor;
+use serde::Deserialize;
 
 /// The colour of one thing in both themes, as `0xRRGGBB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,23 +115,43 @@ pub(crate) const PHASES: [Hue; 8] = [
 
 const OTHER: Hue = hue("", 0x24_292f, 0xe1_e4e8, "4 12");
 
-/// A variant's look; an unknown one has a plain one.
-pub(crate) fn variant(name: &str) -> Hue {
-    let known = VARIANTS.into_iter().find(|hue| hue.name == name);
+/// The look of a line or a bar as a program states it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Look {
+    /// One of 12.
+    Slot(usize),
+    /// That of one of several numbers of locks.
+    Lock(usize),
+    /// That of a variant; an unknown one has a plain one.
+    Variant(String),
+}
+
+impl Look {
+    /// Returns its colour, and the shape of its markers.
+    pub(crate) fn of(&self) -> (Hue, usize) {
+        match self {
+            Self::Slot(slot) => {
+                // Lines with a shade have other markers than those of a like colour.
+                let marker = if *slot < 8 { *slot } else { slot + 4 };
+                (LINES[slot % LINES.len()], marker % MARKERS)
+            }
+            Self::Lock(i) => {
+                let looks = [SHADES[0], SHADES[4], SHADES[6], SHADES[3]];
+                (looks[i % looks.len()], i % MARKERS)
+            }
+            Self::Variant(name) => {
+                let known = VARIANTS.iter().chain([&OTHER]).nth(rank(name));
+                (*known.unwrap_or(&OTHER), OF_RANKS[rank(name)])
+            }
+        }
+    }
+}
+
+/// The colour of a phase of a thread's time.
+pub(crate) fn phase(name: &str) -> Hue {
+    let known = PHASES.into_iter().find(|hue| hue.name == name);
     known.unwrap_or(OTHER)
-}
-
-/// The look and the marker of a line with one of several numbers of locks.
-pub(crate) fn locks(i: usize) -> (Hue, usize) {
-    let looks = [SHADES[0], SHADES[4], SHADES[6], SHADES[3]];
-    (looks[i % looks.len()], i % MARKERS)
-}
-
-/// The look and the marker of a line by its slot, of which there are 12.
-pub(crate) fn line(slot: usize) -> (Hue, usize) {
-    // Lines with a shade have other markers than those of a like colour.
-    let marker = if slot < 8 { slot } else { slot + 4 };
-    (LINES[slot % LINES.len()], marker % MARKERS)
 }
 
 /// Returns the name of the lock alone: `tas` of `coarse:tas/lane`.
@@ -184,10 +205,6 @@ pub(crate) fn marker(shape: usize) -> Vec<(i32, i32)> {
 /// tbv-sorting, compared most often, have the plainest two.
 const OF_RANKS: [usize; 10] = [5, 4, 2, 1, 0, 3, 7, CROSS, 6, 7];
 
-pub(crate) fn marker_of(variant: &str) -> usize {
-    OF_RANKS[rank(variant)]
-}
-
 /// Everything that a drawing may be coloured with.
 fn all() -> impl Iterator<Item = Hue> {
     let others = [INK, MUTED, GRID, SURFACE, OTHER, TEAL].into_iter();
@@ -221,6 +238,7 @@ mod tests {
     use std::collections::HashSet;
     use std::fmt::Debug;
     use std::hash::Hash;
+    use stm_core::internal::observe::Phase;
 
     /// The contrast of two colours as WCAG has it, from 1 to 21.
     fn contrast(a: u32, b: u32) -> f64 {
@@ -244,10 +262,14 @@ mod tests {
     fn every_variant_and_phase_has_a_look_of_its_own() {
         let names = AskedVariant::all().into_iter().map(AskedVariant::name);
         assert!(names.eq(VARIANTS.map(|hue| hue.name)));
-        assert_eq!(PHASES.map(|hue| hue.name), crate::paper::document::PHASES);
+        assert_eq!(PHASES.map(|hue| hue.name), Phase::ALL.map(Phase::name));
         unlike(VARIANTS.iter().map(|hue| hue.dash));
         unlike(VARIANTS.iter().map(|hue| hue.dark));
-        unlike(VARIANTS.iter().map(|hue| marker_of(hue.name)));
+        unlike(
+            VARIANTS
+                .iter()
+                .map(|hue| Look::Variant(hue.name.into()).of().1),
+        );
         unlike(SHADES.iter().map(|hue| hue.dash));
         unlike(SHADES.iter().map(|hue| hue.dark));
     }
@@ -265,7 +287,8 @@ mod tests {
     fn every_line_has_a_look_of_its_own_and_a_light_colour_names_one_thing_only() {
         unlike(LINES.iter().map(|hue| hue.light));
         unlike(LINES.iter().map(|hue| hue.dash));
-        unlike((0..LINES.len()).map(|i| (line(i).0.dark, line(i).1)));
+        let lines = (0..LINES.len()).map(|i| Look::Slot(i).of());
+        unlike(lines.map(|(hue, marker)| (hue.dark, marker)));
         unlike(all().map(|hue| hue.light));
     }
 

@@ -2,6 +2,10 @@
 
 def null: [][0];
 def values: select(. != null);
+def when(is; f): if is then f else null end;
+def positive: when(. > 0; .);
+# In the order of keys; what has equal ones, and objects have no order, stays as it is.
+def sort_by(f): [.[] | [[f], {own: .}]] | sort | [.[][1].own];
 
 # The first of what f yields, or null.
 def one(f): [f] | .[0];
@@ -9,9 +13,12 @@ def one(f): [f] | .[0];
 def distinct(f): [f | values] | distinct[];
 def count(f): [f] | length;
 def add: reduce .[] as $x (0; . + $x);
+# What all of some arrays have, ascending.
+def common: . as $all | [.[0][] | values | select(. as $x | all($all[]; any(.[]; . == $x)))] | sort | distinct;
 # In one text, without what is not known; null if there is nothing.
-def listed(f): [f] | listed;
 def joined($between; f): reduce (f | values) as $x (null; if . == null then "\($x)" else "\(.)\($between)\($x)" end);
+# The same with an `and` before the last.
+def listed(f): [f | values] | if length < 2 then joined(""; .[]) else "\(joined(", "; limit(length - 1; .[]))) and \(.[-1])" end;
 # Those of all by which something is highest or lowest; of equal ones the last, or the first.
 def highest(all; by): reduce (all | select(by != null)) as $x (null; if . == null or ($x | by) >= by then $x else . end) | values;
 def lowest(all; by): reduce (all | select(by != null)) as $x (null; if . == null or ($x | by) < by then $x else . end) | values;
@@ -63,6 +70,48 @@ def found(f): [try f catch .lacking];
 # Cases that a document need not have: those with a number, or else what is missing.
 def known(cases): cases | select(.[1] != null);
 def known(cases; $missing): [cases] | if . != [] and all(.[1] == null) then [$missing, null] else known(.[]) end;
+
+# A claim or a target, judged by the numbers of its parts: claim.rs says how. What a bound says of a number: whether it is
+# met, whether it is in part, and its words.
+def bound($x; number):
+  (.above | values | [$x > ., false, "> \(number)"]),
+  (.at_least | values | [$x >= ., false, "≥ \(number)"]),
+  (.below | values | [$x < ., false, "< \(number)"]),
+  (.at_most | values | [$x <= ., false, "≤ \(number)"]),
+  (.within | values | [$x >= .[0] and $x <= .[1], false, "from \(.[0] | number) to \(.[1] | number)"]),
+  # The first or more; in part from the second on.
+  (.graded | values | [$x >= .[0], $x >= .[1], "≥ \(.[0] | number), in part from \(.[1] | number) on"]),
+  # So many times as fast: 0.8 of it is enough, and it holds in part if there is a difference.
+  (.factor | values | [$x >= 0.8 * ., $x > 1.05, "≥ 0.8 × \(.), in part above 1.05"]);
+def bound_of($part; $x): one($part.bound
+  | if . == "fact" then [$x > 0, false] elif . == "shown" then [true] else bound($x; if $part.unit == "percent" then percent else "\(.)" end) end)
+  // error("\($part.bound) is no bound");
+def verdict($x): bound_of(.; $x) as [$met, $partly] | if $met then "holds" elif $partly then "holds in part" else "does not hold" end;
+def rule: (.what // "") as $what | bound_of(.; null)[2] as $words
+  | if $words == null then $what else $what + when($what / ", " | length > 1 and ($what / "," | last != ""); ",") // $what | "\(.) \($words)" end;
+def in_unit($part): if $part.unit == "percent" then percent elif $part.unit == "plain" then decimals(2) else times end;
+# The cases that decide in words: all, or of many how many meet the rule.
+def cases_told($not): (length - ($not | length)) as $met
+  | (if length > 8 then .[0].part as $part
+      | "\($met) of \(length) cases meet it" + if $part.bound == "fact" then "" else ", \(min(.[].x) | in_unit($part)) to \(max(0, .[].x) | in_unit($part))" end
+    else joined(", "; .[] | if .part.bound == "fact" then .name else "\(.name) \(.part as $part | .x | in_unit($part))" end) end),
+    (select($met > 0 and ($not | length) > 0 and ($not | length) <= 8) | "not \(joined(", "; $not[]))");
+def missing_told: reduce .[] as $name ([]; if last == $name then . else . + [$name] end)
+  | "not measured: \(joined(", "; limit(8; .[]), (select(length > 8) | "…")))";
+def judge: {id, claim, section, theirs} as $said
+  | [.parts[] as $part | $part.cases[] as [$name, $x] | {$part, $name, x: (if $x == true then 1 elif $x == false then 0 else $x end)}] as $all
+  | [$all[] | select(.part.bound != "shown")] as $rest | [$rest[] | select(.x == null).name] as $missing
+  | [$rest[] | select(.x != null) | .x as $x | . + {verdict: (.part | verdict($x))}] as $cases
+  | [$cases[] | select(.verdict != "holds").name] as $not
+  | $said + {
+    rule: (joined("; "; .parts[] | select(.bound != "shown") | rule) // ""),
+    verdict: (if $missing == ["a hand-written critical section"] then "critical section not measured"
+      elif $cases == [] or $missing != [] then "cannot be judged"
+      elif $not == [] then "holds"
+      elif all($cases[]; .verdict == "does not hold") then "does not hold" else "holds in part" end),
+    figures: (joined("; "; ($cases | select(. != []) | cases_told($not)),
+      ($all[] | select(.part.bound == "shown" and .x != null) | "\(.name) \(.part as $part | .x | in_unit($part))"),
+      ($missing | select(. != []) | missing_told)) // "not measured")};
 
 # A table: what its rows are about, and the columns of each, of which the first $left are words.
 def column($head; cell): [$head, one(cell | "\(.)"), false];

@@ -1,15 +1,37 @@
 //! What a page says and shows of a document, with its sections, sentences and tables, as its
 //! program states it.
 
-use super::claim::{Claim, tally};
+use super::claim::{self, Claim, tally};
 use super::drawing::Drawing;
 use super::figure::Figure;
 use super::jq::Sets;
-use super::page::{NONE, Report, Section, claims_table, table};
 use crate::head::Head;
 use maud::{Markup, html};
 use serde::Deserialize;
 use std::fmt::Write as _;
+
+/// What stands where nothing is known.
+const NONE: &str = "\u{2013}";
+
+#[derive(Debug)]
+pub(super) struct Section {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) markup: Markup,
+}
+
+/// What is reported about a document: a part of the page.
+#[derive(Debug)]
+pub(crate) struct Report {
+    pub(crate) page: Page,
+    pub(crate) head: Head,
+    pub(crate) sections: Vec<Section>,
+    /// The names of sections of which nothing was measured.
+    pub(crate) lacking: Vec<String>,
+    pub(crate) figures: Vec<Figure>,
+    pub(crate) targets: Vec<Claim>,
+    pub(crate) claims: Vec<Claim>,
+}
 
 /// A table of a page, or of a document in Markdown.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -48,20 +70,44 @@ impl Table {
         Ok(text)
     }
 
-    /// Returns it in a page, if it has any row or says that it has none.
+    /// Returns it in a page, if it has any row or says that it has none: a table that scrolls within
+    /// itself, and whose first column stays. Where several rows begin with the same word, rows that
+    /// begin with another are set apart.
     fn made(&self) -> Option<Markup> {
         let Some(first) = self.rows.first() else {
             return self.or_none.then(|| html! { p .none { "Not measured." } });
         };
         let is_filled = |i: &usize| !first[*i].2 || self.rows.iter().any(|row| row[*i].1.is_some());
         let columns: Vec<usize> = (0..first.len()).filter(is_filled).collect();
-        let heads: Vec<String> = columns.iter().map(|i| first[*i].0.clone()).collect();
-        let row = |row: &Vec<Cell>| {
-            let cell = |i: &usize| row[*i].1.clone().unwrap_or_else(|| NONE.into());
-            columns.iter().map(cell).collect()
-        };
-        let rows: Vec<Vec<String>> = self.rows.iter().map(row).collect();
-        Some(table(&self.name, &heads, &rows, self.left))
+        let word = |at: usize| (at < self.left).then_some("word");
+        let cell = |i: usize, at: usize| self.rows[i][columns[at]].1.as_deref().unwrap_or(NONE);
+        let begins = |i: usize| cell(i, 0).split(' ').next();
+        let is_new = |i: usize| i > 0 && begins(i) != begins(i - 1);
+        let groups = (0..self.rows.len()).filter(|&i| is_new(i)).count() + 1;
+        Some(html! {
+            div .scroll role="region" tabindex="0" aria-label=(self.name) {
+                table {
+                    caption { (self.name) }
+                    thead {
+                        tr {
+                            @for (at, i) in columns.iter().enumerate() {
+                                th scope="col" class=[word(at)] { (first[*i].0) }
+                            }
+                        }
+                    }
+                    tbody {
+                        @for i in 0..self.rows.len() {
+                            tr .first[is_new(i) && groups < self.rows.len()] {
+                                th scope="row" { (cell(i, 0)) }
+                                @for at in 1..columns.len() {
+                                    td class=[word(at)] { (cell(i, at)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        })
     }
 }
 
@@ -155,8 +201,8 @@ const ELSEWHERE: &str =
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Page {
-    id: String,
-    title: String,
+    pub(super) id: String,
+    pub(super) title: String,
     lead: String,
     /// What stands in large letters, and what it is.
     headline: Vec<[String; 2]>,
@@ -164,55 +210,55 @@ pub(crate) struct Page {
     terms: Vec<(String, String)>,
     note: Option<String>,
     /// What a reader has to know first, above all which results are wrong.
-    warnings: Vec<String>,
+    pub(super) warnings: Vec<String>,
     parts: Vec<Part>,
     /// The paragraphs of its end; `{format}` is that of the document.
-    footer: Vec<String>,
+    pub(super) footer: Vec<String>,
 }
 
 impl Page {
-    /// Makes the report about a document that a program states, with what was judged by the names
-    /// of parts; those of targets end so.
-    pub(crate) fn report(
-        head: &Head,
-        (sets, program): (&Sets, &[&str]),
-        judged: &[(&str, Vec<Claim>)],
-    ) -> Report {
-        let page: Self = sets.run(program);
+    /// Returns the page that a program states, with its figures made ready.
+    pub(crate) fn of(sets: &Sets, program: &[&str]) -> Self {
+        sets.run(&[&[include_str!("drawing.jq")], program, &["| drawn"]].concat())
+    }
+
+    /// Makes the report about a document, with what was judged by the names of parts; those of
+    /// targets end so.
+    pub(crate) fn report(self, head: &Head, judged: &[(&str, Vec<Claim>)]) -> Report {
         let of = |targets| {
             let all = judged.iter();
             let all = all.filter(|(id, _)| id.ends_with("targets") == targets);
-            all.flat_map(|(_, claims)| claims.clone()).collect()
+            let all = all.flat_map(|(_, claims)| claims.iter().cloned());
+            let part = |claim| Claim {
+                part: self.id.clone(),
+                ..claim
+            };
+            all.map(part).collect()
         };
-        let footer = page.footer.iter();
-        let footer = footer.map(|text| text.replace("{format}", &head.format));
-        let mut report = Report {
-            id: page.id.clone(),
-            title: page.title.clone(),
-            head: head.clone(),
-            lead: page.head(),
-            warnings: page.warnings.clone(),
-            sections: Vec::new(),
-            lacking: Vec::new(),
-            figures: Vec::new(),
-            targets: of(true),
-            claims: of(false),
-            footer: footer.collect(),
-        };
-        for part in &page.parts {
+        let (targets, claims) = (of(true), of(false));
+        let (mut sections, mut lacking, mut figures) = (Vec::new(), Vec::new(), Vec::new());
+        for part in &self.parts {
             let own = judged.iter().find(|(id, _)| *id == part.id);
             let figure = part.drawn();
             let section = match (own, &part.judged) {
-                (Some((_, own)), Some(how)) => Some(page.judged(part, own, how)),
+                (Some((_, own)), Some(how)) => Some(self.judged(part, own, how)),
                 _ => part.section(figure.as_ref()),
             };
             match section {
-                Some(section) => report.sections.push(section),
-                None => report.lacking.push(part.name.clone()),
+                Some(section) => sections.push(section),
+                None => lacking.push(part.name.clone()),
             }
-            report.figures.extend(figure);
+            figures.extend(figure);
         }
-        report
+        Report {
+            page: self,
+            head: head.clone(),
+            sections,
+            lacking,
+            figures,
+            targets,
+            claims,
+        }
     }
 
     /// Returns the section of some claims: how many hold, what all rules have in common, and
@@ -227,7 +273,7 @@ impl Page {
     }
 
     /// Returns what stands first on it.
-    fn head(&self) -> Markup {
+    pub(super) fn lead(&self) -> Markup {
         html! {
             @if !self.headline.is_empty() {
                 div .headline {
@@ -241,6 +287,52 @@ impl Page {
                 dl { @for (term, meaning) in &self.terms { dt { (term) } dd { (meaning) } } }
             }
             @if let Some(text) = &self.note { p .note { (text) } }
+        }
+    }
+}
+
+/// Claims with their rules, figures and verdicts; columns that no claim fills are left out.
+/// `part` is that of the page.
+fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Markup {
+    let theirs = claims.iter().any(|claim| claim.theirs.is_some());
+    let here = claims.iter().any(|claim| claim.here().is_some());
+    let measured = ["Measured", "Measured at the paper\u{2019}s sizes"][usize::from(here)];
+    let head = [
+        ("Claim", true),
+        ("The paper\u{2019}s figures", theirs),
+        (measured, true),
+        ("At this machine\u{2019}s", here),
+        ("Verdict", true),
+    ];
+    html! {
+        table .claims {
+            caption { (caption) }
+            thead {
+                tr { @for (name, _) in head.iter().filter(|(_, there)| *there) {
+                    th scope="col" .word { (name) }
+                } }
+            }
+            tbody {
+                @for claim in claims {
+                    @let own = claim.here();
+                    tr id={ (part) "-" (claim.id) } {
+                        th scope="row" .word {
+                            (claim.id) ": " (claim.text)
+                            @if let Some(section) = &claim.section { " (" (section) ")" }
+                            p .rule { "It holds if: " (claim.rule) "." }
+                        }
+                        @if theirs { td .word .quoted { (claim.theirs.as_deref().unwrap_or_default()) } }
+                        td .word .measured { (claim.figures) }
+                        @if here { td .word .here { (claim.figures_here.as_deref().filter(|_| own.is_some()).unwrap_or(NONE)) } }
+                        td .word .verdict {
+                            strong class=[claim::class(&claim.verdict)] { (claim.verdict) }
+                            @if let Some(own) = own {
+                                p .rule { "here: " (own) }
+                            }
+                        }
+                    }
+                }
+            }
         }
     }
 }

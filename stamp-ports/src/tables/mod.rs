@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::out_file::write_whole;
 use crate::report::Table;
 use crate::report::jq::Sets;
-use crate::report::records::stated;
+use crate::report::stated;
 use data::File;
 use serde_json::Value;
 use std::fs;
@@ -65,7 +65,8 @@ pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool
 fn made(files: &[File], program: &str, data: &Sets) -> Result<Vec<(String, String)>, String> {
     let mut made = Vec::new();
     data.each(&[program], |table| {
-        let table: Table = serde_json::from_value(table).map_err(|error| error.to_string())?;
+        let table: Table =
+            serde_json::from_value((&table).into()).map_err(|error| error.to_string())?;
         let failed = |why: String| format!("table `{}`: {why}", table.name);
         // A table is made when it is asked for, so these are its own.
         let used = data.take_used();

@@ -3,8 +3,9 @@
 use super::data::{self, File};
 use super::{FILES, TABLES, made, render, tables};
 use crate::report::jq::Sets;
-use crate::report::records::stated;
+use crate::report::stated;
 use crate::testing::has;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 const RUNS: &str = r#"{"device": {"name": "H200"}, "started": "2026-11-21T09:42:20Z", "commit": "abc1234", "ptx": "aa",
@@ -40,7 +41,7 @@ fn a_program_finds_what_files_and_logs_say() {
         (log | [.command, .commit, .violations])"#;
     let mut found = Vec::new();
     let done = data().each(&[program], |value| {
-        found.push(value.to_string());
+        found.push(Value::from(&value).to_string());
         Ok(())
     });
     assert_eq!(done, Ok(()));

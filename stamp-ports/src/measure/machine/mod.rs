@@ -102,7 +102,7 @@ pub struct Rate {
     pub per_s: f64,
 }
 
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Measurement {
     pub schema: u32,
     pub version: String,

@@ -1,7 +1,10 @@
 //! Panels: where their marks are.
 
-use super::super::palette::variant;
 use super::*;
+
+fn look() -> Look {
+    Look::Variant("cgl".into())
+}
 
 const TEXTS: Texts<'_> = Texts {
     title: "RA",
@@ -25,12 +28,11 @@ fn marks(panel: &Panel, tag: &str, colour: &str, names: [&str; 2]) -> Vec<[f64; 
 
 #[test]
 fn a_bar_starts_at_the_base_on_either_side_and_a_short_one_has_a_dot_that_can_be_seen() {
-    let hue = variant("cgl");
-    let bar = |value| Bar {
+    let hue = look().of().0;
+    let bar = |value: Option<f64>| Bar {
         name: "b".into(),
-        hue,
-        value,
-        range: None,
+        look: look(),
+        ends: value.map(|value| [value; 3]),
         label: "L".into(),
         tooltip: String::new(),
     };
@@ -53,8 +55,9 @@ fn a_bar_starts_at_the_base_on_either_side_and_a_short_one_has_a_dot_that_can_be
 fn points_that_an_axis_cannot_show_are_left_out_and_none_is_said() {
     let axis = Axis::decimal([1.0, 10.0]);
     let line = |y| Line {
-        look: (variant("cgl"), 0),
-        points: vec![((1.0, y), "tooltip".into())],
+        name: "l".into(),
+        look: look(),
+        points: vec![(1.0, Some(y), "tooltip".into())],
     };
     let empty = lines(&TEXTS, &axis, &axis, &[line(0.0)]).marks.0;
     assert!(empty.contains("not measured") && !empty.contains("tooltip"));
@@ -64,8 +67,8 @@ fn points_that_an_axis_cannot_show_are_left_out_and_none_is_said() {
 
 #[test]
 fn segments_stay_in_their_bar_whatever_their_sum() {
-    let hue = variant("cgl");
-    let stack = ("s".into(), vec![(hue, 0.8, String::new()); 3]);
+    let hue = palette::PHASES[0];
+    let stack = ("s".into(), vec![(hue.name.into(), 0.8, String::new()); 3]);
     let panel = stacks(&TEXTS, &[stack]);
     let rects = marks(&panel, "rect", &hue.css(), ["x", "width"]);
     assert_eq!(rects.len(), 2);

@@ -5,9 +5,7 @@
 //! of a hand-written lock; the figure and the table are in `page.jq`.
 
 use super::jq::Sets;
-use super::page::Report;
-use super::records::{Record, with};
-use super::stated::Page;
+use super::stated::{Page, Report};
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::measure::floor::report::FORMAT;
@@ -42,7 +40,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Floor>> {
 
 /// The rates of a document by what has them, if it has those of transactions, of one lock of
 /// theirs, and of a lock written by hand.
-fn rates(floor: &Floor) -> Vec<Record> {
+fn rates(floor: &Floor) -> Vec<Value> {
     let of = |all: &[Value], field: &str, what: &str| {
         let run = all.iter().find(|run| {
             let parameters = &run["parameters"];
@@ -54,15 +52,17 @@ fn rates(floor: &Floor) -> Vec<Record> {
                 && plain
                 && known
         })?;
-        let more = json!({"what": what, "accounts": run["parameters"]["accounts"]});
-        Some(with(run.clone(), more))
+        let mut run = run.clone();
+        run["accounts"] = run["parameters"]["accounts"].take();
+        run["what"] = what.into();
+        Some(run)
     };
     let all = [
         of(&floor.stm, "variant", "fast"),
         of(&floor.runs, "kind", "critical-section"),
         of(&floor.stm, "variant", "cgl"),
     ];
-    let all: Option<Vec<Record>> = all.into_iter().collect();
+    let all: Option<Vec<Value>> = all.into_iter().collect();
     all.unwrap_or_default()
 }
 
@@ -70,14 +70,11 @@ fn rates(floor: &Floor) -> Vec<Record> {
 pub(crate) fn report(all: &[Floor]) -> Option<Report> {
     let mut head = all.first()?.head.clone();
     head.seconds = all.iter().map(|floor| floor.head.seconds).sum();
-    let mut rates: Vec<Record> = all.iter().flat_map(rates).collect();
+    let mut rates: Vec<Value> = all.iter().flat_map(rates).collect();
     rates.sort_by_key(|rate| rate["accounts"].as_u64());
-    let sets = Sets::new([("rates", rates)]);
-    Some(Page::report(
-        &head,
-        (&sets, &[include_str!("page.jq")]),
-        &[],
-    ))
+    let sets = Sets::of(&json!({"rates": rates}));
+    let page = Page::of(&sets, &[include_str!("page.jq")]);
+    Some(page.report(&head, &[]))
 }
 
 #[cfg(test)]
@@ -85,8 +82,8 @@ pub(super) mod tests {
     //! The report about documents with known rates.
 
     use super::{parse, report};
-    use crate::report::page::Report;
     use crate::report::paper::tests::sample;
+    use crate::report::stated::Report;
     use crate::testing::has;
     use serde_json::{Value, json};
 

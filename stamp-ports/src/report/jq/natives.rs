@@ -1,8 +1,8 @@
 //! What programs may call that is not written in jq, and the digits of numbers.
 
 use super::{Arr, Data, Error, Null, Num, Obj, Str, Val};
-use crate::numbers::{and, bytes, count, digits3, of, percent, short, time, times};
-use crate::report::{palette, paper};
+use crate::numbers::{bytes, count, digits3, of, percent, short, time, times};
+use crate::report::palette;
 use jaq_core::native::{Fun, bome, run, unary, v};
 use jaq_core::{RunPtr, ValR};
 use std::cmp::Ordering;
@@ -14,11 +14,9 @@ use std::rc::Rc;
 /// | --- | --- |
 /// | `where({field: value})` | the elements that have these values; of an array, one of its own |
 /// | `distinct` | an array without repetition |
-/// | `common` | of arrays of numbers what all have, ascending |
 /// | `sort`, `length`, `startswith(text)`, `tonumber`, `log`, `exp`, `sqrt` | as in jq |
-/// | `listed` | the known ones in one text, with commas and an `and` |
 /// | `show(format)` | a value as people read it |
-/// | `plain`, `rank`, `short_name` | a lock's plain name, a variant's place, a workload's name in the paper |
+/// | `plain`, `rank`, `plain_workload` | a lock's plain name, a variant's place, a workload's plain name |
 /// | `file(name)` | a result file |
 pub(super) fn natives() -> impl Iterator<Item = Fun<Data>> {
     let of = |(name, arity, filter)| run::<Data>((name, v(arity), filter));
@@ -27,7 +25,7 @@ pub(super) fn natives() -> impl Iterator<Item = Fun<Data>> {
 
 type Native = (&'static str, usize, RunPtr<Data>);
 
-fn of_arrays() -> [Native; 6] {
+fn of_arrays() -> [Native; 4] {
     [
         ("where", 1, |mut cv| {
             let wanted = cv.0.pop_var();
@@ -48,7 +46,6 @@ fn of_arrays() -> [Native; 6] {
                 seen.into_iter().collect()
             }))
         }),
-        ("common", 0, |cv| bome(common(cv.1))),
         ("sort", 0, |cv| {
             bome(array(cv.1).map(|all| {
                 let mut all = (*all).clone();
@@ -58,17 +55,6 @@ fn of_arrays() -> [Native; 6] {
         }),
         ("length", 0, |cv| {
             bome(array(cv.1).map(|all| Num(all.len() as f64)))
-        }),
-        ("listed", 0, |cv| {
-            bome(array(cv.1).map(|all| {
-                let known = all.iter().filter(|value| **value != Null);
-                let known: Vec<String> = known.map(ToString::to_string).collect();
-                if known.is_empty() {
-                    Null
-                } else {
-                    and(&known).into()
-                }
-            }))
         }),
     ]
 }
@@ -96,7 +82,9 @@ fn of_values() -> [Native; 10] {
         ("plain", 0, |cv| {
             bome(Ok(named(cv.1, |name| palette::plain(name).into())))
         }),
-        ("short_name", 0, |cv| bome(Ok(named(cv.1, paper::label)))),
+        ("plain_workload", 0, |cv| {
+            bome(Ok(named(cv.1, plain_workload)))
+        }),
         ("rank", 0, |cv| {
             bome(Ok(Num(palette::rank(&cv.1.to_string()) as f64)))
         }),
@@ -149,29 +137,18 @@ fn has(record: &Val, wanted: &Val) -> bool {
     })
 }
 
-fn common(arrays: Val) -> ValR<Val> {
-    let arrays = array(arrays)?;
-    let mut common: Vec<f64> = Vec::new();
-    for (i, own) in arrays.iter().enumerate() {
-        let own = array(own.clone())?;
-        let own = own.iter().filter(|value| **value != Null).map(number);
-        let own = own.collect::<Result<Vec<_>, _>>()?;
-        if i == 0 {
-            common.clone_from(&own);
-        }
-        common.retain(|x| own.contains(x));
-    }
-    common.sort_by(f64::total_cmp);
-    common.dedup();
-    Ok(common.into_iter().map(Num).collect())
-}
-
 /// Returns a name in another form; a number stays what it is.
 fn named(value: Val, of: impl Fn(&str) -> String) -> Val {
     match &value {
         Str(name) => of(name).into(),
         _ => value,
     }
+}
+
+/// A name without what people put between a word and its number: `genome/gn-1` is `gn1`.
+fn plain_workload(name: &str) -> String {
+    let last = name.rsplit(['/', ':', ' ']).next().unwrap_or(name);
+    last.replace(['-', '_'], "").to_lowercase()
 }
 
 /// Shows a value in a format; what is not known stays so. `text` is of Markdown, `yes` of a fact.
@@ -205,10 +182,6 @@ fn show(value: &Val, form: &str) -> ValR<Val> {
         _ => Some(in_digits(x, form).ok_or_else(|| Error::str(format!("`{form}` is no format")))?),
     };
     Ok(text.map_or(Null, Val::from))
-}
-
-pub(crate) fn shown(x: f64, form: &str) -> String {
-    show(&Num(x), form).map_or_else(|_| String::new(), |text| text.to_string())
 }
 
 /// Shows a number by a unit and its digits.

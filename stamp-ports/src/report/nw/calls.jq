@@ -1,4 +1,4 @@
-# What claims and tables of `bench nw` ask for; nw/mod.rs has the sets.
+# What claims and tables of `bench nw` ask for.
 
 # The cycles of a round of the reduction by 16 warps.
 def cycles($scheme): one($points | where({part: "reduction", implementation: $scheme, warps: 16, counts: 1}).cycles | values);

@@ -1,56 +1,44 @@
 //! The report of `stamp bench nw`: alignments by dataflow, by launches and by locks, and what
 //! it costs to hand a value from warp to warp.
-//!
-//! The records are the points of the document, those of single hops, and what the schemes of the
-//! reduction cost; figures and tables are in `page.jq`.
 
-use super::jq::Sets;
-use super::page::Report;
-use super::records::{POINTS, Record, counts, judged, record, whole, with};
-use super::stated::Page;
-use crate::nw::reduction::{HOPS, SCHEMES};
-use crate::points::Point;
+use super::source::{PAGE, Source};
+use super::stated::Report;
+use crate::nw::reduction::SCHEMES;
 use crate::sync::Bench;
-use serde_json::json;
+use serde_json::{Value, json};
 
-const CALLS: &str = include_str!("calls.jq");
-const TARGETS: &[&str] = &[CALLS, include_str!("targets.jq")];
-const CLAIMS: &[&str] = &[CALLS, include_str!("claims.jq")];
+const SOURCE: Source = Source {
+    shared: include_str!("../points.jq"),
+    // Each point has the side of a tile.
+    sets: "[$document.points[] | point | . + {side_or_0: (.parameters.side // 0)}]
+        | {points: ., hops: [where({part: \"hops\", counts: 1})]}",
+    calls: include_str!("calls.jq"),
+    page: include_str!("page.jq"),
+    view: PAGE,
+    judged: &[
+        ("nw-targets", "", include_str!("targets.jq")),
+        ("nw-claims", "", include_str!("claims.jq")),
+    ],
+};
 
 pub(crate) fn report(bench: &Bench) -> Report {
-    let sets = &sets(bench);
-    let judged = [("nw-targets", TARGETS), ("nw-claims", CLAIMS)]
-        .map(|(id, rows)| (id, judged(bench, sets, rows)));
-    let page = &[POINTS, CALLS, include_str!("page.jq")];
-    Page::report(&bench.head, (sets, page), &judged)
+    SOURCE.report(&bench.head, &facts(bench))
 }
 
-/// Returns the record of a point, of which each has the side of a tile.
-fn of(point: &Point) -> Record {
-    let side = point.parameters.get("side").copied().unwrap_or(0);
-    with(record(point), json!({"side_or_0": side}))
-}
-
-fn sets(bench: &Bench) -> Sets {
-    let points = &bench.points;
-    let hops = points.iter().filter(|p| p.part == HOPS && counts(p));
+/// Returns the document, and what the schemes of the reduction cost.
+fn facts(bench: &Bench) -> Value {
     let costs = SCHEMES.iter().map(|scheme| {
         let (all, each) = (scheme.cost)();
         json!({"scheme": scheme.name, "bytes": format!("{all}, {each} a warp")})
     });
-    Sets::new([
-        ("points", points.iter().map(of).collect()),
-        ("hops", hops.map(of).collect()),
-        ("costs", costs.collect()),
-        ("document", vec![whole(bench)]),
-    ])
+    json!({"document": bench, "costs": costs.collect::<Vec<_>>()})
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     //! The report about a document with known times.
 
-    use super::{CLAIMS, TARGETS, judged, report, sets};
+    use super::{SOURCE, facts, report};
     use crate::head::Head;
     use crate::nw::NwBench;
     use crate::nw::plan::{DIAGONALS, GRAPH};
@@ -58,7 +46,7 @@ pub(super) mod tests {
     use crate::points::{Asked, Point};
     use crate::report::page::files;
     use crate::report::sync::tests::sample::empty;
-    use crate::report::tests::{are, changed};
+    use crate::report::tests::{changed, check, judged};
     use crate::store::Document;
     use crate::sync::Bench;
     use crate::testing::has;
@@ -133,13 +121,15 @@ pub(super) mod tests {
         bench
     }
 
-    /// The verdicts on the rows: `H` holds, `P` in part, `F` does not hold, `?` cannot be judged.
-    fn verdicts(bench: &Bench, rows: &[&str]) -> String {
-        let judged = judged(bench, &sets(bench), rows).into_iter();
-        let letters = ["H", "P", "F", "?", "?"];
-        judged
-            .map(|claim| letters[claim.verdict as usize])
-            .collect()
+    /// The verdicts on claims or targets: `H` holds, `F` does not hold, `?` cannot be judged.
+    fn verdicts(bench: &Bench, part: &str) -> String {
+        let judged = judged(&SOURCE, &facts(bench), part).into_iter();
+        let letters = judged.map(|claim| match &*claim.verdict {
+            "holds" => 'H',
+            "does not hold" => 'F',
+            _ => '?',
+        });
+        letters.collect()
     }
 
     #[test]
@@ -156,7 +146,11 @@ pub(super) mod tests {
             ),
         ] {
             let bench = changed(&document(share), changes).0;
-            assert_eq!(verdicts(&bench, TARGETS), expected, "{share} {changes}");
+            assert_eq!(
+                verdicts(&bench, "nw-targets"),
+                expected,
+                "{share} {changes}"
+            );
         }
         // A tile that is twice as fast as that of 32 decides where the best one counts.
         let mut better = document(0.3).0;
@@ -164,27 +158,26 @@ pub(super) mod tests {
             let point = point("table3", DIAGONALS, letters, 64, launches * 0.5e-3);
             better.points.push(point);
         }
-        assert_eq!(verdicts(&better, TARGETS), "HHHFHFHH");
+        assert_eq!(verdicts(&better, "nw-targets"), "HHHFHFHH");
         let mut cpu = document(0.3).0;
         cpu.head.device.gpu = None;
-        assert_eq!(verdicts(&cpu, TARGETS), "????????");
+        assert_eq!(verdicts(&cpu, "nw-targets"), "????????");
     }
 
     #[test]
     fn the_papers_own_times_meet_its_claims_and_a_factor_holds_in_part_from_half_of_it_on() {
         let paper = document(1.0);
-        assert_eq!(verdicts(&paper.0, CLAIMS), "HHHHHH");
+        assert_eq!(verdicts(&paper.0, "nw-claims"), "HHHHHH");
         let equal = changed(&paper, "points[] ms=1 per_s=1 cycles=1").0;
-        assert_eq!(verdicts(&equal, CLAIMS), "FFFFFF");
-        for (over, expected) in [
-            (0.81 * 296.0, "L-1 holds"),
-            (0.51 * 296.0, "L-1 holds in part"),
-            (3.0, "L-1 does not hold"),
-        ] {
-            let change = format!("points[implementation=locks] ms={}", 0.165 * over);
-            let bench = changed(&paper, &change).0;
-            are(&judged(&bench, &sets(&bench), CLAIMS), expected, &change);
-        }
+        assert_eq!(verdicts(&equal, "nw-claims"), "FFFFFF");
+        // In the paper locks take 296 times as long.
+        let rows = "
+            points[implementation=locks] ms*=0.81 => L-1 holds
+            points[implementation=locks] ms*=0.51 => L-1 holds in part
+            points[implementation=locks] ms*=0.01 => L-1 does not hold";
+        check(&paper, rows, |nw| {
+            judged(&SOURCE, &facts(&nw.0), "nw-claims")
+        });
     }
 
     #[test]

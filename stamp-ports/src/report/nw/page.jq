@@ -15,7 +15,7 @@ terms: [
   ["stm:fast", "A transaction for each cell."]],
 warnings: [(
   of_a_cpu,
-  wrong_results
+  wrong_results($points)
  ) | values],
 parts: [
 {id: "nw-targets",
@@ -76,13 +76,13 @@ parts: [
  theirs: "Li et al., Figure 4, with 16 warps: tiny locks are 4.0× as fast as a spin lock a lane, named barriers 2.6×, votes 2.0×, and a spin lock a warp 0.8×.",
  figure: {panels: [over("Cycles of a round"; "warps"; "cycles"; [$points | where({part: "reduction", counts: 1})];
    [["atom-lock", 0], ["shrd-lock", 1], ["warp-barr", 2], ["warp-vote", 3], ["counted-barr", 4], ["tagged", 5]])]},
- tables: [all_points("reduction")]},
+ tables: [all_points($points; "reduction")]},
 {id: "nw-figure-2",
  name: "Small tables",
  theirs: "Li et al., Table 3, on a GTX 570: from 31 to 1,984 letters, locks of atomics take 175 µs to 48.8 ms, launches 57 to 80 µs, and tiny locks 49 to 165 µs.",
  figure: {panels: [over("Time of a table"; "letters"; "ms"; [$points | where({part: "table3", counts: 1})];
    [["dataflow", 0], ["graph", 1], ["diagonals", 2], ["cells", 3], ["locks", 4], ["stm:fast", 5]])]},
- tables: [all_points("table3")]},
+ tables: [all_points($points; "table3")]},
 {id: "nw-figure-3",
  name: "Large tables",
  theirs: "The paper stops at 1,984 letters.",
@@ -90,14 +90,14 @@ parts: [
      [["dataflow", 0], ["graph", 1], ["diagonals", 2], ["cells", 3], ["locks", 4], ["stm:fast", 5]])
    | . + {lines: ([.lines[] | if .name == "graph" then . + {name: "graph, best tile"} else . end]
      + [{name: "graph, tiles of 32", slot: 6, points: [$own | where({implementation: "graph", side: 32})]}])}]},
- tables: [all_points("sizes")]},
+ tables: [all_points($points; "sizes")]},
 {id: "nw-figure-4",
  name: "Tiles, gaps and letters",
  theirs: "The paper has tiles of 32 x 32 threads, linear gaps and nucleotides.",
  figure: {panels: [tiles("Nucleotides, linear gaps"; "tiles"; {}), tiles("Nucleotides, affine gaps"; "affine"; {}),
    tiles("Proteins, linear gaps"; "protein"; {affine: 0}), tiles("Proteins, affine gaps"; "protein"; {affine: 1}),
    tiles("Many short pairs"; "batch"; {})]},
- tables: [all_points("tiles", "affine", "protein", "batch")]}
+ tables: [all_points($points; "tiles", "affine", "protein", "batch")]}
 ],
 footer: [
   "Times are the device’s, from the beginning of the first launch to the end of the last. A rate is cells of a table a second; G is a power of 1000. A point of the reduction is one launch, whose cycles are the median of its rounds, in every run.",

@@ -1,4 +1,4 @@
-# What claims, sentences and figures of `bench paper` ask for; paper/sets.rs has the sets.
+# What claims, sentences and figures of `bench paper` ask for; sets.jq has the sets.
 
 # The paper's workloads by their plain names, and its algorithms without the choice among them.
 def programs: "ra", "ht", "genome", "gn1", "gn2", "labyrinth", "kmeans";

@@ -1,39 +1,53 @@
 //! The report of `stamp bench paper`: what Xu et al. 2014 evaluate, measured again.
 //!
-//! The points as records, and what the paper says in figures, are in `sets`.
-//!
 //! Figures, sentences, tables and what the paper says of the same are in `page.jq`, and what it
 //! claims in `claims.jq`. A rule that applies to several workloads or settings is judged in those
 //! that the document has points of. A gain over coarse-grained locking is one over the same
 //! transactions as critical sections of a hand-written lock, of the same run, because `cgl` is
 //! slower than these.
+//!
+//! `workloads.json` has the workloads in the paper's order, by their names at the command line: the
+//! paper's name, what it stands for, and the row of Table 1, as printed, with the launch of Table 2:
+//! shared data in words, words that a transaction reads and writes, transactions of a kernel, share
+//! of the time in transactions, probability of conflicts, and blocks x threads of a block where its
+//! optimized variant is fastest.
 
-mod sets;
+use super::source::Source;
+use super::stated;
+use super::stated::Report;
+use crate::measure::search::TIME_LIMIT;
+use crate::paper::document::{Isolation, Paper};
+use crate::variants::AskedVariant;
+use serde_json::{Value, json};
 
-pub(super) use sets::label;
-
-use super::claim::{Claim, Row, judge};
-use super::page::Report;
-use super::stated::Page;
-use crate::paper::document::Paper;
-
-const CALLS: &str = include_str!("calls.jq");
+const SOURCE: Source = Source {
+    shared: include_str!("workloads.jq"),
+    sets: include_str!("sets.jq"),
+    calls: include_str!("calls.jq"),
+    page: include_str!("page.jq"),
+    view: "paper",
+    judged: &[("claims", "", include_str!("claims.jq"))],
+};
 
 pub(crate) fn report(paper: &Paper) -> Report {
-    let sets = &sets::sets(paper);
-    let judged = [("claims", claims(paper))];
-    Page::report(
-        &paper.head,
-        (sets, &[CALLS, include_str!("page.jq")]),
-        &judged,
-    )
+    SOURCE.report(&paper.head, &facts(paper))
 }
 
-/// Judges all claims, which are about the paper's own variants.
-fn claims(paper: &Paper) -> Vec<Claim> {
-    let sets = sets::sets(&sets::theirs(paper));
-    let rows: Vec<Row> = sets.run(&[CALLS, include_str!("claims.jq")]);
-    rows.into_iter().map(judge).collect()
+/// Returns the document with its ratios, the paper's workloads and variants, and the note of a
+/// launch that was stopped.
+fn facts(paper: &Paper) -> Value {
+    let mut paper = paper.clone();
+    paper.relate();
+    let mut document = json!(paper);
+    for (i, run) in paper.speedups.iter().enumerate() {
+        let recorded = run.isolation.as_ref().map(Isolation::summary);
+        document["speedups"][i]["recorded"] = recorded.into();
+    }
+    let variants = AskedVariant::of_paper().into_iter();
+    json!({
+        "document": document, "workloads": stated::<Value>(include_str!("workloads.json")),
+        "variants": variants.map(AskedVariant::name).collect::<Vec<_>>(), "time_limit": TIME_LIMIT,
+    })
 }
 
 #[cfg(test)]
@@ -41,10 +55,12 @@ pub(super) mod tests {
     //! The whole report, from documents: what must be in it, and that nothing in
     //! a document can break it.
 
-    use super::{report, sets};
+    use super::{SOURCE, facts, report};
     use crate::numbers::{short, times};
     use crate::paper::document::{Paper, Speedup};
     use crate::report::PAGE;
+    use crate::report::jq::Sets;
+    use crate::report::source::PAGE as VIEW;
     use crate::report::tests::{HOSTILE, changed, file, parse, words};
     use crate::store::Document as _;
     use crate::testing::has;
@@ -62,10 +78,14 @@ pub(super) mod tests {
         Paper::begin(sample().head)
     }
 
+    fn sets(paper: &Paper) -> Sets {
+        SOURCE.sets(&facts(paper), VIEW)
+    }
+
     #[test]
     fn every_series_is_in_the_legend_and_every_workload_has_a_panel() {
         let paper = sample();
-        let (all, sets) = (report(&paper).figures, sets::sets(&paper));
+        let (all, sets) = (report(&paper).figures, sets(&paper));
         let drawn: Vec<(usize, String, String)> = sets.run(&[r#"[
             ($best[] | [0, .variant, .heading]),
             ($threads[] | [1, .variant, .heading], [1, .variant, "\(.label): beside hv-sorting"]),
@@ -131,7 +151,9 @@ pub(super) mod tests {
         assert_eq!(words(big), times(largest(Some("gn2")).0));
         has(&words(big.parent().unwrap()), "in GN-2");
         let (ratio, variant, workload) = largest(None);
-        let (ratio, workload) = (times(ratio), sets::label(&workload));
+        let named = format!("{workload:?} | short_name");
+        let workload: String = sets(&paper).run(&[SOURCE.shared, &named]);
+        let ratio = times(ratio);
         let shown = words(by("id", "figure-2"));
         has(
             &shown,

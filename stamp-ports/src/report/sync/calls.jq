@@ -1,4 +1,4 @@
-# What claims and tables of `bench sync` ask for; sync/mod.rs has the sets. A time is in ms, a rate is a second's.
+# What claims and tables of `bench sync` ask for; sets.jq has the sets. A time is in ms, a rate is a second's.
 # Of several points in one place the one with the most operations counts.
 
 def ms(points): one(highest(points; .operations).ms);
@@ -51,9 +51,9 @@ def rate($part; $k; $blocks): rate($part; $k; $blocks; null);
 def blocks_of($part; $kinds; $count): [rated($part; $count)] as $all
   | [$kinds[] as $implementation | [$all | where({$implementation}).blocks]] | common;
 # The blocks of a full load: those of the paper, or the most.
-def full($paper; $part; $kinds; $count): $shape[0][$paper] // (blocks_of($part; $kinds; $count) | last) // 0;
+def full($paper; $part; $kinds; $count): $shape[$paper] // (blocks_of($part; $kinds; $count) | last) // 0;
 def full($paper; $part; $kinds): full($paper; $part; $kinds; null);
-def axis($part; $kinds; $from; $least; $count): [blocks_of($part; $kinds; $count)[] | select(. >= $from and . <= $shape[0].axis)]
+def axis($part; $kinds; $from; $least; $count): [blocks_of($part; $kinds; $count)[] | select(. >= $from and . <= $shape.axis)]
   | if length < $least then lacking("more blocks") else .[] end;
 def axis($part; $kinds; $from; $least): axis($part; $kinds; $from; $least; null);
 def fastest_of($part; $kinds; $blocks; $count): select(blocks_of($part; $kinds; $count) | any(. == $blocks))
@@ -64,14 +64,13 @@ def default_of($points; $peer): if any($points[]; .implementation == "default") 
   else highest($points[] | select(.implementation != $peer); .per_s).implementation end;
 # The most sections of a block over the fewest.
 def unfairness($k; $blocks): highest($cells | where({part: "mutex", implementation: $k, $blocks}); .operations) | .most / .fewest;
-def slides: $shape[0].slides // full("fermi"; "mutex"; ["tas", "ticket", "anderson", "mcs"]);
+def slides: $shape.slides // full("fermi"; "mutex"; ["tas", "ticket", "anderson", "mcs"]);
 def growth($k): rate("mutex"; $k; slides) / rate("mutex"; $k; 8);
 
 # What the memory benchmarks say.
-def memory($kind; $ratio): one($machine | where({$kind, $ratio}).value);
-def memory_blocks: one($machine[].blocks) // lacking("the memory benchmarks" + $shape[0].with);
-def expected($what): one($choice[][$what]) // lacking("the memory benchmarks");
+def memory_blocks: $machine.blocks // lacking("the memory benchmarks" + $shape.with);
+def expected($what): $choice[$what] // lacking("the memory benchmarks");
 
 # Numbers of blocks, and grids of the counter, in words.
 def in_blocks: if . == 0 then "the most blocks" elif . == 1 then "1 block" else "\(.) blocks" end;
-def in_grid: $shape[0].counter[.] | in_blocks;
+def in_grid: $shape.counter[.] | in_blocks;

@@ -24,8 +24,7 @@
 //! common end, not by empty sections.
 
 use crate::measure::machine::abstraction::{Benchmarks, Pair, TWICE};
-use crate::report::records::Record;
-use serde_json::json;
+use serde_json::{Value, json};
 use stm_sync::barrier::Kind;
 use stm_sync::chosen::Kind as MutexKind;
 use stm_sync::semaphore::Kind as SemaphoreKind;
@@ -33,7 +32,7 @@ use stm_sync::semaphore::Kind as SemaphoreKind;
 /// Returns the names of what suits a machine with these times, if they are times: the barrier
 /// across as many blocks, the mutex, the semaphore of a count that few threads fill, and that of a
 /// count that nearly all find room in. The module's documentation has the rule.
-pub(super) fn choose(times: &Benchmarks) -> Option<Record> {
+pub(super) fn choose(times: &Benchmarks) -> Option<Value> {
     let machine = times.abstraction()?;
     let cost = |&kind: &Kind| barrier_cost(times, kind);
     let cheapest = (Kind::ALL.iter().copied()).min_by(|a, b| cost(a).total_cmp(&cost(b)));
@@ -86,22 +85,6 @@ fn barrier_cost(times: &Benchmarks, kind: Kind) -> f64 {
 /// Returns the cost of an access if the threads are divided among `lines` lines.
 fn spread(pair: &Pair, lines: f64) -> f64 {
     (pair.contended / lines).max(pair.uncontended)
-}
-
-pub(super) fn ratios(machine: &Benchmarks) -> Vec<Record> {
-    let mut all = Vec::new();
-    for (kind, column) in [("reads", machine.reads), ("writes", machine.writes)] {
-        let ratios = column.ratios();
-        for (name, ratio) in ratios.as_object().into_iter().flatten() {
-            let pair = ratio.as_object().into_iter().flatten();
-            let pair = pair.map(|(end, ratio)| (format!("{name}.{end}"), ratio));
-            let plain = Some((name.clone(), ratio)).filter(|_| ratio.is_number());
-            all.extend(pair.chain(plain).map(|(name, value)| {
-                json!({"blocks": machine.blocks, "kind": kind, "ratio": name, "value": value})
-            }));
-        }
-    }
-    all
 }
 
 #[cfg(test)]

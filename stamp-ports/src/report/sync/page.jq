@@ -12,7 +12,7 @@ def counters($title; $k; $grids): [counting({part: "counter", implementation: $k
 def all_kinds: ["combining", 5], ["stm:fast", 8], ["stm:hv-sorting", 4], ["tas/lane", 0], ["ttas/lane", 1], ["ticket", 2], ["mcs/lane", 3],
   ["tas", 0], ["ttas", 1], ["tas-backoff", 1], ["ticket-handoff", 2], ["mcs", 3], ["cohort", 4], ["fetch-add", 9], ["ring", 10], ["anderson", 4];
 # The list by some kinds, at two grids, in two halves.
-def walks($kinds): (30, $here[0].p) as $blocks | (["high", 16, 256], ["low", 256, 4096]) as [$half, $low, $high]
+def walks($kinds): (30, $here.p) as $blocks | (["high", 16, 256], ["low", 256, 4096]) as [$half, $low, $high]
   | {title: "\($half) contention, \($blocks) x 128", x: ["entry points", "entry-points"], y: "ms",
     lines: kinds([counting({part: "list", $blocks, threads: 128}) | select(."entry-points" >= $low and ."entry-points" <= $high)]; $kinds)};
 def coarse_at($blocks): (16, 32, 64, 128) as $n
@@ -25,7 +25,7 @@ title: "Locks, barriers and semaphores on this machine",
 lead: "The benchmarks of three papers about synchronisation on GPUs (Stuart and Owens 2011, Grote 2020, Gattani and Anickode 2024), run again with the library’s locks, combiners, barriers, semaphores and transactions, at the papers’ grids and at this machine’s.",
 warnings: [(
   of_a_cpu,
-  wrong_results,
+  wrong_results($points),
   (count($points | where({repeat: 0})) | select(. > 0) | "\(.) of \($points | length) points have no time; the tables of their parts say why.")
  ) | values],
 parts: [
@@ -50,28 +50,28 @@ parts: [
 {id: "counter-here",
  name: "The counter at this machine’s grids",
  theirs: "The same at this machine’s size.",
- figure: {pairs: true, panels: [with_lanes as $k | counters($k; $k; [1, ($here[0] | .half, .p, .twice)])]}},
+ figure: {pairs: true, panels: [with_lanes as $k | counters($k; $k; [1, ($here | .half, .p, .twice)])]}},
 {id: "counter-beside",
  name: "The counter: kinds of lock, combining and transactions",
  theirs: "What Grote did not have: combining, plain atomic additions, which need no lock, transactions, and the kinds as the library offers them. In these, whose names do not end in /lane, lanes of one warp that ask together hand the lock on among themselves.",
  figure: {panels: [
-  ([32, 1024], [32, 256], [32, 32], [$here[0].p, 256]) as [$blocks, $threads]
+  ([32, 1024], [32, 256], [32, 32], [$here.p, 256]) as [$blocks, $threads]
   | {title: "\($blocks) x \($threads)", below: "one counter", y: "ms", beside: "mcs/lane",
     lines: kinds([counting({part: "counter", $blocks, $threads})]; [["added", 6], all_kinds])}]},
- tables: [all_points("counter")]},
+ tables: [all_points($points; "counter")]},
 {id: "table",
  name: "Grote’s figure 5.5: insertions into a hash table",
  theirs: "Grote: with 16 buckets MCS is 3.4× as fast as TAS and beats the lock-free insertion; with 32 MCS and ticket are 1.4× as fast as lock-free and TTAS and 3× as fast as TAS; with 256 no variant stands out. He draws the buckets from many to few (section 5.2.2).",
- figure: {panels: [(30, ($here[0] | .p, .eight)) as $blocks
+ figure: {panels: [(30, ($here | .p, .eight)) as $blocks
   | {title: "\($blocks) x 256", x: ["buckets", "buckets"], y: "ms", lines: kinds([counting({part: "table", $blocks, threads: 256})];
     [["tas/lane", 0], ["ttas/lane", 1], ["ticket", 2], ["mcs/lane", 3], ["lock-free", 6], ["combining", 5], ["stm:fast", 8], ["stm:hv-sorting", 4]])}]}},
 {id: "table-beside",
  name: "The hash table with 16 buckets: kinds of lock, combining and transactions",
  theirs: "What Grote did not have. In the kinds whose names do not end in /lane, lanes of one warp that ask for the same bucket hand its lock on among themselves.",
- figure: {panels: [(30, ($here[0] | .p, .eight)) as $blocks
+ figure: {panels: [(30, ($here | .p, .eight)) as $blocks
   | {title: "\($blocks) x 256", below: "16 buckets", y: "ms", beside: "mcs/lane",
     lines: kinds([counting({part: "table", $blocks, threads: 256, buckets: 16})]; [["lock-free", 6], all_kinds])}]},
- tables: [all_points("table")]},
+ tables: [all_points($points; "table")]},
 {id: "coupling",
  name: "Grote’s figures 5.6 and 5.7: a sorted list with lock coupling",
  theirs: "Grote: TAS and TTAS are ahead of ticket and MCS2 throughout, and the times converge as contention falls. He has no list without locks (section 5.3.2).",
@@ -83,19 +83,19 @@ parts: [
 {id: "coarse-here",
  name: "One lock for each entry point, at this machine’s grid",
  theirs: "The same at this machine’s size.",
- figure: {pairs: true, panels: [coarse_at($here[0].p)]}},
+ figure: {pairs: true, panels: [coarse_at($here.p)]}},
 {id: "compared",
  name: "Grote’s figures 5.12 and 5.13: lock coupling against one lock for each entry point",
  theirs: "Grote: below 64 entry points coupling is up to 2.4× as fast, from 64 to below 128 both are equal, from 128 on coarse-grained locking is 2.0× as fast (section 5.3.4).",
  figure: {pairs: true, panels: [walks([["coupled:tas", 0], ["coupled:ttas", 1], ["coarse:tas/lane", 10], ["coarse:ttas/lane", 11], ["coarse:ttas", 9], ["stm:fast", 8]])]},
- tables: [all_points("list")]},
+ tables: [all_points($points; "list")]},
 {id: "barriers",
  name: "Stuart and Owens’ figure 1: barriers, 128 threads a block",
  theirs: "Stuart and Owens, figure 1: the barrier of Xiao and Feng against the two-stage one. On Tesla the latter falls below 5 % of the former with 60 blocks, on Fermi from about 75 % to about 30 % (section 6).",
  figure: {panels: [[counting({part: "barrier", threads: 128})] as $own
   | over_blocks("The paper’s, and its peer"; "per_s"; $own; [["two-stage", 0], ["xiao-feng", 3], ["grid.sync", 7]]),
     over_blocks("All"; "per_s"; $own; [["two-stage", 0], ["xiao-feng", 3], ["tree", 1], ["counted", 4], ["grouped", 5], ["led", 2], ["default", 8], ["grid.sync", 7]])]},
- tables: [all_points("barrier")]},
+ tables: [all_points($points; "barrier")]},
 {id: "mutexes",
  name: "Stuart and Owens’ figure 2: mutexes, one thread of a block asks",
  theirs: "Stuart and Owens, figure 2: spin lock, spin lock with backoff, fetch-and-add. Fetch-and-add is the best on Tesla; spinning with backoff is on Fermi, almost 45 % ahead of the plain spin lock (section 6). Their sections are empty and each block makes 1,000; ours increment a counter until all blocks together have made a given number, which shows the fairness too.",
@@ -103,17 +103,17 @@ parts: [
   | over_blocks("The paper’s"; "per_s"; $own; [["tas", 0], ["tas-backoff", 1], ["fetch-add", 9], ["ring", 10], ["ticket", 2]]),
     over_blocks("Others, and the peer"; "per_s"; $own; [["tas-backoff", 1], ["mcs", 3], ["anderson", 4], ["reserving-16", 11], ["combining", 5], ["default", 8], ["default, one in a row", 6], ["cuda::binary_semaphore", 7]]),
     over_blocks("Fairness"; "unfairness"; $own; [["tas", 0], ["tas-backoff", 1], ["fetch-add", 9], ["ticket", 2], ["mcs", 3], ["default", 8], ["cuda::binary_semaphore", 7]])]},
- tables: [all_points("mutex")]},
+ tables: [all_points($points; "mutex")]},
 {id: "semaphores",
  name: "Stuart and Owens’ figure 3: semaphores, one thread of a block asks",
  theirs: "Stuart and Owens, figure 3: eight panels, for two devices and initial counts 1, 2, 10 and 120. The sleeping semaphore is the best at high counts on both devices; at low ones it is on Tesla, and spinning with backoff on Fermi (section 6).",
  figure: {pairs: true, panels: [(1, 2, 10, 120) as $count
   | over_blocks("count \($count)"; "per_s"; [counting({part: "semaphore", $count})]; [["spin", 0], ["spin-backoff", 1], ["sleeping", 2], ["tickets", 3], ["default", 8], ["cuda::counting_semaphore", 7]])]},
- tables: [all_points("semaphore")]},
+ tables: [all_points($points; "semaphore")]},
 {id: "sections",
  name: "Gattani and Anickode’s sections of three lengths",
  theirs: "Gattani and Anickode, 512 x 1,024 on a GTX Titan X: the times are in the table below. The first thread of each block makes one section.",
- figure: {panels: [(512, $here[0].p) as $blocks | (["basic", 0], ["low complexity", 100], ["high complexity", 100000]) as [$name, $rounds]
+ figure: {panels: [(512, $here.p) as $blocks | (["basic", 0], ["low complexity", 100], ["high complexity", 100000]) as [$name, $rounds]
   | {title: "\($name), \($blocks) x 1,024", below: "\($rounds) rounds, one section a block", y: "ms", beside: "tas",
     lines: kinds([counting({part: "sections", $blocks, threads: 1024, $rounds})];
       [["none", 6], ["tas", 0], ["tas-again", 0], ["spin-spin", 11], ["ticket", 2], ["anderson", 4], ["mcs", 3], ["combining", 5], ["stm:fast", 8]])}]},
@@ -135,7 +135,7 @@ parts: [
    column("to spin"; .[5] | times),
    column("ours"; sections(.[1]; 100000) | time),
    column("to tas"; sections(.[1]; 100000) / sections("tas"; 100000) | times))],
- tables: [all_points("sections")]},
+ tables: [all_points($points; "sections")]},
 {id: "memory",
  name: "Memory accesses under contention",
  theirs: "Stuart and Owens: the text says 10×, 5×, 1.3× and 3.5× where Table 2 has 11.5, 6.0, 1.44 and 3.67, and calls about 3× Fermi’s worst where Table 3 has 8.4× and 10.8× for writes.",
@@ -149,19 +149,19 @@ parts: [
    ["Contended to uncontended, atomic writes", 79.12, 4.71, "writes", "atomic"],
    ["Contended to uncontended, reads after an atomic", 1.54, 11.78, "reads", "after_atomic"],
    ["Contended to uncontended, writes after an atomic", 4.01, 16.48, "writes", "after_atomic"],
-   ["Atomic to volatile, contended reads", 92.46, 2.99, "reads", "atomic_to_volatile.contended"],
-   ["Atomic to volatile, contended writes", 94.57, 8.4, "writes", "atomic_to_volatile.contended"],
-   ["Atomic to volatile, uncontended reads", 1.43, 10.16, "reads", "atomic_to_volatile.uncontended"],
-   ["Atomic to volatile, uncontended writes", 4.38, 10.76, "writes", "atomic_to_volatile.uncontended"],
-   ["After an atomic to volatile, contended reads", 1.08, 2.98, "reads", "after_atomic_to_volatile.contended"],
-   ["After an atomic to volatile, contended writes", 1.1, 4.71, "writes", "after_atomic_to_volatile.contended"],
-   ["After an atomic to volatile, uncontended reads", 1.02, 2.91, "reads", "after_atomic_to_volatile.uncontended"],
-   ["After an atomic to volatile, uncontended writes", 1.01, 1.72, "writes", "after_atomic_to_volatile.uncontended"];
+   ["Atomic to volatile, contended reads", 92.46, 2.99, "reads", "atomic_to_volatile", "contended"],
+   ["Atomic to volatile, contended writes", 94.57, 8.4, "writes", "atomic_to_volatile", "contended"],
+   ["Atomic to volatile, uncontended reads", 1.43, 10.16, "reads", "atomic_to_volatile", "uncontended"],
+   ["Atomic to volatile, uncontended writes", 4.38, 10.76, "writes", "atomic_to_volatile", "uncontended"],
+   ["After an atomic to volatile, contended reads", 1.08, 2.98, "reads", "after_atomic_to_volatile", "contended"],
+   ["After an atomic to volatile, contended writes", 1.1, 4.71, "writes", "after_atomic_to_volatile", "contended"],
+   ["After an atomic to volatile, uncontended reads", 1.02, 2.91, "reads", "after_atomic_to_volatile", "uncontended"],
+   ["After an atomic to volatile, uncontended writes", 1.01, 1.72, "writes", "after_atomic_to_volatile", "uncontended"];
    column("Ratio"; .[0]),
    column("Tesla"; .[1] | times),
    column("Fermi"; .[2] | times),
-   (. as [$name, $tesla, $fermi, $kind, $ratio] | distinct($grids[].blocks) as $blocks
-     | column("Ours, \($blocks) blocks"; $memory | where({$blocks, $kind, $ratio}).value | times)))]},
+   (. as [$name, $tesla, $fermi, $kind, $ratio, $end] | distinct($grids[].blocks) as $blocks
+     | column("Ours, \($blocks) blocks"; $grids | where({$blocks}).ratios[$kind][$ratio] | if $end then .[$end] else . end | times)))]},
 {id: "otherwise",
  name: "What was done otherwise than in the papers, and why",
  shows: [
@@ -213,7 +213,7 @@ parts: [
   "cuda::binary_semaphore and cuda::counting_semaphore are libcu++'s, used as a mutex and as a semaphore; grid.sync() is that of cooperative groups. They are compiled from CUDA C++ where nvcc is found, loaded by the same host program, and timed in the same run as our kinds.",
   "combining is delegation: one lane executes what others ask for. added is an atomic addition, which needs no lock, and lock-free a loop of compare and swap; they bound what a lock can reach.",
   "stm:fast and stm:hv-sorting run the same work as transactions of these two algorithms."]
-  + [distinct($peers[].said)])}
+  + [distinct($peers[])])}
 ],
 footer: [
   "Times are of the kernel alone, the median of the launches that the tables count; points that take more than 2 s run once. Results are checked. K, M and G of rates are powers of 1000.",

@@ -6,7 +6,7 @@ def mutexes: ["tas", "tas-backoff", "fetch-add", "ring"];
 def semaphores: ["spin", "spin-backoff", "sleeping"];
 
 # A ratio of memory accesses.
-def accesses($name; $kind; $ratio): memory_blocks as $blocks | case("\($name) at \($blocks | in_blocks)"; memory($kind; $ratio));
+def accesses($name; ratio): memory_blocks as $blocks | case("\($name) at \($blocks | in_blocks)"; $machine | ratio);
 # Whether the fastest kind at a full load is one of those expected.
 def fastest_is($name; $part; $kinds; $count; $expected):
   (full("fermi"; $part; $kinds; $count) as $blocks | fastest_of($part; $kinds; $blocks; $count) as $k
@@ -24,43 +24,43 @@ def ratio($paper; $part; $kinds; $k; $others): ratio($paper; $part; $kinds; null
  theirs: "Table 3, reads: Tesla 92.5× contended, 1.43× not; Fermi 2.99× and 10.2× (the text says about 3× at worst)",
  parts: [
   {what: "both ratios of reads", bound: {above: 1.05},
-   cases: found(accesses("contended reads"; "reads"; "atomic_to_volatile.contended"),
-    accesses("uncontended reads"; "reads"; "atomic_to_volatile.uncontended"))},
+   cases: found(accesses("contended reads"; .reads.atomic_to_volatile.contended),
+    accesses("uncontended reads"; .reads.atomic_to_volatile.uncontended))},
   {bound: "shown",
-   cases: found(accesses("writes"; "writes"; "atomic_to_volatile.contended"),
-    accesses("uncontended writes"; "writes"; "atomic_to_volatile.uncontended"))}]},
+   cases: found(accesses("writes"; .writes.atomic_to_volatile.contended),
+    accesses("uncontended writes"; .writes.atomic_to_volatile.uncontended))}]},
 {id: "S-A2", section: "3",
  claim: "Contended accesses are slower than uncontended ones.",
  theirs: "Table 2, reads: Tesla 1.44×, 92.8×, 1.54×; Fermi 11.5×, 3.38×, 11.8×",
  parts: [
   {what: "the three ratios of reads (volatile, atomic, after an atomic)", bound: {above: 1.05},
-   cases: found(accesses("volatile"; "reads"; "volatile"),
-    accesses("atomic"; "reads"; "atomic"),
-    accesses("after an atomic"; "reads"; "after_atomic"))},
+   cases: found(accesses("volatile"; .reads.volatile),
+    accesses("atomic"; .reads.atomic),
+    accesses("after an atomic"; .reads.after_atomic))},
   {bound: "shown",
-   cases: found(accesses("writes"; "writes"; "volatile"),
-    accesses("writes"; "writes"; "atomic"),
-    accesses("writes"; "writes"; "after_atomic"))}]},
+   cases: found(accesses("writes"; .writes.volatile),
+    accesses("writes"; .writes.atomic),
+    accesses("writes"; .writes.after_atomic))}]},
 {id: "S-A3", section: "3, 4",
  claim: "Atomics that wait in a queue hold their line, as on Fermi and not on Tesla.",
  theirs: "Table 3: Fermi 2.98×, Tesla 1.08×",
  parts: [
   {what: "contended reads, after an atomic over volatile", bound: {graded: [2, 1.25]},
-   cases: found(accesses("contended reads"; "reads"; "after_atomic_to_volatile.contended"))}]},
+   cases: found(accesses("contended reads"; .reads.after_atomic_to_volatile.contended))}]},
 {id: "S-A4", section: "4, 7",
  claim: "Uncontended volatile accesses are about 10 times as fast as contended ones (Fermi).",
  theirs: "Table 2: 11.5× for reads",
  parts: [
   {what: "the ratio of reads", bound: {within: [8, 12.5]},
-   cases: found(accesses("reads"; "reads"; "volatile"))},
+   cases: found(accesses("reads"; .reads.volatile))},
   {bound: "shown",
-   cases: found(accesses("writes"; "writes"; "volatile"))}]},
+   cases: found(accesses("writes"; .writes.volatile))}]},
 {id: "S-P1", section: "7",
  claim: "Atomics will come closer to volatile accesses on later GPUs.",
  theirs: "Fermi: 2.99× for contended reads",
  parts: [
   {what: "contended reads, atomic over volatile", bound: {below: 2.99},
-   cases: found(accesses("contended reads"; "reads"; "atomic_to_volatile.contended"))}]},
+   cases: found(accesses("contended reads"; .reads.atomic_to_volatile.contended))}]},
 {id: "S-P2", section: "7",
  claim: "As atomics get closer to loads, backoff becomes the most important factor.",
  theirs: "no figures",
@@ -68,7 +68,7 @@ def ratio($paper; $part; $kinds; $k; $others): ratio($paper; $part; $kinds; null
   {what: "R(tas-backoff) / R of the faster of tas and fetch-add with the most blocks", bound: {at_least: 0.95},
    cases: found(ratio("fermi"; "mutex"; ["tas-backoff", "tas", "fetch-add"]; "tas-backoff"; ["tas", "fetch-add"]))},
   {bound: "shown",
-   cases: found(accesses("atomic / volatile reads"; "reads"; "atomic_to_volatile.contended"))}]},
+   cases: found(accesses("atomic / volatile reads"; .reads.atomic_to_volatile.contended))}]},
 {id: "S-T5", section: "Table 5",
  claim: "The best choices are those of Tesla or of Fermi.",
  theirs: "Tesla: Xiao-Feng, fetch-and-add, sleeping, sleeping. Fermi: Xiao-Feng, spin with backoff, spin with backoff, sleeping (barrier, mutex, semaphore of count 1 and 120)",
@@ -83,7 +83,7 @@ def ratio($paper; $part; $kinds; $k; $others): ratio($paper; $part; $kinds; null
  theirs: "Table 5 follows from Tables 1 to 3",
  parts: [
   {what: "row by row, the choice by ratios is the fastest measured: of all our barriers, of tas-backoff and fetch-add, of the paper's three semaphores", bound: "fact",
-   cases: found(fastest_is("barrier"; "barrier"; [$barriers[].name]; null; [expected("barrier")]),
+   cases: found(fastest_is("barrier"; "barrier"; $barriers; null; [expected("barrier")]),
     fastest_is("mutex"; "mutex"; ["tas-backoff", "fetch-add"]; null; [expected("mutex")]),
     fastest_is("count 1"; "semaphore"; semaphores; 1; [expected("low")]),
     fastest_is("count 120"; "semaphore"; semaphores; 120; [expected("high")]))}]},
@@ -94,7 +94,7 @@ def ratio($paper; $part; $kinds; $k; $others): ratio($paper; $part; $kinds; null
   {what: "R(xiao-feng) / R(two-stage) with the most blocks", bound: {above: 1.05},
    cases: found(ratio("fermi"; "barrier"; barriers; "xiao-feng"; ["two-stage"]))},
   {what: "R(xiao-feng) / that of each other barrier", bound: {at_least: 0.95},
-   cases: found(full("fermi"; "barrier"; barriers) as $blocks | ($barriers[].name | select(. != "two-stage" and . != "xiao-feng")) as $k | case("xiao-feng / \($k | plain) at \($blocks | in_blocks)"; rate("barrier"; "xiao-feng"; $blocks) / rate("barrier"; $k; $blocks)))}]},
+   cases: found(full("fermi"; "barrier"; barriers) as $blocks | ($barriers[] | select(. != "two-stage" and . != "xiao-feng")) as $k | case("xiao-feng / \($k | plain) at \($blocks | in_blocks)"; rate("barrier"; "xiao-feng"; $blocks) / rate("barrier"; $k; $blocks)))}]},
 {id: "S-B2", section: "6",
  claim: "Both barriers start alike; the two-stage one falls below 5 % of Xiao and Feng's (Tesla).",
  theirs: "below 5 % at 60 blocks",

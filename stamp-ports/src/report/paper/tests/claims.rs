@@ -1,10 +1,14 @@
 //! The rules on changed data: each verdict can come out otherwise.
 
-use super::super::claims as all;
+use super::super::{SOURCE, facts};
 use super::{empty, sample};
 use crate::paper::document::Paper;
-use crate::report::claim::{Claim, Verdict};
-use crate::report::tests::{are, changed};
+use crate::report::claim::Claim;
+use crate::report::tests::{self, are, changed, judged};
+
+fn all(paper: &Paper) -> Vec<Claim> {
+    judged(&SOURCE, &facts(paper), "")
+}
 
 #[test]
 fn variants_that_are_not_the_papers_do_not_change_a_verdict() {
@@ -21,29 +25,19 @@ fn variants_that_are_not_the_papers_do_not_change_a_verdict() {
 
 #[test]
 fn without_data_no_claim_is_judged() {
-    let judged = |c: &Claim| c.verdict != Verdict::Unknown;
-    assert!(!all(&empty()).iter().any(judged) && all(&sample()).iter().any(judged));
+    assert!(!all(&empty()).iter().any(Claim::is_judged));
+    assert!(all(&sample()).iter().any(Claim::is_judged));
 }
 
-fn section((workload, rate): (&str, &str)) -> String {
-    format!(
-        r#"critical_sections + {{"workload": "{workload}", "tx_per_s": {rate}, "verified": true,
-        "blocks": 1, "threads": 1, "transactions": 1, "transactions_full": 1, "repeat": 1,
-        "tx_per_s_min": 1.0, "tx_per_s_max": 1.0, "tried": 1}}"#
-    )
-}
-
-/// Changes, and the verdicts then. A section stands for that of a workload at a rate.
+/// Changes, and the verdicts then. `SECTION` stands for the critical section of a workload.
 fn check(paper: &Paper, rows: &str) {
-    for row in rows.trim().lines() {
-        let (changes, expected) = row.split_once("=>").unwrap();
-        let section = |change: &str| match change.trim().strip_prefix("section ") {
-            Some(of) => section(of.split_once(' ').unwrap()),
-            None => change.to_owned(),
-        };
-        let changes: Vec<String> = changes.split(';').map(section).collect();
-        are(&all(&changed(paper, &changes.join(";"))), expected, row);
-    }
+    let rest = r#""verified": true, "blocks": 1, "threads": 1, "transactions": 1, "repeat": 1,
+        "transactions_full": 1, "tx_per_s_min": 1.0, "tx_per_s_max": 1.0, "tried": 1"#;
+    let section = format!(
+        r#"critical_sections + {{{}, "workload":"#,
+        rest.replace('\n', "")
+    );
+    tests::check(paper, &rows.replace("SECTION", &section), all);
 }
 
 #[test]
@@ -52,16 +46,16 @@ fn verdicts_on_figure_2_follow_the_data() {
     // of cgl ten thousand, whatever the whole program's rate.
     check(
         &sample(),
-        "
+        r#"
         => X-6 critical section not measured | X-5 critical section not measured | X-9 holds
-        section kmeans 3e6 => X-6 holds
-        section kmeans 1.5e6 => X-6 does not hold
+        SECTION "kmeans", "tx_per_s": 3e6} => X-6 holds
+        SECTION "kmeans", "tx_per_s": 1.5e6} => X-6 does not hold
         speedups[workload=ra variant=hv-sorting] tx_per_s=1e3 => X-9 holds in part
         speedups[workload=ra variant=hv-backoff] tx_per_s=1.0 => X-8 holds in part: RA
-        section ra 1 => X-5 holds
-        section ra 1; section ht 1e12 => X-5 holds in part: not HT
+        SECTION "ra", "tx_per_s": 1} => X-5 holds
+        SECTION "ra", "tx_per_s": 1}; SECTION "ht", "tx_per_s": 1e12} => X-5 holds in part: not HT
         speedups[workload=ra variant=egpgv] tx_per_s=1e12 => X-3 holds in part
-        ",
+        "#,
     );
     let mut kernels = sample();
     for run in &mut kernels.speedups {
@@ -72,11 +66,11 @@ fn verdicts_on_figure_2_follow_the_data() {
     }
     check(
         &kernels,
-        "
-        section genome/gn2 1e4 => X-1 holds
-        section genome/gn2 1e5 => X-1 does not hold
+        r#"
+        SECTION "genome/gn2", "tx_per_s": 1e4} => X-1 holds
+        SECTION "genome/gn2", "tx_per_s": 1e5} => X-1 does not hold
         => X-1 critical section not measured
-        ",
+        "#,
     );
 }
 

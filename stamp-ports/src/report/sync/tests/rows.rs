@@ -1,9 +1,8 @@
 //! Verdicts from points that are made up for them.
 
 use super::sample::{empty, full, pairs, point};
-use crate::report::claim::Claim;
-use crate::report::sync::{all, all_targets};
-use crate::report::tests::{are, changed};
+use super::{all, all_targets};
+use crate::report::tests::{are, check};
 use crate::sync::Bench;
 
 /// The points of workloads in it are those of the plan: a claim about a point that no command ever
@@ -30,18 +29,9 @@ const CHANGES: &str = "
     points[implementation=tas] most=null fewest=null => S-X7 cannot be judged
     => S-A1 holds: contended reads at 128 blocks 2.99\u{d7} | S-A2 holds: volatile at 128 blocks 11.5\u{d7} | S-A3 holds: contended reads at 128 blocks 2.98\u{d7} | S-A4 holds: reads at 128 blocks 11.5\u{d7}";
 
-/// Judges the full document after the changes of each row.
-fn check(rows: &str, judge: impl Fn(&Bench) -> Vec<Claim>) {
-    let full = full();
-    for row in rows.trim().lines() {
-        let (changes, expected) = row.split_once("=>").unwrap();
-        are(&judge(&changed(&full, changes)), expected, row);
-    }
-}
-
 #[test]
 fn verdicts_follow_the_times_of_a_full_document() {
-    check(CHANGES, all);
+    check(&full(), CHANGES, all);
 }
 
 /// The same of targets. As made up, the default is as fast as its peer: not 1.3 times from 132
@@ -59,7 +49,7 @@ const TARGETS: &str = "
 
 #[test]
 fn targets_are_reached_in_part_or_missed_by_the_ratios() {
-    check(TARGETS, all_targets);
+    check(&full(), TARGETS, all_targets);
 }
 
 /// A document with these points: `PART KIND BLOCKS THREADS TIME`, and a parameter.

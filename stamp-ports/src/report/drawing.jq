@@ -1,0 +1,77 @@
+# Figures as the page's program states them, made ready to be drawn: each panel is of lines, of bars at one place, or of the
+# phases of a thread's time.
+
+# A quantity: its name and unit for the axis, how a number is shown, what the best is called and the worst, and whether the
+# least is the best.
+def quantity: {
+  cost: {name: "share of the time", form: "percent", unit: "", best: "the highest", worst: "the lowest"},
+  gain: {name: "speed-up over cgl", form: "times", unit: "", best: "the highest", worst: "the lowest"},
+  cycles: {name: "cycles", form: "d0", unit: "", best: "the fewest cycles", worst: "the most", least: true},
+  ms: {name: "kernel time in ms", form: "time", unit: "", best: "the shortest time", worst: "the longest", least: true},
+  per_s: {name: "operations a second", form: "short", unit: "/s", best: "the highest rate", worst: "the lowest"},
+  tx_per_s: {name: "transactions a second", form: "short", unit: "/s", best: "the highest rate", worst: "the lowest"},
+  beside: {name: "ratio of rates", form: "times", unit: "", best: "the highest ratio", worst: "the lowest"},
+  unfairness: {name: "most / fewest sections of a block", form: "times", unit: "", best: "the smallest ratio", worst: "the largest", least: true}
+  }[.] // error("\(.) is no quantity");
+def shown_as($quantity): show($quantity.form) + $quantity.unit;
+
+def without_repetition: reduce .[] as $x ([]; if last == $x then . else . + [$x] end);
+
+# The look of a line or a bar: that of a slot, of its place among numbers of locks, or of a variant.
+def look: if .slot != null then {slot} elif .lock != null then {lock} else {variant: (.variant // .name)} end;
+# Its points in the order of their places. Of several in one place it has the one with the most operations, and of those the
+# fastest.
+def placed(place): [.points[] | {x: place, point: .} | select(.x != null)] | sort_by(.x, (.point.operations | try (0 - .) catch null), .point.ms)
+  | reduce .[] as $next ([]; if last.x == $next.x then . else . + [$next] end);
+# A place on the abscissa in words: `16 entry points`, `1 block`.
+def in_words($name): ($name / "s") as $parts
+  | if . == 1 and $parts[-1] == "" then $parts | "1 \(joined("s"; limit(length - 1; .[])))" else "\(.) \($name)" end;
+# The lowest place of lines and the highest.
+def ends: [.[].points[][0]] | (min(.[]), max(.[])) | values;
+# A line as its name, its look and its points: the place, the value, and what is said under the pointer. One that is flat is a
+# single point that stands for all of the abscissa of those before.
+def line($panel; $quantity; $before): . as $line | $panel.x as [$noun, $field]
+  | [(if .flat then placed(0)[0].point as $point | select($point) | $before | ends as $x | {$x, $point} else placed(.[$field])[] end)
+    | .x as $x | .point | (.[$panel.y] | when(. < 1 / 0; .)) as $y
+    | [$x, $y, (.tooltip // "\($line.name), \($x | in_words($noun)): \($y | shown_as($quantity))" // "")]] as $points
+  | {name, look: look, $points};
+# What is best and worst at a place where more than one line has a point.
+def clause($noun; $quantity; $x): [.[] | .name as $name | .points[] | select(.[0] == $x and .[1] != null) | [$name, .[1]]]
+  | sort_by(.[1]) | select(length > 1)
+  | (if $quantity.least then [.[0], .[-1]] else [.[-1], .[0]] end) as [[$best, $good], [$worst, $bad]]
+  | ($good | shown_as($quantity)) as $most | ($bad | shown_as($quantity)) as $least
+  | "at \($x | in_words($noun)) \(if max($good / $bad, $bad / $good) <= 1.05 then "all \(length) are within 5 %, \($most) to \($least)"
+    else "\($quantity.best) is that of \($best), \($most), \($quantity.worst) that of \($worst), \($least)" end)";
+def of_lines: . as $panel | (.y | quantity) as $quantity
+  | reduce .lines[] as $line ([]; . + [. as $before | $line | line($panel; $quantity; $before)]) | . as $lines
+  | ([clause($panel.x[0]; $quantity; ends)] | without_repetition | "\($panel.title): \(joined("; "; .[])).") as $sentence
+  | count($panel.cap | values as $cap | $lines[].points[] | select(.[1] > $cap)) as $above
+  | (if $above == 0 then "" elif $above == 1 then "; 1 point is above" else "; \($above | counted("point")) are above" end) as $above
+  | {marks: {$lines}, about: ($panel.said // $sentence // "Not measured."), told: ($panel.said == null and $sentence != null),
+    x: "\($panel.x[0])\(if $panel.said then " (log scale)" else "" end)",
+    below: "\($quantity.name) (\(if $panel.cap then "linear" else "log" end) scale\($above))"};
+
+# A bar, if there is a point: its value with the lowest and the highest measured, if they are known.
+def bar($panel; $base): .name as $name | {name, look: look} + (placed(0)[0].point | values
+  | [.[$panel.y, "\($panel.y)_min", "\($panel.y)_max"]] as $ends | when(all($ends[]; . < 1 / 0); $ends) as $ends
+  | ((if $panel.label then .[$panel.label] else $ends[0] | time end) // "not measured") as $label
+  | when($name != $panel.beside; $ends[0] / $base | " (\(times) that of \($panel.beside))") as $ratio
+  | {$ends, $label, tooltip: (.tooltip // "\($name), \($label)\($ratio // "")")});
+# Says what takes the shortest time and what the longest, and what excludes nothing, which is no lock.
+def of_bars: . as $panel | (.y | quantity) as $quantity
+  | one(.lines[] | select(.name == $panel.beside) | bar($panel; null).ends[0]) as $base | [.lines[] | bar($panel; $base)] as $bars
+  | def is_open: .name == "none" or .name == "added" or .name == "lock-free";
+    [$bars[] | select(.ends != null)] | ([.[] | select(is_open | not)] | sort_by(.ends[0])) as $locks
+  | joined("; "; ($locks | select(. != []) | "the shortest time is that of \(.[0].tooltip), the longest that of \(.[-1].tooltip)"),
+      (.[] | select(is_open) | "without a lock \(.tooltip)")) as $clauses
+  | {marks: {$bars}, about: ($panel.said // "\($panel.title): \($clauses // "")."), told: ($panel.said == null),
+    x: $quantity.name, below: $panel.below};
+
+def phases: "native", "initialisation", "buffering", "consistency", "locks", "commit", "aborted", "warp";
+def stack: .name as $name | placed(0)[0].point as $point
+  | [$name, [phases as $phase | ($point[$phase] // 0) as $share | [$phase, $share, "\($name), \($phase): \($share | percent)"]]];
+def of_stacks: {marks: {stacks: [.lines[] | stack]}, about: (.said // ""), told: (.said == null), x: "% of the time (linear)", below};
+
+def panel: {title, quantity: .y, shared: (.shared == true), same_y: (.same_y == true), cap}
+  + if .x then of_lines elif .phases then of_stacks else of_bars end;
+def drawn: . + {parts: [.parts[] | if .figure then . + {figure: (.figure + {panels: [.figure.panels[] | panel]})} else . end]};
