@@ -1,7 +1,7 @@
 //! Channels, named barriers, locks and barriers across blocks on the CPU, with real threads: waits that
-//! end early, and what the host refuses. `stm-kernels/tests/reduction.rs` has what threads hand over by
-//! barriers, and the stress of every kind of barrier and semaphore; `verify/tests/locks` misuse, walks
-//! and combining, `verify/tests/meeting` every form of a channel, and all of it under every schedule.
+//! end early, and what the host refuses. `verify/tests/meeting` has what threads hand over by
+//! barriers, the stress of every kind of barrier and semaphore, and every form of a channel;
+//! `verify/tests/locks` misuse, walks and combining, and all of it under every schedule.
 //!
 //! A panic in a section on the CPU ends the launch, and not with the others waiting.
 
