@@ -105,9 +105,9 @@ fn values_go_round_the_warps_of_a_block_the_blocks_of_a_cluster_and_all_blocks()
         goes_round::<HopsGlobal>(device, n, rounds, together);
     }
     (0..42).for_each(|k| everywhere(&Sim::new(config(k)), 3, 5));
-    [1, 2, 5]
-        .iter()
-        .for_each(|&n| everywhere(&Cpu::new(), n, 100));
+    for n in [1, 2, 5] {
+        everywhere(&Cpu::new(), n, 100);
+    }
 }
 
 /// Makes one launch of waits at a barrier, which must all be made; returns how many words were wrong.
