@@ -97,18 +97,10 @@ fn a_launch_borrows_its_arguments_and_returns_its_statistics() {
     }
 }
 
+/// Other tests launch kernels with every algorithm.
 #[test]
-fn every_algorithm_can_be_launched_and_one_memory_has_one() {
+fn one_memory_has_one_algorithm_and_an_array_the_layout_of_its_own() {
     let cpu = Cpu::new();
-    under_all!(A => {
-        let mut stm = Stm::on(&cpu).unwrap();
-        let mut accounts = TxArray::from_slice(&cpu, Layout::Plain, &[10u32; 200], "accounts").unwrap();
-        accounts.arrange::<A>().unwrap();
-        let shape = Launch::new(3, 4);
-        let done = pay::launch_with::<A, _>(&mut stm, shape, &accounts, PLAN, 5_000).unwrap();
-        assert_eq!(done.commits, 1_000);
-        assert_eq!(accounts.download().unwrap().iter().sum::<u32>(), 2_000);
-    });
     let mut stm = Stm::on(&cpu).unwrap();
     let words = TxArray::from_slice(&cpu, Layout::Plain, &[10u32; 200], "accounts").unwrap();
     let shape = Launch::new(1, 1);

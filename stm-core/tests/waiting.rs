@@ -144,7 +144,9 @@ fn every_commit_and_every_abort_executes_its_actions_once() {
             let (committed, aborted) = (|_, result| tell(2, result), |_, _| tell(3, 1));
             v.stm.loops(lane).with(committed, aborted).each(0..TRANSACTIONS, count);
         });
-        let aborted = done.unwrap().aborted();
+        let done = done.unwrap();
+        let aborted = done.aborted();
+        assert_eq!(done.aborted_for("user"), TRANSACTIONS - COMMITS);
         assert_eq!(world.wide()[0], COMMITS);
         assert_eq!(world.counts(), [COMMITS, aborted, 2 * COMMITS, aborted]);
         assert_eq!(small.download().unwrap(), [COMMITS as u32]);

@@ -1,6 +1,6 @@
 //! Kernels with an error of their own: each is found, named, made small and replayed by its line. And
-//! kernels with everything that a history may name: sums, records, nodes, several launches with the
-//! host between them, and transactions that wait.
+//! kernels with everything that a history may name: sums, records, nodes, and several launches with the
+//! host between them. `docs/examples/04-queue` has transactions that wait and end.
 
 use crate::found;
 use stm_core::algorithm::Variant;
@@ -13,49 +13,6 @@ use verify::check::FailureKind::{
 };
 use verify::check::{Check, Checked, Run};
 use verify::sim::Sim;
-
-/// Makes withdrawals that look at the balance in one transaction and take the money in another.
-#[kernel]
-pub(crate) fn overdraw<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    balances: &A::Array<i32>,
-    n: u64,
-) {
-    for i in (lane.grid_thread()..n).step_by(lane.grid_threads() as usize) {
-        let account = i % balances.len();
-        let seen = stm.atomically(lane, |tx| tx.read(balances, account));
-        if seen.is_ok_and(|balance| balance >= 10) {
-            let taken = stm.atomically(lane, |tx| {
-                let balance = tx.read(balances, account)?;
-                tx.write(balances, account, balance - 10)
-            });
-            if taken.is_err() {
-                return;
-            }
-        }
-    }
-}
-
-#[test]
-fn a_kernel_that_breaks_its_invariant_is_found_and_replayed() {
-    let check = Check::new(|sim, run| {
-        let balances = TxArray::from_slice(sim, Layout::Cells, &[30_i32; 2], "balances")?;
-        run.name(&balances)?;
-        let mut stm = run.stm(sim)?;
-        overdraw::launch(&mut stm, run.shape(), &balances, run.transactions())?;
-        let least = balances.download()?.into_iter().min().unwrap_or(0);
-        run.holds("no balance is below zero", least >= 0)
-    })
-    .cases(400)
-    .seed(2);
-    let found = found(&check, &[Invariant]);
-    let text = "it does not hold that no balance is below zero";
-    assert_eq!(found.failure.text, text);
-    // Four withdrawals from one account, by two threads, are the fewest.
-    assert!(found.case.blocks * found.case.threads <= 3, "{found}");
-    assert!(found.case.transactions <= 8, "{found}");
-}
 
 /// Makes payments that a plain word counts, inside of the attempts.
 #[kernel]
@@ -93,7 +50,11 @@ fn a_plain_access_inside_of_an_attempt_is_found() {
     .cases(400)
     .seed(2);
     let found = found(&check, &[Invariant]);
+    let text = "it does not hold that each payment is counted once";
+    assert_eq!(found.failure.text, text);
+    // Two payments, by two threads, are the fewest.
     assert_eq!(found.case.transactions, 2, "{found}");
+    assert_eq!(found.case.blocks * found.case.threads, 2, "{found}");
 }
 
 /// Makes transfers, after which one thread puts an account right by a plain store.
@@ -145,7 +106,7 @@ fn a_plain_store_to_a_transactional_word_is_found_and_the_word_is_named() {
     assert!(text.contains("accounts[1]") && text.contains("does a plain access"));
 }
 
-/// Waits, by plain loads, for what nobody does.
+/// Waits for what nobody does, by plain loads or in a transaction.
 #[kernel]
 pub(crate) fn spin<L: Lane, A: Algorithm>(
     lane: &L,
@@ -158,6 +119,12 @@ pub(crate) fn spin<L: Lane, A: Algorithm>(
         lane.pause(10);
     }
     assert!(n != 3, "three is too many");
+    if n == 0 {
+        let _waited = stm.atomically(lane, |tx| match tx.read(balances, 1)? {
+            0 => tx.retry(),
+            _ => Ok(()),
+        });
+    }
     if n == 2 {
         let _read = stm.atomically(lane, |tx| tx.read(balances, 99));
     }
@@ -187,6 +154,7 @@ fn kernels_that_hang_panic_or_fail_are_findings_of_their_kinds() {
         (4, Livelock, "memory did not change"),
         (3, Panicked, "three is too many"),
         (2, Error, "index 99 of an array of 2"),
+        (0, Error, "everybody waits"),
     ] {
         let check = Check::new(|sim, _| launched(sim, n)).warp_widths(&[1]);
         let found = found(&check.cases(20), &[kind]);
@@ -315,7 +283,10 @@ fn check() -> Check<impl Fn(&Sim, &mut Run) -> Checked> {
 #[test]
 fn sums_records_nodes_and_several_launches_are_right_under_any_algorithm() {
     let report = check().algorithms(Variant::ALL).cases(300).run();
+    assert_eq!(report.cases, 300);
     assert!(report.launches >= 500, "{report}");
+    assert!(report.attempts > report.transactions, "{report}");
+    assert!(report.unfair * 5 < report.cases, "{report}");
 }
 
 #[test]
@@ -329,48 +300,4 @@ fn words_of_sums_records_and_nodes_are_named() {
         assert!(named && !text.contains("word 0x"), "{text}");
         assert!(text.starts_with("transaction "), "{text}");
     }
-}
-
-/// Uses a buffer of one place: even transactions put, odd ones take, and each waits for the other.
-#[kernel]
-pub(crate) fn turns<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    place: &A::Array<u32>,
-    n: u64,
-    all_put: bool,
-) {
-    stm.for_each(lane, 0..n, |tx, i| {
-        let found = tx.read(place, 0)?;
-        let puts = all_put || i % 2 == 0;
-        if (found == 0) != puts {
-            return tx.retry();
-        }
-        tx.write(place, 0, u32::from(puts))
-    });
-}
-
-fn take_turns(sim: &Sim, run: &mut Run, puts: bool) -> Checked {
-    let place = TxArray::from_slice(sim, run.layout(), &[0_u32], "place")?;
-    run.name(&place)?;
-    let mut stm = run.stm(sim)?;
-    turns::launch(&mut stm, run.shape(), &place, 2 * run.transactions(), puts)?;
-    run.holds("the place is empty", place.download()? == [0])
-}
-
-#[test]
-fn transactions_that_wait_end_and_those_that_wait_for_ever_are_reported() {
-    // Each put is taken, whatever the order. A lane that puts twice in a row waits
-    // for one that takes, so each needs a thread of its own.
-    let check = |puts| {
-        Check::new(move |sim: &Sim, run: &mut Run| take_turns(sim, run, puts))
-            .with_waiting()
-            .transactions(1..=2)
-            .blocks(4..=4)
-            .threads(1..=2)
-            .cases(60)
-    };
-    check(false).run();
-    let found = found(&check(true), &[Error]);
-    assert!(found.failure.text.starts_with("everybody waits"), "{found}");
 }

@@ -1,12 +1,11 @@
-//! What only some containers have: places, which a transaction holds while it does something else;
-//! lists that give up all their entries; and queues, through which entries go from one map into
-//! another, by transactions that wait.
+//! What only some containers have: places, which a transaction holds while it does something else, and
+//! lists that give up all their entries. Queues at which transactions wait are in `sim/waiting.rs`.
 
 use crate::kernel::{config, settings};
 use crate::prelude::*;
-use crate::recorded::{eight, ended, launched, recorded};
+use crate::recorded::{ended, recorded};
 use std::collections::BTreeMap;
-use stm_core::collections::{List, Lists, Map, OrderedMap, Queue, TList, TLists, TMap};
+use stm_core::collections::{List, Lists, Map, TList, TLists, TMap};
 use verify::history::{InitialMemory, Rest};
 
 const LISTS: u64 = 3;
@@ -151,46 +150,4 @@ fn a_place_in_another_container_is_a_fault() {
     for map in &maps {
         assert_eq!(map.download().unwrap(), [(5, 50)].into());
     }
-}
-
-const ENTRIES: u64 = 10;
-
-/// Even transactions move an entry from the ordered map to the queue, the smallest first, and odd
-/// ones from the queue into the hash map. Returns how many attempts waited.
-fn through<A: Algorithm>(k: u64) -> u64 {
-    let config = config(k);
-    let sim = Sim::new(config);
-    let layout = layout::<A>();
-    let entries = (0..ENTRIES as u32).map(|i| (i * 0x0101_0101, 100 + i));
-    let mut from = OrderedMap::new(&sim, layout, ENTRIES, "from").unwrap();
-    from.upload(entries.clone()).unwrap();
-    let queue = Queue::new(&sim, layout, 2, "queue").unwrap();
-    let to = Map::with_buckets(&sim, layout, ENTRIES + 16, 3, "to").unwrap();
-    let launch = eight::<A>();
-    let (source, passage, target) = (from.view::<A>(), queue.view::<A>(), to.view::<A>());
-    let statistics = launched::<A>(&sim, launch, settings(), |lane, stm| {
-        stm.for_each(lane, 0..2 * ENTRIES, |tx, i| {
-            if i % 2 == 0 {
-                let (key, value) = source.pop_first(tx)?.expect("an entry for each");
-                passage.push(tx, u64::from(key) << 32 | u64::from(value))?;
-                return Ok(());
-            }
-            let entry: u64 = passage.pop(tx)?;
-            let old = target.insert(tx, (entry >> 32) as u32, entry as u32)?;
-            assert_eq!(old, None);
-            Ok(())
-        });
-    });
-    assert_eq!(to.download().unwrap(), entries.collect(), "{config}");
-    assert!(from.download().unwrap().is_empty());
-    assert!(queue.download().unwrap().is_empty());
-    statistics.waits()
-}
-
-#[test]
-fn entries_that_wait_in_a_queue_arrive_under_every_algorithm() {
-    under_all!(A => {
-        let waits: u64 = (0..64).map(through::<A>).sum();
-        assert_ne!(waits, 0, "{}", A::NAME);
-    });
 }

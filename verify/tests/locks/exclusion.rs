@@ -3,7 +3,7 @@
 //! kind is chosen at launch. And the seeded defects of locks: each is caught, and the right code
 //! survives the same runs.
 
-use super::combining::{count, double};
+use super::combining::count;
 use super::{Form, World, config, each_kind, everywhere, sections, show};
 use crate::prelude::*;
 use stm_sync::chosen::Kind;
@@ -332,10 +332,10 @@ fn a_combiner_that_does_not_say_how_far_it_has_come_or_order_what_it_passes_on_i
     let of_the_lock = [Mutant::LockNoAcquire, Mutant::LockNoRelease];
     let mutants = [&[Mutant::LockHeadKept], &of_the_lock[..]].concat();
     show("a counter", &mutants, RANDOM, 1, |config| {
-        count::<2>(config, &Launch::new(3, 1), 4, 0).is_ok()
+        count::<2, false>(config, &Launch::new(3, 1), 4, 0).is_ok()
     });
     let mutants = [Mutant::LockRequestUnordered, Mutant::LockResponseUnordered];
-    show("a doubler", &mutants, RANDOM, 1, |config| {
-        double(config, &Launch::new(3, 1), 4).is_ok()
+    show("an ordered counter", &mutants, RANDOM, 1, |config| {
+        count::<2, true>(config, &Launch::new(3, 1), 4, 0).is_ok()
     });
 }

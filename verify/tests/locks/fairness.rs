@@ -71,21 +71,28 @@ fn reserved_order(mutant: Option<Mutant>, schedule: Schedule, seed: u64) -> Vec<
     served(&world, 30)
 }
 
-#[test]
-fn a_holder_comes_back_to_its_reservation_a_bounded_number_of_times() {
-    let mut of_three = 0;
+/// Asserts that there are as many sections of one in a row as the bound, often, and never more, while all
+/// lanes have sections left, so that somebody else always waits.
+fn keeps_to(bound: u32, what: &str, order: impl Fn(Schedule, u64) -> Vec<u64>) {
+    let mut full = 0;
     for schedule in ITS {
         for seed in 0..20 {
-            let served = reserved_order(None, schedule, seed);
-            // While all lanes have sections left, somebody else always waits.
-            let busy = &served[LANES as usize..served.len() / 2];
-            let lanes: Vec<u64> = busy.iter().map(|one| one.lane).collect();
-            let (longest, runs) = longest_run(&lanes);
-            assert_eq!(longest, PASSES as usize, "{schedule}, seed {seed}");
-            of_three += runs;
+            let order = order(schedule, seed);
+            let first = (LANES * bound) as usize;
+            let (longest, runs) = longest_run(&order[first..order.len() / 2]);
+            assert_eq!(longest, bound as usize, "{what}: {schedule}, seed {seed}");
+            full += runs;
         }
     }
-    assert!(of_three > 100, "{of_three} runs of full length");
+    assert!(full > 100, "{full} runs of full length of {what}");
+}
+
+#[test]
+fn a_holder_comes_back_to_its_reservation_a_bounded_number_of_times() {
+    keeps_to(PASSES, "reservations", |schedule, seed| {
+        let served = reserved_order(None, schedule, seed).into_iter();
+        served.map(|one| one.lane).collect()
+    });
 }
 
 /// Those that are before a waiter have a bounded number of sections each, and who
@@ -131,29 +138,19 @@ fn a_reservation_that_is_not_used_is_taken() {
 /// A block passes the lock on within itself a bounded number of times.
 #[test]
 fn a_cohort_keeps_the_lock_for_a_bounded_number_of_sections() {
-    let mut of_three = 0;
-    for seed in 0..20 {
-        let config = config(1, ITS[0], seed).with_memory(MemoryModel::Sequential);
-        let launch = Launch::new(2, 4);
-        let served = served(&World::<Cohort<PASSES>>::new(config, &launch, 1), 20);
-        let busy = &served[8..served.len() / 2];
-        let blocks: Vec<u64> = busy.iter().map(|one| one.lane / 4).collect();
-        let (longest, runs) = longest_run(&blocks);
-        assert_eq!(longest, PASSES as usize, "{config}");
-        of_three += runs;
-    }
-    assert!(of_three > 100, "{of_three} runs of full length");
+    keeps_to(PASSES, "cohorts", |schedule, seed| {
+        let config = config(1, schedule, seed).with_memory(MemoryModel::Sequential);
+        let world = World::<Cohort<PASSES>>::new(config, &Launch::new(2, 4), 1);
+        served(&world, 20).iter().map(|one| one.lane / 4).collect()
+    });
 }
 
 const TIMES: u32 = 40;
 
-/// Returns how many sections of one lane in a row there were at most, and how many runs
-/// were of that length, while all lanes had sections left.
-fn longest<K: LockKind>(schedule: Schedule, seed: u64, in_a_row: u32) -> (usize, usize) {
+fn in_a_row<K: LockKind>(schedule: Schedule, seed: u64, most: u32) -> Vec<u64> {
     let config = config(1, schedule, seed).with_memory(MemoryModel::Sequential);
-    let series = (Form::Many(in_a_row), TIMES, 1);
-    let found = sections::<K>(config, &Launch::new(LANES, 1), series).unwrap();
-    longest_run(&found[(LANES * in_a_row) as usize..found.len() / 2])
+    let series = (Form::Many(most), TIMES, 1);
+    sections::<K>(config, &Launch::new(LANES, 1), series).unwrap()
 }
 
 /// With a kind that is first come, first served, whoever has made its sections in a row
@@ -161,26 +158,16 @@ fn longest<K: LockKind>(schedule: Schedule, seed: u64, in_a_row: u32) -> (usize,
 #[test]
 fn nobody_has_more_sections_in_a_row_than_the_bound_while_another_waits() {
     of_each!(K: LockKind in Ticket, FetchAdd, Anderson, Ring, Mcs => {
-        for in_a_row in [1, 3, 5] {
-            let mut full = 0;
-            for schedule in ITS {
-                for seed in 0..10 {
-                    let (longest, runs) = longest::<K>(schedule, seed, in_a_row);
-                    let name = (K::NAME, schedule, seed, in_a_row);
-                    assert_eq!(longest, in_a_row as usize, "{name:?}");
-                    full += runs;
-                }
-            }
-            assert!(full > 100, "{full} runs of full length of {}", K::NAME);
+        for most in [1, 3, 5] {
+            keeps_to(most, K::NAME, |schedule, seed| in_a_row::<K>(schedule, seed, most));
         }
     });
-}
-
-/// The measure finds something where there is something to be found: a lock that is not
-/// first come, first served.
-#[test]
-fn a_test_and_set_lock_lets_a_thread_have_more_than_the_bound() {
-    let longest = (0..20).map(|seed| longest::<Tas>(ITS[0], seed, 3).0);
+    // The measure finds something where there is something to be found: a lock that is not first come,
+    // first served.
+    let longest = (0..20).map(|seed| {
+        let order = in_a_row::<Tas>(ITS[0], seed, 3);
+        longest_run(&order[..order.len() / 2]).0
+    });
     assert!(longest.max() > Some(3));
 }
 

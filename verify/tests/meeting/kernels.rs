@@ -1,51 +1,63 @@
-//! Kernels of `stm_kernels` that wait. The reduction of Li et al. 2015: every scheme hands over the
-//! right values under every schedule, with warps of several lanes; and a scheme whose values are torn
-//! is found. So do values that go round. And the checked loops, by which a benchmark sees that what it
-//! times is right: they find nothing in what is right, and the seeded defects.
+//! Kernels of `stm_kernels` that wait, under every schedule and by real threads of the CPU. The reduction
+//! of Li et al. 2015: every scheme hands over the right values, with warps of one lane and of several;
+//! and a scheme whose values are torn is found. So do values that go round. And the checked loops, by
+//! which a benchmark sees that what it times is right: they find nothing in what is right, and the
+//! seeded defects.
 
 use crate::prelude::*;
 use crate::{are_right, config, runs_both_sides};
 use std::collections::BTreeSet;
+use std::time::Duration;
 use stm_core::Kernel;
+use stm_core::host::Cpu;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::launches::{self, Reduced, hops, reduce};
 use stm_kernels::reduction::{
     AtomLock, CountedBarr, ReductionAtomLock, ReductionCountedBarr, ReductionParams,
     ReductionShrdLock, ReductionTagged, ReductionWarpBarr, ReductionWarpVote, Scheme, ShrdLock,
-    Tagged, WarpBarr, WarpVote, expected,
+    Tagged, WARPS_MAX, WarpBarr, WarpVote, expected, spans,
 };
 use stm_sync::{barrier, semaphore};
 
-const ROUNDS: u32 = 5;
+/// The most that a launch on the CPU may take.
+const LIMIT: Option<Duration> = Some(Duration::from_mins(1));
 
-fn run<K: Kernel<Params = ReductionParams>>(config: SimConfig, warps: u32) -> Result<(), String> {
-    let width = config.warp_width;
-    let threads = warps * width;
-    let left = reduce::<K, _>(&Sim::new(config), None, (warps, ROUNDS, 16 * threads));
-    let Reduced {
-        times,
-        values,
-        wrong,
-        ..
-    } = left.map_err(|error| error.to_string())?;
-    if wrong != 0 {
-        return Err(format!("{wrong} wrong values"));
+fn run<K: Kernel<Params = ReductionParams>>(
+    device: &impl Device,
+    warps: u32,
+    rounds: u32,
+) -> Result<(), String> {
+    let width = device.limits().warp_width;
+    let left = reduce::<K, _>(device, LIMIT, (warps, rounds, 1 << 12));
+    let left = left.map_err(|error| error.to_string())?;
+    if left.wrong != 0 {
+        return Err(format!("{} wrong values", left.wrong));
     }
-    let right = (0..threads).map(|thread| expected(ROUNDS, thread / width, thread % width, width));
-    assert_eq!(values, right.collect::<Vec<_>>());
-    assert!(times.iter().all(|&time| time != 0));
+    let right = |thread| expected(rounds, thread / width, thread % width, width);
+    assert!(left.values.into_iter().eq((0..warps * width).map(right)));
+    assert!(left.times.iter().all(|&time| time != 0));
+    let spans = spans(&left.times, warps);
+    assert_eq!(spans.len(), rounds as usize);
+    assert!(warps == 1 || spans.iter().all(|&span| span > 0));
     Ok(())
 }
 
 fn is_right<K: Kernel<Params = ReductionParams>, S: Scheme>() {
     // No lane waits for one of its own warp, so every schedule will do.
     for warps in [1, 2, 5] {
-        are_right(S::NAME, 42, |k| run::<K>(config(k), warps));
+        are_right(S::NAME, 42, |k| run::<K>(&Sim::new(config(k)), warps, 5));
     }
+    for warps in [1, 2, 7, WARPS_MAX] {
+        assert_eq!(run::<K>(&Cpu::new(), warps, 30), Ok(()), "{}", S::NAME);
+    }
+    // Without the memory that it needs, nothing runs; nothing is not taken for right.
+    let left = reduce::<K, _>(&Cpu::new(), LIMIT, (4, 3, 0)).unwrap();
+    let Reduced { times, values, .. } = left;
+    assert_eq!((times, values), (vec![0; 24], vec![0; 4]), "{}", S::NAME);
 }
 
 #[test]
-fn locks_barriers_votes_and_channels_hand_over_the_right_values_under_every_schedule() {
+fn locks_barriers_votes_and_channels_hand_over_the_right_values() {
     is_right::<ReductionAtomLock, AtomLock>();
     is_right::<ReductionShrdLock, ShrdLock>();
     is_right::<ReductionWarpBarr, WarpBarr>();
@@ -56,36 +68,65 @@ fn locks_barriers_votes_and_channels_hand_over_the_right_values_under_every_sche
 
 #[test]
 fn a_value_that_comes_after_its_tag_is_counted_as_wrong() {
-    let found = (0..84)
-        .filter(|&k| runs_both_sides(config(k)))
-        .find_map(|k| {
-            let config = config(k).with_mutant(Some(Mutant::ChannelTagFirst));
-            run::<ReductionTagged>(config, 3).err()
-        });
+    let mut both_sides = (0..84)
+        .map(config)
+        .filter(|&config| runs_both_sides(config));
+    let found = both_sides.find_map(|config| {
+        let sim = Sim::new(config.with_mutant(Some(Mutant::ChannelTagFirst)));
+        run::<ReductionTagged>(&sim, 3, 5).err()
+    });
     assert!(found.is_some_and(|wrong| wrong.contains("wrong values")));
 }
 
-fn goes_round<K: Kernel<Params = HopsParams>>(config: SimConfig, mut launch: Launch) {
-    launch.shared_bytes = 256;
-    for (_, cycles, hops) in hops::<K, _>(&Sim::new(config), None, &launch, ROUNDS).unwrap() {
+/// Sends a value round so many stations.
+fn goes_round<K: Kernel<Params = HopsParams>>(
+    device: &impl Device,
+    stations: u32,
+    rounds: u32,
+    launch: Launch,
+) {
+    for (_, cycles, hops) in hops::<K, _>(device, LIMIT, &shared(launch, 256), rounds).unwrap() {
         assert!(cycles > 0);
-        assert_eq!(hops, u64::from(3 * ROUNDS), "{config}");
+        assert_eq!(hops, u64::from(stations * rounds), "{}", device.name());
     }
 }
 
 #[test]
-fn values_go_round_in_each_memory_under_every_schedule() {
-    for k in 0..42 {
-        let config = config(k);
-        goes_round::<HopsShared>(config, Launch::new(1, 3 * config.warp_width));
-        let blocks = Launch::new(3, 2);
-        goes_round::<HopsGlobal>(config, blocks);
-        goes_round::<HopsCluster>(config, blocks.with_cluster(3));
+fn values_go_round_the_warps_of_a_block_the_blocks_of_a_cluster_and_all_blocks() {
+    fn everywhere(device: &impl Device, n: u32, rounds: u32) {
+        let warps = Launch::new(1, n * device.limits().warp_width);
+        let blocks = Launch::new(n, 2);
+        goes_round::<HopsShared>(device, n, rounds, warps);
+        goes_round::<HopsCluster>(device, n, rounds, blocks.with_cluster(n));
+        let together = Launch {
+            cooperative: true,
+            ..blocks
+        };
+        goes_round::<HopsGlobal>(device, n, rounds, together);
+    }
+    (0..42).for_each(|k| everywhere(&Sim::new(config(k)), 3, 5));
+    for n in [1, 2, 5] {
+        everywhere(&Cpu::new(), n, 100);
     }
 }
 
-/// The waits, and the entries of each block.
+/// Makes one launch of waits at a barrier, which must all be made; returns how many words were wrong.
+fn meetings(
+    device: &impl Device,
+    kind: barrier::Kind,
+    (blocks, threads): (u32, u32),
+    times: u32,
+) -> Result<u32, Error> {
+    let shape = Launch::new(blocks, threads);
+    let mut words = launches::meetings(device, LIMIT, kind, shape, times)?;
+    let wrong = words.pop();
+    assert_eq!(words, vec![times; (blocks * threads) as usize]);
+    Ok(wrong.unwrap_or_default())
+}
+
+/// The waits, and the entries of each block, under a schedule; and by threads of the CPU.
 const TIMES: u32 = 6;
+const OF_CPU: u32 = 400;
 
 #[test]
 fn a_checked_loop_finds_a_barrier_without_a_fence_and_else_nothing() {
@@ -93,44 +134,49 @@ fn a_checked_loop_finds_a_barrier_without_a_fence_and_else_nothing() {
         assert_eq!(barrier::Kind::from_name(kind.name()), Some(kind));
         let wrong = |k, mutant| {
             let sim = Sim::new(config(k).with_mutant(mutant));
-            let (blocks, threads) = [(5, 8), (70, 2), (2, 1), (1, 5)][(k % 4) as usize];
-            let shape = Launch::new(blocks, threads);
-            let mut words = launches::meetings(&sim, None, kind, shape, TIMES)?;
-            let wrong = words.pop();
-            assert_eq!(words, vec![TIMES; words.len()]);
-            Ok::<_, Error>(wrong.unwrap_or_default())
+            let shape = [(5, 8), (70, 2), (2, 1), (1, 5)][(k % 4) as usize];
+            meetings(&sim, kind, shape, TIMES)
         };
         for mutant in [Mutant::BarrierNoRelease, Mutant::BarrierNoAcquire] {
             let found = (0..400).any(|k| wrong(k, Some(mutant)).is_ok_and(|wrong| wrong > 0));
             assert!(found, "{}: {}", kind.name(), mutant.name());
         }
         assert!((0..84).all(|k| wrong(k, None) == Ok(0)), "{}", kind.name());
+        for shape in [(1, 3), (4, 2), (5, 2), (9, 1), (66, 1)] {
+            let wrong = meetings(&Cpu::new(), kind, shape, OF_CPU);
+            assert_eq!(wrong, Ok(0), "{}: {shape:?}", kind.name());
+        }
     }
-}
-
-/// Makes one launch of entries into a semaphore; returns the threads left inside, and how often
-/// one found it full.
-fn entries(config: SimConfig, kind: semaphore::Kind, count: u32) -> Result<Vec<u32>, Error> {
-    let launch = Launch::new(7, 3);
-    launches::entries(&Sim::new(config), None, kind, launch, (count, TIMES))
 }
 
 #[test]
 fn a_checked_loop_finds_one_too_many_in_a_semaphore_and_else_nothing() {
+    // The threads left inside, and how often one found it full.
+    let right = Ok(vec![0, 0]);
+    let mut together = Launch::new(12, 1);
+    together.cooperative = true;
     let mut found = BTreeSet::new();
     for &kind in semaphore::Kind::ALL {
         assert_eq!(semaphore::Kind::from_name(kind.name()), Some(kind));
+        let entries = |config, count| {
+            let launch = Launch::new(7, 3);
+            launches::entries(&Sim::new(config), None, kind, launch, (count, TIMES))
+        };
         for k in 0..84 {
             for count in [1, 2, 100] {
-                let right = entries(config(k), kind, count);
-                assert_eq!(right, Ok(vec![0, 0]), "{}: {}", kind.name(), config(k));
+                let what = format!("{}: {}", kind.name(), config(k));
+                assert_eq!(entries(config(k), count), right, "{what}");
             }
             let mutant = config(k)
                 .with_mutant(Some(Mutant::SemaphoreOneMore))
                 .with_idle(20_000);
-            if entries(mutant, kind, 2).is_ok_and(|found| found[1] > 0) {
+            if entries(mutant, 2).is_ok_and(|found| found[1] > 0) {
                 found.insert(kind.name());
             }
+        }
+        for count in [1, 2, 10] {
+            let ended = launches::entries(&Cpu::new(), LIMIT, kind, together, (count, OF_CPU));
+            assert_eq!(ended, right, "{}: {count}", kind.name());
         }
     }
     assert_eq!(found.len(), semaphore::Kind::ALL.len(), "{found:?}");

@@ -1,104 +1,12 @@
-//! Who waits for one another: the warps of a block, by named barriers and barriers that count
-//! arrivals, which order what was written before; the lanes of a warp, by channels; and the blocks
-//! of a cluster, by its barrier (`forms.rs` has their channels).
+//! Who waits for one another: the warps of a block, by named barriers; the lanes of a warp, by channels;
+//! and the blocks of a cluster, by its barrier (`forms.rs` has their channels). `sim/litmus.txt` has what
+//! these and barriers that count arrivals order, and `kernels.rs` both in rounds, from warp to warp.
 
 use crate::prelude::*;
-use crate::{are_right, config, first_wrong, runs_both_sides, simulator};
+use crate::{are_right, config, runs_both_sides, simulator};
 use stm_sync::Stop;
 use stm_sync::channel::{Cluster, RingShape, Shared, TChannels, in_rounds};
 use stm_sync::host::{Channels, Rings};
-
-const ROUNDS: u32 = 4;
-
-/// Warp w waits for warp w - 1, reads what its lanes stored in global and shared memory,
-/// and hands over to warp w + 1.
-fn hand_over(
-    config: SimConfig,
-    init: impl Fn(&SimLane<'_>),
-    put: impl Fn(&SimLane<'_>, u32, u32),
-    get: impl Fn(&SimLane<'_>, u32, u32),
-) -> Result<(), String> {
-    let (warps, width) = (4, config.warp_width.min(4));
-    let sim = Sim::new(config.with_width(width));
-    let threads = warps * width;
-    let words = Buffer::<_, u32>::zeroed(&sim, threads as usize, "words").unwrap();
-    let launch = shared(Launch::new(1, threads), 4 * (threads + 2 * warps));
-    let ran = sim.run(&launch, |lane| {
-        let (me, warp) = (lane.thread_index(), lane.warp_index());
-        let word = |i: u32| words.as_mut_ptr().wrapping_add(i as usize);
-        init(lane);
-        // SAFETY: live words of 32 bits; every thread makes the same barriers.
-        unsafe {
-            for round in 1..=ROUNDS {
-                lane.barrier();
-                if warp != 0 {
-                    get(lane, warp - 1, round);
-                    let found = [
-                        lane.load_relaxed_32(word(me - width)),
-                        lane.shared_load_32(me - width),
-                    ];
-                    assert_eq!(found, [round, round + 100], "what warp {warp} found");
-                }
-                lane.store_relaxed_32(word(me), round);
-                lane.shared_store_32(me, round + 100);
-                if warp + 1 != warps {
-                    put(lane, warp, round);
-                }
-            }
-        }
-    });
-    ran.map(|_| ()).map_err(|error| error.to_string())
-}
-
-#[test]
-fn named_barriers_hand_over_what_was_written_under_every_schedule() {
-    // SAFETY: all lanes of both warps come, twice the width of them.
-    are_right("named barriers", 84, |k| unsafe {
-        hand_over(
-            config(k),
-            |_| (),
-            |lane, pair, _| lane.barrier_named_arrive(1 + pair, 2 * lane.warp_width()),
-            |lane, pair, _| lane.barrier_named_sync(1 + pair, 2 * lane.warp_width()),
-        )
-    });
-}
-
-/// Waits at a barrier that counts arrivals. Lanes wait apart, so they meet afterwards.
-fn wait_counted(lane: &SimLane<'_>, i: u32, round: u32) {
-    // SAFETY: a barrier of this launch.
-    while !unsafe { lane.mbarrier_try_wait(i, (round - 1) & 1) } {
-        lane.pause(1);
-    }
-}
-
-fn counted(lane: &SimLane<'_>, pair: u32) -> u32 {
-    lane.block_dim() + 2 * pair
-}
-
-#[test]
-fn barriers_that_count_arrivals_hand_over_what_was_written_under_every_schedule() {
-    // SAFETY: words of shared memory that nothing else uses; a barrier follows.
-    are_right("barriers that count", 84, |k| unsafe {
-        hand_over(
-            config(k),
-            |lane| {
-                if lane.lane_index() == 0 {
-                    let i = counted(lane, lane.warp_index());
-                    lane.mbarrier_init(i, lane.warp_width());
-                }
-            },
-            |lane, pair, _| lane.mbarrier_arrive(counted(lane, pair)),
-            |lane, pair, round| wait_counted(lane, counted(lane, pair), round),
-        )
-    });
-}
-
-#[test]
-fn without_a_barrier_the_same_runs_find_old_words() {
-    let without = |k| hand_over(config(k), |_| (), |_, _, _| (), |_, _, _| ());
-    let wrong = first_wrong(84, without);
-    assert!(wrong.is_some_and(|(_, wrong)| wrong.contains("found")));
-}
 
 /// Asserts that a launch of two warps of four ends with an error that says so.
 #[track_caller]
@@ -261,32 +169,6 @@ fn run(config: SimConfig, body: impl Fn(&SimLane<'_>, Stop)) -> Result<(), Strin
     let launch = Launch::new(6, 2).with_cluster(3);
     let ran = sim.run(&shared(launch, 256), |lane| body(lane, watchdog.stop()));
     ran.map(|_| ()).map_err(|error| error.to_string())
-}
-
-#[test]
-fn the_barrier_of_a_cluster_shows_what_was_written_before() {
-    let memory = |config, barrier: bool| {
-        run(config, |lane, _| {
-            let (rank, thread) = (lane.cluster_rank(), lane.thread_index());
-            assert_eq!((lane.cluster_size(), rank), (3, lane.block_index() % 3));
-            // SAFETY: words of the shared memory that nothing else uses; every thread makes
-            // the same barriers.
-            unsafe {
-                lane.cluster_store_64(rank, 2 * thread, u64::from(rank) + 1);
-                if barrier {
-                    lane.cluster_barrier();
-                }
-                for other in 0..3 {
-                    let found = lane.cluster_load_64(other, 2 * (1 - thread));
-                    assert_eq!(found, u64::from(other) + 1);
-                }
-                lane.cluster_barrier();
-            }
-        })
-    };
-    are_right("clusters", 84, |k| memory(config(k), true));
-    // Without it the same runs find words that are not stored yet.
-    assert!((0..84).any(|k| memory(config(k), false).is_err()));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 // The simulator checks each operation of a warp or a block, and the tests make wrong ones.
 #![allow(clippy::undocumented_unsafe_blocks)]
 
+use crate::litmus::At;
 use crate::prelude::*;
 use stm_core::Kernel;
 use verify::sim::SimErrorKind::{
@@ -47,6 +48,16 @@ fn ends_with(kind: SimErrorKind, says: &[&str], kernel: impl Fn(&SimLane<'_>, *m
     for error in errors(kernel) {
         let all = says.iter().all(|part| error.text.contains(part));
         assert!(error.kind == kind && all, "{:?}: {error}", error.kind);
+    }
+}
+
+/// What the lanes of a warp do, in the letters of `litmus.txt`.
+fn letters(threads: &str) -> impl Fn(&SimLane<'_>, *mut u64) {
+    let threads: Vec<&str> = threads.split(" / ").collect();
+    move |lane, words| {
+        let at = At::new(lane, words, false, &[]);
+        let thread = threads[lane.lane_index() as usize];
+        thread.split(' ').for_each(|text| at.execute(text));
     }
 }
 
@@ -126,26 +137,9 @@ fn a_private_word_of_two_lanes_is_an_error() {
 }
 
 #[test]
-fn a_word_both_private_and_shared_is_an_error() {
-    ends_with(NotPrivate, &["accessed it atomically"], |lane, p| unsafe {
-        lane.load_relaxed_64(p);
-        lane.private_load_64(p);
-    });
-    ends_with(NotPrivate, &["private to thread"], |lane, p| unsafe {
-        lane.private_load_64(p);
-        lane.load_relaxed_64(p);
-    });
-}
-
-#[test]
 fn a_deadlock_names_what_each_lane_waits_for() {
     // Lane 0 waits for the warp, the others for the block.
-    for error in errors(|lane, _| {
-        if lane.thread_index() == 0 {
-            unsafe { lane.sync_warp(0xF) };
-        }
-        unsafe { lane.barrier() };
-    }) {
+    for error in errors(letters("Mf B / B / B / B")) {
         assert_eq!(error.kind, Deadlock, "{error}");
         let lanes: Vec<&str> = error.text.split("; ").collect();
         assert_eq!(lanes.len(), 8, "{error}");
@@ -240,57 +234,53 @@ fn a_launch_that_cannot_be_is_refused() {
     assert_says(error, &["too much"]);
 }
 
-/// Runs two lanes, each a block, on two neighbouring words, the first of them on its own.
-fn on_neighbours(
-    first: fn(&SimLane<'_>, *mut u32),
-    second: fn(&SimLane<'_>, *mut u32),
-) -> Option<SimErrorKind> {
-    let sim = Sim::new(SimConfig::default().with_width(1));
-    let words = Buffer::<_, u32>::zeroed(&sim, 2, "words").unwrap();
-    let at = words.as_mut_ptr();
-    let bodies = [first, second];
-    let ran = sim.run(&Launch::new(2, 1), |lane| {
-        bodies[lane.block_index() as usize](lane, at);
-    });
-    ran.err().map(|error| error.kind)
-}
-
 #[test]
 fn neighbouring_words_are_used_in_different_ways_and_what_covers_both_is_an_error() {
-    let own = |lane: &SimLane<'_>, at: *mut u32| unsafe { lane.private_store_32(at, 1) };
-    let whole = |lane: &SimLane<'_>, at: *mut u32| _ = unsafe { lane.private_load_64(at.cast()) };
-    let beside = |lane: &SimLane<'_>, at: *mut u32| unsafe {
-        lane.store_relaxed_32(at.wrapping_add(1), 2);
-    };
-    let own_beside = |lane: &SimLane<'_>, at: *mut u32| unsafe {
-        lane.private_store_32(at.wrapping_add(1), 1);
-    };
-    assert_eq!(on_neighbours(own, beside), None);
-    assert_eq!(on_neighbours(own, own_beside), None);
-    for ended in [
-        on_neighbours(whole, own_beside),
-        on_neighbours(own, |lane, at| _ = unsafe { lane.load_relaxed_32(at) }),
-        on_neighbours(own, |lane, at| unsafe {
-            lane.store_relaxed_32(at.wrapping_add(1), 2);
-            lane.private_store_32(at, 1);
-        }),
+    for (threads, kind) in [
+        ("x^=1 | z=2", None),
+        ("x^=1 | z^=1", None),
+        ("X^? | z^=1", Some(NotPrivate)),
+        ("x^=1 | x?", Some(NotPrivate)),
+        ("x^=1 | z=2 x^=1", Some(NotPrivate)),
+        ("z=2 | X?", Some(MixedWidth)),
     ] {
-        assert_eq!(ended, Some(NotPrivate));
+        let sim = Sim::new(SimConfig::default().with_width(1));
+        let words = Buffer::<_, u64>::zeroed(&sim, 4, "words").unwrap();
+        let blocks: Vec<_> = threads.split(" | ").map(letters).collect();
+        let ran = sim.run(&Launch::new(2, 1), |lane| {
+            blocks[lane.block_index() as usize](lane, words.as_mut_ptr());
+        });
+        assert_eq!(ran.err().map(|error| error.kind), kind, "{threads}");
     }
-    let wide = |lane: &SimLane<'_>, at: *mut u32| _ = unsafe { lane.load_relaxed_64(at.cast()) };
-    assert_eq!(on_neighbours(beside, wide), Some(MixedWidth));
 }
 
 #[test]
-fn lanes_that_do_not_meet_those_that_they_name_are_an_error() {
-    for mask in [0, 0x1F, 0xE, 0x10] {
-        ends_with(BadMask, &["only lanes of 0xf"], |lane, _| {
-            if lane.lane_index() == 0 {
-                unsafe { lane.sync_warp(mask) };
-            } else {
-                lane.pause(1);
-            }
-        });
+fn lanes_that_do_not_meet_those_that_they_name_and_words_used_in_two_ways_are_errors() {
+    for (kind, says, threads) in [
+        (
+            NotPrivate,
+            &["accessed it atomically"][..],
+            "x? x^? / - / - / -",
+        ),
+        (NotPrivate, &["private to thread"], "x^? x? / - / - / -"),
+        (BadMask, &["only lanes of 0xf"], "M0 / P / P / P"),
+        (BadMask, &["only lanes of 0xf"], "M1f / P / P / P"),
+        (BadMask, &["only lanes of 0xf"], "Me / P / P / P"),
+        (BadMask, &["only lanes of 0xf"], "M10 / P / P / P"),
+        (
+            Mismatch,
+            &["sync_warp with mask 0xf", "ballot with mask 0xf"],
+            "V / V / M / V",
+        ),
+        (Mismatch, &["mask 0x7", "mask 0xf"], "V7 / V7 / Vf / Vf"),
+        (
+            LaneEnded,
+            &["lane 1) has ended, and ", "waits for it at ballot"],
+            "V / - / V / V",
+        ),
+        (LaneEnded, &["lane 3) has ended"], "B / B / B / -"),
+    ] {
+        ends_with(kind, says, letters(threads));
     }
     for source in [1, 31, 32] {
         ends_with(BadSource, &["which mask 0x1 leaves out"], |lane, _| {
@@ -299,28 +289,6 @@ fn lanes_that_do_not_meet_those_that_they_name_are_an_error() {
             unsafe { lane.shuffle_32(lane.lane_bit(), 1, source) };
         });
     }
-    let says = ["sync_warp with mask 0xf", "ballot with mask 0xf"];
-    ends_with(Mismatch, &says, |lane, _| unsafe {
-        if lane.lane_index() == 2 {
-            lane.sync_warp(0xF);
-        } else {
-            lane.ballot(0xF, true);
-        }
-    });
-    ends_with(Mismatch, &["mask 0x7", "mask 0xf"], |lane, _| unsafe {
-        lane.ballot(if lane.lane_index() < 2 { 0x7 } else { 0xF }, true);
-    });
-    let says = ["lane 1) has ended, and ", "waits for it at ballot"];
-    ends_with(LaneEnded, &says, |lane, _| unsafe {
-        if lane.lane_index() != 1 {
-            lane.ballot(lane.warp_mask(), true);
-        }
-    });
-    ends_with(LaneEnded, &["lane 3) has ended"], |lane, _| unsafe {
-        if lane.thread_index() != 3 {
-            lane.barrier();
-        }
-    });
 }
 
 #[track_caller]
@@ -350,13 +318,7 @@ fn disjoint_masks_and_a_detour_alone_are_no_mismatch() {
 
 #[test]
 fn a_barrier_used_in_two_ways_is_an_error() {
-    for error in errors(|lane, _| unsafe {
-        if lane.thread_index() == 2 {
-            lane.barrier();
-        } else {
-            lane.barrier_any(true);
-        }
-    }) {
+    for error in errors(letters("B| / B| / B / B|")) {
         assert_eq!(error.kind, Mismatch, "{error}");
         let text = error.text.replace(": the threads", " ");
         let at = |op: &str| text.contains(&format!(" at {op} "));

@@ -6,9 +6,9 @@ use stm_core::Element;
 use stm_core::host::{Cpu, Pod, TxArray};
 use stm_core::prelude::kernel;
 use stm_kernels::draw::{below, draw};
+use verify::Check;
 use verify::program::directed::Directed;
 use verify::program::{Case, Op};
-use verify::recording::{Recording, words_needed};
 
 /// Returns an element for a number from 0 to 255, of which both halves matter if it has two.
 fn element<T: Element>(n: u64) -> T {
@@ -33,8 +33,9 @@ fn both<A: Algorithm, T: Element, const N: usize, const W: usize>(
     stm: &StmRef<A>,
     words: &A::Array<T>,
     seed: u64,
+    n: u64,
 ) {
-    let (n, len) = (TRANSACTIONS, words.len());
+    let len = words.len();
     let dynamic = |first: u64| {
         stm.for_each(lane, 0..n, |tx, i| {
             let i = first + i;
@@ -61,59 +62,34 @@ fn both<A: Algorithm, T: Element, const N: usize, const W: usize>(
     dynamic(2 * n);
 }
 
-const TRANSACTIONS: u64 = 24;
-
-fn run<A: Algorithm, T: Element + Pod, const N: usize, const W: usize>(
-    config: SimConfig,
-    len: usize,
-) {
-    let sim = Sim::new(config);
-    let what = format!("{} N={N} W={W} {len} words {config}", A::NAME);
-    let words = array::<A, T, _>(&sim, &vec![element::<T>(7); len], "words");
-    let shape = Launch::new(2, 2 * config.warp_width);
-    let mut memory = Stm::new(&sim, shape, StmConfig::default()).unwrap();
-    // A lane has few of them, and many attempts.
-    let room = words_needed(2400, N as u64 + 8);
-    let mut recording = Recording::new(&sim, &shape, room).unwrap();
-    recording.name(&words).unwrap();
-    memory.observe(recording.probe());
-    let (stm, view) = (memory.handle::<A>(), words.view::<A>());
-    let launched = sim::launch(&mut memory, |lane| {
-        both::<A, T, N, W>(lane, &stm, &view, config.seed);
+/// Checks as many cases with so many words, of which an update reads `N` and writes `W`.
+fn checked<A: Algorithm, T: Element + Pod, const N: usize, const W: usize>(cases: u32, len: usize) {
+    let check = Check::new(|sim, run| {
+        let words = array::<A, T, _>(sim, &vec![element::<T>(7); len], "words");
+        run.name(&words)?;
+        let (seed, n, mut memory) = (run.bits(), run.transactions(), run.stm(sim)?);
+        let (stm, view) = (memory.handle::<A>(), words.view::<A>());
+        let done = sim::launch(&mut memory, |lane| {
+            both::<A, T, N, W>(lane, &stm, &view, seed, n);
+        })?;
+        run.holds("all of them commit", done.commits == 3 * n)
     });
-    let done = launched.unwrap_or_else(|error| panic!("{what}: {error}"));
-    assert_eq!(done.commits, 3 * TRANSACTIONS, "{what}");
-    let judged = recording.judge(A::NAME, "both").unwrap();
-    assert!(judged.is_opaque(), "{what}: {judged}");
-    assert_eq!(judged.difference(&words).unwrap(), None, "{what}");
-}
-
-fn configurations(seeds: u64) -> impl Iterator<Item = SimConfig> {
-    let schedules = Schedule::named("lockstep stack starve64 random").into_iter();
-    let configs = schedules.flat_map(|schedule| [1, 2, 4].map(|w| SimConfig::of(w, schedule)));
-    let seeded = |config: SimConfig, seed| SimConfig {
-        version_bits: 3 + seed as u32 % 6,
-        wide_atomics: seed % 2 == 0,
-        ..config.with_stale(50).with_seed(seed)
-    };
-    configs.flat_map(move |config| (0..seeds).map(move |seed| seeded(config, seed)))
+    let check = check.algorithms(&[A::VARIANT]).transactions(8..=24);
+    check.cases(cases).seed(1).run();
 }
 
 #[test]
 fn updates_beside_transactions_are_opaque_with_every_variant() {
     under_all!(A => {
-        for config in configurations(if A::NAME == "fast" { 30 } else { 3 }) {
-            run::<A, u32, 4, 3>(config, 5);
-            run::<A, u32, 2, 2>(config, 3);
-            run::<A, u64, 3, 2>(config, 4);
-            run::<A, u64, 2, 2>(config, 3);
-        }
+        let cases = if A::NAME == "fast" { 360 } else { 40 };
+        checked::<A, u32, 4, 3>(cases, 5);
+        checked::<A, u32, 2, 2>(cases, 3);
+        checked::<A, u64, 3, 2>(cases, 4);
+        checked::<A, u64, 2, 2>(cases, 3);
     });
-    for config in configurations(3) {
-        run::<Fast, u32, 32, 32>(config, 40);
-        run::<Fast, u64, 32, 16>(config, 40);
-        run::<Fast, u32, 1, 0>(config, 2);
-    }
+    checked::<Fast, u32, 32, 32>(40, 40);
+    checked::<Fast, u64, 32, 16>(40, 40);
+    checked::<Fast, u32, 1, 0>(40, 2);
 }
 
 /// Names a word behind the last in update 3, and panics in this one while it holds words.
