@@ -5,7 +5,7 @@ use super::config::SimConfig;
 use super::error::{SimError, SimErrorKind};
 use super::lane::SimLane;
 use super::machine::{Machine, RunReport};
-use super::space::BYTES_MAX;
+use super::space::{BYTES_MAX, Space};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
 use std::cell::{Cell, RefCell, UnsafeCell};
@@ -209,56 +209,54 @@ fn run_fibres<'a>(
     // SAFETY: no fibre runs, so this is the only reference.
     let m = unsafe { &mut *machine };
     m.ending = true;
-    if let Err(panic) = outcome {
+    if let Err(panic) = outcome
+        && m.error.is_none()
+    {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         let message = text.unwrap_or("a payload that is no text");
         let text = format!("{} panicked: {message}", m.id(m.current));
-        m.error
-            .get_or_insert(SimError::new(SimErrorKind::Panicked, text));
+        let kind = SimErrorKind::Panicked;
+        m.error = Some(SimError { kind, text });
     }
     for fibre in &mut fibres {
         fibre.force_unwind();
     }
 }
 
-/// Resumes the fibre of the machine's choice until all have ended or the launch is over.
+/// Resumes the fibre of the machine's choice until all have ended. The error of a fibre, which ends
+/// the launch, unwinds what follows.
 fn drive(machine: *mut Machine, fibres: &mut [Fibre<'_>]) {
-    // SAFETY: here and below, no fibre runs, so this is the only reference.
-    let mut go_on = unsafe { (*machine).next() }.is_ok();
-    while go_on {
-        // SAFETY: as above.
-        let lane = unsafe { (*machine).current };
-        let result = fibres[lane as usize].resume(());
-        // SAFETY: as above.
-        let m = unsafe { &mut *machine };
-        go_on = match result {
-            CoroutineResult::Yield(()) => m.error.is_none(),
-            CoroutineResult::Return(()) => m.ended(lane).is_ok() && m.live != 0 && m.next().is_ok(),
-        };
+    // SAFETY: no fibre runs where this is called, and its result is dropped before one does, so
+    // it is the only reference.
+    let machine = || unsafe { &mut *machine };
+    machine().next();
+    while machine().live != 0 {
+        let lane = machine().current;
+        if let CoroutineResult::Return(()) = fibres[lane as usize].resume(()) {
+            machine().ended(lane);
+        }
     }
 }
 
 /// An allocation in a [`Sim`]'s memory, given back when dropped.
+#[derive(Debug)]
 pub struct SimMemory {
-    device: Rc<Inner>,
+    device: Sim,
     number: u32,
     address: u64,
     bytes: usize,
 }
 
-impl std::fmt::Debug for SimMemory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SimMemory")
-            .field("address", &self.address)
-            .field("bytes", &self.bytes)
-            .finish_non_exhaustive()
+impl SimMemory {
+    fn with<R>(&self, f: impl FnOnce(&mut Space, u32) -> R) -> R {
+        (self.device.0).with(|machine| f(&mut machine.space, self.number))
     }
 }
 
 impl Drop for SimMemory {
     fn drop(&mut self) {
-        self.device.with(|machine| machine.space.free(self.number));
+        self.with(Space::free);
     }
 }
 
@@ -270,20 +268,18 @@ impl Memory for SimMemory {
         self.bytes
     }
     fn space(&self) -> u64 {
-        Rc::as_ptr(&self.device) as u64
+        self.device.space()
     }
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
-        self.device
-            .with(|machine| machine.space.write(self.number, offset, data));
+        self.with(|space, number| space.write(number, offset, data));
         Ok(())
     }
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
-        self.device
-            .with(|machine| machine.space.read(self.number, offset, data));
+        self.with(|space, number| space.read(number, offset, data));
         Ok(())
     }
     fn clear(&mut self) -> Result<(), Error> {
-        self.device.with(|machine| machine.space.clear(self.number));
+        self.with(Space::clear);
         Ok(())
     }
 }
@@ -338,7 +334,7 @@ impl Device for Sim {
             (number, machine.space.address(number))
         });
         Ok(SimMemory {
-            device: Rc::clone(&self.0),
+            device: self.clone(),
             number,
             address,
             bytes,

@@ -60,11 +60,10 @@ pub struct SimError {
 
 impl SimError {
     pub(super) fn launch(why: impl fmt::Display) -> Self {
-        Self::new(SimErrorKind::Launch, why.to_string())
-    }
-
-    pub(super) const fn new(kind: SimErrorKind, text: String) -> Self {
-        Self { kind, text }
+        Self {
+            kind: SimErrorKind::Launch,
+            text: why.to_string(),
+        }
     }
 }
 

@@ -5,8 +5,8 @@
 //! so a load may find an older store.
 
 use super::config::SimConfig;
-use super::error::{Op, SimErrorKind};
-use super::machine::{Machine, Over};
+use super::error::Op;
+use super::machine::{Act, Machine};
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
@@ -93,25 +93,10 @@ impl<'a> SimLane<'a> {
         unsafe { &mut *self.machine }
     }
 
-    /// Leaves the fibre for good: the launch is over.
-    #[cold]
-    fn leave(&self) -> ! {
-        loop {
-            // Unwinds the fibre when the launch is cleared away.
-            self.fibre.suspend(());
-        }
-    }
-
-    #[inline]
-    pub(super) fn or_leave<T>(&self, result: Result<T, Over>) -> T {
-        result.unwrap_or_else(|Over| self.leave())
-    }
-
     /// Lets the schedule choose, and returns when it has chosen this lane.
     #[inline]
-    pub(super) fn switch(&self) {
-        let next = self.machine().next();
-        if self.or_leave(next) != self.lane {
+    fn switch(&self) {
+        if self.machine().next() != self.lane {
             self.fibre.suspend(());
         }
     }
@@ -120,12 +105,10 @@ impl<'a> SimLane<'a> {
     /// the fibre is being unwound, when nothing is to be done.
     #[inline]
     pub(super) fn turn(&self, op: Op, at: u64) -> bool {
-        let machine = self.machine();
-        if machine.ending {
+        if self.machine().ending {
             return false;
         }
-        let announced = machine.announce(self.lane, op, at);
-        self.or_leave(announced);
+        self.machine().announce(self.lane, op, at);
         self.switch();
         true
     }
@@ -144,19 +127,16 @@ impl<'a> SimLane<'a> {
             return 0;
         }
         let (machine, lane) = (self.machine(), self.lane);
-        let word = match place {
+        let found = match place {
             Place::Global(at) => machine.word::<BITS>(lane, at, Use::Bits(BITS as u8)),
             Place::Shared { block, i } => machine.shared_word::<BITS>(lane, block, i),
         };
-        let result = word.map(|found| {
-            let value = does(machine, lane, found);
-            machine.done(lane, value as u64);
-            if BITS == 128 {
-                machine.trace(lane, (value >> 64) as u64);
-            }
-            value
-        });
-        self.or_leave(result)
+        let value = does(machine, lane, found);
+        machine.done(lane, value as u64);
+        if BITS == 128 {
+            machine.trace(lane, (value >> 64) as u64);
+        }
+        value
     }
 
     #[inline(never)]
@@ -175,7 +155,7 @@ impl<'a> SimLane<'a> {
         })
     }
 
-    /// Loads a word plainly, which a first-level cache may answer (`views/old.rs`).
+    /// Loads a word plainly, which a first-level cache may answer (`views.rs`).
     #[inline(never)]
     pub(super) fn load_weak(&self, op: Op, p: *const u64) -> u128 {
         self.access::<64>(op, p, |machine, lane, found| {
@@ -197,16 +177,12 @@ impl<'a> SimLane<'a> {
         if machine.ending {
             return 0;
         }
-        let word = machine.word::<64>(self.lane, at, Use::Bits(64));
-        let result = word.map(|found| {
-            if machine.weak {
-                let history = machine.views.history_of::<64>(&mut machine.space, found);
-                machine.views.oldest_visible(history, self.lane)
-            } else {
-                machine.space.load::<64>(found)
-            }
-        });
-        self.or_leave(result) as u64
+        let found = machine.word::<64>(self.lane, at, Use::Bits(64));
+        if !machine.weak {
+            return machine.space.load::<64>(found) as u64;
+        }
+        let history = machine.views.history_of::<64>(&mut machine.space, found);
+        machine.views.oldest_visible(history, self.lane) as u64
     }
 
     #[inline(never)]
@@ -288,14 +264,16 @@ impl<'a> SimLane<'a> {
         p: *const impl Sized,
         new: Option<u128>,
     ) -> u128 {
-        if self.machine().ending {
+        let (machine, lane, at) = (self.machine(), self.lane, p as u64);
+        if machine.ending {
             return 0;
         }
-        let found = (self.machine()).private_word::<BITS>(self.lane, op, p as u64);
-        let (found, space) = (self.or_leave(found), &mut self.machine().space);
+        machine.lanes[lane as usize].next = Act { op, at };
+        machine.report.ops[op as usize] += 1;
+        let found = machine.word::<BITS>(lane, at, Use::PrivateTo(lane as u16));
         match new {
-            Some(new) => space.store::<BITS>(found, new).into(),
-            None => space.load::<BITS>(found),
+            Some(new) => machine.space.store::<BITS>(found, new).into(),
+            None => machine.space.load::<BITS>(found),
         }
     }
 
@@ -317,19 +295,13 @@ impl<'a> SimLane<'a> {
 
     /// Arrives where lanes meet, by `meets`; returns the lane's result when it goes on.
     #[inline]
-    pub(super) fn arrive(
-        &self,
-        op: Op,
-        at: u64,
-        meets: impl FnOnce(&mut Machine) -> Result<(), Over>,
-    ) -> u64 {
+    pub(super) fn arrive(&self, op: Op, at: u64, meets: impl FnOnce(&mut Machine)) -> u64 {
         let machine = self.machine();
         if machine.ending {
             return 0;
         }
-        let announced = machine.announce(self.lane, op, at);
-        let met = announced.and_then(|()| meets(machine));
-        self.or_leave(met);
+        machine.announce(self.lane, op, at);
+        meets(machine);
         self.switch();
         let machine = self.machine();
         let result = std::mem::take(&mut machine.lanes[self.lane as usize].result);
@@ -351,29 +323,6 @@ impl<'a> SimLane<'a> {
     #[inline(never)]
     pub(super) fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         self.arrive(op, mask.into(), |m| m.meet(self.lane, value))
-    }
-}
-
-impl Machine {
-    fn shared_word<const BITS: u32>(
-        &mut self,
-        lane: u32,
-        block: u32,
-        i: u64,
-    ) -> Result<Found, Over> {
-        let (words, needed) = (u64::from(self.shared_words), u64::from(BITS / 32));
-        if i + needed <= words && i.is_multiple_of(needed) {
-            let found = Found::shared(u64::from(block) * words.next_multiple_of(2) + i);
-            let claimed = (self.space).claim(found, BITS == 64, Use::Bits(BITS as u8));
-            return claimed.map_or_else(|other| self.misused(lane, i, other), |()| Ok(found));
-        }
-        let text = format!(
-            "{}: {} of shared word {i}, and the block has {words}: give the launch more \
-             shared bytes, and words of 64 bits even indices",
-            self.id(lane),
-            self.lanes[lane as usize].next.op
-        );
-        self.fail(SimErrorKind::SharedOutOfBounds, text)
     }
 }
 

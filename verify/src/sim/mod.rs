@@ -64,10 +64,8 @@ mod lane;
 mod machine;
 mod meet;
 mod operations;
-mod report;
 mod rounds;
 mod schedule;
-mod shape;
 mod space;
 mod views;
 

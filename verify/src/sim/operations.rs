@@ -2,8 +2,8 @@
 
 use super::error::{Op, SimErrorKind};
 use super::lane::SimLane;
+use super::meet::{BLOCK, CLUSTER};
 use super::rounds::{bits, mask_of};
-use super::shape::{BLOCK, CLUSTER};
 use stm_core::Lane;
 use stm_core::internal::observe::{HostProbe, Mutant};
 
@@ -71,22 +71,19 @@ impl Lane for SimLane<'_> {
     }
 
     fn shared_words(&self) -> u32 {
-        self.machine().shared_words
+        self.machine().shared_words()
     }
     fn cluster_size(&self) -> u32 {
-        self.machine().cluster
+        self.machine().launch.cluster
     }
     fn cluster_rank(&self) -> u32 {
-        self.block % self.machine().cluster
+        self.block % self.machine().launch.cluster
     }
     unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
         let machine = self.machine();
         if !machine.ending && (source >= 32 || mask >> source & 1 == 0) {
-            let text = format!(
-                "{}: shuffle_32 from lane {source}, which mask {mask:#x} leaves out",
-                machine.id(self.lane)
-            );
-            return self.or_leave(machine.fail(SimErrorKind::BadSource, text));
+            let what = format!("shuffle_32 from lane {source}, which mask {mask:#x} leaves out");
+            machine.fail_at(self.lane, SimErrorKind::BadSource, &what);
         }
         self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
     }
