@@ -4,10 +4,10 @@
 //! eight takes a directed program, and one in four of the others is silent. The workers, one for
 //! each core, draw numbers in turn; the simulator is single-threaded, so they share nothing else.
 
+use crate::cli;
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
 use crate::rng::draw;
-use crate::values;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
 use std::collections::BTreeMap;
@@ -25,26 +25,26 @@ pub type VariantList = std::vec::Vec<Variant>;
 #[derive(Args, Clone, Debug)]
 pub struct Config {
     /// A variant, several separated by commas, or all
-    #[arg(long = "variant", value_name = "V", value_parser = values::parse_variants, default_value = "all")]
+    #[arg(long = "variant", value_name = "V", value_parser = cli::parse_variants, default_value = "all")]
     pub variants: VariantList,
     /// Stop after so many minutes
-    #[arg(long = "minutes", value_name = "M", value_parser = values::parse_minutes)]
+    #[arg(long = "minutes", value_name = "M", value_parser = cli::parse_minutes)]
     pub time: Option<Duration>,
     /// Stop after so many transactions
-    #[arg(long, value_name = "N", value_parser = values::parse_count)]
+    #[arg(long, value_name = "N", value_parser = cli::parse_count)]
     pub transactions: Option<u64>,
     /// Seed of all programs and simulations
-    #[arg(long, value_name = "S", value_parser = values::parse_count, default_value = "1")]
+    #[arg(long, value_name = "S", value_parser = cli::parse_count, default_value = "1")]
     pub seed: u64,
     /// Give packed versions so many bits, 3 to 31, where each run draws its own: with few of them,
     /// versions wrap around often [default: 31 in one half of the runs, 3 to 8 in the other]
-    #[arg(long, value_name = "N..M", value_parser = values::parse_version_bits)]
+    #[arg(long, value_name = "N..M", value_parser = cli::parse_version_bits)]
     pub version_bits: Option<RangeInclusive<u32>>,
     /// Switch a seeded defect on
-    #[arg(long, value_name = "NAME", value_parser = values::parse_mutant)]
+    #[arg(long, value_name = "NAME", value_parser = cli::parse_mutant)]
     pub mutant: Option<Mutant>,
     /// Worker threads [default: one a core]
-    #[arg(long, value_name = "T", value_parser = values::parse_threads, default_value_t = cores(),
+    #[arg(long, value_name = "T", value_parser = cli::parse_threads, default_value_t = cores(),
           hide_default_value = true)]
     pub threads: usize,
 }

@@ -3,7 +3,7 @@
 //! by nobody.
 
 use super::case::Case;
-use super::found::{Launched, Report};
+use super::{Launched, Report};
 use crate::failure::{Failure, FailureKind};
 use crate::rng::Rng;
 use crate::sim::{Attendant, Schedule, Sim, SimError, SimErrorKind};

@@ -7,7 +7,7 @@ use super::lane::SimLane;
 use super::machine::{Machine, RunReport};
 use super::space::{BYTES_MAX, Space};
 use corosensei::stack::DefaultStack;
-use corosensei::{Coroutine, CoroutineResult};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
 use std::cell::{Cell, RefCell, UnsafeCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
@@ -191,18 +191,27 @@ fn run_fibres<'a>(
     probe: HostProbe,
     kernel: &'a Body<'a>,
 ) {
+    // SAFETY: no fibre runs.
+    let (threads, mutant) = unsafe { ((*machine).shape.threads, (*machine).config.mutant) };
     let mut fibres: Vec<Fibre<'a>> = (0..)
         .zip(stacks)
         .map(|(lane, stack)| {
+            // The machine is live while this function runs, and while a fibre runs nobody else
+            // holds a reference to it.
+            let body = move |fibre: &Yielder<(), ()>, ()| {
+                kernel(&SimLane {
+                    machine,
+                    fibre,
+                    lane,
+                    thread: lane % threads,
+                    block: lane / threads,
+                    mutant,
+                    probe,
+                });
+            };
             // SAFETY: what the closure borrows outlives `fibres`, whose every
             // fibre is driven to its end or unwound below.
-            unsafe {
-                Fibre::with_stack_unchecked(stack, move |yielder, ()| {
-                    // SAFETY: the machine is live while this function runs, and
-                    // while a fibre runs nobody else holds a reference to it.
-                    kernel(&SimLane::new(machine, yielder, lane, probe));
-                })
-            }
+            unsafe { Fibre::with_stack_unchecked(stack, body) }
         })
         .collect();
     let outcome = catch_unwind(AssertUnwindSafe(|| drive(machine, &mut fibres)));

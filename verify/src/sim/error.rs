@@ -81,7 +81,7 @@ pub struct ConfigError {
 
 /// Hands the table of operations to a macro. Each has its number, its method, and what
 /// a [`SimLane`](super::SimLane) does at a point at which another lane may run; a result `as` a type
-/// is cast to it. A method without a body here is written out in `operations.rs`.
+/// is cast to it. A method without a body here is written out in `lane.rs`.
 macro_rules! operations {
     ($to:ident) => {
         $to! { self, op;

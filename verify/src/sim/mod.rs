@@ -53,6 +53,7 @@ pub use lane::SimLane;
 pub use machine::RunReport;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_core::host::{Error, Statistics, Stm};
 use stm_core::{Kernel, Lane};
 
@@ -63,7 +64,6 @@ mod error;
 mod lane;
 mod machine;
 mod meet;
-mod operations;
 mod rounds;
 mod schedule;
 mod space;
@@ -133,15 +133,6 @@ pub fn launch(stm: &mut Stm<Sim>, closure: impl Fn(&SimLane<'_>)) -> Result<Stat
     launched.map(|(_, statistics)| statistics)
 }
 
-/// Takes the closure away when it may not be called any more.
-struct Reset<'a>(&'a Sim);
-
-impl Drop for Reset<'_> {
-    fn drop(&mut self) {
-        self.0.0.closure.set(None);
-    }
-}
-
 impl Sim {
     /// Calls `launches`, whose launches of [`Closure`] on this device run `closure` as every lane.
     pub fn with_closure<R>(
@@ -150,14 +141,13 @@ impl Sim {
         launches: impl FnOnce() -> R,
     ) -> R {
         let body: &Body<'_> = &closure;
-        // SAFETY: the types differ in a lifetime alone, and `reset` takes the pointer away
-        // before the closure ends.
+        // SAFETY: the types differ in a lifetime alone, and the pointer is taken away before the
+        // closure ends.
         let body = unsafe { std::mem::transmute::<&Body<'_>, &Body<'static>>(body) };
-        let reset = Reset(self);
         self.0.closure.set(Some(&raw const *body));
-        let result = launches();
-        drop(reset);
-        result
+        let result = catch_unwind(AssertUnwindSafe(launches));
+        self.0.closure.set(None);
+        result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// Returns what a launch of this kernel runs in its place.
