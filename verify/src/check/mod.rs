@@ -25,11 +25,12 @@ pub use crate::failure::{Failure, FailureKind};
 pub use case::Case;
 pub use run::Run;
 
+use crate::line::smallest;
 use crate::rng::Rng;
-use crate::sim::{Sim, with_sim};
-use crate::smaller::smallest;
+use crate::sim::Sim;
 use case::Ranges;
 use run::{Broken, Recorder, State};
+use std::cell::RefCell;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::RangeInclusive;
@@ -262,30 +263,27 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
     }
 
     fn once(&self, case: &Case) -> Result<Report, Failed> {
-        let mut words = RECORD_WORDS;
+        let mut words_per_lane = RECORD_WORDS;
         loop {
-            let (state, ended) = self.attempt(case, words);
-            // The same run, with more room: recording is no scheduling point.
+            let sim = Sim::new(case.sim.with_mutant(case.defect));
+            let recorder = Rc::new(Recorder {
+                case: case.clone(),
+                name: test_name().unwrap_or_default(),
+                words_per_lane,
+                state: RefCell::default(),
+            });
+            sim.attended_by(Some(recorder.clone()));
+            let mut run = Run::new(case, self.capacity, Rc::clone(&recorder));
+            let ended = run::catch(|| (self.body)(&sim, &mut run));
+            sim.attended_by(None);
+            // The buffers are freed with the state.
+            let state = recorder.state.take();
             match state.needed {
-                Some(needed) => words = needed.next_power_of_two(),
+                // The same run, with more room: recording is no scheduling point.
+                Some(needed) => words_per_lane = needed.next_power_of_two(),
                 None => return conclude(state, ended),
             }
         }
-    }
-
-    fn attempt(&self, case: &Case, words: u64) -> (State, Result<Checked, String>) {
-        let config = case.sim.with_mutant(case.defect);
-        let name = test_name().unwrap_or_default();
-        with_sim(config, |sim| {
-            let recorder = Rc::new(Recorder::new(case, name, words));
-            sim.attended_by(Some(recorder.clone()));
-            let ended = run::catch(|| {
-                let mut run = Run::new(case, self.capacity, Rc::clone(&recorder));
-                (self.body)(sim, &mut run)
-            });
-            sim.attended_by(None);
-            (recorder.finish(), ended)
-        })
     }
 }
 

@@ -5,7 +5,7 @@ use super::judge::judge;
 use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
 use crate::failure::{Failure, FailureKind};
-use crate::sim::{self, Schedule, Sim, SimErrorKind, with_sim};
+use crate::sim::{self, Schedule, Sim, SimErrorKind};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -65,10 +65,8 @@ pub fn run_shown(case: &Case) -> (Result<Done, Failure>, Option<Shown>) {
     let config = case.sim.with_mutant(case.mutant);
     let (mut words_per_lane, mut shown) = (RECORD_WORDS, None);
     loop {
-        let ended = with_sim(config, |sim| {
-            launches(case, sim, words_per_lane, &mut shown)
-        });
-        let result = match ended {
+        let sim = Sim::new(config);
+        let result = match launches(case, &sim, words_per_lane, &mut shown) {
             // Recording is no scheduling point: the same run, with more room.
             Err(Stop::Room(needed)) => {
                 words_per_lane = needed.next_power_of_two();

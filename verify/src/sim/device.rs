@@ -21,6 +21,13 @@ use stm_core::internal::observe::{HostProbe, Observation};
 /// panics. Only what is touched takes memory.
 const STACK_BYTES: usize = 256 << 10;
 
+/// Stacks that a thread keeps for the launches that follow, as they are costly to make.
+const STACKS_KEPT: usize = 1024;
+
+thread_local! {
+    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
+}
+
 /// Most threads of a launch: each has a stack, and the system limits mappings.
 const LANES_MAX: u32 = 8192;
 
@@ -39,7 +46,6 @@ pub(super) struct Inner {
     /// Whether a launch runs; then nothing else may touch the machine.
     running: Cell<bool>,
     launches: Cell<u64>,
-    stacks: RefCell<Vec<DefaultStack>>,
     last: RefCell<Option<(RunReport, Result<(), SimError>)>>,
     attendant: RefCell<Option<Rc<dyn Attendant>>>,
     /// What launches of [`Closure`](super::Closure) run, while it lives.
@@ -82,7 +88,6 @@ impl Sim {
             machine: UnsafeCell::new(Machine::new(config)),
             running: Cell::new(false),
             launches: Cell::new(0),
-            stacks: RefCell::default(),
             last: RefCell::default(),
             attendant: RefCell::default(),
             closure: Cell::new(None),
@@ -113,12 +118,6 @@ impl Sim {
     /// Sets who attends the launches that follow: nobody in the end, to let go of its memory.
     pub(crate) fn attended_by(&self, attendant: Option<Rc<dyn Attendant>>) {
         self.0.attendant.replace(attendant);
-    }
-
-    /// Returns whether nothing is allocated: then addresses are those of a new device.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0
-            .with(|machine| machine.space.available() == BYTES_MAX)
     }
 
     pub(crate) fn newest(&self, address: u64, wide: bool) -> Option<u64> {
@@ -159,7 +158,7 @@ impl Sim {
         let number = self.0.launches.replace(self.0.launches.get() + 1);
         self.0.with(|machine| machine.begin_launch(number, launch));
         self.0.running.set(true);
-        let mut stacks = self.0.stacks.take();
+        let mut stacks = STACKS.take();
         let stacked = (stacks.len() as u64..lanes).try_for_each(|lane| {
             let stack = DefaultStack::new(STACK_BYTES);
             let why = |error| SimError::launch(format!("no stack for lane {lane}: {error}"));
@@ -169,7 +168,8 @@ impl Sim {
             let stacks = &mut stacks[..lanes as usize];
             run_fibres(self.0.machine.get(), stacks, probe, kernel);
         }
-        self.0.stacks.replace(stacks);
+        stacks.truncate(STACKS_KEPT);
+        STACKS.set(stacks);
         self.0.running.set(false);
         stacked?;
         let (run, end) = self.0.with(|machine| {

@@ -51,8 +51,6 @@ pub use device::{Sim, SimMemory};
 pub use error::{ConfigError, Op, SimError, SimErrorKind};
 pub use lane::SimLane;
 pub use machine::RunReport;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_core::host::{Error, Statistics, Stm};
 use stm_core::{Kernel, Lane};
@@ -68,28 +66,6 @@ mod rounds;
 mod schedule;
 mod space;
 mod views;
-
-thread_local! {
-    /// A simulator for each warp width, to be used again: stacks are costly to make.
-    static SIMS: RefCell<BTreeMap<u32, Sim>> = const { RefCell::new(BTreeMap::new()) };
-}
-
-/// Runs `body` with this thread's simulator, set to `config`. Nothing is allocated
-/// on it, so that addresses are those of a new one.
-pub(crate) fn with_sim<R>(config: SimConfig, body: impl FnOnce(&Sim) -> R) -> R {
-    let sim = SIMS.with_borrow_mut(|sims| {
-        let width = config.warp_width;
-        // Somebody may have kept memory of the one used before.
-        if sims.get(&width).is_some_and(|sim| !sim.is_empty()) {
-            sims.remove(&width);
-        }
-        sims.entry(width)
-            .or_insert_with(|| Sim::new(config))
-            .clone()
-    });
-    sim.configure(config);
-    body(&sim)
-}
 
 /// The kernel that stands for the closure of [`Sim::with_closure`].
 #[derive(Clone, Copy, Debug)]

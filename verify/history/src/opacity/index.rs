@@ -286,70 +286,54 @@ impl Timeline {
         (self.state_at(from), self.state_at(to))
     }
 
-    /// Infers the initial values that the history does not give.
+    /// Infers the initial values that the history does not give: first from certain reads, then by
+    /// elimination.
     fn infer(&mut self, history: &History) -> InitialUse {
         let words = history.words_len() as u64;
         let known = |initial: &[Option<u64>]| initial.iter().flatten().count() as u64;
         let given = known(&self.initial);
-        if given < words {
-            self.infer_certain(history);
-        }
-        if known(&self.initial) < words {
-            self.infer_by_elimination(history);
+        let mut splitter = Splitter::default();
+        // How far an inferred value is to be trusted: lower is better.
+        let mut trust = vec![(u8::MAX, u32::MAX); self.initial.len()];
+        for certain in [true, false] {
+            let attempts = if known(&self.initial) < words {
+                history.len()
+            } else {
+                0
+            };
+            for i in 0..attempts {
+                let (low, high) = self.window(history, i);
+                let class = match history.attempt(i).outcome {
+                    Outcome::Committed { .. } => 0,
+                    Outcome::CommittedReadOnly => 1,
+                    Outcome::Aborted { .. } | Outcome::Running => 2,
+                };
+                splitter.split(history, i);
+                for read in &splitter.memory {
+                    let word = read.word as usize;
+                    let (ranks, _) = self.entries(read.word);
+                    // The first state that a commit to the word has changed.
+                    let change = ranks.first().map_or(u32::MAX, |&rank| rank + 1);
+                    let is_new = self.initial[word].is_none();
+                    let infers = if certain {
+                        let inferable = is_new || trust[word].0 != u8::MAX;
+                        inferable && (class, low) < trust[word] && high < change
+                    } else {
+                        let entry = || self.entry_with(read.word, read.value, 0);
+                        is_new && low < change && entry().is_none_or(|entry| ranks[entry] >= high)
+                    };
+                    if infers {
+                        trust[word] = (class, low);
+                        self.initial[word] = Some(read.value);
+                    }
+                }
+            }
         }
         let known = known(&self.initial);
         InitialUse {
             given,
             inferred: known - given,
             unknown: words - known,
-        }
-    }
-
-    /// Returns the first state that a commit to the word has changed.
-    fn first_change(&self, word: u32) -> u32 {
-        let (ranks, _) = self.entries(word);
-        ranks.first().map_or(u32::MAX, |&rank| rank + 1)
-    }
-
-    fn infer_certain(&mut self, history: &History) {
-        let mut splitter = Splitter::default();
-        // How far the value is to be trusted: lower is better.
-        let mut trust = vec![(u8::MAX, u32::MAX); self.initial.len()];
-        for i in 0..history.len() {
-            let (low, high) = self.window(history, i);
-            let class = match history.attempt(i).outcome {
-                Outcome::Committed { .. } => 0,
-                Outcome::CommittedReadOnly => 1,
-                Outcome::Aborted { .. } | Outcome::Running => 2,
-            };
-            splitter.split(history, i);
-            for read in &splitter.memory {
-                let word = read.word as usize;
-                let inferable = self.initial[word].is_none() || trust[word].0 != u8::MAX;
-                if inferable && (class, low) < trust[word] && high < self.first_change(read.word) {
-                    trust[word] = (class, low);
-                    self.initial[word] = Some(read.value);
-                }
-            }
-        }
-    }
-
-    fn infer_by_elimination(&mut self, history: &History) {
-        let mut splitter = Splitter::default();
-        for i in 0..history.len() {
-            let (low, high) = self.window(history, i);
-            splitter.split(history, i);
-            for read in &splitter.memory {
-                let word = read.word as usize;
-                if self.initial[word].is_some() || low >= self.first_change(read.word) {
-                    continue;
-                }
-                let (ranks, _) = self.entries(read.word);
-                let entry = self.entry_with(read.word, read.value, 0);
-                if entry.is_none_or(|entry| ranks[entry] >= high) {
-                    self.initial[word] = Some(read.value);
-                }
-            }
         }
     }
 }
