@@ -199,8 +199,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
     pub fn replay(&self, line: &str) -> Result<Report, Box<Found>> {
         let parsed = line.parse();
         let case: Case = parsed.unwrap_or_else(|error: Error| panic!("{error}"));
-        let result = self.once(&case);
-        result.map_err(|failed| self.shown(Found::of(case, failed, 1)))
+        self.once(&case).map_err(|found| self.shown(found, 1))
     }
 
     /// Runs the check.
@@ -219,50 +218,48 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
             let case = self.ranges.draw(&mut rng);
             match self.once(&case) {
                 Ok(done) => report.add(&done),
-                Err(failed) => return Err(self.shown(self.smaller(case, failed, n))),
+                Err(found) => return Err(self.shown(self.smaller(found), n)),
             }
         }
         if report.says_nothing() {
             let case = Case::new(self.ranges.algorithms[0], 1, 1, 1);
             let text = format!("no transaction was judged in {report}");
             let failure = Failure::trimmed(FailureKind::NothingLaunched, text);
-            return Err(Box::new(Found::of(case, (failure, None), 0)));
+            return Err(Box::new(Found::of(case, failure)));
         }
         Ok(report)
     }
 
     /// Makes a case that fails smaller: only a failure of the same kind counts. In the end its input
     /// is left out, if the run makes nothing of it.
-    fn smaller(&self, case: Case, failed: Failed, after: u64) -> Found {
-        let (kind, since) = (failed.0.kind, Instant::now());
+    fn smaller(&self, found: Box<Found>) -> Box<Found> {
+        let (kind, since) = (found.failure.kind, Instant::now());
         let fails = |case: &Case| {
             let in_time = since.elapsed() < SHRINK_TIME_MAX;
-            let failed = in_time.then(|| self.once(case).err()).flatten()?;
-            (failed.0.kind == kind).then_some(failed)
+            let found = in_time.then(|| self.once(case).err()).flatten()?;
+            (found.failure.kind == kind).then_some(found)
         };
         let simpler = |case: &Case| self.ranges.simpler(case);
-        let first = (case, failed);
-        let (case, failed) = smallest(first, TRIES, simpler, |c| &mut c.sim.seed, fails);
-        let without = Case {
-            input: 0,
-            ..case.clone()
-        };
-        match self.once(&without) {
-            Err(same) if same.0 == failed.0 => Found::of(without, same, after),
-            _ => Found::of(case, failed, after),
+        let first = (found.case.clone(), found);
+        let (case, found) = smallest(first, TRIES, simpler, |c| &mut c.sim.seed, fails);
+        match self.once(&Case { input: 0, ..case }) {
+            Err(same) if same.failure == found.failure => same,
+            _ => found,
         }
     }
 
-    fn shown(&self, mut found: Found) -> Box<Found> {
+    /// Says what was found by a case of this number, and writes the page of it.
+    fn shown(&self, mut found: Box<Found>, after: u64) -> Box<Found> {
+        found.after = after;
         let file = std::env::var_os(PAGE).map(PathBuf::from);
         if let Some(file) = file.or_else(|| self.page.clone()) {
             let written = found.write_page(&file).map(|()| file);
             found.page = Some(written.map_err(|error| error.to_string()));
         }
-        Box::new(found)
+        found
     }
 
-    fn once(&self, case: &Case) -> Result<Report, Failed> {
+    fn once(&self, case: &Case) -> Result<Report, Box<Found>> {
         let mut words_per_lane = RECORD_WORDS;
         loop {
             let sim = Sim::new(case.sim.with_mutant(case.defect));
@@ -281,13 +278,17 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
             match state.needed {
                 // The same run, with more room: recording is no scheduling point.
                 Some(needed) => words_per_lane = needed.next_power_of_two(),
-                None => return conclude(state, ended),
+                None => return conclude(case, state, ended),
             }
         }
     }
 }
 
-fn conclude(state: State, ended: Result<Checked, String>) -> Result<Report, Failed> {
+fn conclude(
+    case: &Case,
+    state: State,
+    ended: Result<Checked, String>,
+) -> Result<Report, Box<Found>> {
     let report = Report {
         cases: 1,
         ..state.report
@@ -311,7 +312,10 @@ fn conclude(state: State, ended: Result<Checked, String>) -> Result<Report, Fail
         ),
         (None, Ok(Ok(()))) => return Ok(report),
     };
-    Err((failure, state.judged.map(Box::new)))
+    Err(Box::new(Found {
+        judged: state.judged,
+        ..Found::of(case.clone(), failure)
+    }))
 }
 
 /// What a check did that found nothing.
@@ -395,16 +399,13 @@ pub struct Found {
     pub page: Option<Result<PathBuf, String>>,
 }
 
-/// What a run finds, and the launch in which it was found.
-type Failed = (Failure, Option<Box<Launched>>);
-
 impl Found {
-    fn of(case: Case, (failure, judged): Failed, after: u64) -> Self {
+    const fn of(case: Case, failure: Failure) -> Self {
         Self {
             case,
             failure,
-            judged: judged.map(|judged| *judged),
-            after,
+            judged: None,
+            after: 0,
             page: None,
         }
     }

@@ -8,7 +8,7 @@ use super::machine::{Machine, RunReport};
 use super::space::{BYTES_MAX, Space};
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use std::cell::{Cell, RefCell, UnsafeCell};
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
@@ -42,9 +42,8 @@ pub(crate) trait Attendant {
 }
 
 pub(super) struct Inner {
-    machine: UnsafeCell<Machine>,
-    /// Whether a launch runs; then nothing else may touch the machine.
-    running: Cell<bool>,
+    /// It is borrowed while a launch runs; then nothing else may touch it.
+    machine: RefCell<Machine>,
     launches: Cell<u64>,
     last: RefCell<Option<(RunReport, Result<(), SimError>)>>,
     attendant: RefCell<Option<Rc<dyn Attendant>>>,
@@ -57,13 +56,8 @@ pub(super) type Body<'a> = dyn Fn(&SimLane<'_>) + 'a;
 
 impl Inner {
     fn with<R>(&self, f: impl FnOnce(&mut Machine) -> R) -> R {
-        assert!(
-            !self.running.get(),
-            "the simulator's memory was used by the host during a launch"
-        );
-        // SAFETY: no launch runs, the type is not `Sync`, and no `f` in this
-        // file comes back here.
-        f(unsafe { &mut *self.machine.get() })
+        let machine = self.machine.try_borrow_mut();
+        f(&mut machine.expect("the simulator's memory was used by the host during a launch"))
     }
 }
 
@@ -85,8 +79,7 @@ impl Sim {
     pub fn new(config: SimConfig) -> Self {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         Self(Rc::new(Inner {
-            machine: UnsafeCell::new(Machine::new(config)),
-            running: Cell::new(false),
+            machine: RefCell::new(Machine::new(config)),
             launches: Cell::new(0),
             last: RefCell::default(),
             attendant: RefCell::default(),
@@ -157,7 +150,6 @@ impl Sim {
         };
         let number = self.0.launches.replace(self.0.launches.get() + 1);
         self.0.with(|machine| machine.begin_launch(number, launch));
-        self.0.running.set(true);
         let mut stacks = STACKS.take();
         let stacked = (stacks.len() as u64..lanes).try_for_each(|lane| {
             let stack = DefaultStack::new(STACK_BYTES);
@@ -166,11 +158,10 @@ impl Sim {
         });
         if stacked.is_ok() {
             let stacks = &mut stacks[..lanes as usize];
-            run_fibres(self.0.machine.get(), stacks, probe, kernel);
+            run_fibres(&mut self.0.machine.borrow_mut(), stacks, probe, kernel);
         }
         stacks.truncate(STACKS_KEPT);
         STACKS.set(stacks);
-        self.0.running.set(false);
         stacked?;
         let (run, end) = self.0.with(|machine| {
             let mut run = machine.report.clone();
@@ -186,13 +177,13 @@ impl Sim {
 }
 
 fn run_fibres<'a>(
-    machine: *mut Machine,
+    machine: &mut Machine,
     stacks: &'a mut [DefaultStack],
     probe: HostProbe,
     kernel: &'a Body<'a>,
 ) {
-    // SAFETY: no fibre runs.
-    let (threads, mutant) = unsafe { ((*machine).shape.threads, (*machine).config.mutant) };
+    let (threads, mutant) = (machine.shape.threads, machine.config.mutant);
+    let machine = &raw mut *machine;
     let mut fibres: Vec<Fibre<'a>> = (0..)
         .zip(stacks)
         .map(|(lane, stack)| {

@@ -110,22 +110,15 @@ pub(super) struct Machine {
 
 impl Machine {
     pub(super) fn new(config: SimConfig) -> Self {
-        let none = Launch::new(0, 1);
-        Self::launched(config, Space::default(), Views::default(), 0, &none)
+        Self::launched(config, Space::default(), 0, &Launch::new(0, 1))
     }
 
     pub(super) fn begin_launch(&mut self, number: u64, launch: &Launch) {
-        let (space, views) = (take(&mut self.space), take(&mut self.views));
-        *self = Self::launched(self.config, space, views, number, launch);
+        let space = take(&mut self.space);
+        *self = Self::launched(self.config, space, number, launch);
     }
 
-    fn launched(
-        config: SimConfig,
-        mut space: Space,
-        views: Views,
-        number: u64,
-        launch: &Launch,
-    ) -> Self {
+    fn launched(config: SimConfig, mut space: Space, number: u64, launch: &Launch) -> Self {
         let shape = Shape {
             blocks: launch.blocks,
             threads: launch.threads,
@@ -138,9 +131,7 @@ impl Machine {
         space.begin_launch(shape.blocks, launch.shared_bytes / 4);
         let views = match config.memory {
             MemoryModel::Sequential => Views::default(),
-            MemoryModel::Weak { stale_percent } => {
-                views.begin_launch(lanes, shape.threads, stale_percent)
-            }
+            MemoryModel::Weak { stale_percent } => Views::new(lanes, shape.threads, stale_percent),
         };
         let (op, at) = (Op::Start, 0);
         let start = LaneState {

@@ -102,9 +102,8 @@ struct Lane {
 #[derive(Default)]
 pub(super) struct Views {
     lanes: Vec<Lane>,
-    /// Histories; number 0 is none. Those that are not used yet are of launches before.
+    /// Number 0 is none, and number 1 the first.
     histories: Vec<History>,
-    used: usize,
     threads: u32,
     /// The number of the store that a block's cache has of a word, by the block
     /// and the number of the word's history.
@@ -157,7 +156,7 @@ pub(super) enum Acquire {
 
 impl Views {
     /// All of `lanes` lanes, in blocks of `threads`, see what is stored so far; caches are empty.
-    pub(super) fn begin_launch(self, lanes: u32, threads: u32, stale_percent: u32) -> Self {
+    pub(super) fn new(lanes: u32, threads: u32, stale_percent: u32) -> Self {
         let none = vec![0; lanes as usize].into_boxed_slice();
         let lane = |lane: u32| {
             let mut view = none.clone();
@@ -171,7 +170,6 @@ impl Views {
         };
         Self {
             lanes: (0..lanes).map(lane).collect(),
-            histories: self.histories,
             threads,
             stale_percent,
             ..Self::default()
@@ -214,15 +212,11 @@ impl Views {
                 view: None,
                 readers: Vec::new(),
             };
-            if self.used == self.histories.len() {
-                self.histories.push(History::default());
-            }
-            let history = &mut self.histories[self.used];
-            history.stores.clear();
-            history.stores.push_back(store);
-            (history.dropped, history.sampled) = (0, false);
-            self.used += 1;
-            *space.beside(found) = self.used as u32;
+            self.histories.push(History {
+                stores: VecDeque::from([store]),
+                ..History::default()
+            });
+            *space.beside(found) = self.histories.len() as u32;
         }
         *space.beside(found)
     }
