@@ -383,30 +383,19 @@ impl Writer<'_> {
     }
 
     fn relink(&mut self) -> Vec<Op> {
-        (0..self.rng.within(1, 3))
-            .map(|_| {
-                let node = self.rng.within(1, self.words - 1) as u8;
-                let inserts = self.rng.chance(50);
-                Op::Act(if inserts { Act::Insert } else { Act::Remove }, node)
-            })
-            .collect()
-    }
-
-    fn nodes(&mut self) -> Vec<Op> {
-        let order = shuffled(self.rng, self.words);
-        let words = order.into_iter().take(self.rng.within(1, 3) as usize);
-        let acts = [Act::Toggle, Act::Replace, Act::Update, Act::Visit];
-        words.map(|w| Op::Act(self.rng.pick(&acts), w)).collect()
-    }
-
-    fn turns(&mut self) -> Vec<Op> {
-        let order = shuffled(self.rng, self.words);
-        let words = order.into_iter().take(self.rng.pick(&[1, 1, 1, 2]));
-        let turn = |w| {
-            let puts = self.rng.chance(50);
-            Op::Act(if puts { Act::Put } else { Act::Take }, w)
+        let count = self.rng.within(1, 3);
+        let change = |_| {
+            let node = self.rng.within(1, self.words - 1) as u8;
+            Op::Act(self.rng.pick(&[Act::Insert, Act::Remove]), node)
         };
-        words.map(turn).collect()
+        (0..count).map(change).collect()
+    }
+
+    /// Does one of `acts` to each of some words, at most as many as one of the numbers says.
+    fn act(&mut self, numbers: &[usize], acts: &[Act]) -> Vec<Op> {
+        let order = shuffled(self.rng, self.words);
+        let words = order.into_iter().take(self.rng.pick(numbers));
+        words.map(|w| Op::Act(self.rng.pick(acts), w)).collect()
     }
 
     fn transaction(&mut self, invariant: Invariant) -> Vec<Op> {
@@ -423,8 +412,11 @@ impl Writer<'_> {
             Invariant::Total => self.transfer(),
             Invariant::Exclusive => self.claim(),
             Invariant::Sorted => self.relink(),
-            Invariant::Nodes => self.nodes(),
-            Invariant::Turns => self.turns(),
+            Invariant::Nodes => {
+                let acts = [Act::Toggle, Act::Replace, Act::Update, Act::Visit];
+                self.act(&[1, 2, 3], &acts)
+            }
+            Invariant::Turns => self.act(&[1, 1, 1, 2], &[Act::Put, Act::Take]),
         }
     }
 }

@@ -137,9 +137,10 @@ impl Data {
         let mut sums = program.sums.clone();
         // The last row is filled up with zeros.
         sums.resize(sums.len().next_multiple_of(program.row as usize), 0);
-        let (narrow_sums, wide_sums) = match program.sums_are_wide() {
-            true => (Vec::new(), sums),
-            false => (narrow(&sums), Vec::new()),
+        let (narrow_sums, wide_sums) = if program.sums_are_wide() {
+            (Vec::new(), sums)
+        } else {
+            (narrow(&sums), Vec::new())
         };
         Ok(Self {
             narrow: TxArray::from_slice(sim, layouts.0, &narrow(&program.initial), "narrow words")?,

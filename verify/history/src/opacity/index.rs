@@ -20,10 +20,6 @@
 use super::report::{Finding, InitialUse};
 use crate::history::{History, NumberMap, Outcome, Rest, kind, sum};
 
-/// Entries of a word that are looked through one after the other for a value
-/// before its entries by value are asked.
-const LINEAR_MAX: usize = 32;
-
 /// The commits and, by word, what they wrote; and what words held at first.
 pub(crate) struct Timeline {
     versions: Vec<u64>,
@@ -116,11 +112,7 @@ impl Timeline {
 
     /// Returns the state of memory when the clock reads `clock`.
     pub(crate) fn state_at(&self, clock: u64) -> u32 {
-        match (self.versions.first(), self.versions.last()) {
-            // Without gaps, and that is the rule, a version is a place.
-            (Some(1), Some(&last)) if last == self.versions.len() as u64 => clock.min(last) as u32,
-            _ => self.versions.partition_point(|&version| version <= clock) as u32,
-        }
+        self.versions.partition_point(|&version| version <= clock) as u32
     }
 
     /// Returns the ranks of the commits that wrote a word, and the values that it had after them.
@@ -132,12 +124,8 @@ impl Timeline {
     /// Returns the first entry of a word, from entry `from` on, that wrote `value`.
     pub(crate) fn entry_with(&self, word: u32, value: u64, from: usize) -> Option<usize> {
         let (_, values) = self.entries(word);
-        let near = values.len().min(from + LINEAR_MAX);
-        if let Some(at) = values[from..near].iter().position(|&v| v == value) {
-            return Some(from + at);
-        }
         let index = &self.by_value[self.first[word as usize]..][..values.len()];
-        let place = index.partition_point(|&e| (values[e as usize], e as usize) < (value, near));
+        let place = index.partition_point(|&e| (values[e as usize], e as usize) < (value, from));
         let entry = *index.get(place)? as usize;
         (values[entry] == value).then_some(entry)
     }
