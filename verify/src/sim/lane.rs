@@ -7,8 +7,7 @@
 use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};
 use super::machine::{Act, Machine};
-use super::meet::{BLOCK, CLUSTER};
-use super::rounds::{bits, mask_of};
+use super::rounds::{BLOCK, CLUSTER, bits, mask_of};
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;

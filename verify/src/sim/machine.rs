@@ -17,8 +17,7 @@
 
 use super::config::{MemoryModel, Schedule, SimConfig};
 use super::error::{Op, SimError, SimErrorKind};
-use super::meet::{Barrier, BarrierAt};
-use super::rounds::{Rounds, Shape};
+use super::rounds::{Barrier, BarrierAt, Rounds, Shape};
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views};

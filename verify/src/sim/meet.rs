@@ -10,27 +10,7 @@
 use super::error::{Op, SimErrorKind};
 use super::lane::{Place, SimLane};
 use super::machine::{Act, LaneState, Machine, State};
-use super::rounds::{bits, mask_of};
-
-/// Which of the barriers of a block it is: 0 is that of the whole block, and the others have
-/// numbers for names. One more stands for the barrier of a cluster.
-pub(super) const BLOCK: u32 = 0;
-pub(super) const CLUSTER: u32 = 16;
-
-/// Where a barrier is: the number of the block or cluster, and which of its barriers.
-pub(super) type BarrierAt = (u32, u32);
-
-#[derive(Default)]
-pub(super) struct Barrier {
-    /// The threads that are to come.
-    pub(super) threads: u32,
-    pub(super) arrived: u32,
-    waiting: Vec<u32>,
-    /// What those did that have come, for those that wait.
-    view: Option<Box<[i32]>>,
-    /// A lane of the whole block or cluster that has ended.
-    ended: Option<u32>,
-}
+use super::rounds::{BLOCK, BarrierAt, CLUSTER, bits, mask_of};
 
 impl Machine {
     /// Returns the names of a lane and of where it is.

@@ -68,6 +68,26 @@ impl Shape {
     }
 }
 
+/// Which of the barriers of a block it is: 0 is that of the whole block, and the others have
+/// numbers for names. One more stands for the barrier of a cluster.
+pub(super) const BLOCK: u32 = 0;
+pub(super) const CLUSTER: u32 = 16;
+
+/// Where a barrier is: the number of the block or cluster, and which of its barriers.
+pub(super) type BarrierAt = (u32, u32);
+
+#[derive(Default)]
+pub(super) struct Barrier {
+    /// The threads that are to come.
+    pub(super) threads: u32,
+    pub(super) arrived: u32,
+    pub(super) waiting: Vec<u32>,
+    /// What those did that have come, for those that wait.
+    pub(super) view: Option<Box<[i32]>>,
+    /// A lane of the whole block or cluster that has ended.
+    pub(super) ended: Option<u32>,
+}
+
 /// Sites that a warp remembers.
 const RECENT: usize = 8;
 
