@@ -3,8 +3,7 @@
 //! Exit status: 0 if all is well, 1 if something is in violation or a device
 //! failed, 2 if the command line or a file cannot be used.
 
-use crate::fuzz::Config;
-use crate::values::parse_count;
+use crate::fuzz::{Config, parse_count};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 

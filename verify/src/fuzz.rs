@@ -7,13 +7,12 @@
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
 use crate::rng::draw;
-use crate::values;
 use clap::Args;
 use comfy_table::{CellAlignment, Table, presets};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::ScopedJoinHandle;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
@@ -25,26 +24,26 @@ pub type VariantList = std::vec::Vec<Variant>;
 #[derive(Args, Clone, Debug)]
 pub struct Config {
     /// A variant, several separated by commas, or all
-    #[arg(long = "variant", value_name = "V", value_parser = values::parse_variants, default_value = "all")]
+    #[arg(long = "variant", value_name = "V", value_parser = parse_variants, default_value = "all")]
     pub variants: VariantList,
     /// Stop after so many minutes
-    #[arg(long = "minutes", value_name = "M", value_parser = values::parse_minutes)]
+    #[arg(long = "minutes", value_name = "M", value_parser = parse_minutes)]
     pub time: Option<Duration>,
     /// Stop after so many transactions
-    #[arg(long, value_name = "N", value_parser = values::parse_count)]
+    #[arg(long, value_name = "N", value_parser = parse_count)]
     pub transactions: Option<u64>,
     /// Seed of all programs and simulations
-    #[arg(long, value_name = "S", value_parser = values::parse_count, default_value = "1")]
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value = "1")]
     pub seed: u64,
     /// Give packed versions so many bits, 3 to 31, where each run draws its own: with few of them,
     /// versions wrap around often [default: 31 in one half of the runs, 3 to 8 in the other]
-    #[arg(long, value_name = "N..M", value_parser = values::parse_version_bits)]
+    #[arg(long, value_name = "N..M", value_parser = parse_version_bits)]
     pub version_bits: Option<RangeInclusive<u32>>,
     /// Switch a seeded defect on
-    #[arg(long, value_name = "NAME", value_parser = values::parse_mutant)]
+    #[arg(long, value_name = "NAME", value_parser = parse_mutant)]
     pub mutant: Option<Mutant>,
     /// Worker threads [default: one a core]
-    #[arg(long, value_name = "T", value_parser = values::parse_threads, default_value_t = cores(),
+    #[arg(long, value_name = "T", value_parser = parse_threads, default_value_t = cores(),
           hide_default_value = true)]
     pub threads: usize,
 }
@@ -121,22 +120,25 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let header = "variant schedules transactions attempts operations unfair".split(' ');
         let total = self.total();
-        let mut rows = vec![header.map(String::from).collect()];
+        let header = "variant schedules transactions attempts operations unfair".to_owned();
         let tallies = self.variants.iter().map(|(v, t)| (v.name(), t));
-        rows.extend(tallies.chain([("all", &total)]).map(|(name, t)| {
-            let counts = [
-                t.schedules,
-                t.transactions,
-                t.attempts,
-                t.operations,
-                t.unfair,
-            ];
-            let cells = counts.iter().map(u64::to_string);
-            std::iter::once(name.to_owned()).chain(cells).collect()
-        }));
-        for line in lines(rows, &[1, 2, 3, 4, 5]) {
+        let row = |(name, t): (&str, &Done)| {
+            let Done {
+                schedules,
+                transactions,
+                attempts,
+                operations,
+                unfair,
+                ..
+            } = t;
+            format!("{name} {schedules} {transactions} {attempts} {operations} {unfair}")
+        };
+        let rows = [header]
+            .into_iter()
+            .chain(tallies.chain([("all", &total)]).map(row));
+        let cells = |row: String| row.split(' ').map(String::from).collect();
+        for line in lines(rows.map(cells).collect(), &[1, 2, 3, 4, 5]) {
             writeln!(f, "{line}")?;
         }
         let seconds = self.time.as_secs_f64();
@@ -181,77 +183,54 @@ pub fn random_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
 
 const BATCH: u64 = 64;
 
-struct Shared {
-    next: u64,
-    stop: bool,
+/// What a run has come to so far.
+struct State {
     done: Vec<Done>,
     found: Option<(Case, Failure)>,
+    /// When `progress` was called last.
+    reported: Instant,
 }
 
-fn work(config: &Config, shared: &Mutex<Shared>) {
-    let variants = config.variants.len();
-    let mut of_batch = vec![Done::default(); variants];
-    loop {
-        let mut all = locked(shared);
-        let new = std::mem::replace(&mut of_batch, vec![Done::default(); variants]);
-        all.done
-            .iter_mut()
-            .zip(new)
-            .for_each(|(sum, new)| *sum += new);
-        if all.stop {
-            return;
-        }
-        let batch = all.next..all.next + BATCH;
-        all.next = batch.end;
-        drop(all);
-        for k in batch {
+/// Runs to the end of the configuration or a failure; calls `progress` about every second.
+pub fn fuzz(config: &Config, progress: impl FnMut(Done, Duration) + Send) -> Report {
+    let (start, progress) = (Instant::now(), Mutex::new(progress));
+    let of_variants = || vec![Done::default(); config.variants.len()];
+    let state = Mutex::new(State {
+        done: of_variants(),
+        found: None,
+        reported: start,
+    });
+    let goes_on = |_: &u64| {
+        let all = locked(&state);
+        let enough = |n| sum(&all.done).transactions >= n;
+        all.found.is_none()
+            && !config.transactions.is_some_and(enough)
+            && config.time.is_none_or(|time| start.elapsed() < time)
+    };
+    let batches = (0..).step_by(BATCH as usize).take_while(goes_on);
+    on_threads(config.threads, batches, |first| {
+        let mut done = of_variants();
+        for k in first..first + BATCH {
             let case = case(config, k);
             match run(&case) {
-                Ok(done) => of_batch[(k % variants as u64) as usize] += done,
+                Ok(one) => done[(k % config.variants.len() as u64) as usize] += one,
                 Err(failure) => {
-                    let mut all = locked(shared);
-                    all.stop = true;
-                    all.found.get_or_insert((case, failure));
+                    locked(&state).found.get_or_insert((case, failure));
                     return;
                 }
             }
         }
-    }
-}
-
-fn locked<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Runs to the end of the configuration or a failure; calls `progress` about every second.
-pub fn fuzz(config: &Config, mut progress: impl FnMut(Done, Duration)) -> Report {
-    let start = Instant::now();
-    let shared = Mutex::new(Shared {
-        next: 0,
-        stop: false,
-        done: vec![Done::default(); config.variants.len()],
-        found: None,
-    });
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..config.threads)
-            .map(|_| scope.spawn(|| work(config, &shared)))
-            .collect();
-        let mut reported = start;
-        while !workers.iter().all(ScopedJoinHandle::is_finished) {
-            std::thread::sleep(Duration::from_millis(5));
-            let mut all = locked(&shared);
-            let total = sum(&all.done);
-            all.stop |= config.transactions.is_some_and(|n| total.transactions >= n)
-                || config.time.is_some_and(|time| start.elapsed() >= time);
-            drop(all);
-            if reported.elapsed() >= Duration::from_secs(1) {
-                reported = Instant::now();
-                progress(total, start.elapsed());
-            }
+        let mut all = locked(&state);
+        for (sum, done) in all.done.iter_mut().zip(done) {
+            *sum += done;
+        }
+        if all.reported.elapsed() >= Duration::from_secs(1) {
+            all.reported = Instant::now();
+            locked(&progress)(sum(&all.done), start.elapsed());
         }
     });
     let time = start.elapsed();
-    let Shared { done, found, .. } = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let State { done, found, .. } = state.into_inner().unwrap_or_else(PoisonError::into_inner);
     let found = found.map(|(first, failure)| {
         let (case, failure) = shrink(&first, failure);
         Found {
@@ -269,22 +248,33 @@ pub fn fuzz(config: &Config, mut progress: impl FnMut(Done, Duration)) -> Report
     }
 }
 
+fn locked<T: ?Sized>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Does something with each item, on so many threads, which take items in turn.
+fn on_threads<T>(threads: usize, items: impl Iterator<Item = T> + Send, run: impl Fn(T) + Sync) {
+    let items = Mutex::new(items);
+    let next = || locked(&items).next();
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| std::iter::from_fn(next).for_each(&run));
+        }
+    });
+}
+
 /// Does something with each item, on all cores; returns the results in the order of the items.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let rest = Mutex::new(items.iter().enumerate());
-    let work = || -> Vec<(usize, R)> {
-        let mine = std::iter::from_fn(|| locked(&rest).next());
-        mine.map(|(i, item)| (i, run(item))).collect()
-    };
-    let mut all: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..cores()).map(|_| scope.spawn(work)).collect();
-        let joined = workers.into_iter().map(ScopedJoinHandle::join);
-        joined
-            .flat_map(|done| done.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-            .collect()
+    let results = Mutex::new(BTreeMap::new());
+    on_threads(cores(), items.iter().enumerate(), |(i, item)| {
+        let result = run(item);
+        locked(&results).insert(i, result);
     });
-    all.sort_by_key(|(i, _)| *i);
-    all.into_iter().map(|(_, result)| result).collect()
+    let results = results.into_inner();
+    results
+        .unwrap_or_else(PoisonError::into_inner)
+        .into_values()
+        .collect()
 }
 
 /// Returns rows as lines, columns two spaces apart, those of `numbers` aligned to the right.
@@ -298,4 +288,102 @@ pub(crate) fn lines(rows: Vec<Vec<String>>, numbers: &[usize]) -> Vec<String> {
         }
     }
     table.lines().map(|line| line.trim_end().into()).collect()
+}
+
+/// Digits, with underscores, then optionally K, M or G (powers of 1024); or
+/// `0x` and hexadecimal digits; or `2^n`.
+pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
+    let parse = || {
+        if let Some(hex) = text.strip_prefix("0x") {
+            return u64::from_str_radix(hex, 16).ok();
+        }
+        if let Some(exponent) = text.strip_prefix("2^") {
+            return 1u64.checked_shl(exponent.parse().ok()?);
+        }
+        let (digits, shift) = match text.strip_suffix(|c: char| c.is_ascii_alphabetic()) {
+            Some(digits) => (digits, 10 * (1 + "kmg".find(text.to_lowercase().pop()?)?)),
+            None => (text, 0),
+        };
+        let number: u64 = digits.replace('_', "").parse().ok()?;
+        number.checked_mul(1 << shift)
+    };
+    parse().ok_or_else(|| format!("{text:?} is no count: write 100_000, 100K, 10M, 2^20 or 0x2a"))
+}
+
+pub(crate) fn parse_threads(text: &str) -> Result<usize, String> {
+    match parse_count(text)? {
+        n @ 1..=1024 => Ok(n as usize),
+        n if n > u64::from(u32::MAX) => Err(format!("{text:?} is too large: at most {}", u32::MAX)),
+        _ => Err(format!("{text:?} threads: give 1 to 1024")),
+    }
+}
+
+/// `5`, or `3..8` for 3 to 8.
+pub(crate) fn parse_version_bits(text: &str) -> Result<RangeInclusive<u32>, String> {
+    let (from, to) = text.split_once("..").unwrap_or((text, text));
+    match (from.parse(), to.parse()) {
+        (Ok(from), Ok(to)) if 3 <= from && from <= to && to <= 31 => Ok(from..=to),
+        _ => Err(format!(
+            "{text:?} are no bits of a version: give 5 or 3..8, from 3 to 31"
+        )),
+    }
+}
+
+pub(crate) fn parse_minutes(text: &str) -> Result<Duration, String> {
+    text.parse()
+        .ok()
+        .filter(|&minutes: &f64| minutes > 0.0)
+        .and_then(|minutes| Duration::try_from_secs_f64(60.0 * minutes).ok())
+        .ok_or_else(|| format!("{text:?} is no time: give minutes above 0, such as 2.5"))
+}
+
+/// Reads `all`, or names of variants separated by commas.
+pub(crate) fn parse_variants(text: &str) -> Result<Vec<Variant>, String> {
+    if text == "all" {
+        return Ok(Variant::ALL.to_vec());
+    }
+    let known = || Variant::ALL.iter().map(|v| v.name()).collect::<Vec<_>>();
+    let of = |name: &str| {
+        Variant::from_name(name.trim()).ok_or_else(|| {
+            let known = known().join(", ");
+            format!("unknown variant {name:?}: known are {known}; `all` takes every one")
+        })
+    };
+    text.split(',').map(of).collect()
+}
+
+pub(crate) fn parse_mutant(text: &str) -> Result<Mutant, String> {
+    Mutant::from_name(text)
+        .ok_or_else(|| format!("unknown mutant {text:?}: `verify mutants --list` names them"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_are_all_or_named() {
+        let all = parse_variants("all").unwrap();
+        assert_eq!(all, Variant::ALL);
+        let two = parse_variants("vbv, cgl").unwrap();
+        assert_eq!(two, [Variant::Vbv, Variant::Cgl]);
+        let error = parse_variants("vbw").unwrap_err();
+        assert!(error.contains("\"vbw\": known are cgl, "), "{error}");
+    }
+
+    #[test]
+    fn counts_are_read_in_every_documented_form() {
+        for (text, n) in [
+            ("100_000", 100_000),
+            ("1K", 1024),
+            ("3m", 3 << 20),
+            ("2^20", 1 << 20),
+            ("0x2a", 42),
+        ] {
+            assert_eq!(parse_count(text), Ok(n));
+        }
+        for text in ["", "K", "-1", "1.5M", "2^64", "x", "18446744073709551615K"] {
+            assert!(parse_count(text).is_err(), "{text}");
+        }
+    }
 }

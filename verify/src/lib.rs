@@ -86,9 +86,6 @@ pub mod program;
 pub mod recording;
 pub mod rng;
 pub mod sim;
-mod smaller;
-#[cfg(feature = "cli")]
-mod values;
 
 pub use check::Check;
 pub use stm_history::{error, history, named, opacity, page};

@@ -7,9 +7,14 @@
 //!
 //! First stands the algorithm, with the seeded defect after a `!`; then blocks and threads of a
 //! launch; then the words of the kind of case, most of them `KEY=VALUE`, in any order. Programs
-//! have a body, their transactions. The simulation is last ([`SimConfig`](crate::sim::SimConfig)).
+//! have a body, their transactions. The simulation is last ([`SimConfig`]).
+//!
+//! And the search for smaller cases that fail as well. A smaller case runs another schedule under the
+//! same seed, so each candidate is tried with a number of seeds; the first that fails becomes the new
+//! case.
 
-use crate::sim::SimConfig;
+use crate::rng::Rng;
+use crate::sim::{ConfigError, SimConfig};
 use std::fmt;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
@@ -35,7 +40,7 @@ pub(crate) fn bad(part: &str, expected: &str) -> Error {
 
 pub(crate) fn simulation(text: &str) -> Result<SimConfig, Error> {
     let sim = text.trim().parse();
-    sim.map_err(|error: crate::sim::ConfigError| Error::Usage(error.to_string()))
+    sim.map_err(|error: ConfigError| Error::Usage(error.to_string()))
 }
 
 /// Reads what a line says before its first ` : `: the head, and the words behind it.
@@ -62,4 +67,30 @@ pub(crate) fn head(text: &str) -> Result<(Head, impl Iterator<Item = &str>), Err
     let expected = "BxT, blocks and threads, as in `2x3`";
     let (blocks, threads) = sizes.ok_or_else(|| bad(shape, expected))?;
     Ok(((algorithm, defect, blocks, threads), words))
+}
+
+/// Returns the smallest case found, and how it fails, from one that does. `candidates` are smaller
+/// cases than one, the boldest cuts first; `seed` is where a case has that of its simulation; and
+/// `fails` runs a case, unless it has been asked too often.
+pub(crate) fn smallest<C: Clone, F>(
+    mut best: (C, F),
+    tries: u64,
+    candidates: impl Fn(&C) -> Vec<C>,
+    seed: impl Fn(&mut C) -> &mut u64,
+    mut fails: impl FnMut(&C) -> Option<F>,
+) -> (C, F) {
+    let mut tried = |mut case: C| {
+        let mut rng = Rng::of_stream(*seed(&mut case), 3);
+        (0..tries).find_map(|k| {
+            if k != 0 {
+                *seed(&mut case) = rng.bits();
+            }
+            let failure = fails(&case)?;
+            Some((case.clone(), failure))
+        })
+    };
+    while let Some(smaller) = candidates(&best.0).into_iter().find_map(&mut tried) {
+        best = smaller;
+    }
+    best
 }

@@ -95,30 +95,28 @@ impl Row {
     }
 
     pub fn json(&self) -> Value {
-        let of = |killed: Option<&Kill>| {
+        let of = |killed: &Option<Kill>| {
+            let killed = killed.as_ref();
             json!({
                 "finding": killed.map(|k| k.failure.kind.name()),
                 "schedules": killed.map(|k| k.schedules),
                 "replay": killed.map(|k| k.case.to_string()),
             })
         };
-        let killed = of(self.killed.as_ref());
-        json!({
-            "mutant": self.mutant.name(),
-            "variant": target(self.mutant).0.name(),
-            "killed_by": self.killed.as_ref().map(|k| &k.source),
-            "finding": killed["finding"],
-            "schedules": killed["schedules"],
-            "replay": killed["replay"],
-            "random": self.random.as_ref().map(|(budget, killed)| {
-                let mut killed = of(killed.as_ref());
-                killed["budget"] = (*budget).into();
-                killed
-            }),
-            "unmutated_schedules": self.unmutated,
-            "unmutated_failure": self.unmutated_failure.as_ref().map(|(_, f)| f.to_string()),
-            "unmutated_replay": self.unmutated_failure.as_ref().map(|(c, _)| c.to_string()),
-        })
+        let mut row = of(&self.killed);
+        row["mutant"] = self.mutant.name().into();
+        row["variant"] = target(self.mutant).0.name().into();
+        row["killed_by"] = json!(self.killed.as_ref().map(|k| &k.source));
+        row["random"] = json!(self.random.as_ref().map(|(budget, killed)| {
+            let mut killed = of(killed);
+            killed["budget"] = (*budget).into();
+            killed
+        }));
+        let failed = self.unmutated_failure.as_ref();
+        row["unmutated_schedules"] = self.unmutated.into();
+        row["unmutated_failure"] = json!(failed.map(|(_, failure)| failure.to_string()));
+        row["unmutated_replay"] = json!(failed.map(|(case, _)| case.to_string()));
+        row
     }
 }
 
@@ -172,44 +170,36 @@ pub fn gate(budget: u64, random: u64, report: impl Fn(&Row) + Sync) -> Vec<Row> 
 }
 
 pub fn table(rows: &[Row]) -> String {
-    let header = [
-        "mutant",
-        "variant",
-        "killed by",
-        "finding",
-        "schedules",
-        "unmutated",
-        "random",
-    ];
+    let header = "mutant,variant,killed by,finding,schedules,unmutated,random";
     let random = rows.iter().any(|row| row.random.is_some());
-    let columns = header.len() - usize::from(!random);
-    let mut cells = vec![header.map(String::from)[..columns].to_vec()];
+    let columns = if random { 7 } else { 6 };
+    let mut cells: Vec<Vec<String>> =
+        vec![header.split(',').map(String::from).take(columns).collect()];
     for row in rows {
-        let schedules = |kill: &Kill| kill.schedules.to_string();
-        let killed_by = |kill: &Kill| {
-            kill.source
-                .as_str()
-                .unwrap_or("a random program")
-                .to_owned()
+        let [source, finding, schedules] = match &row.killed {
+            None => ["SURVIVED", "-", "-"].map(String::from),
+            Some(Kill {
+                source,
+                failure,
+                schedules,
+                ..
+            }) => [
+                source.as_str().unwrap_or("a random program").to_owned(),
+                failure.kind.name().to_owned(),
+                schedules.to_string(),
+            ],
         };
-        let killed = row.killed.as_ref();
         let unmutated = match &row.unmutated_failure {
             None => format!("{} passed", row.unmutated),
             Some((_, failure)) => format!("FAILED: {}", failure.kind.name()),
         };
-        let mut line = vec![
-            row.mutant.name().to_string(),
-            target(row.mutant).0.name().to_string(),
-            killed.map_or("SURVIVED".into(), killed_by),
-            killed.map_or("-", |kill| kill.failure.kind.name()).into(),
-            killed.map_or("-".into(), schedules),
-            unmutated,
-        ];
-        line.extend(row.random.as_ref().map(|(budget, kill)| {
-            let kill = kill.as_ref();
-            kill.map_or_else(|| format!("> {budget}"), schedules)
-        }));
-        cells.push(line);
+        let [mutant, variant] = [row.mutant.name(), target(row.mutant).0.name()].map(String::from);
+        let random = row.random.as_ref().map(|(budget, kill)| match kill {
+            None => format!("> {budget}"),
+            Some(kill) => kill.schedules.to_string(),
+        });
+        let row = [mutant, variant, source, finding, schedules, unmutated];
+        cells.push(row.into_iter().chain(random).collect());
     }
     lines(cells, &[4, 6][..columns - 5]).join("\n") + "\n"
 }

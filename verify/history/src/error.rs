@@ -7,34 +7,30 @@
 use std::path::{Path, PathBuf};
 
 /// Why a history could not be recorded, read or judged.
+///
+/// `offset` is in bytes from the start of the file, `word` the index of a 64-bit word in the lane's
+/// buffer, and `needed` the words that hold all of the lane's records.
+#[allow(missing_docs)] // of the other fields, which the texts name
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The operating system refused.
     #[error("{}: {source}", path.display())]
     Io {
-        /// The file.
         path: PathBuf,
-        /// What the system said.
         source: std::io::Error,
     },
     /// A file that is no history, or a damaged one.
     #[error("{}: offset {offset}: expected {expected}, found {found}", path.display())]
     Malformed {
-        /// The file.
         path: PathBuf,
-        /// Where, in bytes from the start of the file.
         offset: u64,
-        /// What the format has there.
         expected: String,
-        /// What stood there.
         found: String,
     },
     /// Records that no run of a transactional memory can produce, whatever its transactions saw.
     #[error("{}impossible history: {what}", place(file.as_deref()))]
     Impossible {
-        /// The file, if it came from one.
         file: Option<PathBuf>,
-        /// What is impossible.
         what: Box<ImpossibleHistory>,
     },
     /// A lane's recording buffer was too small; the records past its end are lost.
@@ -42,33 +38,21 @@ pub enum Error {
         "lane {lane}: its history buffer is full: it needs {needed} words and has {words_per_lane}"
     )]
     BufferFull {
-        /// The lane.
         lane: u32,
-        /// Words that hold all of the lane's records.
         needed: u64,
-        /// Words that each lane was given.
         words_per_lane: u64,
     },
     /// A recording buffer holds something that no probe writes.
     #[error("lane {lane}, word {word} of its history buffer: expected {expected}, found {found}")]
     Record {
-        /// The lane.
         lane: u32,
-        /// Index of the 64-bit word in the lane's buffer.
         word: u64,
-        /// What the layout has there.
         expected: String,
-        /// What stood there.
         found: String,
     },
     /// More of something than the checker's indices can number.
     #[error("the history has more than {limit} {what}")]
-    TooLarge {
-        /// What there is too much of.
-        what: &'static str,
-        /// The most that is supported.
-        limit: u64,
-    },
+    TooLarge { what: &'static str, limit: u64 },
     /// A word of the command line or of a replay line that cannot be used, explained.
     #[error("{0}")]
     Usage(String),

@@ -19,33 +19,38 @@
 //! `STM_CASES`, with a number, and `STM_PAGE`, with a file, change what [`Check::run`] does.
 
 mod case;
-mod found;
 mod run;
 
 pub use crate::failure::{Failure, FailureKind};
 pub use case::Case;
-pub use found::{Found, Launched, REPLAY, Report};
 pub use run::Run;
 
+use crate::line::smallest;
 use crate::rng::Rng;
-use crate::sim::{Sim, with_sim};
-use crate::smaller::smallest;
+use crate::sim::Sim;
 use case::Ranges;
-use found::{Failed, test_name};
 use run::{Broken, Recorder, State};
+use std::cell::RefCell;
+use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
 use stm_core::host::Capacity;
 use stm_core::internal::observe::Mutant;
 use stm_history::error::Error;
+use stm_history::history::History;
+use stm_history::named::Names;
+use stm_history::opacity::report::Verdict;
+use stm_history::page::Page;
 
 /// What the closure of a check returns; `?` takes any error.
 pub type Checked = Result<(), Box<dyn std::error::Error>>;
 
+/// The variable with the line of the one case to run.
+pub const REPLAY: &str = "STM_REPLAY";
 /// The variable with the number of cases.
 pub const CASES: &str = "STM_CASES";
 /// The variable with the file that shows a failure as a page.
@@ -194,8 +199,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
     pub fn replay(&self, line: &str) -> Result<Report, Box<Found>> {
         let parsed = line.parse();
         let case: Case = parsed.unwrap_or_else(|error: Error| panic!("{error}"));
-        let result = self.once(&case);
-        result.map_err(|failed| self.shown(Found::of(case, failed, 1)))
+        self.once(&case).map_err(|found| self.shown(found, 1))
     }
 
     /// Runs the check.
@@ -214,78 +218,77 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
             let case = self.ranges.draw(&mut rng);
             match self.once(&case) {
                 Ok(done) => report.add(&done),
-                Err(failed) => return Err(self.shown(self.smaller(case, failed, n))),
+                Err(found) => return Err(self.shown(self.smaller(found), n)),
             }
         }
         if report.says_nothing() {
             let case = Case::new(self.ranges.algorithms[0], 1, 1, 1);
             let text = format!("no transaction was judged in {report}");
             let failure = Failure::trimmed(FailureKind::NothingLaunched, text);
-            return Err(Box::new(Found::of(case, (failure, None), 0)));
+            return Err(Box::new(Found::of(case, failure)));
         }
         Ok(report)
     }
 
     /// Makes a case that fails smaller: only a failure of the same kind counts. In the end its input
     /// is left out, if the run makes nothing of it.
-    fn smaller(&self, case: Case, failed: Failed, after: u64) -> Found {
-        let (kind, since) = (failed.0.kind, Instant::now());
+    fn smaller(&self, found: Box<Found>) -> Box<Found> {
+        let (kind, since) = (found.failure.kind, Instant::now());
         let fails = |case: &Case| {
             let in_time = since.elapsed() < SHRINK_TIME_MAX;
-            let failed = in_time.then(|| self.once(case).err()).flatten()?;
-            (failed.0.kind == kind).then_some(failed)
+            let found = in_time.then(|| self.once(case).err()).flatten()?;
+            (found.failure.kind == kind).then_some(found)
         };
         let simpler = |case: &Case| self.ranges.simpler(case);
-        let first = (case, failed);
-        let (case, failed) = smallest(first, TRIES, simpler, |c| &mut c.sim.seed, fails);
-        let without = Case {
-            input: 0,
-            ..case.clone()
-        };
-        match self.once(&without) {
-            Err(same) if same.0 == failed.0 => Found::of(without, same, after),
-            _ => Found::of(case, failed, after),
+        let first = (found.case.clone(), found);
+        let (case, found) = smallest(first, TRIES, simpler, |c| &mut c.sim.seed, fails);
+        match self.once(&Case { input: 0, ..case }) {
+            Err(same) if same.failure == found.failure => same,
+            _ => found,
         }
     }
 
-    fn shown(&self, mut found: Found) -> Box<Found> {
+    /// Says what was found by a case of this number, and writes the page of it.
+    fn shown(&self, mut found: Box<Found>, after: u64) -> Box<Found> {
+        found.after = after;
         let file = std::env::var_os(PAGE).map(PathBuf::from);
         if let Some(file) = file.or_else(|| self.page.clone()) {
             let written = found.write_page(&file).map(|()| file);
             found.page = Some(written.map_err(|error| error.to_string()));
         }
-        Box::new(found)
+        found
     }
 
-    fn once(&self, case: &Case) -> Result<Report, Failed> {
-        let mut words = RECORD_WORDS;
+    fn once(&self, case: &Case) -> Result<Report, Box<Found>> {
+        let mut words_per_lane = RECORD_WORDS;
         loop {
-            let (state, ended) = self.attempt(case, words);
-            // The same run, with more room: recording is no scheduling point.
+            let sim = Sim::new(case.sim.with_mutant(case.defect));
+            let recorder = Rc::new(Recorder {
+                case: case.clone(),
+                name: test_name().unwrap_or_default(),
+                words_per_lane,
+                state: RefCell::default(),
+            });
+            sim.attended_by(Some(recorder.clone()));
+            let mut run = Run::new(case, self.capacity, Rc::clone(&recorder));
+            let ended = run::catch(|| (self.body)(&sim, &mut run));
+            sim.attended_by(None);
+            // The buffers are freed with the state.
+            let state = recorder.state.take();
             match state.needed {
-                Some(needed) => words = needed.next_power_of_two(),
-                None => return conclude(state, ended),
+                // The same run, with more room: recording is no scheduling point.
+                Some(needed) => words_per_lane = needed.next_power_of_two(),
+                None => return conclude(case, state, ended),
             }
         }
     }
-
-    fn attempt(&self, case: &Case, words: u64) -> (State, Result<Checked, String>) {
-        let config = case.sim.with_mutant(case.defect);
-        let name = test_name().unwrap_or_default();
-        with_sim(config, |sim| {
-            let recorder = Rc::new(Recorder::new(case, name, words));
-            sim.attended_by(Some(recorder.clone()));
-            let ended = run::catch(|| {
-                let mut run = Run::new(case, self.capacity, Rc::clone(&recorder));
-                (self.body)(sim, &mut run)
-            });
-            sim.attended_by(None);
-            (recorder.finish(), ended)
-        })
-    }
 }
 
-fn conclude(state: State, ended: Result<Checked, String>) -> Result<Report, Failed> {
+fn conclude(
+    case: &Case,
+    state: State,
+    ended: Result<Checked, String>,
+) -> Result<Report, Box<Found>> {
     let report = Report {
         cases: 1,
         ..state.report
@@ -309,5 +312,140 @@ fn conclude(state: State, ended: Result<Checked, String>) -> Result<Report, Fail
         ),
         (None, Ok(Ok(()))) => return Ok(report),
     };
-    Err((failure, state.judged.map(Box::new)))
+    Err(Box::new(Found {
+        judged: state.judged,
+        ..Found::of(case.clone(), failure)
+    }))
+}
+
+/// What a check did that found nothing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Cases run.
+    pub cases: u64,
+    /// Launches.
+    pub launches: u64,
+    /// Attempts recorded and judged.
+    pub attempts: u64,
+    /// Transactions that committed.
+    pub transactions: u64,
+    /// Operations that the simulator scheduled.
+    pub operations: u64,
+    /// Cases given up, as their schedule, which is not fair, starved a lane.
+    pub unfair: u64,
+}
+
+impl Report {
+    fn add(&mut self, other: &Self) {
+        self.cases += other.cases;
+        self.launches += other.launches;
+        self.attempts += other.attempts;
+        self.transactions += other.transactions;
+        self.operations += other.operations;
+        self.unfair += other.unfair;
+    }
+
+    const fn says_nothing(&self) -> bool {
+        self.cases > 0 && (self.attempts == 0 || self.unfair == self.cases)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{} cases with {} launches, {} attempts judged, {} transactions committed, {} \
+             operations; {} cases given up, as their schedule starved a lane",
+            self.cases,
+            self.launches,
+            self.attempts,
+            self.transactions,
+            self.operations,
+            self.unfair
+        )
+    }
+}
+
+/// Returns the test that runs on this thread, which has its name unless there is but one.
+fn test_name() -> Option<String> {
+    let thread = std::thread::current();
+    let name = thread.name().filter(|&name| name != "main")?;
+    Some(name.to_owned())
+}
+
+/// A launch that was recorded and judged.
+#[derive(Clone, Debug)]
+pub struct Launched {
+    /// The history.
+    pub history: History,
+    /// The verdict, unless the history is impossible.
+    pub verdict: Option<Verdict>,
+    /// The names of its words.
+    pub names: Names,
+}
+
+/// A case that fails.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The case; its text replays it.
+    pub case: Case,
+    /// What it finds.
+    pub failure: Failure,
+    /// The launch in which it was found, or the last one; none if that was cut short.
+    pub judged: Option<Launched>,
+    /// The number of the case that failed first, from 1; 0 if all of them together are wrong.
+    pub after: u64,
+    /// The page that shows it, if one was asked for, or why there is none.
+    pub page: Option<Result<PathBuf, String>>,
+}
+
+impl Found {
+    const fn of(case: Case, failure: Failure) -> Self {
+        Self {
+            case,
+            failure,
+            judged: None,
+            after: 0,
+            page: None,
+        }
+    }
+
+    /// Returns the line that replays the case by the test that found it.
+    pub fn replay(&self) -> String {
+        let test = test_name().map_or_else(String::new, |name| format!(" {name} -- --exact"));
+        format!("{REPLAY}='{}' cargo test{test}", self.case)
+    }
+
+    /// Writes a page that shows the history and what is wrong with it.
+    ///
+    /// # Errors
+    /// [`Error::Io`], and [`Error::Usage`] if nothing was recorded.
+    pub fn write_page(&self, file: &Path) -> Result<(), Error> {
+        let Some(judged) = &self.judged else {
+            let why = "a launch that is cut short leaves no whole history";
+            return Err(Error::Usage(why.into()));
+        };
+        Page {
+            finding: Some(self.failure.to_string()),
+            replay: Some(self.replay()),
+            ..Page::of(&judged.history, &judged.names, judged.verdict.as_ref())
+        }
+        .write(file)
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.failure)?;
+        match &self.page {
+            Some(Ok(file)) => write!(f, "\npage: {}", file.display())?,
+            Some(Err(error)) => write!(f, "\nno page: {error}")?,
+            None => {}
+        }
+        if self.after != 0 {
+            let (case, replay) = (self.after, self.replay());
+            write!(f, "\nfound by case {case}; replay: {replay}")?;
+        }
+        Ok(())
+    }
 }

@@ -3,7 +3,7 @@
 //! by nobody.
 
 use super::case::Case;
-use super::found::{Launched, Report};
+use super::{Launched, Report};
 use crate::failure::{Failure, FailureKind};
 use crate::rng::Rng;
 use crate::sim::{Attendant, Schedule, Sim, SimError, SimErrorKind};
@@ -19,7 +19,7 @@ use stm_history::error::Error;
 use stm_history::history::left::Left;
 use stm_history::history::records::Records;
 use stm_history::history::{Header, InitialMemory, Rest};
-use stm_history::named::{Explained, Named, NamedArray, NamedWord, Names};
+use stm_history::named::{Explained, Named, NamedWord, Names};
 use stm_history::opacity;
 
 /// One run of a check: what the case says about the launch, and the closure about the result.
@@ -115,7 +115,8 @@ impl Run {
     /// and compares them after it with what the commits have left. Words of arrays without a name
     /// are judged too; what they held at first is inferred from what transactions read.
     pub fn name(&self, array: &impl Named) -> Result<(), host::Error> {
-        self.recorder.name(array.describe()?);
+        let array = array.describe()?;
+        self.recorder.state.borrow_mut().names.add(array);
         Ok(())
     }
 
@@ -148,32 +149,10 @@ pub(super) struct State {
 
 #[derive(Debug)]
 pub(super) struct Recorder {
-    case: Case,
-    name: String,
-    words_per_lane: u64,
-    state: RefCell<State>,
-}
-
-impl Recorder {
-    pub(super) fn new(case: &Case, name: String, words_per_lane: u64) -> Self {
-        Self {
-            case: case.clone(),
-            name,
-            words_per_lane,
-            state: RefCell::default(),
-        }
-    }
-
-    pub(super) fn name(&self, array: NamedArray) {
-        self.state.borrow_mut().names.add(array);
-    }
-
-    /// Ends the recording, and returns what happened. The buffers are freed.
-    pub(super) fn finish(&self) -> State {
-        let mut state = self.state.take();
-        state.records = None;
-        state
-    }
+    pub(super) case: Case,
+    pub(super) name: String,
+    pub(super) words_per_lane: u64,
+    pub(super) state: RefCell<State>,
 }
 
 impl Attendant for Recorder {

@@ -31,7 +31,6 @@ const WORDS: [&str; 5] = ["lockstep", "team", "block", "warp", "circle"];
 #[derive(Clone, Debug, Default)]
 pub struct Directed {
     pub name: &'static str,
-    pub about: String,
     lanes: Vec<Vec<Vec<Op>>>,
     /// What does not follow from the seed.
     program: Program,
@@ -66,10 +65,9 @@ impl Directed {
                 unreachable!("{name}: {error}");
             }
         }
-        let (lanes, about): (Vec<_>, Vec<_>) = rest.lines().partition(|l| l.starts_with("- "));
-        let about: Vec<&str> = about.iter().map(|line| line.trim()).collect();
-        directed.about = about.join(" ");
-        let lanes = lanes.iter().map(|lane| transactions(name, &lane[2..]));
+        // The other lines say what it shows.
+        let lanes = rest.lines().filter_map(|line| line.strip_prefix("- "));
+        let lanes = lanes.map(|lane| transactions(name, lane));
         directed.lanes = lanes.collect();
         directed
     }

@@ -4,19 +4,19 @@
 //! names its writer. *Toggling*: words are 0 or 1, two or three of them on one or two stripes, in at
 //! most four transactions: what needs a word to change and change back shows only there. A part of the
 //! unique ones has long transactions over many words, which leave the sets on the stack. Silent
-//! programs (`silent.rs`) keep an invariant.
+//! programs keep an invariant: they have transactions that keep it, whatever order they commit in, and
+//! others that only look.
 //!
 //! A part of the programs of both kinds is run by teams, has sums or has alternatives, and a part of
 //! the recorded ones has static updates.
 
-use super::case::{Case, Invariant, Loop, Op, Program, Value, Widths, update};
+use super::case::{Act, Case, Invariant, Loop, Op, Program, Value, Widths, update};
 use super::check::{begins_with_read, room};
 use crate::rng::Rng;
 use crate::sim::SimConfig;
+use clap::ValueEnum;
 use stm_core::algorithm::Variant;
 use stm_core::internal::observe::Mutant;
-
-mod silent;
 
 /// Operations after which a run in which no lane ended, or memory did not
 /// change, is a livelock: a hundred times what most programs need. A schedule
@@ -55,7 +55,7 @@ pub fn case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
 
 /// Returns the case of a seed whose program is silent.
 pub fn silent_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case {
-    drawn(variant, mutant, &mut Rng::of_stream(seed, 6), silent::fill)
+    drawn(variant, mutant, &mut Rng::of_stream(seed, 6), silent)
 }
 
 /// Draws a case, of which `fill` draws words and transactions.
@@ -277,4 +277,192 @@ fn with_alternatives(rng: &mut Rng, program: &mut Program) {
         let room = room(ops, words);
         program.sets = (program.sets.0.max(room), program.sets.1.max(room));
     }
+}
+
+fn shuffled(rng: &mut Rng, n: u32) -> Vec<u8> {
+    let mut order: Vec<u8> = (0..n as u8).collect();
+    for i in (1..n).rev() {
+        order.swap(i as usize, rng.below(i + 1) as usize);
+    }
+    order
+}
+
+/// Returns reads of some words, in batches of up to three.
+fn reads(rng: &mut Rng, words: &[u8], read: fn(Vec<u8>) -> Op) -> Vec<Op> {
+    let mut ops = Vec::new();
+    let mut rest = words;
+    while !rest.is_empty() {
+        let (batch, others) = rest.split_at(rng.pick(&[1, 1, 2, 3]).min(rest.len()));
+        ops.push(read(batch.to_vec()));
+        rest = others;
+    }
+    ops
+}
+
+struct Writer<'a> {
+    rng: &'a mut Rng,
+    words: u32,
+    sums: u32,
+    written: u64,
+}
+
+impl Writer<'_> {
+    /// A transaction that only reads, all words or some, some of them twice.
+    fn audit(&mut self) -> Vec<Op> {
+        let mut order = shuffled(self.rng, self.words);
+        if self.rng.chance(30) {
+            order.push(order[0]);
+        }
+        reads(self.rng, &order, Op::Read)
+    }
+
+    fn audit_sums(&mut self) -> Vec<Op> {
+        let order = if self.rng.chance(50) {
+            (0..self.sums as u8).collect()
+        } else {
+            shuffled(self.rng, self.sums)
+        };
+        reads(self.rng, &order, Op::ReadSums)
+    }
+
+    /// Writes the same to all words, or adds the same to all sums.
+    fn equal(&mut self) -> Vec<Op> {
+        self.written += 1;
+        let mut ops = Vec::new();
+        if self.sums != 0 && self.rng.chance(60) {
+            let value = Value::Const(self.written);
+            let order = shuffled(self.rng, self.sums).into_iter();
+            ops.extend(order.map(|sum| Op::Add(sum, value)));
+            if self.rng.chance(60) {
+                return ops;
+            }
+        }
+        let order = shuffled(self.rng, self.words);
+        let mut value = Value::Const(self.written);
+        if self.rng.chance(40) {
+            ops.push(Op::Read(vec![order[0]]));
+            value = Value::LastPlus(1);
+        }
+        ops.extend(order.iter().map(|&w| Op::Write(w, value)));
+        ops
+    }
+
+    fn toggle(&mut self) -> Vec<Op> {
+        let first = self.rng.below(self.words / 2) as u8 * 2;
+        let a = first + u8::from(!self.rng.chance(50));
+        let b = a ^ 1;
+        let read = |words: &[u8]| Op::Read(words.to_vec());
+        let flip = |w| Op::Write(w, Value::Flip);
+        if self.rng.chance(50) {
+            vec![read(&[a]), flip(a), read(&[b]), flip(b)]
+        } else {
+            // What was last read is the old value of `b`.
+            vec![read(&[a, b]), flip(b), Op::Write(a, Value::LastPlus(0))]
+        }
+    }
+
+    fn transfer(&mut self) -> Vec<Op> {
+        let order = shuffled(self.rng, self.words);
+        let amount = u64::from(self.rng.within(1, 9));
+        let (from, to) = (order[0], order[1]);
+        let read = |w: u8| Op::Read(vec![w]);
+        vec![
+            read(from),
+            Op::Write(from, Value::LastPlus(amount.wrapping_neg())),
+            read(to),
+            Op::Write(to, Value::LastPlus(amount)),
+        ]
+    }
+
+    /// Takes a word if none is taken, and else gives it back or leaves it free.
+    fn claim(&mut self) -> Vec<Op> {
+        let order = shuffled(self.rng, self.words);
+        let mut ops: Vec<Op> = order.iter().map(|&w| Op::Read(vec![w])).collect();
+        ops.push(Op::Write(self.rng.below(self.words) as u8, Value::Claim));
+        ops
+    }
+
+    fn relink(&mut self) -> Vec<Op> {
+        let count = self.rng.within(1, 3);
+        let change = |_| {
+            let node = self.rng.within(1, self.words - 1) as u8;
+            Op::Act(self.rng.pick(&[Act::Insert, Act::Remove]), node)
+        };
+        (0..count).map(change).collect()
+    }
+
+    /// Does one of `acts` to each of some words, at most as many as one of the numbers says.
+    fn act(&mut self, numbers: &[usize], acts: &[Act]) -> Vec<Op> {
+        let order = shuffled(self.rng, self.words);
+        let words = order.into_iter().take(self.rng.pick(numbers));
+        words.map(|w| Op::Act(self.rng.pick(acts), w)).collect()
+    }
+
+    fn transaction(&mut self, invariant: Invariant) -> Vec<Op> {
+        let audits = match invariant {
+            Invariant::Sorted | Invariant::Nodes => false,
+            Invariant::Turns => self.rng.chance(15),
+            _ => self.rng.chance(45),
+        };
+        match invariant {
+            _ if audits && self.sums != 0 && self.rng.chance(50) => self.audit_sums(),
+            _ if audits => self.audit(),
+            Invariant::Equal => self.equal(),
+            Invariant::Toggle => self.toggle(),
+            Invariant::Total => self.transfer(),
+            Invariant::Exclusive => self.claim(),
+            Invariant::Sorted => self.relink(),
+            Invariant::Nodes => {
+                let acts = [Act::Toggle, Act::Replace, Act::Update, Act::Visit];
+                self.act(&[1, 2, 3], &acts)
+            }
+            Invariant::Turns => self.act(&[1, 1, 1, 2], &[Act::Put, Act::Take]),
+        }
+    }
+}
+
+fn initial(rng: &mut Rng, invariant: Invariant, words: u32) -> Vec<u64> {
+    let words = u64::from(words);
+    match invariant {
+        Invariant::Equal | Invariant::Exclusive | Invariant::Nodes | Invariant::Turns => {
+            vec![0; words as usize]
+        }
+        Invariant::Toggle => (0..words).map(|i| i % 2).collect(),
+        Invariant::Total => (0..words).map(|_| rng.below(10).into()).collect(),
+        // Every second node is in the list.
+        Invariant::Sorted => {
+            let next = |i| Some(i + 2).filter(|next| i % 2 == 0 && *next < words);
+            (0..words).map(|i| next(i).unwrap_or(0)).collect()
+        }
+    }
+}
+
+/// Draws an invariant, and words, sums and transactions that keep it.
+fn silent(rng: &mut Rng, program: &mut Program) {
+    let invariant = rng.pick(Invariant::value_variants());
+    let many = rng.chance(10);
+    let words = match invariant {
+        _ if many => rng.within(9, 18) * 2,
+        Invariant::Sorted => rng.within(3, 8),
+        Invariant::Nodes | Invariant::Turns => rng.within(1, 3),
+        Invariant::Toggle => rng.pick(&[2, 2, 4]),
+        _ => rng.within(2, 4),
+    };
+    let with_sums = invariant == Invariant::Equal && rng.chance(40);
+    let sums = if with_sums { rng.within(1, 4) } else { 0 };
+    program.silent = Some(invariant);
+    program.locks = rng.pick(&[1, 2, 4, 64]);
+    // More than any transaction needs, in a list too.
+    program.sets = (160, 80);
+    program.initial = initial(rng, invariant, words);
+    program.sums = vec![0; sums as usize];
+    program.row = rng.within(1, sums.clamp(1, 3));
+    let count = rng.within(2, if many { 4 } else { 10 });
+    let mut writer = Writer {
+        rng,
+        words,
+        sums,
+        written: 100,
+    };
+    program.transactions = (0..count).map(|_| writer.transaction(invariant)).collect();
 }

@@ -29,8 +29,6 @@ pub(super) fn judge(
     memory_is_replay(history, words)
 }
 
-struct Retried;
-
 /// What a word holds in that state, and what the transaction has written to it or added.
 #[derive(Clone)]
 struct Word {
@@ -72,7 +70,8 @@ impl Model<'_> {
         self.program.initial.len()
     }
 
-    fn block(&mut self, mut ops: &[Op]) -> Result<(), Retried> {
+    /// Runs operations; an error is that one retries.
+    fn block(&mut self, mut ops: &[Op]) -> Result<(), ()> {
         while let Some((now, rest)) = self.program.split(ops) {
             ops = rest;
             match &now[0] {
@@ -81,7 +80,7 @@ impl Model<'_> {
                 Op::Write(..) | Op::Add(..) => self.update(now),
                 Op::RetryIf(word, odd) => {
                     if self.read(usize::from(*word)) & 1 == u64::from(*odd) {
-                        return Err(Retried);
+                        return Err(());
                     }
                 }
                 Op::Either(first, second) => self.alternatives(first, second)?,
@@ -141,7 +140,7 @@ impl Model<'_> {
 
     /// Runs the first of two alternatives, or the second if it retries. Then the first one has
     /// read what it has read, without what it had added, and left nothing else.
-    fn alternatives(&mut self, first: &[Op], second: &[Op]) -> Result<(), Retried> {
+    fn alternatives(&mut self, first: &[Op], second: &[Op]) -> Result<(), ()> {
         let (values, begin) = (self.values.clone(), self.events.len());
         if self.block(first).is_ok() {
             return Ok(());

@@ -5,7 +5,7 @@ use super::judge::judge;
 use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
 use crate::failure::{Failure, FailureKind};
-use crate::sim::{self, Schedule, Sim, SimErrorKind, with_sim};
+use crate::sim::{self, Schedule, Sim, SimErrorKind};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::fmt::Display;
@@ -65,22 +65,20 @@ pub fn run_shown(case: &Case) -> (Result<Done, Failure>, Option<Shown>) {
     let config = case.sim.with_mutant(case.mutant);
     let (mut words_per_lane, mut shown) = (RECORD_WORDS, None);
     loop {
-        let result = with_sim(config, |sim| {
-            launches(case, sim, words_per_lane, &mut shown)
-        });
-        let result = match result {
-            Ok(done) => Ok(done),
+        let sim = Sim::new(config);
+        let result = match launches(case, &sim, words_per_lane, &mut shown) {
+            // Recording is no scheduling point: the same run, with more room.
+            Err(Stop::Room(needed)) => {
+                words_per_lane = needed.next_power_of_two();
+                continue;
+            }
             Err(Stop::Found(failure)) => Err(failure),
             Err(Stop::Unfair) => Ok(Done {
                 schedules: 1,
                 unfair: 1,
                 ..Done::default()
             }),
-            // Recording is no scheduling point: the same run, with more room.
-            Err(Stop::Room(needed)) => {
-                words_per_lane = needed.next_power_of_two();
-                continue;
-            }
+            Ok(done) => Ok(done),
         };
         return (result, shown);
     }
@@ -135,21 +133,18 @@ impl Data {
             <A::Array<u32> as View<u32>>::LAYOUT,
             <A::Array<u64> as View<u64>>::LAYOUT,
         );
-        let some = |used: bool, values: &[u64]| if used { values.to_vec() } else { vec![0] };
-        let narrow = some(program.widths != Widths::Wide, &program.initial);
-        let narrow: Vec<u32> = narrow.into_iter().map(|v| v as u32).collect();
-        let wide = some(program.widths != Widths::Narrow, &program.initial);
+        let narrow = |values: &[u64]| values.iter().map(|&v| v as u32).collect::<Vec<u32>>();
         let mut sums = program.sums.clone();
         // The last row is filled up with zeros.
         sums.resize(sums.len().next_multiple_of(program.row as usize), 0);
         let (narrow_sums, wide_sums) = if program.sums_are_wide() {
             (Vec::new(), sums)
         } else {
-            (sums.into_iter().map(|v| v as u32).collect(), Vec::new())
+            (narrow(&sums), Vec::new())
         };
         Ok(Self {
-            narrow: TxArray::from_slice(sim, layouts.0, &narrow, "narrow words")?,
-            wide: TxArray::from_slice(sim, layouts.1, &wide, "wide words")?,
+            narrow: TxArray::from_slice(sim, layouts.0, &narrow(&program.initial), "narrow words")?,
+            wide: TxArray::from_slice(sim, layouts.1, &program.initial, "wide words")?,
             narrow_sums: Sums::from_slice(sim, program.row, &narrow_sums, "narrow sums")?,
             wide_sums: Sums::from_slice(sim, program.row, &wide_sums, "wide sums")?,
             nodes: Nodes::new(sim, layouts.0, program.nodes(), "nodes")?,

@@ -3,8 +3,8 @@
 use super::case::{Case, Loop, Op, Widths};
 use super::failure::Failure;
 use super::run::run;
+use crate::line::smallest;
 use crate::sim::{MemoryModel, Schedule};
-use crate::smaller::smallest;
 
 /// Simulations that each candidate is tried with.
 const TRIES: u64 = 150;

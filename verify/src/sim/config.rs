@@ -255,22 +255,29 @@ impl SimConfig {
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
-        match self.schedule {
-            _ if !(1..=32).contains(&self.warp_width) => return Err("a warp width from w1 to w32"),
-            Schedule::Its { bound: 0, .. } => {
-                return Err("its or starve with a bound of 1 or more");
+        let of = |least: u32, most: u32, value: u32| (least..=most).contains(&value);
+        let pct = "pctDxL with a depth and a length of 1 or more";
+        let (schedule, of_schedule) = match self.schedule {
+            Schedule::Its { bound, .. } => (bound > 0, "its or starve with a bound of 1 or more"),
+            Schedule::Pct { depth, length } => (depth > 0 && length > 0, pct),
+            Schedule::Lockstep | Schedule::Stack | Schedule::Random => (true, ""),
+        };
+        let stale = !matches!(
+            self.memory,
+            MemoryModel::Weak {
+                stale_percent: 100..
             }
-            _ if !(3..=31).contains(&self.version_bits) => return Err("versions=3 to versions=31"),
-            Schedule::Pct { depth: 0, .. } | Schedule::Pct { length: 0, .. } => {
-                return Err("pctDxL with a depth and a length of 1 or more");
-            }
-            _ => {}
-        }
-        match self.memory {
-            MemoryModel::Weak { stale_percent } if stale_percent > 99 => Err("weak0 to weak99"),
-            _ if self.steps_max == 0 || self.idle_max == 0 => Err("steps and idle of 1 or more"),
-            _ => Ok(()),
-        }
+        );
+        let steps = self.steps_max > 0 && self.idle_max > 0;
+        let rules = [
+            (of(1, 32, self.warp_width), "a warp width from w1 to w32"),
+            (schedule, of_schedule),
+            (of(3, 31, self.version_bits), "versions=3 to versions=31"),
+            (stale, "weak0 to weak99"),
+            (steps, "steps and idle of 1 or more"),
+        ];
+        let broken = rules.iter().find(|(holds, _)| !holds);
+        broken.map_or(Ok(()), |(_, expected)| Err(expected))
     }
 }
 

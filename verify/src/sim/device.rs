@@ -5,10 +5,10 @@ use super::config::SimConfig;
 use super::error::{SimError, SimErrorKind};
 use super::lane::SimLane;
 use super::machine::{Machine, RunReport};
-use super::space::BYTES_MAX;
+use super::space::{BYTES_MAX, Space};
 use corosensei::stack::DefaultStack;
-use corosensei::{Coroutine, CoroutineResult};
-use std::cell::{Cell, RefCell, UnsafeCell};
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::time::Duration;
@@ -20,6 +20,13 @@ use stm_core::internal::observe::{HostProbe, Observation};
 /// Bytes of a fibre's stack: room for a kernel, and for the message if it
 /// panics. Only what is touched takes memory.
 const STACK_BYTES: usize = 256 << 10;
+
+/// Stacks that a thread keeps for the launches that follow, as they are costly to make.
+const STACKS_KEPT: usize = 1024;
+
+thread_local! {
+    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
+}
 
 /// Most threads of a launch: each has a stack, and the system limits mappings.
 const LANES_MAX: u32 = 8192;
@@ -35,11 +42,9 @@ pub(crate) trait Attendant {
 }
 
 pub(super) struct Inner {
-    machine: UnsafeCell<Machine>,
-    /// Whether a launch runs; then nothing else may touch the machine.
-    running: Cell<bool>,
+    /// It is borrowed while a launch runs; then nothing else may touch it.
+    machine: RefCell<Machine>,
     launches: Cell<u64>,
-    stacks: RefCell<Vec<DefaultStack>>,
     last: RefCell<Option<(RunReport, Result<(), SimError>)>>,
     attendant: RefCell<Option<Rc<dyn Attendant>>>,
     /// What launches of [`Closure`](super::Closure) run, while it lives.
@@ -51,13 +56,8 @@ pub(super) type Body<'a> = dyn Fn(&SimLane<'_>) + 'a;
 
 impl Inner {
     fn with<R>(&self, f: impl FnOnce(&mut Machine) -> R) -> R {
-        assert!(
-            !self.running.get(),
-            "the simulator's memory was used by the host during a launch"
-        );
-        // SAFETY: no launch runs, the type is not `Sync`, and no `f` in this
-        // file comes back here.
-        f(unsafe { &mut *self.machine.get() })
+        let machine = self.machine.try_borrow_mut();
+        f(&mut machine.expect("the simulator's memory was used by the host during a launch"))
     }
 }
 
@@ -79,10 +79,8 @@ impl Sim {
     pub fn new(config: SimConfig) -> Self {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         Self(Rc::new(Inner {
-            machine: UnsafeCell::new(Machine::new(config)),
-            running: Cell::new(false),
+            machine: RefCell::new(Machine::new(config)),
             launches: Cell::new(0),
-            stacks: RefCell::default(),
             last: RefCell::default(),
             attendant: RefCell::default(),
             closure: Cell::new(None),
@@ -113,12 +111,6 @@ impl Sim {
     /// Sets who attends the launches that follow: nobody in the end, to let go of its memory.
     pub(crate) fn attended_by(&self, attendant: Option<Rc<dyn Attendant>>) {
         self.0.attendant.replace(attendant);
-    }
-
-    /// Returns whether nothing is allocated: then addresses are those of a new device.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0
-            .with(|machine| machine.space.available() == BYTES_MAX)
     }
 
     pub(crate) fn newest(&self, address: u64, wide: bool) -> Option<u64> {
@@ -158,8 +150,7 @@ impl Sim {
         };
         let number = self.0.launches.replace(self.0.launches.get() + 1);
         self.0.with(|machine| machine.begin_launch(number, launch));
-        self.0.running.set(true);
-        let mut stacks = self.0.stacks.take();
+        let mut stacks = STACKS.take();
         let stacked = (stacks.len() as u64..lanes).try_for_each(|lane| {
             let stack = DefaultStack::new(STACK_BYTES);
             let why = |error| SimError::launch(format!("no stack for lane {lane}: {error}"));
@@ -167,10 +158,10 @@ impl Sim {
         });
         if stacked.is_ok() {
             let stacks = &mut stacks[..lanes as usize];
-            run_fibres(self.0.machine.get(), stacks, probe, kernel);
+            run_fibres(&mut self.0.machine.borrow_mut(), stacks, probe, kernel);
         }
-        self.0.stacks.replace(stacks);
-        self.0.running.set(false);
+        stacks.truncate(STACKS_KEPT);
+        STACKS.set(stacks);
         stacked?;
         let (run, end) = self.0.with(|machine| {
             let mut run = machine.report.clone();
@@ -186,79 +177,86 @@ impl Sim {
 }
 
 fn run_fibres<'a>(
-    machine: *mut Machine,
+    machine: &mut Machine,
     stacks: &'a mut [DefaultStack],
     probe: HostProbe,
     kernel: &'a Body<'a>,
 ) {
+    let (threads, mutant) = (machine.shape.threads, machine.config.mutant);
+    let machine = &raw mut *machine;
     let mut fibres: Vec<Fibre<'a>> = (0..)
         .zip(stacks)
         .map(|(lane, stack)| {
+            // The machine is live while this function runs, and while a fibre runs nobody else
+            // holds a reference to it.
+            let body = move |fibre: &Yielder<(), ()>, ()| {
+                kernel(&SimLane {
+                    machine,
+                    fibre,
+                    lane,
+                    thread: lane % threads,
+                    block: lane / threads,
+                    mutant,
+                    probe,
+                });
+            };
             // SAFETY: what the closure borrows outlives `fibres`, whose every
             // fibre is driven to its end or unwound below.
-            unsafe {
-                Fibre::with_stack_unchecked(stack, move |yielder, ()| {
-                    // SAFETY: the machine is live while this function runs, and
-                    // while a fibre runs nobody else holds a reference to it.
-                    kernel(&SimLane::new(machine, yielder, lane, probe));
-                })
-            }
+            unsafe { Fibre::with_stack_unchecked(stack, body) }
         })
         .collect();
     let outcome = catch_unwind(AssertUnwindSafe(|| drive(machine, &mut fibres)));
     // SAFETY: no fibre runs, so this is the only reference.
     let m = unsafe { &mut *machine };
     m.ending = true;
-    if let Err(panic) = outcome {
+    if let Err(panic) = outcome
+        && m.error.is_none()
+    {
         let text = panic.downcast_ref::<String>().map(String::as_str);
         let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
         let message = text.unwrap_or("a payload that is no text");
         let text = format!("{} panicked: {message}", m.id(m.current));
-        m.error
-            .get_or_insert(SimError::new(SimErrorKind::Panicked, text));
+        let kind = SimErrorKind::Panicked;
+        m.error = Some(SimError { kind, text });
     }
     for fibre in &mut fibres {
         fibre.force_unwind();
     }
 }
 
-/// Resumes the fibre of the machine's choice until all have ended or the launch is over.
+/// Resumes the fibre of the machine's choice until all have ended. The error of a fibre, which ends
+/// the launch, unwinds what follows.
 fn drive(machine: *mut Machine, fibres: &mut [Fibre<'_>]) {
-    // SAFETY: here and below, no fibre runs, so this is the only reference.
-    let mut go_on = unsafe { (*machine).next() }.is_ok();
-    while go_on {
-        // SAFETY: as above.
-        let lane = unsafe { (*machine).current };
-        let result = fibres[lane as usize].resume(());
-        // SAFETY: as above.
-        let m = unsafe { &mut *machine };
-        go_on = match result {
-            CoroutineResult::Yield(()) => m.error.is_none(),
-            CoroutineResult::Return(()) => m.ended(lane).is_ok() && m.live != 0 && m.next().is_ok(),
-        };
+    // SAFETY: no fibre runs where this is called, and its result is dropped before one does, so
+    // it is the only reference.
+    let machine = || unsafe { &mut *machine };
+    machine().next();
+    while machine().live != 0 {
+        let lane = machine().current;
+        if let CoroutineResult::Return(()) = fibres[lane as usize].resume(()) {
+            machine().ended(lane);
+        }
     }
 }
 
 /// An allocation in a [`Sim`]'s memory, given back when dropped.
+#[derive(Debug)]
 pub struct SimMemory {
-    device: Rc<Inner>,
+    device: Sim,
     number: u32,
     address: u64,
     bytes: usize,
 }
 
-impl std::fmt::Debug for SimMemory {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SimMemory")
-            .field("address", &self.address)
-            .field("bytes", &self.bytes)
-            .finish_non_exhaustive()
+impl SimMemory {
+    fn with<R>(&self, f: impl FnOnce(&mut Space, u32) -> R) -> R {
+        (self.device.0).with(|machine| f(&mut machine.space, self.number))
     }
 }
 
 impl Drop for SimMemory {
     fn drop(&mut self) {
-        self.device.with(|machine| machine.space.free(self.number));
+        self.with(Space::free);
     }
 }
 
@@ -270,20 +268,18 @@ impl Memory for SimMemory {
         self.bytes
     }
     fn space(&self) -> u64 {
-        Rc::as_ptr(&self.device) as u64
+        Rc::as_ptr(&self.device.0) as u64
     }
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
-        self.device
-            .with(|machine| machine.space.write(self.number, offset, data));
+        self.with(|space, number| space.write(number, offset, data));
         Ok(())
     }
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
-        self.device
-            .with(|machine| machine.space.read(self.number, offset, data));
+        self.with(|space, number| space.read(number, offset, data));
         Ok(())
     }
     fn clear(&mut self) -> Result<(), Error> {
-        self.device.with(|machine| machine.space.clear(self.number));
+        self.with(Space::clear);
         Ok(())
     }
 }
@@ -338,7 +334,7 @@ impl Device for Sim {
             (number, machine.space.address(number))
         });
         Ok(SimMemory {
-            device: Rc::clone(&self.0),
+            device: self.clone(),
             number,
             address,
             bytes,

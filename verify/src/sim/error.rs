@@ -60,11 +60,10 @@ pub struct SimError {
 
 impl SimError {
     pub(super) fn launch(why: impl fmt::Display) -> Self {
-        Self::new(SimErrorKind::Launch, why.to_string())
-    }
-
-    pub(super) const fn new(kind: SimErrorKind, text: String) -> Self {
-        Self { kind, text }
+        Self {
+            kind: SimErrorKind::Launch,
+            text: why.to_string(),
+        }
     }
 }
 
@@ -82,7 +81,7 @@ pub struct ConfigError {
 
 /// Hands the table of operations to a macro. Each has its number, its method, and what
 /// a [`SimLane`](super::SimLane) does at a point at which another lane may run; a result `as` a type
-/// is cast to it. A method without a body here is written out in `operations.rs`.
+/// is cast to it. A method without a body here is written out in `lane.rs`.
 macro_rules! operations {
     ($to:ident) => {
         $to! { self, op;

@@ -1,4 +1,4 @@
-//! The simulator's [`Lane`](stm_core::Lane): each operation is a point at which another lane
+//! The simulator's [`Lane`]: each operation is a point at which another lane
 //! may run. Shared memory has words of 32 bits, two of which make one of 64. Atomics and
 //! loads of 32 bits read the newest store there, which is stronger than relaxed, and what fences order
 //! around them is ordered as around a relaxed operation on global memory; those of 64 bits are relaxed,
@@ -6,20 +6,22 @@
 
 use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};
-use super::machine::{Machine, Over};
+use super::machine::{Act, Machine};
+use super::rounds::{BLOCK, CLUSTER, bits, mask_of};
 use super::space::{Found, Use};
 use super::views::{Acquire, Order};
 use corosensei::Yielder;
-use stm_core::internal::observe::HostProbe;
+use stm_core::Lane;
+use stm_core::internal::observe::{HostProbe, Mutant};
 
 /// One thread of a simulated launch.
 ///
 /// Its addresses are the device's and mean nothing to the process; every access
-/// is checked, so that the `unsafe` methods of [`Lane`](stm_core::Lane) cannot do harm here: a
+/// is checked, so that the `unsafe` methods of [`Lane`] cannot do harm here: a
 /// wrong address ends the launch with an error.
 pub struct SimLane<'a> {
-    machine: *mut Machine,
-    fibre: &'a Yielder<(), ()>,
+    pub(super) machine: *mut Machine,
+    pub(super) fibre: &'a Yielder<(), ()>,
     pub(super) lane: u32,
     pub(super) thread: u32,
     pub(super) block: u32,
@@ -55,63 +57,26 @@ impl<T> From<*mut T> for Place {
     }
 }
 
-impl<'a> SimLane<'a> {
-    /// Makes lane `lane` of the launch that `machine` runs, on the fibre of `fibre`.
-    ///
-    /// # Safety
-    /// Until the fibre has ended, the machine is live and used by nobody while the fibre runs.
-    pub(super) unsafe fn new(
-        machine: *mut Machine,
-        fibre: &'a Yielder<(), ()>,
-        lane: u32,
-        probe: HostProbe,
-    ) -> Self {
-        // SAFETY: the caller's promise; the fibre runs.
-        let (threads, mutant) = unsafe { ((*machine).shape.threads, (*machine).config.mutant) };
-        Self {
-            machine,
-            fibre,
-            lane,
-            thread: lane % threads,
-            block: lane / threads,
-            mutant,
-            probe,
-        }
-    }
-
+impl SimLane<'_> {
     /// Returns the configuration of the run.
     pub fn config(&self) -> SimConfig {
         self.machine().config
     }
 
-    /// Returns the machine. A call's result must be dropped before the fibre is left.
+    /// Returns the machine, which is live until the fibre has ended. A call's result must be dropped
+    /// before the fibre is left.
     #[allow(clippy::mut_from_ref)] // every call's result dies before the next
     #[inline]
     pub(super) fn machine(&self) -> &mut Machine {
-        // SAFETY: live and used by nobody else while this fibre runs (`new`);
+        // SAFETY: live and used by nobody else while this fibre runs;
         // callers drop it before they leave the fibre or call again.
         unsafe { &mut *self.machine }
     }
 
-    /// Leaves the fibre for good: the launch is over.
-    #[cold]
-    fn leave(&self) -> ! {
-        loop {
-            // Unwinds the fibre when the launch is cleared away.
-            self.fibre.suspend(());
-        }
-    }
-
-    #[inline]
-    pub(super) fn or_leave<T>(&self, result: Result<T, Over>) -> T {
-        result.unwrap_or_else(|Over| self.leave())
-    }
-
     /// Lets the schedule choose, and returns when it has chosen this lane.
     #[inline]
-    pub(super) fn switch(&self) {
-        let next = self.machine().next();
-        if self.or_leave(next) != self.lane {
+    fn switch(&self) {
+        if self.machine().next() != self.lane {
             self.fibre.suspend(());
         }
     }
@@ -119,13 +84,11 @@ impl<'a> SimLane<'a> {
     /// Announces an operation and returns when it is to be executed; `false` if
     /// the fibre is being unwound, when nothing is to be done.
     #[inline]
-    pub(super) fn turn(&self, op: Op, at: u64) -> bool {
-        let machine = self.machine();
-        if machine.ending {
+    fn turn(&self, op: Op, at: u64) -> bool {
+        if self.machine().ending {
             return false;
         }
-        let announced = machine.announce(self.lane, op, at);
-        self.or_leave(announced);
+        self.machine().announce(self.lane, op, at);
         self.switch();
         true
     }
@@ -144,23 +107,20 @@ impl<'a> SimLane<'a> {
             return 0;
         }
         let (machine, lane) = (self.machine(), self.lane);
-        let word = match place {
+        let found = match place {
             Place::Global(at) => machine.word::<BITS>(lane, at, Use::Bits(BITS as u8)),
             Place::Shared { block, i } => machine.shared_word::<BITS>(lane, block, i),
         };
-        let result = word.map(|found| {
-            let value = does(machine, lane, found);
-            machine.done(lane, value as u64);
-            if BITS == 128 {
-                machine.trace(lane, (value >> 64) as u64);
-            }
-            value
-        });
-        self.or_leave(result)
+        let value = does(machine, lane, found);
+        machine.done(lane, value as u64);
+        if BITS == 128 {
+            machine.trace(lane, (value >> 64) as u64);
+        }
+        value
     }
 
     #[inline(never)]
-    pub(super) fn load<const BITS: u32>(&self, op: Op, place: impl Into<Place>) -> u128 {
+    fn load<const BITS: u32>(&self, op: Op, place: impl Into<Place>) -> u128 {
         let acquire = op.acquire();
         self.access::<BITS>(op, place, |machine, lane, found| {
             let value = match *machine.space.beside(found) {
@@ -175,9 +135,9 @@ impl<'a> SimLane<'a> {
         })
     }
 
-    /// Loads a word plainly, which a first-level cache may answer (`views/old.rs`).
+    /// Loads a word plainly, which a first-level cache may answer (`views.rs`).
     #[inline(never)]
-    pub(super) fn load_weak(&self, op: Op, p: *const u64) -> u128 {
+    fn load_weak(&self, op: Op, p: *const u64) -> u128 {
         self.access::<64>(op, p, |machine, lane, found| {
             if !machine.weak {
                 return machine.space.load::<64>(found);
@@ -192,30 +152,21 @@ impl<'a> SimLane<'a> {
     /// Returns the oldest value of a word that a load by this lane may return
     /// now. It is an answer of the oracle: no operation, no point at which
     /// another lane may run, and nothing that later loads would notice.
-    pub(super) fn oldest_visible(&self, at: u64) -> u64 {
+    fn oldest_visible(&self, at: u64) -> u64 {
         let machine = self.machine();
         if machine.ending {
             return 0;
         }
-        let word = machine.word::<64>(self.lane, at, Use::Bits(64));
-        let result = word.map(|found| {
-            if machine.weak {
-                let history = machine.views.history_of::<64>(&mut machine.space, found);
-                machine.views.oldest_visible(history, self.lane)
-            } else {
-                machine.space.load::<64>(found)
-            }
-        });
-        self.or_leave(result) as u64
+        let found = machine.word::<64>(self.lane, at, Use::Bits(64));
+        if !machine.weak {
+            return machine.space.load::<64>(found) as u64;
+        }
+        let history = machine.views.history_of::<64>(&mut machine.space, found);
+        machine.views.oldest_visible(history, self.lane) as u64
     }
 
     #[inline(never)]
-    pub(super) fn store<const BITS: u32>(
-        &self,
-        op: Op,
-        place: impl Into<Place>,
-        value: impl Into<u128>,
-    ) {
+    fn store<const BITS: u32>(&self, op: Op, place: impl Into<Place>, value: impl Into<u128>) {
         self.access::<BITS>(op, place, |machine, lane, found| {
             let value = value.into();
             machine.store::<BITS>(lane, found, value, op.order());
@@ -225,7 +176,7 @@ impl<'a> SimLane<'a> {
 
     /// Executes a read-modify-write: `new` gives what to write for what was found, or nothing.
     #[inline]
-    pub(super) fn modify<const BITS: u32>(
+    fn modify<const BITS: u32>(
         &self,
         op: Op,
         place: impl Into<Place>,
@@ -256,7 +207,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn cas<const BITS: u32>(
+    fn cas<const BITS: u32>(
         &self,
         op: Op,
         place: impl Into<Place>,
@@ -268,12 +219,7 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn add<const BITS: u32>(
-        &self,
-        op: Op,
-        place: impl Into<Place>,
-        v: impl Into<u128>,
-    ) -> u128 {
+    fn add<const BITS: u32>(&self, op: Op, place: impl Into<Place>, v: impl Into<u128>) -> u128 {
         let v = v.into();
         self.modify::<BITS>(op, place, |old| {
             Some((old + v) & (u128::MAX >> (128 - BITS)))
@@ -282,24 +228,21 @@ impl<'a> SimLane<'a> {
 
     /// Stores to a private word, which is no point at which another lane may run, or loads it.
     #[inline(never)]
-    pub(super) fn private<const BITS: u32>(
-        &self,
-        op: Op,
-        p: *const impl Sized,
-        new: Option<u128>,
-    ) -> u128 {
-        if self.machine().ending {
+    fn private<const BITS: u32>(&self, op: Op, p: *const impl Sized, new: Option<u128>) -> u128 {
+        let (machine, lane, at) = (self.machine(), self.lane, p as u64);
+        if machine.ending {
             return 0;
         }
-        let found = (self.machine()).private_word::<BITS>(self.lane, op, p as u64);
-        let (found, space) = (self.or_leave(found), &mut self.machine().space);
+        machine.lanes[lane as usize].next = Act { op, at };
+        machine.report.ops[op as usize] += 1;
+        let found = machine.word::<BITS>(lane, at, Use::PrivateTo(lane as u16));
         match new {
-            Some(new) => space.store::<BITS>(found, new).into(),
-            None => space.load::<BITS>(found),
+            Some(new) => machine.space.store::<BITS>(found, new).into(),
+            None => machine.space.load::<BITS>(found),
         }
     }
 
-    pub(super) fn fence_of(&self, op: Op) {
+    fn fence_of(&self, op: Op) {
         if self.turn(op, 0) {
             let machine = self.machine();
             if machine.weak {
@@ -317,19 +260,13 @@ impl<'a> SimLane<'a> {
 
     /// Arrives where lanes meet, by `meets`; returns the lane's result when it goes on.
     #[inline]
-    pub(super) fn arrive(
-        &self,
-        op: Op,
-        at: u64,
-        meets: impl FnOnce(&mut Machine) -> Result<(), Over>,
-    ) -> u64 {
+    fn arrive(&self, op: Op, at: u64, meets: impl FnOnce(&mut Machine)) -> u64 {
         let machine = self.machine();
         if machine.ending {
             return 0;
         }
-        let announced = machine.announce(self.lane, op, at);
-        let met = announced.and_then(|()| meets(machine));
-        self.or_leave(met);
+        machine.announce(self.lane, op, at);
+        meets(machine);
         self.switch();
         let machine = self.machine();
         let result = std::mem::take(&mut machine.lanes[self.lane as usize].result);
@@ -338,42 +275,19 @@ impl<'a> SimLane<'a> {
     }
 
     #[inline(never)]
-    pub(super) fn meet_named(&self, op: Op, id: u32, threads: u32) {
+    fn meet_named(&self, op: Op, id: u32, threads: u32) {
         self.arrive(op, id.into(), |m| m.meet_named(self.lane, threads));
     }
 
     /// Meets the threads of the block or cluster, and returns how many have a predicate that holds.
     #[inline(never)]
-    pub(super) fn meet_whole(&self, which: u32, op: Op, predicate: bool) -> u32 {
+    fn meet_whole(&self, which: u32, op: Op, predicate: bool) -> u32 {
         self.arrive(op, 0, |m| m.meet_whole(self.lane, which, predicate)) as u32
     }
 
     #[inline(never)]
-    pub(super) fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
+    fn meet(&self, op: Op, mask: u32, value: u64) -> u64 {
         self.arrive(op, mask.into(), |m| m.meet(self.lane, value))
-    }
-}
-
-impl Machine {
-    fn shared_word<const BITS: u32>(
-        &mut self,
-        lane: u32,
-        block: u32,
-        i: u64,
-    ) -> Result<Found, Over> {
-        let (words, needed) = (u64::from(self.shared_words), u64::from(BITS / 32));
-        if i + needed <= words && i.is_multiple_of(needed) {
-            let found = Found::shared(u64::from(block) * words.next_multiple_of(2) + i);
-            let claimed = (self.space).claim(found, BITS == 64, Use::Bits(BITS as u8));
-            return claimed.map_or_else(|other| self.misused(lane, i, other), |()| Ok(found));
-        }
-        let text = format!(
-            "{}: {} of shared word {i}, and the block has {words}: give the launch more \
-             shared bytes, and words of 64 bits even indices",
-            self.id(lane),
-            self.lanes[lane as usize].next.op
-        );
-        self.fail(SimErrorKind::SharedOutOfBounds, text)
     }
 }
 
@@ -396,6 +310,150 @@ impl Op {
             Self::StoreRelease32 | Self::StoreRelease64 => Order::Release,
             Self::StoreWeak64 => Order::Weak,
             _ => Order::Relaxed,
+        }
+    }
+}
+
+macro_rules! methods {
+    ($me:ident, $op:ident; $($variant:ident $method:ident $(
+        ($($arg:ident: $ty:ty),*) $(-> $gives:ty)? $(as $is:ty)? $body:block
+    )?;)*) => {
+        $($(
+            unsafe fn $method(&$me, $($arg: $ty),*) $(-> $gives)? $(-> $is)? {
+                let $op = Op::$variant;
+                ($body) $(as $is)?
+            }
+        )?)*
+    };
+}
+
+/// Joins two words of 64 bits into one of 128.
+const fn joined([low, high]: [u64; 2]) -> u128 {
+    (high as u128) << 64 | low as u128
+}
+
+const fn parted(word: u128) -> [u64; 2] {
+    [word as u64, (word >> 64) as u64]
+}
+
+// Every result is cast to its type in the table, also one that has it.
+#[allow(clippy::unnecessary_cast)]
+impl Lane for SimLane<'_> {
+    /// Operations of the whole launch.
+    const PATIENCE: u64 = 10_000;
+
+    type Probe = HostProbe;
+
+    #[inline]
+    fn probe(&self) -> HostProbe {
+        self.probe
+    }
+
+    fn thread_index(&self) -> u32 {
+        self.thread
+    }
+    fn block_index(&self) -> u32 {
+        self.block
+    }
+    fn block_dim(&self) -> u32 {
+        self.machine().shape.threads
+    }
+    fn grid_dim(&self) -> u32 {
+        self.machine().shape.blocks
+    }
+    fn warp_width(&self) -> u32 {
+        self.machine().shape.width
+    }
+
+    operations!(methods);
+
+    fn has_wide_atomics(&self) -> bool {
+        self.machine().config.wide_atomics
+    }
+    fn fence(&self) {
+        self.fence_of(Op::Fence);
+    }
+    fn fence_block(&self) {
+        self.fence_of(Op::FenceBlock);
+    }
+
+    fn shared_words(&self) -> u32 {
+        self.machine().shared_words()
+    }
+    fn cluster_size(&self) -> u32 {
+        self.machine().launch.cluster
+    }
+    fn cluster_rank(&self) -> u32 {
+        self.block % self.machine().launch.cluster
+    }
+    unsafe fn shuffle_32(&self, mask: u32, v: u32, source: u32) -> u32 {
+        let machine = self.machine();
+        if !machine.ending && (source >= 32 || mask >> source & 1 == 0) {
+            let what = format!("shuffle_32 from lane {source}, which mask {mask:#x} leaves out");
+            machine.fail_at(self.lane, SimErrorKind::BadSource, &what);
+        }
+        self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
+    }
+    fn active_mask(&self) -> u32 {
+        if !self.turn(Op::ActiveMask, 0) {
+            return 0;
+        }
+        let machine = self.machine();
+        let lane = self.lane;
+        // Lanes that do this in one round get one answer from the first.
+        let mut active = std::mem::take(&mut machine.lanes[lane as usize].result) as u32;
+        if active == 0 {
+            let (warp, index) = machine.shape.warp_of(lane);
+            let base = machine.shape.base_of(warp);
+            let here = |i: &u32| machine.lanes[(base + i) as usize].next.op == Op::ActiveMask;
+            let others = mask_of(bits(machine.schedule.together(warp)).filter(here));
+            active = others | 1 << index;
+            for i in bits(others) {
+                machine.lanes[(base + i) as usize].result = u64::from(active);
+            }
+        }
+        machine.done(lane, u64::from(active));
+        active
+    }
+
+    fn clock(&self) -> u64 {
+        if !self.turn(Op::Clock, 0) {
+            return 0;
+        }
+        let machine = self.machine();
+        let steps = machine.report.steps;
+        machine.done(self.lane, steps);
+        steps
+    }
+    unsafe fn observed_clock(&self, p: *const u64) -> u64 {
+        self.oldest_visible(p as u64)
+    }
+    fn version_bits(&self) -> u32 {
+        self.machine().config.version_bits
+    }
+    /// Returns the ticks themselves, by an oracle: it is no operation, and no view changes.
+    unsafe fn ticks_bound(&self, ticks: *const u64) -> u32 {
+        self.machine().space.newest(ticks as u64, true).unwrap_or(0) as u32
+    }
+    fn ticks_loaded(&self, _before: u32, loaded: u64) -> u32 {
+        loaded as u32
+    }
+    fn ticks_limit(&self) -> u32 {
+        1 << (self.version_bits() - 2)
+    }
+    fn mutant(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant as u32)
+    }
+    fn lanes_can_wait(&self) -> bool {
+        self.machine().schedule.lanes_can_wait()
+    }
+    fn pause(&self, _ns: u32) {
+        let machine = self.machine();
+        if !machine.ending {
+            machine.schedule.give_way(self.lane);
+        }
+        if self.turn(Op::Pause, 0) {
+            self.machine().done(self.lane, 0);
         }
     }
 }

@@ -11,16 +11,19 @@
 //!
 //! At a warp operation or barrier the lane first arrives, in `meet.rs`, which
 //! may put it to sleep, and then step 2 follows.
+//!
+//! A check that fails ends the launch as a panic does: it unwinds the fibre that runs
+//! ([`Machine::fail`]), and whoever runs the fibres unwinds the others.
 
 use super::config::{MemoryModel, Schedule, SimConfig};
 use super::error::{Op, SimError, SimErrorKind};
-use super::rounds::Rounds;
+use super::rounds::{Barrier, BarrierAt, Rounds, Shape};
 use super::schedule::{Chance, Fairness, Priorities, Scheduler};
-use super::shape::{Barrier, BarrierAt, Shape};
 use super::space::{Found, Space, Use};
 use super::views::{Acquire, Order, Views};
 use crate::rng::Rng;
 use std::mem::take;
+use std::panic::resume_unwind;
 use stm_core::host::Launch;
 use stm_core::internal::host::StopAt;
 use stm_history::history::NumberMap;
@@ -69,7 +72,7 @@ pub struct RunReport {
     /// A hash of every operation in order, with lane, operand and value: equal
     /// for equal runs, whatever the process.
     pub trace: u64,
-    ops: [u64; Op::COUNT],
+    pub(super) ops: [u64; Op::COUNT],
 }
 
 impl RunReport {
@@ -90,16 +93,13 @@ pub(super) struct Machine {
     pub(super) lanes: Vec<LaneState>,
     /// The barriers at which somebody has been.
     pub(super) barriers: NumberMap<BarrierAt, Barrier>,
-    pub(super) cluster: u32,
-    /// The words of the shared memory of each block, which have 32 bits.
-    pub(super) shared_words: u32,
+    pub(super) launch: Launch,
     pub(super) report: RunReport,
     pub(super) current: u32,
     pub(super) live: u32,
     pub(super) error: Option<SimError>,
     /// Whether fibres are being unwound: nothing has an effect any more.
     pub(super) ending: bool,
-    stop: Option<StopAt>,
     /// The operations at which a lane last ended and memory last changed.
     last_end: u64,
     last_change: u64,
@@ -107,27 +107,17 @@ pub(super) struct Machine {
     inspect_at: u64,
 }
 
-/// The launch cannot go on; the reason is in [`Machine::error`].
-pub(super) struct Over;
-
 impl Machine {
     pub(super) fn new(config: SimConfig) -> Self {
-        let none = Launch::new(0, 1);
-        Self::launched(config, Space::default(), Views::default(), 0, &none)
+        Self::launched(config, Space::default(), 0, &Launch::new(0, 1))
     }
 
     pub(super) fn begin_launch(&mut self, number: u64, launch: &Launch) {
-        let (space, views) = (take(&mut self.space), take(&mut self.views));
-        *self = Self::launched(self.config, space, views, number, launch);
+        let space = take(&mut self.space);
+        *self = Self::launched(self.config, space, number, launch);
     }
 
-    fn launched(
-        config: SimConfig,
-        mut space: Space,
-        views: Views,
-        number: u64,
-        launch: &Launch,
-    ) -> Self {
+    fn launched(config: SimConfig, mut space: Space, number: u64, launch: &Launch) -> Self {
         let shape = Shape {
             blocks: launch.blocks,
             threads: launch.threads,
@@ -137,13 +127,10 @@ impl Machine {
         let mut rng = Rng::of_launch(config.seed, number);
         let mut schedule = scheduler(config.schedule, shape, &mut rng);
         (0..lanes).for_each(|lane| schedule.wake(lane, 0));
-        let shared_words = launch.shared_bytes / 4;
-        space.begin_launch(shape.blocks, shared_words);
+        space.begin_launch(shape.blocks, launch.shared_bytes / 4);
         let views = match config.memory {
             MemoryModel::Sequential => Views::default(),
-            MemoryModel::Weak { stale_percent } => {
-                views.begin_launch(lanes, shape.threads, stale_percent)
-            }
+            MemoryModel::Weak { stale_percent } => Views::new(lanes, shape.threads, stale_percent),
         };
         let (op, at) = (Op::Start, 0);
         let start = LaneState {
@@ -162,8 +149,7 @@ impl Machine {
             schedule,
             lanes: vec![start; lanes as usize],
             barriers: NumberMap::default(),
-            cluster: launch.cluster,
-            shared_words,
+            launch: *launch,
             report: RunReport {
                 config,
                 launch: number,
@@ -177,16 +163,20 @@ impl Machine {
             live: lanes,
             error: None,
             ending: false,
-            stop: launch.stop,
             last_end: 0,
             last_change: 0,
             inspect_at: 0,
         }
     }
 
+    /// Returns the words of the shared memory of each block, which have 32 bits.
+    pub(super) const fn shared_words(&self) -> u32 {
+        self.launch.shared_bytes / 4
+    }
+
     /// Step 1: the lane says what it is about to do. One operation has passed.
     #[inline]
-    pub(super) fn announce(&mut self, lane: u32, op: Op, at: u64) -> Result<(), Over> {
+    pub(super) fn announce(&mut self, lane: u32, op: Op, at: u64) {
         self.lanes[lane as usize].next = Act { op, at };
         if self.config.schedule == Schedule::Stack {
             let site = op as u32 | self.space.allocation_at(at) << 8;
@@ -195,23 +185,21 @@ impl Machine {
         self.report.ops[op as usize] += 1;
         self.report.steps += 1;
         if self.report.steps >= self.inspect_at {
-            self.inspect(lane)
-        } else {
-            Ok(())
+            self.inspect(lane);
         }
     }
 
     /// Step 2: the schedule says which lane goes on.
     #[inline]
-    pub(super) fn next(&mut self) -> Result<u32, Over> {
+    pub(super) fn next(&mut self) -> u32 {
         let (steps, changed) = (self.report.steps, self.last_change);
-        if let Some(lane) = self.schedule.pick(steps, changed, &mut self.rng) {
-            self.report.switches += u64::from(lane != self.current);
-            self.current = lane;
-            return Ok(lane);
-        }
-        let text = format!("deadlock: {}", self.reports());
-        self.fail(SimErrorKind::Deadlock, text)
+        let Some(lane) = self.schedule.pick(steps, changed, &mut self.rng) else {
+            let text = format!("deadlock: {}", self.reports());
+            self.fail(SimErrorKind::Deadlock, text)
+        };
+        self.report.switches += u64::from(lane != self.current);
+        self.current = lane;
+        lane
     }
 
     /// Step 3: the operation announced is done and gave a value.
@@ -232,10 +220,20 @@ impl Machine {
         self.report.trace = (trace.rotate_left(26) ^ value).wrapping_mul(K);
     }
 
+    /// Ends the launch with an error.
     #[cold]
-    pub(super) fn fail<T>(&mut self, kind: SimErrorKind, text: String) -> Result<T, Over> {
-        self.error.get_or_insert(SimError::new(kind, text));
-        Err(Over)
+    pub(super) fn fail(&mut self, kind: SimErrorKind, text: String) -> ! {
+        // What is dropped on the way has no effect any more.
+        self.ending = true;
+        self.error = Some(SimError { kind, text });
+        resume_unwind(Box::new(()))
+    }
+
+    /// Ends the launch with an error that a lane has made.
+    #[cold]
+    pub(super) fn fail_at(&mut self, lane: u32, kind: SimErrorKind, what: &str) -> ! {
+        let text = format!("{}: {what}", self.id(lane));
+        self.fail(kind, text)
     }
 
     #[inline]
@@ -245,12 +243,13 @@ impl Machine {
 
     /// Checks what is not checked at every operation: the time limit and livelock.
     #[cold]
-    fn inspect(&mut self, lane: u32) -> Result<(), Over> {
+    fn inspect(&mut self, lane: u32) {
         let now = self.report.steps;
         // When the time limit is over, in operations.
         let after = |stop: StopAt| stop.after.map_or(u128::MAX, |after| after.as_nanos());
-        if let Some(stop) = self.stop.take_if(|stop| after(*stop) <= now.into()) {
-            let found = self.word::<32>(lane, stop.flag as u64, Use::Bits(32))?;
+        let over = |stop: &mut StopAt| after(*stop) <= now.into();
+        if let Some(stop) = self.launch.stop.take_if(over) {
+            let found = self.word::<32>(lane, stop.flag as u64, Use::Bits(32));
             self.store::<32>(lane, found, 1, Order::Relaxed);
         }
         let progress = self.last_change.max(self.last_end);
@@ -264,57 +263,57 @@ impl Machine {
         if let Some((kind, why, steps)) = livelock {
             let lanes = self.reports();
             let text = format!("livelock: {why} for {steps} operations: {lanes}");
-            return self.fail(kind, text);
+            self.fail(kind, text);
         }
-        let stop = self.stop.map_or(u128::MAX, after);
+        let stop = self.launch.stop.map_or(u128::MAX, after);
         let stop = u64::try_from(stop).unwrap_or(u64::MAX);
         let end = self.last_end + self.config.steps_max;
         self.inspect_at = stop.min(end).min(progress + self.config.idle_max);
-        Ok(())
     }
 
-    pub(super) fn ended(&mut self, lane: u32) -> Result<(), Over> {
+    /// Takes note that a lane has ended; another one goes on, if there is one.
+    pub(super) fn ended(&mut self, lane: u32) {
         self.live -= 1;
         self.last_end = self.report.steps;
         self.lanes[lane as usize].state = State::Ended;
         self.schedule.sleep(lane);
-        self.lane_left(lane)
+        self.lane_left(lane);
+        if self.live != 0 {
+            self.next();
+        }
     }
 
     /// Finds the word of so many bits that an operation goes to, and checks its use.
     #[inline]
-    pub(super) fn word<const BITS: u32>(
-        &mut self,
-        lane: u32,
-        at: u64,
-        how: Use,
-    ) -> Result<Found, Over> {
+    pub(super) fn word<const BITS: u32>(&mut self, lane: u32, at: u64, how: Use) -> Found {
         let bytes = u64::from(BITS / 8);
         let found = match self.space.find(at, bytes) {
             Ok(found) => found,
-            Err(missing) => return self.missing(lane, at, bytes, missing),
+            Err(missing) => self.missing(lane, at, bytes, missing),
         };
-        let mut part = found;
-        for _ in 0..BITS.div_ceil(64) {
-            if let Err(other) = self.space.claim(part, BITS != 32, how) {
-                return self.misused(lane, at, other);
-            }
-            part = part.next();
+        if let Err(other) = self.space.claim::<BITS>(found, how) {
+            self.misused(lane, at, other);
         }
-        Ok(found)
+        found
     }
 
-    /// Finds a private word, and checks that it is this lane's.
+    /// Finds a word of the shared memory of a block, and checks its use.
     #[inline]
-    pub(super) fn private_word<const BITS: u32>(
-        &mut self,
-        lane: u32,
-        op: Op,
-        at: u64,
-    ) -> Result<Found, Over> {
-        self.lanes[lane as usize].next = Act { op, at };
-        self.report.ops[op as usize] += 1;
-        self.word::<BITS>(lane, at, Use::PrivateTo(lane as u16))
+    pub(super) fn shared_word<const BITS: u32>(&mut self, lane: u32, block: u32, i: u64) -> Found {
+        let (words, needed) = (u64::from(self.shared_words()), u64::from(BITS / 32));
+        if i + needed > words || !i.is_multiple_of(needed) {
+            let what = format!(
+                "{} of shared word {i}, and the block has {words}: give the launch more \
+                 shared bytes, and words of 64 bits even indices",
+                self.lanes[lane as usize].next.op
+            );
+            self.fail_at(lane, SimErrorKind::SharedOutOfBounds, &what);
+        }
+        let found = Found::shared(u64::from(block) * words.next_multiple_of(2) + i);
+        if let Err(other) = (self.space).claim::<BITS>(found, Use::Bits(BITS as u8)) {
+            self.misused(lane, i, other);
+        }
+        found
     }
 
     #[inline]
@@ -341,6 +340,110 @@ impl Machine {
         if self.weak && acquire == Acquire::Yes {
             self.views.invalidate(lane);
         }
+    }
+}
+
+/// Lanes that a message describes.
+const LISTED_MAX: usize = 32;
+
+/// Naming what happened: from lane numbers and addresses to errors and reports.
+impl Machine {
+    #[cold]
+    fn missing(&mut self, lane: u32, address: u64, bytes: u64, missing: SimErrorKind) -> ! {
+        let op = self.lanes[lane as usize].next.op;
+        let what = if missing == SimErrorKind::Misaligned {
+            format!("misaligned: the address must be a multiple of {bytes}")
+        } else {
+            let near = self.space.before(address).map(|(name, bytes, past)| {
+                format!(": {past} bytes past the end of `{name}`, which has {bytes} bytes")
+            });
+            format!("outside every allocation{}", near.unwrap_or_default())
+        };
+        self.fail_at(lane, missing, &format!("{op} at {address:#x} is {what}"))
+    }
+
+    /// Reports a word that this launch has used in another way.
+    #[cold]
+    fn misused(&mut self, lane: u32, at: u64, other: Use) -> ! {
+        let op = self.lanes[lane as usize].next.op;
+        let (kind, why) = match other {
+            Use::PrivateTo(owner) => {
+                let owner = self.id(owner.into());
+                let why = format!("but the word is private to {owner}");
+                (SimErrorKind::NotPrivate, why)
+            }
+            Use::Bits(_) if op.name().starts_with("private") => {
+                let why = "but the word is shared: this launch accessed it atomically";
+                (SimErrorKind::NotPrivate, why.to_owned())
+            }
+            Use::Bits(bits) => {
+                let why =
+                    format!("which this launch accessed with {bits} bits before: use one width");
+                (SimErrorKind::MixedWidth, why)
+            }
+        };
+        let access = self.access(Act { op, at });
+        self.fail_at(lane, kind, &format!("{access}, {why}"))
+    }
+
+    pub(super) fn id(&self, lane: u32) -> String {
+        let (block, thread) = (lane / self.shape.threads, lane % self.shape.threads);
+        let (warp, lane) = (thread / self.shape.width, thread % self.shape.width);
+        format!("thread {thread} of block {block} (warp {warp}, lane {lane})")
+    }
+
+    pub(super) fn access(&self, act: Act) -> String {
+        let Act { op, at } = act;
+        let name = op.name();
+        // Operations on memory end with their bits.
+        let bits: u64 = name
+            .trim_start_matches(|c: char| !c.is_ascii_digit())
+            .parse()
+            .unwrap_or(0);
+        match op {
+            Op::Ballot | Op::Shuffle32 | Op::MatchAny32 | Op::MatchAny64 | Op::SyncWarp => {
+                format!("{op} with mask {at:#x}")
+            }
+            _ if bits == 0 => op.to_string(),
+            _ if name.starts_with("shared") || name.starts_with("cluster") => {
+                format!("{op} of shared word {at}")
+            }
+            _ => match self.space.name(at, bits / 8) {
+                Some((name, index)) => format!("{op} of `{name}`[{index}]"),
+                None => format!("{op} of address {at:#x}"),
+            },
+        }
+    }
+
+    pub(super) fn reports(&self) -> String {
+        let live =
+            (0..self.shape.lanes()).filter(|&lane| self.lanes[lane as usize].state != State::Ended);
+        let rest = live.clone().count().saturating_sub(LISTED_MAX);
+        let listed = live.take(LISTED_MAX).map(|lane| self.report_of(lane));
+        let more = (rest != 0).then(|| format!("and {rest} more lanes"));
+        listed.chain(more).collect::<Vec<_>>().join("; ")
+    }
+
+    fn report_of(&self, lane: u32) -> String {
+        let state = &self.lanes[lane as usize];
+        let (warp, index) = self.shape.warp_of(lane);
+        let access = self.access(state.next);
+        let waiting = match state.state {
+            State::Ready if self.schedule.is_masked_off(warp, index) => {
+                format!("is masked off before {access}")
+            }
+            State::Ready | State::Ended => format!("can run {access}"),
+            State::Warp => format!("waits at {access} for lanes {:#x}", self.awaited(lane)),
+            State::Barrier(place) => {
+                let barrier = &self.barriers[&place];
+                let missing = barrier.threads - barrier.arrived;
+                format!("waits at the barrier for {missing} threads")
+            }
+        };
+        let last = state
+            .last
+            .map(|(act, value)| format!(", after {} gave {value:#x}", self.access(act)));
+        format!("{} {waiting}{}", self.id(lane), last.unwrap_or_default())
     }
 }
 

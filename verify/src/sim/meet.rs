@@ -9,9 +9,8 @@
 
 use super::error::{Op, SimErrorKind};
 use super::lane::{Place, SimLane};
-use super::machine::{Act, LaneState, Machine, Over, State};
-use super::rounds::{bits, mask_of};
-use super::shape::{BLOCK, BarrierAt, CLUSTER};
+use super::machine::{Act, LaneState, Machine, State};
+use super::rounds::{BLOCK, BarrierAt, CLUSTER, bits, mask_of};
 
 impl Machine {
     /// Returns the names of a lane and of where it is.
@@ -20,18 +19,17 @@ impl Machine {
     }
 
     /// Lets the lane arrive with a value at the warp operation that it announced, and sleep there.
-    pub(super) fn meet(&mut self, lane: u32, value: u64) -> Result<(), Over> {
+    pub(super) fn meet(&mut self, lane: u32, value: u64) {
         let act = self.lanes[lane as usize].next;
         let (op, mask) = (act.op, act.at as u32);
         let (warp, index) = self.shape.warp_of(lane);
         let all = self.shape.lanes_of(warp);
         if mask >> index & 1 == 0 || mask & !all != 0 {
-            let text = format!(
-                "{}: {op} with mask {mask:#x}: it must hold the lane's own bit and only lanes of \
-                 {all:#x}",
-                self.id(lane)
+            let what = format!(
+                "{op} with mask {mask:#x}: it must hold the lane's own bit and only lanes of \
+                 {all:#x}"
             );
-            return self.fail(SimErrorKind::BadMask, text);
+            self.fail_at(lane, SimErrorKind::BadMask, &what);
         }
         let own = &mut self.lanes[lane as usize];
         (own.result, own.state) = (value, State::Warp);
@@ -39,19 +37,17 @@ impl Machine {
         let mut named = bits(mask).map(|i| base + i);
         let ended = |&other: &u32| self.lanes[other as usize].state == State::Ended;
         if let Some(ended) = named.clone().find(ended) {
-            return self.waits_in_vain(ended, lane);
+            self.waits_in_vain(ended, lane);
         }
         let apart = |there: Act| there != act && there.at >> index & 1 != 0;
         if let Some(other) = named.find(|&other| self.waits_at(other).is_some_and(apart)) {
-            return self.mismatch(lane, other);
+            self.mismatch(lane, other);
         }
         if self.awaited(lane) != 0 {
-            self.schedule.sleep(lane);
-            return Ok(());
+            return self.schedule.sleep(lane);
         }
         self.lanes[lane as usize].state = State::Ready;
         self.complete(lane, op, base, mask);
-        Ok(())
     }
 
     /// Returns the warp operation at which a lane waits, whose operand is a mask.
@@ -96,37 +92,35 @@ impl Machine {
     /// Returns the place of a barrier of the lane's block, or of that of its cluster, and how many
     /// threads the block or cluster has.
     pub(super) fn barrier_of(&self, lane: u32, which: u32) -> (BarrierAt, u32) {
-        let blocks = if which == CLUSTER { self.cluster } else { 1 };
+        let blocks = if which == CLUSTER {
+            self.launch.cluster
+        } else {
+            1
+        };
         let threads = blocks * self.shape.threads;
         ((lane / threads, which), threads)
     }
 
     /// Lets the lane arrive with a predicate at the barrier of its block or cluster, and sleep there.
-    pub(super) fn meet_whole(
-        &mut self,
-        lane: u32,
-        which: u32,
-        predicate: bool,
-    ) -> Result<(), Over> {
+    pub(super) fn meet_whole(&mut self, lane: u32, which: u32, predicate: bool) {
         let (place, threads) = self.barrier_of(lane, which);
         let op = self.lanes[lane as usize].next.op;
         let barrier = self.barriers.entry(place).or_default();
         if let Some(ended) = barrier.ended {
-            return self.waits_in_vain(ended, lane);
+            self.waits_in_vain(ended, lane);
         }
         // One barrier, which hardware uses in one way at a time.
         if let Some(&other) = barrier.waiting.iter().min()
             && self.lanes[other as usize].next.op != op
         {
-            return self.mismatch(lane, other);
+            self.mismatch(lane, other);
         }
         self.lanes[lane as usize].result = predicate.into();
         self.arrive(lane, place, threads, true);
-        Ok(())
     }
 
     /// Lets the lane arrive at the named barrier that it announced, and sleep if it is to wait.
-    pub(super) fn meet_named(&mut self, lane: u32, threads: u32) -> Result<(), Over> {
+    pub(super) fn meet_named(&mut self, lane: u32, threads: u32) {
         let Act { op, at } = self.lanes[lane as usize].next;
         let (id, width) = (at as u32, self.shape.width);
         let (place, all) = self.barrier_of(lane, id);
@@ -136,16 +130,14 @@ impl Machine {
             named = barrier.arrived == 0 || barrier.threads == threads;
         }
         if !named || !fits {
-            let lane = self.id(lane);
-            let text = format!(
-                "{lane}: {op} of barrier {id} for {threads} threads: barriers are 1 to 15, and the number of \
+            let what = format!(
+                "{op} of barrier {id} for {threads} threads: barriers are 1 to 15, and the number of \
                  threads is a multiple of the warp's {width} lanes, at most those of the block, and \
                  the same for all that meet"
             );
-            return self.fail(SimErrorKind::Misused, text);
+            self.fail_at(lane, SimErrorKind::Misused, &what);
         }
         self.arrive(lane, place, threads, op == Op::BarrierNamedSync);
-        Ok(())
     }
 
     /// Counts the lane at a barrier for so many threads. If it `waits`, it sleeps until all are there.
@@ -183,7 +175,7 @@ impl Machine {
     }
 
     /// Checks, when a lane has ended, whether another one waits for it.
-    pub(super) fn lane_left(&mut self, lane: u32) -> Result<(), Over> {
+    pub(super) fn lane_left(&mut self, lane: u32) {
         let mut waiting = None;
         for which in [CLUSTER, BLOCK] {
             let (place, _) = self.barrier_of(lane, which);
@@ -196,13 +188,13 @@ impl Machine {
         let mut of_warp = bits(self.shape.lanes_of(warp)).map(|i| base + i);
         let names_it = |there: Act| there.at >> index & 1 != 0;
         let named = of_warp.find(|&other| self.waits_at(other).is_some_and(names_it));
-        named
-            .or(waiting)
-            .map_or(Ok(()), |waiting| self.waits_in_vain(lane, waiting))
+        if let Some(waiting) = named.or(waiting) {
+            self.waits_in_vain(lane, waiting);
+        }
     }
 
     /// Reports that two lanes that wait for each other are at different operations.
-    fn mismatch(&mut self, lane: u32, other: u32) -> Result<(), Over> {
+    fn mismatch(&mut self, lane: u32, other: u32) -> ! {
         let rule = match self.lanes[lane as usize].next.op {
             Op::Barrier | Op::BarrierAny | Op::BarrierCount => {
                 "the threads of a block must be at one operation of its barrier"
@@ -214,14 +206,14 @@ impl Machine {
         self.fail(SimErrorKind::Mismatch, text)
     }
 
-    pub(super) fn waits_in_vain(&mut self, ended: u32, waiting: u32) -> Result<(), Over> {
+    fn waits_in_vain(&mut self, ended: u32, waiting: u32) -> ! {
         let (ended, [waiting, access]) = (self.id(ended), self.at(waiting));
         let text = format!("{ended} has ended, and {waiting} waits for it at {access}");
         self.fail(SimErrorKind::LaneEnded, text)
     }
 
     /// Lets lanes go on after a meeting at which all have arrived; `last` is not asleep.
-    pub(super) fn go_on(&mut self, lanes: impl Iterator<Item = u32>, last: u32) {
+    fn go_on(&mut self, lanes: impl Iterator<Item = u32>, last: u32) {
         for other in lanes.filter(|&other| other != last) {
             self.lanes[other as usize].state = State::Ready;
             self.schedule.wake(other, self.report.steps);
@@ -237,19 +229,18 @@ impl SimLane<'_> {
         if machine.ending {
             return self.shared(i);
         }
-        let block = self.block - self.block % machine.cluster + rank;
+        let cluster = machine.launch.cluster;
+        let block = self.block - self.block % cluster + rank;
         let threads = block * machine.shape.threads..(block + 1) * machine.shape.threads;
         let goes_on = |lane: u32| machine.lanes[lane as usize].state != State::Ended;
-        if rank < machine.cluster && threads.into_iter().any(goes_on) {
+        if rank < cluster && threads.into_iter().any(goes_on) {
             let i = i.into();
             return Place::Shared { block, i };
         }
-        let text = format!(
-            "{}: {op} of block {rank} of a cluster of {}: there is none, or all its threads have \
-             ended; end the kernel with a barrier of the cluster",
-            machine.id(self.lane),
-            machine.cluster
+        let what = format!(
+            "{op} of block {rank} of a cluster of {cluster}: there is none, or all its threads \
+             have ended; end the kernel with a barrier of the cluster"
         );
-        self.or_leave(machine.fail(SimErrorKind::Misused, text))
+        machine.fail_at(self.lane, SimErrorKind::Misused, &what)
     }
 }

@@ -51,8 +51,7 @@ pub use device::{Sim, SimMemory};
 pub use error::{ConfigError, Op, SimError, SimErrorKind};
 pub use lane::SimLane;
 pub use machine::RunReport;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use stm_core::host::{Error, Statistics, Stm};
 use stm_core::{Kernel, Lane};
 
@@ -63,35 +62,10 @@ mod error;
 mod lane;
 mod machine;
 mod meet;
-mod operations;
-mod report;
 mod rounds;
 mod schedule;
-mod shape;
 mod space;
 mod views;
-
-thread_local! {
-    /// A simulator for each warp width, to be used again: stacks are costly to make.
-    static SIMS: RefCell<BTreeMap<u32, Sim>> = const { RefCell::new(BTreeMap::new()) };
-}
-
-/// Runs `body` with this thread's simulator, set to `config`. Nothing is allocated
-/// on it, so that addresses are those of a new one.
-pub(crate) fn with_sim<R>(config: SimConfig, body: impl FnOnce(&Sim) -> R) -> R {
-    let sim = SIMS.with_borrow_mut(|sims| {
-        let width = config.warp_width;
-        // Somebody may have kept memory of the one used before.
-        if sims.get(&width).is_some_and(|sim| !sim.is_empty()) {
-            sims.remove(&width);
-        }
-        sims.entry(width)
-            .or_insert_with(|| Sim::new(config))
-            .clone()
-    });
-    sim.configure(config);
-    body(&sim)
-}
 
 /// The kernel that stands for the closure of [`Sim::with_closure`].
 #[derive(Clone, Copy, Debug)]
@@ -135,15 +109,6 @@ pub fn launch(stm: &mut Stm<Sim>, closure: impl Fn(&SimLane<'_>)) -> Result<Stat
     launched.map(|(_, statistics)| statistics)
 }
 
-/// Takes the closure away when it may not be called any more.
-struct Reset<'a>(&'a Sim);
-
-impl Drop for Reset<'_> {
-    fn drop(&mut self) {
-        self.0.0.closure.set(None);
-    }
-}
-
 impl Sim {
     /// Calls `launches`, whose launches of [`Closure`] on this device run `closure` as every lane.
     pub fn with_closure<R>(
@@ -152,14 +117,13 @@ impl Sim {
         launches: impl FnOnce() -> R,
     ) -> R {
         let body: &Body<'_> = &closure;
-        // SAFETY: the types differ in a lifetime alone, and `reset` takes the pointer away
-        // before the closure ends.
+        // SAFETY: the types differ in a lifetime alone, and the pointer is taken away before the
+        // closure ends.
         let body = unsafe { std::mem::transmute::<&Body<'_>, &Body<'static>>(body) };
-        let reset = Reset(self);
         self.0.closure.set(Some(&raw const *body));
-        let result = launches();
-        drop(reset);
-        result
+        let result = catch_unwind(AssertUnwindSafe(launches));
+        self.0.closure.set(None);
+        result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
     /// Returns what a launch of this kernel runs in its place.

@@ -5,8 +5,58 @@
 //! ([`Scheduler::wake`], [`Scheduler::sleep`]); it is asked once an operation ([`Scheduler::pick`])
 //! and must be cheap: each keeps what it needs in flat arrays.
 
-use super::shape::{ABSENT, Set};
 use crate::rng::Rng;
+
+/// A set of small numbers: constant-time insertion, removal and choice.
+pub(super) struct Set {
+    members: Vec<u32>,
+    /// Where each number is in `members`, or [`ABSENT`].
+    place: Vec<u32>,
+}
+
+const ABSENT: u32 = u32::MAX;
+
+impl Set {
+    pub(super) fn among(numbers: u32) -> Self {
+        Self {
+            members: Vec::new(),
+            place: vec![ABSENT; numbers as usize],
+        }
+    }
+
+    pub(super) fn insert(&mut self, number: u32) {
+        if self.place[number as usize] == ABSENT {
+            self.place[number as usize] = self.members.len() as u32;
+            self.members.push(number);
+        }
+    }
+
+    pub(super) fn remove(&mut self, number: u32) {
+        let place = std::mem::replace(&mut self.place[number as usize], ABSENT);
+        if place != ABSENT {
+            self.members.swap_remove(place as usize);
+            if let Some(&moved) = self.members.get(place as usize) {
+                self.place[moved as usize] = place;
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn contains(&self, number: u32) -> bool {
+        self.place[number as usize] != ABSENT
+    }
+
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    /// Returns a member at random; the set is not empty.
+    #[inline]
+    pub(super) fn any(&self, rng: &mut Rng) -> u32 {
+        self.members[rng.below(self.members.len() as u32) as usize]
+    }
+}
 
 pub(super) trait Scheduler {
     /// Notes that a lane can run, from operation `steps` on.

@@ -6,10 +6,9 @@
 //! allocations; every allocation starts on a page of its own and is followed by a page that belongs
 //! to none.
 //!
-//! Beside each 8-byte granule lies what the running launch knows of it: for each of its two 32-bit
-//! halves the way it is used, and (or for the whole, in the first; for a word of 128 bits, in the
-//! first of its first granule) the number of its store history. The launch's number stands there too,
-//! so nothing is cleared between launches.
+//! Beside each word of 32 bits lies what the running launch knows of it: the way it is used, and the
+//! number of its store history, which for a wider access is that of its first word. The launch's
+//! number stands there too, so nothing is cleared between launches.
 
 use super::error::SimErrorKind;
 use std::ops::Range;
@@ -20,25 +19,25 @@ const PAGE_LOG2: u32 = 12;
 /// What all allocations together may take, in bytes.
 pub(super) const BYTES_MAX: u64 = 8 << 30;
 
-// The first 32-bit word of a granule is its low half, as on a GPU.
+// The first 32-bit word of a wider one is its low half, as on a GPU.
 const _: () = assert!(cfg!(target_endian = "little"));
 
-/// How a half of a granule is used in one launch.
+/// How a word is used in one launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
-    /// By atomic accesses of so many bits, of 128 with the granule behind it.
+    /// By atomic accesses of so many bits.
     Bits(u8),
     /// By private accesses of this lane.
     PrivateTo(u16),
 }
 
-/// What is known of 8 bytes.
+/// What is known of a word.
 #[derive(Clone, Copy, Default)]
-struct Granule {
-    /// The launch that accessed them last; what else is here is of that one.
+struct Known {
+    /// The launch that accessed it last; what else is here is of that one.
     launch: u32,
-    uses: [Option<Use>; 2],
-    beside: [u32; 2],
+    used: Option<Use>,
+    beside: u32,
 }
 
 struct Allocation {
@@ -46,8 +45,8 @@ struct Allocation {
     /// Offset of its first byte from [`BASE`].
     offset: u64,
     bytes: u64,
-    data: Vec<u64>,
-    granules: Vec<Granule>,
+    data: Vec<u32>,
+    known: Vec<Known>,
 }
 
 impl Allocation {
@@ -56,16 +55,16 @@ impl Allocation {
         offset: u64::MAX,
         bytes: 0,
         data: Vec::new(),
-        granules: Vec::new(),
+        known: Vec::new(),
     };
 
     /// Returns so many zeroed bytes at no address.
     fn of(bytes: u64) -> Self {
-        let granules = bytes.div_ceil(8) as usize;
+        let words = bytes.div_ceil(4) as usize;
         Self {
             bytes,
-            data: vec![0; granules],
-            granules: vec![Granule::default(); granules],
+            data: vec![0; words],
+            known: vec![Known::default(); words],
             ..Self::NONE
         }
     }
@@ -74,9 +73,8 @@ impl Allocation {
 #[derive(Clone, Copy)]
 pub(super) struct Found {
     allocation: u32,
-    granule: u32,
-    /// Which half of the granule, for 32 bits.
-    half: u32,
+    /// The number of its first word of 32 bits.
+    word: u32,
 }
 
 /// The allocation that has the shared memory of all blocks. It belongs to no page.
@@ -147,7 +145,7 @@ impl Space {
         let pages = allocation.bytes.div_ceil(PAGE) as usize;
         self.used -= allocation.bytes;
         allocation.data = Vec::new();
-        allocation.granules = Vec::new();
+        allocation.known = Vec::new();
         self.pages[first..first + pages].fill(0);
     }
 
@@ -168,9 +166,9 @@ impl Space {
     pub(super) fn write(&mut self, number: u32, offset: usize, bytes: &[u8]) {
         let range = self.range(number, offset, bytes.len());
         let data = &mut self.allocations[number as usize].data;
-        // SAFETY: the same memory seen as bytes, of which any are a u64.
+        // SAFETY: the same memory seen as bytes, of which any are a u32.
         let all = unsafe {
-            std::slice::from_raw_parts_mut(data.as_mut_ptr().cast::<u8>(), data.len() * 8)
+            std::slice::from_raw_parts_mut(data.as_mut_ptr().cast::<u8>(), data.len() * 4)
         };
         all[range].copy_from_slice(bytes);
     }
@@ -180,7 +178,7 @@ impl Space {
         let range = self.range(number, offset, bytes.len());
         let data = &self.allocations[number as usize].data;
         // SAFETY: the same memory seen as bytes.
-        let all = unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), data.len() * 8) };
+        let all = unsafe { std::slice::from_raw_parts(data.as_ptr().cast::<u8>(), data.len() * 4) };
         bytes.copy_from_slice(&all[range]);
     }
 
@@ -211,8 +209,7 @@ impl Space {
         }
         Ok(Found {
             allocation,
-            granule: (at >> 3) as u32,
-            half: (at >> 2) as u32 & 1,
+            word: (at >> 2) as u32,
         })
     }
 
@@ -238,20 +235,19 @@ impl Space {
         Some((a.name, a.bytes, offset.checked_sub(a.offset + a.bytes)?))
     }
 
-    /// Notes an access to a half of a granule, or to all of it; `Err` is how that is used instead.
+    /// Notes an access to a word of so many bits; `Err` is how a part of it is used instead.
     #[inline]
-    pub(super) fn claim(&mut self, found: Found, wide: bool, how: Use) -> Result<(), Use> {
-        let (launch, half) = (self.launch, found.half as usize);
-        let granule = self.granule(found);
-        if granule.launch != launch {
-            *granule = Granule {
-                launch,
-                ..Granule::default()
-            };
-        }
-        let halves = if wide { 0..2 } else { half..half + 1 };
-        for used in &mut granule.uses[halves] {
-            let used = *used.get_or_insert(how);
+    pub(super) fn claim<const BITS: u32>(&mut self, found: Found, how: Use) -> Result<(), Use> {
+        let launch = self.launch;
+        let known = &mut self.allocations[found.allocation as usize].known;
+        for part in &mut known[found.words::<BITS>()] {
+            if part.launch != launch {
+                *part = Known {
+                    launch,
+                    ..Known::default()
+                };
+            }
+            let used = *part.used.get_or_insert(how);
             if used != how {
                 return Err(used);
             }
@@ -259,65 +255,49 @@ impl Space {
         Ok(())
     }
 
-    #[inline]
-    fn granule(&mut self, found: Found) -> &mut Granule {
-        &mut self.allocations[found.allocation as usize].granules[found.granule as usize]
-    }
-
     /// Returns the number kept beside a word: 0, or what was put there.
     #[inline]
     pub(super) fn beside(&mut self, found: Found) -> &mut u32 {
-        &mut self.granule(found).beside[found.half as usize]
+        let known = &mut self.allocations[found.allocation as usize].known;
+        &mut known[found.word as usize].beside
     }
 
     #[inline]
     pub(super) fn load<const BITS: u32>(&self, found: Found) -> u128 {
         let data = &self.allocations[found.allocation as usize].data;
-        let word = data[found.granule as usize];
-        match BITS {
-            32 => u128::from((word >> (found.half * 32)) as u32),
-            64 => word.into(),
-            _ => u128::from(data[found.granule as usize + 1]) << 64 | u128::from(word),
-        }
+        let parts = data[found.words::<BITS>()].iter().rev();
+        parts.fold(0, |value, &part| value << 32 | u128::from(part))
     }
 
     /// Sets a word of so many bits, and returns whether that changed it.
     #[inline]
     pub(super) fn store<const BITS: u32>(&mut self, found: Found, value: u128) -> bool {
-        let data = &mut self.allocations[found.allocation as usize].data[found.granule as usize..];
-        let old = data[0];
-        data[0] = if BITS == 32 {
-            let shift = found.half * 32;
-            old & !(u64::from(u32::MAX) << shift) | u64::from(value as u32) << shift
-        } else {
-            value as u64
-        };
-        let low = data[0] != old;
-        let high = (value >> 64) as u64;
-        low | (BITS == 128 && std::mem::replace(&mut data[1], high) != high)
+        let data = &mut self.allocations[found.allocation as usize].data;
+        let parts = data[found.words::<BITS>()].iter_mut().zip(0..);
+        parts.fold(false, |changed, (part, i)| {
+            let new = (value >> (32 * i)) as u32;
+            std::mem::replace(part, new) != new || changed
+        })
     }
 }
 
 impl Found {
-    /// Returns the word of 32 bits of all shared memory with this number, or that of 64 which it
+    /// Returns the word of 32 bits of all shared memory with this number, or a wider one which it
     /// begins.
     pub(super) const fn shared(word: u64) -> Self {
         Self {
             allocation: SHARED as u32,
-            granule: (word / 2) as u32,
-            half: word as u32 % 2,
+            word: word as u32,
         }
+    }
+
+    #[inline]
+    const fn words<const BITS: u32>(self) -> Range<usize> {
+        let first = self.word as usize;
+        first..first + BITS as usize / 32
     }
 
     pub(super) const fn is_shared(self) -> bool {
         self.allocation == SHARED as u32
-    }
-
-    /// Returns the granule behind that of a word.
-    pub(super) const fn next(self) -> Self {
-        Self {
-            granule: self.granule + 1,
-            ..self
-        }
     }
 }

@@ -69,37 +69,20 @@ impl fmt::Display for Outcome {
 
 /// A read, a write or an addition. A word is an opaque number; recorders take
 /// its address with the width in bit 0, which says where additions wrap: at 32
-/// bits if it is 0, else at 64. Words do not overlap.
+/// bits if it is 0, else at 64. Words do not overlap. Values and what is added are zero-extended.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
     /// A read that returned `value`. After a write of the same word in the same attempt it is a
     /// read of that write; the attempt's own additions since are in the value.
-    Read {
-        /// The word.
-        word: u64,
-        /// What it returned, zero-extended.
-        value: u64,
-    },
+    Read { word: u64, value: u64 },
     /// A write.
-    Write {
-        /// The word.
-        word: u64,
-        /// The value, zero-extended.
-        value: u64,
-    },
+    Write { word: u64, value: u64 },
     /// An addition, which takes effect with the commit.
-    Add {
-        /// The word.
-        word: u64,
-        /// What is added, zero-extended.
-        delta: u64,
-    },
+    Add { word: u64, delta: u64 },
     /// An addition of floats. What it leaves depends on the order of the
     /// additions, which nobody knows: reads of such a word are not judged.
-    AddFloat {
-        /// The word.
-        word: u64,
-    },
+    AddFloat { word: u64 },
 }
 
 impl Event {

@@ -97,135 +97,100 @@ pub fn decode(
     }
     let mut history = History::new(header, initial);
     for (buffer, lane) in of_lane() {
-        let buffer = &buffer[..buffer[0] as usize];
-        LaneDecoder {
-            lane,
-            buffer,
-            open: None,
-            events: Vec::new(),
-            history: &mut history,
-        }
-        .run()?;
+        decode_lane(&mut history, lane, &buffer[..buffer[0] as usize])?;
     }
     Ok(history)
 }
 
-struct LaneDecoder<'a> {
-    lane: u32,
-    buffer: &'a [u64],
-    /// The begin sample of the attempt not yet ended.
-    open: Option<u64>,
-    events: Vec<Event>,
-    history: &'a mut History,
-}
-
-impl LaneDecoder<'_> {
-    fn run(mut self) -> Result<(), Error> {
-        let mut at = layout::HEADER_WORDS as usize;
-        while let Some(&head) = self.buffer.get(at) {
-            let tag = layout::tag(head);
-            let words = layout::record_words(tag)
-                .ok_or_else(|| self.error(at, "the head of a record", format!("0x{head:016x}")))?;
-            let record = self.buffer.get(at..at + words as usize).ok_or_else(|| {
-                let found = format!("{} until the end of what is in use", self.buffer.len() - at);
-                self.error(at, &format!("a record of {words} words"), found)
-            })?;
-            self.record(at, tag, record)?;
-            at += words as usize;
-        }
-        match self.open {
-            Some(begin) => self.end(begin, u64::MAX, Outcome::Running, 0),
-            None => Ok(()),
-        }
-    }
-
-    fn record(&mut self, at: usize, tag: u64, record: &[u64]) -> Result<(), Error> {
-        let Some(begin) = self.open else {
-            if tag != layout::BEGIN {
-                let found = format!("a record with tag 0x{tag:x}");
-                return Err(self.error(at, "the begin of an attempt", found));
-            }
-            self.open = Some(record[1]);
-            return Ok(());
-        };
-        let (operand, value) = (layout::operand(record[0]), record[1]);
-        let word = operand;
-        match tag {
-            layout::READ => self.events.push(Event::Read { word, value }),
-            layout::WRITE => self.events.push(Event::Write { word, value }),
-            layout::ADD => self.events.push(Event::Add { word, delta: value }),
-            layout::ADD_FLOAT => self.events.push(Event::AddFloat { word }),
-            layout::UNDO => self.undo(at, value)?,
-            layout::COMMIT => {
-                self.end(
-                    begin,
-                    record[2],
-                    Outcome::Committed { version: value },
-                    operand,
-                )?;
-            }
-            layout::COMMIT_READ_ONLY => {
-                self.end(begin, value, Outcome::CommittedReadOnly, operand)?;
-            }
-            layout::ABORT => {
-                let reason = (operand & ((1 << layout::REASON_BITS) - 1)) as u8;
-                let number = operand >> layout::REASON_BITS;
-                self.end(begin, value, Outcome::Aborted { reason }, number)?;
-            }
-            _ => {
-                let found = "another begin".to_owned();
-                return Err(self.error(at, "the end of the attempt before", found));
-            }
-        }
+/// Adds the attempts of a lane, of whose buffer these words are in use.
+fn decode_lane(history: &mut History, lane: u32, buffer: &[u64]) -> Result<(), Error> {
+    let mut end = |begin, end, outcome, events: &mut Vec<Event>, number| {
+        history.push(Attempt::new(lane, begin, end, outcome), events)?;
+        history.number_last(number);
+        events.clear();
         Ok(())
-    }
-
-    /// Removes the last `count` writes and additions. A read that follows such an addition has
-    /// returned it too, so its value is corrected; one of floats cannot be, and is removed.
-    fn undo(&mut self, at: usize, count: u64) -> Result<(), Error> {
-        for _ in 0..count {
-            let Some(last) = self.events.iter().rposition(Event::is_update) else {
-                let expected = format!("at most {} writes and additions", self.events.len());
-                return Err(self.error(at, &expected, format!("{count} that are undone")));
-            };
-            match self.events.remove(last) {
-                Event::Add { word: of, delta } => {
-                    for event in &mut self.events[last..] {
-                        if let Event::Read { word, value } = event
-                            && *word == of
-                        {
-                            *value = sum(of, *value, delta.wrapping_neg());
-                        }
-                    }
-                }
-                Event::AddFloat { word: of } => {
-                    let mut i = 0;
-                    self.events.retain(|event| {
-                        i += 1;
-                        i <= last || event.word() != of || event.is_update()
-                    });
-                }
-                Event::Write { .. } | Event::Read { .. } => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn end(&mut self, begin: u64, end: u64, outcome: Outcome, number: u64) -> Result<(), Error> {
-        let attempt = Attempt::new(self.lane, begin, end, outcome);
-        self.history.push(attempt, &self.events)?;
-        self.history.number_last(number);
-        self.open = None;
-        self.events.clear();
-        Ok(())
-    }
-
-    fn error(&self, at: usize, expected: &str, found: String) -> Error {
-        Error::Record {
-            lane: self.lane,
+    };
+    let mut at = layout::HEADER_WORDS as usize;
+    // The begin sample of the attempt not yet ended.
+    let mut open: Option<u64> = None;
+    let mut events = Vec::new();
+    while let Some(&head) = buffer.get(at) {
+        let error = |expected: &str, found: String| Error::Record {
+            lane,
             word: at as u64,
             expected: expected.to_owned(),
             found,
+        };
+        let tag = layout::tag(head);
+        let words = layout::record_words(tag)
+            .ok_or_else(|| error("the head of a record", format!("0x{head:016x}")))?;
+        let record = buffer.get(at..at + words as usize).ok_or_else(|| {
+            let found = format!("{} until the end of what is in use", buffer.len() - at);
+            error(&format!("a record of {words} words"), found)
+        })?;
+        let (operand, value) = (layout::operand(head), record[1]);
+        let word = operand;
+        if (tag == layout::BEGIN) == open.is_some() {
+            let (expected, found) = match open {
+                Some(_) => ("the end of the attempt before", "another begin".to_owned()),
+                None => (
+                    "the begin of an attempt",
+                    format!("a record with tag 0x{tag:x}"),
+                ),
+            };
+            return Err(error(expected, found));
         }
+        let mut ended = None;
+        match tag {
+            layout::BEGIN => open = Some(value),
+            layout::READ => events.push(Event::Read { word, value }),
+            layout::WRITE => events.push(Event::Write { word, value }),
+            layout::ADD => events.push(Event::Add { word, delta: value }),
+            layout::ADD_FLOAT => events.push(Event::AddFloat { word }),
+            layout::UNDO => {
+                if (0..value).any(|_| !undo(&mut events)) {
+                    let expected = format!("at most {} writes and additions", events.len());
+                    return Err(error(&expected, format!("{value} that are undone")));
+                }
+            }
+            layout::COMMIT => {
+                ended = Some((record[2], Outcome::Committed { version: value }, operand));
+            }
+            layout::COMMIT_READ_ONLY => ended = Some((value, Outcome::CommittedReadOnly, operand)),
+            _ => {
+                let reason = (operand & ((1 << layout::REASON_BITS) - 1)) as u8;
+                let number = operand >> layout::REASON_BITS;
+                ended = Some((value, Outcome::Aborted { reason }, number));
+            }
+        }
+        if let Some((clock, outcome, number)) = ended
+            && let Some(begin) = open.take()
+        {
+            end(begin, clock, outcome, &mut events, number)?;
+        }
+        at += words as usize;
     }
+    match open {
+        Some(begin) => end(begin, u64::MAX, Outcome::Running, &mut events, 0),
+        None => Ok(()),
+    }
+}
+
+/// Removes the last write or addition, or returns that there is none. A read that follows such an
+/// addition has returned it too, so its value is corrected; one of floats cannot be, and is removed.
+fn undo(events: &mut Vec<Event>) -> bool {
+    let Some(last) = events.iter().rposition(Event::is_update) else {
+        return false;
+    };
+    let undone = events.remove(last);
+    let behind = events.split_off(last).into_iter();
+    events.extend(behind.filter_map(|event| match (event, undone) {
+        (Event::Read { word, value }, Event::Add { word: of, delta }) if word == of => {
+            let value = sum(of, value, delta.wrapping_neg());
+            Some(Event::Read { word, value })
+        }
+        (Event::Read { word, .. }, Event::AddFloat { word: of }) if word == of => None,
+        (event, _) => Some(event),
+    }));
+    true
 }

@@ -1,7 +1,6 @@
 //! Why an attempt has no point, in as few reads as possible.
 
-use super::index::{Span, Timeline};
-use super::reads::{MemoryRead, Splitter};
+use super::index::{MemoryRead, Span, Splitter, Timeline};
 use super::report::{AttemptRef, CommitRef, Finding, Held, Interval, ReadEvidence, Violation};
 use crate::history::{Event, History, Outcome};
 

@@ -1,4 +1,5 @@
-//! Memory over time: for each word, the commits that wrote it.
+//! Memory over time: for each word, the commits that wrote it. And which reads of an attempt went to
+//! memory, and which to its own writes; of those after own additions, what memory held.
 //!
 //! The commits are numbered by version from 0: their *ranks*. State `r` is memory after the first
 //! `r` commits, so that commit `r` turns state `r` into state `r + 1`, and states are numbers
@@ -16,13 +17,8 @@
 //! after it is one of initial memory if no commit in the interval wrote its
 //! value. And failing that, the word has any value that a read asks for.
 
-use super::reads::Splitter;
-use super::report::InitialUse;
-use crate::history::{History, Outcome, Rest, kind, sum};
-
-/// Entries of a word that are looked through one after the other for a value
-/// before its entries by value are asked.
-const LINEAR_MAX: usize = 32;
+use super::report::{Finding, InitialUse};
+use crate::history::{History, NumberMap, Outcome, Rest, kind, sum};
 
 /// The commits and, by word, what they wrote; and what words held at first.
 pub(crate) struct Timeline {
@@ -116,11 +112,7 @@ impl Timeline {
 
     /// Returns the state of memory when the clock reads `clock`.
     pub(crate) fn state_at(&self, clock: u64) -> u32 {
-        match (self.versions.first(), self.versions.last()) {
-            // Without gaps, and that is the rule, a version is a place.
-            (Some(1), Some(&last)) if last == self.versions.len() as u64 => clock.min(last) as u32,
-            _ => self.versions.partition_point(|&version| version <= clock) as u32,
-        }
+        self.versions.partition_point(|&version| version <= clock) as u32
     }
 
     /// Returns the ranks of the commits that wrote a word, and the values that it had after them.
@@ -132,12 +124,8 @@ impl Timeline {
     /// Returns the first entry of a word, from entry `from` on, that wrote `value`.
     pub(crate) fn entry_with(&self, word: u32, value: u64, from: usize) -> Option<usize> {
         let (_, values) = self.entries(word);
-        let near = values.len().min(from + LINEAR_MAX);
-        if let Some(at) = values[from..near].iter().position(|&v| v == value) {
-            return Some(from + at);
-        }
         let index = &self.by_value[self.first[word as usize]..][..values.len()];
-        let place = index.partition_point(|&e| (values[e as usize], e as usize) < (value, near));
+        let place = index.partition_point(|&e| (values[e as usize], e as usize) < (value, from));
         let entry = *index.get(place)? as usize;
         (values[entry] == value).then_some(entry)
     }
@@ -286,16 +274,48 @@ impl Timeline {
         (self.state_at(from), self.state_at(to))
     }
 
-    /// Infers the initial values that the history does not give.
+    /// Infers the initial values that the history does not give: first from certain reads, then by
+    /// elimination.
     fn infer(&mut self, history: &History) -> InitialUse {
         let words = history.words_len() as u64;
         let known = |initial: &[Option<u64>]| initial.iter().flatten().count() as u64;
         let given = known(&self.initial);
-        if given < words {
-            self.infer_certain(history);
-        }
-        if known(&self.initial) < words {
-            self.infer_by_elimination(history);
+        let mut splitter = Splitter::default();
+        // How far an inferred value is to be trusted: lower is better.
+        let mut trust = vec![(u8::MAX, u32::MAX); self.initial.len()];
+        for certain in [true, false] {
+            let attempts = if known(&self.initial) < words {
+                history.len()
+            } else {
+                0
+            };
+            for i in 0..attempts {
+                let (low, high) = self.window(history, i);
+                let class = match history.attempt(i).outcome {
+                    Outcome::Committed { .. } => 0,
+                    Outcome::CommittedReadOnly => 1,
+                    Outcome::Aborted { .. } | Outcome::Running => 2,
+                };
+                splitter.split(history, i);
+                for read in &splitter.memory {
+                    let word = read.word as usize;
+                    let (ranks, _) = self.entries(read.word);
+                    // The first state that a commit to the word has changed.
+                    let change = ranks.first().map_or(u32::MAX, |&rank| rank + 1);
+                    let is_new = self.initial[word].is_none();
+                    let infers = if certain {
+                        let inferable = is_new || trust[word].0 != u8::MAX;
+                        inferable && (class, low) < trust[word] && high < change
+                    } else {
+                        let entry = || self.entry_with(read.word, read.value, 0);
+                        is_new && low < change && entry().is_none_or(|entry| ranks[entry] >= high)
+                    };
+                    if infers {
+                        trust[word] = (class, low);
+                        self.initial[word] = Some(read.value);
+                    }
+                }
+            }
         }
         let known = known(&self.initial);
         InitialUse {
@@ -304,52 +324,78 @@ impl Timeline {
             unknown: words - known,
         }
     }
+}
 
-    /// Returns the first state that a commit to the word has changed.
-    fn first_change(&self, word: u32) -> u32 {
-        let (ranks, _) = self.entries(word);
-        ranks.first().map_or(u32::MAX, |&rank| rank + 1)
-    }
+/// A read that went to memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct MemoryRead {
+    pub(crate) word: u32,
+    pub(crate) value: u64,
+    /// Index among the attempt's events.
+    pub(crate) event: u32,
+}
 
-    fn infer_certain(&mut self, history: &History) {
-        let mut splitter = Splitter::default();
-        // How far the value is to be trusted: lower is better.
-        let mut trust = vec![(u8::MAX, u32::MAX); self.initial.len()];
-        for i in 0..history.len() {
-            let (low, high) = self.window(history, i);
-            let class = match history.attempt(i).outcome {
-                Outcome::Committed { .. } => 0,
-                Outcome::CommittedReadOnly => 1,
-                Outcome::Aborted { .. } | Outcome::Running => 2,
-            };
-            splitter.split(history, i);
-            for read in &splitter.memory {
-                let word = read.word as usize;
-                let inferable = self.initial[word].is_none() || trust[word].0 != u8::MAX;
-                if inferable && (class, low) < trust[word] && high < self.first_change(read.word) {
-                    trust[word] = (class, low);
-                    self.initial[word] = Some(read.value);
-                }
-            }
-        }
-    }
+#[derive(Clone, Copy)]
+enum Own {
+    /// Its value is this.
+    Value(u64),
+    /// Its value is what memory holds and this.
+    More(u64),
+    /// Floats were added.
+    Unknown,
+}
 
-    fn infer_by_elimination(&mut self, history: &History) {
-        let mut splitter = Splitter::default();
-        for i in 0..history.len() {
-            let (low, high) = self.window(history, i);
-            splitter.split(history, i);
-            for read in &splitter.memory {
-                let word = read.word as usize;
-                if self.initial[word].is_some() || low >= self.first_change(read.word) {
+/// Own writes for which there is room from attempt to attempt.
+const OWN_KEPT: usize = 64;
+
+/// Splits attempts, one after the other, with the same scratch space.
+#[derive(Default)]
+pub(crate) struct Splitter {
+    /// Reads from memory of the attempt split last, in program order.
+    pub(crate) memory: Vec<MemoryRead>,
+    /// What each word written or added to so far is.
+    own: NumberMap<u32, Own>,
+}
+
+impl Splitter {
+    /// Splits the events of attempt `i`; returns the first read that missed an own write.
+    pub(crate) fn split(&mut self, history: &History, i: usize) -> Option<Finding> {
+        let (words, (keys, values)) = (history.words(), history.columns(i));
+        self.memory.clear();
+        self.own.clear();
+        self.own.shrink_to(OWN_KEPT);
+        let mut lost = None;
+        for (event, (&key, &value)) in (0_u32..).zip(keys.iter().zip(values)) {
+            let word = key >> kind::BITS;
+            let own = self.own.get(&word).copied().unwrap_or(Own::More(0));
+            let plus = |a, b| sum(words.word(word), a, b);
+            let own = match (key & kind::MASK, own) {
+                (kind::READ, Own::Value(wrote)) => {
+                    if wrote != value && lost.is_none() {
+                        lost = Some(Finding::OwnWriteLost {
+                            event,
+                            word: words.word(word),
+                            wrote,
+                            read: value,
+                        });
+                    }
                     continue;
                 }
-                let (ranks, _) = self.entries(read.word);
-                let entry = self.entry_with(read.word, read.value, 0);
-                if entry.is_none_or(|entry| ranks[entry] >= high) {
-                    self.initial[word] = Some(read.value);
+                (kind::READ, Own::More(more)) => {
+                    // Without additions the value is taken as it stands.
+                    let before = plus(value, more.wrapping_neg());
+                    let value = if more == 0 { value } else { before };
+                    self.memory.push(MemoryRead { word, value, event });
+                    continue;
                 }
-            }
+                (kind::READ, Own::Unknown) => continue,
+                (kind::WRITE, _) => Own::Value(value),
+                (kind::ADD, Own::Value(wrote)) => Own::Value(plus(wrote, value)),
+                (kind::ADD, Own::More(more)) => Own::More(plus(more, value)),
+                _ => Own::Unknown,
+            };
+            self.own.insert(word, own);
         }
+        lost
     }
 }

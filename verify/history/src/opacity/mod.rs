@@ -72,13 +72,11 @@
 pub mod brute;
 mod explain;
 mod index;
-mod reads;
 pub mod report;
 
 use crate::error::{Error, ImpossibleHistory};
 use crate::history::{Attempt, Event, History, NumberMap, Outcome};
-use index::Timeline;
-use reads::{MemoryRead, Splitter};
+use index::{MemoryRead, Splitter, Timeline};
 use report::{Counts, Verdict};
 use std::path::Path;
 

@@ -84,7 +84,8 @@ pub struct AttemptRef {
     pub outcome: Outcome,
 }
 
-/// What is wrong with an attempt.
+/// What is wrong with an attempt. Events are numbered from 0.
+#[allow(missing_docs)] // of the fields of a lost write
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Finding {
@@ -100,13 +101,9 @@ pub enum Finding {
     },
     /// A read after a write of the same word did not return it.
     OwnWriteLost {
-        /// Index of the read among the attempt's events, from 0.
         event: u32,
-        /// The word.
         word: u64,
-        /// The value written last.
         wrote: u64,
-        /// The value read.
         read: u64,
     },
 }
