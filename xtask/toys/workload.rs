@@ -28,28 +28,21 @@ impl Workload for Toy {
     type Data<D: Device> = TxArray<D, u32>;
 
     fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<TxArray<D, u32>> {
-        let words = TxArray::zeroed(device, Layout::Plain, WORDS as usize, "the words")?;
-        Ok(words)
+        zeros(device, WORDS, "the words")
     }
 
-    fn accessed<'d, D: Device>(
-        &self,
-        data: &'d mut TxArray<D, u32>,
-    ) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![data]
-    }
+    accessed! { data => vec![data] }
 
     fn reset<D: Device>(&self, data: &mut TxArray<D, u32>) -> Result<()> {
         Ok(data.clear()?)
     }
 
     fn verify<D: Device>(&self, data: &mut TxArray<D, u32>, transactions: u64) -> Verdict {
-        let found = data.download()?;
-        let right = (0..WORDS).map(|word| (transactions + WORDS - 1 - word) / WORDS);
-        let wrong = right
-            .zip(&found)
-            .find(|(right, found)| *right != u64::from(**found));
-        Ok(wrong.map(|(right, found)| format!("a word is {found} and not {right}")))
+        for (word, found) in (0..WORDS).zip(data.download()?) {
+            let right = (transactions + WORDS - 1 - word) / WORDS;
+            wrong! { u64::from(found) != right => "a word is {found} and not {right}"; }
+        }
+        Ok(None)
     }
 
     kernels! {
