@@ -75,20 +75,27 @@ fn parameters(arguments: &str) -> Value {
     one_run(options)["parameters"].take()
 }
 
-#[test]
-fn the_parameters_of_bank_are_in_its_json() {
-    let bank = parameters(&format!(
-        "{TINY_BANK} --zipf 0.99 --audit-share 25% --audit-range 30"
-    ));
-    holds!(bank, {"zipf_thousandths": 990, "audit_percent": 25, "audit_range": 30});
+/// Runs, and fields of their objects.
+const RUNS: &str = r#"
     // 34 ranges, the last of 34 accounts; audits read 16 at a time.
-    holds!(bank, {"accounts": 1024, "read_capacity": 48, "write_capacity": 2});
-    let transfers = parameters(&format!("{TINY_BANK} --audit-share 0"));
-    assert_eq!(transfers["read_capacity"], 2);
+    TINY_BANK --zipf 0.99 --audit-share 25% --audit-range 30 => {"parameters": {"zipf_thousandths": 990, "audit_percent": 25, "audit_range": 30, "accounts": 1024, "read_capacity": 48, "write_capacity": 2}}
+    TINY_BANK --audit-share 0 => {"parameters": {"read_capacity": 2}}
     // Fewer accounts than a range are one range.
-    let few = "run bank --device cpu --transactions 100 --accounts 10";
-    let few = parameters(&format!("{few} --audit-share 100% --zipf 10"));
-    holds!(few, {"audit_range": 10, "audit_percent": 100, "zipf_thousandths": 10_000});
+    run bank --device cpu --transactions 100 --accounts 10 --audit-share 100% --zipf 10 => {"parameters": {"audit_range": 10, "audit_percent": 100, "zipf_thousandths": 10000}}
+    // Loops are transactions of each thread.
+    run eigenbench --device cpu --hot-words 1K --blocks 2 --threads 3 --loops 50 => {"transactions": 300, "commits": 300}
+    TINY_RA --lanes-max 4 --variant fast => {"parameters": {"lanes_max": 4}}
+    TINY_RA --variant optimized --locks 512 => {"resolved": "hv-sorting"}
+    TINY_RA --variant optimized --locks 1024 => {"resolved": "tbv-sorting"}
+"#;
+
+#[test]
+fn runs_have_what_their_options_say_in_their_objects() {
+    for (line, fields) in rows(RUNS).filter_map(|row| row.split_once(" => ")) {
+        let run = json(&format!("{} --json", whole(line)));
+        contains(&run, &serde_json::from_str(fields).expect("JSON"));
+        assert_eq!(run["verified"], true, "{line}");
+    }
 }
 
 #[test]
@@ -111,10 +118,6 @@ fn every_option_of_eigenbench_is_one_parameter() {
         }
         assert_eq!(set, default, "{option}");
     }
-    // Loops are transactions of each thread.
-    let loops = "--hot-words 1K --blocks 2 --threads 3 --loops 50 --json";
-    let run = json(&format!("run eigenbench --device cpu {loops}"));
-    holds!(run, {"transactions": 300, "commits": 300, "verified": true});
 }
 
 #[test]
@@ -127,14 +130,6 @@ fn tune_measures_bank_eigenbench_and_labyrinth_on_launches_of_every_shape() {
             "{tune} --variant egpgv,hv-sorting --repeat 1 --locks 1K {more}"
         ));
         has(&out, "Both results are verified.");
-    }
-}
-
-#[test]
-fn optimized_is_resolved_by_the_sizes() {
-    for (locks, resolved) in [(512, "hv-sorting"), (1024, "tbv-sorting")] {
-        let line = format!("{TINY_RA} --variant optimized --locks {locks} --json");
-        assert_eq!(json(&line)["resolved"], resolved);
     }
 }
 
@@ -397,8 +392,6 @@ fn what_cannot_be_carried_out_is_refused_with_the_value_and_the_fix() {
         refused(&format!("{TINY_RA} {scheduler}"), &parts);
         refused(&format!("tune ra --device cpu {scheduler}"), &parts);
     }
-    let given = parameters(&format!("{TINY_RA} --lanes-max 4 --variant fast"));
-    holds!(given, {"lanes_max": 4});
     // No word may begin with a dash, after `--` neither, so that is no advice.
     let (_, errors) = ended(2, "run ra --seed -1");
     assert!(!errors.contains("'--'"), "{errors}");

@@ -85,7 +85,7 @@ pub(crate) const SCHEMA: u32 = 2;
 
 /// The times of the twelve benchmarks at one grid.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct GridTimes {
+pub(crate) struct GridTimes {
     pub why: String,
     /// Threads of a block, of which one makes accesses.
     pub threads: u32,
@@ -95,7 +95,7 @@ pub struct GridTimes {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Rate {
+pub(crate) struct Rate {
     pub bytes: u64,
     /// `load`, `store`, `add` or `swap`.
     pub operation: String,
@@ -105,7 +105,7 @@ pub struct Rate {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Measurement {
+pub(crate) struct Measurement {
     pub schema: u32,
     pub version: String,
     pub device: String,
@@ -126,7 +126,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    pub fn abstraction(&self) -> Option<Benchmarks> {
+    pub(crate) fn abstraction(&self) -> Option<Benchmarks> {
         self.grids.last()?.times_ns.abstraction()
     }
 
