@@ -61,7 +61,6 @@ impl fmt::Display for Choice {
     }
 }
 
-/// A kind of device, for defaults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeviceKind {
     Cpu,

@@ -162,7 +162,6 @@ impl<T: Document> Store<T> {
         })
     }
 
-    /// Returns whether something further may begin.
     pub(crate) fn has_time(&self) -> bool {
         self.limit.is_none_or(|limit| self.began.elapsed() < limit)
     }

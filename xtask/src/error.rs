@@ -39,8 +39,7 @@ impl Error {
     /// the command line is wrong, 1 when a check failed.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_) | Self::Lacks(_) => 2,
-            Self::Build(stm_core_build::Error::NoToolchain) => 2,
+            Self::Usage(_) | Self::Lacks(_) | Self::Build(stm_core_build::Error::NoToolchain) => 2,
             _ => 1,
         }
     }

@@ -146,8 +146,11 @@ fn step(line: &str, more: &[&str], files: &mut Files) -> Result {
                     "{file} has {n} lines that begin with `{below}`, and not one"
                 ));
             };
-            let more = more.iter().map(|line| &line[INDENT.len()..]);
-            all.splice(at + 1..at + 1, more);
+            let behind = at + 1;
+            all.splice(
+                behind..behind,
+                more.iter().map(|line| &line[INDENT.len()..]),
+            );
             (
                 file,
                 all.into_iter().flat_map(|line| [line, "\n"]).collect(),

@@ -284,8 +284,8 @@ pub(crate) fn whole(line: &str) -> String {
     line.replace("TINY_EIGENBENCH", TINY_EIGENBENCH)
 }
 
-/// The rows of a table of refusals, all choices ([`expanded`]) made: arguments and parts.
-fn split(table: &str) -> impl Iterator<Item = (String, String)> {
+/// The rows of a table, all choices ([`expanded`]) made: arguments and parts.
+pub(crate) fn split(table: &str) -> impl Iterator<Item = (String, String)> {
     rows(table).flat_map(expanded).map(|row| {
         let (line, parts) = row.split_once("=> ").expect("arguments and parts");
         (line.to_owned(), parts.to_owned())
