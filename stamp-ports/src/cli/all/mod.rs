@@ -102,7 +102,8 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
     }
     check_gpus(args.gpus, &head)?;
     let files = files(args.quick, &id);
-    let lines: Vec<&String> = files.iter().flat_map(|file| &file.commands).collect();
+    let lines = files.iter().flat_map(|file| &file.commands);
+    let lines: Vec<&str> = lines.map(String::as_str).collect();
     let session = Session {
         args,
         cache: TempDir::new()?,
@@ -157,7 +158,7 @@ struct Session<'a> {
     cache: TempDir,
     began: Instant,
     /// All commands, those that are done included.
-    lines: &'a [&'a String],
+    lines: &'a [&'a str],
     sealed: Mutex<Sealed>,
     /// The files that nobody has begun.
     left: Mutex<VecDeque<&'a File>>,
@@ -189,7 +190,7 @@ impl Session<'_> {
     }
 
     /// Runs a command, unless it is done or time is over, and writes down what it made.
-    fn make(&self, line: &String, file: &File, environment: &[(&str, OsString)]) -> Result<()> {
+    fn make(&self, line: &str, file: &File, environment: &[(&str, OsString)]) -> Result<()> {
         let args = self.args;
         let spent = self.began.elapsed().as_secs();
         let left = args.seconds.map(|all| all.saturating_sub(spent));
@@ -199,12 +200,9 @@ impl Session<'_> {
             if done || left == Some(0) {
                 return Ok(());
             }
-            let before = self
-                .lines
-                .iter()
-                .take_while(|other| **other != line)
-                .count();
-            writeln!(stdout(), "{}/{} {line}", before + 1, self.lines.len())?;
+            let number = (1..).zip(self.lines).find(|(_, other)| **other == line);
+            let number = number.map_or(0, |(number, _)| number);
+            writeln!(stdout(), "{number}/{} {line}", self.lines.len())?;
             sealed.begin(&args.out, file.name)?;
             (took, sealed.head.clone())
         };
@@ -213,7 +211,7 @@ impl Session<'_> {
         let (verified, complete) = made;
         let made = Made {
             file: file.name.into(),
-            command: line.clone(),
+            command: line.into(),
             ended: now(),
             seconds: took + start.elapsed().as_secs_f64(),
             verified,
