@@ -61,30 +61,22 @@ impl fmt::Display for Choice {
     }
 }
 
-/// A kind of device, for defaults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeviceKind {
-    /// OS threads.
     Cpu,
-    /// A GPU.
     Cuda,
 }
 
 /// A device of either kind, for what runs on any device and is compiled once.
 #[derive(Clone, Debug)]
 pub enum AnyDevice {
-    /// The CPU.
     Cpu(Cpu),
-    /// A GPU.
     Cuda(Cuda),
 }
 
-/// The memory of an [`AnyDevice`].
 #[derive(Debug)]
 pub enum AnyMemory {
-    /// The CPU's.
     Cpu(<Cpu as Device>::Memory),
-    /// A GPU's.
     Cuda(<Cuda as Device>::Memory),
 }
 
@@ -104,6 +96,14 @@ macro_rules! forwards {
         $(
             fn $name$(<$k: Kernel>)?(&self $(, $x: $type)*) -> $result {
                 either!($of, self, part => part.$name$(::<$k>)?($($x),*))
+            }
+        )*
+    };
+    ($of:ident: $(unsafe fn $name:ident$(<$k:ident>)?(&self $(, $x:ident: $type:ty)*) -> $result:ty;)*) => {
+        $(
+            unsafe fn $name$(<$k: Kernel>)?(&self $(, $x: $type)*) -> $result {
+                // SAFETY: the caller's promise.
+                either!($of, self, part => unsafe { part.$name$(::<$k>)?($($x),*) })
             }
         )*
     };
@@ -168,32 +168,10 @@ impl Device for AnyDevice {
         })
     }
 
-    unsafe fn copy(
-        &self,
-        to: *mut u8,
-        from: *const u8,
-        bytes: usize,
-    ) -> Result<Duration, host::Error> {
-        // SAFETY: the caller's promise.
-        either!(AnyDevice, self, d => unsafe { d.copy(to, from, bytes) })
-    }
-
-    unsafe fn launch<K: Kernel>(
-        &self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<Duration, host::Error> {
-        // SAFETY: the caller's promise.
-        either!(AnyDevice, self, d => unsafe { d.launch::<K>(launch, params) })
-    }
-
-    unsafe fn enqueue<K: Kernel>(
-        &self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<(), host::Error> {
-        // SAFETY: the caller's promise.
-        either!(AnyDevice, self, d => unsafe { d.enqueue::<K>(launch, params) })
+    forwards! { AnyDevice:
+        unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, host::Error>;
+        unsafe fn launch<K>(&self, launch: &Launch, params: &K::Params) -> Result<Duration, host::Error>;
+        unsafe fn enqueue<K>(&self, launch: &Launch, params: &K::Params) -> Result<(), host::Error>;
     }
 
     unsafe fn record<'d, K: Kernel>(
@@ -210,7 +188,6 @@ impl Device for AnyDevice {
 }
 
 impl AnyDevice {
-    /// The CPU.
     pub fn cpu() -> Self {
         Self::Cpu(Cpu::new())
     }
@@ -224,13 +201,13 @@ impl AnyDevice {
             Choice::CudaNarrow(ordinal) => Self::Cuda(Cuda::new(ordinal)?.without_wide_atomics()),
             Choice::Auto => {
                 let mut refused = None;
-                for ordinal in 0..gpus().unwrap_or(1) {
-                    match Cuda::new(ordinal) {
+                for (_, gpu) in gpus() {
+                    match gpu {
                         Ok(gpu) => return Ok((Self::Cuda(gpu), None)),
-                        Err(error) => refused = refused.or(Some(error)),
+                        Err(error) => refused = refused.or(Some(why(&error))),
                     }
                 }
-                return Ok((Self::cpu(), Some(why(&refused.unwrap_or(NO_GPU)))));
+                return Ok((Self::cpu(), refused));
             }
         };
         Ok((device, None))
@@ -240,19 +217,10 @@ impl AnyDevice {
     pub(crate) fn all() -> (Vec<Self>, Vec<Refused>) {
         let mut found = vec![Self::cpu()];
         let mut refused = Vec::new();
-        let gpus = match gpus() {
-            Err(error) => vec![("cuda".to_owned(), Err(error))],
-            Ok(count) => (0..count)
-                .map(|ordinal| (format!("cuda:{ordinal}"), Cuda::new(ordinal)))
-                .collect(),
-        };
-        for (id, gpu) in gpus {
-            match gpu {
+        for (id, gpu) in gpus() {
+            match gpu.map_err(|error| why(&error)) {
                 Ok(gpu) => found.push(Self::Cuda(gpu)),
-                Err(error) => refused.push(Refused {
-                    id,
-                    why: why(&error),
-                }),
+                Err(why) => refused.push(Refused { id, why }),
             }
         }
         (found, refused)
@@ -314,19 +282,14 @@ impl AnyDevice {
     }
 }
 
-const NO_GPU: host::Error = host::Error::NoGpu {
-    ordinal: 0,
-    count: 0,
-};
-
-/// The number of GPUs, at least one, or why there is none.
-fn gpus() -> Result<usize, host::Error> {
-    match Cuda::count() {
-        Ok(0) => Err(NO_GPU),
-        Ok(count) => Ok(count),
-        // `Cuda::new` tells a driver without a GPU from one that fails.
-        Err(_) => Err(Cuda::new(0).err().unwrap_or(NO_GPU)),
-    }
+/// Every GPU with its id, or `cuda` with why there is none.
+fn gpus() -> impl Iterator<Item = (String, Result<Cuda, host::Error>)> {
+    let count = Cuda::count().unwrap_or(0);
+    (0..count.max(1)).map(move |ordinal| match count {
+        // It tells a driver without a GPU from one that fails.
+        0 => ("cuda".to_owned(), Cuda::new(ordinal)),
+        _ => (format!("cuda:{ordinal}"), Cuda::new(ordinal)),
+    })
 }
 
 fn why(error: &host::Error) -> String {

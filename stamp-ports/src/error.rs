@@ -7,7 +7,6 @@ use stm_core::host;
 /// An error of the program. Its text is one line that names the value and the fix.
 #[derive(thiserror::Error, Debug)]
 #[non_exhaustive]
-#[allow(missing_docs, reason = "the texts say what each is")]
 pub enum Error {
     #[error("{0}")]
     Usage(String),
@@ -87,54 +86,49 @@ impl From<stm_align::Error> for Error {
 
 /// The host's text, with the options that help where they are known.
 fn one_line(error: &host::Error) -> String {
-    match error {
-        host::Error::OutOfMemory {
+    use host::Error as Host;
+    let advice = match error {
+        Host::OutOfMemory {
             what,
             needed,
             available,
-        } => format!(
-            "{what} needs {} of device memory, and {} are available: \
-             use fewer --blocks, --threads or --locks, smaller capacities or a smaller input",
-            bytes(*needed),
-            bytes(*available)
-        ),
-        host::Error::ZeroLaunch { what: "blocks" } => format!("{error} (--blocks)"),
-        host::Error::ZeroLaunch { .. } | host::Error::NoThreads { .. } => {
-            format!("{error} (--threads)")
+        } => {
+            return format!(
+                "{what} needs {} of device memory, and {} are available: \
+                 use fewer --blocks, --threads or --locks, smaller capacities or a smaller input",
+                bytes(*needed),
+                bytes(*available)
+            );
         }
-        host::Error::NoDriver | host::Error::GpuTooOld { .. } => {
-            error.to_string().replace("use the CPU", "use --device cpu")
+        Host::NoDriver | Host::GpuTooOld { .. } => {
+            return error.to_string().replace("use the CPU", "use --device cpu");
         }
-        host::Error::CapacityExceeded { .. } => {
-            format!("{error} (--read-capacity, --write-capacity)")
+        Host::NoGpu { ordinal, count: 1 } => {
+            return format!("there is no GPU {ordinal}, only GPU 0: use --device cuda:0");
         }
-        host::Error::LaunchTooLarge { what, .. } if what.starts_with("threads") => {
-            format!("{error}: use fewer --threads")
+        Host::NoGpu { count: 0, .. } => {
+            return "the NVIDIA driver shows no GPU: check `nvidia-smi`, or use --device cpu"
+                .into();
         }
-        host::Error::LaunchTooLarge { what: "blocks", .. } => {
-            format!("{error}: use fewer --blocks")
-        }
-        host::Error::LocksNotPowerOfTwo { .. } => format!("{error}: give --locks one of them"),
-        host::Error::BadConfig { what, .. } => match *what {
-            "the number of locks" => format!("{error}: change --locks"),
-            "the number of conflicts before a ticket" => format!("{error}: change --queue-after"),
-            "the number of lanes at a time" => format!("{error}: change --lanes-max"),
-            "the stripe size in bytes" => format!("{error}: change --stripe-bytes"),
-            "the capacity of the read set" => format!("{error}: change --read-capacity"),
-            "the capacity of the write set" => format!("{error}: change --write-capacity"),
-            _ => error.to_string(),
+        Host::ZeroLaunch { what: "blocks" } => " (--blocks)",
+        Host::ZeroLaunch { .. } | Host::NoThreads { .. } => " (--threads)",
+        Host::CapacityExceeded { .. } => " (--read-capacity, --write-capacity)",
+        Host::LaunchTooLarge { what: "blocks", .. } => ": use fewer --blocks",
+        Host::LaunchTooLarge { what, .. } if what.starts_with("threads") => ": use fewer --threads",
+        Host::LocksNotPowerOfTwo { .. } => ": give --locks one of them",
+        Host::Timeout { .. } => ": raise --time-limit, or use fewer --transactions",
+        Host::BadConfig { what, .. } => match *what {
+            "the number of locks" => ": change --locks",
+            "the number of conflicts before a ticket" => ": change --queue-after",
+            "the number of lanes at a time" => ": change --lanes-max",
+            "the stripe size in bytes" => ": change --stripe-bytes",
+            "the capacity of the read set" => ": change --read-capacity",
+            "the capacity of the write set" => ": change --write-capacity",
+            _ => "",
         },
-        host::Error::Timeout { .. } => {
-            format!("{error}: raise --time-limit, or use fewer --transactions")
-        }
-        host::Error::NoGpu { ordinal, count: 1 } => {
-            format!("there is no GPU {ordinal}, only GPU 0: use --device cuda:0")
-        }
-        host::Error::NoGpu { count: 0, .. } => {
-            "the NVIDIA driver shows no GPU: check `nvidia-smi`, or use --device cpu".into()
-        }
-        _ => error.to_string().replace('\n', " "),
-    }
+        _ => return error.to_string().replace('\n', " "),
+    };
+    format!("{error}{advice}")
 }
 
 impl Error {

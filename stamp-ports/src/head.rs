@@ -37,7 +37,6 @@ fn commit(built: &str, named: &str) -> Result<String> {
     }
 }
 
-/// What every document of measurements begins with.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Head {
     pub(crate) format: String,
@@ -57,7 +56,6 @@ pub struct Head {
     pub(crate) command: String,
     /// Whether it is the small run.
     pub quick: bool,
-    /// The seed of all data.
     pub seed: u64,
     /// When it began: UTC, `2026-01-31T12:00:00Z`.
     pub started: String,
@@ -65,7 +63,6 @@ pub struct Head {
     pub seconds: f64,
     /// Whether everything was measured.
     pub complete: bool,
-    /// The device.
     pub device: Description,
     /// All that two commands must agree on to share the document, beside the rest of the head.
     #[serde(default)]

@@ -35,13 +35,11 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     digits(number)?.checked_mul(1 << shift).ok_or_else(large)
 }
 
-/// As [`parse_count`], for counts of 32 bits.
 pub(crate) fn parse_count_32(text: &str) -> Result<u32, String> {
     u32::try_from(parse_count(text)?)
         .map_err(|_| format!("{text:?} is too large: at most {}", u32::MAX))
 }
 
-/// Reads a list of counts separated by commas.
 pub(crate) fn parse_counts(text: &str) -> Result<Vec<u64>, String> {
     text.split(',')
         .map(|part| parse_count(part.trim()))

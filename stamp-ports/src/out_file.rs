@@ -119,7 +119,6 @@ pub(crate) fn write_whole(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a folder, unless it is there.
 pub(crate) fn make_folder(folder: &Path) -> Result<()> {
     let path = folder.to_owned();
     fs::create_dir_all(folder).map_err(|source| Error::File { path, source })

@@ -65,15 +65,16 @@ pub(crate) fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
     (report.tx_per_s > 0.0).then(|| report.tx_per_s / cgl.tx_per_s)
 }
 
-/// What a person has to know about single runs, remarks of one kind in one sentence.
-fn remarks(reports: &[RunReport]) -> String {
-    let all = reports.iter().flat_map(|report| {
-        let told = |(kind, remark): &(_, _)| (*kind, format!("{} {remark}", report.variant));
-        report.remarks.iter().map(told)
-    });
-    let kinds = grouped(all).into_iter();
-    let kinds = kinds.map(|(kind, remarks)| format!("\n{kind}: {}.", remarks.join(", ")));
-    kinds.collect::<Vec<_>>().concat()
+/// A sentence of these parts, with what stands before and behind them; nothing if there is none.
+pub(crate) fn sentence(
+    before: &str,
+    parts: impl Iterator<Item = String>,
+    (between, behind): (&str, &str),
+) -> String {
+    match parts.collect::<Vec<_>>().as_slice() {
+        [] => String::new(),
+        parts => format!("{before}{}{behind}", parts.join(between)),
+    }
 }
 
 /// The values of each key, the keys in the order in which they first come.
@@ -90,15 +91,11 @@ pub(crate) fn grouped<K: PartialEq, V>(all: impl Iterator<Item = (K, V)>) -> Vec
 
 /// What the table's short words stand for, and what is wrong.
 pub(crate) fn legend(reports: &[RunReport]) -> String {
-    let mut text = String::new();
     let reasons = reports.iter().flat_map(|report| &report.aborts);
     let reasons = reasons.filter(|(_, n)| **n != 0).map(|(reason, _)| *reason);
-    let reasons: BTreeSet<&str> = reasons.collect();
-    if !reasons.is_empty() {
-        let names = reasons.iter();
-        let names = names.map(|of| format!("{} {}", initials(of), of.replace('_', " ")));
-        let _ = write!(text, "\nAborts: {}.", names.collect::<Vec<_>>().join(", "));
-    }
+    let reasons = reasons.collect::<BTreeSet<&str>>().into_iter();
+    let names = reasons.map(|of| format!("{} {}", initials(of), of.replace('_', " ")));
+    let mut text = sentence("\nAborts: ", names, (", ", "."));
     let verified = reports
         .iter()
         .filter(|report| report.verification.is_none());
@@ -106,14 +103,18 @@ pub(crate) fn legend(reports: &[RunReport]) -> String {
         let (workload, Verifies { covers, what }) = of;
         let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.told());
     }
-    text += &remarks(reports);
+    // What a person has to know about single runs, remarks of one kind in one sentence.
+    let all = reports.iter().flat_map(|report| {
+        let told = |(kind, remark): &(_, _)| (*kind, format!("{} {remark}", report.variant));
+        report.remarks.iter().map(told)
+    });
+    for (kind, remarks) in grouped(all) {
+        let _ = write!(text, "\n{kind}: {}.", remarks.join(", "));
+    }
     let optimized = AskedVariant::Optimized.name();
     let chosen = reports.iter().filter(|r| r.variant == optimized);
     let resolved = chosen.map(|r| format!("{} for {}", r.resolved, r.workload));
-    let resolved: Vec<String> = resolved.collect();
-    if !resolved.is_empty() {
-        let _ = write!(text, "\n`optimized` chose {}.", resolved.join(", "));
-    }
+    text += &sentence("\n`optimized` chose ", resolved, (", ", "."));
     let wrong: Vec<&RunReport> = reports.iter().filter(|r| !r.is_as_asked()).collect();
     let was_asked = reports.iter().any(|r| r.verification.is_some());
     let what = if was_asked { "FAILED" } else { "NOT verified" };

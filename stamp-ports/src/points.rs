@@ -13,14 +13,12 @@ use std::time::Instant;
 
 /// A point to be measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Asked {
+pub(crate) struct Asked {
     /// The part of the measurement, as `mutex`, `barrier` or `semaphore`.
     pub part: String,
     /// The name of a kind or of an algorithm, or that of a peer, as `cuda::binary_semaphore`.
     pub implementation: String,
-    /// The blocks of the grid.
     pub blocks: u32,
-    /// The threads of a block.
     pub threads: u32,
     /// What else there is to say, as the count of a semaphore.
     pub parameters: BTreeMap<String, u64>,
@@ -46,14 +44,14 @@ impl Asked {
 
 /// A point as it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Point {
+pub(crate) struct Point {
     #[serde(flatten)]
     pub(crate) asked: Asked,
     /// The operations of a launch: sections, waits of the grid, or entries.
     pub(crate) operations: u64,
     /// The launches that were timed.
     pub(crate) repeat: u32,
-    /// The time of a launch, the median.
+    /// The median time of a launch.
     pub(crate) ms: f64,
     pub(crate) ms_min: f64,
     pub(crate) ms_max: f64,
@@ -102,7 +100,6 @@ impl Point {
         }
     }
 
-    /// Returns what it came to, on one line.
     pub(crate) fn told(&self) -> String {
         let found = match &self.note {
             Some(note) if !self.verified => note.clone(),
@@ -120,16 +117,13 @@ impl Point {
         all.collect::<Vec<_>>().join(comma)
     }
 
-    /// Returns the point that was measured, or one whose note says why this point alone cannot be.
-    ///
-    /// # Errors
-    /// Those after which nothing can run on the device.
+    /// Returns the point that was measured, or one whose note says why this point alone cannot be;
+    /// an error is one after which nothing can run on the device.
     pub(crate) fn or_note(asked: &Asked, measured: Result<Self>) -> Result<Self> {
         let found = given_up(measured)?;
         Ok(found.unwrap_or_else(|why| Self::without_time(asked, why)))
     }
 
-    /// Returns the point for something that could not be measured, which `why` explains.
     pub(crate) fn without_time(asked: &Asked, why: String) -> Self {
         Self {
             asked: asked.clone(),

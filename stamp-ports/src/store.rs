@@ -9,7 +9,7 @@ use crate::workloads::input::SEED;
 use clap::Args;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
@@ -62,19 +62,15 @@ pub(crate) fn chosen(device: Option<Choice>, quick: bool) -> Choice {
 
 /// A document that grows point by point.
 pub trait Document: Serialize + DeserializeOwned + Default {
-    /// Its format's name.
     const FORMAT: &'static str;
     /// The command that writes it.
     const WRITER: &'static str;
-    /// Its name in its folder.
     const FILE_NAME: &'static str;
     /// The sections that stand behind the head in this order; others follow them.
     const SECTIONS: &'static [&'static str] = &[];
 
-    /// Its head.
     fn head(&mut self) -> &mut Head;
 
-    /// Begins one.
     fn begin(head: Head) -> Self {
         let mut document = Self::default();
         *document.head() = head;
@@ -84,7 +80,6 @@ pub trait Document: Serialize + DeserializeOwned + Default {
     /// Sets what follows from its points.
     fn finish(&mut self) {}
 
-    /// Reads one.
     fn parse(text: &str) -> Result<Self> {
         let (format, writer) = (Self::FORMAT, Self::WRITER);
         let usage = |why| Err(Error::Usage(why));
@@ -114,7 +109,6 @@ pub trait Document: Serialize + DeserializeOwned + Default {
     }
 }
 
-/// The document and its file.
 #[derive(Debug)]
 pub struct Store<T> {
     pub(crate) document: T,
@@ -168,7 +162,6 @@ impl<T: Document> Store<T> {
         })
     }
 
-    /// Returns whether something further may begin.
     pub(crate) fn has_time(&self) -> bool {
         self.limit.is_none_or(|limit| self.began.elapsed() < limit)
     }
@@ -183,14 +176,11 @@ impl<T: Document> Store<T> {
 
 /// Returns a document of a head and these sections, of which those in `order` follow the head.
 pub(crate) fn with_head(head: &Head, order: &[&str], sections: &Value) -> Result<String> {
-    #[derive(Serialize)]
-    struct Whole<'a> {
-        #[serde(flatten)]
-        head: &'a Head,
-        #[serde(flatten)]
-        sections: &'a Value,
+    let mut whole = json!(head);
+    if let (Value::Object(whole), Value::Object(sections)) = (&mut whole, sections) {
+        whole.extend(sections.clone());
     }
-    to_text(&Whole { head, sections }, &[&FIELDS[..], order].concat())
+    to_text(&whole, &[&FIELDS[..], order].concat())
 }
 
 /// Returns a document as JSON with these fields first, in this order, and a line for each
@@ -290,17 +280,9 @@ pub(crate) fn sealed(folder: &Path) -> Result<Option<Sealed>> {
 }
 
 impl Sealed {
-    /// Writes it, with the checksums that the files have now; those that are measured have none.
-    pub(crate) fn write(&mut self, folder: &Path, measured: &[&str]) -> Result<()> {
+    pub(crate) fn write(&mut self, folder: &Path) -> Result<()> {
         // Of one device, however many there are.
         self.head.seconds = self.pieces.iter().map(|made| made.seconds).sum();
-        self.files.clear();
-        let done = |made: &&Made| !measured.contains(&made.file.as_str());
-        for made in self.pieces.iter().filter(done) {
-            if let Ok(bytes) = fs::read(folder.join(&made.file)) {
-                self.files.insert(made.file.clone(), checksum(&bytes));
-            }
-        }
         let path = folder.join(SEALS);
         let text = to_text(self, &[&FIELDS[..], &["pieces", "files"]].concat())?;
         write_whole(&path, &text).map_err(|source| Error::File { path, source })
@@ -312,9 +294,20 @@ impl Sealed {
         made.map_or((false, 0.0), |made| (made.complete, made.seconds))
     }
 
-    pub(crate) fn note(&mut self, made: Made) {
+    /// Takes the checksum off a file that is measured now, which may be interrupted.
+    pub(crate) fn begin(&mut self, folder: &Path, file: &str) -> Result<()> {
+        self.files.remove(file);
+        self.write(folder)
+    }
+
+    /// Notes what a command made, with the checksum that its file has now.
+    pub(crate) fn note(&mut self, folder: &Path, made: Made) -> Result<()> {
+        if let Ok(bytes) = fs::read(folder.join(&made.file)) {
+            self.files.insert(made.file.clone(), checksum(&bytes));
+        }
         self.pieces.retain(|other| other.command != made.command);
         self.pieces.push(made);
+        self.write(folder)
     }
 }
 
@@ -340,16 +333,16 @@ mod tests {
             pieces: Vec::new(),
             files: BTreeMap::new(),
         };
-        all.note(Made {
+        let made = Made {
             file: "a.json".into(),
             command: "stamp".into(),
             ended: now(),
             seconds: 1.0,
             verified: true,
             complete: true,
-        });
+        };
         fs::write(folder.path().join("a.json"), "{}").unwrap();
-        all.write(folder.path(), &[]).unwrap();
+        all.note(folder.path(), made).unwrap();
         check_seals(folder.path()).unwrap();
         let path = folder.path().join("a.json");
         let refused =
@@ -361,8 +354,7 @@ mod tests {
         let sealed_now = sealed(folder.path()).unwrap().unwrap();
         assert_eq!(sealed_now.state("stamp"), (true, 1.0));
         // A file that is measured may be interrupted, and is no error then.
-        fs::write(&path, "{").unwrap();
-        all.write(folder.path(), &["a.json"]).unwrap();
+        all.begin(folder.path(), "a.json").unwrap();
         fs::write(&path, "{}").unwrap();
         check_seals(folder.path()).unwrap();
         fs::write(folder.path().join(SEALS), "{\"format\":\"x\"}").unwrap();

@@ -8,7 +8,6 @@ use stm_core::with_algorithm;
 /// A variant, as named at the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum AskedVariant {
-    /// An algorithm.
     Algorithm(Variant),
     /// The better of two by the sizes (section 4.2 of Xu et al. 2014).
     Optimized,
@@ -167,15 +166,6 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn optimized_looks_at_stripes_and_locks() {
-        let resolve = |s, l| AskedVariant::Optimized.resolve(s, l);
-        assert_eq!(resolve(9, 8), Variant::HvSorting);
-        assert_eq!(resolve(8, 8), Variant::TbvSorting);
-        let vbv = AskedVariant::from(Variant::Vbv);
-        assert_eq!(vbv.resolve(9, 8), Variant::Vbv);
-    }
 
     #[test]
     fn a_list_keeps_its_order_and_drops_repetitions() {

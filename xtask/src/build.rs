@@ -123,11 +123,11 @@ pub(crate) fn write(tree: &Tree, set: &Set) -> Result {
     Ok(())
 }
 
-/// Builds the sample of the observed files, whose folder it returns.
-pub(crate) fn sample(tree: &Tree) -> Result<PathBuf> {
+/// Builds the sample of the observed files, and assembles it.
+pub(crate) fn sample(tree: &Tree) -> Result {
     let (dir, files) = written(tree, &SAMPLE)?;
     hold(&dir, &files)?;
-    Ok(dir)
+    ptxas::check(tree, &dir, ptxas::ci_takes_observed, true)
 }
 
 /// Builds a set and writes its files. Returns their folder, and their texts by name.
@@ -233,7 +233,7 @@ pub(crate) fn check(tree: &Tree) -> Result {
     replace(&dir, &rebuilt)?;
     golden(tree, &dir)?;
     if ptxas::find(tree).is_ok() {
-        ptxas::check(&dir, ptxas::ci_takes, true, tree)?;
+        ptxas::check(tree, &dir, ptxas::ci_takes, true)?;
     }
     println!("{warning}");
     Ok(())

@@ -51,20 +51,6 @@ fn nightly(tree: &Tree, arguments: &str, folder: &str, environment: (&str, &str)
     tree.run(command, &format!("cargo {arguments}"))
 }
 
-pub(crate) fn lacks_miri(_tree: &Tree) -> Option<Error> {
-    let mut version = clean(Command::new("rustup"));
-    let version = output(version.args(["run", "nightly", "cargo", "miri", "--version"]));
-    version.is_none().then_some(Error::NoNightly("miri"))
-}
-
-pub(crate) fn lacks_sources(_tree: &Tree) -> Option<Error> {
-    let mut sysroot = clean(Command::new("rustup"));
-    let root = output(sysroot.args(["run", "nightly", "rustc", "--print", "sysroot"]));
-    let sources = "lib/rustlib/src/rust/library/core/Cargo.toml";
-    let there = root.is_some_and(|root| Path::new(root.trim()).join(sources).is_file());
-    (!there).then_some(Error::NoNightly("rust-src"))
-}
-
 /// Interprets the core paths of the CPU device, which finds undefined behaviour and data races.
 /// Addresses are passed to kernels as numbers, so provenance is permissive.
 pub(crate) fn miri(tree: &Tree) -> Result {

@@ -2,132 +2,148 @@
 
 use crate::error::{Error, Result};
 use crate::tree::{Tree, cargo_program};
-use crate::{build, checkers, circles, docs, names, ptxas, sizes, toys, weight};
+use crate::{build, ptxas, sizes};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use stm_core_build::Toolchain;
-use stm_core_build::toolchain::output;
+use stm_core_build::toolchain::{clean, output};
 
-struct Step {
-    name: &'static str,
-    run: fn(&Tree) -> Result,
-    lacks: fn(&Tree) -> Option<Error>,
-    /// Whether only [`ALL`] runs it: what takes long, and looks again at what a shorter step or a
-    /// test has looked at.
-    long: bool,
-}
-
-impl Step {
-    /// A step that needs nothing but the toolchain of the workspace.
-    const fn new(name: &'static str, run: fn(&Tree) -> Result) -> Self {
-        Self {
-            name,
-            run,
-            lacks: |_| None,
-            long: false,
-        }
-    }
-
-    const fn long(self) -> Self {
-        Self { long: true, ..self }
-    }
-
-    const fn needs(self, lacks: fn(&Tree) -> Option<Error>) -> Self {
-        Self { lacks, ..self }
-    }
-}
-
-/// The steps that wait for each other.
-const STEPS: [Step; 11] = [
-    Step::new("fmt", |tree| {
-        tree.cargo("fmt --all --check -- --color=never", &[])
-    })
-    .needs(|tree| component(tree, "fmt", "rustfmt")),
-    Step::new("weight", weight::check),
-    Step::new("docs", docs::check),
-    Step::new("circles", circles::check),
-    Step::new("test", |tree| {
-        tree.cargo("test --workspace --all-features --no-fail-fast", &[])
-    }),
+/// The steps that wait for each other, and those that run beside them, on what they leave of the
+/// machine: tests keep little more than one core busy. What needs the build directory waits there
+/// until the tests are built.
+///
+/// A step has a name, then in brackets what it needs beside the toolchain of the workspace, and a
+/// command a line. Only [`ALL`] runs those with [`LONG`]: what takes long, and looks again at what
+/// a shorter step or a test has looked at.
+const STEPS: [&str; 2] = [
+    "
+    fmt (rustfmt): cargo fmt --all --check -- --color=never
+    weight: xtask weight
+    docs: xtask docs --check
+    circles: xtask circles
+    test: cargo test --workspace --all-features --no-fail-fast
     // A million transactions in the simulator, every variant, each checked.
-    Step::new("fuzz", |tree| {
-        program(tree, "verify", "fuzz --transactions 1M")
-    }),
-    Step::new("fuzz-long", |tree| {
-        program(tree, "verify", "fuzz --transactions 10M --seed 2")
-    })
-    .long(),
+    fuzz: verify fuzz --transactions 1M
+    fuzz-long (long): verify fuzz --transactions 10M --seed 2
     // Every figure and table of the evaluation, small, the page about it, and what its document
     // says. The other tests of `stamp-ports` make some of them.
-    Step::new("paper", |tree| {
-        benched(tree, "paper")?;
-        let whole = "test -p stamp-ports --all-features --test paper -- --ignored";
-        tree.cargo(whole, &[])
-    })
-    .long(),
+    paper (long): stamp bench paper --quick --fresh --device cpu --out TARGET/paper-quick
+        stamp report TARGET/paper-quick
+        cargo test -p stamp-ports --all-features --test paper -- --ignored
     // The same of synchronisation.
-    Step::new("sync", |tree| benched(tree, "sync")).long(),
-    Step::new("floor", |tree| {
-        program(tree, "stamp", "bench floor --quick --device cpu")
-    })
-    .long(),
-    Step::new("cold", checkers::cold).long(),
+    sync (long): stamp bench sync --quick --fresh --device cpu --out TARGET/sync-quick
+        stamp report TARGET/sync-quick
+    floor (long): stamp bench floor --quick --device cpu
+    cold (long): xtask cold
+    ",
+    "
+    names: xtask names --check
+    ptx (compiler): xtask ptx --check --if-changed
+    ptx-all (long, compiler): xtask ptx --check
+    ptxas (assembler): xtask ptxas --ci
+        xtask ptxas --sizes
+    ptxas-all (long, assembler): xtask ptxas --ci --all
+    clippy (clippy): cargo clippy --workspace --all-targets --all-features -- -Dwarnings
+    // What a crate with kernels of its own depends on: `verify` without its program.
+    library (clippy): cargo clippy -p verify --no-default-features --all-targets -- -Dwarnings
+    doc: cargo --config build.rustdocflags=['-Dwarnings'] doc --workspace --no-deps --all-features
+    // A sample of what is built on demand.
+    observed (long, compiler, assembler): xtask ptx --sample
+    // The first of the next: a user's way from a kernel to its PTX.
+    example: xtask examples --first
+    examples (long): xtask examples
+    // A toy of each kind of addition, by the steps of CONTRIBUTING.md.
+    toys (long): xtask toys
+    package (long): xtask package
+    // Undefined behaviour and data races of the CPU device.
+    miri (long, miri): xtask miri
+    tsan (long, rust-src): xtask tsan
+    ",
 ];
 
-/// The steps that run beside those, on what they leave of the machine: tests keep little more than
-/// one core busy. What needs the build directory waits there until the tests are built.
-const BESIDE: [Step; 15] = [
-    Step::new("names", names::check),
-    Step::new("ptx", build::check_if_changed).needs(lacks_compiler),
-    Step::new("ptx-all", build::check)
-        .needs(lacks_compiler)
-        .long(),
-    Step::new("ptxas", |tree| {
-        assembled(tree, false)?;
-        sizes::check(tree)
-    })
-    .needs(lacks_assembler),
-    Step::new("ptxas-all", |tree| assembled(tree, true))
-        .needs(lacks_assembler)
-        .long(),
-    Step::new("clippy", |tree| {
-        let command = "clippy --workspace --all-targets --all-features -- -Dwarnings";
-        tree.cargo(command, &[])
-    })
-    .needs(|tree| component(tree, "clippy", "clippy")),
-    // What a crate with kernels of its own depends on: `verify` without its program.
-    Step::new("library", |tree| {
-        let command = "clippy -p verify --no-default-features --all-targets -- -Dwarnings";
-        tree.cargo(command, &[])
-    })
-    .needs(|tree| component(tree, "clippy", "clippy")),
-    Step::new("doc", |tree| {
-        let deny = [("RUSTDOCFLAGS", "-Dwarnings".as_ref())];
-        tree.cargo("doc --workspace --no-deps --all-features", &deny)
-    }),
-    // A sample of what is built on demand.
-    Step::new("observed", |tree| {
-        let dir = build::sample(tree)?;
-        ptxas::check(&dir, ptxas::ci_takes_observed, true, tree)
-    })
-    .needs(|tree| lacks_compiler(tree).or_else(|| lacks_assembler(tree)))
-    .long(),
-    // The first of the next: a user's way from a kernel to its PTX.
-    Step::new("example", |tree| toys::examples(tree, Some(1))),
-    Step::new("examples", |tree| toys::examples(tree, None)).long(),
-    // A toy of each kind of addition, by the steps of CONTRIBUTING.md.
-    Step::new("toys", toys::command).long(),
-    Step::new("package", checkers::package).long(),
-    // Undefined behaviour and data races of the CPU device.
-    Step::new("miri", checkers::miri)
-        .needs(checkers::lacks_miri)
-        .long(),
-    Step::new("tsan", checkers::tsan)
-        .needs(checkers::lacks_sources)
-        .long(),
-];
+const LONG: &str = "long";
+
+struct Step<'a> {
+    name: &'a str,
+    needs: Vec<&'a str>,
+    commands: Vec<&'a str>,
+}
+
+fn steps(table: &str) -> Vec<Step<'_>> {
+    let mut steps: Vec<Step<'_>> = Vec::new();
+    let lines = table.lines().map(str::trim);
+    for line in lines.filter(|line| !line.is_empty() && !line.starts_with("//")) {
+        if let Some((head, command)) = line.split_once(": ") {
+            let mut words = head.split([' ', ',', '(', ')']).filter(|w| !w.is_empty());
+            steps.push(Step {
+                name: words.next().unwrap_or_default(),
+                needs: words.collect(),
+                commands: vec![command],
+            });
+        } else if let Some(step) = steps.last_mut() {
+            step.commands.push(line);
+        }
+    }
+    steps
+}
+
+/// Fails unless there is what a step needs.
+fn has(tree: &Tree, need: &str) -> Result {
+    let nightly = |arguments: &str| {
+        let mut rustup = clean(Command::new("rustup"));
+        output(rustup.args(["run", "nightly"]).args(arguments.split(' ')))
+    };
+    let library = "lib/rustlib/src/rust/library/core/Cargo.toml";
+    let (there, lacks) = match need {
+        "compiler" => return Ok(Toolchain::find(None).map(drop)?),
+        "assembler" => return sizes::disassembler(&ptxas::find(tree)?).map(drop),
+        "miri" => (nightly("cargo miri --version").is_some(), "nightly"),
+        "rust-src" => {
+            let root = nightly("rustc --print sysroot");
+            let is_there = |root: String| Path::new(root.trim()).join(library).is_file();
+            (root.is_some_and(is_there), "nightly")
+        }
+        component => {
+            let mut cargo = Command::new(cargo_program());
+            cargo.args([component.trim_start_matches("rust"), "--version"]);
+            (output(cargo.current_dir(&tree.root)).is_some(), "cargo")
+        }
+    };
+    let install = match lacks {
+        "cargo" => format!("component add {need}"),
+        _ => format!("toolchain install nightly --component {need}"),
+    };
+    let text = format!("{lacks} has no {need}: `rustup {install}`");
+    there.then_some(()).ok_or(Error::Lacks(text))
+}
+
+/// Carries out a command of a step.
+fn execute(tree: &Tree, line: &str) -> Result {
+    let line = line.replace("TARGET", &tree.target.to_string_lossy());
+    let (program, arguments) = line.split_once(' ').unwrap_or((&line, ""));
+    match program {
+        "cargo" => tree.cargo(arguments, &[]),
+        "xtask" => crate::run(&arguments.split(' ').collect::<Vec<_>>()),
+        name => {
+            // The build that the tests are of, which start it themselves: any other choice of
+            // features, profile or targets would build all of it again. Once, as nothing changes
+            // between the steps.
+            if !BUILT.load(Ordering::Relaxed) {
+                let build = "test --quiet --workspace --all-features --no-run";
+                tree.cargo(build, &[])?;
+                BUILT.store(true, Ordering::Relaxed);
+            }
+            let mut command = Command::new(tree.target.join("debug").join(name));
+            command.args(arguments.split(' '));
+            tree.run(command, &line)
+        }
+    }
+}
+
+/// Whether the programs of the workspace have been built.
+static BUILT: AtomicBool = AtomicBool::new(false);
 
 const ALL: &str = "--all";
 
@@ -139,58 +155,12 @@ const SECONDS_MAX: f64 = 720.0;
 
 const ONLY_BESIDE: &str = "--only-beside";
 
-fn benched(tree: &Tree, what: &str) -> Result {
-    let out = tree.target.join(format!("{what}-quick"));
-    let out = out.display();
-    let bench = format!("bench {what} --quick --fresh --device cpu --out {out}");
-    program(tree, "stamp", &bench)?;
-    program(tree, "stamp", &format!("report {out}"))
-}
-
-fn assembled(tree: &Tree, whole: bool) -> Result {
-    ptxas::check(&build::unpacked(tree)?, ptxas::ci_takes, whole, tree)
-}
-
-fn lacks_compiler(_tree: &Tree) -> Option<Error> {
-    Toolchain::find(None).err().map(Error::from)
-}
-
-fn lacks_assembler(tree: &Tree) -> Option<Error> {
-    let found = ptxas::find(tree).and_then(|assembler| sizes::disassembler(&assembler));
-    found.err()
-}
-
-fn component(tree: &Tree, command: &str, component: &'static str) -> Option<Error> {
-    let mut cargo = Command::new(cargo_program());
-    cargo.args([command, "--version"]).current_dir(&tree.root);
-    (output(&mut cargo).is_none()).then_some(Error::NoComponent(component))
-}
-
-/// Whether what [`program`] runs has been built.
-static BUILT: AtomicBool = AtomicBool::new(false);
-
-/// Runs a program of the workspace, of the build that the tests are of, which start it themselves:
-/// any other choice of features, profile or targets would build all of it again.
-fn program(tree: &Tree, name: &'static str, arguments: &str) -> Result {
-    // Once: nothing changes between the steps.
-    if !BUILT.swap(true, Ordering::Relaxed) {
-        let build = "test --quiet --workspace --all-features --no-run";
-        let built = tree.cargo(build, &[]);
-        BUILT.store(built.is_ok(), Ordering::Relaxed);
-        built?;
-    }
-    let path = tree.target.join("debug").join(name);
-    let mut command = Command::new(&path);
-    command.args(arguments.split(' '));
-    tree.run(command, &format!("{name} {arguments}"))
-}
-
 /// `cargo xtask ci`: the steps that `--skip` does not name, with `--all` the long ones too. A
 /// step whose tools are not there is left out and named at the end, or with `--strict` a failure.
 pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
     check(arguments)?;
     if arguments.contains(&ONLY_BESIDE) {
-        return steps(tree, &BESIDE, arguments);
+        return make(tree, STEPS[1], arguments);
     }
     let start = Instant::now();
     together(tree, arguments)?;
@@ -207,19 +177,15 @@ pub(crate) fn command(tree: &Tree, arguments: &[&str]) -> Result {
 
 /// Runs the steps that wait for each other, and the others beside them.
 fn together(tree: &Tree, arguments: &[&str]) -> Result {
-    let own = std::env::current_exe().map_err(|source| Error::start("xtask", source))?;
+    let start = |source| Error::start("xtask", source);
+    let mut beside = yielding(&std::env::current_exe().map_err(start)?);
+    beside.args(["ci", ONLY_BESIDE]).args(arguments);
+    beside.current_dir(&tree.root).stdin(Stdio::null());
     std::thread::scope(|scope| {
-        let beside = scope.spawn(|| {
-            yielding(&own)
-                .args(["ci", ONLY_BESIDE])
-                .args(arguments)
-                .current_dir(&tree.root)
-                .stdin(Stdio::null())
-                .output()
-        });
-        let here = steps(tree, &STEPS, arguments);
+        let beside = scope.spawn(|| beside.output());
+        let here = make(tree, STEPS[0], arguments);
         let output = match beside.join() {
-            Ok(output) => output.map_err(|source| Error::start("xtask", source))?,
+            Ok(output) => output.map_err(start)?,
             Err(panic) => std::panic::resume_unwind(panic),
         };
         println!("\n== beside the steps above");
@@ -231,7 +197,7 @@ fn together(tree: &Tree, arguments: &[&str]) -> Result {
             println!("\n{warning}");
         }
         here?;
-        let failed = Error::Step("beside the others");
+        let failed = Error::Check("step beside the others failed".to_owned());
         output.status.success().then_some(()).ok_or(failed)
     })
 }
@@ -248,36 +214,42 @@ fn yielding(program: &Path) -> Command {
     nice
 }
 
-/// Runs steps in their order, all of them, so that one run tells everything that is
+/// Makes the steps of a table in their order, all of them, so that one run tells everything that is
 /// wrong; the error is the first failure's.
-fn steps(tree: &Tree, steps: &[Step], arguments: &[&str]) -> Result {
+fn make(tree: &Tree, table: &str, arguments: &[&str]) -> Result {
     let mut report = Vec::new();
     let mut outcome = Ok(());
-    for step in steps {
-        let name = step.name;
+    for Step {
+        name,
+        needs,
+        commands,
+    } in steps(table)
+    {
         if skips(arguments, name) {
             report.push(format!("{name:<9} skipped"));
             continue;
         }
-        if step.long && !arguments.contains(&ALL) {
+        let (long, needs): (Vec<&str>, Vec<&str>) = needs.iter().partition(|need| **need == LONG);
+        if !long.is_empty() && !arguments.contains(&ALL) {
             report.push(format!("{name:<9} only with {ALL}"));
             continue;
         }
-        let lacks = (step.lacks)(tree);
-        if let (Some(reason), false) = (&lacks, arguments.contains(&STRICT)) {
+        let has_all = needs.iter().try_for_each(|need| has(tree, need));
+        if let (Err(reason), false) = (&has_all, arguments.contains(&STRICT)) {
             report.push(format!("{name:<9} LEFT OUT: {reason}"));
             continue;
         }
         println!("== {name}");
         let start = Instant::now();
-        let result = lacks.map_or_else(|| (step.run)(tree), Err);
+        let mut commands = commands.iter();
+        let result = has_all.and_then(|()| commands.try_for_each(|line| execute(tree, line)));
         let seconds = start.elapsed().as_secs_f64();
         let word = if result.is_ok() { "ok" } else { "FAILED" };
         println!("== {name}: {word} in {seconds:.1} s");
         report.push(format!("{name:<9} {word:<6} {seconds:8.1} s"));
         if let Err(error) = result {
             eprintln!("error: {error}");
-            outcome = outcome.and(Err(Error::Step(name)));
+            outcome = outcome.and(Error::check(format!("step {name} failed")));
         }
     }
     println!("{}", report.join("\n"));
@@ -291,7 +263,12 @@ fn skips(arguments: &[&str], step: &str) -> bool {
 /// Refuses what is no option and no step.
 fn check(arguments: &[&str]) -> Result {
     let mut rest = arguments.iter();
-    let is_step = |name: &str| STEPS.iter().chain(&BESIDE).any(|step| step.name == name);
+    let is_step = |name: &str| {
+        STEPS
+            .into_iter()
+            .flat_map(steps)
+            .any(|step| step.name == name)
+    };
     while let Some(argument) = rest.next() {
         let wrong = match (*argument, rest.as_slice()) {
             (ALL | STRICT | ONLY_BESIDE, _) => continue,
@@ -322,6 +299,22 @@ mod tests {
         );
         for wrong in [&["--skip", "speed"][..], &["--skip"], &["--fast"]] {
             assert_eq!(check(wrong).unwrap_err().exit_code(), 2, "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn the_steps_are_those_of_the_help_and_have_known_needs_and_programs() {
+        let needs = "long rustfmt clippy compiler assembler miri rust-src";
+        let known = |need: &&str| needs.split(' ').any(|known| known == *need);
+        let (_, listed) = crate::HELP.split_once("steps: ").unwrap();
+        let listed: Vec<&str> = listed.split([' ', '\n', ';']).collect();
+        for step in STEPS.into_iter().flat_map(steps) {
+            assert!(listed.contains(&step.name) && step.needs.iter().all(known));
+            for line in step.commands {
+                let program = line.split(' ').next().unwrap();
+                let programs = ["cargo", "xtask", "stamp", "verify"];
+                assert!(programs.contains(&program), "{line}");
+            }
         }
     }
 }

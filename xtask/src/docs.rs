@@ -174,7 +174,8 @@ pub(crate) fn book(tree: &Tree) -> Result {
         Error::Build(stm_core_build::Error::Start { source, .. })
             if source.kind() == ErrorKind::NotFound =>
         {
-            Error::NoMdbook
+            let install = "`cargo install mdbook --locked`";
+            Error::Lacks(format!("mdbook is not installed: {install}"))
         }
         error => error,
     })?;

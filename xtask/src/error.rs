@@ -1,7 +1,5 @@
 //! The one error type of the crate; each message is one line that names the fix.
 
-use std::path::PathBuf;
-
 pub(crate) type Result<T = (), E = Error> = std::result::Result<T, E>;
 
 #[derive(Debug, thiserror::Error)]
@@ -11,26 +9,11 @@ pub(crate) enum Error {
     /// A build of PTX failed, a program did, or a file could not be read or written.
     #[error(transparent)]
     Build(#[from] stm_core_build::Error),
-    #[error("cargo has no {0}: `rustup component add {0}`")]
-    NoComponent(&'static str),
-    #[error("nightly has no {0}: `rustup toolchain install nightly --component {0}`")]
-    NoNightly(&'static str),
-    #[error(
-        "no ptxas found on PATH, in CUDA_HOME or in a Python environment: `pip install nvidia-cuda-nvcc`, or name it in STM_PTXAS"
-    )]
-    NoPtxas,
-    #[error(
-        "there is no {0}: `pip install nvidia-cuda-nvdisasm` in the version of nvidia-cuda-nvcc puts it beside ptxas, and a CUDA toolkit has it there"
-    )]
-    NoDisassembler(PathBuf),
-    #[error("mdbook is not installed: `cargo install mdbook --locked`")]
-    NoMdbook,
-    #[error("STM_PTXAS is {0}, which is not a file: correct or unset it")]
-    BadPtxas(PathBuf),
+    /// Something has to be installed.
+    #[error("{0}")]
+    Lacks(String),
     #[error("{0}")]
     Check(String),
-    #[error("step {0} failed")]
-    Step(&'static str),
 }
 
 impl Error {
@@ -56,13 +39,7 @@ impl Error {
     /// the command line is wrong, 1 when a check failed.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Usage(_)
-            | Self::Build(stm_core_build::Error::NoToolchain)
-            | Self::NoComponent(_)
-            | Self::NoNightly(_)
-            | Self::NoPtxas
-            | Self::NoMdbook
-            | Self::BadPtxas(_) => 2,
+            Self::Usage(_) | Self::Lacks(_) | Self::Build(stm_core_build::Error::NoToolchain) => 2,
             _ => 1,
         }
     }

@@ -22,7 +22,8 @@ use std::process::ExitCode;
 const HELP: &str = "\
 cargo xtask ptx             build stm-kernels for nvptx64 and write
                             stm-kernels/ptx.archive
-cargo xtask ptx --check     build again and compare with the committed PTX
+cargo xtask ptx --check [--if-changed]
+                            build again and compare with the committed PTX
 cargo xtask ptx --show [KERNEL/VARIANT]
                             print a text of the archive; without a name, the
                             names
@@ -32,9 +33,13 @@ cargo xtask ptx --unpack    write all of them as files below
                             target/ptx/committed
 cargo xtask ptx --observed  build the kernels that record, take times or have a
                             seeded defect, into target/ptx/observed
+cargo xtask ptx --sample    build some of those, and assemble them
 cargo xtask ptxas [--arch sm_75,sm_90]
                             assemble the committed files; registers, spills,
                             stack, and the ceilings of xtask/sizes.txt
+cargo xtask ptxas --ci [--all]
+                            only assemble as few as have every instruction, or
+                            for sm_90 all
 cargo xtask ptxas --sizes   those ceilings alone: lines, instructions,
                             registers, spills and waits for atomics of the
                             kernels that have one
@@ -46,7 +51,8 @@ cargo xtask names           write the public names of stm-core, stm-machine and
                             stm-sync into docs/public-names.txt
 cargo xtask names --check   compare them; each of stm-core has an example that
                             runs
-cargo xtask examples        the packages of docs/examples: tests, programs, PTX
+cargo xtask examples [--first]
+                            the packages of docs/examples: tests, programs, PTX
 cargo xtask book            build the book, docs/book, into target/book (mdbook)
 cargo xtask circles         files that import each other in a circle
 cargo xtask weight          lines of Rust, files and bytes of the tree, and the
@@ -82,18 +88,25 @@ fn run(arguments: &[&str]) -> Result {
         ["ptx"] => build::write(&tree, &build::SILENT),
         ["ptx", "--observed"] => build::write(&tree, &build::OBSERVED),
         ["ptx", "--check"] => build::check(&tree),
+        ["ptx", "--check", "--if-changed"] => build::check_if_changed(&tree),
+        ["ptx", "--sample"] => build::sample(&tree),
         ["ptx", "--show"] => build::show(&tree, None),
         ["ptx", "--show", name] => build::show(&tree, Some(name)),
         ["ptx", "--texts", archive] => build::texts(archive),
         ["ptx", "--unpack"] => build::unpack(&tree),
         ["ptxas", "--sizes"] => sizes::check(&tree),
+        ["ptxas", "--ci"] => ptxas::check(&tree, &build::unpacked(&tree)?, ptxas::ci_takes, false),
+        ["ptxas", "--ci", "--all"] => {
+            ptxas::check(&tree, &build::unpacked(&tree)?, ptxas::ci_takes, true)
+        }
         ["ptxas"] => sizes::committed(&ptxas::ARCHITECTURES, &tree),
         ["ptxas", "--arch", list] => sizes::committed(&list.split(',').collect::<Vec<_>>(), &tree),
         ["docs"] => docs::write(&tree),
         ["docs", "--check"] => docs::check(&tree),
         ["names"] => names::write(&tree),
         ["names", "--check"] => names::check(&tree),
-        ["examples"] => toys::examples(&tree, None),
+        ["examples"] => toys::examples(&tree, usize::MAX),
+        ["examples", "--first"] => toys::examples(&tree, 1),
         ["book"] => docs::book(&tree),
         ["circles"] => circles::check(&tree),
         ["weight"] => weight::check(&tree),

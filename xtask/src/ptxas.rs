@@ -42,7 +42,9 @@ pub(crate) struct Usage {
 pub(crate) fn find(tree: &Tree) -> Result<PathBuf> {
     if let Some(path) = std::env::var_os("STM_PTXAS").map(PathBuf::from) {
         let there = path.is_file().then(|| path.clone());
-        return there.ok_or(Error::BadPtxas(path));
+        let shown = path.display();
+        let text = format!("STM_PTXAS is {shown}, which is not a file: correct or unset it");
+        return there.ok_or(Error::Lacks(text));
     }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let home = std::env::var_os("CUDA_HOME").map(|home| PathBuf::from(home).join("bin"));
@@ -52,9 +54,10 @@ pub(crate) fn find(tree: &Tree) -> Result<PathBuf> {
     let folders = std::env::split_paths(&path).chain(home);
     let folders = folders.chain(wheels.map(|package| package.join("bin")));
     let mut programs = folders.map(|folder| folder.join("ptxas"));
-    programs
-        .find(|program| program.is_file())
-        .ok_or(Error::NoPtxas)
+    let none = "no ptxas found on PATH, in CUDA_HOME or in a Python environment: `pip install \
+                nvidia-cuda-nvcc`, or name it in STM_PTXAS";
+    let found = programs.find(|program| program.is_file());
+    found.ok_or_else(|| Error::Lacks(none.to_owned()))
 }
 
 /// Where Python keeps packages: the environment that .ci/run makes, and that of
@@ -235,10 +238,10 @@ fn covering<'f>(files: impl Iterator<Item = (&'f String, &'f String)>) -> BTreeS
 /// instruction are enough, as an assembler refuses one for a GPU whatever is around it; for
 /// [`REPORTED`], if `whole`, all are assembled.
 pub(crate) fn check(
+    tree: &Tree,
     dir: &Path,
     takes: impl Fn(&str, &str) -> bool,
     whole: bool,
-    tree: &Tree,
 ) -> Result {
     let files = read_ptx(dir)?;
     let covered = ARCHITECTURES.into_iter();

@@ -126,7 +126,12 @@ struct Code {
 pub(crate) fn disassembler(assembler: &Path) -> Result<PathBuf> {
     let program = assembler.with_file_name("nvdisasm");
     let there = program.is_file().then(|| program.clone());
-    there.ok_or(Error::NoDisassembler(program))
+    let text = format!(
+        "there is no {}: `pip install nvidia-cuda-nvdisasm` in the version of nvidia-cuda-nvcc puts \
+         it beside ptxas, and a CUDA toolkit has it there",
+        program.display()
+    );
+    there.ok_or(Error::Lacks(text))
 }
 
 /// Counts in a text of `nvdisasm -c`.

@@ -19,13 +19,14 @@ use crate::ptxas;
 use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::iter;
 use std::path::{Path, PathBuf};
 use stm_core_build::Toolchain;
 use stm_core_build::files::below;
 
 const DOCUMENT: &str = "CONTRIBUTING.md";
 
-const THINGS: &[&str] = &[
+const THINGS: [&str; 5] = [
     "an algorithm",
     "a workload",
     "a lock",
@@ -37,42 +38,16 @@ const THINGS: &[&str] = &[
 const LINES_MAX: usize = 25;
 
 /// The test of the toys, and its place in the copy.
-const TEST: [&str; 2] = ["xtask/toys/test.rs", "stamp-ports/tests/toys.rs"];
+const TEST: &str = "xtask/toys/test.rs to stamp-ports/tests/toys.rs";
+
+/// How lines that are added stand in a block.
+const INDENT: &str = "    ";
 
 type Files = BTreeMap<String, Vec<u8>>;
 
-#[derive(Debug, PartialEq, Eq)]
-enum Step<'a> {
-    Copy {
-        from: &'a str,
-        to: &'a str,
-        word: Option<(&'a str, &'a str)>,
-    },
-    Insert {
-        file: &'a str,
-        below: &'a str,
-        lines: Vec<&'a str>,
-    },
-}
-
 pub(crate) fn command(tree: &Tree) -> Result {
-    let mut files = Files::new();
-    for path in tree.files()? {
-        // A file that was deleted and not yet committed is in the list.
-        if let Ok(bytes) = fs::read(tree.root.join(&path)) {
-            files.insert(path, bytes);
-        }
-    }
-    let document = text(&files, DOCUMENT)?.to_owned();
-    for step in steps(&document)? {
-        apply(&step, &mut files)?;
-    }
-    let test = Step::Copy {
-        from: TEST[0],
-        to: TEST[1],
-        word: None,
-    };
-    apply(&test, &mut files)?;
+    let mut files = with_toys(tree)?;
+    step(&format!("copy {TEST}"), &[], &mut files)?;
     let copy = Tree {
         root: tree.target.join("toys").join("tree"),
         target: tree.target.join("toys").join("target"),
@@ -81,15 +56,33 @@ pub(crate) fn command(tree: &Tree) -> Result {
     copy.cargo("test -p stamp-ports --all-features --test toys", &[])
 }
 
+/// The files that git tracks, after all steps.
+fn with_toys(tree: &Tree) -> Result<Files> {
+    let mut files = Files::new();
+    for path in tree.files()? {
+        if let Ok(bytes) = fs::read(tree.root.join(&path)) {
+            files.insert(path, bytes);
+        }
+    }
+    let document = text(&files, DOCUMENT)?.to_owned();
+    for thing in THINGS {
+        let block = block(&document, thing)?;
+        let mut lines = block.lines().peekable();
+        while let Some(line) = lines.next() {
+            let more = iter::from_fn(|| lines.next_if(|line| line.starts_with(INDENT)));
+            step(line, &more.collect::<Vec<_>>(), &mut files)?;
+        }
+    }
+    Ok(files)
+}
+
 /// Makes a folder have these files and no others, apart from what cargo writes there. Those that
 /// are right already stay as they are, so that a second run builds little.
 fn write(root: &Path, files: &Files) -> Result {
-    let old = if root.is_dir() {
-        below(root)?
-    } else {
-        Vec::new()
-    };
-    let mut old: BTreeSet<PathBuf> = old.into_iter().collect();
+    let mut old = BTreeSet::new();
+    if root.is_dir() {
+        old.extend(below(root)?);
+    }
     for (name, bytes) in files {
         let path = root.join(name);
         let same = old.remove(&path) && fs::read(&path).is_ok_and(|found| found == *bytes);
@@ -108,82 +101,64 @@ fn text<'f>(files: &'f Files, path: &str) -> Result<&'f str> {
     found.ok_or_else(|| Error::Check(format!("{DOCUMENT} names {path}, which is no text file")))
 }
 
-fn steps(document: &str) -> Result<Vec<Step<'_>>> {
-    let mut all = Vec::new();
-    for thing in THINGS {
-        let wrong = |what| Error::Check(format!("{DOCUMENT}, `## Add {thing}`: {what}"));
-        let heading = format!("\n## Add {thing}\n");
-        let Some((_, section)) = document.split_once(&heading) else {
-            return Err(wrong("there is no such section".to_owned()));
-        };
-        let section = section.split("\n## ").next().unwrap_or_default().trim();
-        let lines = section.lines().count();
-        if lines > LINES_MAX {
-            return Err(wrong(format!("{lines} lines, at most {LINES_MAX}")));
-        }
-        let block = section.split_once("```toy\n");
-        let block = block.and_then(|(_, rest)| rest.split_once("```"));
-        let Some((block, _)) = block else {
-            return Err(wrong("it has no block of steps".to_owned()));
-        };
-        for line in block.lines() {
-            read(line, &mut all).ok_or_else(|| wrong(format!("`{line}` is no step")))?;
-        }
+/// The steps of a section.
+fn block<'d>(document: &'d str, thing: &str) -> Result<&'d str> {
+    let wrong = |what: String| Error::check(format!("{DOCUMENT}, `## Add {thing}`: {what}"));
+    let Some((_, section)) = document.split_once(&format!("\n## Add {thing}\n")) else {
+        return wrong("there is no such section".to_owned());
+    };
+    let section = section.split("\n## ").next().unwrap_or_default().trim();
+    let lines = section.lines().count();
+    if lines > LINES_MAX {
+        return wrong(format!("{lines} lines, at most {LINES_MAX}"));
     }
-    Ok(all)
+    let block = section.split_once("```toy\n");
+    match block.and_then(|(_, rest)| rest.split_once("```")) {
+        Some((block, _)) => Ok(block),
+        None => wrong("it has no block of steps".to_owned()),
+    }
 }
 
-/// Reads a line of a block, which is a step or goes on with the last one.
-fn read<'a>(line: &'a str, all: &mut Vec<Step<'a>>) -> Option<()> {
-    if let Some(inserted) = line.strip_prefix("    ") {
-        let Some(Step::Insert { lines, .. }) = all.last_mut() else {
-            return None;
-        };
-        lines.push(inserted);
-    } else if let Some(rest) = line.strip_prefix("copy ") {
-        let (from, rest) = rest.split_once(" to ")?;
-        let (to, word) = match rest.split_once(" with ") {
-            Some((to, words)) => (to, Some(words.split_once(" for ")?)),
-            None => (rest, None),
-        };
-        all.push(Step::Copy { from, to, word });
-    } else {
-        let (file, rest) = line.strip_prefix("in ")?.split_once(" below `")?;
-        all.push(Step::Insert {
-            file,
-            below: rest.strip_suffix('`')?,
-            lines: Vec::new(),
-        });
-    }
-    Some(())
-}
-
-fn apply(step: &Step<'_>, files: &mut Files) -> Result {
-    match step {
-        Step::Copy { from, to, word } => {
-            let (new, old) = word.unwrap_or_default();
-            let mut text = text(files, from)?.to_owned();
-            if !old.is_empty() {
-                text = text.replace(old, new);
+/// Does a step, behind which these lines stand.
+fn step(line: &str, more: &[&str], files: &mut Files) -> Result {
+    let words = |first: &str, between| line.strip_prefix(first)?.split_once(between);
+    let (file, new) = match (words("copy ", " to "), words("in ", " below `")) {
+        (Some((from, rest)), _) if more.is_empty() => {
+            let (to, words) = rest.split_once(" with ").unwrap_or((rest, ""));
+            let copy = text(files, from)?;
+            let copy = match words.split_once(" for ") {
+                Some((new, old)) => copy.replace(old, new),
+                None => copy.to_owned(),
+            };
+            if files.contains_key(to) {
+                return Error::check(format!("`{line}`: it is there"));
             }
-            if files.insert((*to).to_owned(), text.into_bytes()).is_some() {
-                return Error::check(format!("`copy {from} to {to}`: it is there"));
-            }
+            (to, copy)
         }
-        Step::Insert { file, below, lines } => {
-            let old: Vec<&str> = text(files, file)?.lines().collect();
-            let begins = |line: &&str| line.trim_start().starts_with(below);
-            let found = old.iter().filter(|line| begins(line)).count();
-            if found != 1 {
+        (_, Some((file, below))) => {
+            let below = below.trim_end_matches('`');
+            let mut all: Vec<&str> = text(files, file)?.lines().collect();
+            let begins = |at: &usize| all[*at].trim_start().starts_with(below);
+            let found: Vec<usize> = (0..all.len()).filter(begins).collect();
+            let [at] = found[..] else {
+                let n = found.len();
                 return Error::check(format!(
-                    "{file} has {found} lines that begin with `{below}`, and not one"
+                    "{file} has {n} lines that begin with `{below}`, and not one"
                 ));
-            }
-            let at = old.iter().position(begins).map_or(0, |at| at + 1);
-            let new = [&old[..at], lines, &old[at..]].concat().join("\n") + "\n";
-            files.insert((*file).to_owned(), new.into_bytes());
+            };
+            let behind = at + 1;
+            all.splice(
+                behind..behind,
+                more.iter().map(|line| &line[INDENT.len()..]),
+            );
+            (
+                file,
+                all.into_iter().flat_map(|line| [line, "\n"]).collect(),
+            )
         }
-    }
+        _ => return Error::check(format!("{DOCUMENT}: `{line}` is no step")),
+    };
+    files.insert(file.to_owned(), new.into_bytes());
     Ok(())
 }
 
@@ -209,15 +184,14 @@ fn package(folder: &Path) -> Result<String> {
     name.ok_or_else(|| Error::Check(format!("{} has no name", manifest.display())))
 }
 
-/// `cargo xtask examples`: all of them, or at most the first so many.
-pub(crate) fn examples(tree: &Tree, at_most: Option<usize>) -> Result {
+/// `cargo xtask examples`: at most the first so many.
+pub(crate) fn examples(tree: &Tree, at_most: usize) -> Result {
     // That of the workspace, so that what they depend on is built once.
     let target = tree.target.clone();
     let has_compiler = Toolchain::find(None).is_ok();
     let mode = if has_compiler { "required" } else { "off" };
     let environment = [("STM_PTX_BUILD", mode.as_ref())];
-    let folders = folders(tree)?.into_iter();
-    for folder in folders.take(at_most.unwrap_or(usize::MAX)) {
+    for folder in folders(tree)?.into_iter().take(at_most) {
         let package = package(&folder)?;
         println!("-- {package}");
         let here = Tree {
@@ -240,50 +214,36 @@ mod tests {
 
     #[test]
     fn the_sections_have_steps_that_can_be_done() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-        let document = fs::read_to_string(root.join(DOCUMENT)).unwrap();
-        let mut files = Files::new();
-        for step in steps(&document).unwrap() {
-            let (Step::Copy { from: path, .. } | Step::Insert { file: path, .. }) = step;
-            let of_tree = || fs::read(root.join(path)).unwrap();
-            files.entry(path.to_owned()).or_insert_with(of_tree);
-            apply(&step, &mut files).unwrap();
-        }
+        let files = with_toys(&Tree::find()).unwrap();
         let registry = text(&files, "stm-core/src/algorithm/registry.rs").unwrap();
         assert!(registry.contains("\nToy in toy"), "{registry}");
     }
 
     #[test]
     fn steps_that_are_none_and_lines_that_are_not_there_are_refused() {
-        let mut steps = Vec::new();
-        assert_eq!(read("    a line of no step", &mut steps), None);
-        assert_eq!(read("move a to b", &mut steps), None);
-        assert_eq!(read("copy a to b with c for d", &mut steps), Some(()));
-        assert_eq!(read("in e below `f`", &mut steps), Some(()));
-        assert_eq!(read("    g", &mut steps), Some(()));
-        let mut files = Files::from([
-            ("a".to_owned(), b"d, d".to_vec()),
-            ("e".to_owned(), b"  f1\nh".to_vec()),
-        ]);
-        for step in &steps {
-            apply(step, &mut files).unwrap();
-        }
-        assert_eq!(text(&files, "b").unwrap(), "c, c");
-        assert_eq!(text(&files, "e").unwrap(), "  f1\ng\nh\n");
-        for step in &steps {
-            let step = match step {
-                Step::Insert { file, lines, .. } => Step::Insert {
-                    file,
-                    below: "i",
-                    lines: lines.clone(),
-                },
-                Step::Copy { .. } => Step::Copy {
-                    from: "i",
-                    to: "j",
-                    word: None,
-                },
-            };
-            assert!(apply(&step, &mut files).is_err(), "{step:?}");
+        let files = |all: &[(&str, &str)]| -> Files {
+            let all = all.iter();
+            all.map(|(path, text)| ((*path).into(), (*text).into()))
+                .collect()
+        };
+        for (line, more, made) in [
+            ("copy a to b", "", Some(("b", "d, d"))),
+            ("copy a to b with c for d", "", Some(("b", "c, c"))),
+            ("in e below `f`", "    g", Some(("e", "  f1\ng\nh\n"))),
+            ("move a to b", "", None),
+            ("copy a to b", "    a line of no step", None),
+            ("copy i to b", "", None),
+            ("copy a to e", "", None),
+            ("in e below `i`", "    g", None),
+            ("in a below `f`", "    g", None),
+        ] {
+            let before = files(&[("a", "d, d"), ("e", "  f1\nh")]);
+            let more: Vec<&str> = more.lines().collect();
+            let mut found = before.clone();
+            let done = step(line, &more, &mut found);
+            let mut expected = before;
+            expected.extend(files(made.as_slice()));
+            assert_eq!((done.is_ok(), found), (made.is_some(), expected), "{line}");
         }
     }
 }

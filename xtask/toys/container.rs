@@ -9,24 +9,14 @@ pub use host::Toy;
 
 /// A place for one value, small enough to be a kernel parameter. The host's `Toy` makes one.
 #[repr(C)]
-#[derive(Debug)]
 pub struct TToy<A: Algorithm, T: Element> {
     value: A::Array<T>,
 }
 
-#[allow(clippy::expl_impl_clone_on_copy)] // a derive would require `A: Clone`
-impl<A: Algorithm, T: Element> Clone for TToy<A, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<A: Algorithm, T: Element> Copy for TToy<A, T> {}
+stm_machine::handle!([A: Algorithm, T: Element] TToy<A, T>: value);
 
 impl<A: Algorithm, T: Element> TToy<A, T> {
     /// Puts a value into the place, and returns the one that was there.
-    ///
-    /// # Errors
-    /// The errors are those of [`Tx::read`] and [`Tx::write`].
     #[inline(always)]
     pub fn swap<L: Lane>(&self, tx: &mut Tx<'_, L, A>, value: T) -> TxResult<T> {
         let before = tx.read(&self.value, 0)?;
@@ -41,18 +31,11 @@ mod host {
     use super::TToy;
     use crate::algorithm::contract::Algorithm;
     use crate::host::TxArray;
-    use core::fmt;
     use stm_machine::host::{Argument, Device, Error, Holds, Pod};
     use stm_machine::{Element, Layout};
 
     /// A place for one value ([`TToy`]).
     pub struct Toy<D: Device, T>(TxArray<D, T>);
-
-    impl<D: Device, T> fmt::Debug for Toy<D, T> {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.debug_struct("Toy").finish_non_exhaustive()
-        }
-    }
 
     impl<D: Device, T: Pod + Element> Toy<D, T> {
         /// Makes a place whose value is zero; `what` names it in an error.

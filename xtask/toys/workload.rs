@@ -28,27 +28,19 @@ impl Workload for Toy {
     type Data<D: Device> = TxArray<D, u32>;
 
     fn prepare<D: Device>(&self, device: &D, _: u64, _: u64) -> Result<TxArray<D, u32>> {
-        let words = TxArray::zeroed(device, Layout::Plain, WORDS as usize, "the words")?;
-        Ok(words)
+        zeros(device, WORDS, "the words")
     }
 
-    fn accessed<'d, D: Device>(
-        &self,
-        data: &'d mut TxArray<D, u32>,
-    ) -> Vec<&'d mut dyn Accessed<D>> {
-        vec![data]
-    }
+    accessed! { data => vec![data] }
 
     fn reset<D: Device>(&self, data: &mut TxArray<D, u32>) -> Result<()> {
         Ok(data.clear()?)
     }
 
     fn verify<D: Device>(&self, data: &mut TxArray<D, u32>, transactions: u64) -> Result<()> {
-        for (word, found) in (0..).zip(data.download()?) {
+        for (word, found) in (0..WORDS).zip(data.download()?) {
             let right = (transactions + WORDS - 1 - word) / WORDS;
-            wrong! {
-                u64::from(found) != right => "a word is {found} and not {right}";
-            }
+            wrong! { u64::from(found) != right => "a word is {found} and not {right}"; }
         }
         Ok(())
     }

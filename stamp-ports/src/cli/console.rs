@@ -13,7 +13,9 @@ use crate::workloads::input::Occasion;
 use crate::workloads::options::WorkloadArgs;
 use clap::Args;
 use serde_json::Value;
+use std::fmt::Write as _;
 use std::io::{ErrorKind, StdoutLock, Write, stderr, stdout};
+use std::iter;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -130,20 +132,31 @@ pub(super) fn described(head: &str, all: &[(&str, &str)]) -> String {
     let names = all.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let mut text = format!("{head}:\n");
     for (name, what) in all {
-        let mut line = format!("  {name:names$} ");
-        for word in what.split_whitespace() {
-            if line.chars().count() + 1 + word.chars().count() > WIDTH {
-                text += &line;
-                text += "\n";
-                line = format!("  {:names$} ", "");
-            }
-            line += " ";
-            line += word;
+        let lines = wrapped(what.split_whitespace(), " ", WIDTH - names - 4);
+        for (line, name) in lines.iter().zip(iter::once(*name).chain(iter::repeat(""))) {
+            let _ = writeln!(text, "  {name:names$}  {line}");
         }
-        text += &line;
-        text += "\n";
     }
     text
+}
+
+/// Returns parts on lines of at most so many characters.
+pub(super) fn wrapped<'p>(
+    parts: impl Iterator<Item = &'p str>,
+    between: &str,
+    width: usize,
+) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if [&**line, between, part].concat().chars().count() <= width => {
+                *line += between;
+                *line += part;
+            }
+            _ => lines.push(part.to_owned()),
+        }
+    }
+    lines
 }
 
 #[cfg(test)]

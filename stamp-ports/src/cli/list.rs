@@ -1,5 +1,6 @@
 //! The commands `list` and `device`.
 
+use super::console::wrapped;
 use super::machine::DeviceArgs;
 use crate::devices::AnyDevice;
 use crate::error::Result;
@@ -13,6 +14,7 @@ use crate::workloads::{AnyWorkload, WORKLOADS};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::io::{Write, stdout};
+use std::iter;
 use stm_core::host::Device;
 
 type Implementations = (&'static str, Vec<&'static str>);
@@ -39,26 +41,6 @@ fn implementations() -> Result<[Vec<Implementations>; 2]> {
 }
 
 const NAMES_WIDE: usize = 64;
-
-/// A row for each line of names, the first of which has the workload.
-fn wrapped(workload: &str, names: &[&str]) -> Vec<Vec<String>> {
-    let mut lines: Vec<String> = Vec::new();
-    for name in names {
-        match lines.last_mut() {
-            // One space does not tell names apart that have spaces.
-            Some(line) if line.len() + name.len() + 1 < NAMES_WIDE => {
-                *line += "; ";
-                *line += name;
-            }
-            _ => lines.push((*name).to_owned()),
-        }
-    }
-    let first = std::iter::once(workload).chain(std::iter::repeat(""));
-    let rows = first
-        .zip(lines)
-        .map(|(first, line)| vec![first.into(), line]);
-    rows.collect()
-}
 
 pub(super) fn list(json: bool) -> Result<bool> {
     let (devices, refused) = AnyDevice::all();
@@ -87,7 +69,14 @@ pub(super) fn list(json: bool) -> Result<bool> {
     }
     let pair = |&(a, b): &(&str, &str)| vec![a.to_owned(), b.to_owned()];
     let implementations = |all: &[Implementations]| {
-        let rows = all.iter().flat_map(|(name, names)| wrapped(name, names));
+        let rows = all.iter().flat_map(|(name, names)| {
+            // One space does not tell names apart that have spaces.
+            let lines = wrapped(names.iter().copied(), "; ", NAMES_WIDE);
+            let first = iter::once(*name).chain(iter::repeat(""));
+            first
+                .zip(lines)
+                .map(|(first, line)| vec![first.into(), line])
+        });
         rows.collect::<Vec<_>>()
     };
     let usable = devices.iter().map(|d| vec![d.id(), d.name()]);

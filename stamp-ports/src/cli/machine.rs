@@ -101,12 +101,10 @@ fn by_contention(
     pair: impl Fn(&Column) -> Pair,
     shown: impl Fn(f64) -> String,
 ) -> [Vec<String>; 2] {
-    let pairs = [&times.reads, &times.writes].map(pair);
-    let row = |how: &str, time: fn(&Pair) -> f64| {
-        let figures = pairs.iter().map(|pair| shown(time(pair)));
-        iter::once(format!("{name}, {how}"))
-            .chain(figures)
-            .collect()
+    let [reads, writes] = [&times.reads, &times.writes].map(pair);
+    let row = |how, time: fn(&Pair) -> f64| {
+        let figures = [time(&reads), time(&writes)].map(&shown);
+        [vec![format!("{name}, {how}")], figures.into()].concat()
     };
     [
         row("contended", |pair| pair.contended),
@@ -116,21 +114,16 @@ fn by_contention(
 
 fn times(times: &Benchmarks) -> Vec<Vec<String>> {
     let ms = |ns: f64| format!("{:.3}", ns * 1e-6);
-    let mut table = vec![cells(["", "reads", "writes"])];
-    table.extend(
-        KINDS
-            .iter()
-            .flat_map(|(name, pair)| by_contention(name, times, pair, ms)),
-    );
-    table
+    let rows = KINDS.map(|(name, pair)| by_contention(name, times, pair, ms));
+    [&[cells(["", "reads", "writes"])], rows.as_flattened()].concat()
 }
 
 /// The rows of the paper's tables 2 and 3.
 fn ratios(times: &Benchmarks) -> Vec<Vec<String>> {
     let mut table = vec![cells(["contended : not contended", "reads", "writes"])];
-    table.extend(KINDS.iter().map(|(name, pair)| {
+    table.extend(KINDS.map(|(name, pair)| {
         let [reads, writes] = [&times.reads, &times.writes].map(|of| digits3(pair(of).ratio()));
-        vec![(*name).to_owned(), reads, writes]
+        vec![name.to_owned(), reads, writes]
     }));
     table.push(cells(["to volatile", "", ""]));
     table.extend(KINDS[1..].iter().flat_map(|(name, pair)| {
@@ -139,13 +132,8 @@ fn ratios(times: &Benchmarks) -> Vec<Vec<String>> {
     table
 }
 
-struct Cell {
-    row: String,
-    column: String,
-    text: String,
-    /// The speed by which it may be the fastest of its column.
-    speed: Option<f64>,
-}
+/// Its row, its column, its text, and the speed by which it may be the fastest of its column.
+type Cell = (String, String, String, Option<f64>);
 
 fn row<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<String> {
     iter::once(first).chain(others).map(str::to_owned).collect()
@@ -155,14 +143,14 @@ fn row<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<String>
 /// and below them the name of the fastest row of each column, if any has a speed.
 fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String>> {
     let all: Vec<Cell> = of.iter().map(cell).collect();
-    let columns = grouped(all.iter().map(|cell| (&*cell.column, cell)));
+    let columns = grouped(all.iter().map(|cell| (&*cell.1, cell)));
     let mut rows = vec![row(corner, columns.iter().map(|(column, _)| *column))];
-    let of_rows = grouped(all.iter().map(|cell| (&*cell.row, &*cell.text)));
+    let of_rows = grouped(all.iter().map(|cell| (&*cell.0, &*cell.2)));
     rows.extend((of_rows.into_iter()).map(|(name, texts)| row(name, texts.into_iter())));
     let fastest = columns.iter().map(|(_, cells)| {
-        let fast = cells.iter().filter_map(|cell| Some((cell, cell.speed?)));
+        let fast = cells.iter().filter_map(|cell| Some((&*cell.0, cell.3?)));
         let best = fast.reduce(|best, next| if next.1 > best.1 { next } else { best });
-        best.map_or("", |(cell, _)| &*cell.row)
+        best.map_or("", |(name, _)| name)
     });
     let fastest = row("fastest", fastest);
     rows.extend((fastest[1..].iter().any(|name| !name.is_empty())).then_some(fastest));
@@ -173,39 +161,38 @@ fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String
 fn tables(measurement: &Measurement) -> [(&'static str, Vec<Vec<String>>); 4] {
     let name = |of: &Value| of["algorithm"].as_str().unwrap_or_default().to_owned();
     let figure = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);
-    let rates = table("", &measurement.rates, |rate| Cell {
-        row: format!("{} of {} bits", rate.operation, rate.bits),
-        column: bytes(rate.bytes),
-        text: short(rate.per_s),
-        speed: None,
+    let rates = table("", &measurement.rates, |rate| {
+        let row = format!("{} of {} bits", rate.operation, rate.bits);
+        (row, bytes(rate.bytes), short(rate.per_s), None)
     });
-    let barriers = table("blocks x threads", &measurement.barriers, |of| Cell {
-        row: name(of),
-        column: format!("{}x{}", of["blocks"], of["threads"]),
-        text: digits3(figure(of, "ns") * 1e-3),
-        speed: Some(1.0 / figure(of, "ns")),
+    let barriers = table("blocks x threads", &measurement.barriers, |of| {
+        let (ns, launch) = (
+            figure(of, "ns"),
+            format!("{}x{}", of["blocks"], of["threads"]),
+        );
+        (name(of), launch, digits3(ns * 1e-3), Some(1.0 / ns))
     });
     let mutexes = table("blocks", &measurement.mutexes, |of| {
         let per_s = figure(of, "per_s");
-        let ratio = figure(of, "most") / figure(of, "fewest");
-        let fair = if ratio.is_finite() {
-            format!("{ratio:.2}")
-        } else {
-            "none for some".into()
+        let fair = match figure(of, "most") / figure(of, "fewest") {
+            ratio if ratio.is_finite() => format!("{ratio:.2}"),
+            _ => "none for some".into(),
         };
         let in_order = MutexKind::from_name(&name(of)).is_some_and(MutexKind::is_fair);
-        Cell {
-            row: name(of),
-            column: of["blocks"].to_string(),
-            text: format!("{} ({fair})", short(per_s)),
-            speed: in_order.then_some(per_s),
-        }
+        let text = format!("{} ({fair})", short(per_s));
+        (
+            name(of),
+            of["blocks"].to_string(),
+            text,
+            in_order.then_some(per_s),
+        )
     });
-    let semaphores = table("blocks, count", &measurement.semaphores, |of| Cell {
-        row: name(of),
-        column: format!("{}, {}", of["blocks"], of["count"]),
-        text: short(figure(of, "per_s")),
-        speed: Some(figure(of, "per_s")),
+    let semaphores = table("blocks, count", &measurement.semaphores, |of| {
+        let (per_s, at) = (
+            figure(of, "per_s"),
+            format!("{}, {}", of["blocks"], of["count"]),
+        );
+        (name(of), at, short(per_s), Some(per_s))
     });
     let of_mutexes = "Sections on one mutex a second (the most of a block over the fewest); the \
                       fastest that serves in order";

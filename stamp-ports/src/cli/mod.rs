@@ -53,7 +53,10 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     trace(cli.verbose);
-    match command(&cli, &command_line(&arguments)) {
+    // The command as it may be typed again, without the program's folder.
+    let words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
+    let line = format!("stamp {}", words.collect::<Vec<_>>().join(" "));
+    match command(&cli, &line) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
         // A reader that left early, as `head` does, knows that it did.
@@ -107,12 +110,6 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
         Some(Command::Bench(Bench::Floor(args))) => tune::floor(args, line),
         Some(Command::Bench(Bench::Against(args))) => against::against(args, line),
     }
-}
-
-/// The command as it may be typed again, without the program's folder.
-fn command_line(arguments: &[OsString]) -> String {
-    let words = arguments.iter().skip(1).map(|a| a.to_string_lossy());
-    format!("stamp {}", words.collect::<Vec<_>>().join(" "))
 }
 
 fn trace(verbose: u8) {

@@ -3,21 +3,23 @@
 use super::console::open;
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
 use crate::error::{Error, Result};
-use crate::numbers::{of, parse_count, parse_count_32};
+use crate::numbers::{of, parse_count_32};
 use crate::out_file::make_folder;
-use crate::record::{self, RA_MUTANTS, Row, Settings, check_options, record_mutant};
+use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
 use crate::store::NameList;
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
+use crate::workloads::input::Occasion;
 use crate::workloads::options::WorkloadArgs;
 use crate::workloads::{AnyWorkload, parse_names};
 use clap::{Arg, Args};
+use serde::Serialize;
 use std::io::{Write, stderr, stdout};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use stm_core::algorithm::Variant;
-use stm_core::host::{Device, RetryLimits};
+use stm_core::host::Device;
 use stm_core::internal::observe::Mutant;
 use stm_history::history::History;
 use stm_history::named::Names;
@@ -84,22 +86,8 @@ pub(crate) struct RecordArgs {
     /// labyrinth and kmeans, 64 of vbv]
     #[arg(long, value_name = "T", value_parser = parse_count_32)]
     pub threads: Option<u32>,
-    /// Version locks, a power of two
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
-    pub locks: u64,
-    /// Bytes that share a version lock, a power of two
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
-    pub stripe_bytes: u64,
-    /// With fast and fast-table, conflicts in a row before a transaction waits for
-    /// a turn alone, at most; with few the histories have such turns
-    #[arg(long, value_name = "N", value_parser = parse_count_32, default_value = "1K")]
-    pub queue_after: u32,
-    /// Attempts at each transaction that there is room to record, at first
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
-    pub attempts: u64,
-    /// Bytes of all recording buffers; longer runs take more launches
-    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1G")]
-    pub buffer_bytes: u64,
+    #[command(flatten)]
+    pub settings: Settings,
     /// Keep the histories in this directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -161,22 +149,30 @@ fn default_shape(kind: DeviceKind, workload: &str, variant: Variant) -> (u32, u3
     }
 }
 
+/// The options of the input, once they suit the workloads.
+fn input(args: &RecordArgs) -> Result<WorkloadArgs> {
+    let mut input = args.input.clone();
+    // How many transactions to record is the same for all, and of all runs together.
+    input.take_transactions();
+    // One command line may serve both of these.
+    let both = ["ra", "ht"];
+    match args.workload[..] {
+        [name] if both.contains(&name) => input.check(&both, false)?,
+        _ => input.check(&args.workload, args.workload.len() > 1)?,
+    }
+    Ok(input)
+}
+
 fn settings(args: &RecordArgs, workload: &AnyWorkload, shape: (u32, u32)) -> Settings {
     let shared = &args.input.shared;
+    // Few where blocks share them.
+    let usual = [100 << 10, 1 << 10][usize::from(workload.sizes().by_blocks())];
     Settings {
-        transactions: (shared.transactions).unwrap_or(record::transactions(workload)),
+        transactions: shared.transactions.unwrap_or(usual),
         blocks: args.blocks.unwrap_or(shape.0),
         threads: args.threads.unwrap_or(shape.1),
-        locks: args.locks,
-        stripe_bytes: args.stripe_bytes,
         seed: shared.seed,
-        attempts: args.attempts,
-        buffer_bytes: args.buffer_bytes,
-        retry_limits: RetryLimits {
-            queue_after: args.queue_after,
-            ..RetryLimits::DEFAULT
-        },
-        ..Settings::default()
+        ..args.settings
     }
 }
 
@@ -184,18 +180,21 @@ const HEAD: &str = "\
 variant         launch transactions      attempts      aborted     turns \
 histories violations  kernel s  check s    all s";
 
-#[derive(Default)]
+/// What was recorded, and what the checker says of it.
+#[derive(Default, Serialize)]
 struct Judged {
-    checked: u64,
+    #[serde(flatten)]
+    row: Row,
+    attempts_checked: u64,
     violations: u64,
-    time: Duration,
-    first: Option<Verdict>,
+    check_seconds: f64,
+    first_violation: Option<Verdict>,
 }
 
 fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
     let kind = device.kind();
-    check_options(&args.workload, &args.input)?;
-    if args.input.shared.transactions == Some(0) || args.attempts == 0 {
+    let input = input(args)?;
+    if args.input.shared.transactions == Some(0) || args.settings.attempts == 0 {
         return Err(Error::Usage(
             "--transactions and --attempts must be 1 or more".into(),
         ));
@@ -209,7 +208,7 @@ fn record_on(device: &AnyDevice, args: &RecordArgs) -> Result<bool> {
     }
     let mut right = true;
     for name in &args.workload {
-        let workload = record::workload(name, &args.input, kind)?;
+        let workload = input.workload(name, Occasion::Recording(kind))?;
         if !args.json {
             say(format_args!("{name} on {}", device.name()))?;
             say(HEAD)?;
@@ -237,12 +236,10 @@ fn record_variant(
         (true, false) => "-static",
         (true, true) => "-static-wide",
     };
-    let row = record::record(device, variant, workload, settings, |history: History| {
+    judged.row = record(device, variant, workload, settings, |history: History| {
         if let Some(dir) = &args.out {
-            let file = format!(
-                "{}-{variant}{form}-{number}.history",
-                workload.sizes().name()
-            );
+            let name = workload.sizes().name();
+            let file = format!("{name}-{variant}{form}-{number}.history");
             history.save(&dir.join(file))?;
             number += 1;
         }
@@ -253,7 +250,7 @@ fn record_variant(
                 let page = Page {
                     history: &history,
                     names: &Names::default(),
-                    verdict: judged.first.as_ref(),
+                    verdict: judged.first_violation.as_ref(),
                     finding: None,
                     replay: None,
                 };
@@ -262,21 +259,18 @@ fn record_variant(
         }
         Ok(ControlFlow::Continue(()))
     })?;
-    show(args, workload.sizes().name(), &row, &judged)?;
-    Ok(judged.violations == 0 && row.wrong_state.is_none())
+    show(args, &judged)?;
+    Ok(judged.violations == 0 && judged.row.wrong_state.is_none())
 }
 
-/// Runs kernels with seeded defects on a device: which of them does the
-/// hardware show, and how soon? True if each ended as it may: a defect that no
-/// run showed is reported, and is no failure of ours.
+/// Runs kernels with seeded defects on a device: which of them does the hardware show, and how soon?
+/// A defect that no run showed is reported, and is no failure of ours.
 fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<bool> {
-    let [name] = args.workload[..] else {
-        return Err(Error::Usage(
-            "seeded defects on a device run ra: record it alone".into(),
-        ));
-    };
-    check_options(&[name], &args.input)?;
-    let workload = record::workload(name, &args.input, DeviceKind::Cuda)?;
+    if args.workload != ["ra"] {
+        let why = "seeded defects on a device run ra: record it alone";
+        return Err(Error::Usage(why.into()));
+    }
+    let workload = input(args)?.workload("ra", Occasion::Recording(DeviceKind::Cuda))?;
     let settings = settings(args, &workload, (132, 256));
     say(format_args!(
         "{:<32}{:>9}{:>14}{:>14}{:>11}  {}",
@@ -315,25 +309,25 @@ fn record_defect(
         }
         Ok(ControlFlow::Continue(()))
     });
-    let name = format!("{}{}", mutant.name(), if delayed { "+delays" } else { "" });
-    let (transactions, attempts, kernel, found) = match row {
+    let (row, found) = match row {
         Ok(row) => {
-            let found = match (impossible, row.wrong_state, judged.violations) {
+            let found = match (impossible, &row.wrong_state, judged.violations) {
                 (Some(what), ..) => format!("impossible: {what}"),
                 (_, Some(what), _) => format!("wrong state: {what}"),
                 (.., 0) => "nothing".to_owned(),
                 (.., n) => format!("{n} attempts not opaque"),
             };
-            (row.transactions, row.attempts, row.kernel, found)
+            (row, found)
         }
         // What the launch's own checks found.
-        Err(Error::Host(error)) => (0, 0, Duration::ZERO, error.to_string()),
+        Err(Error::Host(error)) => (Row::default(), error.to_string()),
         Err(error) => return Err(error),
     };
+    let name = format!("{}{}", mutant.name(), if delayed { "+delays" } else { "" });
     let shape = format!("{}x{}", settings.blocks, settings.threads);
-    let kernel = kernel.as_secs_f64();
     Ok(format!(
-        "{name:<32}{shape:>9}{transactions:>14}{attempts:>14}{kernel:>11.4}  {found}"
+        "{name:<32}{shape:>9}{:>14}{:>14}{:>11.4}  {found}",
+        row.transactions, row.attempts, row.kernel_seconds
     ))
 }
 
@@ -341,65 +335,44 @@ impl Judged {
     fn judge(&mut self, history: &History) -> Result<()> {
         let start = Instant::now();
         let verdict = opacity::check(history)?;
-        self.time += start.elapsed();
-        self.checked += verdict.counts.attempts;
+        self.check_seconds += start.elapsed().as_secs_f64();
+        self.attempts_checked += verdict.counts.attempts;
         self.violations += verdict.violations_total;
         if !verdict.is_opaque() {
-            self.first.get_or_insert(verdict);
+            self.first_violation.get_or_insert(verdict);
         }
         Ok(())
     }
 }
 
-fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result<()> {
+fn show(args: &RecordArgs, judged: &Judged) -> Result<()> {
+    let row = &judged.row;
     if args.json {
-        say(serde_json::json!({
-            "workload": workload,
-            "variant": row.name,
-            "blocks": row.blocks,
-            "threads": row.threads,
-            "transactions": row.transactions,
-            "attempts": row.attempts,
-            "aborted": row.aborted,
-            "turns": row.turns,
-            "runs": row.runs,
-            "launches": row.histories,
-            "launches_repeated": row.repeated,
-            "attempts_checked": judged.checked,
-            "violations": judged.violations,
-            "wrong_state": row.wrong_state,
-            "kernel_seconds": row.kernel.as_secs_f64(),
-            "check_seconds": judged.time.as_secs_f64(),
-            "seconds": row.wall.as_secs_f64(),
-            "first_violation": judged.first,
-        }))?;
-        return Ok(());
+        return say(serde_json::json!(judged));
     }
-    let violations = judged.violations.to_string();
-    let violations = if judged.checked == 0 {
-        "-"
-    } else {
-        &violations
+    let violations = match judged.attempts_checked {
+        0 => "-".to_owned(),
+        _ => judged.violations.to_string(),
     };
     say(format_args!(
         "{:<13}{:>9}{:>13}{:>14}{:>13}{:>10}{:>10}{violations:>11}{:>10.3}{:>9.2}{:>9.2}",
-        row.name,
+        row.variant,
         format!("{}x{}", row.blocks, row.threads),
         row.transactions,
         row.attempts,
         row.aborted,
         row.turns,
         row.histories,
-        row.kernel.as_secs_f64(),
-        judged.time.as_secs_f64(),
-        row.wall.as_secs_f64(),
+        row.kernel_seconds,
+        judged.check_seconds,
+        row.seconds,
     ))?;
     if row.repeated != 0 {
         let _ = writeln!(
             stderr(),
             "note: {}: {} histories were recorded again, as their buffers were full, with {} at \
              last: a larger --attempts or --buffer-bytes avoids that",
-            row.name,
+            row.variant,
             row.repeated,
             of(row.blocks.into(), "block"),
         );
@@ -407,8 +380,48 @@ fn show(args: &RecordArgs, workload: &str, row: &Row, judged: &Judged) -> Result
     if let Some(what) = &row.wrong_state {
         say(format_args!("WRONG STATE: {what}"))?;
     }
-    if let Some(verdict) = &judged.first {
-        say(verdict.to_string().trim_end())?;
+    match &judged.first_violation {
+        Some(verdict) => say(verdict.to_string().trim_end()),
+        None => Ok(()),
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::args::{Cli, Command};
+    use crate::testing::has;
+    use clap::Parser;
+
+    fn input_of(line: &str) -> Result<WorkloadArgs> {
+        match Cli::parse_from(format!("stamp record {line}").split(' ')).command {
+            Some(Command::Record(args)) => input(&args),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_given_is_kept_and_the_rest_fits_the_device() {
+        let input = input_of("genome -g 99").unwrap();
+        let genome = |kind| match input.workload("genome", Occasion::Recording(kind)).unwrap() {
+            AnyWorkload::Genome(genome) => genome,
+            other => panic!("{other:?}"),
+        };
+        let (small, large) = (genome(DeviceKind::Cpu), genome(DeviceKind::Cuda));
+        assert_eq!((small.bases, large.bases), (99, 99));
+        assert!(small.segments < large.segments, "{small:?} {large:?}");
+    }
+
+    #[test]
+    fn options_of_another_workload_are_refused() {
+        for line in ["ht", "ra,ht"] {
+            assert!(input_of(&format!("{line} --words 4 --transactions 9")).is_ok());
+        }
+        for (line, parts) in [
+            ("bank --words 4", "--words 4 | bank"),
+            ("genome,kmeans -n 7", "-n 7"),
+        ] {
+            has(&input_of(line).unwrap_err().to_string(), parts);
+        }
+    }
 }

@@ -4,7 +4,7 @@
 use crate::devices::AnyDevice;
 use crate::measure::run_report::{RunReport, RunSpec};
 use crate::numbers::{count, digits3, short};
-use crate::output::{aborts, align, cells, grouped, legend, over_cgl};
+use crate::output::{aborts, align, cells, grouped, legend, over_cgl, sentence};
 use crate::workloads::AnyWorkload;
 use std::collections::BTreeSet;
 use std::iter;
@@ -126,12 +126,7 @@ pub(super) fn late_ratios(reports: &[RunReport]) -> String {
         let is_late = over_cgl(report, &reports[..=i]).is_none();
         is_late.then(|| format!("{} {} {}x", report.workload, report.variant, digits3(ratio)))
     });
-    let late: Vec<String> = late.collect();
-    if late.is_empty() {
-        String::new()
-    } else {
-        format!("\nOver cgl, which ran later: {}.", late.join(", "))
-    }
+    sentence("\nOver cgl, which ran later: ", late, (", ", ".\n"))
 }
 
 /// What a reader may conclude from runs of several variants on a CPU.
@@ -143,32 +138,21 @@ pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
             let best = verified.max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s))?;
             (of.len() > 1 && best.device == "cpu").then_some((best.variant, best.workload))
         });
-    let suits = grouped(best);
-    if suits.is_empty() {
-        return String::new();
-    }
-    let each = suits.iter();
+    let each = grouped(best).into_iter();
     let each = each.map(|(variant, workloads)| format!("{variant} in {}", workloads.join(", ")));
-    format!(
-        "\nFastest on this CPU: {}.\nThat every variant is right is what this table shows. It says little \
-         about a GPU, where thousands of\nthreads would wait for one lock: take `fast` there, and what is \
-         fastest here for a program of the CPU.\n",
-        each.collect::<Vec<_>>().join("; ")
-    )
+    let behind = ".\nThat every variant is right is what this table shows. It says little \
+                  about a GPU, where thousands of\nthreads would wait for one lock: take `fast` \
+                  there, and what is fastest here for a program of the CPU.\n";
+    sentence("\nFastest on this CPU: ", each, ("; ", behind))
 }
 
 /// The runs for which no time was left, in a sentence.
 pub(super) fn skipped_rows(skipped: &[(&str, &str)]) -> String {
-    if skipped.is_empty() {
-        return String::new();
-    }
     let each = skipped.chunk_by(|a, b| a.0 == b.0).map(|of| {
         let variants: Vec<&str> = of.iter().map(|(_, variant)| *variant).collect();
         format!("{} {}", of[0].0, variants.join(", "))
     });
-    format!(
-        "\nSkipped, as a run without arguments is short: {}.\n`stamp run WORKLOAD --variant all` makes \
-         these runs.\n",
-        each.collect::<Vec<_>>().join("; ")
-    )
+    let behind = ".\n`stamp run WORKLOAD --variant all` makes these runs.\n";
+    let before = "\nSkipped, as a run without arguments is short: ";
+    sentence(before, each, ("; ", behind))
 }

@@ -38,7 +38,8 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Row<'w> {
+    /// The run of a workload and a variant, if it can be made.
+    fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Result<Row<'w>> {
         let sizes = workload.sizes();
         let (kind, args) = (self.device.kind(), self.args);
         let config = (args.memory).config(args.locks, sizes.capacity(), args.time_limit);
@@ -61,18 +62,14 @@ impl Plan<'_> {
             transactions: args.loops.map_or(transactions, of_loops),
             repeat: args.repeat,
         };
-        Row {
+        check_input(sizes, spec.transactions)?;
+        sizes.form().check(variant)?;
+        Launch::new(shape.0, shape.1).check(&self.device.limits())?;
+        Ok(Row {
             workload,
             algorithm: resolve(sizes, variant, &config, spec.transactions),
             spec,
-        }
-    }
-
-    fn check(&self, row: &Row<'_>) -> Result<()> {
-        let (sizes, (blocks, threads)) = (row.workload.sizes(), row.spec.shape);
-        check_input(sizes, row.spec.transactions)?;
-        sizes.form().check(row.spec.variant)?;
-        Ok(Launch::new(blocks, threads).check(&self.device.limits())?)
+        })
     }
 
     /// Makes the runs of one workload, the first of which has the number `first`; a run that
@@ -173,8 +170,7 @@ impl Plan<'_> {
             let variants = self.variants.iter();
             variants.map(move |&variant| self.row(workload, variant))
         });
-        let rows: Vec<Row<'_>> = all.collect();
-        rows.iter().try_for_each(|row| self.check(row))?;
+        let rows: Vec<Row<'_>> = all.collect::<Result<_>>()?;
         shown.begin(self, &rows);
         let (progress, start) = (Progress::new(), Instant::now());
         let compile = |number: usize| {
@@ -267,9 +263,7 @@ impl Shown {
 }
 
 /// The variants to run: all that have kernels with clocks, if all are to be profiled.
-///
-/// # Errors
-/// One that is named has none: found before anything runs, as what was measured would be lost.
+/// That one which is named has none is found before anything runs, as what was measured would be lost.
 fn variants(args: &RunArgs) -> Result<Vec<AskedVariant>> {
     let mut variants = args.variant.clone();
     if args.profile {

@@ -82,7 +82,6 @@ Examples:
   stamp bench nw --quick --out quick              small, on the CPU, seconds
   stamp bench nw --only table3,tiles --for 480 --out results";
 
-/// Measures; `command` is how it was called. A wrong result makes it `false`.
 pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = nw::bench(&device, spec, command)?;

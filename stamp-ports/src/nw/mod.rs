@@ -57,10 +57,10 @@ impl Case {
     }
 }
 
-/// The whole document: a document of points, as that of `bench sync` is.
+/// A document of points, as that of `bench sync` is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct NwBench(pub Bench);
+pub(crate) struct NwBench(pub Bench);
 
 impl Document for NwBench {
     const FORMAT: &'static str = "stamp-nw/1";
@@ -118,10 +118,8 @@ fn scoring(case: &Case) -> Result<Scoring> {
     Ok(scoring)
 }
 
-/// What `bench nw` is asked for.
 #[derive(Args, Debug, Clone)]
-pub struct NwSpec {
-    /// What all such commands are asked for.
+pub(crate) struct NwSpec {
     #[command(flatten)]
     pub bench: BenchSpec,
     /// A part, several separated by commas, or all
@@ -130,12 +128,9 @@ pub struct NwSpec {
     pub only: NameList,
 }
 
-/// Measures what the document lacks; `command` is how the program was called.
-///
-/// # Errors
-/// The folder's errors or the device's. What a single point cannot do is written into the
-/// document and is no error.
-pub fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<NwBench>> {
+/// Measures what the document lacks; `command` is how the program was called. What a single point
+/// cannot do is written into the document and is no error.
+pub(crate) fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<Store<NwBench>> {
     let mut head = spec.bench.head(NwBench::FORMAT, device, command)?;
     head.notes = vec![
         "Times are the device's, from the beginning of the first launch to the end of the last. A \

@@ -21,18 +21,20 @@
 //! The random array with a seeded defect, on a device, shows what its hardware
 //! does of a fence that is left out.
 
-use crate::devices::{AnyDevice, DeviceKind};
+use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
+use crate::numbers::{parse_count, parse_count_32};
 use crate::workloads::AnyWorkload;
-use crate::workloads::input::{Occasion, SEED};
-use crate::workloads::options::WorkloadArgs;
-use crate::workloads::prepared::{OtherKernel, prepare};
+use crate::workloads::input::SEED;
+use crate::workloads::prepared::OtherKernel;
 use crate::workloads::ra::Ra;
+use clap::Parser;
+use serde::Serialize;
 use session::Session;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{Device, RetryLimits, StmConfig};
+use stm_core::host::{Device, RetryLimits};
 use stm_core::internal::observe::Mutant;
 use stm_history::history::History;
 use stm_history::opacity;
@@ -41,11 +43,8 @@ use stm_kernels::mutants::RaMutant;
 
 mod session;
 
-/// Records a variant and hands each history on, until `sink` breaks.
-///
-/// # Errors
-/// Those of the input, the device or a launch; [`stm_history::error::Error::BufferFull`] if the records
-/// of a launch do not fit [`Settings::buffer_bytes`]; whatever `sink` returns.
+/// Records a variant and hands each history on, until `sink` breaks. It is an error if the records
+/// of a launch do not fit [`Settings::buffer_bytes`].
 pub fn record<D: Device>(
     device: &D,
     variant: Variant,
@@ -53,12 +52,7 @@ pub fn record<D: Device>(
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
-    let mut session = Session::new(device, variant, settings);
-    session.until_enough(|session, seed| {
-        let workload = workload.redrawn(seed)?;
-        let prepare = |transactions| workload.prepare(device, seed, transactions);
-        session.run(workload.sizes(), seed, &prepare, &mut sink)
-    })
+    Session::new(device, (variant, None), settings).record(workload, &mut sink)
 }
 
 /// Records, and judges every history. Returns the row and what is wrong, if anything.
@@ -130,166 +124,90 @@ pub(crate) fn record_mutant(
             mutant.name()
         )));
     };
-    let AnyWorkload::Ra(ra) = workload else {
-        return Err(Error::Usage(
-            "seeded defects on a device run ra: record it alone".into(),
-        ));
-    };
-    let mut session = Session::new(device, variant, settings);
-    session.until_enough(|session, seed| {
-        let prepare = |transactions| prepare(ra, device, (seed, transactions), Some(kernel()));
-        session.run(ra, seed, &prepare, &mut sink)
-    })
+    Session::new(device, (variant, Some(kernel)), settings).record(workload, &mut sink)
 }
 
-/// How to record.
-#[derive(Clone, Copy, Debug)]
+/// How to record. By default as a small recording on the CPU.
+#[derive(Parser, Clone, Copy, Debug)]
 pub struct Settings {
+    /// Version locks, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1M")]
+    pub locks: u64,
+    /// Bytes that share a version lock, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
+    pub stripe_bytes: u64,
+    /// With fast and fast-table, conflicts in a row before a transaction waits for
+    /// a turn alone, at most; with few the histories have such turns
+    #[arg(long = "queue-after", value_name = "N", value_parser = parse_queue_after, default_value = "1K")]
+    pub retry_limits: RetryLimits,
+    /// Attempts at each transaction that there is room to record, at first
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
+    pub attempts: u64,
+    /// Bytes of all recording buffers; longer runs take more launches
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "1G")]
+    pub buffer_bytes: u64,
     /// Transactions in all, or some more: a run is not cut short.
+    #[arg(skip = 1000u64)]
     pub transactions: u64,
     /// Runs, at most: with one, as many transactions as its records fit the buffers.
+    #[arg(skip)]
     pub runs_max: Option<u64>,
-    /// Blocks of a launch.
+    #[arg(skip = 2u32)]
     pub blocks: u32,
     /// Threads of a block; `egpgv` is launched with one, as no other would run,
     /// unless threads work together on a transaction's input.
+    #[arg(skip = 2u32)]
     pub threads: u32,
-    /// Version locks, a power of two.
-    pub locks: u64,
-    /// Bytes of a stripe, a power of two.
-    pub stripe_bytes: u64,
-    /// Bounds of waits and tries.
-    pub retry_limits: RetryLimits,
     /// The seed of the first run's data, and of the others' seeds.
+    #[arg(skip = SEED)]
     pub seed: u64,
-    /// Attempts at each transaction that buffers have room for at first.
-    pub attempts: u64,
-    /// Most bytes of all recording buffers together.
-    pub buffer_bytes: u64,
     /// How long one run may take.
+    #[arg(skip = Some(Duration::from_mins(10)))]
     pub time_limit: Option<Duration>,
 }
 
+fn parse_queue_after(text: &str) -> Result<RetryLimits, String> {
+    Ok(RetryLimits {
+        queue_after: parse_count_32(text)?,
+        ..RetryLimits::DEFAULT
+    })
+}
+
 impl Default for Settings {
-    /// What a small recording on the CPU has.
     fn default() -> Self {
-        let config = StmConfig::default();
-        Self {
-            transactions: 1000,
-            runs_max: None,
-            blocks: 2,
-            threads: 2,
-            locks: 1 << 20,
-            stripe_bytes: config.stripe_bytes,
-            retry_limits: config.retry_limits,
-            seed: SEED,
-            attempts: 4,
-            buffer_bytes: 1 << 30,
-            time_limit: Some(Duration::from_mins(10)),
-        }
+        Self::parse_from([""])
     }
 }
 
 /// What one variant did, over all its runs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Row {
+    pub(crate) workload: &'static str,
     /// The variant's, in the form of its transactions.
-    pub(crate) name: &'static str,
+    pub(crate) variant: &'static str,
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
     /// Runs whose histories are all complete.
     pub(crate) runs: u64,
     /// Complete histories.
+    #[serde(rename = "launches")]
     pub(crate) histories: u64,
     /// Histories thrown away because a buffer was full.
+    #[serde(rename = "launches_repeated")]
     pub repeated: u64,
     /// Transactions committed, in the complete histories.
     pub transactions: u64,
-    /// Attempts recorded.
+    /// Attempts recorded, and those of them that aborted.
     pub attempts: u64,
-    /// Attempts that aborted.
     pub aborted: u64,
     /// Turns in which a warp, a team or a lane worked alone under contention.
     pub(crate) turns: u64,
     /// Time in kernels with transactions.
-    pub(crate) kernel: Duration,
-    pub(crate) wall: Duration,
+    pub(crate) kernel_seconds: f64,
+    pub(crate) seconds: f64,
     /// What is wrong with the memory that a run left.
     pub wrong_state: Option<String>,
 }
 
 /// Takes the histories, and breaks when it has seen enough.
 type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;
-
-/// Returns a workload: what `args` does not say suits the kind of device.
-pub(crate) fn workload(
-    name: &str,
-    args: &WorkloadArgs,
-    device: DeviceKind,
-) -> Result<AnyWorkload, Error> {
-    let mut args = args.clone();
-    // A caller's transactions are those of all runs together.
-    args.take_transactions();
-    args.workload(name, Occasion::Recording(device))
-}
-
-/// Returns how many transactions are recorded by default: few where blocks share them.
-pub(crate) fn transactions(workload: &AnyWorkload) -> u64 {
-    if workload.sizes().by_blocks() {
-        1 << 10
-    } else {
-        100 << 10
-    }
-}
-
-/// Refuses options that none of the workloads takes, or that mean another thing for each.
-pub(crate) fn check_options(names: &[&'static str], args: &WorkloadArgs) -> Result<(), Error> {
-    // How many transactions to record is the same for all.
-    let mut args = args.clone();
-    args.take_transactions();
-    // One command line may serve both of these.
-    let both = ["ra", "ht"];
-    match names {
-        [name] if both.contains(name) => args.check(&both, false),
-        _ => args.check(names, names.len() > 1),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::has;
-    use clap::{Args, Command, FromArgMatches};
-
-    fn args(options: &[&str]) -> WorkloadArgs {
-        let command = WorkloadArgs::augment_args(Command::new("record"));
-        let words = ["record"].iter().chain(options);
-        let matches = command.try_get_matches_from(words).expect("options");
-        WorkloadArgs::from_arg_matches(&matches).expect("values")
-    }
-
-    #[test]
-    fn what_is_given_is_kept_and_the_rest_fits_the_device() {
-        let genome = |kind| match workload("genome", &args(&["-g", "99"]), kind).unwrap() {
-            AnyWorkload::Genome(genome) => genome,
-            other => panic!("{other:?}"),
-        };
-        let (small, large) = (genome(DeviceKind::Cpu), genome(DeviceKind::Cuda));
-        assert_eq!((small.bases, large.bases), (99, 99));
-        assert!(small.segments < large.segments, "{small:?} {large:?}");
-        // A file brings its own shape.
-        let maze = workload("labyrinth", &args(&["-i", "maze.txt"]), DeviceKind::Cpu);
-        has(&maze.unwrap_err().to_string(), "maze.txt");
-    }
-
-    #[test]
-    fn options_of_another_workload_are_refused() {
-        let words = args(&["--words", "4", "--transactions", "9"]);
-        assert!(check_options(&["ht"], &words).is_ok());
-        assert!(check_options(&["ra", "ht"], &words).is_ok());
-        let error = check_options(&["bank"], &words).unwrap_err().to_string();
-        has(&error, "--words 4 | bank");
-        let error = check_options(&["genome", "kmeans"], &args(&["-n", "7"])).unwrap_err();
-        has(&error.to_string(), "-n 7");
-    }
-}

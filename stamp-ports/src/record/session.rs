@@ -2,10 +2,12 @@
 //! hold; and the way from the recording buffers of a run to its histories.
 
 use super::{Row, Settings, Sink};
-use crate::error::Error;
+use crate::error::{Error, Result};
+use crate::workloads::AnyWorkload;
 use crate::workloads::contender::lanes;
 use crate::workloads::launcher::Launcher;
-use crate::workloads::prepared::Prepared;
+use crate::workloads::prepared::{OtherKernel, prepare};
+use crate::workloads::ra::Ra;
 use crate::workloads::workload::Sizes;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -16,18 +18,13 @@ use stm_history::history::records::Records;
 use stm_history::history::{Header, InitialMemory, Rest};
 use stm_kernels::draw::draw;
 
-pub(super) enum Ended {
-    /// All its histories are complete.
-    Complete,
-    /// A buffer was full; the next run has more room.
-    Full,
-    /// The sink has seen enough.
-    Enough,
-}
+/// The kernel of the random array that takes the place of the workload's, if any does.
+type Other<D> = Option<fn() -> OtherKernel<D, Ra>>;
 
 pub(super) struct Session<'a, D: Device> {
     device: &'a D,
     variant: Variant,
+    other: Other<D>,
     settings: &'a Settings,
     /// Attempts at each transaction that buffers have room for now.
     attempts: u64,
@@ -37,10 +34,15 @@ pub(super) struct Session<'a, D: Device> {
 }
 
 impl<'a, D: Device> Session<'a, D> {
-    pub(super) fn new(device: &'a D, variant: Variant, settings: &'a Settings) -> Self {
+    pub(super) fn new(
+        device: &'a D,
+        (variant, other): (Variant, Other<D>),
+        settings: &'a Settings,
+    ) -> Self {
         Self {
             device,
             variant,
+            other,
             settings,
             attempts: settings.attempts,
             stm: None,
@@ -52,33 +54,26 @@ impl<'a, D: Device> Session<'a, D> {
         }
     }
 
-    pub(super) fn until_enough(
-        &mut self,
-        mut run: impl FnMut(&mut Self, u64) -> Result<Ended, Error>,
-    ) -> Result<Row, Error> {
-        let start = Instant::now();
-        let settings = self.settings;
-        let mut is_enough = false;
-        while !is_enough && self.row.wrong_state.is_none() {
-            let before = self.row.transactions;
-            let seed = match self.row.runs {
+    /// Makes runs, each on data from another seed, until the sink or the settings have enough.
+    pub(super) fn record(mut self, workload: &AnyWorkload, sink: &mut Sink<'_>) -> Result<Row> {
+        let (start, settings) = (Instant::now(), self.settings);
+        loop {
+            let (runs, before) = (self.row.runs, self.row.transactions);
+            let seed = match runs {
                 0 => settings.seed,
                 n => draw(settings.seed, n, 17),
             };
-            is_enough = match run(self, seed)? {
-                Ended::Full => false,
-                Ended::Enough => true,
-                Ended::Complete => {
-                    self.row.runs += 1;
-                    let now = self.row.transactions;
-                    // An input with nothing to commit never has enough.
-                    let has_all = now >= settings.transactions || now == before;
-                    has_all || settings.runs_max.is_some_and(|max| self.row.runs >= max)
-                }
-            };
+            let flow = self.run(&workload.redrawn(seed)?, seed, sink)?;
+            let (made, now) = (self.row.runs, self.row.transactions);
+            // An input with nothing to commit never has enough.
+            let has_all = now >= settings.transactions || now == before;
+            let has_runs = settings.runs_max.is_some_and(|max| made >= max);
+            let is_enough = made > runs && (has_all || has_runs);
+            if flow.is_break() || is_enough || self.row.wrong_state.is_some() {
+                self.row.seconds = start.elapsed().as_secs_f64();
+                return Ok(self.row);
+            }
         }
-        self.row.wall = start.elapsed();
-        Ok(self.row.clone())
     }
 
     fn shape(&self, workload: &dyn Sizes) -> Launch {
@@ -108,7 +103,7 @@ impl<'a, D: Device> Session<'a, D> {
 
     /// Transactions of the next run, as many as the buffers hold with room for
     /// so many attempts at each; and words of a lane's buffer.
-    fn plan(&self, workload: &dyn Sizes, shape: Launch) -> Result<(u64, u64), Error> {
+    fn plan(&self, workload: &dyn Sizes, shape: Launch) -> Result<(u64, u64)> {
         let capacity = workload.capacity();
         // The last batch of reads repeats its last word up to 16.
         let events = u64::from(capacity.reads).next_multiple_of(16) + u64::from(capacity.writes);
@@ -145,28 +140,39 @@ impl<'a, D: Device> Session<'a, D> {
         Ok((transactions, room))
     }
 
-    /// Makes one run on the data that `prepare` makes, recorded and verified.
-    pub(super) fn run<'w>(
-        &mut self,
-        workload: &dyn Sizes,
-        seed: u64,
-        prepare: &dyn Fn(u64) -> Result<Box<dyn Prepared<D> + 'w>, Error>,
-        sink: &mut Sink<'_>,
-    ) -> Result<Ended, Error> {
-        workload.check(workload.transactions().unwrap_or(1))?;
-        self.row.name = workload.form().name(self.variant.into());
-        let (shape, transactions, room) = loop {
+    /// The plan of the next run with its launch, of as many blocks as leave each lane enough room.
+    fn fitting(&mut self, workload: &dyn Sizes) -> Result<(Launch, u64, u64)> {
+        loop {
             let shape = self.shape(workload);
             match self.plan(workload, shape) {
-                Ok((transactions, room)) => break (shape, transactions, room),
+                Ok((transactions, room)) => return Ok((shape, transactions, room)),
                 Err(error) if !self.narrow() => return Err(error),
                 Err(_) => {}
             }
-        };
+        }
+    }
+
+    /// Makes one run on data from this seed, recorded and verified.
+    fn run(
+        &mut self,
+        any: &AnyWorkload,
+        seed: u64,
+        sink: &mut Sink<'_>,
+    ) -> Result<ControlFlow<()>> {
+        let workload = any.sizes();
+        workload.check(workload.transactions().unwrap_or(1))?;
+        self.row.workload = workload.name();
+        self.row.variant = workload.form().name(self.variant.into());
+        let (shape, transactions, room) = self.fitting(workload)?;
         self.row.threads = shape.threads;
         workload.check(transactions)?;
         let mut stm = self.memory(workload, shape)?;
-        let mut prepared = prepare(transactions)?;
+        let mut prepared = match (any, self.other) {
+            (AnyWorkload::Ra(ra), Some(kernel)) => {
+                prepare(ra, self.device, (seed, transactions), Some(kernel()))?
+            }
+            _ => any.prepare(self.device, seed, transactions)?,
+        };
         prepared.fit(self.variant, shape)?;
         prepared.reset()?;
         let words = prepared.initial()?.into_iter();
@@ -205,15 +211,17 @@ impl<'a, D: Device> Session<'a, D> {
         if let Some(wrong) = prepared.verify(done.statistics.commits, transactions)? {
             self.row.wrong_state.get_or_insert(wrong);
         }
-        match (ended?, full) {
-            (ControlFlow::Break(()), _) => Ok(Ended::Enough),
-            (_, None) => Ok(Ended::Complete),
-            (_, Some(full)) => self.grow(workload, shape, room, full),
+        let flow = ended?;
+        match full {
+            Some(full) if flow.is_continue() => self.grow(workload, shape, room, full)?,
+            _ if flow.is_continue() => self.row.runs += 1,
+            _ => {}
         }
+        Ok(flow)
     }
 
     /// The memory: that of the last run, whose clock goes on, if it has the same sets.
-    fn memory(&mut self, workload: &dyn Sizes, shape: Launch) -> Result<Stm<D>, Error> {
+    fn memory(&mut self, workload: &dyn Sizes, shape: Launch) -> Result<Stm<D>> {
         let config = StmConfig {
             locks: self.settings.locks,
             stripe_bytes: self.settings.stripe_bytes,
@@ -234,14 +242,14 @@ impl<'a, D: Device> Session<'a, D> {
         shape: Launch,
         room: u64,
         (lane, needed): (u32, u64),
-    ) -> Result<Ended, Error> {
+    ) -> Result<()> {
         // Another run is not the same run: some more than it needed.
         self.attempts = (self.attempts * needed).div_ceil(room) * 5 / 4 + 1;
         let of_input = workload.transactions().is_some();
         match self.plan(workload, shape) {
             // The same transactions again, in a larger buffer; or fewer.
-            Ok((_, more)) if more > room || !of_input => Ok(Ended::Full),
-            _ if self.narrow() => Ok(Ended::Full),
+            Ok((_, more)) if more > room || !of_input => Ok(()),
+            _ if self.narrow() => Ok(()),
             _ => Err(Error::History(stm_history::error::Error::BufferFull {
                 lane,
                 needed,
@@ -257,7 +265,7 @@ impl<'a, D: Device> Session<'a, D> {
         let sizes = parameters.filter(|(_, value)| value.is_u64());
         what.extend(sizes.map(|(name, value)| format!(" {name}={value}")));
         Header {
-            variant: self.row.name.to_owned(),
+            variant: self.row.variant.to_owned(),
             workload: what,
             device: self.device.name(),
             seed: format!("{seed:#x}"),
@@ -279,7 +287,7 @@ struct Recording<'a, 's, D: Device> {
     /// Of the launch that lacked the most room: the lane that needed the most words, and how many.
     full: Option<(u32, u64)>,
     /// Whether the sink has seen enough, or what went wrong.
-    ended: Result<ControlFlow<()>, Error>,
+    ended: Result<ControlFlow<()>>,
 }
 
 impl<D: Device> Recording<'_, '_, D> {
@@ -289,7 +297,7 @@ impl<D: Device> Recording<'_, '_, D> {
         }
     }
 
-    fn history(&mut self) -> Result<ControlFlow<()>, Error> {
+    fn history(&mut self) -> Result<ControlFlow<()>> {
         let (header, initial) = (self.header.clone(), self.initial.clone());
         let recorded = self.records.history(header, initial);
         self.records.clear()?;
@@ -312,7 +320,7 @@ impl<D: Device> Recording<'_, '_, D> {
         row.attempts += done.attempts;
         row.aborted += done.aborted();
         row.turns += done.turns;
-        row.kernel += kernel;
+        row.kernel_seconds += kernel.as_secs_f64();
         let (recorded, made) = (history.len() as u64, done.attempts);
         if recorded != made {
             let what = format!("{recorded} attempts were recorded, and {made} made");

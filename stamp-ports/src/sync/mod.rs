@@ -27,13 +27,10 @@ pub(crate) mod peers;
 pub(crate) mod plan;
 pub(crate) mod sections;
 
-/// The whole document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Bench {
-    /// Where it comes from.
+pub(crate) struct Bench {
     #[serde(flatten)]
     pub head: Head,
-    /// The points.
     #[serde(default)]
     pub points: Vec<Point>,
     /// What the memory of the machine does.
@@ -51,10 +48,8 @@ impl Document for Bench {
     }
 }
 
-/// What `bench sync` is asked for.
 #[derive(Args, Debug, Clone)]
-pub struct SyncSpec {
-    /// What all such commands are asked for.
+pub(crate) struct SyncSpec {
     #[command(flatten)]
     pub bench: BenchSpec,
     /// A part, several separated by commas, or all
@@ -68,7 +63,7 @@ pub struct SyncSpec {
 }
 
 /// The part that is not points: what the memory of the machine does.
-pub const MACHINE: &str = "machine";
+pub(crate) const MACHINE: &str = "machine";
 
 /// The parts, and a sentence about each for a person. The last four are measured by [`sections`].
 pub(crate) const PARTS: [(&str, &str); 8] = [
@@ -103,12 +98,9 @@ pub(crate) const PARTS: [(&str, &str); 8] = [
     ),
 ];
 
-/// Measures what the document lacks; `command` is how the program was called.
-///
-/// # Errors
-/// The folder's errors or the device's. What a single point cannot do is written into the
-/// document and is no error.
-pub fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<Bench>> {
+/// Measures what the document lacks; `command` is how the program was called. What a single point
+/// cannot do is written into the document and is no error.
+pub(crate) fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result<Store<Bench>> {
     let missing = peers::prepare(device, spec.nvcc.as_deref());
     let mut notes = vec![
         "Times are the device's for a launch. A point that takes more than 0.2 s is measured once, \

@@ -13,6 +13,7 @@
 
 use crate::error::{Error, Result};
 use crate::out_file::write_whole;
+use crate::output::{grouped, sentence};
 use crate::report::Table;
 use crate::report::jq::Sets;
 use crate::report::stated;
@@ -31,7 +32,7 @@ const TABLES: &str = include_str!("tables.jq");
 
 /// The command `report --tables`: prints the tables, or puts them into documents, or, with
 /// `check`, says where a document has another text. Returns whether all is as the data say.
-pub fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool> {
+pub(crate) fn tables(results: &Path, documents: &[PathBuf], check: bool) -> Result<bool> {
     let files: Vec<File> = stated(FILES);
     let data = data::load(results, &files).map_err(Error::Usage)?;
     let made = made(&files, TABLES, &data).map_err(Error::Usage)?;
@@ -82,18 +83,14 @@ fn made(files: &[File], program: &str, data: &Sets) -> Result<Vec<(String, Strin
 /// The caption of a table that was made from these files: files of the same machine, date and
 /// commit stand together.
 fn caption<'s>(sources: impl Iterator<Item = &'s File>, data: &Sets) -> Result<String, String> {
-    let mut groups: Vec<(String, Vec<String>)> = Vec::new();
-    for source in sources {
-        let origin = origin(source, data)?;
+    let file = |source: &File| {
         let file = format!("`{}`", source.path.trim_start_matches("../"));
-        match groups.iter_mut().find(|(known, _)| *known == origin) {
-            Some((_, files)) => files.push(file),
-            None => groups.push((origin, vec![file])),
-        }
-    }
-    let of = |(origin, files): &(String, Vec<String>)| format!("{origin}: {}", files.join(", "));
-    let groups = groups.iter().map(of);
-    Ok(format!("*{}.*", groups.collect::<Vec<_>>().join("; ")))
+        Ok::<_, String>((origin(source, data)?, file))
+    };
+    let files = sources.map(file).collect::<Result<Vec<_>, _>>()?;
+    let groups = grouped(files.into_iter()).into_iter();
+    let groups = groups.map(|(origin, files)| format!("{origin}: {}", files.join(", ")));
+    Ok(sentence("*", groups, ("; ", ".*")))
 }
 
 /// Where the figures of a file come from: `NVIDIA H200, 2026-11-23, commit 55d7670`. What the file

@@ -274,15 +274,18 @@ pub(crate) fn refused(line: &str, parts: &str) {
 /// names: `arguments => part | part`. A row may start with the name of a small run.
 #[track_caller]
 pub(crate) fn refused_rows(rows: &str) {
-    for (line, parts) in split(rows) {
-        let line = line.replace("TINY_RA", TINY_RA).replace("TINY_HT", TINY_HT);
-        let line = line.replace("TINY_BANK", TINY_BANK);
-        refused(&line.replace("TINY_EIGENBENCH", TINY_EIGENBENCH), &parts);
-    }
+    split(rows).for_each(|(line, parts)| refused(&whole(&line), &parts));
 }
 
-/// The rows of a table of refusals, all choices ([`expanded`]) made: arguments and parts.
-fn split(table: &str) -> impl Iterator<Item = (String, String)> {
+/// The arguments that begin with the name of a small run.
+pub(crate) fn whole(line: &str) -> String {
+    let line = line.replace("TINY_RA", TINY_RA).replace("TINY_HT", TINY_HT);
+    let line = line.replace("TINY_BANK", TINY_BANK);
+    line.replace("TINY_EIGENBENCH", TINY_EIGENBENCH)
+}
+
+/// The rows of a table, all choices ([`expanded`]) made: arguments and parts.
+pub(crate) fn split(table: &str) -> impl Iterator<Item = (String, String)> {
     rows(table).flat_map(expanded).map(|row| {
         let (line, parts) = row.split_once("=> ").expect("arguments and parts");
         (line.to_owned(), parts.to_owned())

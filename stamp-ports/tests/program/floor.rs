@@ -89,17 +89,6 @@ fn the_transactional_memory_stands_beside_with_ratios() {
 }
 
 #[test]
-fn the_table_says_what_is_unsafe() {
-    let out = right("bench floor --device cpu --quick --workload ra --words 64K --transactions 2K");
-    has(
-        &out,
-        "not verified (unsafe) | no bound | critical-section | special-purpose | atomic adds | \
-         hv-sorting | fast",
-    );
-    refused("bench floor --workload ra,rx", "\"rx\"");
-}
-
-#[test]
 fn the_program_shows_a_table_and_json() {
     for base in [TINY_RA, TINY_HT] {
         let out = right(&format!("{base} --profile --variant cgl,hv-sorting"));

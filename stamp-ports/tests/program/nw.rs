@@ -279,15 +279,3 @@ fn the_help_shows_an_example_that_runs() {
     has(&help, &format!("stamp nw a.fa b.fa {LINEAR}"));
     has(&files.right(LINEAR), "score 2");
 }
-
-#[test]
-fn the_workload_runs_and_refuses_sizes_that_are_none() {
-    has(&right("run nw --device cpu --letters 40"), "yes");
-    refused_rows(
-        "
-        run nw --device cpu --letters 0 => --letters 0 | 1 to
-        run nw --device cpu --letters 9000 => --letters 9000 | 8192
-        ",
-    );
-    has(&right("list"), "diagonals | graph | locks | cells");
-}

@@ -9,7 +9,7 @@ mod command;
 mod pieces;
 
 use self::command::measure;
-use self::pieces::{COMPILED, Piece, pieces};
+use self::pieces::{COMPILED, File, files};
 use super::console::open;
 use crate::devices::{Choice, parse_choice};
 use crate::error::{Error, Result};
@@ -101,18 +101,16 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
         RandomArray::<HvSorting>::ptx(Build { wide, observation })?;
     }
     check_gpus(args.gpus, &head)?;
-    let pieces = pieces(args.quick);
+    let files = files(args.quick, &id);
+    let lines = files.iter().flat_map(|file| &file.commands);
+    let lines: Vec<&str> = lines.map(String::as_str).collect();
     let session = Session {
         args,
-        id,
         cache: TempDir::new()?,
         began: Instant::now(),
-        pieces: pieces.len(),
-        state: Mutex::new(State {
-            sealed: begin(args, head)?,
-            measured: Vec::new(),
-            left: by_file(&pieces),
-        }),
+        lines: &lines,
+        sealed: Mutex::new(begin(args, head, &files)?),
+        left: Mutex::new(files.iter().collect()),
     };
     thread::scope(|scope| {
         let work = |worker| {
@@ -124,14 +122,9 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
         (workers.into_iter())
             .try_for_each(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic)))
     })?;
-    let mut all = session
-        .state
-        .into_inner()
-        .unwrap_or_else(PoisonError::into_inner)
-        .sealed;
-    let done = |piece: &Piece| all.state(&piece.line(args.quick, &session.id)).0;
-    all.head.complete = pieces.iter().all(done);
-    all.write(&args.out, &[])?;
+    let mut all = locked(&session.sealed);
+    all.head.complete = lines.iter().all(|line| all.state(line).0);
+    all.write(&args.out)?;
     summarise(&all, args)
 }
 
@@ -160,92 +153,71 @@ fn check_gpus(gpus: u8, first: &Head) -> Result<()> {
 /// What the workers share, each with a GPU of its own.
 struct Session<'a> {
     args: &'a AllArgs,
-    id: String,
     /// The driver's cache of kernels where times of compilation are measured: empty, so that they do
     /// not depend on what ran before.
     cache: TempDir,
     began: Instant,
-    /// How many pieces there are, those that are done included.
-    pieces: usize,
-    state: Mutex<State<'a>>,
+    /// All commands, those that are done included.
+    lines: &'a [&'a str],
+    sealed: Mutex<Sealed>,
+    /// The files that nobody has begun.
+    left: Mutex<VecDeque<&'a File>>,
 }
 
-struct State<'a> {
-    sealed: Sealed,
-    /// The files that are measured now: they have no checksum.
-    measured: Vec<&'static str>,
-    /// The pieces of the files that nobody has begun, each with its number.
-    left: VecDeque<Vec<(usize, &'a Piece)>>,
+fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What panics has not left it half-changed: it is changed in one assignment each.
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn by_file(pieces: &[Piece]) -> VecDeque<Vec<(usize, &Piece)>> {
-    let numbered: Vec<(usize, &Piece)> = (1..).zip(pieces).collect();
-    let files = numbered.chunk_by(|(_, a), (_, b)| a.file == b.file);
-    files.map(<[_]>::to_vec).collect()
-}
-
-impl<'a> Session<'a> {
-    fn state(&self) -> MutexGuard<'_, State<'a>> {
-        // What panics has not left it half-changed: it is changed in one assignment each.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
+impl Session<'_> {
     /// Makes file after file, the first worker from the front of the list and the others from its
     /// end, where the files are that take longest.
     fn work(&self, worker: usize) -> Result<()> {
         let next = || match worker {
-            0 => self.state().left.pop_front(),
-            _ => self.state().left.pop_back(),
+            0 => locked(&self.left).pop_front(),
+            _ => locked(&self.left).pop_back(),
         };
         let gpu = (self.args.gpus > 1).then(|| ("CUDA_VISIBLE_DEVICES", visible(worker).into()));
-        while let Some(pieces) = next() {
-            for (number, piece) in pieces {
-                let cache = ("CUDA_CACHE_PATH", self.cache.path().into());
-                let cache = (piece.file == COMPILED).then_some(cache);
-                let environment: Vec<_> = gpu.clone().into_iter().chain(cache).collect();
-                self.make(number, piece, &environment)?;
+        while let Some(file) = next() {
+            let cache = ("CUDA_CACHE_PATH", self.cache.path().into());
+            let cache = (file.name == COMPILED).then_some(cache);
+            let environment: Vec<_> = gpu.clone().into_iter().chain(cache).collect();
+            for line in &file.commands {
+                self.make(line, file, &environment)?;
             }
         }
         Ok(())
     }
 
-    /// Runs the command of a piece, unless it is done or time is over, and writes down what it made.
-    fn make(&self, number: usize, piece: &Piece, environment: &[(&str, OsString)]) -> Result<()> {
+    /// Runs a command, unless it is done or time is over, and writes down what it made.
+    fn make(&self, line: &str, file: &File, environment: &[(&str, OsString)]) -> Result<()> {
         let args = self.args;
-        let line = piece.line(args.quick, &self.id);
         let spent = self.began.elapsed().as_secs();
         let left = args.seconds.map(|all| all.saturating_sub(spent));
         let (took, head) = {
-            let mut state = self.state();
-            let State {
-                sealed, measured, ..
-            } = &mut *state;
-            let (done, took) = sealed.state(&line);
+            let mut sealed = locked(&self.sealed);
+            let (done, took) = sealed.state(line);
             if done || left == Some(0) {
                 return Ok(());
             }
-            writeln!(stdout(), "{number}/{} {line}", self.pieces)?;
-            measured.push(piece.file);
-            sealed.write(&args.out, measured)?;
+            let number = (1..).zip(self.lines).find(|(_, other)| **other == line);
+            let number = number.map_or(0, |(number, _)| number);
+            writeln!(stdout(), "{number}/{} {line}", self.lines.len())?;
+            sealed.begin(&args.out, file.name)?;
             (took, sealed.head.clone())
         };
         let start = Instant::now();
-        let made = measure(piece, &line, &args.out, (left, environment), &head);
-        let mut state = self.state();
-        let State {
-            sealed, measured, ..
-        } = &mut *state;
-        measured.retain(|file| *file != piece.file);
-        let (verified, complete) = made?;
-        sealed.note(Made {
-            file: piece.file.into(),
-            command: line,
+        let made = measure(file, line, &args.out, (left, environment), &head)?;
+        let (verified, complete) = made;
+        let made = Made {
+            file: file.name.into(),
+            command: line.into(),
             ended: now(),
             seconds: took + start.elapsed().as_secs_f64(),
             verified,
             complete,
-        });
-        sealed.write(&args.out, measured)
+        };
+        locked(&self.sealed).note(&args.out, made)
     }
 }
 
@@ -257,11 +229,11 @@ fn visible(n: usize) -> String {
         .map_or(n.to_string(), Into::into)
 }
 
-fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
+fn begin(args: &AllArgs, head: Head, files: &[File]) -> Result<Sealed> {
     make_folder(&args.out)?;
     let refused = |why: String| Error::Usage(format!("--out {}: {why}", args.out.display()));
     let Some(mut all) = sealed(&args.out)? else {
-        let mut files = pieces(args.quick).into_iter().map(|piece| piece.file);
+        let mut files = files.iter().map(|file| file.name);
         if let Some(file) = files.find(|file| args.out.join(file).exists()) {
             return Err(refused(format!(
                 "{file} is there, and no {SEALS} that says what made it: name another folder"
@@ -279,7 +251,7 @@ fn begin(args: &AllArgs, head: Head) -> Result<Sealed> {
         )));
     }
     check_seals(&args.out)?;
-    // What is gone is made again.
+    // What is gone is made again. What was interrupted has no checksum.
     (all.pieces).retain(|made| args.out.join(&made.file).is_file());
     Ok(all)
 }
@@ -321,31 +293,24 @@ mod tests {
     #[test]
     fn every_command_is_one_of_this_program_and_each_is_there_once() {
         for (quick, device) in [(false, "cuda:0"), (true, "cpu")] {
-            let pieces = pieces(quick);
-            let lines: BTreeSet<String> = (pieces.iter())
-                .map(|piece| {
-                    let mut line = piece.line(quick, device);
-                    if piece.kind != Kind::Runs {
-                        line += " --out out";
-                    }
+            let files = files(quick, device);
+            let lines = || files.iter().flat_map(|file| &file.commands);
+            assert_eq!(lines().collect::<BTreeSet<_>>().len(), lines().count());
+            for file in &files {
+                let out = if file.kind == Kind::Runs {
+                    ""
+                } else {
+                    " --out out"
+                };
+                for line in file.commands.iter().map(|line| format!("{line}{out}")) {
                     assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
-                    line
-                })
-                .collect();
-            assert_eq!(lines.len(), pieces.len());
-            assert!(HELP.lines().all(|line| line.chars().count() <= 80));
-        }
-    }
-
-    #[test]
-    fn every_file_is_one_workers_and_those_that_take_longest_are_begun_first() {
-        for quick in [false, true] {
-            let pieces = pieces(quick);
-            let files: Vec<&str> = (by_file(&pieces).iter()).map(|of| of[0].1.file).collect();
+                }
+            }
+            // Those that take longest are last.
+            let names: Vec<&str> = files.iter().map(|file| file.name).collect();
             let each = "fast.json eigenbench.json ra-ht.json nw.json paper.json sync.json";
-            assert_eq!(files.join(" "), each);
-            let all = by_file(&pieces).into_iter().flatten();
-            assert!(all.map(|(number, _)| number).eq(1..=pieces.len()));
+            assert_eq!(names.join(" "), each);
+            assert!(HELP.lines().all(|line| line.chars().count() <= 80));
         }
     }
 

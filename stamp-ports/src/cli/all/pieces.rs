@@ -13,12 +13,12 @@ pub(super) enum Kind {
     Runs,
 }
 
-/// A command, by its words without those that all get, and the file of what it measures.
-#[derive(Clone, Debug)]
-pub(super) struct Piece {
-    pub(super) file: &'static str,
+/// A file, and the commands that measure what is in it, as they are shown and found again.
+#[derive(Debug)]
+pub(super) struct File {
+    pub(super) name: &'static str,
     pub(super) kind: Kind,
-    words: String,
+    pub(super) commands: Vec<String>,
 }
 
 const PAPER: &str = "bench paper --workload ra,ht,genome,labyrinth,kmeans,eigenbench,bank";
@@ -28,13 +28,8 @@ pub(super) const COMPILED: &str = "fast.json";
 
 const NARROW: &str = ",atomics=64";
 
-/// All pieces, those first whose figures most documents show.
-pub(super) fn pieces(quick: bool) -> Vec<Piece> {
-    let piece = |file, kind, words: &str| Piece {
-        file,
-        kind,
-        words: words.into(),
-    };
+/// All files, those first whose figures most documents show.
+pub(super) fn files(quick: bool, device: &str) -> Vec<File> {
     let floors = [
         "--workload ra",
         "--workload ht",
@@ -59,7 +54,10 @@ pub(super) fn pieces(quick: bool) -> Vec<Piece> {
         "--workload ra,ht,bank,eigenbench,kmeans,queue,genome --variant cgl,fast --repeat 3 --quick",
         "--workload pool,list,map,ordered,vacation,counter --variant cgl,fast --repeat 3 --quick",
     ];
-    let floors = floors.map(|words| piece(COMPILED, Kind::Member, &format!("bench floor {words}")));
+    // The CPU has no accesses of 128 bits anyway.
+    let floors = floors
+        .iter()
+        .filter(|words| !(quick && words.ends_with(NARROW)));
     let (sizes, locks, launches): (&[&str], _, &[&str]) = if quick {
         (&["64K"], "64K", &["2"])
     } else {
@@ -67,39 +65,42 @@ pub(super) fn pieces(quick: bool) -> Vec<Piece> {
     };
     let eigenbench = sizes.iter().flat_map(|hot| {
         launches.iter().map(move |blocks| {
-            let words = format!(
+            format!(
                 "run eigenbench --hot-words {hot} --locks {locks} --blocks {blocks} --threads 64 \
                  --variant fast,hv-sorting --json"
-            );
-            piece("eigenbench.json", Kind::Runs, &words)
+            )
         })
     });
-    // The CPU has no accesses of 128 bits anyway.
-    let floors = (floors.into_iter()).filter(|piece| !(quick && piece.words.ends_with(NARROW)));
-    let others = [
-        piece("ra-ht.json", Kind::Whole, "tune ra,ht --locks 1M,16M"),
-        piece("nw.json", Kind::Resumed, "bench nw"),
-        piece("paper.json", Kind::Resumed, PAPER),
-        piece("sync.json", Kind::Resumed, "bench sync"),
+    let line = |words: String| line(&words, quick, device);
+    let floors = floors.map(|words| line(format!("bench floor {words}")));
+    let (floors, eigenbench) = (floors.collect(), eigenbench.map(line).collect());
+    let one = |words: &str| vec![line(words.to_owned())];
+    let all = [
+        (COMPILED, Kind::Member, floors),
+        ("eigenbench.json", Kind::Runs, eigenbench),
+        ("ra-ht.json", Kind::Whole, one("tune ra,ht --locks 1M,16M")),
+        ("nw.json", Kind::Resumed, one("bench nw")),
+        ("paper.json", Kind::Resumed, one(PAPER)),
+        ("sync.json", Kind::Resumed, one("bench sync")),
     ];
-    floors.chain(eigenbench).chain(others).collect()
+    let file = |(name, kind, commands)| File {
+        name,
+        kind,
+        commands,
+    };
+    all.map(file).into()
 }
 
-impl Piece {
-    /// The command as it is shown and found again.
-    pub(super) fn line(&self, quick: bool, device: &str) -> String {
-        let words = self.words.trim_end_matches(NARROW).trim_end();
-        let is_narrow = words != self.words && device.starts_with("cuda");
-        let narrow = if is_narrow { NARROW } else { "" };
-        let size = match (
-            quick,
-            words.starts_with("bench"),
-            words.ends_with("--quick"),
-        ) {
-            (true, false, _) => " --transactions 4K",
-            (true, true, false) => " --quick",
-            _ => "",
-        };
-        format!("stamp {words} --device {device}{narrow}{size}")
-    }
+/// The command of these words, to which it adds what all commands get.
+fn line(command: &str, quick: bool, device: &str) -> String {
+    let words = command.trim_end_matches(NARROW).trim_end();
+    let is_narrow = words != command && device.starts_with("cuda");
+    let narrow = if is_narrow { NARROW } else { "" };
+    let is_bench = words.starts_with("bench");
+    let size = match (quick, is_bench, words.ends_with("--quick")) {
+        (true, false, _) => " --transactions 4K",
+        (true, true, false) => " --quick",
+        _ => "",
+    };
+    format!("stamp {words} --device {device}{narrow}{size}")
 }

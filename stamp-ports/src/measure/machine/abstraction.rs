@@ -153,18 +153,18 @@ const WIDTHS: [(Width, u32); 3] = [
 
 /// The times of one kind of access, contended and not, in one unit for all of a machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Pair {
+pub(crate) struct Pair {
     pub contended: f64,
     pub uncontended: f64,
 }
 
 impl Pair {
-    pub fn ratio(&self) -> f64 {
+    pub(crate) fn ratio(&self) -> f64 {
         self.contended / self.uncontended
     }
 
     #[must_use]
-    pub fn over(&self, other: &Self) -> Self {
+    pub(crate) fn over(&self, other: &Self) -> Self {
         Self {
             contended: self.contended / other.contended,
             uncontended: self.uncontended / other.uncontended,
@@ -173,7 +173,7 @@ impl Pair {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Column {
+pub(crate) struct Column {
     /// Loads or stores.
     pub volatile: Pair,
     pub atomic: Pair,
@@ -200,7 +200,7 @@ impl Column {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Benchmarks {
+pub(crate) struct Benchmarks {
     /// The number of blocks, of which one thread each makes accesses.
     pub blocks: u32,
     pub reads: Column,

@@ -83,7 +83,7 @@ pub(crate) const SCHEMA: u32 = 2;
 
 /// The times of the twelve benchmarks at one grid.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct GridTimes {
+pub(crate) struct GridTimes {
     pub why: String,
     /// Threads of a block, of which one makes accesses.
     pub threads: u32,
@@ -93,7 +93,7 @@ pub struct GridTimes {
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Rate {
+pub(crate) struct Rate {
     pub bytes: u64,
     /// `load`, `store`, `add` or `swap`.
     pub operation: String,
@@ -103,7 +103,7 @@ pub struct Rate {
 }
 
 #[derive(Clone, Default, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Measurement {
+pub(crate) struct Measurement {
     pub schema: u32,
     pub version: String,
     pub device: String,
@@ -124,7 +124,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    pub fn abstraction(&self) -> Option<Benchmarks> {
+    pub(crate) fn abstraction(&self) -> Option<Benchmarks> {
         self.grids.last()?.times_ns.abstraction()
     }
 
