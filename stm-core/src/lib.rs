@@ -191,10 +191,8 @@ pub mod internal {
     /// Launches as tools make them.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     pub mod host {
-        pub use crate::host::arranged::Form;
+        pub use crate::host::arranged::{Elements, Form, Structs};
         pub use crate::host::profile::{Profile, ProfileRows};
-        pub use crate::host::records::Structs;
-        pub use crate::host::tx_array::Elements;
         pub use stm_machine::host::{
             Laps, Limits, Memory, Replay, StopAt, Watchdog, check_parameters, in_ranges,
         };

@@ -219,6 +219,21 @@ pub const fn stride<R: Record>(layout: Layout) -> u64 {
     }
 }
 
+/// Returns the word of a field of record `i`, which has so many fields of its width before it.
+#[inline(always)]
+pub(crate) fn place<R: Record, T: Element>(
+    start: *mut u8,
+    layout: Layout,
+    i: u64,
+    position: u64,
+) -> WordAddress {
+    let at = i
+        .wrapping_mul(stride::<R>(layout))
+        .wrapping_add(offset::<R, T>(layout, position));
+    let word = start.wrapping_add(at as usize);
+    WordAddress::of(word.cast_const().cast::<T>())
+}
+
 pub(crate) const fn offset<R: Record, T: Element>(layout: Layout, position: u64) -> u64 {
     let (wide, narrow) = (layout.stride::<u64>() as u64, layout.stride::<u32>() as u64);
     if T::WIDE {
@@ -295,15 +310,7 @@ impl<A: Algorithm, R: Record> TRecords<A, R> {
     }
 
     pub(crate) fn word_at<T: Element>(&self, i: u64, position: u64) -> WordAddress {
-        let at = i
-            .wrapping_mul(stride::<R>(Self::LAYOUT))
-            .wrapping_add(offset::<R, T>(Self::LAYOUT, position));
-        WordAddress::of(
-            self.start
-                .wrapping_add(at as usize)
-                .cast_const()
-                .cast::<T>(),
-        )
+        place::<R, T>(self.start, Self::LAYOUT, i, position)
     }
 }
 

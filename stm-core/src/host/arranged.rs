@@ -1,16 +1,18 @@
-//! An array whose layout is a value: what elements and records have in common.
+//! Arrays whose layout is a value: of elements, and of records.
 
 use crate::algorithm::contract::Algorithm;
-use crate::host::inspect::{Allocation, Unfinished, Watcher};
+use crate::array::record::{Field, Fields, Record, TRecords, offset, place, stride};
+use crate::host::inspect::{Allocation, Unfinished, Watcher, owned_cell, word, word_at};
 use crate::host::stm::Stm;
+use crate::memory::version::CellWord;
 use core::marker::PhantomData;
 use std::string::String;
 use std::vec::Vec;
-use stm_machine::Layout;
-use stm_machine::host::{Device, Error};
+use stm_machine::host::{Device, Error, Pod};
+use stm_machine::{Element, Layout, View, WordAddress};
 
-/// What the items of an array are, and how they lie in a layout: [`Elements`](super::tx_array::Elements) or
-/// [`Structs`](super::records::Structs), and nothing else, as the trait has no public name.
+/// What the items of an array are, and how they lie in a layout: [`Elements`] or [`Structs`], and nothing
+/// else, as the trait has no public name.
 #[allow(missing_docs)] // the trait has no public name
 pub trait Form {
     type Item: Copy + Send + Sync;
@@ -32,7 +34,7 @@ pub trait Form {
 
 /// `len` items in the memory of a device, for transactions of any algorithm: the layout is a value
 /// and can be changed; a launch under an algorithm with another one is [`Error::WrongLayout`].
-/// [`TxArray`](super::TxArray) and [`Records`](super::Records) are such arrays.
+/// [`TxArray`] and [`Records`] are such arrays.
 ///
 /// ```
 /// use stm_core::Layout;
@@ -223,5 +225,201 @@ impl<D: Device, F> Arranged<D, F> {
 
     pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
         self.memory.watcher()
+    }
+}
+
+/// `len` elements of `T` in the memory of a device, for transactions of any algorithm: the layout is
+/// a value and can be changed. Cells may go from one [`Stm`] to another as they are, but
+/// two launches at a time must not share them.
+///
+/// ```
+/// use stm_core::prelude::*;
+///
+/// let mut stm = Stm::on(&Cpu::new())?;
+/// let mut words = stm.array("the words", &[1_u32, 2, 3])?;
+/// words.upload(&[4, 5, 6])?;
+/// assert_eq!(words.download()?, [4, 5, 6]);
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
+pub type TxArray<D, T> = Arranged<D, Elements<T>>;
+
+/// Says that the items of an array are elements.
+#[derive(Debug)]
+pub struct Elements<T>(PhantomData<T>);
+
+impl<T: Pod + Element> Form for Elements<T> {
+    type Item = T;
+    type View<A: Algorithm> = A::Array<T>;
+
+    fn layout<A: Algorithm>() -> Layout {
+        <A::Array<T> as View<T>>::LAYOUT
+    }
+    fn stride(layout: Layout) -> usize {
+        layout.stride::<T>()
+    }
+    fn encode(bytes: &mut Vec<u8>, layout: Layout, value: T) {
+        encode(bytes, layout, value);
+    }
+    fn decode(layout: Layout, bytes: &[u8]) -> Option<T> {
+        decode(layout, bytes)
+    }
+    fn held(i: usize, what: &str) -> String {
+        owned_cell(i, what)
+    }
+    unsafe fn view<A: Algorithm>(start: *mut u8, len: u64) -> A::Array<T> {
+        // SAFETY: the caller promises it.
+        unsafe { View::from_start(start, len) }
+    }
+}
+
+impl<D: Device, T: Pod + Element> TxArray<D, T> {
+    /// Returns the word by which a history names element `i`.
+    pub fn word(&self, i: usize) -> WordAddress {
+        let at = i * self.layout().stride::<T>();
+        let place = self.memory.address().wrapping_add(at);
+        WordAddress::of(place.cast::<T>().cast_const())
+    }
+
+    fn view_for<V: View<T>>(&self, algorithm: &'static str) -> Result<V, Error> {
+        self.check_layout_is(V::LAYOUT, algorithm)?;
+        // SAFETY: the memory has `len` aligned elements of this layout; that
+        // they live while a kernel runs is what the caller of `launch` promises.
+        Ok(unsafe { View::from_start(self.memory.address(), self.len() as u64) })
+    }
+}
+
+// SAFETY: the view is of the array's memory, whose layout is checked, and which it writes only while
+// nobody has borrowed it.
+stm_machine::__lent! {
+    |it|
+    [T: Pod + Element, V: View<T>] &TxArray<D, T> => V:
+        it.space(), it.view_for("the kernel's algorithm"), [it.address()];
+    [A: Algorithm, R: Record] &Records<D, R> => TRecords<A, R>:
+        it.space(), it.try_view::<A>(), [it.address()];
+}
+
+fn encode<T: Element>(bytes: &mut Vec<u8>, layout: Layout, value: T) {
+    let bits = value.to_bits64();
+    match (layout, T::WIDE) {
+        (Layout::Plain, false) => bytes.extend((bits as u32).to_le_bytes()),
+        (Layout::Plain, true) | (Layout::Cells, false) => bytes.extend(bits.to_le_bytes()),
+        (Layout::Cells, true) => {
+            bytes.extend(0u64.to_le_bytes());
+            bytes.extend(bits.to_le_bytes());
+        }
+    }
+}
+
+/// Returns the value of an element, or `None` for a cell that is owned.
+fn decode<T: Element>(layout: Layout, bytes: &[u8]) -> Option<T> {
+    if layout == Layout::Plain {
+        return Some(T::from_bits64(word(&bytes[..if T::WIDE { 8 } else { 4 }])));
+    }
+    let cell = CellWord(word_at(bytes, 0));
+    let bits = if T::WIDE {
+        word_at(bytes, 8)
+    } else {
+        u64::from(cell.value())
+    };
+    (!cell.is_locked()).then(|| T::from_bits64(bits))
+}
+
+/// `len` records of type `R` in the memory of a device, for transactions of any algorithm, as the
+/// elements of a [`TxArray`] are.
+///
+/// ```
+/// use stm_core::Layout;
+/// use stm_core::host::{Cpu, Records};
+///
+/// stm_core::record! { pub struct Particle { pub at: f64, pub hits: u32 } }
+///
+/// let mut particles = Records::zeroed(&Cpu::new(), Layout::Cells, 2, "particles")?;
+/// particles.upload(&[Particle { at: 0.5, hits: 0 }, Particle { at: 1.5, hits: 3 }])?;
+/// assert_eq!(particles.download()?[1].hits, 3);
+/// assert_eq!(Records::<Cpu, Particle>::field_names(), ["at", "hits"]);
+/// # Ok::<(), stm_core::host::Error>(())
+/// ```
+pub type Records<D, R> = Arranged<D, Structs<R>>;
+
+/// Says that the items of an array are records.
+#[derive(Debug)]
+pub struct Structs<R>(PhantomData<R>);
+
+impl<R: Record> Form for Structs<R> {
+    type Item = R;
+    type View<A: Algorithm> = TRecords<A, R>;
+
+    fn layout<A: Algorithm>() -> Layout {
+        TRecords::<A, R>::LAYOUT
+    }
+    fn stride(layout: Layout) -> usize {
+        stride::<R>(layout) as usize
+    }
+    fn encode(bytes: &mut Vec<u8>, layout: Layout, record: R) {
+        let (wide, narrow) = record.split();
+        for k in 0..R::Wide::COUNT as usize {
+            encode(bytes, layout, wide.get(k));
+        }
+        for k in 0..R::Narrow::COUNT as usize {
+            encode(bytes, layout, narrow.get(k) as u32);
+        }
+    }
+    fn decode(layout: Layout, bytes: &[u8]) -> Option<R> {
+        let mut held = false;
+        let mut found = |bits: Option<u64>| {
+            held |= bits.is_none();
+            bits.unwrap_or(0)
+        };
+        let wide = R::Wide::from_fn(|k| {
+            let at = offset::<R, u64>(layout, k as u64);
+            found(decode::<u64>(layout, &bytes[at as usize..]))
+        });
+        let narrow = R::Narrow::from_fn(|k| {
+            let at = offset::<R, u32>(layout, k as u64);
+            found(decode::<u32>(layout, &bytes[at as usize..]).map(u64::from))
+        });
+        (!held).then(|| R::join(wide, narrow))
+    }
+    fn held(i: usize, what: &str) -> String {
+        format!("a cell of record {i} of {what} is held")
+    }
+    unsafe fn view<A: Algorithm>(start: *mut u8, len: u64) -> TRecords<A, R> {
+        // SAFETY: the caller promises it.
+        unsafe { TRecords::from_start(start, len) }
+    }
+}
+
+impl<D: Device, R: Record> Records<D, R> {
+    /// Returns the number of bytes that records take, or `None` if it does not fit the type.
+    pub fn bytes_of(len: u64, layout: Layout) -> Option<u64> {
+        len.checked_mul(stride::<R>(layout))
+    }
+
+    /// Returns the word by which a history names a field of record `i`.
+    pub fn word<T: Element>(&self, i: usize, field: Field<R, T>) -> WordAddress {
+        self.word_at::<T>(i, field.position() as usize)
+    }
+
+    fn word_at<T: Element>(&self, i: usize, position: usize) -> WordAddress {
+        place::<R, T>(self.address(), self.layout, i as u64, position as u64)
+    }
+
+    /// Returns the words of all fields and the bits that they hold. Its errors are those of
+    /// [`Self::download`].
+    pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
+        let (wides, narrows) = (R::Wide::COUNT as usize, R::Narrow::COUNT as usize);
+        let mut words = Vec::new();
+        for (i, record) in self.download()?.into_iter().enumerate() {
+            let (wide, narrow) = record.split();
+            words.extend((0..wides).map(|k| (self.word_at::<u64>(i, k), wide.get(k))));
+            words.extend((0..narrows).map(|k| (self.word_at::<u32>(i, k), narrow.get(k))));
+        }
+        Ok(words)
+    }
+
+    /// Returns the names of the fields, in the order in which `words` lists those of one record.
+    pub fn field_names() -> Vec<&'static str> {
+        let of = |wide| R::FIELDS.iter().filter(move |field| field.1 == wide);
+        of(true).chain(of(false)).map(|field| field.0).collect()
     }
 }

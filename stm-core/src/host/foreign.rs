@@ -1,9 +1,13 @@
-//! Arrays over memory that somebody else owns, as the arrays of transactions: of an algorithm with
-//! plain arrays (`fast-table`, and the paper's) as they are, else copied into cells and back.
+//! Memory that somebody else owns, as the arrays of transactions: of an algorithm with plain arrays
+//! (`fast-table`, and the paper's) as it is, else copied into cells and back by the device.
 
 use crate::algorithm::contract::Algorithm;
-use stm_machine::Element;
-use stm_machine::host::{Device, Error, ForeignArray, Pod};
+use crate::host::arranged::TxArray;
+use crate::host::inspect::owned_cell;
+use crate::kernel::copy::{FromCells, FromCellsParams, IntoCells, IntoCellsParams};
+use std::time::Duration;
+use stm_machine::host::{Device, Error, ForeignArray, Launch, Limits, Memory, Pod};
+use stm_machine::{Element, Layout, TArray};
 
 /// Gives the view of a [`ForeignArray`] that the transactions of an algorithm use.
 ///
@@ -49,5 +53,215 @@ pub trait ForeignView<T: Element> {
 impl<D: Device, T: Pod + Element> ForeignView<T> for ForeignArray<'_, D, T> {
     fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>, Error> {
         self.view_for(A::NAME)
+    }
+}
+
+/// Returns the shape of a copy of so many words: on a GPU 8 blocks of 256 threads on each
+/// multiprocessor, which fill it, and never more than there is work for.
+fn shape_of(limits: &Limits, words: u64) -> Launch {
+    let threads = (8 * limits.warp_width).min(limits.threads_max);
+    let blocks = (8 * limits.processors).min(limits.blocks_max);
+    let needed = words.div_ceil(u64::from(threads)).max(1);
+    Launch::new(needed.min(u64::from(blocks)) as u32, threads)
+}
+
+/// Returns elements as words of their width. `W` has that width.
+fn as_words<T: Element, W: Element>(elements: TArray<T>) -> TArray<W> {
+    debug_assert_eq!(size_of::<T>(), size_of::<W>());
+    // SAFETY: the elements are aligned to their size, which is that of a `W`,
+    // and each bit pattern is one; nothing else accesses them.
+    unsafe { TArray::from_raw(elements.at(0).cast(), elements.len()) }
+}
+
+impl<D: Device, T: Pod + Element> TxArray<D, T> {
+    /// Replaces all elements by those of foreign memory, waits for that, and
+    /// returns the time that the device took. The device copies; nothing goes
+    /// through the host. Cells get the version that [`Self::upload`] gives them.
+    ///
+    /// # Errors
+    /// [`Error::OtherLength`], [`Error::OtherDevice`], or an error of the device.
+    pub fn copy_from(&mut self, from: &ForeignArray<'_, D, T>) -> Result<Duration, Error> {
+        let elements = self.check_copy(from)?;
+        match (self.layout(), T::WIDE) {
+            // SAFETY: as many bytes of this device's memory on both sides, of
+            // which one is borrowed alone and the other is the array's own.
+            (Layout::Plain, _) => unsafe {
+                let start = elements.at(0).cast::<u8>();
+                (self.device).copy(self.memory.address(), start, self.plain_bytes())
+            },
+            (Layout::Cells, false) => self.copy_into_cells::<u32>(elements),
+            (Layout::Cells, true) => self.copy_into_cells::<u64>(elements),
+        }
+    }
+
+    /// Copies all elements to foreign memory, waits for that, and returns the time that the device
+    /// took. The device copies; nothing goes through the host.
+    ///
+    /// # Errors
+    /// [`Error::OtherLength`], [`Error::OtherDevice`]; [`Error::Corrupt`] if a transaction owns a
+    /// cell, which no launch leaves; or an error of the device.
+    pub fn copy_to(&mut self, to: &mut ForeignArray<'_, D, T>) -> Result<Duration, Error> {
+        let elements = self.check_copy(to)?;
+        match (self.layout(), T::WIDE) {
+            // SAFETY: as above.
+            (Layout::Plain, _) => unsafe {
+                let start = elements.at(0).cast::<u8>();
+                (self.device).copy(start, self.memory.address(), self.plain_bytes())
+            },
+            (Layout::Cells, false) => self.copy_from_cells::<u32>(elements),
+            (Layout::Cells, true) => self.copy_from_cells::<u64>(elements),
+        }
+    }
+
+    fn check_copy(&self, other: &ForeignArray<'_, D, T>) -> Result<TArray<T>, Error> {
+        if other.len() != self.len() {
+            return Err(Error::OtherLength {
+                what: self.name(),
+                len: self.len(),
+                other: other.name(),
+                other_len: other.len(),
+            });
+        }
+        other.elements_on(&self.device)
+    }
+
+    const fn plain_bytes(&self) -> usize {
+        self.len() * size_of::<T>()
+    }
+
+    fn words(&self) -> TArray<u64> {
+        let words = self.len() * (Layout::Cells.stride::<T>() / 8);
+        // SAFETY: the memory has this many words; the caller launches kernels
+        // only while it has it alone.
+        unsafe { TArray::from_raw(self.memory.address().cast(), words as u64) }
+    }
+
+    fn copy_into_cells<W: Element>(&mut self, elements: TArray<T>) -> Result<Duration, Error>
+    where
+        IntoCells<W>: crate::Kernel<Params = IntoCellsParams<W>>,
+    {
+        let cells = self.words();
+        let elements = as_words::<T, W>(elements);
+        let params = IntoCellsParams { elements, cells };
+        let shape = shape_of(&self.device.limits(), cells.len());
+        // SAFETY: there are as many elements as cells, in the memory of this
+        // device, and nothing else accesses them: one is borrowed alone, and the
+        // other is the array's own. `launch` waits.
+        unsafe { self.device.launch::<IntoCells<W>>(&shape, &params) }
+    }
+
+    fn copy_from_cells<W: Element>(&mut self, elements: TArray<T>) -> Result<Duration, Error>
+    where
+        FromCells<W>: crate::Kernel<Params = FromCellsParams<W>>,
+    {
+        let cells = self.words();
+        let owned = match &mut self.owned {
+            Some(owned) => owned,
+            none => none.insert(self.device.allocate(8, "the result of a copy")?),
+        };
+        let params = FromCellsParams {
+            cells,
+            elements: as_words::<T, W>(elements),
+            // SAFETY: it is a word of its own.
+            owned: unsafe { TArray::from_raw(owned.address().cast(), 1) },
+        };
+        let shape = shape_of(&self.device.limits(), cells.len());
+        // SAFETY: as above.
+        let time = unsafe { self.device.launch::<FromCells<W>>(&shape, &params) }?;
+        let mut found = [0; 8];
+        owned.read(0, &mut found)?;
+        let Some(cell) = u64::from_le_bytes(found).checked_sub(1) else {
+            return Ok(time);
+        };
+        owned.clear()?;
+        let what = owned_cell(cell as usize, self.name());
+        Err(Error::Corrupt { what })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::version::CellWord;
+    use core::fmt::Debug;
+    use std::prelude::v1::*;
+    use stm_machine::host::Cpu;
+
+    fn copies_with_an_owned_cell<T: Pod + Element + Debug>(len: usize, cell: usize) {
+        let cpu = Cpu::new();
+        let mut data: Vec<T> = vec![T::from_bits64(3); len];
+        let mut array = TxArray::from_slice(&cpu, Layout::Cells, &data, "an array").unwrap();
+        let mut to = cpu.borrow("data", &mut data).unwrap();
+        array.copy_to(&mut to).unwrap();
+        let (at, held) = (cell * Layout::Cells.stride::<T>(), CellWord::LOCKED);
+        array.memory.write(at, &held.to_le_bytes()).unwrap();
+        let error = array.copy_to(&mut to).unwrap_err();
+        let what = owned_cell(cell, "an array");
+        assert_eq!(error, Error::Corrupt { what });
+        assert_eq!(array.download().unwrap_err(), error);
+        // A later copy looks anew.
+        array.copy_from(&to).unwrap();
+        array.copy_to(&mut to).unwrap();
+    }
+
+    #[test]
+    fn a_copy_from_cells_of_which_one_is_owned_names_it() {
+        for (len, cell) in [(1, 0), (100, 0), (100, 57), (100, 99)] {
+            copies_with_an_owned_cell::<u32>(len, cell);
+            copies_with_an_owned_cell::<f64>(len, cell);
+        }
+    }
+
+    #[test]
+    fn a_value_that_looks_like_a_lock_is_none() {
+        let cpu = Cpu::new();
+        let mut data = [u64::MAX, CellWord::LOCKED, 0];
+        let expected = data;
+        let mut array = TxArray::from_slice(&cpu, Layout::Cells, &data, "an array").unwrap();
+        let mut to = cpu.borrow("data", &mut data).unwrap();
+        array.copy_to(&mut to).unwrap();
+        assert_eq!(data, expected);
+    }
+
+    #[test]
+    fn memory_of_another_address_space_is_refused_before_anything_is_copied() {
+        let cpu = Cpu::new();
+        let mut data = [7u32; 4];
+        for layout in [Layout::Plain, Layout::Cells] {
+            let mut array = TxArray::from_slice(&cpu, layout, &[1u32; 4], "an array").unwrap();
+            let other = cpu.borrow("data", &mut data).unwrap();
+            let mut other = other.as_if_in_space(1);
+            let (what, device) = ("data", "cpu".to_owned());
+            let refused = Err(Error::OtherDevice { what, device });
+            assert_eq!(array.copy_from(&other), refused);
+            assert_eq!(array.copy_to(&mut other), refused);
+            assert_eq!(array.download().unwrap(), [1; 4]);
+        }
+        assert_eq!(data, [7; 4]);
+    }
+
+    #[test]
+    fn a_copy_fills_the_device_and_launches_no_more_blocks_than_it_has_words_for() {
+        let mut limits = Limits {
+            warp_width: 32,
+            threads_max: 1024,
+            blocks_max: 1 << 30,
+            shared_bytes_max: 0,
+            processors: 132,
+            cluster_max: 8,
+        };
+        let shape = |limits: &Limits, words| {
+            let launch = shape_of(limits, words);
+            assert!(launch.check(limits).is_ok());
+            (launch.blocks, launch.threads)
+        };
+        assert_eq!(shape(&limits, 1 << 26), (1056, 256));
+        assert_eq!(shape(&limits, 257), (2, 256));
+        assert_eq!(shape(&limits, 1), (1, 256));
+        (limits.threads_max, limits.blocks_max) = (64, 3);
+        assert_eq!(shape(&limits, 1 << 26), (3, 64));
+        // The CPU.
+        (limits.warp_width, limits.processors) = (1, 2);
+        assert_eq!(shape(&limits, 5), (1, 8));
     }
 }

@@ -22,35 +22,27 @@
 //! # Ok(()) }
 //! ```
 
-mod argument;
 pub(crate) mod arranged;
-mod call;
 mod check;
 pub(crate) mod collections;
 mod config;
-mod copies;
 #[cfg(all(test, feature = "cuda"))]
 mod driver_tests;
-mod fault_error;
 mod foreign;
-mod in_order;
 mod inspect;
+mod launches;
 mod pool;
 pub(crate) mod profile;
-pub(crate) mod records;
 mod stm;
 mod sums;
-pub(crate) mod tx_array;
 
 pub use crate::memory::logs::Capacity;
 pub use crate::tx::stm_ref::RetryLimits;
-pub use arranged::Arranged;
-pub use call::Done;
+pub use arranged::{Arranged, Records, TxArray};
 pub use config::StmConfig;
 pub use foreign::ForeignView;
-pub use in_order::InOrder;
+pub use launches::{Done, InOrder};
 pub use pool::{Nodes, Pool, PreassignedNodes};
-pub use records::Records;
 pub use stm::{Statistics, Stm};
 pub use stm_machine::host::{
     Argument, Buffer, Cpu, Device, Error, ForeignArray, ForeignInput, Holds, Launch, Pod,
@@ -58,4 +50,3 @@ pub use stm_machine::host::{
 #[cfg(feature = "cuda")]
 pub use stm_machine::host::{Cuda, CudaInfo};
 pub use sums::Sums;
-pub use tx_array::TxArray;

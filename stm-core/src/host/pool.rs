@@ -4,8 +4,8 @@ use crate::algorithm::contract::Algorithm;
 use crate::array::pool::{NODES_A_WORD, NODES_MAX, Node, TNodes, TPool};
 use crate::array::preassigned::{TPreassigned, header_words};
 use crate::array::record::Record;
-use crate::host::fault_error::Identity;
-use crate::host::records::Records;
+use crate::host::arranged::Records;
+use crate::host::check::Identity;
 use crate::host::stm::Stm;
 use std::vec::Vec;
 use stm_machine::Layout;
@@ -159,14 +159,6 @@ impl<D: Device> Pool<D> {
     /// Frees all nodes.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.words.clear()
-    }
-
-    pub(super) fn address(&self) -> *mut u8 {
-        self.words.as_mut_ptr().cast()
-    }
-
-    pub(super) fn space(&self) -> u64 {
-        self.words.space()
     }
 
     /// Returns a view for transactions, as a kernel parameter. It must not be used after the pool
@@ -403,4 +395,16 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
             TPreassigned::from_raw(header, self.records.view::<A>(), each, id, count)
         }
     }
+}
+
+// SAFETY: the views are of the owners' memory, which these write only while nobody has borrowed them; the
+// layout of records is checked. Nobody else has preassigned nodes during the launch.
+stm_machine::__lent! {
+    |it|
+    [] &Pool<D> => TPool: it.words.space(), Ok(it.view()), [it.words.as_mut_ptr().cast()];
+    [A: Algorithm, R: Record] &Nodes<D, R> => TNodes<A, R>:
+        it.pool.words.space(), it.records.try_view::<A>().map(|_| it.view::<A>()),
+        [it.pool.words.as_mut_ptr().cast(), it.records.address()];
+    [A: Algorithm, R: Record] &mut PreassignedNodes<D, R> => TPreassigned<A, R>:
+        it.records.space(), it.records.try_view::<A>().map(|_| it.view::<A>()), [];
 }

@@ -151,14 +151,6 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
         })
     }
 
-    pub(super) fn address(&self) -> *mut u8 {
-        self.memory.address()
-    }
-
-    pub(super) fn space(&self) -> u64 {
-        self.memory.space()
-    }
-
     /// Returns a view for transactions, as a kernel parameter. It must not be used after the rows
     /// are freed, which the caller of `Device::launch` promises.
     pub fn view(&self) -> TSums<T> {
@@ -172,4 +164,11 @@ impl<D: Device, T> Sums<D, T> {
     pub(crate) fn watcher(&self) -> Watcher<D::Memory> {
         self.memory.watcher()
     }
+}
+
+// SAFETY: the view is of the rows' memory, which they write only while nobody has borrowed them.
+stm_machine::__lent! {
+    |it|
+    [T: Summand + Pod] &Sums<D, T> => TSums<T>:
+        it.memory.space(), Ok(it.view()), [it.memory.address()];
 }

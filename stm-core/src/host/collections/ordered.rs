@@ -3,9 +3,9 @@
 use super::{NodeSet, check_nodes, damaged};
 use crate::algorithm::contract::Algorithm;
 use crate::collections::{Branch, Key, Leaf, Link, TOrderedMap, above, digit, highest_digit};
+use crate::host::arranged::TxArray;
 use crate::host::pool::Nodes;
 use crate::host::stm::Stm;
-use crate::host::tx_array::TxArray;
 use std::collections::BTreeMap;
 use std::vec::Vec;
 use stm_machine::host::{Device, Error};

@@ -3,8 +3,8 @@
 use super::damaged;
 use crate::algorithm::contract::Algorithm;
 use crate::collections::TQueue;
+use crate::host::arranged::TxArray;
 use crate::host::stm::Stm;
-use crate::host::tx_array::TxArray;
 use std::vec::Vec;
 use stm_machine::host::{Device, Error, Pod};
 use stm_machine::{Element, Layout};
