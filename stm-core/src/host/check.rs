@@ -1,5 +1,5 @@
 //! The check of what a launch leaves: counts that add up, locks that are free,
-//! and nothing unfinished in the arrays that the [`Stm`] watches; and the error that a fault becomes.
+//! and nothing unfinished in the arrays that the [`Stm`] watches.
 //!
 //! | after | what it reads |
 //! | --- | --- |
@@ -7,20 +7,16 @@
 //! | a timeout, a fault, a panic | all of these memories |
 //! | [`Stm::check_in_full`] | all of these memories |
 
-use crate::array::pool::{Misuse, Node};
 use crate::host::arranged::{Arranged, Records};
 use crate::host::inspect::{self, Extent, Watcher};
 use crate::host::stm::{Statistics, Stm};
 use crate::host::sums::Sums;
-use crate::memory::globals::{FaultRecord, Globals};
+use crate::memory::globals::Globals;
 use crate::memory::version::LockWord;
 use crate::run::word;
-use crate::tx::abort::Abort;
 use core::mem::offset_of;
-use std::collections::BTreeMap;
 use std::string::{String, ToString};
-use std::sync::Mutex;
-use stm_machine::host::{Device, Error, Memory, locked};
+use stm_machine::host::{Device, Error, Memory};
 
 impl<D: Device> Stm<D> {
     /// Lets the checks after launches cover an array, until it is dropped. A cell that a transaction
@@ -144,106 +140,4 @@ impl<D: Device> Stm<D> {
 /// Fails with what was found, which nothing should be.
 fn no(found: Option<String>) -> Result<(), Error> {
     found.map_or(Ok(()), |what| Err(Error::Corrupt { what }))
-}
-
-pub(super) fn of_fault(reason: Abort, record: &FaultRecord) -> Error {
-    let transaction = record.transaction;
-    let full = |set| Error::CapacityExceeded {
-        set,
-        limit: record.limit,
-        transaction,
-    };
-    let (pool, nodes) = named((record.len >> 32) as u32);
-    match reason {
-        Abort::OutOfRange => Error::OutOfRange {
-            index: record.index,
-            len: record.len,
-            transaction,
-        },
-        Abort::Nested => Error::Nested { transaction },
-        Abort::TeamOverlap => Error::TeamOverlap { transaction },
-        Abort::NoTeams => Error::NoTeams,
-        Abort::TeamIncomplete => Error::TeamIncomplete {
-            first: transaction,
-            present: record.limit,
-            size: record.len,
-        },
-        Abort::ForeignAbort => Error::ForeignAbort { transaction },
-        Abort::RetryWithoutReads => Error::RetryWithoutReads { transaction },
-        Abort::EverybodyWaits => Error::EverybodyWaits {
-            waiting: record.index,
-            outside: record.len,
-        },
-        Abort::FreedTwice => Error::FreedTwice {
-            subject: record.index,
-            transaction,
-        },
-        Abort::PoolExhausted => Error::PoolExhausted {
-            what: pool,
-            nodes,
-            transaction,
-        },
-        Abort::BadNode => Error::BadNode {
-            what: mistake(record.index),
-            pool,
-            nodes,
-            transaction,
-        },
-        Abort::ActionsFull => full("action log"),
-        Abort::WriteSetFull => full("write set"),
-        _ => full("read set"),
-    }
-}
-
-/// The pools of this program, by number, so that a fault record can name one.
-static POOLS: Mutex<BTreeMap<u32, (&'static str, u64)>> = Mutex::new(BTreeMap::new());
-
-fn named(id: u32) -> (&'static str, u64) {
-    let unknown = ("a pool that is gone", 0);
-    locked(&POOLS).get(&id).copied().unwrap_or(unknown)
-}
-
-/// The number of a pool, which no other pool of the program has while it lives.
-#[derive(Debug)]
-pub(super) struct Identity(u32);
-
-impl Identity {
-    pub(super) fn new(what: &'static str, nodes: u64) -> Self {
-        let mut pools = locked(&POOLS);
-        // Numbers follow each other, so that pools made one after the other have different tags.
-        let last = pools.last_key_value().map_or(0, |(&id, _)| id);
-        let free = (1..=u32::MAX).find(|n| !pools.contains_key(&last.wrapping_add(*n)));
-        let id = last.wrapping_add(free.unwrap_or(1));
-        pools.insert(id, (what, nodes));
-        Self(id)
-    }
-
-    pub(super) const fn number(&self) -> u32 {
-        self.0
-    }
-}
-
-impl Drop for Identity {
-    fn drop(&mut self) {
-        locked(&POOLS).remove(&self.0);
-    }
-}
-
-/// Says what a transaction did with a node, given the index of the fault record:
-/// the mistake, and the name of the node.
-fn mistake(index: u64) -> String {
-    let (misuse, node) = ((index >> 32) as u32, index as u32);
-    if misuse == Misuse::FreedTwice as u32 {
-        format!("freed node {node:#x}, which was free already")
-    } else if misuse == Misuse::NeverGivenOut as u32 {
-        format!("used node {node:#x}, which was never given out")
-    } else if misuse == Misuse::InUse as u32 {
-        "began to initialise preassigned nodes that are in use since an earlier launch".into()
-    } else if misuse == Misuse::SecondLoop as u32 {
-        "began to initialise preassigned nodes that another loop of the launch has".into()
-    } else if node == Node::NIL.bits() {
-        "used a link to no node".into()
-    } else {
-        format!("used node {node:#x}, which is of another pool or of none")
-    }
 }

@@ -28,6 +28,7 @@ pub(crate) mod collections;
 mod config;
 #[cfg(all(test, feature = "cuda"))]
 mod driver_tests;
+mod fault_error;
 mod foreign;
 mod inspect;
 mod launches;

@@ -5,7 +5,7 @@ use crate::array::pool::{NODES_A_WORD, NODES_MAX, Node, TNodes, TPool};
 use crate::array::preassigned::{TPreassigned, header_words};
 use crate::array::record::Record;
 use crate::host::arranged::Records;
-use crate::host::check::Identity;
+use crate::host::fault_error::Identity;
 use crate::host::stm::Stm;
 use std::vec::Vec;
 use stm_machine::Layout;

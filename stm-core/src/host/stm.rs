@@ -5,8 +5,8 @@
 //! the metadata. If that is corrupt, every later launch returns the same error.
 
 use crate::algorithm::contract::Algorithm;
-use crate::host::check::of_fault;
 use crate::host::config::StmConfig;
+use crate::host::fault_error::of_fault;
 use crate::host::inspect::Watcher;
 use crate::memory::globals::{COUNTERS, Counter, FaultRecord, Globals, STATISTICS_STRIPES};
 use crate::memory::logs::Capacity;
