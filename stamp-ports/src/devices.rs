@@ -61,22 +61,30 @@ impl fmt::Display for Choice {
     }
 }
 
+/// A kind of device, for defaults.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeviceKind {
+    /// The processor of this machine.
     Cpu,
+    /// A GPU.
     Cuda,
 }
 
 /// A device of either kind, for what runs on any device and is compiled once.
 #[derive(Clone, Debug)]
 pub enum AnyDevice {
+    /// The processor of this machine.
     Cpu(Cpu),
+    /// A GPU.
     Cuda(Cuda),
 }
 
+/// The memory of an [`AnyDevice`].
 #[derive(Debug)]
 pub enum AnyMemory {
+    /// That of the CPU.
     Cpu(<Cpu as Device>::Memory),
+    /// That of a GPU.
     Cuda(<Cuda as Device>::Memory),
 }
 
@@ -188,6 +196,7 @@ impl Device for AnyDevice {
 }
 
 impl AnyDevice {
+    /// The CPU.
     pub fn cpu() -> Self {
         Self::Cpu(Cpu::new())
     }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use stm_core::host;
 
 /// An error of the program. Its text is one line that names the value and the fix.
+#[allow(missing_docs)] // of variants and fields, which the texts name
 #[derive(thiserror::Error, Debug)]
 #[non_exhaustive]
 pub enum Error {

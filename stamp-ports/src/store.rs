@@ -62,15 +62,19 @@ pub(crate) fn chosen(device: Option<Choice>, quick: bool) -> Choice {
 
 /// A document that grows point by point.
 pub trait Document: Serialize + DeserializeOwned + Default {
+    /// What the document calls itself in its file.
     const FORMAT: &'static str;
     /// The command that writes it.
     const WRITER: &'static str;
+    /// The name of the file in its folder.
     const FILE_NAME: &'static str;
     /// The sections that stand behind the head in this order; others follow them.
     const SECTIONS: &'static [&'static str] = &[];
 
+    /// Where its figures come from.
     fn head(&mut self) -> &mut Head;
 
+    /// A document without points.
     fn begin(head: Head) -> Self {
         let mut document = Self::default();
         *document.head() = head;
@@ -80,6 +84,7 @@ pub trait Document: Serialize + DeserializeOwned + Default {
     /// Sets what follows from its points.
     fn finish(&mut self) {}
 
+    /// Reads the text of a file of this format.
     fn parse(text: &str) -> Result<Self> {
         let (format, writer) = (Self::FORMAT, Self::WRITER);
         let usage = |why| Err(Error::Usage(why));
@@ -109,6 +114,7 @@ pub trait Document: Serialize + DeserializeOwned + Default {
     }
 }
 
+/// The document and its file.
 #[derive(Debug)]
 pub struct Store<T> {
     pub(crate) document: T,

@@ -8,6 +8,7 @@ use stm_core::with_algorithm;
 /// A variant, as named at the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum AskedVariant {
+    /// A variant that is an algorithm.
     Algorithm(Variant),
     /// The better of two by the sizes (section 4.2 of Xu et al. 2014).
     Optimized,

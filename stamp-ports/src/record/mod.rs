@@ -152,6 +152,7 @@ pub struct Settings {
     /// Runs, at most: with one, as many transactions as its records fit the buffers.
     #[arg(skip)]
     pub runs_max: Option<u64>,
+    /// Blocks of a launch.
     #[arg(skip = 2u32)]
     pub blocks: u32,
     /// Threads of a block; `egpgv` is launched with one, as no other would run,
@@ -197,8 +198,9 @@ pub struct Row {
     pub repeated: u64,
     /// Transactions committed, in the complete histories.
     pub transactions: u64,
-    /// Attempts recorded, and those of them that aborted.
+    /// Attempts recorded.
     pub attempts: u64,
+    /// Those of them that aborted.
     pub aborted: u64,
     /// Turns in which a warp, a team or a lane worked alone under contention.
     pub(crate) turns: u64,
