@@ -15,7 +15,7 @@ use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::{Error, Result};
 use crate::measure::{ONCE, ms};
 use crate::points::{Asked, Point};
-use implementations::{MUTEXES, Make, chosen, entries, of_default, waits};
+use implementations::{MUTEXES, Make, Wanted, chosen, entries, of_default, waits};
 use std::collections::BTreeSet;
 use std::time::Duration;
 use stm_core::host::{self, Device, Launch};
@@ -208,12 +208,15 @@ pub(crate) fn measure(
         cooperative: true,
         ..Launch::new(asked.blocks, asked.threads)
     };
+    let wanted = move |sections| Wanted {
+        device,
+        shape,
+        sections,
+    };
     let (mut size, mut each) = (size(&asked.part, device.kind(), quick), 1);
     let launches: Checked<'_> = match operation {
-        Operation::Sections(make) => Ok((None, Box::new(move |n| make(device, &shape, n)))),
-        Operation::SectionsOf(kind) => {
-            Ok((None, Box::new(move |n| chosen(device, &shape, kind, n))))
-        }
+        Operation::Sections(make) => Ok((None, Box::new(move |n| make(wanted(n))))),
+        Operation::SectionsOf(kind) => Ok((None, Box::new(move |n| chosen(wanted(n), kind)))),
         Operation::Waits(kind) => waits(device, shape, kind),
         Operation::Entries(kind, count) => {
             each = asked.blocks;
@@ -362,24 +365,14 @@ mod tests {
         let tree = barrier::Kind::Tree;
         let of_peer = MUTEXES.iter().find(|of| of.0 == BINARY_SEMAPHORE);
         let sections = Operation::Sections(of_peer.expect("the peer").1);
+        let [waits, of_tree] = [None, Some(tree)].map(Operation::Waits);
+        let entries = Operation::Entries(None, 1);
         for (part, name, operation, blocks, why) in [
             (MUTEX, BINARY_SEMAPHORE, sections, 2, BINARY_SEMAPHORE),
-            (BARRIER, GRID_SYNC, Operation::Waits(None), 2, GRID_SYNC),
-            (
-                SEMAPHORE,
-                COUNTING_SEMAPHORE,
-                Operation::Entries(None, 1),
-                2,
-                "GPU",
-            ),
+            (BARRIER, GRID_SYNC, waits, 2, GRID_SYNC),
+            (SEMAPHORE, COUNTING_SEMAPHORE, entries, 2, "GPU"),
             // The number of blocks that would fit.
-            (
-                BARRIER,
-                tree.name(),
-                Operation::Waits(Some(tree)),
-                4097,
-                "4096",
-            ),
+            (BARRIER, tree.name(), of_tree, 4097, "4096"),
         ] {
             let (asked, of) = asked(part, (blocks, 1), &(name, None, operation));
             let point = measure(&device, (&asked, of), true).expect("a point");
@@ -438,13 +431,8 @@ mod tests {
     fn a_wrong_result_of_any_launch_is_not_verified() {
         // Of seven trials and five launches.
         for wrong in 1..=12 {
-            let (point, _) = made_up(|i, _| {
-                if i == wrong {
-                    Err("a section is lost")
-                } else {
-                    Ok(1)
-                }
-            });
+            let of = |i, _| (i != wrong).then_some(1).ok_or("a section is lost");
+            let (point, _) = made_up(of);
             assert_eq!(point.note.as_deref(), Some("a section is lost"));
             assert!(!point.verified);
         }
