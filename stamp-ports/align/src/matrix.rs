@@ -90,10 +90,8 @@ impl Matrix {
             &[letter] => Ok(letter.to_ascii_uppercase()),
             _ => Err(format!("{name}, line {number}: {word:?} is no letter")),
         };
-        let letters: Vec<u8> = columns
-            .split_whitespace()
-            .map(letter)
-            .collect::<Result<_, _>>()?;
+        let letters = columns.split_whitespace().map(letter);
+        let letters: Vec<u8> = letters.collect::<Result<_, _>>()?;
         let alphabet = Alphabet::new(&letters).map_err(|why| format!("{name}: {why}"))?;
         let mut rows: Vec<Option<Vec<i32>>> = vec![None; letters.len()];
         for (number, line) in lines {
@@ -104,11 +102,10 @@ impl Matrix {
                 return Err(wrong(format!("a second row of {shown:?}")));
             }
         }
-        let row = |(&letter, row): (&u8, Option<Vec<i32>>)| {
+        let rows = letters.iter().zip(rows).map(|(&letter, row)| {
             let shown = char::from(letter);
             row.ok_or_else(|| format!("{name} is not square: it has no row of {shown:?}"))
-        };
-        let rows = letters.iter().zip(rows).map(row);
+        });
         Ok(Self {
             name: name.to_owned(),
             alphabet,
@@ -133,11 +130,9 @@ fn row(letters: &[u8], line: &str) -> Result<(usize, Vec<i32>), String> {
     let mut words = line.split_whitespace();
     let named = words.next().unwrap_or_default();
     let is_named = |letter: &u8| named.to_ascii_uppercase().as_bytes() == [*letter];
-    let Some(place) = letters.iter().position(is_named) else {
-        return Err(format!(
-            "a row of {named:?}, which is no column: a matrix is square"
-        ));
-    };
+    let place = letters.iter().position(is_named);
+    let lacks = || format!("a row of {named:?}, which is no column: a matrix is square");
+    let place = place.ok_or_else(lacks)?;
     let shown = char::from(letters[place]);
     let scores = words.map(|word| {
         word.parse::<i32>().map_err(|error| match error.kind() {
@@ -152,10 +147,9 @@ fn row(letters: &[u8], line: &str) -> Result<(usize, Vec<i32>), String> {
     if found == wanted {
         return Ok((place, scores));
     }
-    let noun = if found == 1 { "score" } else { "scores" };
-    Err(format!(
-        "the row of {shown:?} has {found} {noun}, and there are {wanted} columns"
-    ))
+    let scores = if found == 1 { "score" } else { "scores" };
+    let row = format!("the row of {shown:?} has {found} {scores}");
+    Err(format!("{row}, and there are {wanted} columns"))
 }
 
 /// The letters that a scoring knows, each once.
@@ -275,12 +269,11 @@ pub const SCORE_LIMIT: i64 = 1 << 29;
 impl Scoring {
     /// Returns the table of all of two sequences.
     pub const fn pass<'s>(&self, a: &'s [u8], b: &'s [u8]) -> Pass<'s> {
-        let (backward, first) = (false, self.gap.open);
         Pass {
             a,
             b,
-            backward,
-            first,
+            backward: false,
+            first: self.gap.open,
         }
     }
 
@@ -288,9 +281,8 @@ impl Scoring {
     pub fn check(&self, a: usize, b: usize) -> Result<(), String> {
         let Gap { open, extend } = self.gap;
         if open < 0 || extend < 0 {
-            return Err(format!(
-                "a gap costs {open} to open and {extend} for each letter: give 0 or more"
-            ));
+            let costs = format!("a gap costs {open} to open and {extend} for each letter");
+            return Err(costs + ": give 0 or more");
         }
         let (most, least) = self.matrix.range();
         let pairs = a.min(b) as i64;
@@ -316,10 +308,9 @@ pub(crate) mod tests {
 
     /// Nucleotides that score 5 and -4, and a gap that costs so much.
     pub(crate) fn scoring(open: i32, extend: i32) -> Scoring {
-        Scoring {
-            matrix: Matrix::of_match(b"ACGT", 5, -4).expect("four letters"),
-            gap: Gap { open, extend },
-        }
+        let matrix = Matrix::of_match(b"ACGT", 5, -4).expect("four letters");
+        let gap = Gap { open, extend };
+        Scoring { matrix, gap }
     }
 
     /// Draws the codes of a sequence of nucleotides.
