@@ -18,19 +18,14 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     };
     if let Some((base, exponent)) = text.split_once('^') {
         let (base, exponent) = (digits(base)?, digits(exponent)?);
-        let power = u32::try_from(exponent)
-            .ok()
-            .and_then(|e| base.checked_pow(e));
-        return power.ok_or_else(large);
+        let exponent = u32::try_from(exponent).map_err(|_| large())?;
+        return base.checked_pow(exponent).ok_or_else(large);
     }
-    let units = [
-        (['k', 'K'], 10),
-        (['m', 'M'], 20),
-        (['g', 'G'], 30),
-        (['t', 'T'], 40),
-    ];
-    let mut units = units.into_iter();
-    let known = units.find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)));
+    let mut units = [("kK", 10), ("mM", 20), ("gG", 30), ("tT", 40)].into_iter();
+    let known = units.find_map(|(unit, shift)| {
+        let number = text.strip_suffix(|end| unit.contains(end))?;
+        Some((number, shift))
+    });
     let (number, shift) = known.unwrap_or((text, 0));
     digits(number)?.checked_mul(1 << shift).ok_or_else(large)
 }
@@ -41,9 +36,8 @@ pub(crate) fn parse_count_32(text: &str) -> Result<u32, String> {
 }
 
 pub(crate) fn parse_counts(text: &str) -> Result<Vec<u64>, String> {
-    text.split(',')
-        .map(|part| parse_count(part.trim()))
-        .collect()
+    let parts = text.split(',').map(str::trim);
+    parts.map(parse_count).collect()
 }
 
 /// Reads a time in seconds, above 0.

@@ -81,10 +81,8 @@ impl AskedVariant {
     }
 
     pub(crate) fn uses_lock_table(self) -> bool {
-        self.of(
-            |this| with_algorithm!(this, A => <A as Algorithm>::USES_LOCK_TABLE),
-            true,
-        )
+        let of = |this| with_algorithm!(this, A => <A as Algorithm>::USES_LOCK_TABLE);
+        self.of(of, true)
     }
 }
 
@@ -161,19 +159,5 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
     match nearest(name, known) {
         Some(k) => format!("did you mean {k}?"),
         None => format!("known are {}", known.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_keeps_its_order_and_drops_repetitions() {
-        assert_eq!(
-            parse_variants("vbv, cgl,vbv").unwrap(),
-            [Variant::Vbv, Variant::Cgl].map(AskedVariant::from)
-        );
-        assert_eq!(parse_variants("all").unwrap().len(), 9);
     }
 }

@@ -2,21 +2,16 @@
 //! the points and the help; and one point, measured and verified.
 
 use super::{Case, Inputs};
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::measure::{ms, timed};
 use crate::numbers::bytes;
-use crate::points::{Asked, Point};
+use crate::points::prelude::*;
 use crate::sync::sections::transactions;
 use crate::variants::parse_variants;
 use crate::workloads::AnyWorkload;
 use crate::workloads::nw::Nw;
-use std::time::Duration;
 use stm_align::align::LastRow;
 use stm_align::dataflow::Strips;
 use stm_align::diagonals::{Cut, Tables, TileKernel};
 use stm_align::scorer::{Host, Scorer};
-use stm_core::host::Device;
 
 /// The launches that are timed, after one that is not.
 pub(super) const REPEAT: usize = 5;
@@ -76,7 +71,6 @@ fn replayed(tables: &Tables<AnyDevice>) -> Result<Vec<Duration>> {
     Ok(timed(REPEAT, || graph.replay())?)
 }
 
-/// Returns a number of things with their name.
 fn counted(count: u32, one: &str, more: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { more })
 }
@@ -112,11 +106,8 @@ struct Kept {
 
 impl<'d> Measuring<'d> {
     pub(crate) const fn new(device: &'d AnyDevice, seed: u64) -> Self {
-        Self {
-            device,
-            seed,
-            kept: None,
-        }
+        let kept = None;
+        Self { device, seed, kept }
     }
 
     /// Measures a point. What this point alone cannot do is in its note.
@@ -169,11 +160,11 @@ impl<'d> Measuring<'d> {
             (Host.last_rows(&passes, &inputs.scoring)?, None)
         } else {
             let width = self.device.limits().warp_width;
-            let of = |side| Cut {
-                kernel: TileKernel::tiles(side, width),
-                side,
-            };
-            let other = of(if cut == Some(of(64)) { 128 } else { 64 });
+            let [usual, another] = [64, 128].map(|side| {
+                let kernel = TileKernel::tiles(side, width);
+                Cut { kernel, side }
+            });
+            let other = if cut == Some(usual) { another } else { usual };
             let tables = Tables::new(self.device, other, &passes, &inputs.scoring)?;
             tables.fill()?;
             (tables.last_rows(&passes)?, Some(other))
@@ -187,17 +178,15 @@ impl<'d> Measuring<'d> {
     }
 }
 
-/// Returns what is wrong with last rows, if anything.
 fn wrong(found: &[LastRow], expected: &[LastRow]) -> Option<String> {
     let pairs = (1..).zip(found.iter().zip(expected));
     let mut wrong = pairs.filter(|(_, (found, expected))| found.best != expected.best);
     let (pair, (found, expected)) = wrong.next()?;
     let more = wrong.count();
-    let score = |row: &LastRow| row.best.last().copied().unwrap_or(0);
+    let [score, right] = [found, expected].map(|row| row.best.last().copied().unwrap_or(0));
     Some(format!(
-        "the last row of pair {pair} is wrong, whose score is {} and not {}, and {more} more pairs are",
-        score(found),
-        score(expected)
+        "the last row of pair {pair} is wrong, whose score is {score} and not {right}, and {more} \
+         more pairs are"
     ))
 }
 
@@ -234,9 +223,9 @@ mod tests {
 
     #[test]
     fn rows_that_differ_are_told_with_their_pair_and_scores() {
-        let row = |last: i32| LastRow {
-            best: vec![0, last],
-            in_gap: Vec::new(),
+        let row = |last: i32| {
+            let (best, in_gap) = (vec![0, last], Vec::new());
+            LastRow { best, in_gap }
         };
         assert_eq!(wrong(&[row(1), row(2)], &[row(1), row(2)]), None);
         let told = wrong(&[row(1), row(2)], &[row(1), row(3)]).unwrap();

@@ -10,9 +10,8 @@
 //! [`NwBench`] is the document, `nw.json`. [`bench()`] is the whole measurement: the points that the
 //! document lacks, one after the other, and the document written after each.
 
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
 use crate::head::Head;
+use crate::points::prelude::*;
 use crate::points::{add_missing, parse_names};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use crate::sync::Bench;
@@ -34,7 +33,6 @@ pub(crate) struct Case {
     /// Letters of each sequence.
     letters: u64,
     pairs: u64,
-    /// Whether gaps are affine.
     affine: bool,
     /// Whether letters are those of proteins, and not of nucleotides.
     protein: bool,
@@ -51,7 +49,6 @@ impl Case {
         }
     }
 
-    /// Returns the cells of all tables.
     const fn cells(&self) -> u64 {
         self.letters * self.letters * self.pairs
     }
@@ -97,7 +94,6 @@ impl Inputs {
         Ok(Self { pairs, scoring })
     }
 
-    /// Returns the passes over all pairs.
     pub(crate) fn passes(&self) -> Vec<Pass<'_>> {
         let pairs = self.pairs.iter();
         pairs.map(|[a, b]| self.scoring.pass(a, b)).collect()

@@ -10,11 +10,10 @@
 //! [`Bench`] is `sync.json`, which `stamp report` reads. [`sync`] is the whole measurement: the points
 //! that the document lacks, one after the other, and the document written after each.
 
-use crate::devices::AnyDevice;
-use crate::error::Result;
 use crate::head::Head;
 use crate::measure::machine::{self, Measurement};
-use crate::points::{Point, add_missing, parse_names};
+use crate::points::prelude::*;
+use crate::points::{add_missing, parse_names};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
 use operations::{BARRIER, MUTEX, SEMAPHORE};

@@ -2,13 +2,12 @@
 //! written for this comparison (`stamp-ports/peers/peers.cu`). `nvcc` compiles them where it is
 //! found, and the host program that launches our kernels launches them.
 
-use crate::devices::AnyDevice;
+use crate::points::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{PoisonError, RwLock};
-use std::time::Duration;
 use std::{env, fs, ptr};
-use stm_core::host::{Buffer, Cuda, Device, Error, Launch};
+use stm_core::host::{Buffer, Cuda, Error};
 use stm_core::internal::kernel::{Build, ptx};
 use stm_core::internal::observe::Observation;
 use stm_core::{Kernel, Lane};
@@ -105,8 +104,9 @@ fn load<const PLACE: usize>(gpu: &Cuda) -> Result<(), Error> {
 }
 
 /// What loads each of [`ENTRY_POINTS`].
-const LOADS: [fn(&Cuda) -> Result<(), Error>; 5] =
-    [load::<0>, load::<1>, load::<2>, load::<3>, load::<4>];
+const LOADS: [Load; 5] = [load::<0>, load::<1>, load::<2>, load::<3>, load::<4>];
+
+type Load = fn(&Cuda) -> Result<(), Error>;
 
 /// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the
 /// environment (`NVCC`), else by the one on the path or in `/usr/local/cuda/bin`. Returns why they

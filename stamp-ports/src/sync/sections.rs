@@ -6,19 +6,17 @@
 //! [`points`] lists them in the order in which they are measured: first what the targets and the
 //! claims of the papers need, and last what takes long.
 
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::{Error, Result};
+use crate::measure::ONCE;
 use crate::measure::run_report::RunSpec;
 use crate::measure::runner::Runner;
-use crate::measure::{ONCE, ms, timed};
-use crate::points::{Asked, Point};
+use crate::points::prelude::*;
 use crate::variants::{AskedVariant, parse_variants};
 use crate::workloads::AnyWorkload;
 use crate::workloads::counter::Counter;
 use crate::workloads::ht::Ht;
 use crate::workloads::sorted::Sorted;
-use std::time::{Duration, Instant};
-use stm_core::host::{Device, StmConfig};
+use std::time::Instant;
+use stm_core::host::StmConfig;
 
 /// Points of one of the workloads: the part, the parameter in which they differ, and one that all of
 /// them share.
@@ -85,7 +83,6 @@ const LIST_KEYS: u64 = 262_000;
 /// The pairs of the hash table: 100 MiB of keys, as in the code that Grote adapted.
 const PAIRS: u64 = 26_214_400;
 
-/// The points of a device.
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
     if quick || device.kind() == DeviceKind::Cpu {
         return small();

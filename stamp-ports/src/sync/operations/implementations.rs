@@ -7,13 +7,12 @@
 //! | semaphore | an entry into one semaphore: the first thread of each block enters and leaves it, with nothing to do inside |
 
 use super::{Checked, Launches, Run};
-use crate::devices::AnyDevice;
+use crate::points::prelude::*;
 use crate::sync::peers::{
     self, BINARY_SEMAPHORE, CHECKED_ENTRIES, CHECKED_MEETINGS, MEETINGS, SECTIONS, TIMED_ENTRIES,
 };
-use std::time::Duration;
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Device, Error, Launch};
+use stm_core::host::{Buffer, Error};
 use stm_core::internal::host::Watchdog;
 use stm_kernels::launches;
 use stm_kernels::machine::{Entries, EntriesParams, Meetings, MeetingsParams};

@@ -11,14 +11,11 @@
 mod implementations;
 
 use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::{Error, Result};
-use crate::measure::{ONCE, ms};
-use crate::points::{Asked, Point};
+use crate::measure::ONCE;
+use crate::points::prelude::*;
 use implementations::{MUTEXES, Make, Wanted, chosen, entries, of_default, waits};
 use std::collections::BTreeSet;
-use std::time::Duration;
-use stm_core::host::{self, Device, Launch};
+use stm_core::host;
 use stm_kernels::machine::Meetings;
 use stm_sync::{barrier, semaphore};
 
@@ -146,8 +143,8 @@ fn measured(
 /// not be resident together have as many blocks as are.
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Operation)>> {
     let (kind, processors) = (device.kind(), device.limits().processors);
-    let blocks = blocks(kind, processors, quick, TIMES);
-    let single: Vec<(u32, u32)> = blocks.into_iter().map(|blocks| (blocks, 1)).collect();
+    let single = single(kind, processors, quick).into_iter();
+    let single: Vec<(u32, u32)> = single.map(|blocks| (blocks, 1)).collect();
     let mut grids = grids(kind, processors, quick);
     for (blocks, threads) in &mut grids {
         let launch = Launch::new(*blocks, *threads);
@@ -239,34 +236,25 @@ pub(crate) fn measure(
     }
 }
 
-/// Returns numbers of blocks: on a GPU small ones, so many times the number of its
-/// multiprocessors, and after these `others`, which the figures of Stuart and Owens 2011
-/// have. On the CPU there is a block for each core and no more: threads that wait
-/// in turn for one that does not run show the scheduler of the system.
-fn blocks(
-    kind: DeviceKind,
-    processors: u32,
-    quick: bool,
-    (times, others): (&[u32], &[u32]),
-) -> Vec<u32> {
-    let mut all = vec![1];
-    match kind {
-        DeviceKind::Cuda if !quick => {
-            all.extend([8, 32]);
-            all.extend(times.iter().map(|n| n * processors));
-            all.extend(others);
-        }
-        _ => all.push(processors),
-    }
+/// Returns numbers of blocks: on a GPU small ones, and after these `others`. On the CPU there is a
+/// block for each core and no more: threads that wait in turn for one that does not run show the
+/// scheduler of the system.
+fn blocks(kind: DeviceKind, processors: u32, quick: bool, others: &[u32]) -> Vec<u32> {
+    let mut all = match kind {
+        DeviceKind::Cuda if !quick => [&[1, 8, 32], others].concat(),
+        _ => vec![1, processors],
+    };
     let mut seen = BTreeSet::new();
     all.retain(|&blocks| seen.insert(blocks));
     all
 }
 
-/// The numbers of multiprocessors by which mutexes and semaphores have blocks, and the
-/// numbers of blocks of the papers' figures: those of half a Fermi and of all of it, of a
-/// Tesla, and of Gattani and Anickode.
-const TIMES: (&[u32], &[u32]) = (&[1, 4], &[64, 128, 240, 512]);
+/// Returns the blocks of mutexes and semaphores: by the number of multiprocessors, and those of the
+/// papers' figures, which are half a Fermi and all of it, a Tesla, and Gattani and Anickode's.
+fn single(kind: DeviceKind, processors: u32, quick: bool) -> Vec<u32> {
+    let others = [processors, 4 * processors, 64, 128, 240, 512];
+    blocks(kind, processors, quick, &others)
+}
 
 /// Returns the blocks and threads of all grids with a barrier, as if any fitted.
 fn grids(kind: DeviceKind, processors: u32, quick: bool) -> Vec<(u32, u32)> {
@@ -275,7 +263,8 @@ fn grids(kind: DeviceKind, processors: u32, quick: bool) -> Vec<(u32, u32)> {
         DeviceKind::Cuda => (128, &[32, 256]),
         DeviceKind::Cpu => (1, &[2]),
     };
-    let blocks = blocks(kind, processors, quick, (&[1, 2, 4, 8], &[64, 128]));
+    let [one, two, four, eight] = [1, 2, 4, 8].map(|n| n * processors);
+    let blocks = blocks(kind, processors, quick, &[one, two, four, eight, 64, 128]);
     let usual = blocks.into_iter().map(|blocks| (blocks, usual));
     let other = other.iter().map(|&threads| (processors, threads));
     usual.chain(other.filter(|_| !quick)).collect()
@@ -307,14 +296,14 @@ mod tests {
     fn every_quick_point_of_the_cpu_is_verified_and_answers_what_was_asked() {
         let device = AnyDevice::cpu();
         let points = points(&device, true).expect("points");
-        let ours = MUTEXES.len() - 1;
-        let kinds = [barrier::Kind::ALL.len(), semaphore::Kind::ALL.len()];
-        let parts = [MUTEX, BARRIER, SEMAPHORE];
-        for (part, count) in parts.into_iter().zip([ours, kinds[0], kinds[1]]) {
+        // Peers are not there.
+        for (part, count) in [
+            (MUTEX, MUTEXES.len() - 1),
+            (BARRIER, barrier::Kind::ALL.len()),
+            (SEMAPHORE, semaphore::Kind::ALL.len()),
+        ] {
             let of = points.iter().filter(|(asked, _)| asked.part == part);
-            let names = of.map(|(asked, _)| asked.implementation.as_str());
-            let names: BTreeSet<&str> = names.collect();
-            // Peers are not there.
+            let names: BTreeSet<&str> = of.map(|(asked, _)| &*asked.implementation).collect();
             assert_eq!(names.len(), count, "{names:?}");
         }
         // Backwards, as one that goes on after an interruption begins anywhere.
@@ -388,10 +377,10 @@ mod tests {
         let of_128 = [1, 8, 32, 132, 264, 528, 1056, 64, 128].map(|blocks| (blocks, 128));
         let grids = grids(DeviceKind::Cuda, 132, false);
         assert_eq!(grids, [&of_128[..], &[(132, 32), (132, 256)]].concat());
-        let others = blocks(DeviceKind::Cuda, 132, false, TIMES);
+        let others = single(DeviceKind::Cuda, 132, false);
         assert_eq!(others, [1, 8, 32, 132, 528, 64, 128, 240, 512]);
         // On a small GPU no grid is asked for twice.
-        let small = blocks(DeviceKind::Cuda, 8, false, TIMES);
+        let small = single(DeviceKind::Cuda, 8, false);
         assert_eq!(small, [1, 8, 32, 64, 128, 240, 512]);
     }
 
