@@ -6,23 +6,14 @@
 //! recorded, which the verdict names. `optimized` has the verdict of the algorithm that it ran
 //! as, which has the same launch.
 
-use crate::devices::{AnyDevice, DeviceKind, parse_choice};
-use crate::error::{Error, Result};
-use crate::head::Head;
+use crate::cli::prelude::*;
 use crate::measure::launches::Room;
 use crate::numbers::{parse_count, parse_seconds};
-use crate::out_file::OutFile;
 use crate::paper::document::{Isolation, Paper, Speedup};
 use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
-use crate::store::{Document, NameList};
-use crate::workloads::input::Occasion;
-use crate::workloads::{AnyWorkload, WORKLOADS, parse_names};
-use clap::Args;
-use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-use stm_core::algorithm::Variant;
+use crate::store::Document;
+use crate::workloads::parse_names;
 use stm_history::error::Error as Unjudged;
 
 pub(super) const HELP: &str = "\
@@ -65,10 +56,11 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let asked = (paper.head.quick, paper.head.seed);
     let head = Head::new(Paper::FORMAT, &device, &command, asked)?;
     if let Some(what) = paper.head.other_build(&head).or_else(|| paper.mixed()) {
-        return Err(Error::Usage(format!(
-            "{}: it was measured {what}: judge it with the program and the machine that measured it",
-            path.display()
-        )));
+        let path = path.display();
+        return refuse(format!(
+            "{path}: it was measured {what}: judge it with the program and the machine that \
+             measured it"
+        ));
     }
     // So that a path that cannot be written is found before the first run.
     OutFile::new(&path)?;
@@ -111,21 +103,16 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
 }
 
 fn conclude(paper: &Paper) -> Result<bool> {
-    let of = |good: fn(&Isolation) -> bool| {
-        let verdicts = paper.speedups.iter().filter_map(|s| s.isolation.as_ref());
-        verdicts.filter(|verdict| good(verdict)).count()
-    };
-    let [opaque, others, unjudged] = [
-        of(|verdict| verdict.opaque == Some(true)),
-        of(|verdict| verdict.opaque == Some(false)),
-        of(|verdict| verdict.opaque.is_none()),
-    ];
+    let verdicts = paper.speedups.iter().filter_map(|s| s.isolation.as_ref());
+    let [opaque, others, unjudged] = [Some(true), Some(false), None].map(|opaque| {
+        let alike = verdicts.clone().filter(|verdict| verdict.opaque == opaque);
+        alike.count()
+    });
+    let (judged, all) = (verdicts.count(), paper.speedups.len());
     writeln!(
         stdout(),
-        "{} of {} results have a verdict: {opaque} are opaque, {others} are not, {unjudged} could \
-         not be judged",
-        opaque + others + unjudged,
-        paper.speedups.len(),
+        "{judged} of {all} results have a verdict: {opaque} are opaque, {others} are not, \
+         {unjudged} could not be judged"
     )?;
     Ok(others == 0)
 }
@@ -164,16 +151,13 @@ impl Judging<'_> {
         let is_known = WORKLOADS.iter().any(|(name, _)| *name == result.workload);
         let (Some(&variant), true) = (known, is_known) else {
             let (file, of, resolved) = (Paper::FILE_NAME, &result.workload, &result.resolved);
-            return Err(Error::Usage(format!(
+            return refuse(format!(
                 "{file} has a result of {of} {resolved}, which this program does not know: use the \
                  program that wrote it"
-            )));
+            ));
         };
-        let workload = match self.plan.workload(&result.workload, self.seed) {
-            Ok(workload) => workload,
-            Err(error) => return or_note(Err(error)),
-        };
-        match self.record(variant, &workload, result) {
+        let workload = self.plan.workload(&result.workload, self.seed);
+        match workload.and_then(|workload| self.record(variant, &workload, result)) {
             Err(Error::History(Unjudged::BufferFull { .. })) => {}
             other => return or_note(other),
         }
@@ -184,12 +168,7 @@ impl Judging<'_> {
         Ok(verdict)
     }
 
-    fn record(
-        &self,
-        variant: Variant,
-        workload: &AnyWorkload,
-        result: &Speedup,
-    ) -> Result<Isolation> {
+    fn record(&self, variant: Variant, of: &AnyWorkload, result: &Speedup) -> Result<Isolation> {
         let settings = Settings {
             transactions: result.transactions_full,
             runs_max: Some(1),
@@ -202,7 +181,7 @@ impl Judging<'_> {
             time_limit: Some(LIMIT),
             ..Settings::default()
         };
-        let (row, note) = record_judged(self.device, variant, workload, &settings)?;
+        let (row, note) = record_judged(self.device, variant, of, &settings)?;
         Ok(Isolation {
             opaque: Some(note.is_none()),
             transactions: row.transactions,
