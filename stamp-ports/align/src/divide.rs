@@ -24,7 +24,6 @@ pub const fn is_large(a: usize, b: usize, limit: u64) -> bool {
 }
 
 /// A part to align: of which pair, and which letters.
-#[derive(Clone, Debug)]
 struct Part {
     pair: usize,
     a: Range<usize>,

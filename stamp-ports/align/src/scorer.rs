@@ -66,11 +66,8 @@ pub(super) fn fill_whole(
     let filled = (!whole.is_empty()).then(|| fill(&whole)).transpose()?;
     let mut filled = filled.into_iter().flatten();
     let rows = passes.iter().map(|pass| {
-        if is_whole(&pass) {
-            filled.next().unwrap_or_default()
-        } else {
-            last_row(pass, scoring)
-        }
+        let filled = is_whole(&pass).then(|| filled.next().unwrap_or_default());
+        filled.unwrap_or_else(|| last_row(pass, scoring))
     });
     Ok(rows.collect())
 }
