@@ -1,7 +1,7 @@
 //! The head of every document of measurements: where its figures come from.
 
 use crate::devices::{AnyDevice, Description, DeviceKind};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -30,10 +30,10 @@ fn commit(built: &str, named: &str) -> Result<String> {
         (built, "") => Ok(built.into()),
         (UNKNOWN, named) => Ok(named.into()),
         (built, named) if built.starts_with(named) => Ok(built.into()),
-        (built, named) => Err(Error::Usage(format!(
+        (built, named) => refuse(format!(
             "STAMP_COMMIT is {named:?}, and the program was built of {built}: unset it, or run \
              the program of that commit"
-        ))),
+        )),
     }
 }
 

@@ -15,7 +15,7 @@ use std::time::Instant;
 pub(crate) mod prelude {
     pub(crate) use super::{Asked, Point};
     pub(crate) use crate::devices::{AnyDevice, DeviceKind};
-    pub(crate) use crate::error::{Error, Result};
+    pub(crate) use crate::error::{Error, Result, refuse};
     pub(crate) use crate::measure::{ms, timed};
     pub(crate) use std::time::Duration;
     pub(crate) use stm_core::host::{Device, Launch};

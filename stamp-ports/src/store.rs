@@ -107,7 +107,7 @@ pub trait Document: Serialize + DeserializeOwned + Default {
     /// Returns it as text: a field a line, and a point a line in the sections, so that two
     /// documents can be compared.
     fn to_text(&self) -> Result<String> {
-        to_text(self, &[&FIELDS, Self::SECTIONS].concat())
+        to_text(self, Self::SECTIONS)
     }
 }
 
@@ -183,18 +183,19 @@ pub(crate) fn with_head(head: &Head, order: &[&str], sections: &Value) -> Result
     if let (Value::Object(whole), Value::Object(sections)) = (&mut whole, sections) {
         whole.extend(sections.clone());
     }
-    to_text(&whole, &[&FIELDS[..], order].concat())
+    to_text(&whole, order)
 }
 
-/// Returns a document as JSON with these fields first, in this order, and a line for each
-/// entry of a list.
-pub(crate) fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<String> {
+/// Returns a document as JSON, the fields of the head first and then these, in this order, and a
+/// line for each entry of a list.
+fn to_text(document: &impl Serialize, sections: &[&str]) -> Result<String> {
     let Value::Object(mut left) = serde_json::to_value(document).map_err(std::io::Error::from)?
     else {
         return Ok("{}\n".into());
     };
     // The order of the fields, which a map does not keep.
-    let first = fields.iter().filter_map(|name| left.remove_entry(*name));
+    let fields = FIELDS.iter().chain(sections);
+    let first = fields.filter_map(|name| left.remove_entry(*name));
     let mut all: Vec<(String, Value)> = first.collect();
     all.extend(left);
     let lines = all.iter().map(|(name, value)| match value {
@@ -284,7 +285,7 @@ impl Sealed {
         // Of one device, however many there are.
         self.head.seconds = self.pieces.iter().map(|made| made.seconds).sum();
         let path = folder.join(SEALS);
-        let text = to_text(self, &[&FIELDS[..], &["pieces", "files"]].concat())?;
+        let text = to_text(self, &["pieces", "files"])?;
         write_whole(&path, &text).map_err(|source| Error::File { path, source })
     }
 

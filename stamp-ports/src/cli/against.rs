@@ -3,7 +3,6 @@
 use crate::against::child::Program;
 use crate::against::{Spec, measure, points, report};
 use crate::cli::prelude::*;
-use crate::numbers::parse_seconds;
 use crate::store::published;
 use crate::workloads::input::SEED;
 

@@ -7,9 +7,9 @@ use super::device::DeviceArgs;
 use crate::cli::prelude::*;
 use crate::measure::launches;
 use crate::measure::memory::MemorySpec;
-use crate::numbers::{parse_count, parse_count_32, parse_counts, parse_seconds};
+use crate::numbers::parse_counts;
 use crate::variants::parse_variants;
-use crate::workloads::{kmeans, labyrinth, parse_names};
+use crate::workloads::{kmeans, labyrinth};
 use clap::Subcommand;
 
 /// Says how numbers are written.

@@ -3,11 +3,9 @@
 
 use crate::cli::prelude::*;
 use crate::numbers::{count, digits3, short};
-use crate::nw::measure::{SCHEMES, STM};
 use crate::nw::plan::PARTS as NW_PARTS;
 use crate::nw::reduction::{self, MEMORIES};
-use crate::nw::{self, NwSpec};
-use crate::output::{aligned, cells};
+use crate::nw::{self, NwSpec, SCHEMES, STM};
 use crate::paper::document::{Paper, Speedup};
 use crate::paper::plan::SECTIONS;
 use crate::paper::run::{self, PaperSpec};
@@ -109,9 +107,8 @@ fn paper_summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
             writeln!(out, "{}", aligned("", &rows, 1, false))?;
         }
     }
-    for line in fewer(paper) {
-        writeln!(out, "{line}")?;
-    }
+    let mut lines = fewer(paper).into_iter();
+    lines.try_for_each(|line| writeln!(out, "{line}"))?;
     not_verified(out, paper)?;
     let [of_threads, of_eigenbench] = [paper.threads.len(), paper.eigenbench.len()];
     writeln!(
@@ -227,15 +224,8 @@ fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
 }
 
 fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
-    let [rate, launch] = ["a second", "launch"];
-    let mut rows = vec![cells([
-        "part",
-        "implementation",
-        launch,
-        "parameters",
-        rate,
-        "note",
-    ])];
+    let head = "part|implementation|launch|parameters|a second|note".split('|');
+    let mut rows = vec![head.map(str::to_owned).collect()];
     rows.extend(points.iter().map(|point| {
         let (blocks, threads) = (point.blocks, point.threads);
         let wrong = if is_wrong(point) { "WRONG: " } else { "" };

@@ -5,8 +5,8 @@ use crate::cli::prelude::*;
 use crate::measure::machine::abstraction::{Benchmarks, Column, Pair};
 use crate::measure::machine::{Measurement, measure};
 use crate::numbers::{bytes, digits3, short};
-use crate::nw::measure::SCHEMES;
-use crate::output::{aligned, cells, grouped};
+use crate::nw::SCHEMES;
+use crate::output::grouped;
 use crate::workloads::contender::{Contender, ContenderKind};
 use crate::workloads::input::SEED;
 use std::collections::BTreeMap;
@@ -45,11 +45,8 @@ pub(super) fn list(json: bool) -> Result<bool> {
     let [of_floor, of_sync] = implementations()?;
     let mut out = stdout().lock();
     if json {
-        let named = |all: &[(&str, &str)]| -> Value {
-            let all = all.iter();
-            all.map(|(name, about)| json!({"name": name, "about": about}))
-                .collect()
-        };
+        let about = |(name, about): &(&str, &str)| json!({"name": name, "about": about});
+        let named = |all: &[(&str, &str)]| all.iter().map(about).collect::<Value>();
         let devices = devices.iter();
         let devices = devices.map(|d| json!({"id": d.id(), "name": d.name()}));
         let list = json!({

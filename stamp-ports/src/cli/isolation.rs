@@ -8,12 +8,10 @@
 
 use crate::cli::prelude::*;
 use crate::measure::launches::Room;
-use crate::numbers::{parse_count, parse_seconds};
 use crate::paper::document::{Isolation, Paper, Speedup};
 use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
 use crate::store::Document;
-use crate::workloads::parse_names;
 use stm_history::error::Error as Unjudged;
 
 pub(super) const HELP: &str = "\
@@ -48,17 +46,26 @@ const LIMIT: Duration = Duration::from_mins(2);
 pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let began = Instant::now();
     let path = args.folder.join(Paper::FILE_NAME);
-    let mut paper = read(&path)?;
-    let device = device_of(&path, &paper.head.device.id)?;
+    let (shown, wrote) = (path.display(), "`stamp bench paper --out` wrote");
+    let text = fs::read_to_string(&path).or_else(|error| {
+        let fix = format!("give the folder that {wrote}");
+        refuse(format!("cannot read {shown}: {error}: {fix}"))
+    })?;
+    let mut paper = Paper::parse(&text).or_else(|error| refuse(format!("{shown}: {error}")))?;
+    let id = &paper.head.device.id;
+    let choice = parse_choice(id).or_else(|_| {
+        let fix = "measure it again with `stamp bench paper --fresh`";
+        refuse(format!("{shown}: there is no device {id:?}: {fix}"))
+    });
+    let (device, _) = AnyDevice::open(choice?)?;
     // Without the path to it, as the document may be published.
     let folder = args.folder.file_name().unwrap_or(args.folder.as_os_str());
     let command = format!("stamp isolation {}", folder.to_string_lossy());
     let asked = (paper.head.quick, paper.head.seed);
     let head = Head::new(Paper::FORMAT, &device, &command, asked)?;
     if let Some(what) = paper.head.other_build(&head).or_else(|| paper.mixed()) {
-        let path = path.display();
         return refuse(format!(
-            "{path}: it was measured {what}: judge it with the program and the machine that \
+            "{shown}: it was measured {what}: judge it with the program and the machine that \
              measured it"
         ));
     }
@@ -115,26 +122,6 @@ fn conclude(paper: &Paper) -> Result<bool> {
          {unjudged} could not be judged"
     )?;
     Ok(others == 0)
-}
-
-fn read(path: &Path) -> Result<Paper> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Error::Usage(format!(
-            "cannot read {shown}: {error}: give the folder that `stamp bench paper --out` wrote"
-        ))
-    })?;
-    Paper::parse(&text).map_err(|error| Error::Usage(format!("{shown}: {error}")))
-}
-
-fn device_of(path: &Path, id: &str) -> Result<AnyDevice> {
-    let choice = parse_choice(id).map_err(|_| {
-        Error::Usage(format!(
-            "{}: there is no device {id:?}: measure it again with `stamp bench paper --fresh`",
-            path.display()
-        ))
-    })?;
-    Ok(AnyDevice::open(choice)?.0)
 }
 
 struct Judging<'d> {

@@ -1,11 +1,10 @@
 //! The command `record`: workloads recorded on a device, and their histories judged or kept.
 
 use crate::cli::prelude::*;
-use crate::numbers::{of, parse_count_32};
+use crate::numbers::of;
 use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
-use crate::workloads::parse_names;
 use clap::Arg;
 use serde::Serialize;
 use std::io::stderr;

@@ -5,7 +5,7 @@
 use crate::cli::prelude::*;
 use crate::measure::run_report::{RunReport, RunSpec};
 use crate::numbers::{count, digits3, of, short};
-use crate::output::{align, aligned, cells, grouped, sentence};
+use crate::output::{align, grouped, sentence};
 use crate::workloads::workload::Verifies;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
@@ -103,10 +103,8 @@ fn cells_of(run: &RunReport, found: [String; 4]) -> Vec<String> {
     let launch = format!("{}x{}", run.blocks, run.threads);
     let (locks, transactions) = (count(run.locks), count(run.transactions));
     let names = [run.workload, run.variant].map(str::to_owned).into_iter();
-    names
-        .chain([launch, locks, transactions])
-        .chain(found)
-        .collect()
+    let known = names.chain([launch, locks, transactions]);
+    known.chain(found).collect()
 }
 
 /// The table of runs that are done, with what is needed to read it below.
@@ -240,9 +238,8 @@ pub(super) fn breakdown_table(reports: &[RunReport]) -> String {
     let mut rows = vec![cells(["workload", "variant"])];
     rows[0].extend(Phase::ALL.map(|phase| column(phase).to_owned()));
     rows[0].push("cost".into());
-    let profiled = reports
-        .iter()
-        .filter_map(|r| Some((r, r.profile.as_ref()?)));
+    let profiled = reports.iter();
+    let profiled = profiled.filter_map(|r| Some((r, r.profile.as_ref()?)));
     for (report, profile) in profiled {
         let mut row = cells([report.workload, report.variant]);
         row.extend(Phase::ALL.map(|phase| {

@@ -9,7 +9,6 @@ use crate::measure::launches::{self, Room};
 use crate::measure::meter;
 use crate::measure::run_report::{RunReport, RunSpec, check_input, resolve};
 use crate::measure::runner::Runner;
-use crate::output::terminal_columns;
 use crate::variants::no_profile_of;
 use crate::workloads::contender::lanes;
 use std::io;
@@ -325,14 +324,10 @@ mod tests {
         };
         let (minute, enough) = (Duration::from_mins(1), Duration::from_mins(10));
         let shown = run(minute, Duration::ZERO, &workloads);
-        let made = shown.reports.iter().map(|run| (run.workload, run.variant));
-        let made: Vec<String> = made
-            .map(|(of, variant)| format!("{of} {variant}"))
-            .collect();
-        assert_eq!(
-            made.join(", "),
-            "pool cgl, pool fast, counter cgl, counter fast"
-        );
+        let name = |run: &RunReport| format!("{} {}", run.workload, run.variant);
+        let made: Vec<String> = shown.reports.iter().map(name).collect();
+        let first = "pool cgl, pool fast, counter cgl, counter fast";
+        assert_eq!(made.join(", "), first);
         assert_eq!(shown.skipped.len(), 2 * variants - made.len());
         let text = skipped_rows(&shown.skipped);
         has(&text, "pool hv-sorting,  | ; counter hv-sorting");

@@ -8,7 +8,6 @@ use crate::measure::launches::{self, Room};
 use crate::measure::machine::random_accesses;
 use crate::measure::search::{Found, SearchSpec, Tried};
 use crate::numbers::{count, short};
-use crate::output::{aligned, terminal_columns};
 
 /// Searches the best launch of each variant; `command` is how it was called.
 pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
@@ -28,9 +27,8 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     let shapes = Room::of(&device).shapes();
     let mut found = Found::default();
     let workloads = workloads(&args.workload, &args.input, Occasion::Measurement)?;
-    for workload in &workloads {
-        spec.check(&device, workload.sizes())?;
-    }
+    let mut all = workloads.iter();
+    all.try_for_each(|of| spec.check(&device, of.sizes()))?;
     for workload in &workloads {
         spec.search(&device, workload, &shapes, &mut found)?;
     }
@@ -76,11 +74,8 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
         let first = [&of[0].workload, &of[0].variant].map(String::clone);
         let best = of.iter().take(3);
         let best = best.map(|t| format!("{}x{} {}", t.blocks, t.threads, short(t.tx_per_s)));
-        first
-            .into_iter()
-            .chain([count(of[0].locks)])
-            .chain(best)
-            .collect()
+        let first = first.into_iter().chain([count(of[0].locks)]);
+        first.chain(best).collect()
     });
     rows.collect()
 }
@@ -128,9 +123,8 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     let of = (args.quick, input.shared.seed);
     let (device, begun) = (args.document).begin(floor_report::FORMAT, args.device, command, of)?;
     let workloads = workloads(&args.workload, &input, Occasion::Floor(device.kind()))?;
-    for workload in &workloads {
-        spec.check(&device, workload.sizes())?;
-    }
+    let mut all = workloads.iter();
+    all.try_for_each(|of| spec.check(&device, of.sizes()))?;
     let mut measured = Measured::default();
     if workloads.iter().any(|w| w.sizes().accesses().is_some()) {
         measured.rates = random_accesses(&device, args.quick)?;

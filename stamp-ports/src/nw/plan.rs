@@ -1,9 +1,8 @@
 //! The points of a device, in the order in which they are measured: those of the paper
 //! first, and last what takes long.
 
-use super::measure::{Measure, Planned, SCHEMES, STM, Way, tiled};
 use super::reduction::{self, CLUSTER, GLOBAL, HOPS, Memory, REDUCTION, SHARED, measure_hops};
-use super::{Case, Inputs};
+use super::{Case, Inputs, Measure, Planned, SCHEMES, STM, Way, tiled};
 use crate::points::prelude::*;
 use stm_align::diagonals::Cut;
 
@@ -20,7 +19,7 @@ pub(crate) const PARTS: [(&str, &str); 8] = [
     ("batch", "10 K pairs of 300 letters"),
 ];
 
-/// The schemes that parts name: see [`super::measure`].
+/// The schemes that parts name: see [`SCHEMES`].
 pub(crate) const DIAGONALS: &str = "diagonals";
 /// The launches of [`DIAGONALS`] as a graph.
 pub(crate) const GRAPH: &str = "graph";

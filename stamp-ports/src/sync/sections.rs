@@ -67,7 +67,6 @@ const TABLES: &str = "lock-free mcs combining stm:fast";
 /// The rest of them, with the fewest buckets.
 const TABLES_FEW: &str = "tas ttas tas-backoff ticket-handoff fetch-add anderson";
 
-/// Lock coupling.
 const COUPLED: &str = "coupled:tas coupled:ttas coupled:ticket coupled:mcs2";
 
 /// Coarse-grained locking, each lane by itself, by locks that are not fair and by those that are.
@@ -165,19 +164,18 @@ fn critical(all: &mut Vec<Asked>, processors: u32) {
     for rounds in [0, 100, 100_000] {
         for blocks in [512, processors, 4 * processors] {
             for kind in SECTIONS.split(' ') {
-                // An attempt takes as long as a section of a lock's holder, and nearly
-                // all are in vain.
-                if rounds > 100 && kind.starts_with("stm:") {
-                    continue;
-                }
+                let is_stm = kind.starts_with("stm:");
                 // The combiner's holder takes more registers than blocks of 1,024 threads
                 // have, and so do transactions, each of which is to be in its own block.
                 let threads = match kind {
                     "combining" => 256,
-                    kind if kind.starts_with("stm:") => 1,
+                    _ if is_stm => 1,
                     _ => 1024,
                 };
-                if blocks == 512 || !["tas-again", "spin-spin"].contains(&kind) {
+                let is_usual = !["tas-again", "spin-spin"].contains(&kind);
+                // An attempt takes as long as a section of a lock's holder, and nearly
+                // all are in vain.
+                if (blocks == 512 || is_usual) && !(is_stm && rounds > 100) {
                     SECTION.add(all, &[rounds], &[(blocks, threads)], &[kind]);
                 }
             }
@@ -194,7 +192,6 @@ const LIMIT: Duration = Duration::from_mins(1);
 /// No further launch of a point is judged after this time, but for the last one.
 const CHECKS: Duration = Duration::from_millis(500);
 
-/// Version locks of the transactional memory.
 const LOCKS: u64 = 1 << 20;
 
 /// A point's workload, and its operations.
@@ -261,8 +258,7 @@ fn excluding(
     let contenders = workload.contenders();
     let Some(contender) = contenders.iter().find(|c| c.name == name) else {
         let (asked, of) = (&asked.implementation, workload.sizes().name());
-        let why = format!("there is no implementation {asked:?} of {of}");
-        return Err(Error::Usage(why));
+        return refuse(format!("there is no implementation {asked:?} of {of}"));
     };
     let mut data = contender.prepare(device, seed, operations)?;
     let shape = (asked.blocks, asked.threads);

@@ -10,7 +10,6 @@ mod pieces;
 use self::pieces::{COMPILED, File, files, measure};
 use crate::cli::prelude::*;
 use crate::head::{UNKNOWN, now};
-use crate::numbers::parse_count;
 use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, published, sealed};
 use std::collections::VecDeque;
 use std::panic::resume_unwind;
@@ -168,9 +167,8 @@ impl Session<'_> {
             let cache = ("CUDA_CACHE_PATH", self.cache.path().into());
             let cache = (file.name == COMPILED).then_some(cache);
             let environment: Vec<_> = gpu.clone().into_iter().chain(cache).collect();
-            for line in &file.commands {
-                self.make(line, file, &environment)?;
-            }
+            let mut lines = file.commands.iter();
+            lines.try_for_each(|line| self.make(line, file, &environment))?;
         }
         Ok(())
     }

@@ -20,7 +20,6 @@ pub(super) enum Kind {
 }
 
 /// A file, and the commands that measure what is in it, as they are shown and found again.
-#[derive(Debug)]
 pub(super) struct File {
     pub(super) name: &'static str,
     pub(super) kind: Kind,

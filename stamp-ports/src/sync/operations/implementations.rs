@@ -26,7 +26,6 @@ use stm_sync::{barrier, chosen::Kind, semaphore};
 /// thread waits for ever.
 const LIMIT: Option<Duration> = Some(Duration::from_mins(2));
 
-/// Words of a device's memory.
 type Words = Buffer<AnyDevice, u32>;
 
 /// What a launch is to be: on which device, of what shape, and with how many sections.
@@ -44,7 +43,6 @@ impl Wanted<'_> {
     }
 }
 
-/// Makes one launch.
 pub(crate) type Make = fn(Wanted<'_>) -> Result<Run, Error>;
 
 /// The mutexes. A kind of lock with parameters has them in its name. The first two are the one that
@@ -74,11 +72,8 @@ pub(super) const MUTEXES: &[(&str, Make)] = &[
 /// Returns what is to be said of the mutex that suits the device, if that is what was measured: which
 /// it is.
 pub(super) fn of_default(device: &AnyDevice, name: &str) -> Option<String> {
-    let most = match name {
-        "default" => IN_A_ROW,
-        "default-single" => 1,
-        _ => return None,
-    };
+    let all = [("default", IN_A_ROW), ("default-single", 1)];
+    let (_, most) = all.into_iter().find(|of| of.0 == name)?;
     let kind = Defaults::of_device_kind(device).mutex().name();
     Some(format!("{kind}, {most} in a row at most"))
 }

@@ -23,7 +23,6 @@ pub(super) const MUTEX: &str = "mutex";
 pub(super) const BARRIER: &str = "barrier";
 pub(super) const SEMAPHORE: &str = "semaphore";
 
-/// What is measured.
 #[derive(Clone, Copy)]
 pub(crate) enum Operation {
     /// Sections on a mutex, by what makes a launch with so many.
@@ -44,7 +43,6 @@ pub(crate) fn barriers() -> impl Iterator<Item = Named> {
     kinds.map(|&kind| (kind.name(), None, Operation::Waits(Some(kind))))
 }
 
-/// Returns the semaphores of a count.
 pub(crate) fn semaphores(count: u32) -> impl Iterator<Item = Named> {
     let of = move |kind| Operation::Entries(Some(kind), count);
     let kinds = semaphore::Kind::ALL.iter();
