@@ -129,10 +129,8 @@ impl<T: Document> Store<T> {
     pub(crate) fn open(spec: &BenchSpec, head: Head) -> Result<Self> {
         let (folder, fresh) = (&spec.out, spec.fresh);
         let refused = |why: String| Error::Usage(format!("--out {}: {why}", folder.display()));
-        if !folder.is_dir() {
-            fs::create_dir_all(folder)
-                .map_err(|error| refused(format!("{error}, name a folder that can be made")))?;
-        }
+        fs::create_dir_all(folder)
+            .map_err(|error| refused(format!("{error}, name a folder that can be made")))?;
         let name = T::FILE_NAME;
         let path = folder.join(name);
         let mut document = match fs::read_to_string(&path) {
