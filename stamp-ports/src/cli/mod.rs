@@ -55,9 +55,9 @@ mod prelude {
     pub(super) use stm_core::host::Device;
 }
 
-use self::args::{Bench, Cli, Command, Generate};
-use self::help::one_line;
-use self::prelude::*;
+use args::{Bench, Cli, Command, Generate};
+use help::one_line;
+use prelude::*;
 use std::io::{self, ErrorKind, IsTerminal, stderr};
 use std::process::ExitCode;
 
