@@ -5,7 +5,7 @@
 //! is asked, but only by builds with optimisation, which are those that measure: so other builds
 //! are not made again after each commit.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 use stm_core_build::files;
 
@@ -53,13 +53,7 @@ fn of_repository(root: &Path) -> Option<String> {
     let commit = git(&["rev-parse", "--short=12", "HEAD"])?;
     // It changes with each commit, whatever else does.
     if let Some(log) = git(&["rev-parse", "--git-path", "logs/HEAD"]) {
-        let log = PathBuf::from(log);
-        let log = if log.is_absolute() {
-            log
-        } else {
-            root.join(log)
-        };
-        println!("cargo::rerun-if-changed={}", log.display());
+        println!("cargo::rerun-if-changed={}", root.join(log).display());
     }
     for source in SOURCES {
         println!("cargo::rerun-if-changed={}", root.join(source).display());

@@ -45,14 +45,11 @@ pub(crate) fn watch(
         }
         sleep(POLL);
     };
-    let text = |file: &NamedTempFile| {
-        let bytes = fs::read(file)?;
-        Ok::<_, io::Error>(String::from_utf8_lossy(&bytes).into_owned())
-    };
+    let text = |file| fs::read(file).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
     Ok(Ended {
         status,
         wall: began.elapsed(),
-        out: text(&out)?,
-        errors: text(&errors)?,
+        out: text(out.path())?,
+        errors: text(errors.path())?,
     })
 }

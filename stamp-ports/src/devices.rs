@@ -1,6 +1,6 @@
 //! The devices found, and the choice of one.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::variants::nearest;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -35,17 +35,15 @@ pub(crate) fn parse_choice(text: &str) -> Result<Choice> {
         ("auto", _) => Ok(Choice::Auto),
         ("cpu", _) => Ok(Choice::Cpu),
         ("cuda", _) => Ok(Choice::Cuda(0)),
-        (_, Some(ordinal)) => ordinal.parse().map(Choice::Cuda).map_err(|_| {
+        (_, Some(ordinal)) => ordinal.parse().map(Choice::Cuda).or_else(|_| {
             let why = "names no GPU: write cuda:0 for the first";
-            Error::Usage(format!("device {text:?} {why}"))
+            refuse(format!("device {text:?} {why}"))
         }),
         (_, None) => {
             let meant = nearest(text, &known);
             let meant = meant.map_or_else(String::new, |name| format!("did you mean {name}? "));
-            Err(Error::Usage(format!(
-                "unknown device {text:?}: {meant}known are auto, cpu, cuda, cuda:N and \
-                 cuda:N,atomics=64"
-            )))
+            let known = "known are auto, cpu, cuda, cuda:N and cuda:N,atomics=64";
+            refuse(format!("unknown device {text:?}: {meant}{known}"))
         }
     }
 }
@@ -130,9 +128,8 @@ fn counted<R>(i: usize, copy: impl FnOnce() -> R) -> R {
 
 /// Returns the time that the program has spent with copies to devices, and from them.
 pub(crate) fn copied() -> [Duration; 2] {
-    COPIED
-        .each_ref()
-        .map(|ns| Duration::from_nanos(ns.load(Ordering::Relaxed)))
+    let ns = COPIED.each_ref().map(|ns| ns.load(Ordering::Relaxed));
+    ns.map(Duration::from_nanos)
 }
 
 impl Memory for AnyMemory {
@@ -258,10 +255,8 @@ impl AnyDevice {
     /// The newest CUDA version that its driver speaks, or `none`.
     pub(crate) fn driver(&self) -> String {
         let version = self.gpu().map(|gpu| gpu.info().driver_version);
-        version.map_or_else(
-            || "none".into(),
-            |version| format!("{}.{}", version / 1000, version % 1000 / 10),
-        )
+        let version = version.map(|n| format!("{}.{}", n / 1000, n % 1000 / 10));
+        version.unwrap_or_else(|| "none".into())
     }
 
     pub(crate) fn describe(&self) -> Result<Description> {
@@ -304,9 +299,8 @@ fn gpus() -> impl Iterator<Item = (String, Result<Cuda, host::Error>)> {
 fn why(error: &host::Error) -> String {
     let text = Error::Host(error.clone()).to_string();
     // The advice to use the CPU is idle where it is already used.
-    text.trim_end_matches(", or use --device cpu")
-        .trim_end_matches("; use --device cpu")
-        .to_owned()
+    let text = text.trim_end_matches(", or use --device cpu");
+    text.trim_end_matches("; use --device cpu").to_owned()
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -351,15 +345,11 @@ mod tests {
 
     #[test]
     fn device_names_are_read() {
-        for (text, choice) in [
-            ("auto", Choice::Auto),
-            ("cpu", Choice::Cpu),
-            ("cuda", Choice::Cuda(0)),
-            ("cuda:3", Choice::Cuda(3)),
-            ("cuda,atomics=64", Choice::CudaNarrow(0)),
-            ("cuda:3,atomics=64", Choice::CudaNarrow(3)),
-        ] {
-            assert_eq!(parse_choice(text).unwrap(), choice);
-        }
+        let read = |text| parse_choice(text).unwrap();
+        assert_eq!(["auto", "cpu"].map(read), [Choice::Auto, Choice::Cpu]);
+        let gpus = ["cuda", "cuda:3"].map(read);
+        assert_eq!(gpus, [0, 3].map(Choice::Cuda));
+        let narrow = ["cuda,atomics=64", "cuda:3,atomics=64"].map(read);
+        assert_eq!(narrow, [0, 3].map(Choice::CudaNarrow));
     }
 }

@@ -179,4 +179,9 @@ pub(crate) fn given_up<T>(result: Result<T>) -> Result<Result<T, String>> {
     }
 }
 
+/// Refuses what the caller asked for.
+pub(crate) fn refuse<T>(why: impl Into<String>) -> Result<T> {
+    Err(Error::Usage(why.into()))
+}
+
 pub(crate) type Result<T, E = Error> = std::result::Result<T, E>;

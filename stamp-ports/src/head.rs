@@ -1,7 +1,7 @@
 //! The head of every document of measurements: where its figures come from.
 
 use crate::devices::{AnyDevice, Description, DeviceKind};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -30,10 +30,10 @@ fn commit(built: &str, named: &str) -> Result<String> {
         (built, "") => Ok(built.into()),
         (UNKNOWN, named) => Ok(named.into()),
         (built, named) if built.starts_with(named) => Ok(built.into()),
-        (built, named) => Err(Error::Usage(format!(
+        (built, named) => refuse(format!(
             "STAMP_COMMIT is {named:?}, and the program was built of {built}: unset it, or run \
              the program of that commit"
-        ))),
+        )),
     }
 }
 
@@ -120,25 +120,14 @@ impl Head {
             quick,
             seed,
             started: now(),
-            seconds: 0.0,
-            complete: false,
             device: device.describe()?,
             settings: BTreeMap::from([
                 (PROGRAM.into(), format!("{:016x}", file.finish())),
                 ("--quick".into(), quick.to_string()),
                 ("--seed".into(), seed.to_string()),
             ]),
-            notes: Vec::new(),
+            ..Self::default()
         })
-    }
-
-    /// Returns the head of a document that is whole, which took so many seconds.
-    pub(crate) fn done(self, seconds: f64) -> Self {
-        Self {
-            seconds,
-            complete: true,
-            ..self
-        }
     }
 
     /// Returns why figures of `now` must not stand in the document that this head is of; `None`
@@ -162,10 +151,8 @@ impl Head {
         } else if self.ptx != now.ptx {
             ("by a build with other kernels: PTX ", of(&at))
         } else if self.commit != now.commit {
-            (
-                "by a build of another commit: ",
-                of(&|head| text(&head.commit)),
-            )
+            let commits = of(&|head| text(&head.commit));
+            ("by a build of another commit: ", commits)
         } else {
             return None;
         };
@@ -254,14 +241,10 @@ mod tests {
         differs(program, "another build | \"5\"");
         let seed = |h: &mut Head| drop(h.settings.insert("--seed".into(), "2".into()));
         differs(seed, "--seed: \"1\", not \"2\"");
-        differs(
-            |h| h.settings = BTreeMap::new(),
-            "--quick: \"true\", not nothing",
-        );
-        differs(
-            |h| h.commit = Some("fed".into()),
-            "commit | 0123456789ab | fed",
-        );
+        let quick = "--quick: \"true\", not nothing";
+        differs(|h| h.settings = BTreeMap::new(), quick);
+        let commit = |h: &mut Head| h.commit = Some("fed".into());
+        differs(commit, "commit | 0123456789ab | fed");
         differs(|h| h.ptx = Some("77".into()), "PTX | 77 | 0123456789ab");
         differs(|h| h.driver = Some("580".into()), "driver | none | 580");
         differs(|h| h.device.name = "NVIDIA X".into(), "device | NVIDIA X");

@@ -18,19 +18,14 @@ pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     };
     if let Some((base, exponent)) = text.split_once('^') {
         let (base, exponent) = (digits(base)?, digits(exponent)?);
-        let power = u32::try_from(exponent)
-            .ok()
-            .and_then(|e| base.checked_pow(e));
-        return power.ok_or_else(large);
+        let exponent = u32::try_from(exponent).map_err(|_| large())?;
+        return base.checked_pow(exponent).ok_or_else(large);
     }
-    let units = [
-        (['k', 'K'], 10),
-        (['m', 'M'], 20),
-        (['g', 'G'], 30),
-        (['t', 'T'], 40),
-    ];
-    let mut units = units.into_iter();
-    let known = units.find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, shift)));
+    let mut units = [("kK", 10), ("mM", 20), ("gG", 30), ("tT", 40)].into_iter();
+    let known = units.find_map(|(unit, shift)| {
+        let number = text.strip_suffix(|end| unit.contains(end))?;
+        Some((number, shift))
+    });
     let (number, shift) = known.unwrap_or((text, 0));
     digits(number)?.checked_mul(1 << shift).ok_or_else(large)
 }
@@ -41,9 +36,8 @@ pub(crate) fn parse_count_32(text: &str) -> Result<u32, String> {
 }
 
 pub(crate) fn parse_counts(text: &str) -> Result<Vec<u64>, String> {
-    text.split(',')
-        .map(|part| parse_count(part.trim()))
-        .collect()
+    let parts = text.split(',').map(str::trim);
+    parts.map(parse_count).collect()
 }
 
 /// Reads a time in seconds, above 0.
@@ -64,19 +58,18 @@ pub(crate) fn count(n: u64) -> String {
     n.to_string()
 }
 
+/// Three digits in the first of these units of which there is at least this share.
+fn in_units(x: f64, share: f64, units: &[(f64, &str)]) -> Option<String> {
+    let (scale, unit) = units.iter().find(|(scale, _)| x >= scale * share)?;
+    Some(digits3(x / scale) + unit)
+}
+
 /// Three digits and a decimal unit: `18.2M`, `570K`, `12`.
 pub(crate) fn short(x: f64) -> String {
-    for (scale, unit) in [(1e9, "G"), (1e6, "M"), (1e3, "K")] {
-        // 999.5 of a smaller unit would print as 1000.
-        if x >= scale * 0.9995 {
-            return digits3(x / scale) + unit;
-        }
-    }
-    if x.fract() == 0.0 {
-        format!("{x:.0}")
-    } else {
-        digits3(x)
-    }
+    // 999.5 of a smaller unit would print as 1000.
+    let shown = in_units(x, 0.9995, &[(1e9, "G"), (1e6, "M"), (1e3, "K")]);
+    let whole = || (x.fract() == 0.0).then(|| format!("{x:.0}"));
+    shown.or_else(whole).unwrap_or_else(|| digits3(x))
 }
 
 /// Three significant digits, no exponent.
@@ -92,12 +85,9 @@ pub(crate) fn digits3(x: f64) -> String {
 
 /// Bytes with a binary unit: `80.0 GiB`.
 pub(crate) fn bytes(n: u64) -> String {
-    for (shift, unit) in [(40, "TiB"), (30, "GiB"), (20, "MiB"), (10, "KiB")] {
-        if n >= 1 << shift {
-            return format!("{} {unit}", digits3(n as f64 / (1u64 << shift) as f64));
-        }
-    }
-    format!("{n} bytes")
+    let units = [(40, " TiB"), (30, " GiB"), (20, " MiB"), (10, " KiB")];
+    let units = units.map(|(shift, unit)| ((1u64 << shift) as f64, unit));
+    in_units(n as f64, 1.0, &units).unwrap_or_else(|| format!("{n} bytes"))
 }
 
 /// A plural: `1 lock`, `2 locks`.
@@ -130,13 +120,8 @@ pub(crate) fn percent(share: f64) -> String {
 
 /// Returns a time in words, given in milliseconds.
 pub(crate) fn time(ms: f64) -> String {
-    if ms >= 1e3 {
-        format!("{} s", digits3(ms / 1e3))
-    } else if ms >= 1.0 {
-        format!("{} ms", digits3(ms))
-    } else {
-        format!("{} \u{b5}s", digits3(ms * 1e3))
-    }
+    let shown = in_units(ms, 1.0, &[(1e3, " s"), (1.0, " ms")]);
+    shown.unwrap_or_else(|| digits3(ms * 1e3) + " \u{b5}s")
 }
 
 #[cfg(test)]

@@ -11,6 +11,16 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::time::Instant;
 
+/// What modules use that measure points.
+pub(crate) mod prelude {
+    pub(crate) use super::{Asked, Point};
+    pub(crate) use crate::devices::{AnyDevice, DeviceKind};
+    pub(crate) use crate::error::{Error, Result, refuse};
+    pub(crate) use crate::measure::{ms, timed};
+    pub(crate) use std::time::Duration;
+    pub(crate) use stm_core::host::{Device, Launch};
+}
+
 /// A point to be measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Asked {
@@ -105,9 +115,8 @@ impl Point {
             Some(note) if !self.verified => note.clone(),
             _ => format!("{}/s", short(self.per_s)),
         };
-        let (part, of, blocks, threads) =
-            (&self.part, &self.implementation, self.blocks, self.threads);
-        let parameters = self.parameters_told(" ");
+        let (part, of, parameters) = (&self.part, &self.implementation, self.parameters_told(" "));
+        let (blocks, threads) = (self.blocks, self.threads);
         format!("{part} {of} at {blocks}x{threads} {parameters}: {found}")
     }
 

@@ -1,7 +1,7 @@
 //! A document of measurements on disk: begun, gone on with, written whole after every point.
 
 use crate::devices::{AnyDevice, Choice, parse_choice};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::head::{FIELDS, Head};
 use crate::numbers::parse_count;
 use crate::out_file::{OutFile, write_whole};
@@ -87,30 +87,27 @@ pub trait Document: Serialize + DeserializeOwned + Default {
     /// Reads the text of a file of this format.
     fn parse(text: &str) -> Result<Self> {
         let (format, writer) = (Self::FORMAT, Self::WRITER);
-        let usage = |why| Err(Error::Usage(why));
-        let value: Value = match serde_json::from_str(text) {
-            Ok(value) => value,
-            Err(error) => return usage(format!("it is not JSON: {error}")),
-        };
-        match value.get("format").and_then(Value::as_str) {
-            Some(found) if found == format => serde_json::from_value(value).or_else(|error| {
-                usage(format!(
+        let value: Value = serde_json::from_str(text)
+            .or_else(|error| refuse(format!("it is not JSON: {error}")))?;
+        let why = match value.get("format").and_then(Value::as_str) {
+            Some(found) if found == format => match serde_json::from_value(value) {
+                Ok(document) => return Ok(document),
+                Err(error) => format!(
                     "a field of it is wrong: {error}: measure it again with `{writer} --fresh`"
-                ))
-            }),
-            Some(other) => usage(format!(
-                "its format is {other:?}, not {format:?}: use the program that wrote it"
-            )),
-            None => usage(format!(
-                "it has no \"format\": {format:?} is what `{writer}` writes"
-            )),
-        }
+                ),
+            },
+            Some(other) => {
+                format!("its format is {other:?}, not {format:?}: use the program that wrote it")
+            }
+            None => format!("it has no \"format\": {format:?} is what `{writer}` writes"),
+        };
+        refuse(why)
     }
 
     /// Returns it as text: a field a line, and a point a line in the sections, so that two
     /// documents can be compared.
     fn to_text(&self) -> Result<String> {
-        to_text(self, &[&FIELDS, Self::SECTIONS].concat())
+        to_text(self, Self::SECTIONS)
     }
 }
 
@@ -132,10 +129,8 @@ impl<T: Document> Store<T> {
     pub(crate) fn open(spec: &BenchSpec, head: Head) -> Result<Self> {
         let (folder, fresh) = (&spec.out, spec.fresh);
         let refused = |why: String| Error::Usage(format!("--out {}: {why}", folder.display()));
-        if !folder.is_dir() {
-            fs::create_dir_all(folder)
-                .map_err(|error| refused(format!("{error}, name a folder that can be made")))?;
-        }
+        fs::create_dir_all(folder)
+            .map_err(|error| refused(format!("{error}, name a folder that can be made")))?;
         let name = T::FILE_NAME;
         let path = folder.join(name);
         let mut document = match fs::read_to_string(&path) {
@@ -186,18 +181,19 @@ pub(crate) fn with_head(head: &Head, order: &[&str], sections: &Value) -> Result
     if let (Value::Object(whole), Value::Object(sections)) = (&mut whole, sections) {
         whole.extend(sections.clone());
     }
-    to_text(&whole, &[&FIELDS[..], order].concat())
+    to_text(&whole, order)
 }
 
-/// Returns a document as JSON with these fields first, in this order, and a line for each
-/// entry of a list.
-pub(crate) fn to_text(document: &impl Serialize, fields: &[&str]) -> Result<String> {
+/// Returns a document as JSON, the fields of the head first and then these, in this order, and a
+/// line for each entry of a list.
+fn to_text(document: &impl Serialize, sections: &[&str]) -> Result<String> {
     let Value::Object(mut left) = serde_json::to_value(document).map_err(std::io::Error::from)?
     else {
         return Ok("{}\n".into());
     };
     // The order of the fields, which a map does not keep.
-    let first = fields.iter().filter_map(|name| left.remove_entry(*name));
+    let fields = FIELDS.iter().chain(sections);
+    let first = fields.filter_map(|name| left.remove_entry(*name));
     let mut all: Vec<(String, Value)> = first.collect();
     all.extend(left);
     let lines = all.iter().map(|(name, value)| match value {
@@ -223,7 +219,7 @@ pub(crate) struct Made {
 }
 
 /// What `bench all` measured, with the checksums of its files: `all.json` among them.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Sealed {
     #[serde(flatten)]
     pub(crate) head: Head,
@@ -255,11 +251,11 @@ pub(crate) fn check_seals(folder: &Path) -> Result<()> {
                 Ok(bytes) => format!("has the checksum {}", checksum(&bytes)),
                 Err(error) => format!("cannot be read: {error}"),
             };
-            return Err(Error::Usage(format!(
-                "{} was changed since it was measured: it {found}, and {SEALS} beside it says \
-                 {sum}: restore the file, or measure it again with `stamp bench all`",
-                path.display()
-            )));
+            let path = path.display();
+            return refuse(format!(
+                "{path} was changed since it was measured: it {found}, and {SEALS} beside it says \
+                 {sum}: restore the file, or measure it again with `stamp bench all`"
+            ));
         }
     }
     Ok(())
@@ -276,13 +272,10 @@ pub(crate) fn sealed(folder: &Path) -> Result<Option<Sealed>> {
     };
     let text = fs::read_to_string(&path).map_err(|error| wrong(error.to_string()))?;
     let all: Sealed = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    if all.head.format == SEALED {
-        return Ok(Some(all));
+    match all.head.format.as_str() {
+        SEALED => Ok(Some(all)),
+        other => Err(wrong(format!("its format is {other:?}, not {SEALED:?}"))),
     }
-    Err(wrong(format!(
-        "its format is {:?}, not {SEALED:?}",
-        all.head.format
-    )))
 }
 
 impl Sealed {
@@ -290,7 +283,7 @@ impl Sealed {
         // Of one device, however many there are.
         self.head.seconds = self.pieces.iter().map(|made| made.seconds).sum();
         let path = folder.join(SEALS);
-        let text = to_text(self, &[&FIELDS[..], &["pieces", "files"]].concat())?;
+        let text = to_text(self, &["pieces", "files"])?;
         write_whole(&path, &text).map_err(|source| Error::File { path, source })
     }
 
@@ -336,8 +329,7 @@ mod tests {
         let device = crate::devices::AnyDevice::cpu();
         let mut all = Sealed {
             head: Head::new(SEALED, &device, "stamp", (true, 1)).unwrap(),
-            pieces: Vec::new(),
-            files: BTreeMap::new(),
+            ..Sealed::default()
         };
         let made = Made {
             file: "a.json".into(),

@@ -1,7 +1,7 @@
 //! Variants as they are asked for: the algorithms of the registry, and
 //! `optimized`, which is one of two of them.
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use stm_core::algorithm::{Algorithm, Variant};
 use stm_core::with_algorithm;
 
@@ -81,10 +81,8 @@ impl AskedVariant {
     }
 
     pub(crate) fn uses_lock_table(self) -> bool {
-        self.of(
-            |this| with_algorithm!(this, A => <A as Algorithm>::USES_LOCK_TABLE),
-            true,
-        )
+        let of = |this| with_algorithm!(this, A => <A as Algorithm>::USES_LOCK_TABLE);
+        self.of(of, true)
     }
 }
 
@@ -102,7 +100,7 @@ pub(crate) fn parse_list<T: Copy + PartialEq>(
         let mut named = known.iter().copied().filter(is_named).peekable();
         if named.peek().is_none() {
             let names: Vec<&str> = known.iter().map(|one| name(*one)).collect();
-            return Err(Error::Usage(unknown(asked, &names)));
+            return refuse(unknown(asked, &names));
         }
         for one in named {
             if !found.contains(&one) {
@@ -128,9 +126,9 @@ pub(crate) fn parse_algorithms(text: &str) -> Result<Vec<Variant>> {
     }
     let algorithm = |asked| match asked {
         AskedVariant::Algorithm(algorithm) => Ok(algorithm),
-        AskedVariant::Optimized => Err(Error::Usage(
-            "optimized is hv-sorting or tbv-sorting: give one of them".into(),
-        )),
+        AskedVariant::Optimized => {
+            refuse("optimized is hv-sorting or tbv-sorting: give one of them")
+        }
     };
     parse_variants(text)?.into_iter().map(algorithm).collect()
 }
@@ -161,19 +159,5 @@ pub(crate) fn suggestion(name: &str, known: &[&str]) -> String {
     match nearest(name, known) {
         Some(k) => format!("did you mean {k}?"),
         None => format!("known are {}", known.join(", ")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_list_keeps_its_order_and_drops_repetitions() {
-        assert_eq!(
-            parse_variants("vbv, cgl,vbv").unwrap(),
-            [Variant::Vbv, Variant::Cgl].map(AskedVariant::from)
-        );
-        assert_eq!(parse_variants("all").unwrap().len(), 9);
     }
 }

@@ -1,10 +1,7 @@
 //! A toy: tables filled by the host, whatever the device.
 
-use super::Inputs;
-use super::measure::{Filled, REPEAT};
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::measure::timed;
+use super::{Filled, Inputs, REPEAT};
+use crate::points::prelude::*;
 use std::time::Instant;
 use stm_align::scorer::{Host, Scorer};
 

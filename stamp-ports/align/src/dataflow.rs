@@ -66,14 +66,11 @@ impl<D: Device> Strips<D> {
     }
 
     fn run<K: Kernel<Params = StripsParams>>(&mut self, params: &StripsParams) -> Result<Duration> {
-        let of_launch = self.launch.probe.observation();
-        self.device.prepare::<K>(of_launch)?;
+        let (device, launch) = (&self.device, &self.launch);
+        device.prepare::<K>(launch.probe.observation())?;
         // SAFETY: the parameters are views of buffers of this value, which nothing else uses
         // meanwhile.
-        Ok(unsafe {
-            self.watchdog
-                .launch::<K>(&self.device, &self.launch, params)?
-        })
+        Ok(unsafe { self.watchdog.launch::<K>(device, launch, params)? })
     }
 
     /// Fills the tables, and returns the time of the launch.

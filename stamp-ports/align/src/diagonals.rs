@@ -115,9 +115,7 @@ impl<D: Device> Tables<D> {
     /// Returns the launches, in order, and their parameters.
     pub fn launches(&self) -> Vec<(Launch, DiagonalParams)> {
         let Cut { kernel, side } = self.cut;
-        let Costs {
-            alphabet, affine, ..
-        } = self.costs;
+        let (alphabet, affine) = (self.costs.alphabet, self.costs.affine);
         let on_cpu = self.device.limits().warp_width == 1;
         let params = DiagonalParams {
             matrices: self.matrices.tarray(),
@@ -147,8 +145,8 @@ impl<D: Device> Tables<D> {
     /// Makes the launches of kernel `K` one after the other, without a wait in between.
     fn enqueue<K: Kernel<Params = DiagonalParams>>(&self) -> Result<Duration> {
         let launches = self.launches();
-        self.device
-            .prepare::<K>(launches[0].0.probe.observation())?;
+        let of_launch = launches[0].0.probe.observation();
+        self.device.prepare::<K>(of_launch)?;
         let mut laps = self.device.laps(2)?;
         laps.lap()?;
         for (launch, params) in &launches {

@@ -24,7 +24,6 @@ pub const fn is_large(a: usize, b: usize, limit: u64) -> bool {
 }
 
 /// A part to align: of which pair, and which letters.
-#[derive(Clone, Debug)]
 struct Part {
     pair: usize,
     a: Range<usize>,
@@ -47,38 +46,29 @@ impl Part {
         is_large(self.a.len(), self.b.len(), limit)
     }
 
-    fn middle(&self) -> usize {
-        self.a.start + self.a.len() / 2
-    }
-
     /// Returns the tables above and below the middle.
     fn passes<'s>(&self, pairs: &[(&'s [u8], &'s [u8])]) -> [Pass<'s>; 2] {
         let (a, b) = pairs[self.pair];
         let b = &b[self.b.clone()];
-        let pass = |a, backward, first| Pass {
+        let (above, below) = a[self.a.clone()].split_at(self.a.len() / 2);
+        let [first, last] = self.open;
+        [(above, false, first), (below, true, last)].map(|(a, backward, first)| Pass {
             a,
             b,
             backward,
             first,
-        };
-        [
-            pass(&a[self.a.start..self.middle()], false, self.open[0]),
-            pass(&a[self.middle()..self.a.end], true, self.open[1]),
-        ]
+        })
     }
 
     /// Returns its parts, by the last rows of its tables, and its score. Between the two to align
     /// further are the letters of A around the middle, if they are in a gap.
     fn divided(&self, rows: &[LastRow], scoring: &Scoring) -> ([Self; 3], i64) {
-        let found = crossing(&rows[0], &rows[1], scoring.gap);
-        let middle = self.middle();
-        let column = self.b.start + found.column;
+        let (column, through, score) = crossing(&rows[0], &rows[1], scoring.gap);
+        let middle = self.a.start + self.a.len() / 2;
+        let column = self.b.start + column;
         // A gap through the crossing was opened once, by neither part.
-        let (kept, open) = if found.through {
-            (1, 0)
-        } else {
-            (0, scoring.gap.open)
-        };
+        let open = if through { 0 } else { scoring.gap.open };
+        let kept = usize::from(through);
         let (above, below) = (middle - kept, middle + kept);
         let part = |a, b, open| Self {
             pair: self.pair,
@@ -92,7 +82,7 @@ impl Part {
             part(above..below, column..column, [open; 2]),
             part(below..self.a.end, column..b.end, [open, last]),
         ];
-        (parts, found.score)
+        (parts, score)
     }
 }
 
@@ -112,10 +102,9 @@ pub fn align_all(
         scorer: scorer.name(),
         what,
     };
-    let whole = (0..).zip(pairs);
-    let mut parts: Vec<Part> = whole
-        .map(|(i, pair)| Part::whole(i, *pair, scoring))
-        .collect();
+    let whole = pairs.iter().enumerate();
+    let whole = whole.map(|(i, pair)| Part::whole(i, *pair, scoring));
+    let mut parts: Vec<Part> = whole.collect();
     let mut known: Vec<Option<i64>> = vec![None; pairs.len()];
     loop {
         let large = parts.iter().filter(|part| part.is_large(limit));
@@ -152,12 +141,10 @@ pub fn align_all(
     let of_pairs = pairs.iter().zip(ops).zip(known);
     let alignments = of_pairs.map(|((&(a, b), ops), known)| {
         let score = score_of(&ops, a, b, scoring);
-        match known.filter(|known| *known != score) {
-            None => Ok(Alignment { score, ops }),
-            Some(known) => Err(format!(
-                "its tables have score {known}, and the alignment by them {score}"
-            )),
-        }
+        let wrong = known.filter(|known| *known != score);
+        let wrong = wrong.map(|known| format!("its tables have score {known}"));
+        let wrong = wrong.map(|what| format!("{what}, and the alignment by them {score}"));
+        wrong.map_or(Ok(Alignment { score, ops }), Err)
     });
     let alignments: Result<_, String> = alignments.collect();
     alignments.map_err(|what| wrong(scorer, what))
@@ -179,10 +166,8 @@ fn align_part(part: &Part, pairs: &[(&[u8], &[u8])], scoring: &Scoring) -> Vec<O
 /// core of the host.
 pub fn align(a: &[u8], b: &[u8], scoring: &Scoring) -> Alignment {
     let ops = align_part(&Part::whole(0, (a, b), scoring), &[(a, b)], scoring);
-    Alignment {
-        score: score_of(&ops, a, b, scoring),
-        ops,
-    }
+    let score = score_of(&ops, a, b, scoring);
+    Alignment { score, ops }
 }
 
 /// Two sequences to align.
@@ -214,49 +199,37 @@ pub fn read_pairs(a: &Path, b: &Path, scoring: &Scoring) -> Result<Vec<Pair>> {
     }
     let (of_a, of_b) = (read(a)?, read(b)?);
     if of_a.len() != of_b.len() {
+        let [first, second] = [(a, of_a.len()), (b, of_b.len())].map(|(path, count)| {
+            let more = if count == 1 { "" } else { "s" };
+            format!("{} has {count} sequence{more}", shown(path))
+        });
         return Err(Error::Usage(format!(
-            "{} has {} and {} has {}: the i-th sequence of one is aligned with the i-th of the \
-             other, so give files with as many",
-            shown(a),
-            sequences(of_a.len()),
-            shown(b),
-            sequences(of_b.len())
+            "{first} and {second}: the i-th sequence of one is aligned with the i-th of the other, \
+             so give files with as many"
         )));
     }
     let sequence = |record: Record, path: &Path| {
         let Matrix { name, alphabet, .. } = &scoring.matrix;
         let codes = alphabet.codes(&record.name, &record.letters);
         let codes = codes.map_err(|wrong| {
-            let fix = match one_with(&record.letters, name) {
-                Some(other) => format!("give --matrix {other}, which has all of its letters"),
-                None => "no built-in matrix has all of its letters: give --matrix a FILE that has"
-                    .to_owned(),
-            };
+            let none = "no built-in matrix has all of its letters: give --matrix a FILE that has";
+            let give = |other| format!("give --matrix {other}, which has all of its letters");
+            let fix = one_with(&record.letters, name).map_or_else(|| none.into(), give);
             Error::Usage(format!("{}: {wrong}: {fix}", shown(path)))
         })?;
         Ok::<_, Error>(Sequence { record, codes })
     };
     let mut pairs = Vec::with_capacity(of_a.len());
     for (of_a, of_b) in of_a.into_iter().zip(of_b) {
-        let pair = Pair {
-            a: sequence(of_a, a)?,
-            b: sequence(of_b, b)?,
-        };
-        let (rows, columns) = (pair.a.codes.len(), pair.b.codes.len());
-        scoring.check(rows, columns).map_err(|wrong| {
-            let (a, b) = (&pair.a.record.name, &pair.b.record.name);
+        let (a, b) = (sequence(of_a, a)?, sequence(of_b, b)?);
+        let checked = scoring.check(a.codes.len(), b.codes.len());
+        checked.map_err(|wrong| {
+            let (a, b) = (&a.record.name, &b.record.name);
             Error::Usage(format!("{a} and {b}: {wrong}"))
         })?;
-        pairs.push(pair);
+        pairs.push(Pair { a, b });
     }
     Ok(pairs)
-}
-
-fn sequences(count: usize) -> String {
-    match count {
-        1 => "1 sequence".to_owned(),
-        count => format!("{count} sequences"),
-    }
 }
 
 /// Letters of B in a group of pairs, unless one pair has more: what a group's rows need of
@@ -336,16 +309,14 @@ mod tests {
 
     #[test]
     fn groups_are_all_pairs_in_order_and_none_is_large_unless_of_one() {
-        let sequence = |len| Sequence {
-            record: Record {
-                name: "a".to_owned(),
-                letters: Vec::new(),
-            },
-            codes: vec![0; len],
+        let sequence = |len| {
+            let (name, letters) = ("a".to_owned(), Vec::new());
+            let (record, codes) = (Record { name, letters }, vec![0; len]);
+            Sequence { record, codes }
         };
-        let pair = |columns| Pair {
-            a: sequence(1),
-            b: sequence(columns),
+        let pair = |columns| {
+            let (a, b) = (sequence(1), sequence(columns));
+            Pair { a, b }
         };
         let lengths = [1, GROUP_COLUMNS - 1, 1, GROUP_COLUMNS + 1, 5, 6];
         let pairs: Vec<Pair> = lengths.into_iter().map(pair).collect();

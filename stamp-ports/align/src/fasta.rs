@@ -71,10 +71,8 @@ pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
             let Some(name) = name.split_whitespace().next() else {
                 return Err(format!("line {number}: a record has no name behind `>`"));
             };
-            records.push(Record {
-                name: name.to_owned(),
-                letters: Vec::new(),
-            });
+            let (name, letters) = (name.to_owned(), Vec::new());
+            records.push(Record { name, letters });
             continue;
         }
         for (column, &byte) in (1..).zip(line) {
@@ -82,15 +80,13 @@ pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
                 continue;
             }
             let Some(record) = records.last_mut() else {
-                if byte == b'@' {
-                    return Err(format!(
-                        "line {number} begins with `@`, as in FASTQ: give FASTA, as `seqtk seq -A` \
-                         makes of it"
-                    ));
-                }
-                return Err(format!(
-                    "line {number} is before the first record: a FASTA file begins with `>NAME`"
-                ));
+                let why = match byte {
+                    b'@' => {
+                        "begins with `@`, as in FASTQ: give FASTA, as `seqtk seq -A` makes of it"
+                    }
+                    _ => "is before the first record: a FASTA file begins with `>NAME`",
+                };
+                return Err(format!("line {number} {why}"));
             };
             // A stop codon is `*` in files of proteins.
             if !byte.is_ascii_alphabetic() && byte != b'*' {
@@ -114,12 +110,10 @@ pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
 
 /// Refuses a record without letters.
 fn whole(record: Option<&Record>) -> std::result::Result<(), String> {
-    match record {
-        Some(record) if record.letters.is_empty() => {
-            Err(format!("the sequence {} is empty", record.name))
-        }
-        _ => Ok(()),
-    }
+    let empty = record.filter(|record| record.letters.is_empty());
+    empty.map_or(Ok(()), |record| {
+        Err(format!("the sequence {} is empty", record.name))
+    })
 }
 
 /// Returns the text without a byte order mark.
@@ -155,10 +149,8 @@ mod tests {
         let text = b">a first one\r\nAC gt\r\n\r\nT*\r\n>b\nGG\n";
         let records = parse(text).unwrap();
         let found = records.iter().map(|r| (&r.name[..], &r.letters[..]));
-        assert!(
-            found.eq([("a", &b"ACGTT*"[..]), ("b", b"GG")]),
-            "{records:?}"
-        );
+        let right = [("a", &b"ACGTT*"[..]), ("b", b"GG")];
+        assert!(found.eq(right), "{records:?}");
         let of_a_mac = b"\xef\xbb\xbf>a a first one\rAC gt\r\rT*\r>b\rGG\r";
         let again = parse(&of_a_mac[..]).unwrap();
         assert_eq!(again, records);

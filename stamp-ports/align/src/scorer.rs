@@ -63,18 +63,11 @@ pub(super) fn fill_whole(
 ) -> Result<Vec<LastRow>> {
     let is_whole = |pass: &&Pass<'_>| !pass.a.is_empty() && !pass.b.is_empty();
     let whole: Vec<Pass<'_>> = passes.iter().filter(is_whole).copied().collect();
-    let filled = if whole.is_empty() {
-        Vec::new()
-    } else {
-        fill(&whole)?
-    };
-    let mut filled = filled.into_iter();
+    let filled = (!whole.is_empty()).then(|| fill(&whole)).transpose()?;
+    let mut filled = filled.into_iter().flatten();
     let rows = passes.iter().map(|pass| {
-        if is_whole(&pass) {
-            filled.next().unwrap_or_default()
-        } else {
-            last_row(pass, scoring)
-        }
+        let filled = is_whole(&pass).then(|| filled.next().unwrap_or_default());
+        filled.unwrap_or_else(|| last_row(pass, scoring))
     });
     Ok(rows.collect())
 }
@@ -103,8 +96,8 @@ pub trait Scorer {
     fn scores(&mut self, pairs: &[(&[u8], &[u8])], scoring: &Scoring) -> Result<Vec<i64>> {
         let passes: Vec<_> = pairs.iter().map(|(a, b)| scoring.pass(a, b)).collect();
         let rows = self.traced_rows(&passes, scoring)?;
-        let last = |row: &LastRow| row.best.last().copied().unwrap_or(0);
-        Ok(rows.iter().map(|row| i64::from(last(row))).collect())
+        let last = |row: &LastRow| row.best.last().map_or(0, |&score| score.into());
+        Ok(rows.iter().map(last).collect())
     }
 }
 
@@ -160,8 +153,8 @@ fn last_row_in_bands(pass: &Pass<'_>, scoring: &Scoring) -> LastRow {
     let table = Table::of(pass, scoring);
     let (top, mut above) = channel();
     for (from, piece) in (0..).step_by(COLUMNS).zip(table.b.chunks(COLUMNS)) {
-        top.send(table.above(from..from + piece.len()))
-            .expect(ABOVE);
+        let piece = table.above(from..from + piece.len());
+        top.send(piece).expect(ABOVE);
     }
     drop(top);
     let bands = (0..table.a.len()).step_by(ROWS).map(|first_row| {

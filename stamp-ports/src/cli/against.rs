@@ -1,27 +1,17 @@
 //! The command `bench against`.
 
-use super::console::{DocumentArgs, described};
 use crate::against::child::Program;
 use crate::against::{Spec, measure, points, report};
-use crate::devices::{Choice, DeviceKind, parse_choice};
-use crate::error::{Error, Result};
-use crate::numbers::parse_seconds;
+use crate::cli::prelude::*;
 use crate::store::published;
 use crate::workloads::input::SEED;
-use clap::Args;
-use serde_json::Value;
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-use stm_core::host::Device;
 
 const REPEAT: u32 = 5;
 const QUICK_REPEAT: u32 = 3;
 
 pub(super) fn help() -> String {
     let rows = points::rows(false).iter().map(|row| (row.name, row.about));
-    let rows: Vec<_> = rows.collect();
-    format!("{}\n{HELP}", described("Points", &rows))
+    format!("{}\n{HELP}", described("Points", &rows.collect::<Vec<_>>()))
 }
 
 const HELP: &str = "\
@@ -70,8 +60,7 @@ pub(crate) struct AgainstArgs {
     #[arg(long, value_name = "R", value_parser = parse_ratio, default_value = "0.97")]
     pub at_least: f64,
     /// Kill a run of a point after so many seconds; its launches end at half of that
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds,
-          default_value = "20")]
+    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "20")]
     pub time_limit: Duration,
     #[command(flatten)]
     pub document: DocumentArgs,
@@ -81,10 +70,8 @@ pub(crate) struct AgainstArgs {
 }
 
 fn parse_ratio(text: &str) -> Result<f64, String> {
-    let ratio = text
-        .parse()
-        .ok()
-        .filter(|ratio| (0.0..=2.0).contains(ratio));
+    let ratio = text.parse().ok();
+    let ratio = ratio.filter(|ratio| (0.0..=2.0).contains(ratio));
     ratio.ok_or_else(|| {
         format!(
             "{text:?} is no such ratio: give this program's rate over OTHER's, from 0 to 2, such \
@@ -109,9 +96,7 @@ fn check_replaced(out: &Path, other: &Path) -> Result<()> {
         "it is there, and no document of `stamp bench against`"
     };
     let out = out.display();
-    Err(Error::Usage(format!(
-        "--out {out}: {what}: name another file"
-    )))
+    refuse(format!("--out {out}: {what}: name another file"))
 }
 
 /// Measures both programs. Returns whether every point that was judged holds.
@@ -121,17 +106,14 @@ pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     if let Some(out) = &args.document.out {
         check_replaced(out, &args.other)?;
     }
-    let this = match &args.this {
-        Some(path) => Program::at(path)?,
-        None => Program::at(&std::env::current_exe()?)?,
-    };
+    let this = args.this.clone().map_or_else(std::env::current_exe, Ok)?;
+    let this = Program::at(&this)?;
     let command = published(command, &args.other);
     let of = (args.quick, SEED);
     let (device, begun) = (args.document).begin(report::FORMAT, args.device, &command, of)?;
     if device.kind() == DeviceKind::Cpu && !args.quick {
-        return Err(Error::Usage(
-            "the points are made for a GPU, and would take hours on the CPU: give --quick".into(),
-        ));
+        let why = "the points are made for a GPU, and would take hours on the CPU: give --quick";
+        return refuse(why);
     }
     let (id, name) = (device.id(), device.name());
     // Closed before the first child opens it.

@@ -3,19 +3,14 @@
 //! Names and numbers are read here as far as they can be without a device;
 //! whatever is wrong comes out as one line (see [`one_line`](super::help::one_line)).
 
-use super::console::DocumentArgs;
-use super::machine::DeviceArgs;
-use crate::devices::{Choice, parse_choice};
+use super::device::DeviceArgs;
+use crate::cli::prelude::*;
 use crate::measure::launches;
 use crate::measure::memory::MemorySpec;
-use crate::numbers::{parse_count, parse_count_32, parse_counts, parse_seconds};
-use crate::store::NameList;
-use crate::variants::{AskedVariant, parse_variants};
-use crate::workloads::options::WorkloadArgs;
-use crate::workloads::{kmeans, labyrinth, parse_names};
-use clap::{Args, Parser, Subcommand};
-use std::path::PathBuf;
-use std::time::Duration;
+use crate::numbers::parse_counts;
+use crate::variants::parse_variants;
+use crate::workloads::{kmeans, labyrinth};
+use clap::Subcommand;
 
 /// Says how numbers are written.
 pub(super) const COUNTS: &str =
@@ -206,13 +201,13 @@ pub(crate) enum Bench {
     #[command(after_help = super::all::HELP)]
     All(super::all::AllArgs),
     /// Everything that the GPU-STM paper shows, into one document
-    #[command(after_help = super::paper::help())]
+    #[command(after_help = super::bench::paper_help())]
     Paper(crate::paper::run::PaperSpec),
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
-    #[command(after_help = super::sync::help())]
+    #[command(after_help = super::bench::sync_help())]
     Sync(crate::sync::SyncSpec),
     /// Scores of alignments by dataflow, by launches, by graphs and by transactions
-    #[command(after_help = super::sync::nw_help())]
+    #[command(after_help = super::bench::nw_help())]
     Nw(crate::nw::NwSpec),
     /// The same accesses without transactions, and what one writes by hand
     #[command(allow_negative_numbers = true, after_help = FLOOR_HELP)]
@@ -400,10 +395,7 @@ mod tests {
             ("stamp run ra --time-limit 0.5", half),
             ("stamp run ra --time-limit none", None),
         ] {
-            let cli = Cli::try_parse_from(line.split(' ')).expect("a command line");
-            let Some(Command::Run(run)) = cli.command else {
-                panic!("the command run")
-            };
+            let run = RunArgs::parse_from(line.split(' ').skip(1));
             assert_eq!(run.time_limit, limit, "{line}");
         }
     }

@@ -1,33 +1,18 @@
 //! What the commands share: the device that is opened, the workloads that are
 //! made, what became of standard output, and lists of names in texts of help.
 
-use crate::devices::{AnyDevice, Choice};
-use crate::error::{Error, Result};
-use crate::head::Head;
-use crate::measure::meter::Progress;
-use crate::out_file::OutFile;
+use crate::cli::prelude::*;
 use crate::store::{published, with_head};
-use crate::workloads::AnyWorkload;
-use crate::workloads::WORKLOADS;
-use crate::workloads::input::Occasion;
-use crate::workloads::options::WorkloadArgs;
-use clap::Args;
-use serde_json::Value;
 use std::fmt::Write as _;
-use std::io::{ErrorKind, StdoutLock, Write, stderr, stdout};
-use std::iter;
-use std::path::PathBuf;
-use std::time::Instant;
+use std::io::{ErrorKind, StdoutLock, stderr};
 
 /// Opens the device, and says on standard error if it is not the one hoped for.
 pub(super) fn open(choice: Choice) -> Result<AnyDevice> {
     let (device, note) = AnyDevice::open(choice)?;
     if let Some(why) = note {
+        let note = "note: no GPU can be used, so this runs on the CPU";
         // The run is the same whether somebody reads this or not.
-        let _ = writeln!(
-            stderr(),
-            "note: no GPU can be used, so this runs on the CPU: {why}"
-        );
+        let _ = writeln!(stderr(), "{note}: {why}");
     }
     Ok(device)
 }
@@ -110,7 +95,8 @@ impl Begun {
         (order, sections): (&[&str], &Value),
         tables: impl FnOnce(&mut StdoutLock<'_>, bool) -> Result<()>,
     ) -> Result<bool> {
-        let head = self.head.done(self.began.elapsed().as_secs_f64());
+        let mut head = self.head;
+        (head.seconds, head.complete) = (self.began.elapsed().as_secs_f64(), true);
         let document = with_head(&head, order, sections)?;
         let written = self.file.map(|file| file.write(&document)).transpose();
         let mut out = stdout().lock();

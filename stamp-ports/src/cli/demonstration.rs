@@ -73,10 +73,8 @@ impl Ahead {
             let (now, numbers) = (now.clone(), numbers.clone());
             scope.spawn(move || {
                 let number = || {
-                    numbers
-                        .lock()
-                        .unwrap_or_else(PoisonError::into_inner)
-                        .recv()
+                    let numbers = numbers.lock().unwrap_or_else(PoisonError::into_inner);
+                    numbers.recv()
                 };
                 while let Ok(number) = number() {
                     if number >= now.load(Ordering::Relaxed) {

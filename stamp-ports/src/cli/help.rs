@@ -49,9 +49,8 @@ fn help(command: &str, of: &[Described]) -> String {
     let whole = whole.mut_arg("help", |arg| arg.help(full));
     let examples = whole.get_after_help().map(ToString::to_string);
     let examples = examples.unwrap_or_default();
-    let mut shown = hidden
-        .into_iter()
-        .fold(whole, |rest, id| rest.mut_arg(id, |arg| arg.hide(true)));
+    let hide = |rest: Command, id| rest.mut_arg(id, |arg| arg.hide(true));
+    let mut shown = hidden.into_iter().fold(whole, hide);
     if names.is_empty() {
         let workloads = described("Workloads", WORKLOADS);
         shown = shown
@@ -79,7 +78,6 @@ fn help(command: &str, of: &[Described]) -> String {
     shown.render_help().to_string()
 }
 
-/// Returns whether a line is an example of this command and workload.
 fn is_example_of(line: &str, command: &str, name: &str) -> bool {
     let rest = line.trim_start().strip_prefix(&format!("stamp {command} "));
     rest.is_some_and(|rest| rest.split([' ', ',']).next() == Some(name))
@@ -114,10 +112,9 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let mut command = of_command.as_str();
     for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
         if let Some(usage) = line.strip_prefix("Usage: ") {
-            let ends = [" <", " [", " -"]
-                .into_iter()
-                .filter_map(|end| usage.find(end));
-            command = &usage[..ends.min().unwrap_or(usage.len())];
+            let ends = [" <", " [", " -"].into_iter();
+            let end = ends.filter_map(|end| usage.find(end)).min();
+            command = &usage[..end.unwrap_or(usage.len())];
             continue;
         }
         // No word here may begin with a dash, after `--` neither.
@@ -133,11 +130,8 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
         let option = frame.split(" for '").nth(1).unwrap_or_default();
         let option = option.split(" <").next().unwrap_or_default();
         let is_named = !option.starts_with("--") || why.contains(option);
-        text = if is_named {
-            why.into()
-        } else {
-            format!("{option}: {why}")
-        };
+        let named = if is_named { "" } else { &format!("{option}: ") };
+        text = format!("{named}{why}");
     }
     // Each workload has a help of its own.
     let (_, of) = named(arguments).unwrap_or_default();

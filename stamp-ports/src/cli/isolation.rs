@@ -6,23 +6,12 @@
 //! recorded, which the verdict names. `optimized` has the verdict of the algorithm that it ran
 //! as, which has the same launch.
 
-use crate::devices::{AnyDevice, DeviceKind, parse_choice};
-use crate::error::{Error, Result};
-use crate::head::Head;
+use crate::cli::prelude::*;
 use crate::measure::launches::Room;
-use crate::numbers::{parse_count, parse_seconds};
-use crate::out_file::OutFile;
 use crate::paper::document::{Isolation, Paper, Speedup};
 use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
-use crate::store::{Document, NameList};
-use crate::workloads::input::Occasion;
-use crate::workloads::{AnyWorkload, WORKLOADS, parse_names};
-use clap::Args;
-use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
-use stm_core::algorithm::Variant;
+use crate::store::Document;
 use stm_history::error::Error as Unjudged;
 
 pub(super) const HELP: &str = "\
@@ -57,18 +46,28 @@ const LIMIT: Duration = Duration::from_mins(2);
 pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
     let began = Instant::now();
     let path = args.folder.join(Paper::FILE_NAME);
-    let mut paper = read(&path)?;
-    let device = device_of(&path, &paper.head.device.id)?;
+    let (shown, wrote) = (path.display(), "`stamp bench paper --out` wrote");
+    let text = fs::read_to_string(&path).or_else(|error| {
+        let fix = format!("give the folder that {wrote}");
+        refuse(format!("cannot read {shown}: {error}: {fix}"))
+    })?;
+    let mut paper = Paper::parse(&text).or_else(|error| refuse(format!("{shown}: {error}")))?;
+    let id = &paper.head.device.id;
+    let choice = parse_choice(id).or_else(|_| {
+        let fix = "measure it again with `stamp bench paper --fresh`";
+        refuse(format!("{shown}: there is no device {id:?}: {fix}"))
+    });
+    let (device, _) = AnyDevice::open(choice?)?;
     // Without the path to it, as the document may be published.
     let folder = args.folder.file_name().unwrap_or(args.folder.as_os_str());
     let command = format!("stamp isolation {}", folder.to_string_lossy());
     let asked = (paper.head.quick, paper.head.seed);
     let head = Head::new(Paper::FORMAT, &device, &command, asked)?;
     if let Some(what) = paper.head.other_build(&head).or_else(|| paper.mixed()) {
-        return Err(Error::Usage(format!(
-            "{}: it was measured {what}: judge it with the program and the machine that measured it",
-            path.display()
-        )));
+        return refuse(format!(
+            "{shown}: it was measured {what}: judge it with the program and the machine that \
+             measured it"
+        ));
     }
     // So that a path that cannot be written is found before the first run.
     OutFile::new(&path)?;
@@ -111,43 +110,18 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
 }
 
 fn conclude(paper: &Paper) -> Result<bool> {
-    let of = |good: fn(&Isolation) -> bool| {
-        let verdicts = paper.speedups.iter().filter_map(|s| s.isolation.as_ref());
-        verdicts.filter(|verdict| good(verdict)).count()
-    };
-    let [opaque, others, unjudged] = [
-        of(|verdict| verdict.opaque == Some(true)),
-        of(|verdict| verdict.opaque == Some(false)),
-        of(|verdict| verdict.opaque.is_none()),
-    ];
+    let verdicts = paper.speedups.iter().filter_map(|s| s.isolation.as_ref());
+    let [opaque, others, unjudged] = [Some(true), Some(false), None].map(|opaque| {
+        let alike = verdicts.clone().filter(|verdict| verdict.opaque == opaque);
+        alike.count()
+    });
+    let (judged, all) = (verdicts.count(), paper.speedups.len());
     writeln!(
         stdout(),
-        "{} of {} results have a verdict: {opaque} are opaque, {others} are not, {unjudged} could \
-         not be judged",
-        opaque + others + unjudged,
-        paper.speedups.len(),
+        "{judged} of {all} results have a verdict: {opaque} are opaque, {others} are not, \
+         {unjudged} could not be judged"
     )?;
     Ok(others == 0)
-}
-
-fn read(path: &Path) -> Result<Paper> {
-    let shown = path.display();
-    let text = std::fs::read_to_string(path).map_err(|error| {
-        Error::Usage(format!(
-            "cannot read {shown}: {error}: give the folder that `stamp bench paper --out` wrote"
-        ))
-    })?;
-    Paper::parse(&text).map_err(|error| Error::Usage(format!("{shown}: {error}")))
-}
-
-fn device_of(path: &Path, id: &str) -> Result<AnyDevice> {
-    let choice = parse_choice(id).map_err(|_| {
-        Error::Usage(format!(
-            "{}: there is no device {id:?}: measure it again with `stamp bench paper --fresh`",
-            path.display()
-        ))
-    })?;
-    Ok(AnyDevice::open(choice)?.0)
 }
 
 struct Judging<'d> {
@@ -164,16 +138,13 @@ impl Judging<'_> {
         let is_known = WORKLOADS.iter().any(|(name, _)| *name == result.workload);
         let (Some(&variant), true) = (known, is_known) else {
             let (file, of, resolved) = (Paper::FILE_NAME, &result.workload, &result.resolved);
-            return Err(Error::Usage(format!(
+            return refuse(format!(
                 "{file} has a result of {of} {resolved}, which this program does not know: use the \
                  program that wrote it"
-            )));
+            ));
         };
-        let workload = match self.plan.workload(&result.workload, self.seed) {
-            Ok(workload) => workload,
-            Err(error) => return or_note(Err(error)),
-        };
-        match self.record(variant, &workload, result) {
+        let workload = self.plan.workload(&result.workload, self.seed);
+        match workload.and_then(|workload| self.record(variant, &workload, result)) {
             Err(Error::History(Unjudged::BufferFull { .. })) => {}
             other => return or_note(other),
         }
@@ -184,12 +155,7 @@ impl Judging<'_> {
         Ok(verdict)
     }
 
-    fn record(
-        &self,
-        variant: Variant,
-        workload: &AnyWorkload,
-        result: &Speedup,
-    ) -> Result<Isolation> {
+    fn record(&self, variant: Variant, of: &AnyWorkload, result: &Speedup) -> Result<Isolation> {
         let settings = Settings {
             transactions: result.transactions_full,
             runs_max: Some(1),
@@ -202,7 +168,7 @@ impl Judging<'_> {
             time_limit: Some(LIMIT),
             ..Settings::default()
         };
-        let (row, note) = record_judged(self.device, variant, workload, &settings)?;
+        let (row, note) = record_judged(self.device, variant, of, &settings)?;
         Ok(Isolation {
             opaque: Some(note.is_none()),
             transactions: row.transactions,

@@ -6,35 +6,59 @@
 //! | `help` | the help of `run` and `tune`, which is that of a workload; the parser's errors |
 //! | `console` | the device that is opened, what became of standard output, and lists of names |
 //! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
-//! | `list`, `machine` | `list` and `device`; `device --measure` |
+//! | `device` | `list` and `device` |
 //! | `all` | `bench all`, which runs the others |
-//! | `tune`, `against`, `paper`, `sync` | the commands that measure more, `bench floor` in `tune`, `bench nw` in `sync` |
+//! | `tune`, `against`, `bench` | the commands that measure more: `tune` and `bench floor`; `bench against`; `bench paper`, `bench sync` and `bench nw` |
 //! | `record`, `isolation` | `record`, and `isolation`, which judges what `bench paper` measured |
 //! | `nw` | `nw`, alignments |
 
 mod against;
 mod all;
 pub(crate) mod args;
+mod bench;
 mod console;
 mod demonstration;
+mod device;
 mod help;
 mod isolation;
-mod list;
-mod machine;
 mod nw;
-mod paper;
 mod record;
 mod rows;
 mod run;
-mod sync;
 mod tune;
 
-use self::args::{Bench, Cli, Command, Generate};
-use self::help::one_line;
-use crate::error::{Error, Result};
-use clap::Parser;
-use std::ffi::OsString;
-use std::io::{self, ErrorKind, IsTerminal, Write, stderr};
+/// What most commands use.
+mod prelude {
+    pub(super) use super::console::{
+        DocumentArgs, check_options, described, open, outcome, workloads,
+    };
+    pub(super) use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
+    pub(super) use crate::error::{Error, Result, refuse};
+    pub(super) use crate::head::Head;
+    pub(super) use crate::measure::meter::Progress;
+    pub(super) use crate::numbers::{parse_count, parse_count_32, parse_seconds};
+    pub(super) use crate::out_file::{OutFile, make_folder};
+    pub(super) use crate::output::{aligned, cells, terminal_columns};
+    pub(super) use crate::store::NameList;
+    pub(super) use crate::variants::AskedVariant;
+    pub(super) use crate::workloads::input::Occasion;
+    pub(super) use crate::workloads::options::WorkloadArgs;
+    pub(super) use crate::workloads::{AnyWorkload, WORKLOADS, parse_names};
+    pub(super) use clap::{Args, Parser};
+    pub(super) use serde_json::{Value, json};
+    pub(super) use std::ffi::OsString;
+    pub(super) use std::io::{Write, stdout};
+    pub(super) use std::path::{Path, PathBuf};
+    pub(super) use std::time::{Duration, Instant};
+    pub(super) use std::{fs, iter, thread};
+    pub(super) use stm_core::algorithm::Variant;
+    pub(super) use stm_core::host::Device;
+}
+
+use args::{Bench, Cli, Command, Generate};
+use help::one_line;
+use prelude::*;
+use std::io::{self, ErrorKind, IsTerminal, stderr};
 use std::process::ExitCode;
 
 /// Runs the program with these arguments, the first its name.
@@ -86,9 +110,8 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
     match &cli.command {
         None => run::demonstrate(),
         Some(Command::Run(args)) => run::run(args),
-        Some(Command::List { json }) => list::list(*json),
-        Some(Command::Device(args)) if args.measure || args.fresh => machine::machine(args),
-        Some(Command::Device(args)) => list::device(args),
+        Some(Command::List { json }) => device::list(*json),
+        Some(Command::Device(args)) => device::device(args),
         Some(Command::Generate(args)) => generate(args),
         Some(Command::Nw(args)) => nw::nw(args),
         Some(Command::Tune(args)) => tune::tune(args, line),
@@ -104,9 +127,9 @@ fn command(cli: &Cli, line: &str) -> Result<bool> {
             crate::report::report(&args.folder, args.out.as_deref(), args.title.as_deref())
         }
         Some(Command::Bench(Bench::All(args))) => all::all(args, line),
-        Some(Command::Bench(Bench::Paper(args))) => paper::paper(args, line),
-        Some(Command::Bench(Bench::Sync(args))) => sync::sync(args, line),
-        Some(Command::Bench(Bench::Nw(args))) => sync::nw(args, line),
+        Some(Command::Bench(Bench::Paper(args))) => bench::paper(args, line),
+        Some(Command::Bench(Bench::Sync(args))) => bench::sync(args, line),
+        Some(Command::Bench(Bench::Nw(args))) => bench::nw(args, line),
         Some(Command::Bench(Bench::Floor(args))) => tune::floor(args, line),
         Some(Command::Bench(Bench::Against(args))) => against::against(args, line),
     }

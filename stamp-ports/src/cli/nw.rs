@@ -1,15 +1,8 @@
 //! The command `nw`.
 
-use super::console::outcome;
-use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
-use crate::error::{Error, Result};
-use crate::measure::meter::Progress;
+use crate::cli::prelude::*;
 use crate::variants::suggestion;
-use clap::Args;
 use serde::Serialize;
-use std::fs;
-use std::io::{Write, stdout};
-use std::path::{Path, PathBuf};
 use stm_align::align::{Alignment, cigar, lines};
 use stm_align::dataflow::Dataflow;
 use stm_align::divide::{LARGE, Pair, align_all, groups, is_large, read_pairs};
@@ -101,11 +94,9 @@ fn parse_where(text: &str) -> Result<Where, String> {
     if text == "host" {
         return Ok(None);
     }
-    let choice = parse_choice(text).map(Some);
-    choice.map_err(|error| {
-        let error = error.to_string();
-        error.replace("known are auto,", "known are host, auto,")
-    })
+    let choice = parse_choice(text).map_err(|error| error.to_string());
+    let choice = choice.map_err(|why| why.replace("known are auto,", "known are host, auto,"));
+    choice.map(Some)
 }
 
 /// From how many cells on, of all tables, a GPU is opened that nobody has asked for: the
@@ -148,6 +139,7 @@ fn parse_cost(text: &str) -> Result<i32, String> {
 
 const COLUMNS: usize = 60;
 
+/// A pair in JSON, the fields in this order.
 #[derive(Serialize)]
 struct Shown<'p> {
     a: &'p str,
@@ -168,9 +160,8 @@ pub(super) fn nw(args: &NwArgs) -> Result<bool> {
     let progress = Progress::new();
     progress.say("reading the sequences");
     let scoring = scoring(args)?;
-    let span = tracing::info_span!("read sequences").entered();
-    let pairs = read_pairs(&args.a, &args.b, &scoring)?;
-    drop(span);
+    let span = tracing::info_span!("read sequences");
+    let pairs = span.in_scope(|| read_pairs(&args.a, &args.b, &scoring))?;
     let mut scorer = scorer(args.device, &pairs)?;
     let printed = align(args, &scoring, &pairs, &mut *scorer, &progress);
     outcome(true, printed)
@@ -183,13 +174,9 @@ fn scoring(args: &NwArgs) -> Result<Scoring> {
         let other = args.mismatch.unwrap_or(4).saturating_abs().saturating_neg();
         Matrix::of_match(b"ACGT", args.same.unwrap_or(5), other).map_err(Error::Usage)?
     };
-    let gap = match args.gap {
-        Some(extend) => Gap { open: 0, extend },
-        None => Gap {
-            open: args.gap_open.unwrap_or(10),
-            extend: args.gap_extend.unwrap_or(1),
-        },
-    };
+    let affine = (args.gap_open.unwrap_or(10), args.gap_extend.unwrap_or(1));
+    let (open, extend) = args.gap.map_or(affine, |each| (0, each));
+    let gap = Gap { open, extend };
     Ok(Scoring { matrix, gap })
 }
 
@@ -217,17 +204,12 @@ fn align(
     scorer: &mut dyn Scorer,
     progress: &Progress,
 ) -> Result<()> {
-    let mut done = 0;
-    let device = scorer.name();
-    let asked = args
-        .device
-        .map_or_else(|| "host".into(), |choice| choice.to_string());
+    let (mut done, device) = (0, scorer.name());
+    let asked = args.device.map(|choice| choice.to_string());
+    let asked = asked.as_deref().unwrap_or("host");
     for group in groups(pairs) {
         progress.say(match group {
-            [pair] => format!(
-                "{} and {} on {device}",
-                pair.a.record.name, pair.b.record.name
-            ),
+            [Pair { a, b }] => format!("{} and {} on {device}", a.record.name, b.record.name),
             _ => format!("{done} of {} pairs done, on {device}", pairs.len()),
         });
         let codes: Vec<_> = group.iter().map(Pair::codes).collect();
@@ -248,19 +230,19 @@ fn align(
                     _ => &device,
                 };
                 if args.json {
-                    let (a, b) = (&pair.a.record, &pair.b.record);
+                    let [of_a, of_b] = [&pair.a.record, &pair.b.record];
                     let shown = Shown {
-                        a: &a.name,
-                        b: &b.name,
-                        a_length: a.letters.len(),
-                        b_length: b.letters.len(),
+                        a: &of_a.name,
+                        b: &of_b.name,
+                        a_length: a.len(),
+                        b_length: b.len(),
                         score,
-                        cigar: alignment.map(|of| cigar(&of.ops, &pair.a.codes, &pair.b.codes)),
+                        cigar: alignment.map(|of| cigar(&of.ops, a, b)),
                         matrix: &scoring.matrix.name,
                         gap_open: scoring.gap.open,
                         gap_extend: scoring.gap.extend,
                         device: on,
-                        device_asked: &asked,
+                        device_asked: asked,
                     };
                     let line = serde_json::to_string(&shown).map_err(std::io::Error::from)?;
                     writeln!(out, "{line}")?;
@@ -287,9 +269,6 @@ fn print(
     let [a, b] = [&pair.a.record, &pair.b.record]
         .map(|record| format!("{} ({} letters)", record.name, record.letters.len()));
     writeln!(out, "{a} and {b}: score {score}")?;
-    let Some(found) = alignment else {
-        return Ok(());
-    };
-    writeln!(out)?;
-    write!(out, "{}", lines(&found.ops, &pair.a, &pair.b, COLUMNS))
+    let shown = alignment.map(|of| lines(&of.ops, &pair.a, &pair.b, COLUMNS));
+    shown.map_or(Ok(()), |lines| write!(out, "\n{lines}"))
 }

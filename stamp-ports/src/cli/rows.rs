@@ -1,14 +1,15 @@
 //! The table of `run`, printed row by row as the runs are done: so its columns
-//! are as wide as the values that are known before. That of `tune` is printed whole.
+//! are as wide as the values that are known before. That of `tune` is printed whole. And what stands
+//! above and below it, one of it the table of where the lanes' time goes.
 
-use crate::devices::AnyDevice;
+use crate::cli::prelude::*;
 use crate::measure::run_report::{RunReport, RunSpec};
-use crate::numbers::{count, digits3, short};
-use crate::output::{aborts, align, cells, grouped, legend, over_cgl, sentence};
-use crate::workloads::AnyWorkload;
-use std::collections::BTreeSet;
-use std::iter;
-use stm_core::algorithm::Variant;
+use crate::numbers::{count, digits3, of, short};
+use crate::output::{align, grouped, sentence};
+use crate::workloads::workload::Verifies;
+use std::collections::{BTreeSet, HashSet};
+use std::fmt::Write as _;
+use stm_core::internal::observe::Phase;
 
 /// A run to make: a row of the table.
 pub(super) struct Row<'a> {
@@ -101,14 +102,9 @@ impl Rows {
 fn cells_of(run: &RunReport, found: [String; 4]) -> Vec<String> {
     let launch = format!("{}x{}", run.blocks, run.threads);
     let (locks, transactions) = (count(run.locks), count(run.transactions));
-    let first = [
-        run.workload.into(),
-        run.variant.into(),
-        launch,
-        locks,
-        transactions,
-    ];
-    first.into_iter().chain(found).collect()
+    let names = [run.workload, run.variant].map(str::to_owned).into_iter();
+    let known = names.chain([launch, locks, transactions]);
+    known.chain(found).collect()
 }
 
 /// The table of runs that are done, with what is needed to read it below.
@@ -131,13 +127,12 @@ pub(super) fn late_ratios(reports: &[RunReport]) -> String {
 
 /// What a reader may conclude from runs of several variants on a CPU.
 pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
-    let best = reports
-        .chunk_by(|a, b| a.workload == b.workload)
-        .filter_map(|of| {
-            let verified = of.iter().filter(|report| report.verified);
-            let best = verified.max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s))?;
-            (of.len() > 1 && best.device == "cpu").then_some((best.variant, best.workload))
-        });
+    let of_one = reports.chunk_by(|a, b| a.workload == b.workload);
+    let best = of_one.filter_map(|of| {
+        let verified = of.iter().filter(|report| report.verified);
+        let best = verified.max_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s))?;
+        (of.len() > 1 && best.device == "cpu").then_some((best.variant, best.workload))
+    });
     let each = grouped(best).into_iter();
     let each = each.map(|(variant, workloads)| format!("{variant} in {}", workloads.join(", ")));
     let behind = ".\nThat every variant is right is what this table shows. It says little \
@@ -155,4 +150,120 @@ pub(super) fn skipped_rows(skipped: &[(&str, &str)]) -> String {
     let behind = ".\n`stamp run WORKLOAD --variant all` makes these runs.\n";
     let before = "\nSkipped, as a run without arguments is short: ";
     sentence(before, each, ("; ", behind))
+}
+
+/// A reason in two letters: `rl` for `read_locked`.
+fn initials(reason: &str) -> String {
+    let words = reason.split('_');
+    words.filter_map(|word| word.chars().next()).collect()
+}
+
+/// The reasons of aborts and how many each has, in short.
+fn aborts(report: &RunReport) -> String {
+    let some = report.aborts.iter().filter(|(_, n)| **n != 0);
+    let some = some.map(|(reason, n)| format!("{} {}", initials(reason), short(*n as f64)));
+    match some.collect::<Vec<_>>().as_slice() {
+        [] => "none".into(),
+        some => some.join(" "),
+    }
+}
+
+/// Transactions a second over those of `cgl` with the same workload, if it ran.
+pub(super) fn over_cgl(report: &RunReport, all: &[RunReport]) -> Option<f64> {
+    let is_cgl = |r: &&RunReport| r.variant == "cgl" && r.tx_per_s > 0.0;
+    let mut cgl = all.iter().filter(is_cgl);
+    let cgl = cgl.find(|r| r.workload == report.workload)?;
+    (report.tx_per_s > 0.0).then(|| report.tx_per_s / cgl.tx_per_s)
+}
+
+/// What the table's short words stand for, and what is wrong.
+pub(super) fn legend(reports: &[RunReport]) -> String {
+    let reasons = reports.iter().flat_map(|report| &report.aborts);
+    let reasons = reasons.filter(|(_, n)| **n != 0).map(|(reason, _)| *reason);
+    let reasons = reasons.collect::<BTreeSet<&str>>().into_iter();
+    let names = reasons.map(|of| format!("{} {}", initials(of), of.replace('_', " ")));
+    let mut text = sentence("\nAborts: ", names, (", ", "."));
+    let verified = reports.iter().filter(|run| run.verification.is_none());
+    for (of, _) in grouped(verified.map(|run| ((run.workload, run.verifies), ()))) {
+        let (workload, Verifies { covers, what }) = of;
+        let _ = write!(text, "\nVerified, {workload}: {}: {what}.", covers.told());
+    }
+    // What a person has to know about single runs, remarks of one kind in one sentence.
+    let all = reports.iter().flat_map(|report| {
+        let told = |(kind, remark): &(_, _)| (*kind, format!("{} {remark}", report.variant));
+        report.remarks.iter().map(told)
+    });
+    for (kind, remarks) in grouped(all) {
+        let _ = write!(text, "\n{kind}: {}.", remarks.join(", "));
+    }
+    let optimized = AskedVariant::Optimized.name();
+    let chosen = reports.iter().filter(|r| r.variant == optimized);
+    let resolved = chosen.map(|r| format!("{} for {}", r.resolved, r.workload));
+    text += &sentence("\n`optimized` chose ", resolved, (", ", "."));
+    let wrong: Vec<&RunReport> = reports.iter().filter(|r| !r.is_as_asked()).collect();
+    let was_asked = reports.iter().any(|r| r.verification.is_some());
+    let what = if was_asked { "FAILED" } else { "NOT verified" };
+    for run in &wrong {
+        let why = run.error.as_deref().unwrap_or("no result");
+        let _ = write!(text, "\n{what}: {} {}: {why}", run.workload, run.variant);
+    }
+    match (wrong.len(), reports.len()) {
+        (_, 1) if was_asked => text += "\nThe result is not verified, as --no-verify asks.",
+        _ if was_asked => text += "\nNo result is verified, as --no-verify asks.",
+        (0, 1) => text += "\nThe result is verified.",
+        (0, 2) => text += "\nBoth results are verified.",
+        (0, n) => _ = write!(text, "\nAll {n} results are verified."),
+        (k, n) => _ = write!(text, "\n{k} of {n} results are not verified."),
+    }
+    text + "\n"
+}
+
+/// What runs, or ran: a line for each workload with its sizes, and one for the transactional memory.
+pub(super) fn setting_of(reports: &[RunReport]) -> String {
+    let (mut text, mut seen) = (String::new(), HashSet::new());
+    for report in reports.iter().filter(|r| seen.insert(r.workload)) {
+        let _ = writeln!(text, "{}: {}", report.workload, report.summary);
+    }
+    if let Some(first) = reports.first() {
+        let other = reports.iter().find(|r| r.locks != first.locks);
+        let locks = other.map_or_else(|| of(first.locks, "lock"), |_| "locks as below".into());
+        let (stripe, seed) = (&first.parameters["stripe_bytes"], first.seed);
+        let _ = writeln!(text, "stm: {locks}, stripes of {stripe} bytes; seed {seed}");
+    }
+    text
+}
+
+/// The table of the breakdowns that reports have; nothing if none has one.
+pub(super) fn breakdown_table(reports: &[RunReport]) -> String {
+    let mut rows = vec![cells(["workload", "variant"])];
+    rows[0].extend(Phase::ALL.map(|phase| column(phase).to_owned()));
+    rows[0].push("cost".into());
+    let profiled = reports.iter();
+    let profiled = profiled.filter_map(|r| Some((r, r.profile.as_ref()?)));
+    for (report, profile) in profiled {
+        let mut row = cells([report.workload, report.variant]);
+        row.extend(Phase::ALL.map(|phase| {
+            let share = profile.shares.get(phase.name()).copied().unwrap_or(0.0);
+            format!("{:.1}", 100.0 * share)
+        }));
+        row.push(format!("{:.2}x", profile.cost));
+        rows.push(row);
+    }
+    if rows.len() == 1 {
+        return String::new();
+    }
+    format!(
+        "\nWhere the lanes' time goes, in per cent:\n{}\
+         `cost` is the time with the clocks over the time without.\n",
+        aligned("", &rows, 2, false)
+    )
+}
+
+const fn column(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Initialisation => "init",
+        Phase::Buffering => "buffer",
+        Phase::Consistency => "check",
+        other => other.name(),
+    }
 }

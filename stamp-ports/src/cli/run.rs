@@ -1,26 +1,19 @@
 //! The command `run`, and no command at all.
 
 use super::args::RunArgs;
-use super::console::{check_options, open, outcome, workloads};
 use super::demonstration::{self, Ahead};
 use super::rows::{Row, Rows, late_ratios, on_a_cpu, skipped_rows};
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::{Error, Result};
+use super::rows::{breakdown_table, legend, setting_of};
+use crate::cli::prelude::*;
 use crate::measure::launches::{self, Room};
-use crate::measure::meter::{self, Progress};
+use crate::measure::meter;
 use crate::measure::run_report::{RunReport, RunSpec, check_input, resolve};
 use crate::measure::runner::Runner;
-use crate::output::{self, legend, setting_of, terminal_columns};
-use crate::variants::{AskedVariant, no_profile_of};
-use crate::workloads::AnyWorkload;
+use crate::variants::no_profile_of;
 use crate::workloads::contender::lanes;
-use crate::workloads::input::Occasion;
-use clap::Parser;
-use std::io::{self, Write, stdout};
+use std::io;
 use std::ops::Range;
-use std::thread;
-use std::time::{Duration, Instant};
-use stm_core::host::{Device, Launch};
+use stm_core::host::Launch;
 use stm_core::internal::host::in_ranges;
 
 const DEMONSTRATION_SECONDS_MAX: &str = "30";
@@ -50,10 +43,8 @@ impl Plan<'_> {
         });
         let algorithm = resolve(sizes, variant, &config, transactions);
         let usual = Room::of(self.device).launch(sizes, algorithm);
-        let shape = (
-            args.blocks.unwrap_or(usual.0),
-            args.threads.unwrap_or(usual.1),
-        );
+        let blocks = args.blocks.unwrap_or(usual.0);
+        let shape = (blocks, args.threads.unwrap_or(usual.1));
         let of_loops = |loops: u64| loops.saturating_mul(lanes(shape));
         let spec = RunSpec {
             variant,
@@ -124,9 +115,9 @@ impl Plan<'_> {
         let (device, seed) = (self.device, self.args.input.shared.seed);
         let to_compile = if self.within.is_some() { 0 } else { rows.len() };
         let compile = |range: Range<u64>| {
-            rows[range.start as usize..range.end as usize]
-                .iter()
-                .for_each(|row| row.compile(device));
+            for row in &rows[range.start as usize..range.end as usize] {
+                row.compile(device);
+            }
         };
         let mut runner = thread::scope(|scope| {
             scope.spawn(|| in_ranges(1, to_compile as u64, compile));
@@ -154,11 +145,9 @@ impl Plan<'_> {
             ..spec
         };
         let probed = (spec.transactions / demonstration::PROBE).max(1);
+        let fill = |time| demonstration::fill(share, spec.transactions, (probed, time));
         match runner.launch_once(&with(probed)) {
-            Ok(run) => {
-                let took = (probed, run.time);
-                Ok(with(demonstration::fill(share, spec.transactions, took)))
-            }
+            Ok(run) => Ok(with(fill(run.time))),
             // The run itself will meet it, and report it.
             Err(error) if error.is_of_this_run_only() => Ok(with(probed)),
             Err(error) => Err(error),
@@ -184,8 +173,7 @@ impl Plan<'_> {
             let mut each = rows.chunks(a_workload.max(1)).enumerate();
             each.try_for_each(|(i, of_workload)| {
                 let share = |all| start + demonstration::share(all, i, workloads.len());
-                let until = self.within.map(share);
-                let rows = (of_workload, i * a_workload);
+                let (rows, until) = ((of_workload, i * a_workload), self.within.map(share));
                 self.run(rows, until, ahead.as_ref(), &progress, shown)
             })
         });
@@ -197,14 +185,9 @@ impl Plan<'_> {
     /// to be verified was.
     fn show(&self, occasion: Occasion, end: &str) -> Result<bool> {
         let workloads = workloads(&self.args.workload, &self.args.input, occasion)?;
-        let mut shown = Shown {
-            json: self.args.json,
-            ..Shown::default()
-        };
-        let printed = self.run_all(&workloads, &mut shown).and_then(|()| {
-            shown.end()?;
-            Ok(write!(stdout(), "{end}")?)
-        });
+        let mut shown = Shown::default();
+        let printed = self.run_all(&workloads, &mut shown);
+        let printed = printed.and_then(|()| shown.end(end));
         outcome(shown.verified(), printed)
     }
 }
@@ -228,6 +211,7 @@ impl Shown {
             RunReport::new(device, row.workload.sizes(), &row.spec, row.algorithm, seed)
         });
         let runs: Vec<RunReport> = runs.collect();
+        self.json = plan.args.json;
         self.rows = Rows::fitting(&runs, terminal_columns());
         let (setting, header) = (setting_of(&runs), self.rows.header());
         self.above = format!("{}: {}\n{setting}\n{header}\n", device.id(), device.name());
@@ -245,16 +229,15 @@ impl Shown {
         Ok(writeln!(stdout(), "{line}")?)
     }
 
-    fn end(&self) -> Result<()> {
+    /// Prints what stands below the rows, `end` last.
+    fn end(&self, end: &str) -> Result<()> {
         if self.json {
             return Ok(());
         }
-        let mut out = stdout().lock();
-        write!(out, "{}", late_ratios(&self.reports))?;
-        write!(out, "{}", skipped_rows(&self.skipped))?;
-        write!(out, "{}", on_a_cpu(&self.reports))?;
-        write!(out, "{}", legend(&self.reports))?;
-        Ok(write!(out, "{}", output::breakdown_table(&self.reports))?)
+        let all = &self.reports;
+        let (late, skipped) = (late_ratios(all), skipped_rows(&self.skipped));
+        let rest = [on_a_cpu(all), legend(all), breakdown_table(all)].concat();
+        Ok(write!(stdout(), "{late}{skipped}{rest}{end}")?)
     }
 
     fn verified(&self) -> bool {
@@ -282,9 +265,7 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
     let variants = variants(args)?;
     args.memory.check(&variants)?;
     if args.input.shared.transactions == Some(0) {
-        return Err(Error::Usage(
-            "--transactions 0 leaves nothing to run: give 1 or more".into(),
-        ));
+        return refuse("--transactions 0 leaves nothing to run: give 1 or more");
     }
     let plan = Plan {
         device: &open(args.device)?,
@@ -336,29 +317,23 @@ mod tests {
                 share: Some(share),
                 within: Some(within),
             };
-            let mut shown = Shown {
-                json: true,
-                ..Shown::default()
-            };
+            let mut shown = Shown::default();
             plan.run_all(workloads, &mut shown).expect("runs");
             assert!(shown.verified());
             shown
         };
         let (minute, enough) = (Duration::from_mins(1), Duration::from_mins(10));
         let shown = run(minute, Duration::ZERO, &workloads);
-        let made = shown.reports.iter().map(|run| (run.workload, run.variant));
-        let first = [
-            ("pool", "cgl"),
-            ("pool", "fast"),
-            ("counter", "cgl"),
-            ("counter", "fast"),
-        ];
-        assert_eq!(made.collect::<Vec<_>>(), first);
-        assert_eq!(shown.skipped.len(), 2 * variants - first.len());
+        let name = |run: &RunReport| format!("{} {}", run.workload, run.variant);
+        let made: Vec<String> = shown.reports.iter().map(name).collect();
+        let first = "pool cgl, pool fast, counter cgl, counter fast";
+        assert_eq!(made.join(", "), first);
+        assert_eq!(shown.skipped.len(), 2 * variants - made.len());
         let text = skipped_rows(&shown.skipped);
         has(&text, "pool hv-sorting,  | ; counter hv-sorting");
         has(&on_a_cpu(&shown.reports), " in pool | counter");
         assert_eq!(on_a_cpu(&shown.reports[..1]), "");
+        assert_eq!(breakdown_table(&shown.reports), "");
         // With time enough nothing is skipped.
         let sizes = |shown: Shown| -> Vec<u64> {
             assert!(shown.skipped.is_empty());

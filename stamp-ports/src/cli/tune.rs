@@ -1,21 +1,13 @@
 //! The commands `tune` and `bench floor`, which search launches.
 
 use super::args::{FloorArgs, TuneArgs};
-use super::console::{check_options, workloads};
-use super::rows::table;
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::Result;
+use super::rows::{over_cgl, setting_of, table};
+use crate::cli::prelude::*;
 use crate::measure::floor::{Measured, report as floor_report};
 use crate::measure::launches::{self, Room};
 use crate::measure::machine::random_accesses;
 use crate::measure::search::{Found, SearchSpec, Tried};
 use crate::numbers::{count, short};
-use crate::output::{aligned, over_cgl, setting_of, terminal_columns};
-use crate::workloads::input::Occasion;
-use serde_json::{Value, json};
-use std::io::Write;
-use std::path::PathBuf;
-use stm_core::host::Device;
 
 /// Searches the best launch of each variant; `command` is how it was called.
 pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
@@ -35,9 +27,8 @@ pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     let shapes = Room::of(&device).shapes();
     let mut found = Found::default();
     let workloads = workloads(&args.workload, &args.input, Occasion::Measurement)?;
-    for workload in &workloads {
-        spec.check(&device, workload.sizes())?;
-    }
+    let mut all = workloads.iter();
+    all.try_for_each(|of| spec.check(&device, of.sizes()))?;
     for workload in &workloads {
         spec.search(&device, workload, &shapes, &mut found)?;
     }
@@ -60,12 +51,9 @@ fn report(
 ) -> Result<()> {
     writeln!(out, "{}: {}", device.id(), device.name())?;
     writeln!(out, "{}", setting_of(&found.runs))?;
-    writeln!(
-        out,
-        "{} launches tried; the best of each variant, median of {}:\n",
-        found.tried.len(),
-        args.repeat
-    )?;
+    let (tried, repeat) = (found.tried.len(), args.repeat);
+    let best = format!("the best of each variant, median of {repeat}");
+    writeln!(out, "{tried} launches tried; {best}:\n")?;
     write!(out, "{}", table(&found.runs, terminal_columns()))?;
     if device.kind() == DeviceKind::Cuda {
         let close = aligned("  ", &runners_up(found), 2, false);
@@ -83,14 +71,11 @@ fn runners_up(found: &Found) -> Vec<Vec<String>> {
         (&a.workload, &a.variant, a.locks) == (&b.workload, &b.variant, b.locks)
     };
     let rows = found.tried.chunk_by(of_one_search).map(|of| {
-        let mut row = vec![
-            of[0].workload.clone(),
-            of[0].variant.clone(),
-            count(of[0].locks),
-        ];
+        let first = [&of[0].workload, &of[0].variant].map(String::clone);
         let best = of.iter().take(3);
-        row.extend(best.map(|t| format!("{}x{} {}", t.blocks, t.threads, short(t.tx_per_s))));
-        row
+        let best = best.map(|t| format!("{}x{} {}", t.blocks, t.threads, short(t.tx_per_s)));
+        let first = first.into_iter().chain([count(of[0].locks)]);
+        first.chain(best).collect()
     });
     rows.collect()
 }
@@ -138,9 +123,8 @@ pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     let of = (args.quick, input.shared.seed);
     let (device, begun) = (args.document).begin(floor_report::FORMAT, args.device, command, of)?;
     let workloads = workloads(&args.workload, &input, Occasion::Floor(device.kind()))?;
-    for workload in &workloads {
-        spec.check(&device, workload.sizes())?;
-    }
+    let mut all = workloads.iter();
+    all.try_for_each(|of| spec.check(&device, of.sizes()))?;
     let mut measured = Measured::default();
     if workloads.iter().any(|w| w.sizes().accesses().is_some()) {
         measured.rates = random_accesses(&device, args.quick)?;

@@ -4,27 +4,32 @@
 //! | module | is |
 //! | --- | --- |
 //! | `plan` | the points of a device, in the order in which they are measured |
-//! | `measure` | the ways of filling tables, a line each; one point, verified |
 //! | `reduction` | the reduction by channels and by locks |
 //!
+//! The ways of filling tables have a line each in [`SCHEMES`], from which come the points and the help.
 //! [`NwBench`] is the document, `nw.json`. [`bench()`] is the whole measurement: the points that the
 //! document lacks, one after the other, and the document written after each.
 
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
 use crate::head::Head;
+use crate::numbers::bytes;
+use crate::points::prelude::*;
 use crate::points::{add_missing, parse_names};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use crate::sync::Bench;
-use crate::workloads::nw::{NUCLEOTIDES, linear_nucleotides, random_codes};
+use crate::sync::sections::transactions;
+use crate::variants::parse_variants;
+use crate::workloads::AnyWorkload;
+use crate::workloads::nw::{NUCLEOTIDES, Nw, linear_nucleotides, random_codes};
 use clap::Args;
-use measure::Measuring;
 use plan::PARTS;
 use serde::{Deserialize, Serialize};
 use stm_align::Pass;
+use stm_align::align::LastRow;
+use stm_align::dataflow::Strips;
+use stm_align::diagonals::{Cut, Tables, TileKernel};
 use stm_align::matrix::{Gap, Matrix, Scoring};
+use stm_align::scorer::{Host, Scorer};
 
-pub(crate) mod measure;
 pub(crate) mod plan;
 pub(crate) mod reduction;
 
@@ -34,7 +39,6 @@ pub(crate) struct Case {
     /// Letters of each sequence.
     letters: u64,
     pairs: u64,
-    /// Whether gaps are affine.
     affine: bool,
     /// Whether letters are those of proteins, and not of nucleotides.
     protein: bool,
@@ -51,7 +55,6 @@ impl Case {
         }
     }
 
-    /// Returns the cells of all tables.
     const fn cells(&self) -> u64 {
         self.letters * self.letters * self.pairs
     }
@@ -77,7 +80,6 @@ impl Document for NwBench {
 const AMINO_ACIDS: u32 = 20;
 
 /// Pairs of sequences, and how they score.
-#[derive(Clone, Debug)]
 pub(crate) struct Inputs {
     pairs: Vec<[Vec<u8>; 2]>,
     pub(crate) scoring: Scoring,
@@ -97,7 +99,6 @@ impl Inputs {
         Ok(Self { pairs, scoring })
     }
 
-    /// Returns the passes over all pairs.
     pub(crate) fn passes(&self) -> Vec<Pass<'_>> {
         let pairs = self.pairs.iter();
         pairs.map(|[a, b]| self.scoring.pass(a, b)).collect()
@@ -154,4 +155,222 @@ pub(crate) fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<
     )?;
     store.save()?;
     Ok(store)
+}
+
+/// The launches that are timed, after one that is not.
+const REPEAT: usize = 5;
+
+/// The times, the last row of each table, and what it took beside the time, as a phrase that ends with
+/// bytes.
+type Filled = (Vec<Duration>, Vec<LastRow>, String);
+
+/// How a scheme fills tables.
+#[derive(Clone, Copy)]
+pub(crate) enum Way {
+    /// As they are, again and again. Every part of the benchmark measures it.
+    Whole(fn(&AnyDevice, &Inputs) -> Result<Filled>),
+    /// Cut into tiles. For a tile's side and the width of a warp the function returns the kernel;
+    /// parts name the schemes and the sides that they measure.
+    Tiles(fn(u32, u32) -> TileKernel, Again),
+}
+
+/// Fills tables that are cut into tiles again and again.
+type Again = fn(&Tables<AnyDevice>) -> Result<Vec<Duration>>;
+
+/// The schemes: the name, the way, and what it is.
+#[rustfmt::skip]
+pub(crate) const SCHEMES: &[(&str, Way, &str)] = &[
+    ("dataflow", Way::Whole(dataflow), "one launch, in which warps hand values on through channels of tagged words"),
+    ("diagonals", Way::Tiles(TileKernel::tiles, launched), "a launch for each diagonal of tiles"),
+    ("graph", Way::Tiles(TileKernel::tiles, replayed), "the same launches as a CUDA graph"),
+    ("locks", Way::Tiles(|_, _| TileKernel::Locks, launched), "the same launches; in a tile a thread for each cell, which waits for locks"),
+    ("cells", Way::Tiles(|_, _| TileKernel::Cells, launched), "the same with tagged words in place of locks"),
+];
+
+fn dataflow(device: &AnyDevice, inputs: &Inputs) -> Result<Filled> {
+    let passes = inputs.passes();
+    let mut strips = Strips::new(device, &passes, &inputs.scoring)?;
+    let times = timed(REPEAT, || strips.fill())?;
+    let blocks = counted(strips.blocks(), "block", "blocks");
+    let took = format!("{blocks} of a warp, {}", bytes(strips.bytes()));
+    Ok((times, strips.last_rows(&passes)?, took))
+}
+
+/// Fills the tables of some pairs, cut so.
+fn tiled(device: &AnyDevice, inputs: &Inputs, cut: Cut, again: Again) -> Result<Filled> {
+    let passes = inputs.passes();
+    let tables = Tables::new(device, cut, &passes, &inputs.scoring)?;
+    let times = again(&tables)?;
+    let launches = counted(tables.launch_count(), "launch", "launches");
+    let took = format!("{launches}, {}", bytes(tables.bytes()));
+    Ok((times, tables.last_rows(&passes)?, took))
+}
+
+fn launched(tables: &Tables<AnyDevice>) -> Result<Vec<Duration>> {
+    Ok(timed(REPEAT, || tables.fill())?)
+}
+
+fn replayed(tables: &Tables<AnyDevice>) -> Result<Vec<Duration>> {
+    let mut graph = tables.recorded()?;
+    Ok(timed(REPEAT, || graph.replay())?)
+}
+
+fn counted(count: u32, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
+/// The most cells whose tables the host fills to compare with: 32 K x 32 K, and some more.
+const HOST_CELLS_MAX: u64 = 1 << 30;
+
+/// A transaction for each cell, in place of a scheme.
+pub(crate) const STM: &str = "stm:fast";
+
+/// A point, and what measures it.
+pub(crate) type Planned = (Asked, Measure);
+
+type Measure = Box<dyn Fn(&mut Measuring<'_>, &Asked) -> Result<Point>>;
+
+/// Measures points, and keeps what the last case must come to, as several points have it.
+pub(crate) struct Measuring<'d> {
+    device: &'d AnyDevice,
+    seed: u64,
+    kept: Option<Kept>,
+}
+
+/// A case, its sequences, and its last rows by another implementation.
+struct Kept {
+    case: Case,
+    inputs: Inputs,
+    expected: Vec<LastRow>,
+    /// What filled those tables: `None` for the host.
+    by: Option<Cut>,
+}
+
+impl<'d> Measuring<'d> {
+    const fn new(device: &'d AnyDevice, seed: u64) -> Self {
+        let kept = None;
+        Self { device, seed, kept }
+    }
+
+    /// Measures a point. What this point alone cannot do is in its note.
+    pub(crate) fn measure(&mut self, (asked, measure): &Planned) -> Result<Point> {
+        Point::or_note(asked, measure(self, asked))
+    }
+
+    /// Measures an alignment by a transaction for each cell.
+    fn transactions(&self, asked: &Asked, case: Case) -> Result<Point> {
+        let variants = parse_variants(STM.trim_start_matches("stm:"))?;
+        let letters = u32::try_from(case.letters).unwrap_or(u32::MAX);
+        let workload = AnyWorkload::from(Nw { letters });
+        let seeded = (self.seed, case.cells());
+        transactions(self.device, &workload, asked, seeded, variants[0])
+    }
+
+    /// Measures what fills the tables of a case, and how they are cut if it cuts them.
+    fn tables(
+        &mut self,
+        asked: &Asked,
+        case: Case,
+        cut: Option<Cut>,
+        fill: impl FnOnce(&Inputs) -> Result<Filled>,
+    ) -> Result<Point> {
+        let is_right = |kept: &Kept| kept.case == case && (kept.by.is_none() || kept.by != cut);
+        let kept = match self.kept.take().filter(is_right) {
+            Some(kept) => kept,
+            None => self.made(case, cut)?,
+        };
+        let kept = self.kept.insert(kept);
+        let (times, rows, took) = fill(&kept.inputs)?;
+        let ms: Vec<f64> = times.into_iter().map(ms).collect();
+        let mut found = Point::timed(asked, case.cells(), &ms, wrong(&rows, &kept.expected));
+        if found.verified {
+            let by = match kept.by {
+                None => "the host's".to_owned(),
+                Some(by) => format!("with tiles of {}", by.side),
+            };
+            found.note = Some(format!("{took} of memory, the same rows as {by}"));
+        }
+        Ok(found)
+    }
+
+    /// Returns the sequences of a case and what its tables must come to, by the host or by
+    /// tiles that are cut in another way than these, if they are cut.
+    fn made(&self, case: Case, cut: Option<Cut>) -> Result<Kept> {
+        let inputs = Inputs::new(&case, self.seed)?;
+        let passes = inputs.passes();
+        let (expected, by) = if case.cells() <= HOST_CELLS_MAX {
+            (Host.last_rows(&passes, &inputs.scoring)?, None)
+        } else {
+            let width = self.device.limits().warp_width;
+            let [usual, another] = [64, 128].map(|side| {
+                let kernel = TileKernel::tiles(side, width);
+                Cut { kernel, side }
+            });
+            let other = if cut == Some(usual) { another } else { usual };
+            let tables = Tables::new(self.device, other, &passes, &inputs.scoring)?;
+            tables.fill()?;
+            (tables.last_rows(&passes)?, Some(other))
+        };
+        Ok(Kept {
+            case,
+            inputs,
+            expected,
+            by,
+        })
+    }
+}
+
+fn wrong(found: &[LastRow], expected: &[LastRow]) -> Option<String> {
+    let pairs = (1..).zip(found.iter().zip(expected));
+    let mut wrong = pairs.filter(|(_, (found, expected))| found.best != expected.best);
+    let (pair, (found, expected)) = wrong.next()?;
+    let more = wrong.count();
+    let [score, right] = [found, expected].map(|row| row.best.last().copied().unwrap_or(0));
+    Some(format!(
+        "the last row of pair {pair} is wrong, whose score is {score} and not {right}, and {more} \
+         more pairs are"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::has;
+    use plan::points;
+    use reduction::{HOPS, REDUCTION};
+
+    #[test]
+    fn every_point_of_a_small_run_is_verified() {
+        let device = AnyDevice::cpu();
+        let mut measuring = Measuring::new(&device, 3);
+        for planned in points(&device, true) {
+            let asked = &planned.0;
+            let point = measuring.measure(&planned).expect("no error");
+            assert!(point.verified, "{asked:?}: {:?}", point.note);
+            assert!(point.per_s > 0.0 && point.repeat > 0, "{point:?}");
+            let is_of_values = [REDUCTION, HOPS].contains(&asked.part.as_str());
+            assert_eq!(point.cycles.is_some(), is_of_values, "{point:?}");
+            if !is_of_values {
+                let cells = asked.parameters["letters"].pow(2) * asked.parameters["pairs"];
+                assert_eq!(point.operations, cells);
+            }
+        }
+    }
+
+    #[test]
+    fn one_is_named_as_one() {
+        assert_eq!(counted(1, "block", "blocks"), "1 block");
+        assert_eq!(counted(132, "block", "blocks"), "132 blocks");
+    }
+
+    #[test]
+    fn rows_that_differ_are_told_with_their_pair_and_scores() {
+        let row = |last: i32| {
+            let (best, in_gap) = (vec![0, last], Vec::new());
+            LastRow { best, in_gap }
+        };
+        assert_eq!(wrong(&[row(1), row(2)], &[row(1), row(2)]), None);
+        let told = wrong(&[row(1), row(2)], &[row(1), row(3)]).unwrap();
+        has(&told, "pair 2 | 2 and not 3");
+    }
 }

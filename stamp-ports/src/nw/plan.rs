@@ -1,42 +1,25 @@
 //! The points of a device, in the order in which they are measured: those of the paper
 //! first, and last what takes long.
 
-use super::Case;
-use super::measure::{Measure, Measuring, Planned, SCHEMES, STM, Way, tiled};
 use super::reduction::{self, CLUSTER, GLOBAL, HOPS, Memory, REDUCTION, SHARED, measure_hops};
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::points::Asked;
+use super::{Case, Inputs, Measure, Planned, SCHEMES, STM, Way, tiled};
+use crate::points::prelude::*;
 use stm_align::diagonals::Cut;
-use stm_core::host::Device;
 
 /// The parts of the measurement, and what each shows.
+#[rustfmt::skip]
 pub(crate) const PARTS: [(&str, &str); 8] = [
-    (
-        REDUCTION,
-        "values handed from warp to warp (Li et al. 2015, Figure 4)",
-    ),
-    (
-        HOPS,
-        "a value handed from thread to thread, in each memory that has channels",
-    ),
-    (
-        "table3",
-        "one pair of 31 to 1,984 letters (Li et al. 2015, Table 3)",
-    ),
+    (REDUCTION, "values handed from warp to warp (Li et al. 2015, Figure 4)"),
+    (HOPS, "a value handed from thread to thread, in each memory that has channels"),
+    ("table3", "one pair of 31 to 1,984 letters (Li et al. 2015, Table 3)"),
     ("sizes", "one pair of 4 K to 100 K letters"),
-    (
-        "tiles",
-        "the graph at 32 K letters, with tiles of 32 to 1,024",
-    ),
+    ("tiles", "the graph at 32 K letters, with tiles of 32 to 1,024"),
     ("affine", "one pair with affine gaps"),
-    (
-        "protein",
-        "one pair of proteins, with linear and affine gaps",
-    ),
+    ("protein", "one pair of proteins, with linear and affine gaps"),
     ("batch", "10 K pairs of 300 letters"),
 ];
 
-/// The schemes that parts name: see [`super::measure`].
+/// The schemes that parts name: see [`SCHEMES`].
 pub(crate) const DIAGONALS: &str = "diagonals";
 /// The launches of [`DIAGONALS`] as a graph.
 pub(crate) const GRAPH: &str = "graph";
@@ -77,22 +60,20 @@ impl Plan {
         ];
         let width = self.warp_width;
         let scheme = SCHEMES.iter().find(|scheme| scheme.0 == implementation);
-        let (shape, measure): (_, Measure) = match scheme.map(|scheme| scheme.1) {
+        let (shape, measure) = match scheme.map(|scheme| scheme.1) {
             None => {
                 assert_eq!(implementation, STM, "a name of no scheme");
-                (
-                    self.stm,
-                    Box::new(move |of, asked| of.transactions(asked, case)),
-                )
+                let measure: Measure = Box::new(move |of, asked| of.transactions(asked, case));
+                (self.stm, measure)
             }
-            // The number of blocks is in the point's note.
-            Some(Way::Whole(fill)) => (
-                (0, width),
-                Box::new(move |of, asked| {
+            Some(Way::Whole(fill)) => {
+                let measure: Measure = Box::new(move |of, asked| {
                     let device = of.device;
                     of.tables(asked, case, None, |inputs| fill(device, inputs))
-                }),
-            ),
+                });
+                // The number of blocks is in the point's note.
+                ((0, width), measure)
+            }
             Some(Way::Tiles(kernel, again)) => {
                 parameters.push(("side", side));
                 // Those of the largest launch.
@@ -104,13 +85,12 @@ impl Plan {
                 let side = side as u32;
                 let kernel = kernel(side, width);
                 let cut = Cut { kernel, side };
-                let measure = move |of: &mut Measuring<'_>, asked: &Asked| {
+                let measure: Measure = Box::new(move |of, asked| {
                     let device = of.device;
-                    of.tables(asked, case, Some(cut), |inputs| {
-                        tiled(device, inputs, cut, again)
-                    })
-                };
-                ((blocks as u32, kernel.threads(side)), Box::new(measure))
+                    let fill = |inputs: &Inputs| tiled(device, inputs, cut, again);
+                    of.tables(asked, case, Some(cut), fill)
+                });
+                ((blocks as u32, kernel.threads(side)), measure)
             }
         };
         let asked = Asked::new(part, implementation, shape, &parameters);
@@ -168,21 +148,15 @@ const QUICK: Sizes = Sizes {
 /// How many sides, from the smallest on, are compared with other gaps and letters.
 const SIDES_COMPARED: usize = 4;
 
-/// The points of a device.
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Planned> {
     let on_cpu = device.kind() == DeviceKind::Cpu;
     let sizes = if quick || on_cpu { QUICK } else { FULL };
-    let limits = device.limits();
+    let (processors, width) = (device.limits().processors, device.limits().warp_width);
     let mut plan = Plan {
-        warp_width: limits.warp_width,
-        stm: if on_cpu {
-            (1, 2)
-        } else {
-            (limits.processors, 32)
-        },
+        warp_width: width,
+        stm: [(processors, 32), (1, 2)][usize::from(on_cpu)],
         all: Vec::new(),
     };
-    let width = limits.warp_width;
     for &warps in sizes.warps {
         for scheme in reduction::SCHEMES {
             let parameters = [("warps", u64::from(warps))];
@@ -243,17 +217,15 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Planned> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeSet;
 
     #[test]
     fn every_part_has_points_and_no_point_is_twice() {
-        let cpu = AnyDevice::cpu();
-        let all = points(&cpu, true);
+        let all = points(&AnyDevice::cpu(), true);
         let all: Vec<&Asked> = all.iter().map(|planned| &planned.0).collect();
-        for (part, _) in PARTS {
-            assert!(all.iter().any(|asked| asked.part == part), "{part}");
-        }
+        let parts: BTreeSet<&str> = all.iter().map(|asked| asked.part.as_str()).collect();
+        assert_eq!(parts, PARTS.map(|part| part.0).into());
         for (i, one) in all.iter().enumerate() {
-            assert!(PARTS.iter().any(|(part, _)| *part == one.part));
             assert!(!all[..i].contains(one), "{one:?}");
         }
     }

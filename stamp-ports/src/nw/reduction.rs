@@ -4,13 +4,9 @@
 //! With it is what a hop costs: a value that goes round some threads through channels, in each memory
 //! that has them.
 
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::measure::ms;
-use crate::points::{Asked, Point};
-use std::time::Duration;
+use crate::points::prelude::*;
 use stm_core::Kernel;
-use stm_core::host::{self, Device, Launch};
+use stm_core::host;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsShared};
 use stm_kernels::launches::{Reduced, hops, reduce};
 use stm_kernels::reduction::{
@@ -19,9 +15,7 @@ use stm_kernels::reduction::{
     Tagged, WARPS_MAX, WarpBarr, WarpVote, expected, spans,
 };
 
-/// The part of the reduction.
 pub(crate) const REDUCTION: &str = "reduction";
-/// The part of single hops.
 pub(crate) const HOPS: &str = "hops";
 
 /// The shared memory of a block, which is enough for every scheme with [`WARPS_MAX`] warps.
@@ -97,7 +91,6 @@ pub(super) fn measure(
     Ok(point)
 }
 
-/// Says what is wrong with what a launch has left, if anything.
 fn wrong(found: &Reduced, rounds: u32, width: u32) -> Option<String> {
     if found.wrong > 0 {
         return Some(format!("{} wrong values in {rounds} rounds", found.wrong));

@@ -3,7 +3,6 @@
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `plan` | the points of a device, in the order in which they are measured |
 //! | `operations` | mutexes, barriers and semaphores alone |
 //! | `peers` | libcu++ and cooperative groups, compiled where there is `nvcc` |
 //! | `sections` | the counter, the hash table, the sorted list and critical sections |
@@ -11,20 +10,18 @@
 //! [`Bench`] is `sync.json`, which `stamp report` reads. [`sync`] is the whole measurement: the points
 //! that the document lacks, one after the other, and the document written after each.
 
-use crate::devices::AnyDevice;
-use crate::error::Result;
 use crate::head::Head;
 use crate::measure::machine::{self, Measurement};
-use crate::points::{Asked, Point, add_missing, parse_names};
+use crate::points::prelude::*;
+use crate::points::{add_missing, parse_names};
 use crate::store::{BenchSpec, Document, NameList, Store};
 use clap::Args;
-use operations::{BARRIER, MUTEX, Operation, SEMAPHORE};
+use operations::{BARRIER, MUTEX, SEMAPHORE};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 pub(crate) mod operations;
 pub(crate) mod peers;
-pub(crate) mod plan;
 pub(crate) mod sections;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -66,36 +63,16 @@ pub(crate) struct SyncSpec {
 pub(crate) const MACHINE: &str = "machine";
 
 /// The parts, and a sentence about each for a person. The last four are measured by [`sections`].
+#[rustfmt::skip]
 pub(crate) const PARTS: [(&str, &str); 8] = [
-    (
-        MUTEX,
-        "sections on one lock, of every kind (Stuart and Owens 2011)",
-    ),
+    (MUTEX, "sections on one lock, of every kind (Stuart and Owens 2011)"),
     (BARRIER, "barriers across blocks (Stuart and Owens 2011)"),
-    (
-        SEMAPHORE,
-        "semaphores of counts 1, 2, 10 and 120 (Stuart and Owens 2011)",
-    ),
-    (
-        MACHINE,
-        "twelve benchmarks of the memory, as `stamp device --measure` makes them",
-    ),
-    (
-        "counter",
-        "one counter, incremented by all threads (Grote 2020)",
-    ),
-    (
-        "table",
-        "pairs inserted into a hash table of few buckets (Grote 2020)",
-    ),
-    (
-        "list",
-        "keys inserted into a sorted list with entry points (Grote 2020)",
-    ),
-    (
-        "sections",
-        "short and long critical sections (Gattani and Anickode 2024)",
-    ),
+    (SEMAPHORE, "semaphores of counts 1, 2, 10 and 120 (Stuart and Owens 2011)"),
+    (MACHINE, "twelve benchmarks of the memory, as `stamp device --measure` makes them"),
+    ("counter", "one counter, incremented by all threads (Grote 2020)"),
+    ("table", "pairs inserted into a hash table of few buckets (Grote 2020)"),
+    ("list", "keys inserted into a sorted list with entry points (Grote 2020)"),
+    ("sections", "short and long critical sections (Gattani and Anickode 2024)"),
 ];
 
 /// Measures what the document lacks; `command` is how the program was called. What a single point
@@ -115,19 +92,17 @@ pub(crate) fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result
     let quick = spec.bench.quick;
     let operations = operations::points(device, quick)?.into_iter();
     let operations = operations.map(|(asked, operation)| (asked, Some(operation)));
-    let sections = plan::sections(device, quick).into_iter();
-    let sections = sections.map(|asked| (asked, None));
-    let everything: Vec<(Asked, Option<Operation>)> = operations.chain(sections).collect();
+    let sections = sections::points(device, quick).into_iter();
+    let everything: Vec<_> = operations.chain(sections.map(|of| (of, None))).collect();
     store.document.head.complete = false;
     let lacks_machine = spec.only.contains(&MACHINE) && store.document.machine.is_none();
     if lacks_machine && store.has_time() {
         match machine::measure(device) {
             Ok(found) => store.document.machine = Some(found),
-            Err(error) => store
-                .document
-                .head
-                .notes
-                .push(format!("The memory could not be measured: {error}")),
+            Err(error) => {
+                let note = format!("The memory could not be measured: {error}");
+                store.document.head.notes.push(note);
+            }
         }
         store.save()?;
     }
@@ -143,22 +118,4 @@ pub(crate) fn sync(device: &AnyDevice, spec: &SyncSpec, command: &str) -> Result
     store.document.head.complete = has_all && store.document.machine.is_some() && missing.is_none();
     store.save()?;
     Ok(store)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::has;
-
-    #[test]
-    fn parts_are_read_by_name() {
-        let parse_parts = |text| parse_names(text, "part", &PARTS.map(|part| part.0));
-        assert_eq!(
-            parse_parts("table, mutex,table").unwrap(),
-            ["table", "mutex"]
-        );
-        assert_eq!(parse_parts("all").unwrap().len(), 8);
-        let error = parse_parts("mutx").unwrap_err().to_string();
-        has(&error, "\"mutx\" | barrier");
-    }
 }

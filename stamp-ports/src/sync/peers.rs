@@ -2,13 +2,12 @@
 //! written for this comparison (`stamp-ports/peers/peers.cu`). `nvcc` compiles them where it is
 //! found, and the host program that launches our kernels launches them.
 
-use crate::devices::AnyDevice;
+use crate::points::prelude::*;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{PoisonError, RwLock};
-use std::time::Duration;
 use std::{env, fs, ptr};
-use stm_core::host::{Buffer, Cuda, Device, Error, Launch};
+use stm_core::host::{Buffer, Cuda, Error};
 use stm_core::internal::kernel::{Build, ptx};
 use stm_core::internal::observe::Observation;
 use stm_core::{Kernel, Lane};
@@ -24,7 +23,7 @@ pub(super) const NAMES: [&str; 3] = [BINARY_SEMAPHORE, COUNTING_SEMAPHORE, GRID_
 pub(super) struct Peer<const PLACE: usize>;
 
 pub(super) const SECTIONS: usize = 0;
-pub(super) const ENTRIES: usize = 1;
+pub(super) const TIMED_ENTRIES: usize = 1;
 pub(super) const CHECKED_ENTRIES: usize = 2;
 pub(super) const MEETINGS: usize = 3;
 pub(super) const CHECKED_MEETINGS: usize = 4;
@@ -104,6 +103,11 @@ fn load<const PLACE: usize>(gpu: &Cuda) -> Result<(), Error> {
     gpu.prepare::<Peer<PLACE>>(Observation::Silent).map(|_| ())
 }
 
+/// What loads each of [`ENTRY_POINTS`].
+const LOADS: [Load; 5] = [load::<0>, load::<1>, load::<2>, load::<3>, load::<4>];
+
+type Load = fn(&Cuda) -> Result<(), Error>;
+
 /// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the
 /// environment (`NVCC`), else by the one on the path or in `/usr/local/cuda/bin`. Returns why they
 /// are missing, in one line. A device without CUDA has no peers, and needs no note.
@@ -111,13 +115,8 @@ pub(super) fn prepare(device: &AnyDevice, nvcc: Option<&Path>) -> Option<String>
     let AnyDevice::Cuda(gpu) = device else {
         return None;
     };
-    prepared(gpu.info().compute_capability, &choices(nvcc), || {
-        load::<SECTIONS>(gpu)?;
-        load::<ENTRIES>(gpu)?;
-        load::<CHECKED_ENTRIES>(gpu)?;
-        load::<MEETINGS>(gpu)?;
-        load::<CHECKED_MEETINGS>(gpu)
-    })
+    let load = || LOADS.iter().try_for_each(|load| load(gpu));
+    prepared(gpu.info().compute_capability, &choices(nvcc), load)
 }
 
 /// Compiles the source with the first compiler that can be run. If it cannot be loaded then, there are
@@ -177,11 +176,8 @@ fn compile(nvcc: &Path, (major, minor): (i32, i32)) -> Result<String, String> {
         let said = [output.stderr, output.stdout].concat();
         let said = String::from_utf8_lossy(&said);
         let line = said.lines().map(str::trim).find(|line| !line.is_empty());
-        return Err(format!(
-            "{} failed: {}",
-            nvcc.display(),
-            line.unwrap_or("it does not say why")
-        ));
+        let line = line.unwrap_or("it does not say why");
+        return Err(format!("{} failed: {line}", nvcc.display()));
     }
     fs::read_to_string(&to).map_err(|error| format!("{} left no PTX: {error}", nvcc.display()))
 }
@@ -190,12 +186,11 @@ fn compile(nvcc: &Path, (major, minor): (i32, i32)) -> Result<String, String> {
 /// that is not there.
 pub(super) fn why_missing(device: &AnyDevice, implementation: &str) -> Option<String> {
     let name = NAMES.into_iter().find(|name| *name == implementation)?;
-    if matches!(device, AnyDevice::Cpu(_)) {
-        return Some(format!("{name} runs on GPUs only"));
+    match device {
+        AnyDevice::Cpu(_) => Some(format!("{name} runs on GPUs only")),
+        AnyDevice::Cuda(_) if compiled().is_some() => None,
+        AnyDevice::Cuda(_) => Some(format!("{name} was not compiled: see --nvcc")),
     }
-    compiled()
-        .is_none()
-        .then(|| format!("{name} was not compiled: see --nvcc"))
 }
 
 #[cfg(test)]
@@ -241,18 +236,14 @@ mod tests {
     /// Checks the PTX of each kernel as a launch does: whether it has the entry, and the parameters
     /// that are passed.
     fn check(parameters_are_right: bool) {
-        fn of<K: Kernel>(parameters_are_right: bool) {
-            let ptx = K::ptx(Build::default()).expect("PTX");
-            let entry = format!(".entry {}(", K::ENTRY);
+        fn of<const PLACE: usize>() -> bool {
+            let (ptx, name) = (Peer::<PLACE>::ptx(Build::default()), ENTRY_POINTS[PLACE]);
+            let (ptx, entry) = (ptx.expect("PTX"), format!(".entry {name}("));
             assert_eq!(ptx.matches(&entry).count(), 1, "{entry} in {ptx}");
-            let checked = check_parameters::<K>(&ptx, K::ENTRY);
-            assert_eq!(checked.is_ok(), parameters_are_right, "{checked:?}");
+            check_parameters::<Peer<PLACE>>(&ptx, name).is_ok()
         }
-        of::<Peer<SECTIONS>>(parameters_are_right);
-        of::<Peer<ENTRIES>>(parameters_are_right);
-        of::<Peer<CHECKED_ENTRIES>>(parameters_are_right);
-        of::<Peer<MEETINGS>>(parameters_are_right);
-        of::<Peer<CHECKED_MEETINGS>>(parameters_are_right);
+        let are_right = [of::<0>(), of::<1>(), of::<2>(), of::<3>(), of::<4>()];
+        assert_eq!(are_right, [parameters_are_right; 5]);
     }
 
     /// Makes PTX of the entries that it finds in the source, so what is shown is that source, options
@@ -269,19 +260,15 @@ mod tests {
         // The stand-in's entries have no parameters, which a launch would refuse.
         check(false);
         // There is no build with atomics of 128 bits, so a GPU takes the other one.
-        let wide = Build {
-            wide: true,
-            ..Build::default()
-        };
-        let refused = Peer::<SECTIONS>::ptx(wide);
+        let (wide, observation) = (true, Observation::Silent);
+        let refused = Peer::<SECTIONS>::ptx(Build { wide, observation });
         assert!(matches!(refused, Err(Error::NoPtx { .. })));
         // The driver may refuse it, and a compiler that fails is quoted.
-        let load = || {
-            Err(Error::BadPtx {
-                entry: "meetings_grid_sync",
-                log: "Unsupported .version 9.5".into(),
-            })
+        let refused = Error::BadPtx {
+            entry: "meetings_grid_sync",
+            log: "Unsupported .version 9.5".into(),
         };
+        let load = || Err(refused.clone());
         let failing = "echo 'no such arch' >&2\nexit 1";
         for (note, part) in [
             (stand_in(SCRIPT, load), ".version 9.5"),

@@ -160,8 +160,8 @@ fn one_of_two_costs_or_scores_may_be_given() {
 #[test]
 fn files_of_other_systems_are_read() {
     let files = Files::new("\u{feff}>p\rA\rC\r", ">q\nCC\n");
-    files.write("m.txt", "\u{feff}   A C\rC -2 9\rA  7 -1\r");
-    // A letter of A is a row.
+    files.write("m.txt", "\u{feff}   A C\rc -2 9\rA  7 -1\r");
+    // A letter of A is a row, of which there may be any first.
     let read = files.json(&format!("--matrix {} --gap 9", files.path("m.txt")));
     assert_eq!(read[0]["score"], 8);
 }
@@ -189,6 +189,7 @@ fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
         | >bee,AC,XA => b.fa | letter 3 of bee | 'X' | --matrix
         | >b,A,>c,A => a.fa has 1 sequence and | b.fa has 2 sequences
         >x,GAUNACA | => 'N' | --matrix nuc.4.4
+        >x,MKWL* | => 'M' | --matrix blosum62
         // The matrix in use is not recommended.
         >x,GAJ | => --matrix nuc.4.4 => 'J' | no built-in matrix | FILE
         >x,GAJ | => --matrix blosum62 => 'J' | no built-in matrix | FILE

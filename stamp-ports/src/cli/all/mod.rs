@@ -5,30 +5,17 @@
 //! folder, and `all.json` says of each which command made it, how long that took, and the checksum
 //! that the file had: `stamp report` refuses a file that was changed since.
 
-mod command;
 mod pieces;
 
-use self::command::measure;
-use self::pieces::{COMPILED, File, files};
-use super::console::open;
-use crate::devices::{Choice, parse_choice};
-use crate::error::{Error, Result};
-use crate::head::{Head, UNKNOWN, now};
-use crate::numbers::parse_count;
-use crate::out_file::make_folder;
+use self::pieces::{COMPILED, File, files, measure};
+use crate::cli::prelude::*;
+use crate::head::{UNKNOWN, now};
 use crate::store::{Made, SEALED, SEALS, Sealed, check_seals, chosen, published, sealed};
-use clap::Parser;
-use std::collections::{BTreeMap, VecDeque};
-use std::ffi::OsString;
-use std::io::{Write, stdout};
+use std::collections::VecDeque;
 use std::panic::resume_unwind;
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Instant;
 use stm_core::Kernel;
 use stm_core::algorithm::HvSorting;
-use stm_core::host::Device;
 use stm_core::internal::kernel::Build;
 use stm_core::internal::observe::Observation;
 use stm_kernels::ra::RandomArray;
@@ -88,16 +75,15 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
     drop(device);
     let commit = head.commit.as_deref().unwrap_or(UNKNOWN);
     if !args.quick && (commit == UNKNOWN || commit.ends_with("-dirty")) {
-        return Err(Error::Usage(format!(
+        return refuse(format!(
             "this program is of commit {commit}: build one of a commit without changes, whose \
              figures anybody can measure again, or give --quick"
-        )));
+        ));
     }
     if !args.quick && id.starts_with("cuda") {
         // Figure 5 and Table 1 need kernels that are built on demand: to be missed at once, and not
         // after a quarter of an hour.
-        let observation = Observation::Profile;
-        let wide = false;
+        let (wide, observation) = (false, Observation::Profile);
         RandomArray::<HvSorting>::ptx(Build { wide, observation })?;
     }
     check_gpus(args.gpus, &head)?;
@@ -134,17 +120,16 @@ fn check_gpus(gpus: u8, first: &Head) -> Result<()> {
     if gpus == 1 {
         return Ok(());
     }
-    let wrong = |why: String| Err(Error::Usage(format!("--gpus {gpus}: {why}")));
     let (id, first) = (&first.device.id, &first.device.name);
     if id != FIRST {
-        return wrong(format!(
-            "they are counted from {FIRST} on, and --device is {id}"
-        ));
+        let why = format!("they are counted from {FIRST} on, and --device is {id}");
+        return refuse(format!("--gpus {gpus}: {why}"));
     }
     for n in 1..gpus {
         let name = open(Choice::Cuda(n.into()))?.name();
         if name != *first {
-            return wrong(format!("cuda:{n} is {name:?}, and {FIRST} is {first:?}"));
+            let why = format!("cuda:{n} is {name:?}, and {FIRST} is {first:?}");
+            return refuse(format!("--gpus {gpus}: {why}"));
         }
     }
     Ok(())
@@ -182,9 +167,8 @@ impl Session<'_> {
             let cache = ("CUDA_CACHE_PATH", self.cache.path().into());
             let cache = (file.name == COMPILED).then_some(cache);
             let environment: Vec<_> = gpu.clone().into_iter().chain(cache).collect();
-            for line in &file.commands {
-                self.make(line, file, &environment)?;
-            }
+            let mut lines = file.commands.iter();
+            lines.try_for_each(|line| self.make(line, file, &environment))?;
         }
         Ok(())
     }
@@ -207,8 +191,7 @@ impl Session<'_> {
             (took, sealed.head.clone())
         };
         let start = Instant::now();
-        let made = measure(file, line, &args.out, (left, environment), &head)?;
-        let (verified, complete) = made;
+        let (verified, complete) = measure(file, line, &args.out, (left, environment), &head)?;
         let made = Made {
             file: file.name.into(),
             command: line.into(),
@@ -225,8 +208,8 @@ impl Session<'_> {
 fn visible(n: usize) -> String {
     let here = std::env::var("CUDA_VISIBLE_DEVICES").unwrap_or_default();
     let name = here.split(',').map(str::trim).nth(n);
-    name.filter(|name| !name.is_empty())
-        .map_or(n.to_string(), Into::into)
+    let name = name.filter(|name| !name.is_empty());
+    name.map_or(n.to_string(), Into::into)
 }
 
 fn begin(args: &AllArgs, head: Head, files: &[File]) -> Result<Sealed> {
@@ -241,8 +224,7 @@ fn begin(args: &AllArgs, head: Head, files: &[File]) -> Result<Sealed> {
         }
         return Ok(Sealed {
             head,
-            pieces: Vec::new(),
-            files: BTreeMap::new(),
+            ..Sealed::default()
         });
     };
     if let Some(what) = all.head.difference(&head) {
@@ -265,10 +247,8 @@ fn summarise(all: &Sealed, args: &AllArgs) -> Result<bool> {
     let (seconds, path) = (all.head.seconds, path.display());
     writeln!(out, "{done} pieces in {seconds:.0} s of one device: {path}")?;
     if !all.head.complete {
-        writeln!(
-            out,
-            "Not everything is in it yet: the same command goes on."
-        )?;
+        let more = "the same command goes on";
+        writeln!(out, "Not everything is in it yet: {more}.")?;
     }
     Ok(all.pieces.iter().all(|made| made.verified))
 }
@@ -297,11 +277,7 @@ mod tests {
             let lines = || files.iter().flat_map(|file| &file.commands);
             assert_eq!(lines().collect::<BTreeSet<_>>().len(), lines().count());
             for file in &files {
-                let out = if file.kind == Kind::Runs {
-                    ""
-                } else {
-                    " --out out"
-                };
+                let out = [" --out out", ""][usize::from(file.kind == Kind::Runs)];
                 for line in file.commands.iter().map(|line| format!("{line}{out}")) {
                     assert!(Cli::try_parse_from(line.split(' ')).is_ok(), "{line}");
                 }

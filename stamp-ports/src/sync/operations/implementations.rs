@@ -6,12 +6,13 @@
 //! | barrier | a wait of the whole grid: all threads wait again and again, with nothing between |
 //! | semaphore | an entry into one semaphore: the first thread of each block enters and leaves it, with nothing to do inside |
 
-use super::{Checked, Run};
-use crate::devices::AnyDevice;
-use crate::sync::peers::{self, BINARY_SEMAPHORE};
-use std::time::Duration;
+use super::{Checked, Launches, Run};
+use crate::points::prelude::*;
+use crate::sync::peers::{
+    self, BINARY_SEMAPHORE, CHECKED_ENTRIES, CHECKED_MEETINGS, MEETINGS, SECTIONS, TIMED_ENTRIES,
+};
 use stm_core::Kernel;
-use stm_core::host::{Buffer, Device, Error, Launch};
+use stm_core::host::{Buffer, Error};
 use stm_core::internal::host::Watchdog;
 use stm_kernels::launches;
 use stm_kernels::machine::{Entries, EntriesParams, Meetings, MeetingsParams};
@@ -25,11 +26,24 @@ use stm_sync::{barrier, chosen::Kind, semaphore};
 /// thread waits for ever.
 const LIMIT: Option<Duration> = Some(Duration::from_mins(2));
 
-/// Words of a device's memory.
 type Words = Buffer<AnyDevice, u32>;
 
-/// Makes one launch with so many sections.
-pub(crate) type Make = fn(&AnyDevice, &Launch, u32) -> Result<Run, Error>;
+/// What a launch is to be: on which device, of what shape, and with how many sections.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted<'d> {
+    pub(super) device: &'d AnyDevice,
+    pub(super) shape: Launch,
+    pub(super) sections: u32,
+}
+
+impl Wanted<'_> {
+    /// Returns the number of threads, each of which is a user of the lock.
+    fn users(&self) -> u64 {
+        u64::from(self.shape.blocks) * u64::from(self.shape.threads)
+    }
+}
+
+pub(crate) type Make = fn(Wanted<'_>) -> Result<Run, Error>;
 
 /// The mutexes. A kind of lock with parameters has them in its name. The first two are the one that
 /// suits the kind of device, with several sections of a thread in a row and acquired for each.
@@ -47,10 +61,10 @@ pub(super) const MUTEXES: &[(&str, Make)] = &[
     ("reserving-16", of_kind::<Reserving<16>>),
     ("reserving-64", of_kind::<Reserving<64>>),
     ("combining", combined),
-    (BINARY_SEMAPHORE, |device, shape, sections| {
-        counted(device, shape, sections, &|counter, made| {
+    (BINARY_SEMAPHORE, |of| {
+        counted(of, |counter, made| {
             let memory = [Some(made), Some(counter)];
-            peers::launch::<{ peers::SECTIONS }>(device, shape, memory, (1, sections))
+            peers::launch::<SECTIONS>(of.device, &of.shape, memory, (1, of.sections))
         })
     }),
 ];
@@ -58,11 +72,8 @@ pub(super) const MUTEXES: &[(&str, Make)] = &[
 /// Returns what is to be said of the mutex that suits the device, if that is what was measured: which
 /// it is.
 pub(super) fn of_default(device: &AnyDevice, name: &str) -> Option<String> {
-    let most = match name {
-        "default" => IN_A_ROW,
-        "default-single" => 1,
-        _ => return None,
-    };
+    let all = [("default", IN_A_ROW), ("default-single", 1)];
+    let (_, most) = all.into_iter().find(|of| of.0 == name)?;
     let kind = Defaults::of_device_kind(device).mutex().name();
     Some(format!("{kind}, {most} in a row at most"))
 }
@@ -70,18 +81,16 @@ pub(super) fn of_default(device: &AnyDevice, name: &str) -> Option<String> {
 /// Makes one launch, given what launches a kernel with a counter and a word for each block,
 /// and compares both with the number of sections.
 fn counted(
-    device: &AnyDevice,
-    shape: &Launch,
-    sections: u32,
-    launch: &dyn Fn(&Words, &Words) -> Result<Duration, Error>,
+    of: Wanted<'_>,
+    launch: impl Fn(&Words, &Words) -> Result<Duration, Error>,
 ) -> Result<Run, Error> {
     // A line for the counter alone.
-    let counter = Buffer::zeroed(device, 32, "the counter")?;
-    let blocks = shape.blocks as usize;
-    let made = Buffer::zeroed(device, blocks, "the sections of each block")?;
+    let counter = Buffer::zeroed(of.device, 32, "the counter")?;
+    let blocks = of.shape.blocks as usize;
+    let made = Buffer::zeroed(of.device, blocks, "the sections of each block")?;
     let time = launch(&counter, &made)?;
     let (made, count) = (made.download()?, counter.download()?[0]);
-    let fault = wrong_sections(sections, &made, count);
+    let fault = wrong_sections(of.sections, &made, count);
     Ok((time, made, fault))
 }
 
@@ -93,80 +102,62 @@ fn wrong_sections(sections: u32, made: &[u32], count: u32) -> Option<String> {
     })
 }
 
-/// Returns the number of threads, each of which is a user of the lock.
-fn users(shape: &Launch) -> u64 {
-    u64::from(shape.blocks) * u64::from(shape.threads)
-}
-
 /// Makes sections on a lock of one kind, which is acquired for each.
-fn of_kind<K: LockKind>(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error>
+fn of_kind<K: LockKind>(of: Wanted<'_>) -> Result<Run, Error>
 where
     Sections<K>: Kernel<Params = SectionsParams<K>>,
 {
-    let locks = Locks::<_, K>::new(device, 1, users(shape), "the lock")?;
-    made_on(device, shape, sections, &locks, 1)
+    let locks = Locks::<_, K>::new(of.device, 1, of.users(), "the lock")?;
+    made_on(of, &locks, 1)
 }
 
 /// Makes sections on a lock whose kind is chosen at launch.
-pub(super) fn chosen(
-    device: &AnyDevice,
-    shape: &Launch,
-    kind: Kind,
-    sections: u32,
-) -> Result<Run, Error> {
-    let locks = Locks::chosen(device, kind, 1, users(shape), "the mutex")?;
-    made_on(device, shape, sections, &locks, 1)
+pub(super) fn chosen(of: Wanted<'_>, kind: Kind) -> Result<Run, Error> {
+    let locks = Locks::chosen(of.device, kind, 1, of.users(), "the mutex")?;
+    made_on(of, &locks, 1)
 }
 
 /// Makes sections on the mutex that suits the device, which a thread keeps for some of
 /// its sections in a row.
-fn default<const IN_A_ROW: u32>(
-    device: &AnyDevice,
-    shape: &Launch,
-    sections: u32,
-) -> Result<Run, Error> {
-    let locks = Defaults::of_device_kind(device).mutexes(device, 1, users(shape), "the mutex")?;
-    made_on(device, shape, sections, &locks, IN_A_ROW)
+fn default<const IN_A_ROW: u32>(of: Wanted<'_>) -> Result<Run, Error> {
+    let kinds = Defaults::of_device_kind(of.device);
+    let locks = kinds.mutexes(of.device, 1, of.users(), "the mutex")?;
+    made_on(of, &locks, IN_A_ROW)
 }
 
 /// Makes sections on a lock, up to so many of a thread in a row.
-fn made_on<K: LockKind>(
-    device: &AnyDevice,
-    shape: &Launch,
-    sections: u32,
-    locks: &Locks<AnyDevice, K>,
-    in_a_row: u32,
-) -> Result<Run, Error>
+fn made_on<K>(of: Wanted<'_>, locks: &Locks<AnyDevice, K>, in_a_row: u32) -> Result<Run, Error>
 where
+    K: LockKind,
     Sections<K>: Kernel<Params = SectionsParams<K>>,
 {
-    let run = counted(device, shape, sections, &|counter, made| {
+    let run = counted(of, |counter, made| {
         let params = SectionsParams {
             locks: locks.view(),
             counter: counter.tarray(),
             made: made.tarray(),
-            sections,
+            sections: of.sections,
             in_a_row,
         };
         // SAFETY: the locks and the buffers live until the launch has ended.
-        unsafe { device.launch::<Sections<K>>(shape, &params) }
+        unsafe { of.device.launch::<Sections<K>>(&of.shape, &params) }
     })?;
     locks.check()?;
     Ok(run)
 }
 
 /// Makes sections that whoever holds a combiner executes.
-fn combined(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Error> {
-    let combiners = Combiners::<_, 1>::new(device, 1, users(shape), "the combiner")?;
-    let run = counted(device, shape, sections, &|counter, made| {
+fn combined(of: Wanted<'_>) -> Result<Run, Error> {
+    let combiners = Combiners::<_, 1>::new(of.device, 1, of.users(), "the combiner")?;
+    let run = counted(of, |counter, made| {
         let params = CombinedSectionsParams {
             combiners: combiners.view(),
             counter: counter.tarray(),
             made: made.tarray(),
-            sections,
+            sections: of.sections,
         };
         // SAFETY: as in `made_on`.
-        unsafe { device.launch::<CombinedSections>(shape, &params) }
+        unsafe { of.device.launch::<CombinedSections>(&of.shape, &params) }
     })?;
     combiners.check()?;
     Ok(run)
@@ -175,19 +166,31 @@ fn combined(device: &AnyDevice, shape: &Launch, sections: u32) -> Result<Run, Er
 /// The waits of the launch with a check.
 const WAITS: u32 = 100;
 
+/// Returns the launches of a peer, whose launch with a check leaves `words` words; of both `counts`
+/// has what is counted: that of a semaphore, and how often the check enters or waits.
+fn of_peer<const CHECKED: usize, const TIMED: usize>(
+    device: &AnyDevice,
+    shape: Launch,
+    (words, counts): (usize, (u32, u32)),
+    wrong: fn(&[u32]) -> Option<String>,
+) -> Checked<'_> {
+    let found = Buffer::zeroed(device, words, "the words of a check")?;
+    peers::launch::<CHECKED>(device, &shape, [Some(&found), None], counts)?;
+    let launch = move |times| peers::launch::<TIMED>(device, &shape, [None; 2], (counts.0, times));
+    Ok((wrong(&found.download()?), alike(launch)))
+}
+
+/// Returns launches of which only the time is to be told, as no block does more than another.
+fn alike<'d>(mut launch: impl FnMut(u32) -> Result<Duration, Error> + 'd) -> Launches<'d> {
+    Box::new(move |times| Ok((launch(times)?, Vec::new(), None)))
+}
+
 /// Returns the waits at a barrier of a kind, or at that of the peer.
 pub(super) fn waits(device: &AnyDevice, shape: Launch, kind: Option<barrier::Kind>) -> Checked<'_> {
     let Some(kind) = kind else {
-        let threads = shape.blocks as usize * shape.threads as usize;
-        let words = Buffer::zeroed(device, threads + 1, "the words of a barrier's threads")?;
-        let memory = [Some(&words), None];
-        peers::launch::<{ peers::CHECKED_MEETINGS }>(device, &shape, memory, (0, WAITS))?;
-        let launch = move |waits| {
-            let nothing = [None; 2];
-            let time = peers::launch::<{ peers::MEETINGS }>(device, &shape, nothing, (0, waits))?;
-            Ok((time, Vec::new(), None))
-        };
-        return Ok((wrong_waits(&words.download()?), Box::new(launch)));
+        let words = shape.blocks as usize * shape.threads as usize + 1;
+        let checked = (words, (0, WAITS));
+        return of_peer::<CHECKED_MEETINGS, MEETINGS>(device, shape, checked, wrong_waits);
     };
     let fault = wrong_waits(&launches::meetings(device, LIMIT, kind, shape, WAITS)?);
     let mut watchdog = Watchdog::new(device, LIMIT)?;
@@ -198,10 +201,9 @@ pub(super) fn waits(device: &AnyDevice, shape: Launch, kind: Option<barrier::Kin
             waits,
         };
         // SAFETY: all of them live until the launch has ended.
-        let time = unsafe { barrier.launch::<Meetings>(&mut watchdog, &params)? };
-        Ok((time, Vec::new(), None))
+        unsafe { barrier.launch::<Meetings>(&mut watchdog, &params) }
     };
-    Ok((fault, Box::new(launch)))
+    Ok((fault, alike(launch)))
 }
 
 /// Says what is wrong with a launch with a check, whose words are one for each thread, in which it
@@ -227,19 +229,11 @@ pub(super) fn entries(
     kind: Option<semaphore::Kind>,
     count: u32,
 ) -> Checked<'_> {
-    let Some(kind) = kind else {
-        let found = Buffer::zeroed(device, 2, "the threads inside of a semaphore")?;
-        let memory = [Some(&found), None];
-        peers::launch::<{ peers::CHECKED_ENTRIES }>(device, &shape, memory, (count, ENTRIES))?;
-        let launch = move |times| {
-            let nothing = [None; 2];
-            let time =
-                peers::launch::<{ peers::ENTRIES }>(device, &shape, nothing, (count, times))?;
-            Ok((time, Vec::new(), None))
-        };
-        return Ok((wrong_entries(&found.download()?), Box::new(launch)));
-    };
     let counts = (count, ENTRIES);
+    let Some(kind) = kind else {
+        let (of, checked) = (of_peer::<CHECKED_ENTRIES, TIMED_ENTRIES>, (2, counts));
+        return of(device, shape, checked, wrong_entries);
+    };
     let fault = wrong_entries(&launches::entries(device, LIMIT, kind, shape, counts)?);
     let mut watchdog = Watchdog::new(device, LIMIT)?;
     let semaphores = Semaphores::chosen(device, kind, 1, count, watchdog.stop())?;
@@ -250,10 +244,9 @@ pub(super) fn entries(
         };
         // SAFETY: all of them live until the launch has ended; after an error the semaphore is not
         // used again.
-        let time = unsafe { watchdog.launch::<Entries>(device, &shape, &params)? };
-        Ok((time, Vec::new(), None))
+        unsafe { watchdog.launch::<Entries>(device, &shape, &params) }
     };
-    Ok((fault, Box::new(launch)))
+    Ok((fault, alike(launch)))
 }
 
 /// Says what is wrong with how many are inside, and how often there were too many.
@@ -280,10 +273,7 @@ mod tests {
             (wrong_sections(10, &[0, 0], 0), "of 10 | made 0"),
             (wrong_sections(10, &[4, 6], 9), "made 10 | has 9"),
             (wrong_waits(&[WAITS, 99, 0, WAITS, 0]), "2 did not come"),
-            (
-                wrong_waits(&[WAITS, WAITS, WAITS, WAITS, 7]),
-                "looked 7 times",
-            ),
+            (wrong_waits(&[WAITS, WAITS, 7]), "looked 7 times"),
             (wrong_entries(&[0, 3]), "let 3 threads"),
             (wrong_entries(&[2, 0]), "2 are left"),
         ] {

@@ -11,14 +11,11 @@
 mod implementations;
 
 use super::peers::{self, COUNTING_SEMAPHORE, GRID_SYNC};
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::{Error, Result};
-use crate::measure::{ONCE, ms};
-use crate::points::{Asked, Point};
-use implementations::{MUTEXES, Make, chosen, entries, of_default, waits};
+use crate::measure::ONCE;
+use crate::points::prelude::*;
+use implementations::{MUTEXES, Make, Wanted, chosen, entries, of_default, waits};
 use std::collections::BTreeSet;
-use std::time::Duration;
-use stm_core::host::{self, Device, Launch};
+use stm_core::host;
 use stm_kernels::machine::Meetings;
 use stm_sync::{barrier, semaphore};
 
@@ -26,7 +23,6 @@ pub(super) const MUTEX: &str = "mutex";
 pub(super) const BARRIER: &str = "barrier";
 pub(super) const SEMAPHORE: &str = "semaphore";
 
-/// What is measured.
 #[derive(Clone, Copy)]
 pub(crate) enum Operation {
     /// Sections on a mutex, by what makes a launch with so many.
@@ -47,7 +43,6 @@ pub(crate) fn barriers() -> impl Iterator<Item = Named> {
     kinds.map(|&kind| (kind.name(), None, Operation::Waits(Some(kind))))
 }
 
-/// Returns the semaphores of a count.
 pub(crate) fn semaphores(count: u32) -> impl Iterator<Item = Named> {
     let of = move |kind| Operation::Entries(Some(kind), count);
     let kinds = semaphore::Kind::ALL.iter();
@@ -146,8 +141,8 @@ fn measured(
 /// not be resident together have as many blocks as are.
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Operation)>> {
     let (kind, processors) = (device.kind(), device.limits().processors);
-    let blocks = blocks(kind, processors, quick, TIMES);
-    let single: Vec<(u32, u32)> = blocks.into_iter().map(|blocks| (blocks, 1)).collect();
+    let single = single(kind, processors, quick).into_iter();
+    let single: Vec<(u32, u32)> = single.map(|blocks| (blocks, 1)).collect();
     let mut grids = grids(kind, processors, quick);
     for (blocks, threads) in &mut grids {
         let launch = Launch::new(*blocks, *threads);
@@ -208,12 +203,15 @@ pub(crate) fn measure(
         cooperative: true,
         ..Launch::new(asked.blocks, asked.threads)
     };
+    let wanted = move |sections| Wanted {
+        device,
+        shape,
+        sections,
+    };
     let (mut size, mut each) = (size(&asked.part, device.kind(), quick), 1);
     let launches: Checked<'_> = match operation {
-        Operation::Sections(make) => Ok((None, Box::new(move |n| make(device, &shape, n)))),
-        Operation::SectionsOf(kind) => {
-            Ok((None, Box::new(move |n| chosen(device, &shape, kind, n))))
-        }
+        Operation::Sections(make) => Ok((None, Box::new(move |n| make(wanted(n))))),
+        Operation::SectionsOf(kind) => Ok((None, Box::new(move |n| chosen(wanted(n), kind)))),
         Operation::Waits(kind) => waits(device, shape, kind),
         Operation::Entries(kind, count) => {
             each = asked.blocks;
@@ -236,34 +234,25 @@ pub(crate) fn measure(
     }
 }
 
-/// Returns numbers of blocks: on a GPU small ones, so many times the number of its
-/// multiprocessors, and after these `others`, which the figures of Stuart and Owens 2011
-/// have. On the CPU there is a block for each core and no more: threads that wait
-/// in turn for one that does not run show the scheduler of the system.
-fn blocks(
-    kind: DeviceKind,
-    processors: u32,
-    quick: bool,
-    (times, others): (&[u32], &[u32]),
-) -> Vec<u32> {
-    let mut all = vec![1];
-    match kind {
-        DeviceKind::Cuda if !quick => {
-            all.extend([8, 32]);
-            all.extend(times.iter().map(|n| n * processors));
-            all.extend(others);
-        }
-        _ => all.push(processors),
-    }
+/// Returns numbers of blocks: on a GPU small ones, and after these `others`. On the CPU there is a
+/// block for each core and no more: threads that wait in turn for one that does not run show the
+/// scheduler of the system.
+fn blocks(kind: DeviceKind, processors: u32, quick: bool, others: &[u32]) -> Vec<u32> {
+    let mut all = match kind {
+        DeviceKind::Cuda if !quick => [&[1, 8, 32], others].concat(),
+        _ => vec![1, processors],
+    };
     let mut seen = BTreeSet::new();
     all.retain(|&blocks| seen.insert(blocks));
     all
 }
 
-/// The numbers of multiprocessors by which mutexes and semaphores have blocks, and the
-/// numbers of blocks of the papers' figures: those of half a Fermi and of all of it, of a
-/// Tesla, and of Gattani and Anickode.
-const TIMES: (&[u32], &[u32]) = (&[1, 4], &[64, 128, 240, 512]);
+/// Returns the blocks of mutexes and semaphores: by the number of multiprocessors, and those of the
+/// papers' figures, which are half a Fermi and all of it, a Tesla, and Gattani and Anickode's.
+fn single(kind: DeviceKind, processors: u32, quick: bool) -> Vec<u32> {
+    let others = [processors, 4 * processors, 64, 128, 240, 512];
+    blocks(kind, processors, quick, &others)
+}
 
 /// Returns the blocks and threads of all grids with a barrier, as if any fitted.
 fn grids(kind: DeviceKind, processors: u32, quick: bool) -> Vec<(u32, u32)> {
@@ -272,7 +261,8 @@ fn grids(kind: DeviceKind, processors: u32, quick: bool) -> Vec<(u32, u32)> {
         DeviceKind::Cuda => (128, &[32, 256]),
         DeviceKind::Cpu => (1, &[2]),
     };
-    let blocks = blocks(kind, processors, quick, (&[1, 2, 4, 8], &[64, 128]));
+    let [one, two, four, eight] = [1, 2, 4, 8].map(|n| n * processors);
+    let blocks = blocks(kind, processors, quick, &[one, two, four, eight, 64, 128]);
     let usual = blocks.into_iter().map(|blocks| (blocks, usual));
     let other = other.iter().map(|&threads| (processors, threads));
     usual.chain(other.filter(|_| !quick)).collect()
@@ -304,14 +294,14 @@ mod tests {
     fn every_quick_point_of_the_cpu_is_verified_and_answers_what_was_asked() {
         let device = AnyDevice::cpu();
         let points = points(&device, true).expect("points");
-        let ours = MUTEXES.len() - 1;
-        let kinds = [barrier::Kind::ALL.len(), semaphore::Kind::ALL.len()];
-        let parts = [MUTEX, BARRIER, SEMAPHORE];
-        for (part, count) in parts.into_iter().zip([ours, kinds[0], kinds[1]]) {
+        // Peers are not there.
+        for (part, count) in [
+            (MUTEX, MUTEXES.len() - 1),
+            (BARRIER, barrier::Kind::ALL.len()),
+            (SEMAPHORE, semaphore::Kind::ALL.len()),
+        ] {
             let of = points.iter().filter(|(asked, _)| asked.part == part);
-            let names = of.map(|(asked, _)| asked.implementation.as_str());
-            let names: BTreeSet<&str> = names.collect();
-            // Peers are not there.
+            let names: BTreeSet<&str> = of.map(|(asked, _)| &*asked.implementation).collect();
             assert_eq!(names.len(), count, "{names:?}");
         }
         // Backwards, as one that goes on after an interruption begins anywhere.
@@ -362,24 +352,14 @@ mod tests {
         let tree = barrier::Kind::Tree;
         let of_peer = MUTEXES.iter().find(|of| of.0 == BINARY_SEMAPHORE);
         let sections = Operation::Sections(of_peer.expect("the peer").1);
+        let [waits, of_tree] = [None, Some(tree)].map(Operation::Waits);
+        let entries = Operation::Entries(None, 1);
         for (part, name, operation, blocks, why) in [
             (MUTEX, BINARY_SEMAPHORE, sections, 2, BINARY_SEMAPHORE),
-            (BARRIER, GRID_SYNC, Operation::Waits(None), 2, GRID_SYNC),
-            (
-                SEMAPHORE,
-                COUNTING_SEMAPHORE,
-                Operation::Entries(None, 1),
-                2,
-                "GPU",
-            ),
+            (BARRIER, GRID_SYNC, waits, 2, GRID_SYNC),
+            (SEMAPHORE, COUNTING_SEMAPHORE, entries, 2, "GPU"),
             // The number of blocks that would fit.
-            (
-                BARRIER,
-                tree.name(),
-                Operation::Waits(Some(tree)),
-                4097,
-                "4096",
-            ),
+            (BARRIER, tree.name(), of_tree, 4097, "4096"),
         ] {
             let (asked, of) = asked(part, (blocks, 1), &(name, None, operation));
             let point = measure(&device, (&asked, of), true).expect("a point");
@@ -395,10 +375,10 @@ mod tests {
         let of_128 = [1, 8, 32, 132, 264, 528, 1056, 64, 128].map(|blocks| (blocks, 128));
         let grids = grids(DeviceKind::Cuda, 132, false);
         assert_eq!(grids, [&of_128[..], &[(132, 32), (132, 256)]].concat());
-        let others = blocks(DeviceKind::Cuda, 132, false, TIMES);
+        let others = single(DeviceKind::Cuda, 132, false);
         assert_eq!(others, [1, 8, 32, 132, 528, 64, 128, 240, 512]);
         // On a small GPU no grid is asked for twice.
-        let small = blocks(DeviceKind::Cuda, 8, false, TIMES);
+        let small = single(DeviceKind::Cuda, 8, false);
         assert_eq!(small, [1, 8, 32, 64, 128, 240, 512]);
     }
 
@@ -438,13 +418,8 @@ mod tests {
     fn a_wrong_result_of_any_launch_is_not_verified() {
         // Of seven trials and five launches.
         for wrong in 1..=12 {
-            let (point, _) = made_up(|i, _| {
-                if i == wrong {
-                    Err("a section is lost")
-                } else {
-                    Ok(1)
-                }
-            });
+            let of = |i, _| (i != wrong).then_some(1).ok_or("a section is lost");
+            let (point, _) = made_up(of);
             assert_eq!(point.note.as_deref(), Some("a section is lost"));
             assert!(!point.verified);
         }

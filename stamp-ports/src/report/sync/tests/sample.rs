@@ -64,8 +64,7 @@ pub(super) fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
 /// A document with all points that are measured for the report, made up.
 pub(in crate::report) fn full() -> Bench {
     let mut bench = empty();
-    let mut plan = Vec::new();
-    crate::sync::plan::full(&mut plan, bench.head.device.processors);
+    let plan = crate::sync::sections::full(bench.head.device.processors);
     bench.points = plan.iter().map(of_plan).collect();
     operations(&mut bench.points);
     bench.machine = Some(machine());

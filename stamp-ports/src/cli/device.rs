@@ -1,18 +1,132 @@
-//! The command `device --measure`.
+//! The commands `list` and `device`, and `device --measure`.
 
-use super::console::open;
-use crate::devices::{Choice, parse_choice};
-use crate::error::{Error, Result};
+use super::console::wrapped;
+use crate::cli::prelude::*;
 use crate::measure::machine::abstraction::{Benchmarks, Column, Pair};
 use crate::measure::machine::{Measurement, measure};
 use crate::numbers::{bytes, digits3, short};
-use crate::output::{aligned, cells, grouped};
-use clap::Args;
-use serde_json::Value;
+use crate::nw::SCHEMES;
+use crate::output::grouped;
+use crate::workloads::contender::{Contender, ContenderKind};
+use crate::workloads::input::SEED;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io::{Write, stdout};
-use std::iter;
 use stm_sync::chosen::Kind as MutexKind;
+
+type Implementations = (&'static str, Vec<&'static str>);
+
+/// The workloads that have implementations without transactions, with their names: those of `bench
+/// floor`, and those of `bench sync` and `bench nw`.
+fn implementations() -> Result<[Vec<Implementations>; 2]> {
+    let mut all = [Vec::new(), Vec::new()];
+    for &(workload, _) in WORKLOADS {
+        let made = AnyWorkload::sized(workload, Occasion::Quick, SEED)?;
+        let is_of_sync = |of: &Contender<'_>| of.kind == ContenderKind::Excluding;
+        let (of_sync, of_floor): (Vec<_>, Vec<_>) =
+            made.contenders().into_iter().partition(is_of_sync);
+        for (all, of) in all.iter_mut().zip([of_floor, of_sync]) {
+            let names: Vec<_> = of.iter().map(|contender| contender.name).collect();
+            if !names.is_empty() {
+                all.push((workload, names));
+            }
+        }
+    }
+    let schemes = SCHEMES.iter().map(|scheme| scheme.0);
+    all[1].push(("nw", schemes.collect()));
+    Ok(all)
+}
+
+const NAMES_WIDE: usize = 64;
+
+pub(super) fn list(json: bool) -> Result<bool> {
+    let (devices, refused) = AnyDevice::all();
+    let variants = AskedVariant::all();
+    let variants: Vec<_> = variants.iter().map(|v| (v.name(), v.about())).collect();
+    let [of_floor, of_sync] = implementations()?;
+    let mut out = stdout().lock();
+    if json {
+        let about = |(name, about): &(&str, &str)| json!({"name": name, "about": about});
+        let named = |all: &[(&str, &str)]| all.iter().map(about).collect::<Value>();
+        let devices = devices.iter();
+        let devices = devices.map(|d| json!({"id": d.id(), "name": d.name()}));
+        let list = json!({
+            "workloads": named(WORKLOADS),
+            "variants": named(&variants),
+            "without_transactions": of_sync.into_iter().collect::<BTreeMap<_, _>>(),
+            "beside_transactions": of_floor.into_iter().collect::<BTreeMap<_, _>>(),
+            "devices": devices.collect::<Value>(),
+            "refused": refused,
+        });
+        writeln!(out, "{list:#}")?;
+        return Ok(true);
+    }
+    let pair = |&(a, b): &(&str, &str)| vec![a.to_owned(), b.to_owned()];
+    let implementations = |all: Vec<Implementations>| {
+        let rows = all.into_iter().flat_map(|(name, names)| {
+            // One space does not tell names apart that have spaces.
+            let lines = wrapped(names.into_iter(), "; ", NAMES_WIDE);
+            let lines = iter::once(name).chain(iter::repeat("")).zip(lines);
+            lines.map(|(first, line)| vec![first.into(), line])
+        });
+        rows.collect::<Vec<_>>()
+    };
+    let usable = devices.iter().map(|d| vec![d.id(), d.name()]);
+    let others = refused.into_iter();
+    let others = others.map(|r| vec![r.id, format!("not usable: {}", r.why)]);
+    let [floor, sync] = [of_floor, of_sync].map(implementations);
+    for (title, rows) in [
+        ("Workloads", WORKLOADS.iter().map(pair).collect()),
+        ("Variants", variants.iter().map(pair).collect()),
+        ("Without transactions, in `stamp bench floor`", floor),
+        ("Without transactions, in `stamp bench sync`", sync),
+        ("Devices", usable.chain(others).collect()),
+    ] {
+        write!(out, "{title}\n{}", aligned("  ", &rows, 2, true))?;
+    }
+    Ok(true)
+}
+
+pub(super) fn device(args: &DeviceArgs) -> Result<bool> {
+    if args.measure || args.fresh {
+        return machine(args);
+    }
+    let (devices, refused) = AnyDevice::all();
+    let mut out = stdout().lock();
+    let described = devices.iter().map(AnyDevice::describe);
+    let described: Vec<_> = described.collect::<Result<_>>()?;
+    if args.json {
+        let all = json!({"devices": described, "refused": refused});
+        writeln!(out, "{all:#}")?;
+        return Ok(true);
+    }
+    for d in &described {
+        writeln!(out, "{}: {}", d.id, d.name)?;
+        let mut rows: Vec<Vec<String>> = Vec::new();
+        let mut row = |what: &str, value: String| rows.push(vec![what.into(), value]);
+        if let Some(gpu) = &d.gpu {
+            row("compute capability", gpu.compute_capability.clone());
+            row("driver, newest CUDA", gpu.driver_cuda_version.clone());
+            row("multiprocessors", d.processors.to_string());
+            row("memory", bytes(gpu.memory_bytes));
+            row("second-level cache", bytes(gpu.l2_bytes));
+            let resident = gpu.resident_threads_per_processor;
+            row("resident threads of each", resident.to_string());
+        } else {
+            row("cores", d.processors.to_string());
+        }
+        row("memory available", bytes(d.available_bytes));
+        row("lanes of a warp", d.warp_width.to_string());
+        row("threads of a block", format!("at most {}", d.threads_max));
+        row("blocks", format!("at most {}", d.blocks_max));
+        let shared = bytes(d.shared_bytes_max.into());
+        row("shared memory of a block", format!("at most {shared}"));
+        write!(out, "{}", aligned("  ", &rows, 2, true))?;
+    }
+    for r in &refused {
+        writeln!(out, "{}: not usable: {}", r.id, r.why)?;
+    }
+    Ok(true)
+}
 
 #[derive(Args, Debug, Clone, Copy)]
 pub(crate) struct DeviceArgs {
@@ -30,13 +144,12 @@ pub(crate) struct DeviceArgs {
     pub fresh: bool,
 }
 
-pub(super) fn machine(args: &DeviceArgs) -> Result<bool> {
+fn machine(args: &DeviceArgs) -> Result<bool> {
     if args.fresh {
-        return Err(Error::Usage(
+        return refuse(
             "--fresh: results are no longer kept, so that `stamp device --measure` always \
-             measures; leave the option out"
-                .into(),
-        ));
+             measures; leave the option out",
+        );
     }
     let device = open(args.device.unwrap_or(Choice::Auto))?;
     let measurement = measure(&device)?;
@@ -106,10 +219,8 @@ fn by_contention(
         let figures = [time(&reads), time(&writes)].map(&shown);
         [vec![format!("{name}, {how}")], figures.into()].concat()
     };
-    [
-        row("contended", |pair| pair.contended),
-        row("not contended", |pair| pair.uncontended),
-    ]
+    let contended = row("contended", |pair| pair.contended);
+    [contended, row("not contended", |pair| pair.uncontended)]
 }
 
 fn times(times: &Benchmarks) -> Vec<Vec<String>> {
@@ -166,10 +277,8 @@ fn tables(measurement: &Measurement) -> [(&'static str, Vec<Vec<String>>); 4] {
         (row, bytes(rate.bytes), short(rate.per_s), None)
     });
     let barriers = table("blocks x threads", &measurement.barriers, |of| {
-        let (ns, launch) = (
-            figure(of, "ns"),
-            format!("{}x{}", of["blocks"], of["threads"]),
-        );
+        let launch = format!("{}x{}", of["blocks"], of["threads"]);
+        let ns = figure(of, "ns");
         (name(of), launch, digits3(ns * 1e-3), Some(1.0 / ns))
     });
     let mutexes = table("blocks", &measurement.mutexes, |of| {
@@ -179,19 +288,15 @@ fn tables(measurement: &Measurement) -> [(&'static str, Vec<Vec<String>>); 4] {
             _ => "none for some".into(),
         };
         let in_order = MutexKind::from_name(&name(of)).is_some_and(MutexKind::is_fair);
-        let text = format!("{} ({fair})", short(per_s));
-        (
-            name(of),
+        let (blocks, text) = (
             of["blocks"].to_string(),
-            text,
-            in_order.then_some(per_s),
-        )
+            format!("{} ({fair})", short(per_s)),
+        );
+        (name(of), blocks, text, in_order.then_some(per_s))
     });
     let semaphores = table("blocks, count", &measurement.semaphores, |of| {
-        let (per_s, at) = (
-            figure(of, "per_s"),
-            format!("{}, {}", of["blocks"], of["count"]),
-        );
+        let at = format!("{}, {}", of["blocks"], of["count"]);
+        let per_s = figure(of, "per_s");
         (name(of), at, short(per_s), Some(per_s))
     });
     let of_mutexes = "Sections on one mutex a second (the most of a block over the fewest); the \

@@ -1,0 +1,278 @@
+//! The commands `bench paper`, `bench sync` and `bench nw`, which measure points into a document
+//! and go on with it.
+
+use crate::cli::prelude::*;
+use crate::numbers::{count, digits3, short};
+use crate::nw::plan::PARTS as NW_PARTS;
+use crate::nw::reduction::{self, MEMORIES};
+use crate::nw::{self, NwSpec, SCHEMES, STM};
+use crate::paper::document::{Paper, Speedup};
+use crate::paper::plan::SECTIONS;
+use crate::paper::run::{self, PaperSpec};
+use crate::points::Point;
+use crate::store::Store;
+use crate::sync::Bench;
+use crate::sync::{self, PARTS, SyncSpec};
+use crate::workloads::contender::CRITICAL_SECTION;
+
+pub(super) fn paper_help() -> String {
+    format!("{}\n{PAPER_HELP}", described("Parts", &SECTIONS))
+}
+
+const PAPER_HELP: &str = "\
+DIR/paper.json is written after every point. After an interruption, or the end
+of --for, the same command goes on where it stopped; --only and --workload add
+to what is there. What is compared with each other is a unit: a workload in
+Figures 2, 3 and 5 and in Table 1, and all of Figure 4. A unit is of one
+command: one that was interrupted is measured again, whole.
+
+Examples:
+  stamp bench paper --out results
+  stamp bench paper --quick --out quick           small, on the CPU, minutes
+  stamp bench paper --for 300 --out results       a piece of 5 to 8 minutes
+  stamp bench paper --only fig2,table1 --workload ra,ht --out results";
+
+/// Measures what the publication shows. What a single point cannot do makes the result `false`.
+pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
+    let device = open(spec.bench.choice())?;
+    let store = run::paper(&device, spec, command)?;
+    let verified = store.document.speedups.iter().all(|s| s.verified)
+        && (store.document.critical_sections.iter()).all(|s| s.verified)
+        && (store.document.threads.iter()).all(|t| t.verified != Some(false));
+    outcome(verified, paper_summary(&mut stdout().lock(), &store))
+}
+
+/// Which results had fewer transactions than others of their workload: a line for each workload.
+fn fewer(paper: &Paper) -> Vec<String> {
+    let lines = WORKLOADS.iter().filter_map(|&(workload, _)| {
+        let runs = paper.speedups.iter().filter(|s| s.workload == workload);
+        let runs = runs.map(|s| (s.variant.as_str(), s.transactions, s.transactions_full));
+        let sections = paper.critical_sections.iter().filter(|s| s.is_of(workload));
+        let sections = sections.map(|s| (CRITICAL_SECTION, s.transactions, s.transactions_full));
+        let mut all = runs.chain(sections).peekable();
+        let full = count(all.peek()?.2);
+        let fewer = all.filter(|(_, transactions, full)| (1..*full).contains(transactions));
+        let fewer = fewer.map(|(name, transactions, _)| format!("{name} {}", count(transactions)));
+        let fewer = fewer.collect::<Vec<_>>().join(", ");
+        let line = format!("Fewer transactions than {full} a run, {workload}: {fewer}.");
+        (!fewer.is_empty()).then_some(line)
+    });
+    lines.collect()
+}
+
+fn not_verified(out: &mut impl Write, paper: &Paper) -> Result<()> {
+    let mut tell = |what: String, why: &Option<String>| {
+        let why = why.as_deref().unwrap_or("no result");
+        writeln!(out, "NOT verified: {what}: {why}")
+    };
+    for s in paper.critical_sections.iter().filter(|s| !s.verified) {
+        tell(format!("{} {CRITICAL_SECTION}", s.workload), &s.error)?;
+    }
+    for t in paper.threads.iter().filter(|t| t.verified == Some(false)) {
+        let (of, variant, blocks, threads) = (&t.workload, &t.variant, t.blocks, t.threads);
+        tell(format!("{of} {variant} at {blocks}x{threads}"), &t.note)?;
+    }
+    for s in paper.speedups.iter().filter(|s| !s.verified) {
+        tell(format!("{} {}", s.workload, s.variant), &s.error)?;
+    }
+    Ok(())
+}
+
+type Ratio = fn(&Speedup) -> Option<f64>;
+
+fn paper_summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
+    let paper = &store.document;
+    let variants: Vec<&str> = AskedVariant::all().iter().map(|v| v.name()).collect();
+    let row = |first: &str, cell: &dyn Fn(&str) -> String| -> Vec<String> {
+        let cells = variants.iter().map(|variant| cell(variant));
+        iter::once(first.to_owned()).chain(cells).collect()
+    };
+    let ratios: [(&str, Ratio); 2] = [
+        ("over cgl", |s| s.over_cgl),
+        ("over critical-section", |s| s.over_critical_section),
+    ];
+    for (title, ratio) in ratios {
+        let mut rows = vec![row(title, &str::to_owned)];
+        rows.extend(WORKLOADS.iter().map(|&(workload, _)| {
+            row(workload, &|variant| {
+                let mut all = paper.speedups.iter();
+                match all.find(|s| s.workload == workload && s.variant == variant) {
+                    Some(s) if !s.verified => "WRONG".into(),
+                    of => of.and_then(ratio).map_or_else(|| "-".into(), digits3),
+                }
+            })
+        }));
+        rows.retain(|row| row[1..].iter().any(|cell| cell != "-"));
+        if rows.len() > 1 {
+            writeln!(out, "{}", aligned("", &rows, 1, false))?;
+        }
+    }
+    let mut lines = fewer(paper).into_iter();
+    lines.try_for_each(|line| writeln!(out, "{line}"))?;
+    not_verified(out, paper)?;
+    let [of_threads, of_eigenbench] = [paper.threads.len(), paper.eigenbench.len()];
+    writeln!(
+        out,
+        "{} speed-ups, {} launches tried, {of_threads} points by threads, {of_eigenbench} of \
+         EigenBench: {}",
+        paper.speedups.len(),
+        paper.search.len(),
+        store.path.display()
+    )?;
+    tell_rest(out, paper.head.complete, "of the paper is")
+}
+
+/// Says what to do about what a document lacks.
+fn tell_rest(out: &mut impl Write, complete: bool, what: &str) -> Result<()> {
+    let more = "in it yet: the same command goes on, and see --only.";
+    if !complete {
+        writeln!(out, "Not all {what} {more}")?;
+    }
+    Ok(())
+}
+
+pub(super) fn sync_help() -> String {
+    let parts = described("Parts", &PARTS);
+    format!("{parts}\n{SYNC_HELP}")
+}
+
+const SYNC_HELP: &str = "\
+mutex, barrier and semaphore are operations a second over the number of blocks,
+beside libcu++ and cooperative groups where nvcc is found; counter, table, list
+and sections are workloads under locks, by combining, without locks, and with
+transactions.
+
+DIR/sync.json is written after every point. After an interruption, or the end
+of --for, the same command goes on where it stopped; --only adds to what is
+there. `stamp report DIR` writes the page with the figures and the claims.
+
+Examples:
+  stamp bench sync --out results
+  stamp bench sync --quick --out quick            small, on the CPU, a minute
+  stamp bench sync --only mutex,barrier --out results
+  stamp bench sync --for 480 --out results        a piece of 8 minutes";
+
+/// Measures; `command` is how it was called. A wrong result makes it `false`.
+pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
+    let device = open(spec.bench.choice())?;
+    let store = sync::sync(&device, spec, command)?;
+    told_of(&store.document, &spec.only, &store.path)
+}
+
+fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let schemes = SCHEMES.iter().map(|&(name, _, about)| (name, about));
+    schemes.chain([(STM, "a transaction for each cell")])
+}
+
+fn schemes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let schemes = reduction::SCHEMES.iter();
+    schemes.map(|scheme| (scheme.name, scheme.about))
+}
+
+fn memories() -> impl Iterator<Item = (&'static str, &'static str)> {
+    MEMORIES.into_iter().map(|(name, about, _)| (name, about))
+}
+
+pub(super) fn nw_help() -> String {
+    let lists = [
+        ("Parts", NW_PARTS.to_vec()),
+        ("Implementations of tables", implementations().collect()),
+        ("Schemes of the reduction", schemes().collect()),
+        ("Memories of the hops", memories().collect()),
+    ];
+    let lists = lists.map(|(head, all)| described(head, &all));
+    format!("{}\n{NW_HELP}", lists.join("\n"))
+}
+
+const NW_HELP: &str = "\
+Operations are cells of tables, hand-overs from warp to warp, and hops; each
+point is verified. In table3 `diagonals` and `graph` have tiles of every side
+that is not larger than the table needs, in sizes and tiles `graph` has every
+side, and in the other parts those of 32 to 256.
+
+DIR/nw.json is written after every point. After an interruption, or the end of
+--for, the same command goes on where it stopped; --only adds to what is there.
+`stamp report DIR` writes the page with the figures, the targets and the claims.
+
+Examples:
+  stamp bench nw --out results
+  stamp bench nw --quick --out quick              small, on the CPU, seconds
+  stamp bench nw --only table3,tiles --for 480 --out results";
+
+pub(super) fn nw(spec: &NwSpec, command: &str) -> Result<bool> {
+    let device = open(spec.bench.choice())?;
+    let store = nw::bench(&device, spec, command)?;
+    told_of(&store.document.0, &spec.only, &store.path)
+}
+
+fn is_wrong(point: &Point) -> bool {
+    point.repeat > 0 && !point.verified
+}
+
+/// Prints what a command that measures points has found: its document, which is at a path, and of
+/// that the parts that were asked for. Returns whether all that was measured of them is right.
+fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
+    let of_parts = |point: &&Point| parts.contains(&point.part.as_str());
+    let points: Vec<&Point> = bench.points.iter().filter(of_parts).collect();
+    let right = !points.iter().any(|point| is_wrong(point));
+    let mut out = stdout().lock();
+    let printed = summary(&mut out, &points).and_then(|()| {
+        writeln!(out, "{} points: {}", bench.points.len(), path.display())?;
+        tell_rest(&mut out, bench.head.complete, "points are")
+    });
+    outcome(right, printed)
+}
+
+fn summary(out: &mut impl Write, points: &[&Point]) -> Result<()> {
+    let head = "part|implementation|launch|parameters|a second|note".split('|');
+    let mut rows = vec![head.map(str::to_owned).collect()];
+    rows.extend(points.iter().map(|point| {
+        let (blocks, threads) = (point.blocks, point.threads);
+        let wrong = if is_wrong(point) { "WRONG: " } else { "" };
+        let note = point.note.as_ref();
+        vec![
+            point.part.clone(),
+            point.implementation.clone(),
+            format!("{blocks}x{threads}"),
+            point.parameters_told(", "),
+            if point.repeat == 0 {
+                "-".into()
+            } else {
+                short(point.per_s)
+            },
+            note.map_or_else(String::new, |note| format!("{wrong}{note}")),
+        ]
+    }));
+    if rows.len() > 1 {
+        writeln!(out, "{}", aligned("", &rows, 1, false))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::devices::AnyDevice;
+    use crate::nw::plan::points;
+    use crate::testing::has;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_help_and_the_documents_name_every_part_and_implementation() {
+        let points = points(&AnyDevice::cpu(), false);
+        let measured = points.iter().map(|(asked, _)| &*asked.implementation);
+        let measured: BTreeSet<&str> = measured.collect();
+        let listed = implementations().chain(schemes());
+        let listed = listed.chain(memories()).map(|(name, _)| name);
+        assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
+        let (help, document) = (nw_help(), include_str!("../../../docs/stamp.md"));
+        for (name, what) in NW_PARTS {
+            let first = what.split(' ').next().unwrap_or_default();
+            has(&help, &format!("  {name} | {first}"));
+        }
+        for name in measured.into_iter().chain(NW_PARTS.map(|(name, _)| name)) {
+            has(document, &format!("`{name}`"));
+        }
+        assert!(help.lines().all(|line| line.chars().count() <= 80));
+    }
+}
