@@ -3,7 +3,8 @@
 use crate::algorithm::Fast;
 use crate::array::Layout;
 use crate::host::{
-    Buffer, Cuda, Device, Error, ForeignArray, InOrder, Launch, Pod, Stm, StmConfig, Sums, TxArray,
+    Buffer, Cuda, Device, Error, ForeignArray, InOrder, Launch, Pod, Result, Stm, StmConfig, Sums,
+    TxArray,
 };
 use crate::kernel::{Build, Kernel};
 use crate::observe::Observation;
@@ -22,7 +23,7 @@ struct Nothing;
 impl Kernel for Nothing {
     const ENTRY: &'static str = "nothing";
     type Params = StmRef<Fast>;
-    fn ptx(_build: Build) -> Result<Cow<'static, str>, Error> {
+    fn ptx(_build: Build) -> Result<Cow<'static, str>> {
         Ok(Cow::Borrowed(".version 7.0"))
     }
     fn run<L: Lane>(_lane: &L, _stm: &StmRef<Fast>) {}
@@ -50,7 +51,7 @@ fn config() -> StmConfig {
     }
 }
 
-fn launch(stm: &mut Stm<Cuda>) -> Result<(), Error> {
+fn launch(stm: &mut Stm<Cuda>) -> Result {
     let handle = stm.handle();
     // SAFETY: the kernel does nothing.
     unsafe { stm.launch::<Nothing>(&handle) }.map(|_| ())
@@ -59,18 +60,18 @@ fn launch(stm: &mut Stm<Cuda>) -> Result<(), Error> {
 /// The shape of the launches in order.
 const SHAPE: Launch = Launch::new(2, 64);
 
-fn enqueue(queue: &InOrder<'_, '_, Cuda>) -> Result<(), Error> {
+fn enqueue(queue: &InOrder<'_, '_, Cuda>) -> Result {
     // SAFETY: the kernel does nothing.
     unsafe { queue.enqueue::<Fast, Nothing>(SHAPE, |_, stm| Ok(stm)) }
 }
 
 /// Makes a memory for launches of one block of one warp.
-fn memory(cuda: &Cuda) -> Result<Stm<Cuda>, Error> {
+fn memory(cuda: &Cuda) -> Result<Stm<Cuda>> {
     Stm::new(cuda, Launch::new(1, 32), config())
 }
 
 /// Opens the device, makes a memory and arrays, launches twice, and reads back.
-fn session(driver: &StandIn) -> Result<(), Error> {
+fn session(driver: &StandIn) -> Result {
     let cuda = driver.open()?;
     let mut stm = Stm::new(&cuda, SHAPE, config())?;
     let mut array = TxArray::from_slice(&cuda, Layout::Cells, &[1u64, 2, 3], "an array")?;
@@ -383,7 +384,7 @@ fn a_kernel_in_order_that_ends_the_context_is_reported_and_what_follows_too() {
 
 #[test]
 fn the_library_carries_the_ptx_of_its_copies_which_takes_what_they_pass() {
-    fn copies<T: Pod + Element>(cuda: &Cuda) -> Result<(), Error> {
+    fn copies<T: Pod + Element>(cuda: &Cuda) -> Result {
         let mut array = TxArray::<_, T>::zeroed(cuda, Layout::Cells, 3, "an array")?;
         let mut buffer = Buffer::zeroed(cuda, 3, "a buffer")?;
         let mut foreign = ForeignArray::of_buffer(&mut buffer)?;

@@ -8,7 +8,7 @@
 use core::ops::Range;
 use std::prelude::v1::*;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
-use stm_machine::host::{self, Device, Error, Memory, in_ranges};
+use stm_machine::host::{self, Device, Error, Memory, Result, in_ranges};
 
 /// The number of bytes of a memory that a check of a part reads.
 pub(crate) const WINDOW_BYTES: usize = 1 << 16;
@@ -47,7 +47,7 @@ pub(crate) fn find<M: Memory>(
     stride: usize,
     items: Range<usize>,
     seen: impl Fn(usize, &[u8]) -> Option<String> + Sync,
-) -> Result<(), Error> {
+) -> Result {
     // Of large items it is cheaper to read only what counts.
     let (step, len) = if stride > WINDOW_BYTES {
         (1, 8)
@@ -123,7 +123,7 @@ impl<M: Memory> Allocation<M> {
         (stride, len): (usize, usize),
         what: &'static str,
         unfinished: Option<Unfinished>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         Ok(Self(Arc::new(RwLock::new(Inner {
             memory: host::allocate(device, len.checked_mul(stride), what)?,
             unfinished,
@@ -164,7 +164,7 @@ impl<M: Memory> Allocation<M> {
         &mut self,
         items: &[T],
         encode: impl Fn(&mut Vec<u8>, &T) + Sync,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let mut inner = self.inner_mut();
         let stride = inner.stride;
         let mut at = 0;
@@ -191,8 +191,8 @@ impl<M: Memory> Allocation<M> {
     /// on all cores.
     pub(crate) fn download<T: Send>(
         &self,
-        decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result<(), Error> + Sync,
-    ) -> Result<Vec<T>, Error> {
+        decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result + Sync,
+    ) -> Result<Vec<T>> {
         let inner = self.inner();
         let (len, stride) = (inner.len, inner.stride);
         let step = (CHUNK_BYTES / stride.max(1)).max(1);
@@ -217,11 +217,11 @@ impl<M: Memory> Allocation<M> {
     }
 
     #[cfg(test)]
-    pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result {
         self.inner_mut().memory.write(offset, data)
     }
 
-    pub(crate) fn clear(&mut self) -> Result<(), Error> {
+    pub(crate) fn clear(&mut self) -> Result {
         self.inner_mut().memory.clear()
     }
 
@@ -241,7 +241,7 @@ impl<M: Memory> Watcher<M> {
 
     /// Looks for what a transaction has left unfinished in the array, if it still exists; what is
     /// found is [`Error::Corrupt`].
-    pub(crate) fn find_unfinished(&self, extent: Extent) -> Result<(), Error> {
+    pub(crate) fn find_unfinished(&self, extent: Extent) -> Result {
         let Some(inner) = self.0.upgrade() else {
             return Ok(());
         };

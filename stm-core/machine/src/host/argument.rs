@@ -4,7 +4,7 @@ use crate::array::io::{Input, Output};
 use crate::array::plain::TArray;
 use crate::host::buffer::{Buffer, Pod};
 use crate::host::device::{Device, Launch};
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::host::locked;
 use crate::kernel::Kernel;
 use crate::lane::Stop;
@@ -63,21 +63,21 @@ pub unsafe trait Argument<D: Device, P> {
     ///
     /// # Errors
     /// [`Error::OtherDevice`] or [`Error::WrongLayout`].
-    fn parameter(self, device: &D, what: &'static str) -> Result<P, Error>;
+    fn parameter(self, device: &D, what: &'static str) -> Result<P>;
 
     /// Takes for a launch what its kernel may change and others may borrow; `what` names the
     /// argument in an error.
     ///
     /// # Errors
     /// [`Error::InUse`] if another launch has it.
-    fn hold(&self, holds: &mut Holds, what: &'static str) -> Result<(), Error>;
+    fn hold(&self, holds: &mut Holds, what: &'static str) -> Result;
 
     /// Refuses a launch of kernel `K` for which the argument was not made, by a memory
     /// whose stop flag is `stop`. Most are for any launch.
     ///
     /// # Errors
     /// Those of the argument's type.
-    fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
+    fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result {
         let _ = (launch, stop);
         Ok(())
     }
@@ -119,7 +119,7 @@ impl Holds {
     ///
     /// # Errors
     /// [`Error::InUse`] if another launch has it.
-    pub fn take(&mut self, space: u64, address: *mut u8, what: &'static str) -> Result<(), Error> {
+    pub fn take(&mut self, space: u64, address: *mut u8, what: &'static str) -> Result {
         let place = (space, address.addr());
         if self.0.contains(&place) {
             return Ok(());
@@ -139,7 +139,7 @@ impl Drop for Holds {
 }
 
 /// Refuses memory that kernels on the device do not reach.
-pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result<(), Error> {
+pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result {
     if space == device.space() {
         return Ok(());
     }

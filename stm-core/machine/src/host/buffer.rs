@@ -2,7 +2,7 @@
 
 use crate::array::plain::TArray;
 use crate::host::device::{Device, Memory, allocate};
-use crate::host::error::Error;
+use crate::host::error::Result;
 use crate::memory::word::Element;
 use core::fmt;
 use core::marker::PhantomData;
@@ -76,7 +76,7 @@ fn bytes_of_mut<T: Pod>(data: &mut [T]) -> &mut [u8] {
 
 impl<D: Device, T: Pod> Buffer<D, T> {
     /// Makes `len` zeros; `what` names the buffer in an error.
-    pub fn zeroed(device: &D, len: usize, what: &'static str) -> Result<Self, Error> {
+    pub fn zeroed(device: &D, len: usize, what: &'static str) -> Result<Self> {
         Ok(Self {
             memory: allocate(device, len.checked_mul(size_of::<T>()), what)?,
             len,
@@ -86,7 +86,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     }
 
     /// Makes a buffer with a copy of `data`.
-    pub fn from_slice(device: &D, data: &[T], what: &'static str) -> Result<Self, Error> {
+    pub fn from_slice(device: &D, data: &[T], what: &'static str) -> Result<Self> {
         let mut buffer = Self::zeroed(device, data.len(), what)?;
         buffer.upload(data)?;
         Ok(buffer)
@@ -103,7 +103,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     ///
     /// # Panics
     /// It panics if `data` has another length.
-    pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
+    pub fn upload(&mut self, data: &[T]) -> Result {
         let len = self.len;
         assert_eq!(
             data.len(),
@@ -114,12 +114,12 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     }
 
     /// Sets all elements to zero.
-    pub fn clear(&mut self) -> Result<(), Error> {
+    pub fn clear(&mut self) -> Result {
         self.memory.clear()
     }
 
     /// Copies all elements to the host.
-    pub fn download(&self) -> Result<Vec<T>, Error> {
+    pub fn download(&self) -> Result<Vec<T>> {
         let mut data = Vec::with_capacity(self.len);
         // SAFETY: zero bytes are a T (Pod).
         data.resize(self.len, unsafe { core::mem::zeroed() });

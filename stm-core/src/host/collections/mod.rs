@@ -22,14 +22,14 @@ macro_rules! container {
 
                 /// Lets the transactions of the following launches store at once to nodes
                 /// that are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
-                pub fn refresh(&mut self) -> Result<(), Error> {
+                pub fn refresh(&mut self) -> Result {
                     self.$nodes.refresh()
                 }
             )?
 
             $(
                 /// Does what [`Lists::words`] does.
-                pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
+                pub fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
                     self.$lists.words()
                 }
 
@@ -38,7 +38,7 @@ macro_rules! container {
                 pub fn upload(
                     &mut self,
                     entries: impl IntoIterator<Item = (K, V)>,
-                ) -> Result<(), Error> {
+                ) -> Result {
                     let entries = entries.into_iter();
                     let entries = entries.map(|(key, value)| (self.$place(key), key, value));
                     self.$lists.fill(&entries.collect::<Vec<_>>())
@@ -51,7 +51,7 @@ macro_rules! container {
             }
 
             /// Changes the layout; the contents stay.
-            pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+            pub fn arrange_as(&mut self, layout: Layout) -> Result {
                 self.$first.arrange_as(layout)?;
                 $(self.$part.arrange_as(layout)?;)*
                 Ok(())
@@ -65,7 +65,7 @@ macro_rules! container {
             }
 
             /// Removes all contents; the positions of a queue count from 0 again.
-            pub fn clear(&mut self) -> Result<(), Error> {
+            pub fn clear(&mut self) -> Result {
                 self.$first.clear()?;
                 $(self.$part.clear()?;)*
                 Ok(())
@@ -91,7 +91,7 @@ macro_rules! container {
             }
 
             /// Refuses another layout than that of algorithm `A`; all parts have one layout.
-            fn check_layout<A: Algorithm>(&self) -> Result<(), Error> {
+            fn check_layout<A: Algorithm>(&self) -> Result {
                 self.$first.check_layout::<A>()
             }
         }
@@ -117,7 +117,7 @@ pub use queue::Queue;
 use crate::array::record::Record;
 use crate::host::pool::Nodes;
 use std::vec::Vec;
-use stm_machine::host::{Device, Error};
+use stm_machine::host::{Device, Error, Result};
 
 fn damaged(what: &str, found: &str) -> Error {
     Error::Corrupt {
@@ -166,7 +166,7 @@ fn first(words: impl Iterator<Item = u32>) -> Option<u32> {
 
 /// Checks that the nodes that a container links to, by index, are exactly those
 /// that its pool has given out.
-fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result<(), Error> {
+fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result {
     let taken = nodes.pool().taken_bits()?;
     let words = || taken.iter().zip(&linked.0);
     let what = nodes.pool().name();

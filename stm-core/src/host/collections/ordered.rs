@@ -8,7 +8,7 @@ use crate::host::pool::Nodes;
 use crate::host::stm::Stm;
 use std::collections::BTreeMap;
 use std::vec::Vec;
-use stm_machine::host::{Device, Error};
+use stm_machine::host::{Device, Error, Result};
 use stm_machine::{Element, Layout};
 
 /// A map in the order of its keys, in the memory of a device. A kernel receives it as a [`TOrderedMap`].
@@ -53,12 +53,7 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
     /// # Errors
     /// [`Error::PoolSize`] for no leaves or 2^27 and more; the device has too
     /// little memory, or reports another error.
-    pub fn new(
-        device: &D,
-        layout: Layout,
-        capacity: u64,
-        what: &'static str,
-    ) -> Result<Self, Error> {
+    pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         if capacity > Link::NODES_MAX {
             let nodes = capacity;
             return Err(Error::PoolSize { what, nodes });
@@ -74,7 +69,7 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
     ///
     /// # Errors
     /// [`Error::PoolExhausted`] if there are more entries than leaves, or an error of the device.
-    pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
+    pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result {
         self.clear()?;
         let entries: BTreeMap<K, V> = entries.into_iter().collect();
         // The first nodes of an empty pool, so a node's place is its index.
@@ -104,7 +99,7 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
     /// # Errors
     /// [`Error::Corrupt`] if the tree is not as its invariants say, or a node has
     /// leaked, which no launch leaves; or an error of the device.
-    pub fn download(&self) -> Result<BTreeMap<K, V>, Error> {
+    pub fn download(&self) -> Result<BTreeMap<K, V>> {
         let tree = Tree {
             leaves: self.leaves.records().download()?,
             branches: self.branches.records().download()?,

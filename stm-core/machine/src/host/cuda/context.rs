@@ -2,7 +2,7 @@
 
 use crate::host::cuda::driver::{Call, Driver, Nvidia, ends_context};
 use crate::host::device::Limits;
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::host::locked;
 use crate::observe::probe::Observation;
 use core::any::TypeId;
@@ -91,7 +91,7 @@ impl Drop for Handles {
 }
 
 impl Handles {
-    fn open(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
+    fn open(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self> {
         let device = (driver.device(ordinal as i32)).map_err(failed("cuDeviceGet"))?;
         // SAFETY: the driver has this device.
         let context =
@@ -201,7 +201,7 @@ fn failed(during: &'static str) -> impl Fn(DriverError) -> Error {
     }
 }
 
-fn count_of(driver: &dyn Driver) -> Result<usize, Error> {
+fn count_of(driver: &dyn Driver) -> Result<usize> {
     if !driver.is_present() {
         return Err(Error::NoDriver);
     }
@@ -211,7 +211,7 @@ fn count_of(driver: &dyn Driver) -> Result<usize, Error> {
 
 impl Cuda {
     /// Returns the number of GPUs that the driver reports.
-    pub fn count() -> Result<usize, Error> {
+    pub fn count() -> Result<usize> {
         count_of(&Nvidia)
     }
 
@@ -219,11 +219,11 @@ impl Cuda {
     ///
     /// # Errors
     /// [`Error::NoDriver`], [`Error::NoGpu`], [`Error::GpuTooOld`], or an error of the driver.
-    pub fn new(ordinal: usize) -> Result<Self, Error> {
+    pub fn new(ordinal: usize) -> Result<Self> {
         Self::with_driver(Box::new(Nvidia), ordinal)
     }
 
-    pub(crate) fn with_driver(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
+    pub(crate) fn with_driver(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self> {
         let count = match count_of(&*driver) {
             Ok(count) => count,
             // A driver without any GPU says so when it is initialised.
@@ -261,7 +261,7 @@ impl Cuda {
 
     /// Opens the GPU of a context that other code uses. Both use the primary context of the GPU, so
     /// that kernels of either reach the memory of both. Its errors are those of [`Self::new`].
-    pub fn beside(context: &CudaContext) -> Result<Self, Error> {
+    pub fn beside(context: &CudaContext) -> Result<Self> {
         Self::new(context.ordinal())
     }
 
@@ -270,7 +270,7 @@ impl Cuda {
     ///
     /// # Errors
     /// [`Error::OtherDevice`] if the stream is of another GPU.
-    pub fn on_stream(&self, stream: &Arc<CudaStream>) -> Result<Self, Error> {
+    pub fn on_stream(&self, stream: &Arc<CudaStream>) -> Result<Self> {
         if stream.context().ordinal() != self.context.ordinal {
             return Err(Error::OtherDevice {
                 what: "stream",
@@ -300,7 +300,7 @@ impl Cuda {
     }
 
     /// Returns an error if the context was lost, and else makes it the calling thread's.
-    pub(crate) fn alive(&self) -> Result<(), Error> {
+    pub(crate) fn alive(&self) -> Result {
         let lost = locked(&self.context.lost).clone();
         lost.map_or(Ok(()), Err)?;
         self.done("cuCtxSetCurrent", self.context.handles.bind())
@@ -308,7 +308,7 @@ impl Cuda {
 
     /// Returns what a call of the driver returned. An error that ends the
     /// context is [`Error::DeviceLost`], and later calls return it again.
-    pub(crate) fn done<T>(&self, during: &'static str, call: Call<T>) -> Result<T, Error> {
+    pub(crate) fn done<T>(&self, during: &'static str, call: Call<T>) -> Result<T> {
         call.map_err(|error| {
             if ends_context(error) {
                 self.lose(during, error)
@@ -329,7 +329,7 @@ impl Cuda {
 }
 
 /// Refuses a GPU without scoped atomics and forward progress of each thread.
-fn check_capability(info: &CudaInfo) -> Result<(), Error> {
+fn check_capability(info: &CudaInfo) -> Result {
     let (major, minor) = info.compute_capability;
     let name = info.name.clone();
     (major >= 7)
