@@ -131,8 +131,14 @@ impl<D: Device, F: Form> Arranged<D, F> {
     /// # Panics
     /// It panics if `data` has another length.
     pub fn upload(&mut self, data: &[F::Item]) -> Result {
-        let (len, layout) = (self.len, self.layout);
+        let len = self.len;
         assert_eq!(data.len(), len, "upload of another length than the array's");
+        self.upload_first(data)
+    }
+
+    /// Replaces the first items.
+    pub(super) fn upload_first(&mut self, data: &[F::Item]) -> Result {
+        let layout = self.layout;
         (self.memory).upload(data, |bytes, item| F::encode(bytes, layout, *item))
     }
 

@@ -54,19 +54,38 @@ pub(crate) fn find<M: Memory>(
     } else {
         (CHUNK_BYTES / stride, stride)
     };
+    let look = |i, item: &[u8], _: &mut Vec<()>| {
+        seen(i, item).map_or(Ok(()), |what| Err(Error::Corrupt { what }))
+    };
+    read(memory, items, [stride, step, len], look).map(|_| ())
+}
+
+/// Reads so many items at a time, which begin at multiples of the stride, each as long as `len`
+/// says, and returns what `decode` appends for each with its number, on all cores.
+fn read<M: Memory, T: Send>(
+    memory: &M,
+    items: Range<usize>,
+    [stride, step, len]: [usize; 3],
+    decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result + Sync,
+) -> Result<Vec<T>> {
+    let mut all = Vec::with_capacity(items.len());
     let mut bytes = vec![0; len * step.min(items.len())];
-    for from in items.clone().step_by(step) {
-        let part = &mut bytes[..len * step.min(items.end - from)];
-        memory.read(from * stride, part)?;
-        let wrong = in_ranges(worth(len), (part.len() / len) as u64, |range| {
-            (range.start as usize..range.end as usize)
-                .find_map(|i| seen(from + i, &part[i * len..][..len]))
+    for first in items.clone().step_by(step) {
+        let count = step.min(items.end - first);
+        let part = &mut bytes[..len * count];
+        memory.read(first * stride, part)?;
+        let decoded = in_ranges(worth(len), count as u64, |range| {
+            let mut items = Vec::with_capacity((range.end - range.start) as usize);
+            for i in range.start as usize..range.end as usize {
+                decode(first + i, &part[i * len..][..len], &mut items)?;
+            }
+            Ok(items)
         });
-        if let Some(what) = wrong.into_iter().flatten().next() {
-            return Err(Error::Corrupt { what });
+        for items in decoded {
+            all.append(&mut items?);
         }
     }
-    Ok(())
+    Ok(all)
 }
 
 fn worth(stride: usize) -> u64 {
@@ -194,26 +213,9 @@ impl<M: Memory> Allocation<M> {
         decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result + Sync,
     ) -> Result<Vec<T>> {
         let inner = self.inner();
-        let (len, stride) = (inner.len, inner.stride);
+        let stride = inner.stride;
         let step = (CHUNK_BYTES / stride.max(1)).max(1);
-        let mut all = Vec::with_capacity(len);
-        let mut bytes = vec![0; stride * step.min(len)];
-        for first in (0..len).step_by(step) {
-            let items = step.min(len - first);
-            let part = &mut bytes[..stride * items];
-            inner.memory.read(first * stride, part)?;
-            let decoded = in_ranges(worth(stride), items as u64, |range| {
-                let mut items = Vec::with_capacity((range.end - range.start) as usize);
-                for i in range.start as usize..range.end as usize {
-                    decode(first + i, &part[i * stride..][..stride], &mut items)?;
-                }
-                Ok(items)
-            });
-            for items in decoded {
-                all.append(&mut items?);
-            }
-        }
-        Ok(all)
+        read(&inner.memory, 0..inner.len, [stride, step, stride], decode)
     }
 
     #[cfg(test)]

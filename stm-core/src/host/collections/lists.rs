@@ -96,20 +96,15 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         });
         let count: usize = parts.iter().map(Vec::len).sum();
         let taken = self.nodes.pool_mut().take(count as u64)?;
-        let view = self.nodes.pool().view();
-        let (key, value) = (K::from_bits64(0), V::from_bits64(0));
-        let links = [0];
-        let mut records = vec![ListItem { key, links, value }; self.nodes.records().len()];
+        // The first nodes of an empty pool, so a node's place is its index.
+        let mut records = Vec::with_capacity(count);
         let mut heads = vec![0; self.lists()];
         for ((number, key, value), node) in parts.into_iter().rev().flatten().zip(taken) {
-            let Some(index) = view.index(node) else {
-                return Err(damaged(self.nodes.pool().name(), "a node is missing"));
-            };
             let links = [heads[number]];
-            records[index as usize] = ListItem { key, links, value };
+            records.push(ListItem { key, links, value });
             heads[number] = node.bits();
         }
-        self.nodes.records_mut().upload(&records)?;
+        self.nodes.records_mut().upload_first(&records)?;
         self.heads.upload(&heads)
     }
 
@@ -158,9 +153,8 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         let index_of = self.nodes.pool().indices();
         let records = self.nodes.records().download()?;
         let heads = self.heads.download()?;
-        let nodes = self.nodes.capacity();
+        let seen = NodeSet::of(self.nodes.capacity());
         let parts = in_ranges(WORTH, heads.len() as u64, |lists| {
-            let mut seen = NodeSet::of(nodes);
             let (mut all, mut list) = (Vec::new(), Vec::<(K, V)>::new());
             let lists = lists.start as usize..lists.end as usize;
             for (number, &head) in lists.clone().zip(&heads[lists]) {
@@ -182,15 +176,11 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
                 }
                 each(number, &list, &mut all)?;
             }
-            Ok((all, seen))
+            Ok(all)
         });
-        let (mut all, mut seen) = (Vec::new(), NodeSet::of(nodes));
+        let mut all = Vec::new();
         for part in parts {
-            let (mut more, of_part) = part?;
-            all.append(&mut more);
-            if let Some(index) = seen.add(&of_part) {
-                return Err(damaged(what, &format!("node {index} is met twice")));
-            }
+            all.append(&mut part?);
         }
         check_nodes(&self.nodes, &seen)?;
         Ok(all)
