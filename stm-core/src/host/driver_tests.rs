@@ -259,7 +259,11 @@ fn no_driver_no_device_and_an_old_device_are_told_apart() {
     let no_device = error(|s| s.always = Some(("cuInit", R::CUDA_ERROR_NO_DEVICE)));
     assert_eq!(no_device, none);
     let old = error(|s| s.major = 6);
-    assert!(matches!(old, Error::GpuTooOld { major: 6, .. }));
+    let text = "a stand-in has compute capability 6.0: 7.0 (sm_70) or later is needed; use the CPU";
+    assert_eq!(old.to_string(), text);
+    let oldest = StandIn::new();
+    oldest.state().major = 7;
+    oldest.open().unwrap();
     let stub = error(|s| s.always = Some(("cuInit", R::CUDA_ERROR_STUB_LIBRARY)));
     assert!(stub.to_string().contains("CUDA_ERROR_STUB_LIBRARY"));
 }

@@ -100,6 +100,8 @@ static IN_USE: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
 /// let hold = |holds: &mut Holds| Argument::<Cpu, TArray<u32>>::hold(&&words, holds, "words");
 /// let (mut first, mut second) = (Holds::new(), Holds::new());
 /// hold(&mut first)?;
+/// hold(&mut first)?; // for another parameter
+/// second.take(1, words.as_mut_ptr().cast(), "words of another address space")?;
 /// assert_eq!(hold(&mut second), Err(Error::InUse { what: "words" }));
 /// drop(first); // the launch has ended
 /// hold(&mut second)?;
@@ -197,24 +199,4 @@ __lent! {
     [T: Pod + Element] &Buffer<D, T> => TArray<T>: it.space(), Ok(it.tarray()), [it.as_mut_ptr().cast()];
     [T: Pod + Element] &Buffer<D, T> => Input<T>: it.space(), Ok(Input::of(it.tarray())), [];
     [T: Pod + Element] &mut Buffer<D, T> => Output<T>: it.space(), Ok(Output::of(it.tarray())), [];
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_memory_is_in_use_by_one_launch_until_that_ends() {
-        let (here, there) = (8 as *mut u8, 16 as *mut u8);
-        let mut first = Holds::new();
-        first.take(u64::MAX, here, "words").unwrap();
-        first.take(u64::MAX, here, "words").unwrap();
-        let mut second = Holds::new();
-        let refused = second.take(u64::MAX, here, "words").unwrap_err();
-        assert_eq!(refused, Error::InUse { what: "words" });
-        second.take(u64::MAX, there, "others").unwrap();
-        second.take(u64::MAX - 1, here, "elsewhere").unwrap();
-        drop(first);
-        second.take(u64::MAX, here, "words").unwrap();
-    }
 }
