@@ -91,11 +91,7 @@ pub struct InOrder<'scope, 'env, D: Device> {
     env: PhantomData<&'env mut &'env ()>,
 }
 
-impl<D: Device> core::fmt::Debug for InOrder<'_, '_, D> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("InOrder").finish_non_exhaustive()
-    }
-}
+stm_machine::shown!([D: Device] InOrder<'_, '_, D>: holds; ..);
 
 /// Waits when it is dropped, whatever ends the closure that launches.
 struct Waiting<'a, D: Device>(&'a D);

@@ -29,12 +29,13 @@ use stm_machine::host::{Buffer, Device, Error, Memory, Result};
 /// assert!(matches!(pool.check(4), Err(Error::PoolCount { taken: 3, .. })));
 /// # Ok::<(), stm_core::host::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Pool<D: Device> {
     words: Buffer<D, u64>,
     nodes: u64,
     identity: Identity,
 }
+
+stm_machine::shown!([D: Device] Pool<D>: words, nodes; ..);
 
 /// The taken bits of a word, the lower half of it.
 const TAKEN: u64 = (1 << NODES_A_WORD) - 1;
@@ -214,14 +215,7 @@ pub struct Nodes<D: Device, R> {
     records: Records<D, R>,
 }
 
-impl<D: Device, R> core::fmt::Debug for Nodes<D, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Nodes")
-            .field("name", &self.pool.name())
-            .field("nodes", &self.pool.nodes)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::shown!([D: Device, R] Nodes<D, R>: pool; ..);
 
 impl<D: Device, R: Record> Nodes<D, R> {
     /// Makes a pool of `nodes` free nodes, whose records are zero; `what` names it in an error. Its

@@ -74,13 +74,7 @@ pub struct ProfileRows<D: Device> {
     rows: Buffer<D, u64>,
 }
 
-impl<D: Device> core::fmt::Debug for ProfileRows<D> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ProfileRows")
-            .field("lanes", &(self.rows.len() / ROW_WORDS))
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::shown!([D: Device] ProfileRows<D>: rows; ..);
 
 impl<D: Device> ProfileRows<D> {
     /// Makes rows for launches of this shape.

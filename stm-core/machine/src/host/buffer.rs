@@ -4,7 +4,6 @@ use crate::array::plain::TArray;
 use crate::host::device::{Device, Memory, allocate};
 use crate::host::error::Result;
 use crate::memory::word::Element;
-use core::fmt;
 use core::marker::PhantomData;
 use std::vec::Vec;
 
@@ -58,11 +57,7 @@ pub struct Buffer<D: Device, T> {
     element: PhantomData<T>,
 }
 
-impl<D: Device, T> fmt::Debug for Buffer<D, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer({}, {} elements)", self.what, self.len)
-    }
-}
+crate::shown!([D: Device, T] Buffer<D, T>: what, len; ..);
 
 fn bytes_of<T: Pod>(data: &[T]) -> &[u8] {
     // SAFETY: T has no padding (Pod), so each of its bytes is initialised.
