@@ -192,7 +192,6 @@ pub trait Laps {
     fn read(&mut self) -> Result<Vec<Duration>>;
 }
 
-/// The host's clock.
 #[derive(Debug, Default)]
 struct HostLaps(Vec<Instant>);
 

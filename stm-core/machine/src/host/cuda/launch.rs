@@ -326,7 +326,6 @@ impl Cuda {
     }
 }
 
-/// Recorded launches.
 struct Graph<'a> {
     cuda: &'a Cuda,
     ready: sys::CUgraphExec,
