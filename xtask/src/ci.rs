@@ -89,7 +89,6 @@ fn steps(table: &str) -> Vec<Step<'_>> {
     steps
 }
 
-/// Fails unless there is what a step needs.
 fn has(tree: &Tree, need: &str) -> Result {
     let nightly = |arguments: &str| {
         let mut rustup = clean(Command::new("rustup"));
@@ -119,7 +118,6 @@ fn has(tree: &Tree, need: &str) -> Result {
     there.then_some(()).ok_or(Error::Lacks(text))
 }
 
-/// Carries out a command of a step.
 fn execute(tree: &Tree, line: &str) -> Result {
     let line = line.replace("TARGET", &tree.target.to_string_lossy());
     let (program, arguments) = line.split_once(' ').unwrap_or((&line, ""));

@@ -147,7 +147,6 @@ impl<'a> Names<'a> {
         items.any(|item| item["docs"].as_str().is_some_and(runs))
     }
 
-    /// Returns an item of the crate by its number, or nothing.
     fn item(&self, id: &Value) -> &'a Value {
         &self.json["index"][id.to_string()]
     }

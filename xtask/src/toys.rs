@@ -101,7 +101,6 @@ fn text<'f>(files: &'f Files, path: &str) -> Result<&'f str> {
     found.ok_or_else(|| Error::Check(format!("{DOCUMENT} names {path}, which is no text file")))
 }
 
-/// The steps of a section.
 fn block<'d>(document: &'d str, thing: &str) -> Result<&'d str> {
     let wrong = |what: String| Error::check(format!("{DOCUMENT}, `## Add {thing}`: {what}"));
     let Some((_, section)) = document.split_once(&format!("\n## Add {thing}\n")) else {

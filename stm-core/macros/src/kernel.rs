@@ -114,10 +114,6 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
             }
 
             #[doc = #about]
-            ///
-            /// # Errors
-            /// An argument does not fit, a fault of a transaction, a timeout,
-            /// or an error of the device.
             pub fn launch<D: ::stm_core::host::Device>(
                 stm: &mut ::stm_core::host::Stm<D>,
                 shape: ::stm_core::host::Launch,
@@ -150,10 +146,7 @@ fn host(kernel: &Signature<'_>, default: &Ident) -> TokenStream {
                 }
             }
 
-            /// Does the same under the first algorithm.
-            ///
-            /// # Errors
-            /// An argument does not fit, or an error of the device.
+            /// Does the same as `enqueue_with` under the first algorithm.
             pub fn enqueue<'env, D: ::stm_core::host::Device>(
                 queue: &::stm_core::host::InOrder<'_, 'env, D>,
                 shape: ::stm_core::host::Launch,

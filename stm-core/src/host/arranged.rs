@@ -8,7 +8,7 @@ use crate::memory::version::CellWord;
 use core::marker::PhantomData;
 use std::string::String;
 use std::vec::Vec;
-use stm_machine::host::{Device, Error, Pod};
+use stm_machine::host::{Device, Error, Pod, Result};
 use stm_machine::{Element, Layout, View, WordAddress};
 
 /// What the items of an array are, and how they lie in a layout: [`Elements`] or [`Structs`], and nothing
@@ -63,12 +63,7 @@ pub struct Arranged<D: Device, F> {
 
 impl<D: Device, F: Form> Arranged<D, F> {
     /// Makes an array of zeros; `what` names the array in an error.
-    pub fn zeroed(
-        device: &D,
-        layout: Layout,
-        len: usize,
-        what: &'static str,
-    ) -> Result<Self, Error> {
+    pub fn zeroed(device: &D, layout: Layout, len: usize, what: &'static str) -> Result<Self> {
         Ok(Self {
             device: device.clone(),
             memory: Self::allocated(device, layout, len, what)?,
@@ -85,7 +80,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
         layout: Layout,
         len: usize,
         what: &'static str,
-    ) -> Result<Allocation<D::Memory>, Error> {
+    ) -> Result<Allocation<D::Memory>> {
         let unfinished = Unfinished {
             is: |bytes| F::decode(Layout::Cells, bytes).is_none(),
             named: F::held,
@@ -100,7 +95,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
         layout: Layout,
         data: &[F::Item],
         what: &'static str,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut array = Self::zeroed(device, layout, data.len(), what)?;
         array.upload(data)?;
         Ok(array)
@@ -113,12 +108,12 @@ impl<D: Device, F: Form> Arranged<D, F> {
 
     /// Changes the layout to that of algorithm `A` and sets every version of a
     /// cell to zero; the items keep their values.
-    pub fn arrange<A: Algorithm>(&mut self) -> Result<(), Error> {
+    pub fn arrange<A: Algorithm>(&mut self) -> Result {
         self.arrange_as(F::layout::<A>())
     }
 
     /// Does the same as [`Self::arrange`], given a layout.
-    pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+    pub fn arrange_as(&mut self, layout: Layout) -> Result {
         if layout == Layout::Plain && self.layout == layout {
             return Ok(());
         }
@@ -135,14 +130,20 @@ impl<D: Device, F: Form> Arranged<D, F> {
     ///
     /// # Panics
     /// It panics if `data` has another length.
-    pub fn upload(&mut self, data: &[F::Item]) -> Result<(), Error> {
-        let (len, layout) = (self.len, self.layout);
+    pub fn upload(&mut self, data: &[F::Item]) -> Result {
+        let len = self.len;
         assert_eq!(data.len(), len, "upload of another length than the array's");
+        self.upload_first(data)
+    }
+
+    /// Replaces the first items.
+    pub(super) fn upload_first(&mut self, data: &[F::Item]) -> Result {
+        let layout = self.layout;
         (self.memory).upload(data, |bytes, item| F::encode(bytes, layout, *item))
     }
 
     /// Sets all items to zero.
-    pub fn clear(&mut self) -> Result<(), Error> {
+    pub fn clear(&mut self) -> Result {
         self.memory.clear()
     }
 
@@ -151,7 +152,7 @@ impl<D: Device, F: Form> Arranged<D, F> {
     /// # Errors
     /// [`Error::Corrupt`] if a transaction owns a cell, which no launch leaves;
     /// or an error of the device.
-    pub fn download(&self) -> Result<Vec<F::Item>, Error> {
+    pub fn download(&self) -> Result<Vec<F::Item>> {
         let (layout, what) = (self.layout, self.what);
         self.memory.download(|i, bytes, data| {
             let held = || F::held(i, what);
@@ -176,14 +177,14 @@ impl<D: Device, F: Form> Arranged<D, F> {
     ///
     /// # Errors
     /// [`Error::WrongLayout`] if the layout is not the algorithm's.
-    pub fn try_view<A: Algorithm>(&self) -> Result<F::View<A>, Error> {
+    pub fn try_view<A: Algorithm>(&self) -> Result<F::View<A>> {
         self.check_layout_is(F::layout::<A>(), A::NAME)?;
         // SAFETY: the memory has `len` aligned items of this layout; that they live while a
         // kernel runs is what the caller of `launch` promises.
         Ok(unsafe { F::view(self.memory.address(), self.len as u64) })
     }
 
-    pub(super) fn check_layout<A: Algorithm>(&self) -> Result<(), Error> {
+    pub(super) fn check_layout<A: Algorithm>(&self) -> Result {
         self.check_layout_is(F::layout::<A>(), "the kernel's algorithm")
     }
 
@@ -205,11 +206,7 @@ impl<D: Device, F> Arranged<D, F> {
         self.layout
     }
 
-    pub(super) fn check_layout_is(
-        &self,
-        layout: Layout,
-        algorithm: &'static str,
-    ) -> Result<(), Error> {
+    pub(super) fn check_layout_is(&self, layout: Layout, algorithm: &'static str) -> Result {
         let what = self.what;
         let wrong = Error::WrongLayout { what, algorithm };
         (self.layout == layout).then_some(()).ok_or(wrong)
@@ -280,7 +277,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         WordAddress::of(place.cast::<T>().cast_const())
     }
 
-    fn view_for<V: View<T>>(&self, algorithm: &'static str) -> Result<V, Error> {
+    fn view_for<V: View<T>>(&self, algorithm: &'static str) -> Result<V> {
         self.check_layout_is(V::LAYOUT, algorithm)?;
         // SAFETY: the memory has `len` aligned elements of this layout; that
         // they live while a kernel runs is what the caller of `launch` promises.
@@ -406,7 +403,7 @@ impl<D: Device, R: Record> Records<D, R> {
 
     /// Returns the words of all fields and the bits that they hold. Its errors are those of
     /// [`Self::download`].
-    pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
+    pub fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
         let (wides, narrows) = (R::Wide::COUNT as usize, R::Narrow::COUNT as usize);
         let mut words = Vec::new();
         for (i, record) in self.download()?.into_iter().enumerate() {

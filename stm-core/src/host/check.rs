@@ -16,7 +16,7 @@ use crate::memory::version::LockWord;
 use crate::run::word;
 use core::mem::offset_of;
 use std::string::{String, ToString};
-use stm_machine::host::{Device, Error, Memory};
+use stm_machine::host::{Device, Error, Memory, Result};
 
 impl<D: Device> Stm<D> {
     /// Lets the checks after launches cover an array, until it is dropped. A cell that a transaction
@@ -53,13 +53,13 @@ impl<D: Device> Stm<D> {
     ///
     /// # Errors
     /// [`Error::Corrupt`], from this and every later launch; or an error of the device.
-    pub fn check_in_full(&mut self) -> Result<(), Error> {
+    pub fn check_in_full(&mut self) -> Result {
         self.refuse_if_corrupt()?;
         let found = self.find_unfinished(Extent::Full);
         self.close_if(found)
     }
 
-    pub(super) fn refuse_if_corrupt(&self) -> Result<(), Error> {
+    pub(super) fn refuse_if_corrupt(&self) -> Result {
         match &self.corrupt {
             Some(what) => Err(Error::Corrupt { what: what.clone() }),
             None => Ok(()),
@@ -67,7 +67,7 @@ impl<D: Device> Stm<D> {
     }
 
     /// Closes the memory if something was found.
-    fn close_if(&mut self, found: Result<(), Error>) -> Result<(), Error> {
+    fn close_if(&mut self, found: Result) -> Result {
         if let Err(Error::Corrupt { what }) = &found {
             self.corrupt = Some(what.clone());
         }
@@ -75,7 +75,7 @@ impl<D: Device> Stm<D> {
     }
 
     /// Checks what must hold after every launch, whatever the kernel did.
-    pub(super) fn check(&mut self, statistics: &Statistics, in_full: bool) -> Result<(), Error> {
+    pub(super) fn check(&mut self, statistics: &Statistics, in_full: bool) -> Result {
         let extent = if in_full {
             Extent::Full
         } else {
@@ -99,7 +99,7 @@ impl<D: Device> Stm<D> {
         self.corrupt = Some(format!("{error}; {left}"));
     }
 
-    fn find_miscount(statistics: &Statistics) -> Result<(), Error> {
+    fn find_miscount(statistics: &Statistics) -> Result {
         let (attempts, commits) = (statistics.attempts, statistics.commits);
         let aborts = statistics.aborted();
         no((attempts != commits + aborts)
@@ -108,7 +108,7 @@ impl<D: Device> Stm<D> {
 
     /// Says what the gate's word (`run/gate.rs`) has after a launch that has ended its work,
     /// when nobody is present, no ticket waits and no period is open.
-    fn find_gate_in_use(&self) -> Result<(), Error> {
+    fn find_gate_in_use(&self) -> Result {
         let word = self.global(offset_of!(Globals, clock.gate))?;
         no(word::Word(word).in_use().map(|(present, waiting, open)| {
             let period = if open { "an open" } else { "no open" };
@@ -118,7 +118,7 @@ impl<D: Device> Stm<D> {
         }))
     }
 
-    fn find_unfinished(&self, extent: Extent) -> Result<(), Error> {
+    fn find_unfinished(&self, extent: Extent) -> Result {
         let sequence: u64 = self.global(offset_of!(Globals, sequence))?;
         no((sequence & 1 != 0).then(|| format!("the sequence lock is held, at {sequence}")))?;
         let coarse: u32 = self.global(offset_of!(Globals, coarse_lock))?;
@@ -138,6 +138,6 @@ impl<D: Device> Stm<D> {
 }
 
 /// Fails with what was found, which nothing should be.
-fn no(found: Option<String>) -> Result<(), Error> {
+fn no(found: Option<String>) -> Result {
     found.map_or(Ok(()), |what| Err(Error::Corrupt { what }))
 }

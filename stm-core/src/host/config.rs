@@ -4,7 +4,7 @@ use crate::memory::logs::Capacity;
 use crate::memory::stripe::StripeMap;
 use crate::tx::stm_ref::RetryLimits;
 use std::time::Duration;
-use stm_machine::host::Error;
+use stm_machine::host::{Error, Result};
 
 /// The sizes and limits of a transactional memory; [`Stm::with`](super::Stm::with) refuses a bad one with [`Error::BadConfig`].
 ///
@@ -55,7 +55,7 @@ impl Default for StmConfig {
 const CAPACITY_MAX: u32 = 1 << 20;
 
 impl StmConfig {
-    pub(super) fn check(&self) -> Result<StripeMap, Error> {
+    pub(super) fn check(&self) -> Result<StripeMap> {
         let (locks, stripe) = (self.locks, self.stripe_bytes);
         let fits = (1..=1 << StripeMap::LOCKS_LOG2_MAX).contains(&locks);
         let expected = "a power of two from 1 to 2^30";

@@ -6,7 +6,7 @@ use crate::host::arranged::TxArray;
 use crate::host::inspect::owned_cell;
 use crate::kernel::copy::{FromCells, FromCellsParams, IntoCells, IntoCellsParams};
 use std::time::Duration;
-use stm_machine::host::{Device, Error, ForeignArray, Launch, Limits, Memory, Pod};
+use stm_machine::host::{Device, Error, ForeignArray, Launch, Limits, Memory, Pod, Result};
 use stm_machine::{Element, Layout, TArray};
 
 /// Gives the view of a [`ForeignArray`] that the transactions of an algorithm use.
@@ -47,11 +47,11 @@ pub trait ForeignView<T: Element> {
     ///
     /// # Errors
     /// [`Error::ForeignCells`] if the algorithm keeps versions beside the values.
-    fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>, Error>;
+    fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>>;
 }
 
 impl<D: Device, T: Pod + Element> ForeignView<T> for ForeignArray<'_, D, T> {
-    fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>, Error> {
+    fn try_view<A: Algorithm>(&self) -> Result<A::Array<T>> {
         self.view_for(A::NAME)
     }
 }
@@ -80,7 +80,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     ///
     /// # Errors
     /// [`Error::OtherLength`], [`Error::OtherDevice`], or an error of the device.
-    pub fn copy_from(&mut self, from: &ForeignArray<'_, D, T>) -> Result<Duration, Error> {
+    pub fn copy_from(&mut self, from: &ForeignArray<'_, D, T>) -> Result<Duration> {
         let elements = self.check_copy(from)?;
         match (self.layout(), T::WIDE) {
             // SAFETY: as many bytes of this device's memory on both sides, of
@@ -100,7 +100,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
     /// # Errors
     /// [`Error::OtherLength`], [`Error::OtherDevice`]; [`Error::Corrupt`] if a transaction owns a
     /// cell, which no launch leaves; or an error of the device.
-    pub fn copy_to(&mut self, to: &mut ForeignArray<'_, D, T>) -> Result<Duration, Error> {
+    pub fn copy_to(&mut self, to: &mut ForeignArray<'_, D, T>) -> Result<Duration> {
         let elements = self.check_copy(to)?;
         match (self.layout(), T::WIDE) {
             // SAFETY: as above.
@@ -113,7 +113,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         }
     }
 
-    fn check_copy(&self, other: &ForeignArray<'_, D, T>) -> Result<TArray<T>, Error> {
+    fn check_copy(&self, other: &ForeignArray<'_, D, T>) -> Result<TArray<T>> {
         if other.len() != self.len() {
             return Err(Error::OtherLength {
                 what: self.name(),
@@ -136,7 +136,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         unsafe { TArray::from_raw(self.memory.address().cast(), words as u64) }
     }
 
-    fn copy_into_cells<W: Element>(&mut self, elements: TArray<T>) -> Result<Duration, Error>
+    fn copy_into_cells<W: Element>(&mut self, elements: TArray<T>) -> Result<Duration>
     where
         IntoCells<W>: crate::Kernel<Params = IntoCellsParams<W>>,
     {
@@ -150,7 +150,7 @@ impl<D: Device, T: Pod + Element> TxArray<D, T> {
         unsafe { self.device.launch::<IntoCells<W>>(&shape, &params) }
     }
 
-    fn copy_from_cells<W: Element>(&mut self, elements: TArray<T>) -> Result<Duration, Error>
+    fn copy_from_cells<W: Element>(&mut self, elements: TArray<T>) -> Result<Duration>
     where
         FromCells<W>: crate::Kernel<Params = FromCellsParams<W>>,
     {

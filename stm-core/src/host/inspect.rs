@@ -8,7 +8,7 @@
 use core::ops::Range;
 use std::prelude::v1::*;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
-use stm_machine::host::{self, Device, Error, Memory, in_ranges};
+use stm_machine::host::{self, Device, Error, Memory, Result, in_ranges};
 
 /// The number of bytes of a memory that a check of a part reads.
 pub(crate) const WINDOW_BYTES: usize = 1 << 16;
@@ -47,26 +47,45 @@ pub(crate) fn find<M: Memory>(
     stride: usize,
     items: Range<usize>,
     seen: impl Fn(usize, &[u8]) -> Option<String> + Sync,
-) -> Result<(), Error> {
+) -> Result {
     // Of large items it is cheaper to read only what counts.
     let (step, len) = if stride > WINDOW_BYTES {
         (1, 8)
     } else {
         (CHUNK_BYTES / stride, stride)
     };
+    let look = |i, item: &[u8], _: &mut Vec<()>| {
+        seen(i, item).map_or(Ok(()), |what| Err(Error::Corrupt { what }))
+    };
+    read(memory, items, [stride, step, len], look).map(|_| ())
+}
+
+/// Reads so many items at a time, which begin at multiples of the stride, each as long as `len`
+/// says, and returns what `decode` appends for each with its number, on all cores.
+fn read<M: Memory, T: Send>(
+    memory: &M,
+    items: Range<usize>,
+    [stride, step, len]: [usize; 3],
+    decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result + Sync,
+) -> Result<Vec<T>> {
+    let mut all = Vec::with_capacity(items.len());
     let mut bytes = vec![0; len * step.min(items.len())];
-    for from in items.clone().step_by(step) {
-        let part = &mut bytes[..len * step.min(items.end - from)];
-        memory.read(from * stride, part)?;
-        let wrong = in_ranges(worth(len), (part.len() / len) as u64, |range| {
-            (range.start as usize..range.end as usize)
-                .find_map(|i| seen(from + i, &part[i * len..][..len]))
+    for first in items.clone().step_by(step) {
+        let count = step.min(items.end - first);
+        let part = &mut bytes[..len * count];
+        memory.read(first * stride, part)?;
+        let decoded = in_ranges(worth(len), count as u64, |range| {
+            let mut items = Vec::with_capacity((range.end - range.start) as usize);
+            for i in range.start as usize..range.end as usize {
+                decode(first + i, &part[i * len..][..len], &mut items)?;
+            }
+            Ok(items)
         });
-        if let Some(what) = wrong.into_iter().flatten().next() {
-            return Err(Error::Corrupt { what });
+        for items in decoded {
+            all.append(&mut items?);
         }
     }
-    Ok(())
+    Ok(all)
 }
 
 fn worth(stride: usize) -> u64 {
@@ -123,7 +142,7 @@ impl<M: Memory> Allocation<M> {
         (stride, len): (usize, usize),
         what: &'static str,
         unfinished: Option<Unfinished>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         Ok(Self(Arc::new(RwLock::new(Inner {
             memory: host::allocate(device, len.checked_mul(stride), what)?,
             unfinished,
@@ -164,7 +183,7 @@ impl<M: Memory> Allocation<M> {
         &mut self,
         items: &[T],
         encode: impl Fn(&mut Vec<u8>, &T) + Sync,
-    ) -> Result<(), Error> {
+    ) -> Result {
         let mut inner = self.inner_mut();
         let stride = inner.stride;
         let mut at = 0;
@@ -191,37 +210,20 @@ impl<M: Memory> Allocation<M> {
     /// on all cores.
     pub(crate) fn download<T: Send>(
         &self,
-        decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result<(), Error> + Sync,
-    ) -> Result<Vec<T>, Error> {
+        decode: impl Fn(usize, &[u8], &mut Vec<T>) -> Result + Sync,
+    ) -> Result<Vec<T>> {
         let inner = self.inner();
-        let (len, stride) = (inner.len, inner.stride);
+        let stride = inner.stride;
         let step = (CHUNK_BYTES / stride.max(1)).max(1);
-        let mut all = Vec::with_capacity(len);
-        let mut bytes = vec![0; stride * step.min(len)];
-        for first in (0..len).step_by(step) {
-            let items = step.min(len - first);
-            let part = &mut bytes[..stride * items];
-            inner.memory.read(first * stride, part)?;
-            let decoded = in_ranges(worth(stride), items as u64, |range| {
-                let mut items = Vec::with_capacity((range.end - range.start) as usize);
-                for i in range.start as usize..range.end as usize {
-                    decode(first + i, &part[i * stride..][..stride], &mut items)?;
-                }
-                Ok(items)
-            });
-            for items in decoded {
-                all.append(&mut items?);
-            }
-        }
-        Ok(all)
+        read(&inner.memory, 0..inner.len, [stride, step, stride], decode)
     }
 
     #[cfg(test)]
-    pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+    pub(crate) fn write(&mut self, offset: usize, data: &[u8]) -> Result {
         self.inner_mut().memory.write(offset, data)
     }
 
-    pub(crate) fn clear(&mut self) -> Result<(), Error> {
+    pub(crate) fn clear(&mut self) -> Result {
         self.inner_mut().memory.clear()
     }
 
@@ -241,7 +243,7 @@ impl<M: Memory> Watcher<M> {
 
     /// Looks for what a transaction has left unfinished in the array, if it still exists; what is
     /// found is [`Error::Corrupt`].
-    pub(crate) fn find_unfinished(&self, extent: Extent) -> Result<(), Error> {
+    pub(crate) fn find_unfinished(&self, extent: Extent) -> Result {
         let Some(inner) = self.0.upgrade() else {
             return Ok(());
         };

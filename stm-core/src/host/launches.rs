@@ -10,7 +10,7 @@ use core::cell::{RefCell, RefMut};
 use core::marker::PhantomData;
 use core::ops::Deref;
 use std::time::{Duration, Instant};
-use stm_machine::host::{Device, Error, Holds, Launch, Pod};
+use stm_machine::host::{Device, Error, Holds, Launch, Pod, Result};
 use stm_machine::{Element, Kernel, Layout, Stop};
 
 /// A launch that has ended: its time, and the statistics, to which it dereferences.
@@ -91,11 +91,7 @@ pub struct InOrder<'scope, 'env, D: Device> {
     env: PhantomData<&'env mut &'env ()>,
 }
 
-impl<D: Device> core::fmt::Debug for InOrder<'_, '_, D> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("InOrder").finish_non_exhaustive()
-    }
-}
+stm_machine::shown!([D: Device] InOrder<'_, '_, D>: holds; ..);
 
 /// Waits when it is dropped, whatever ends the closure that launches.
 struct Waiting<'a, D: Device>(&'a D);
@@ -111,13 +107,13 @@ impl<D: Device> Drop for Waiting<'_, D> {
 impl<D: Device> Stm<D> {
     /// Makes a transactional memory with the usual sizes and limits
     /// ([`StmConfig::default`]), whose sets grow with the launches.
-    pub fn on(device: &D) -> Result<Self, Error> {
+    pub fn on(device: &D) -> Result<Self> {
         Self::with(device, StmConfig::default())
     }
 
     /// Makes a transactional memory with other sizes and limits, whose sets grow with the launches.
     /// Its errors are those of [`Self::new`].
-    pub fn with(device: &D, config: StmConfig) -> Result<Self, Error> {
+    pub fn with(device: &D, config: StmConfig) -> Result<Self> {
         Self::new(device, Launch::new(1, 1), config)
     }
 
@@ -128,7 +124,7 @@ impl<D: Device> Stm<D> {
         &mut self,
         name: &'static str,
         data: &[T],
-    ) -> Result<TxArray<D, T>, Error> {
+    ) -> Result<TxArray<D, T>> {
         let array = TxArray::from_slice(self.device(), Layout::Cells, data, name)?;
         self.watch(&array);
         Ok(array)
@@ -139,7 +135,7 @@ impl<D: Device> Stm<D> {
     /// # Errors
     /// [`Error::OtherAlgorithm`] if launches of another algorithm were set up
     /// before; or the errors of [`Self::reshape`].
-    pub fn set_up<A: Algorithm>(&mut self, shape: Launch) -> Result<(), Error> {
+    pub fn set_up<A: Algorithm>(&mut self, shape: Launch) -> Result {
         let first = *self.algorithm.get_or_insert(A::NAME);
         if first != A::NAME {
             return Err(Error::OtherAlgorithm {
@@ -163,9 +159,9 @@ impl<D: Device> Stm<D> {
     /// # Errors
     /// The error that the closure returns; a fault of a transaction, a timeout,
     /// or an error of the device.
-    pub fn in_order<'env, R, F>(&mut self, launches: F) -> Result<(R, Done), Error>
+    pub fn in_order<'env, R, F>(&mut self, launches: F) -> Result<(R, Done)>
     where
-        F: for<'scope> FnOnce(&InOrder<'scope, 'env, D>) -> Result<R, Error>,
+        F: for<'scope> FnOnce(&InOrder<'scope, 'env, D>) -> Result<R>,
         D: 'env,
     {
         self.begin()?;
@@ -212,8 +208,8 @@ impl<D: Device> InOrder<'_, '_, D> {
     pub unsafe fn enqueue<A: Algorithm, K: Kernel>(
         &self,
         shape: Launch,
-        params: impl FnOnce(&D, StmRef<A>) -> Result<K::Params, Error>,
-    ) -> Result<(), Error> {
+        params: impl FnOnce(&D, StmRef<A>) -> Result<K::Params>,
+    ) -> Result {
         let mut stm = self.stm.borrow_mut();
         if !stm.has_shape(shape) {
             // The sets of the lanes move, and those that run use them.
@@ -229,11 +225,7 @@ impl<D: Device> InOrder<'_, '_, D> {
     ///
     /// # Safety
     /// The obligations are those of [`Device::launch`], until [`Stm::in_order`] returns.
-    pub unsafe fn enqueue_plain<K: Kernel>(
-        &self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<(), Error> {
+    pub unsafe fn enqueue_plain<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result {
         let stm = self.stm.borrow();
         // SAFETY: the caller promises it.
         unsafe { stm.device().enqueue::<K>(launch, params) }

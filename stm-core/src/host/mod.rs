@@ -46,7 +46,7 @@ pub use launches::{Done, InOrder};
 pub use pool::{Nodes, Pool, PreassignedNodes};
 pub use stm::{Statistics, Stm};
 pub use stm_machine::host::{
-    Argument, Buffer, Cpu, Device, Error, ForeignArray, ForeignInput, Holds, Launch, Pod,
+    Argument, Buffer, Cpu, Device, Error, ForeignArray, ForeignInput, Holds, Launch, Pod, Result,
 };
 #[cfg(feature = "cuda")]
 pub use stm_machine::host::{Cuda, CudaInfo};

@@ -9,7 +9,7 @@ use crate::host::fault_error::Identity;
 use crate::host::stm::Stm;
 use std::vec::Vec;
 use stm_machine::Layout;
-use stm_machine::host::{Buffer, Device, Error, Memory};
+use stm_machine::host::{Buffer, Device, Error, Memory, Result};
 
 /// Nodes that transactions allocate and free ([`Tx::alloc`](crate::Tx::alloc)),
 /// in the memory of a device.
@@ -29,12 +29,13 @@ use stm_machine::host::{Buffer, Device, Error, Memory};
 /// assert!(matches!(pool.check(4), Err(Error::PoolCount { taken: 3, .. })));
 /// # Ok::<(), stm_core::host::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Pool<D: Device> {
     words: Buffer<D, u64>,
     nodes: u64,
     identity: Identity,
 }
+
+stm_machine::shown!([D: Device] Pool<D>: words, nodes; ..);
 
 /// The taken bits of a word, the lower half of it.
 const TAKEN: u64 = (1 << NODES_A_WORD) - 1;
@@ -46,7 +47,7 @@ impl<D: Device> Pool<D> {
     /// # Errors
     /// [`Error::PoolSize`] for no nodes or more than 2^31; the device has too
     /// little memory, or reports another error.
-    pub fn new(device: &D, nodes: u64, what: &'static str) -> Result<Self, Error> {
+    pub fn new(device: &D, nodes: u64, what: &'static str) -> Result<Self> {
         if !(1..=NODES_MAX).contains(&nodes) {
             return Err(Error::PoolSize { what, nodes });
         }
@@ -74,7 +75,7 @@ impl<D: Device> Pool<D> {
     }
 
     /// Returns the number of nodes that nobody has.
-    pub fn free_nodes(&self) -> Result<u64, Error> {
+    pub fn free_nodes(&self) -> Result<u64> {
         let words = self.words.download()?;
         let taken = words.iter().map(|word| (word & TAKEN).count_ones());
         Ok(self.nodes - u64::from(taken.sum::<u32>()))
@@ -89,13 +90,13 @@ impl<D: Device> Pool<D> {
     }
 
     /// Returns a bit for each node, whether it is taken.
-    pub(super) fn taken_bits(&self) -> Result<Vec<u32>, Error> {
+    pub(super) fn taken_bits(&self) -> Result<Vec<u32>> {
         let words = self.words.download()?;
         Ok(words.iter().map(|word| *word as u32).collect())
     }
 
     /// Returns the nodes that are taken, by index.
-    pub fn taken(&self) -> Result<Vec<Node>, Error> {
+    pub fn taken(&self) -> Result<Vec<Node>> {
         let (view, bits) = (self.view(), self.taken_bits()?);
         let is_taken = |&i: &u32| bits[(i / u32::BITS) as usize] >> (i % u32::BITS) & 1 != 0;
         let taken = (0..view.nodes()).filter(is_taken);
@@ -106,7 +107,7 @@ impl<D: Device> Pool<D> {
     ///
     /// # Errors
     /// [`Error::PoolCount`], or an error of the device.
-    pub fn check(&self, expected: u64) -> Result<(), Error> {
+    pub fn check(&self, expected: u64) -> Result {
         let (what, taken) = (self.name(), self.nodes - self.free_nodes()?);
         let wrong = Error::PoolCount {
             what,
@@ -120,7 +121,7 @@ impl<D: Device> Pool<D> {
     ///
     /// # Errors
     /// [`Error::PoolExhausted`] if there are fewer, or an error of the device.
-    pub fn take(&mut self, count: u64) -> Result<Vec<Node>, Error> {
+    pub fn take(&mut self, count: u64) -> Result<Vec<Node>> {
         let view = self.view();
         let mut words = self.words.download()?;
         let mut nodes = Vec::new();
@@ -148,7 +149,7 @@ impl<D: Device> Pool<D> {
 
     /// Lets the transactions of the following launches store at once to the nodes that are free now.
     /// Call it between launches, when no data links to a free node.
-    pub fn refresh(&mut self) -> Result<(), Error> {
+    pub fn refresh(&mut self) -> Result {
         let mut words = self.words.download()?;
         for word in &mut words {
             *word = (*word & TAKEN) << NODES_A_WORD | *word & TAKEN;
@@ -157,7 +158,7 @@ impl<D: Device> Pool<D> {
     }
 
     /// Frees all nodes.
-    pub fn clear(&mut self) -> Result<(), Error> {
+    pub fn clear(&mut self) -> Result {
         self.words.clear()
     }
 
@@ -214,19 +215,12 @@ pub struct Nodes<D: Device, R> {
     records: Records<D, R>,
 }
 
-impl<D: Device, R> core::fmt::Debug for Nodes<D, R> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Nodes")
-            .field("name", &self.pool.name())
-            .field("nodes", &self.pool.nodes)
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::shown!([D: Device, R] Nodes<D, R>: pool; ..);
 
 impl<D: Device, R: Record> Nodes<D, R> {
     /// Makes a pool of `nodes` free nodes, whose records are zero; `what` names it in an error. Its
     /// errors are those of [`Pool::new`].
-    pub fn new(device: &D, layout: Layout, nodes: u64, what: &'static str) -> Result<Self, Error> {
+    pub fn new(device: &D, layout: Layout, nodes: u64, what: &'static str) -> Result<Self> {
         let pool = Pool::new(device, nodes, what)?;
         let records = Records::zeroed(device, layout, nodes as usize, what)?;
         Ok(Self { pool, records })
@@ -263,7 +257,7 @@ impl<D: Device, R: Record> Nodes<D, R> {
         self.pool.nodes()
     }
 
-    pub(super) fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+    pub(super) fn arrange_as(&mut self, layout: Layout) -> Result {
         self.records.arrange_as(layout)
     }
 
@@ -271,12 +265,12 @@ impl<D: Device, R: Record> Nodes<D, R> {
         stm.watch(&self.records);
     }
 
-    pub(super) fn refresh(&mut self) -> Result<(), Error> {
+    pub(super) fn refresh(&mut self) -> Result {
         self.pool.refresh()
     }
 
     /// Frees all nodes and sets their records to zero.
-    pub fn clear(&mut self) -> Result<(), Error> {
+    pub fn clear(&mut self) -> Result {
         self.pool.clear()?;
         self.records.clear()
     }
@@ -344,7 +338,7 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
         per_transaction: u32,
         transactions: u64,
         what: &'static str,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let nodes = transactions.saturating_mul(u64::from(per_transaction));
         if !(1..=u64::from(u32::MAX)).contains(&nodes) {
             return Err(Error::PoolSize { what, nodes });
@@ -376,7 +370,7 @@ impl<D: Device, R: Record> PreassignedNodes<D, R> {
 
     /// Lets the next launch use the records again, when no data links to them;
     /// they keep their values.
-    pub fn reuse(&mut self) -> Result<(), Error> {
+    pub fn reuse(&mut self) -> Result {
         self.header.clear()
     }
 

@@ -2,7 +2,7 @@
 
 use crate::observe::phase::{CLOSED, OPENED, OPENS, Phase, ROW_WORDS, SUMS};
 use core::ops::AddAssign;
-use stm_machine::host::{Buffer, Device, Error, Launch};
+use stm_machine::host::{Buffer, Device, Error, Launch, Result};
 use stm_machine::observe::{HostProbe, Observation, ProbeBuffer};
 
 /// The time of all lanes of a launch by phase, in ticks of
@@ -21,7 +21,7 @@ impl Profile {
     /// # Errors
     /// [`Error::TimeUnaccounted`] if a lane's phases do not add up to the time
     /// from its first transaction to its last.
-    pub fn of_rows(rows: &[u64]) -> Result<Self, Error> {
+    pub fn of_rows(rows: &[u64]) -> Result<Self> {
         let mut profile = Self::default();
         for (lane, row) in rows.as_chunks::<ROW_WORDS>().0.iter().enumerate() {
             if row[OPENS] == 0 {
@@ -74,17 +74,11 @@ pub struct ProfileRows<D: Device> {
     rows: Buffer<D, u64>,
 }
 
-impl<D: Device> core::fmt::Debug for ProfileRows<D> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("ProfileRows")
-            .field("lanes", &(self.rows.len() / ROW_WORDS))
-            .finish_non_exhaustive()
-    }
-}
+stm_machine::shown!([D: Device] ProfileRows<D>: rows; ..);
 
 impl<D: Device> ProfileRows<D> {
     /// Makes rows for launches of this shape.
-    pub fn new(device: &D, launch: Launch) -> Result<Self, Error> {
+    pub fn new(device: &D, launch: Launch) -> Result<Self> {
         let lanes = launch.blocks as usize * launch.threads as usize;
         let words = lanes.saturating_mul(ROW_WORDS);
         let rows = Buffer::zeroed(device, words, "the profile of the lanes")?;
@@ -106,7 +100,7 @@ impl<D: Device> ProfileRows<D> {
     ///
     /// # Errors
     /// The errors of [`Profile::of_rows`], or an error of the device.
-    pub fn take(&mut self) -> Result<Profile, Error> {
+    pub fn take(&mut self) -> Result<Profile> {
         let rows = self.rows.download()?;
         self.rows.clear()?;
         Profile::of_rows(&rows)

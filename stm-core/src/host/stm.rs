@@ -19,7 +19,7 @@ use core::slice;
 use std::prelude::v1::*;
 use std::sync::Mutex;
 use std::time::Duration;
-use stm_machine::host::{Device, Error, Launch, Memory, Pod, StopAt, locked};
+use stm_machine::host::{Device, Error, Launch, Memory, Pod, Result, StopAt, locked};
 use stm_machine::observe::{HostProbe, Observation};
 use stm_machine::{Kernel, Stop};
 
@@ -100,7 +100,7 @@ impl AddAssign for Statistics {
     }
 }
 
-fn region_bytes<D: Device>(device: &D, launch: Launch, capacity: Capacity) -> Result<u64, Error> {
+fn region_bytes<D: Device>(device: &D, launch: Launch, capacity: Capacity) -> Result<u64> {
     let limits = device.limits();
     launch.check(&limits)?;
     let warps = u64::from(launch.threads.div_ceil(limits.warp_width)) * u64::from(launch.blocks);
@@ -155,7 +155,7 @@ impl<D: Device> Stm<D> {
     /// # Errors
     /// [`Error::BadConfig`] for a size or limit out of its range,
     /// [`Error::OutOfMemory`], or an error of the device.
-    pub fn new(device: &D, launch: Launch, config: StmConfig) -> Result<Self, Error> {
+    pub fn new(device: &D, launch: Launch, config: StmConfig) -> Result<Self> {
         let map = config.check()?;
         let region_bytes = region_bytes(device, launch, config.capacity)?;
         let needed = region_bytes.saturating_add(map.locks() * 8 + size_of::<Globals>() as u64);
@@ -188,7 +188,7 @@ impl<D: Device> Stm<D> {
     ///
     /// # Errors
     /// The shape exceeds the limits of the device, or its memory.
-    pub fn reshape(&mut self, launch: Launch) -> Result<(), Error> {
+    pub fn reshape(&mut self, launch: Launch) -> Result {
         let needed = region_bytes(&self.device, launch, self.config.capacity)?;
         let same = self.has_shape(launch);
         if needed > self.region.bytes() as u64 {
@@ -262,7 +262,7 @@ impl<D: Device> Stm<D> {
     /// [`Error::BadConfig`] if the clock is above `to`, as it must not go back;
     /// or an error of the device.
     #[doc(hidden)]
-    pub fn advance_clock(&mut self, to: u64) -> Result<(), Error> {
+    pub fn advance_clock(&mut self, to: u64) -> Result {
         let clock = offset_of!(Globals, clock.now);
         let expected = "at or above its present value, as it never goes back";
         Error::unless(self.global::<u64>(clock)? <= to, "the clock", to, expected)?;
@@ -297,7 +297,7 @@ impl<D: Device> Stm<D> {
     pub unsafe fn launch<K: Kernel>(
         &mut self,
         params: &K::Params,
-    ) -> Result<(Duration, Statistics), Error> {
+    ) -> Result<(Duration, Statistics)> {
         // SAFETY: the caller promises it.
         self.launch_by(&|device, launch| unsafe { device.launch::<K>(launch, params) })
     }
@@ -306,8 +306,8 @@ impl<D: Device> Stm<D> {
     /// launches it on the device.
     fn launch_by(
         &mut self,
-        kernel: &dyn Fn(&D, &Launch) -> Result<Duration, Error>,
-    ) -> Result<(Duration, Statistics), Error> {
+        kernel: &dyn Fn(&D, &Launch) -> Result<Duration>,
+    ) -> Result<(Duration, Statistics)> {
         self.begin()?;
         let launched = kernel(&self.device, &self.present_launch());
         let time = launched.map_err(|error| self.after_error(error))?;
@@ -315,7 +315,7 @@ impl<D: Device> Stm<D> {
     }
 
     /// Prepares the metadata for a launch, or for several in order.
-    pub(super) fn begin(&mut self) -> Result<(), Error> {
+    pub(super) fn begin(&mut self) -> Result {
         self.refuse_if_corrupt()?;
         self.reset_counters()
     }
@@ -354,7 +354,7 @@ impl<D: Device> Stm<D> {
 
     /// Reads the statistics and the fault of what has been launched since
     /// [`Self::begin`], and checks what it has left.
-    pub(super) fn conclude(&mut self) -> Result<Statistics, Error> {
+    pub(super) fn conclude(&mut self) -> Result<Statistics> {
         let (statistics, unfinished) = self.statistics()?;
         let fault: FaultRecord = self.global(offset_of!(Globals, fault))?;
         self.check(&statistics, fault.reason != 0 || unfinished != 0)?;
@@ -385,7 +385,7 @@ impl<D: Device> Stm<D> {
 
     /// Resets the gate, the stop flag, the fault and the statistics, and numbers
     /// the launch; the clock and the versions stay.
-    fn reset_counters(&mut self) -> Result<(), Error> {
+    fn reset_counters(&mut self) -> Result {
         // A launch that was stopped leaves tickets and places present.
         self.globals
             .write(offset_of!(Globals, clock.gate), &[0; 16])?;
@@ -408,7 +408,7 @@ impl<D: Device> Stm<D> {
         Ok(())
     }
 
-    pub(super) fn global<T: Pod>(&self, offset: usize) -> Result<T, Error> {
+    pub(super) fn global<T: Pod>(&self, offset: usize) -> Result<T> {
         let mut value = MaybeUninit::<T>::zeroed();
         // SAFETY: its bytes are initialised, and any bytes make a value (`Pod`).
         unsafe {
@@ -419,7 +419,7 @@ impl<D: Device> Stm<D> {
     }
 
     /// Returns the statistics, and the number of lanes that stopped with work left.
-    fn statistics(&self) -> Result<(Statistics, u64), Error> {
+    fn statistics(&self) -> Result<(Statistics, u64)> {
         let mut bytes = vec![0; STATISTICS_STRIPES as usize * COUNTERS * 8];
         (self.globals).read(offset_of!(Globals, statistics), &mut bytes)?;
         let mut sums = [0u64; COUNTERS];

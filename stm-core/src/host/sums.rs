@@ -5,7 +5,7 @@ use crate::host::inspect::{Allocation, Unfinished, Watcher, word, word_at};
 use core::marker::PhantomData;
 use std::vec::Vec;
 use stm_machine::WordAddress;
-use stm_machine::host::{Device, Error, Pod};
+use stm_machine::host::{Device, Error, Pod, Result};
 
 /// `rows` rows of `row_len` sums of type `T`, for transactions of any algorithm, as all use the same
 /// layout ([`TSums`]); a launch continues with what the one before left, under whatever algorithm.
@@ -40,12 +40,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     ///
     /// # Panics
     /// It panics if `row_len` is 0 or above 2^20.
-    pub fn zeroed(
-        device: &D,
-        rows: usize,
-        row_len: u32,
-        what: &'static str,
-    ) -> Result<Self, Error> {
+    pub fn zeroed(device: &D, rows: usize, row_len: u32, what: &'static str) -> Result<Self> {
         assert!(
             (1..=ROW_LEN_MAX).contains(&row_len),
             "a row of {row_len} elements: 1 to {ROW_LEN_MAX} fit"
@@ -64,12 +59,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     ///
     /// # Panics
     /// It panics as [`Self::zeroed`] does, and if `data` does not end with a row.
-    pub fn from_slice(
-        device: &D,
-        row_len: u32,
-        data: &[T],
-        what: &'static str,
-    ) -> Result<Self, Error> {
+    pub fn from_slice(device: &D, row_len: u32, data: &[T], what: &'static str) -> Result<Self> {
         let rows = data.len() / (row_len.max(1) as usize);
         let mut sums = Self::zeroed(device, rows, row_len, what)?;
         sums.upload(data)?;
@@ -114,7 +104,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     ///
     /// # Panics
     /// It panics if the length of `data` is not that of all rows.
-    pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
+    pub fn upload(&mut self, data: &[T]) -> Result {
         let len = self.rows * self.row_len as usize;
         assert_eq!(data.len(), len, "upload of another length than the rows'");
         let rows: Vec<&[T]> = data.chunks(self.row_len as usize).collect();
@@ -128,7 +118,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     }
 
     /// Sets all elements to zero.
-    pub fn clear(&mut self) -> Result<(), Error> {
+    pub fn clear(&mut self) -> Result {
         self.memory.clear()
     }
 
@@ -137,7 +127,7 @@ impl<D: Device, T: Pod + Summand> Sums<D, T> {
     /// # Errors
     /// [`Error::Corrupt`] if a row has additions pending, which no launch
     /// leaves; or an error of the device.
-    pub fn download(&self) -> Result<Vec<T>, Error> {
+    pub fn download(&self) -> Result<Vec<T>> {
         let (what, row_len) = (self.what, self.row_len as usize);
         self.memory.download(|row, bytes, data| {
             if (PENDING.is)(bytes) {

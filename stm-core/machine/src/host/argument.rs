@@ -4,7 +4,7 @@ use crate::array::io::{Input, Output};
 use crate::array::plain::TArray;
 use crate::host::buffer::{Buffer, Pod};
 use crate::host::device::{Device, Launch};
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::host::locked;
 use crate::kernel::Kernel;
 use crate::lane::Stop;
@@ -63,21 +63,21 @@ pub unsafe trait Argument<D: Device, P> {
     ///
     /// # Errors
     /// [`Error::OtherDevice`] or [`Error::WrongLayout`].
-    fn parameter(self, device: &D, what: &'static str) -> Result<P, Error>;
+    fn parameter(self, device: &D, what: &'static str) -> Result<P>;
 
     /// Takes for a launch what its kernel may change and others may borrow; `what` names the
     /// argument in an error.
     ///
     /// # Errors
     /// [`Error::InUse`] if another launch has it.
-    fn hold(&self, holds: &mut Holds, what: &'static str) -> Result<(), Error>;
+    fn hold(&self, holds: &mut Holds, what: &'static str) -> Result;
 
     /// Refuses a launch of kernel `K` for which the argument was not made, by a memory
     /// whose stop flag is `stop`. Most are for any launch.
     ///
     /// # Errors
     /// Those of the argument's type.
-    fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
+    fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result {
         let _ = (launch, stop);
         Ok(())
     }
@@ -100,6 +100,8 @@ static IN_USE: Mutex<BTreeSet<Place>> = Mutex::new(BTreeSet::new());
 /// let hold = |holds: &mut Holds| Argument::<Cpu, TArray<u32>>::hold(&&words, holds, "words");
 /// let (mut first, mut second) = (Holds::new(), Holds::new());
 /// hold(&mut first)?;
+/// hold(&mut first)?; // for another parameter
+/// second.take(1, words.as_mut_ptr().cast(), "words of another address space")?;
 /// assert_eq!(hold(&mut second), Err(Error::InUse { what: "words" }));
 /// drop(first); // the launch has ended
 /// hold(&mut second)?;
@@ -119,7 +121,7 @@ impl Holds {
     ///
     /// # Errors
     /// [`Error::InUse`] if another launch has it.
-    pub fn take(&mut self, space: u64, address: *mut u8, what: &'static str) -> Result<(), Error> {
+    pub fn take(&mut self, space: u64, address: *mut u8, what: &'static str) -> Result {
         let place = (space, address.addr());
         if self.0.contains(&place) {
             return Ok(());
@@ -139,7 +141,7 @@ impl Drop for Holds {
 }
 
 /// Refuses memory that kernels on the device do not reach.
-pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result<(), Error> {
+pub fn on<D: Device>(device: &D, space: u64, what: &'static str) -> Result {
     if space == device.space() {
         return Ok(());
     }
@@ -197,24 +199,4 @@ __lent! {
     [T: Pod + Element] &Buffer<D, T> => TArray<T>: it.space(), Ok(it.tarray()), [it.as_mut_ptr().cast()];
     [T: Pod + Element] &Buffer<D, T> => Input<T>: it.space(), Ok(Input::of(it.tarray())), [];
     [T: Pod + Element] &mut Buffer<D, T> => Output<T>: it.space(), Ok(Output::of(it.tarray())), [];
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_memory_is_in_use_by_one_launch_until_that_ends() {
-        let (here, there) = (8 as *mut u8, 16 as *mut u8);
-        let mut first = Holds::new();
-        first.take(u64::MAX, here, "words").unwrap();
-        first.take(u64::MAX, here, "words").unwrap();
-        let mut second = Holds::new();
-        let refused = second.take(u64::MAX, here, "words").unwrap_err();
-        assert_eq!(refused, Error::InUse { what: "words" });
-        second.take(u64::MAX, there, "others").unwrap();
-        second.take(u64::MAX - 1, here, "elsewhere").unwrap();
-        drop(first);
-        second.take(u64::MAX, here, "words").unwrap();
-    }
 }

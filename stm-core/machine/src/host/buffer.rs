@@ -2,9 +2,8 @@
 
 use crate::array::plain::TArray;
 use crate::host::device::{Device, Memory, allocate};
-use crate::host::error::Error;
+use crate::host::error::Result;
 use crate::memory::word::Element;
-use core::fmt;
 use core::marker::PhantomData;
 use std::vec::Vec;
 
@@ -58,11 +57,7 @@ pub struct Buffer<D: Device, T> {
     element: PhantomData<T>,
 }
 
-impl<D: Device, T> fmt::Debug for Buffer<D, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Buffer({}, {} elements)", self.what, self.len)
-    }
-}
+crate::shown!([D: Device, T] Buffer<D, T>: what, len; ..);
 
 fn bytes_of<T: Pod>(data: &[T]) -> &[u8] {
     // SAFETY: T has no padding (Pod), so each of its bytes is initialised.
@@ -76,7 +71,7 @@ fn bytes_of_mut<T: Pod>(data: &mut [T]) -> &mut [u8] {
 
 impl<D: Device, T: Pod> Buffer<D, T> {
     /// Makes `len` zeros; `what` names the buffer in an error.
-    pub fn zeroed(device: &D, len: usize, what: &'static str) -> Result<Self, Error> {
+    pub fn zeroed(device: &D, len: usize, what: &'static str) -> Result<Self> {
         Ok(Self {
             memory: allocate(device, len.checked_mul(size_of::<T>()), what)?,
             len,
@@ -86,7 +81,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     }
 
     /// Makes a buffer with a copy of `data`.
-    pub fn from_slice(device: &D, data: &[T], what: &'static str) -> Result<Self, Error> {
+    pub fn from_slice(device: &D, data: &[T], what: &'static str) -> Result<Self> {
         let mut buffer = Self::zeroed(device, data.len(), what)?;
         buffer.upload(data)?;
         Ok(buffer)
@@ -103,7 +98,7 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     ///
     /// # Panics
     /// It panics if `data` has another length.
-    pub fn upload(&mut self, data: &[T]) -> Result<(), Error> {
+    pub fn upload(&mut self, data: &[T]) -> Result {
         let len = self.len;
         assert_eq!(
             data.len(),
@@ -114,12 +109,12 @@ impl<D: Device, T: Pod> Buffer<D, T> {
     }
 
     /// Sets all elements to zero.
-    pub fn clear(&mut self) -> Result<(), Error> {
+    pub fn clear(&mut self) -> Result {
         self.memory.clear()
     }
 
     /// Copies all elements to the host.
-    pub fn download(&self) -> Result<Vec<T>, Error> {
+    pub fn download(&self) -> Result<Vec<T>> {
         let mut data = Vec::with_capacity(self.len);
         // SAFETY: zero bytes are a T (Pod).
         data.resize(self.len, unsafe { core::mem::zeroed() });

@@ -4,7 +4,7 @@
 //! when it has finished one. A cooperative launch gets a team for every block.
 
 use crate::host::device::{Device, Launch, Limits, Memory, check_range};
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::host::{cores, locked};
 use crate::kernel::Kernel;
 use crate::lane::cpu::{Block, BrokenBlock, Cluster, CpuLane, StopFlag};
@@ -104,7 +104,7 @@ impl Memory for CpuMemory {
         0
     }
 
-    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, offset: usize, data: &[u8]) -> Result {
         check_range(offset, data.len(), self.layout.size());
         let (_still, from, bytes) = (still(), data.as_ptr(), data.len());
         // SAFETY: in range; no kernel runs (`RUNNING`).
@@ -112,7 +112,7 @@ impl Memory for CpuMemory {
         Ok(())
     }
 
-    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
+    fn read(&self, offset: usize, data: &mut [u8]) -> Result {
         check_range(offset, data.len(), self.layout.size());
         let (_still, to, bytes) = (still(), data.as_mut_ptr(), data.len());
         // SAFETY: in range; no kernel runs (`RUNNING`).
@@ -120,7 +120,7 @@ impl Memory for CpuMemory {
         Ok(())
     }
 
-    fn clear(&mut self) -> Result<(), Error> {
+    fn clear(&mut self) -> Result {
         let _still = still();
         // SAFETY: the whole allocation; no kernel runs (`RUNNING`).
         unsafe { self.start.write_bytes(0, self.layout.size()) }
@@ -167,11 +167,11 @@ impl Device for Cpu {
         }
     }
 
-    fn available_bytes(&self) -> Result<u64, Error> {
+    fn available_bytes(&self) -> Result<u64> {
         Ok(available_memory())
     }
 
-    fn allocate(&self, bytes: usize, what: &'static str) -> Result<CpuMemory, Error> {
+    fn allocate(&self, bytes: usize, what: &'static str) -> Result<CpuMemory> {
         let available = available_memory();
         let out = Error::OutOfMemory {
             what,
@@ -191,17 +191,17 @@ impl Device for Cpu {
             .ok_or(out)
     }
 
-    fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration, Error> {
+    fn prepare<K: Kernel>(&self, _observation: Observation) -> Result<Duration> {
         Ok(Duration::ZERO)
     }
 
     /// Returns how many blocks a launch may give OS threads of their own.
-    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
+    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32> {
         launch.of_one_cluster().check(&self.limits())?;
         Ok(OS_THREADS_MAX / launch.threads)
     }
 
-    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration> {
         let _still = still();
         let start = Instant::now();
         // SAFETY: the caller promises it; no kernel runs (`RUNNING`).
@@ -209,11 +209,7 @@ impl Device for Cpu {
         Ok(start.elapsed())
     }
 
-    unsafe fn launch<K: Kernel>(
-        &self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<Duration, Error> {
+    unsafe fn launch<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<Duration> {
         let params = Shared(params);
         // SAFETY: the caller promises it.
         unsafe { self.launch_work(launch, K::ENTRY, &|lane| K::run_on_cpu(lane, params.get())) }
@@ -245,7 +241,7 @@ impl Cpu {
         launch: &Launch,
         entry: &'static str,
         work: &(dyn Fn(&CpuLane<'_>) + Sync),
-    ) -> Result<Duration, Error> {
+    ) -> Result<Duration> {
         launch.check(&self.limits())?;
         let wanted = if launch.cooperative {
             launch.blocks

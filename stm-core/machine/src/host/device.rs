@@ -1,6 +1,6 @@
 //! The interface of a machine that allocates memory and launches kernels.
 
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::observe::host_probe::HostProbe;
 use crate::observe::probe::Observation;
@@ -16,11 +16,11 @@ pub trait Memory {
     /// Returns the number of the address space that it is in ([`Device::space`]).
     fn space(&self) -> u64;
     /// Copies `data` to byte `offset`; it panics if the range is not inside the allocation.
-    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error>;
+    fn write(&mut self, offset: usize, data: &[u8]) -> Result;
     /// Copies from byte `offset` into `data`; it panics as [`Self::write`] does.
-    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error>;
+    fn read(&self, offset: usize, data: &mut [u8]) -> Result;
     /// Sets every byte to zero.
-    fn clear(&mut self) -> Result<(), Error>;
+    fn clear(&mut self) -> Result;
 }
 
 pub(super) fn check_range(offset: usize, len: usize, bytes: usize) {
@@ -35,7 +35,7 @@ pub fn allocate<D: Device>(
     device: &D,
     bytes: Option<usize>,
     what: &'static str,
-) -> Result<D::Memory, Error> {
+) -> Result<D::Memory> {
     match bytes {
         Some(bytes) => device.allocate(bytes.max(1), what),
         None => Err(Error::OutOfMemory {
@@ -136,7 +136,7 @@ impl Launch {
     }
 
     /// Checks the shape against a device's limits.
-    pub fn check(&self, limits: &Limits) -> Result<(), Error> {
+    pub fn check(&self, limits: &Limits) -> Result {
         for (what, asked, limit) in [
             ("threads a block", self.threads, limits.threads_max),
             ("blocks", self.blocks, limits.blocks_max),
@@ -185,24 +185,23 @@ impl Error {
 pub trait Laps {
     /// Takes the time at which all that has been launched before has ended.
     /// The caller does not wait for it.
-    fn lap(&mut self) -> Result<(), Error>;
+    fn lap(&mut self) -> Result;
 
     /// Returns the time from each lap to the next, when [`Device::wait`] has
     /// returned. A time contains what the device has waited for the host.
-    fn read(&mut self) -> Result<Vec<Duration>, Error>;
+    fn read(&mut self) -> Result<Vec<Duration>>;
 }
 
-/// The host's clock.
 #[derive(Debug, Default)]
 struct HostLaps(Vec<Instant>);
 
 impl Laps for HostLaps {
-    fn lap(&mut self) -> Result<(), Error> {
+    fn lap(&mut self) -> Result {
         self.0.push(Instant::now());
         Ok(())
     }
 
-    fn read(&mut self) -> Result<Vec<Duration>, Error> {
+    fn read(&mut self) -> Result<Vec<Duration>> {
         Ok(self.0.windows(2).map(|lap| lap[1] - lap[0]).collect())
     }
 }
@@ -244,14 +243,14 @@ pub trait Device: Clone {
     }
 
     /// Returns how many bytes an allocation could still take, as far as the device knows.
-    fn available_bytes(&self) -> Result<u64, Error>;
+    fn available_bytes(&self) -> Result<u64>;
 
     /// Allocates zeroed memory; `what` names it in an error.
-    fn allocate(&self, bytes: usize, what: &'static str) -> Result<Self::Memory, Error>;
+    fn allocate(&self, bytes: usize, what: &'static str) -> Result<Self::Memory>;
 
     /// Prepares a kernel, so that its first launch is not slower than others (a GPU compiles its
     /// module for launches with this observation). Returns the time that this took.
-    fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error>;
+    fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration>;
 
     /// Returns the largest number of blocks of this kernel that are resident at the same time, in
     /// launches with the threads a block and the shared memory of `launch`. A launch with
@@ -259,7 +258,7 @@ pub trait Device: Clone {
     ///
     /// # Errors
     /// An error of the device, or of a launch of this shape with one block.
-    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error>;
+    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32>;
 
     /// Copies bytes from one place of its memory to another, after the launches before, waits for
     /// that, and returns the time that it took, by the device's own clock where it has one.
@@ -267,7 +266,7 @@ pub trait Device: Clone {
     /// # Safety
     /// Both places have this many live bytes in this device's memory, do not overlap and are
     /// aligned to 4 bytes, as is their number. Nothing else accesses them until this returns.
-    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error>;
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration>;
 
     /// Launches a kernel, waits for it, and returns the time that it ran, by
     /// the device's own clock where it has one.
@@ -275,11 +274,7 @@ pub trait Device: Clone {
     /// # Safety
     /// The memory that `params` points to is live in this device's memory, is used as the kernel
     /// expects, and is accessed by nothing else until this returns.
-    unsafe fn launch<K: Kernel>(
-        &self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<Duration, Error>;
+    unsafe fn launch<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<Duration>;
 
     /// Begins a launch after those begun before, and does not wait for it, where
     /// the device can do that; else it is [`Self::launch`].
@@ -289,7 +284,7 @@ pub trait Device: Clone {
     ///
     /// # Safety
     /// The obligations are those of [`Self::launch`], until [`Self::wait`] returns.
-    unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<(), Error> {
+    unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result {
         // SAFETY: the caller promises it.
         unsafe { self.launch::<K>(launch, params) }.map(|_| ())
     }
@@ -307,7 +302,7 @@ pub trait Device: Clone {
     unsafe fn record<'d, K: Kernel>(
         &'d self,
         launches: &[(Launch, K::Params)],
-    ) -> Result<Box<dyn Replay + 'd>, Error> {
+    ) -> Result<Box<dyn Replay + 'd>> {
         for (launch, _) in launches {
             launch.check(&self.limits())?;
         }
@@ -319,7 +314,7 @@ pub trait Device: Clone {
 
     /// Returns a clock that takes up to about `most` times in the order of the launches, also of those
     /// that nobody waits for. It is the host's clock where [`Self::enqueue`] waits.
-    fn laps(&self, _most: usize) -> Result<Box<dyn Laps + '_>, Error> {
+    fn laps(&self, _most: usize) -> Result<Box<dyn Laps + '_>> {
         Ok(Box::new(HostLaps::default()))
     }
 
@@ -328,7 +323,7 @@ pub trait Device: Clone {
     ///
     /// # Errors
     /// An error of a kernel, which is one of the device.
-    fn wait(&self, _stop: Option<StopAt>) -> Result<(), Error> {
+    fn wait(&self, _stop: Option<StopAt>) -> Result {
         Ok(())
     }
 }
@@ -337,7 +332,7 @@ pub trait Device: Clone {
 pub trait Replay {
     /// Makes the launches in their order, waits for the last one, and returns the time from the
     /// beginning of the first to the end of the last, by the device's own clock where it has one.
-    fn replay(&mut self) -> Result<Duration, Error>;
+    fn replay(&mut self) -> Result<Duration>;
 }
 
 /// Launches that are kept, and begun one after the other.
@@ -347,7 +342,7 @@ struct Kept<'d, D, K: Kernel> {
 }
 
 impl<D: Device, K: Kernel> Replay for Kept<'_, D, K> {
-    fn replay(&mut self) -> Result<Duration, Error> {
+    fn replay(&mut self) -> Result<Duration> {
         let mut laps = self.device.laps(2)?;
         laps.lap()?;
         let begun = self.launches.iter().try_for_each(|(launch, params)| {

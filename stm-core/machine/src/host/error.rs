@@ -3,6 +3,19 @@
 use std::string::String;
 use std::time::Duration;
 
+/// The result of a function that reaches a device: of type `T`, or else nothing.
+///
+/// ```
+/// use stm_machine::host::{Buffer, Cpu, Result};
+///
+/// fn last(words: &Buffer<Cpu, u32>) -> Result<Option<u32>> {
+///     Ok(words.download()?.pop())
+/// }
+/// assert_eq!(last(&Buffer::from_slice(&Cpu::new(), &[1, 2], "words")?)?, Some(2));
+/// # Ok::<(), stm_machine::host::Error>(())
+/// ```
+pub type Result<T = (), E = Error> = core::result::Result<T, E>;
+
 /// Makes the enum, in which the text of an error is its documentation, too.
 macro_rules! errors {
     (

@@ -7,7 +7,7 @@ use crate::host::argument::on;
 use crate::host::buffer::{Buffer, Pod};
 use crate::host::cpu::Cpu;
 use crate::host::device::Device;
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::memory::word::{Element, WordAddress};
 use core::marker::PhantomData;
 
@@ -104,7 +104,7 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
         name: &'static str,
         start: *mut T,
         len: usize,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         // SAFETY: the caller promises it.
         unsafe { Self::in_space(device.space(), name, start, len) }
     }
@@ -113,12 +113,7 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
     ///
     /// # Safety
     /// The obligations are those of [`Self::from_raw`].
-    unsafe fn in_space(
-        space: u64,
-        what: &'static str,
-        start: *mut T,
-        len: usize,
-    ) -> Result<Self, Error> {
+    unsafe fn in_space(space: u64, what: &'static str, start: *mut T, len: usize) -> Result<Self> {
         if start.is_null() || len == 0 {
             return Err(Error::NoMemory { what });
         }
@@ -166,7 +161,7 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
     ///
     /// # Errors
     /// [`Error::ForeignCells`] if the view is not one of plain elements.
-    pub fn view_for<V: View<T>>(&self, user: &'static str) -> Result<V, Error> {
+    pub fn view_for<V: View<T>>(&self, user: &'static str) -> Result<V> {
         if V::LAYOUT != Layout::Plain {
             let (what, algorithm) = (self.what, user);
             return Err(Error::ForeignCells { what, algorithm });
@@ -186,7 +181,7 @@ impl<D: Device, T: Pod + Element> ForeignArray<'_, D, T> {
     }
 
     /// Returns a view of the elements, after it has checked that kernels on the device reach them.
-    pub fn elements_on(&self, device: &D) -> Result<TArray<T>, Error> {
+    pub fn elements_on(&self, device: &D) -> Result<TArray<T>> {
         on(device, self.space, self.what)?;
         self.view_for("the library")
     }
@@ -202,7 +197,7 @@ impl<'a, D: Device, T: Pod + Element> ForeignArray<'a, D, T> {
     ///
     /// # Errors
     /// [`Error::NoMemory`] if the buffer is empty.
-    pub fn of_buffer(buffer: &'a mut Buffer<D, T>) -> Result<Self, Error> {
+    pub fn of_buffer(buffer: &'a mut Buffer<D, T>) -> Result<Self> {
         let (space, name) = (buffer.space(), buffer.name());
         // SAFETY: the buffer has this many elements, is borrowed alone, and
         // waits for its own copies.
@@ -221,7 +216,7 @@ impl Cpu {
         &self,
         name: &'static str,
         data: &'a mut [T],
-    ) -> Result<ForeignArray<'a, Self, T>, Error> {
+    ) -> Result<ForeignArray<'a, Self, T>> {
         // SAFETY: the slice is borrowed alone.
         unsafe { ForeignArray::from_raw(self, name, data.as_mut_ptr(), data.len()) }
     }

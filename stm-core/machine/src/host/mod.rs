@@ -23,7 +23,7 @@ pub use cuda::stand_in;
 #[cfg(feature = "cuda")]
 pub use cuda::{Cuda, CudaInfo};
 pub use device::{Device, Laps, Launch, Limits, Memory, Replay, StopAt, allocate};
-pub use error::Error;
+pub use error::{Error, Result};
 pub use foreign::{ForeignArray, ForeignInput};
 pub use parameters::check_parameters;
 pub use watchdog::Watchdog;

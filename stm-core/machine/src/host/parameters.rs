@@ -6,7 +6,7 @@
 //! alignment shows in the text. For kernels of the attribute `#[kernel]` the text records names and
 //! types as well, so that an exchange of two parameters of one size shows too.
 
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::kernel::Kernel;
 use std::borrow::ToOwned;
 
@@ -22,7 +22,7 @@ const PARAMETERS: &str = "// parameters: ";
 
 /// Compares the names and types of the parameters with those that the text
 /// records, if both are known.
-fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result<(), Error> {
+fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result {
     let second = ptx.lines().nth(1);
     match second.and_then(|line| line.strip_prefix(PARAMETERS)) {
         Some(built) if !passed.is_empty() && built != passed => Err(Error::OtherParameters {
@@ -37,7 +37,7 @@ fn check_names(passed: &'static str, ptx: &str, entry: &str) -> Result<(), Error
 impl Shape {
     /// Compares the shape on the host with that in the text of the entry point
     /// `entry`. If the text has no such entry point, the driver will say so.
-    fn check(self, ptx: &str, entry: &str) -> Result<(), Error> {
+    fn check(self, ptx: &str, entry: &str) -> Result {
         match declared(ptx, entry) {
             // An empty struct is no parameter at all.
             Some(Self { bytes: 0, .. }) if self.bytes == 0 => Ok(()),
@@ -103,7 +103,7 @@ fn parameter(text: &str) -> Shape {
 /// # Errors
 /// [`Error::StalePtx`] if size or alignment differ, and
 /// [`Error::OtherParameters`] if names or types do.
-pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result<(), Error> {
+pub fn check_parameters<K: Kernel>(ptx: &str, entry: &str) -> Result {
     check_names(K::PARAMETERS, ptx, entry)?;
     let (bytes, align) = (size_of::<K::Params>(), align_of::<K::Params>());
     Shape { bytes, align }.check(ptx, entry)

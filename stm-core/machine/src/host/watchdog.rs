@@ -3,7 +3,7 @@
 use crate::host::argument::on;
 use crate::host::buffer::Buffer;
 use crate::host::device::{Device, Launch, StopAt};
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::lane::Stop;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub struct Watchdog<D: Device> {
 impl<D: Device> Watchdog<D> {
     /// Makes a flag in the memory of a device, with a time limit for each launch;
     /// without one, launches may wait for ever.
-    pub fn new(device: &D, limit: Option<Duration>) -> Result<Self, Error> {
+    pub fn new(device: &D, limit: Option<Duration>) -> Result<Self> {
         Ok(Self {
             flag: Buffer::zeroed(device, 1, "the stop flag")?,
             limit,
@@ -37,7 +37,7 @@ impl<D: Device> Watchdog<D> {
     ///
     /// # Errors
     /// [`Error::OtherDevice`] if it does not.
-    pub fn check_device(&self, device: &D) -> Result<(), Error> {
+    pub fn check_device(&self, device: &D) -> Result {
         on(device, self.flag.space(), "the stop flag")
     }
 
@@ -55,7 +55,7 @@ impl<D: Device> Watchdog<D> {
         device: &D,
         launch: &Launch,
         params: &K::Params,
-    ) -> Result<Duration, Error> {
+    ) -> Result<Duration> {
         let launch = Launch {
             stop: Some(StopAt {
                 flag: self.flag.as_mut_ptr(),

@@ -8,7 +8,7 @@ use crate::host::pool::Nodes;
 use crate::host::stm::Stm;
 use std::collections::BTreeMap;
 use std::vec::Vec;
-use stm_machine::host::{Device, Error, in_ranges};
+use stm_machine::host::{Device, Result, in_ranges};
 use stm_machine::{Element, Layout, WordAddress};
 
 /// The number of lists that are worth a thread.
@@ -45,15 +45,15 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     /// `what` names them in an error.
     ///
     /// # Errors
-    /// [`Error::PoolSize`] for no nodes or more than 2^31; the device has too
-    /// little memory, or reports another error.
+    /// [`Error::PoolSize`](crate::host::Error::PoolSize) for no nodes or more than 2^31; the device
+    /// has too little memory, or reports another error.
     pub fn new(
         device: &D,
         layout: Layout,
         lists: usize,
         capacity: u64,
         what: &'static str,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         Ok(Self {
             heads: TxArray::zeroed(device, layout, lists, what)?,
             nodes: Nodes::new(device, layout, capacity, what)?,
@@ -71,8 +71,9 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     /// It panics if there are more of `lists` than [`Self::lists`].
     ///
     /// # Errors
-    /// [`Error::PoolExhausted`] if there are more entries than nodes, or an error of the device.
-    pub fn upload(&mut self, lists: &[Vec<(K, V)>]) -> Result<(), Error> {
+    /// [`Error::PoolExhausted`](crate::host::Error::PoolExhausted) if there are more entries than
+    /// nodes, or an error of the device.
+    pub fn upload(&mut self, lists: &[Vec<(K, V)>]) -> Result {
         assert!(lists.len() <= self.lists(), "more lists than there are");
         let lists = lists.iter().enumerate();
         let entries = lists.flat_map(|(i, list)| list.iter().map(move |&(k, v)| (i, k, v)));
@@ -81,7 +82,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
 
     /// Replaces the contents of all lists with entries, each with the number of its
     /// list. Of several values of one key, the last one counts.
-    fn fill(&mut self, entries: &[(usize, K, V)]) -> Result<(), Error> {
+    fn fill(&mut self, entries: &[(usize, K, V)]) -> Result {
         self.clear()?;
         // Each core puts those of its lists into the order of their keys, the last one first.
         let parts = in_ranges(WORTH, self.lists() as u64, |lists| {
@@ -95,26 +96,21 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         });
         let count: usize = parts.iter().map(Vec::len).sum();
         let taken = self.nodes.pool_mut().take(count as u64)?;
-        let view = self.nodes.pool().view();
-        let (key, value) = (K::from_bits64(0), V::from_bits64(0));
-        let links = [0];
-        let mut records = vec![ListItem { key, links, value }; self.nodes.records().len()];
+        // The first nodes of an empty pool, so a node's place is its index.
+        let mut records = Vec::with_capacity(count);
         let mut heads = vec![0; self.lists()];
         for ((number, key, value), node) in parts.into_iter().rev().flatten().zip(taken) {
-            let Some(index) = view.index(node) else {
-                return Err(damaged(self.nodes.pool().name(), "a node is missing"));
-            };
             let links = [heads[number]];
-            records[index as usize] = ListItem { key, links, value };
+            records.push(ListItem { key, links, value });
             heads[number] = node.bits();
         }
-        self.nodes.records_mut().upload(&records)?;
+        self.nodes.records_mut().upload_first(&records)?;
         self.heads.upload(&heads)
     }
 
     /// Returns the words of the lists and the bits that they hold, for a history
     /// that begins with them.
-    pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
+    pub fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
         let mut words = self.nodes.records().words()?;
         let heads = self.heads.download()?.into_iter().map(u64::from);
         words.extend((0..).map(|list| self.heads.word(list)).zip(heads));
@@ -124,9 +120,9 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     /// Copies the entries of all lists to the host, each in the order of its keys.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if a list is not in order, two nodes are one, or a node
-    /// has leaked, which no launch leaves; or an error of the device.
-    pub fn download(&self) -> Result<Vec<Vec<(K, V)>>, Error> {
+    /// [`Error::Corrupt`](crate::host::Error::Corrupt) if a list is not in order, two nodes
+    /// are one, or a node has leaked, which no launch leaves; or an error of the device.
+    pub fn download(&self) -> Result<Vec<Vec<(K, V)>>> {
         self.read(|_, list, lists| {
             lists.push(list.to_vec());
             Ok(())
@@ -135,11 +131,7 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
 
     /// Copies the entries of all lists to the host, list after list; the number of the list that
     /// has to have a key, which is that of a `place`, follows from the key.
-    fn entries(
-        &self,
-        place: &str,
-        number_of: impl Fn(K) -> usize + Sync,
-    ) -> Result<Vec<(K, V)>, Error> {
+    fn entries(&self, place: &str, number_of: impl Fn(K) -> usize + Sync) -> Result<Vec<(K, V)>> {
         let what = self.nodes.pool().name();
         self.read(|number, list, entries| {
             if let Some((key, _)) = list.iter().find(|(key, _)| number_of(*key) != number) {
@@ -155,15 +147,14 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
     /// number.
     fn read<T: Send>(
         &self,
-        each: impl Fn(usize, &[(K, V)], &mut Vec<T>) -> Result<(), Error> + Sync,
-    ) -> Result<Vec<T>, Error> {
+        each: impl Fn(usize, &[(K, V)], &mut Vec<T>) -> Result + Sync,
+    ) -> Result<Vec<T>> {
         let what = self.nodes.pool().name();
         let index_of = self.nodes.pool().indices();
         let records = self.nodes.records().download()?;
         let heads = self.heads.download()?;
-        let nodes = self.nodes.capacity();
+        let seen = NodeSet::of(self.nodes.capacity());
         let parts = in_ranges(WORTH, heads.len() as u64, |lists| {
-            let mut seen = NodeSet::of(nodes);
             let (mut all, mut list) = (Vec::new(), Vec::<(K, V)>::new());
             let lists = lists.start as usize..lists.end as usize;
             for (number, &head) in lists.clone().zip(&heads[lists]) {
@@ -185,15 +176,11 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
                 }
                 each(number, &list, &mut all)?;
             }
-            Ok((all, seen))
+            Ok(all)
         });
-        let (mut all, mut seen) = (Vec::new(), NodeSet::of(nodes));
+        let mut all = Vec::new();
         for part in parts {
-            let (mut more, of_part) = part?;
-            all.append(&mut more);
-            if let Some(index) = seen.add(&of_part) {
-                return Err(damaged(what, &format!("node {index} is met twice")));
-            }
+            all.append(&mut part?);
         }
         check_nodes(&self.nodes, &seen)?;
         Ok(all)
@@ -258,12 +245,7 @@ container! {
 impl<D: Device, K: Key, V: Element> List<D, K, V> {
     /// Makes an empty list with `capacity` nodes; `what` names it in an error. Its errors are those
     /// of [`Lists::new`].
-    pub fn new(
-        device: &D,
-        layout: Layout,
-        capacity: u64,
-        what: &'static str,
-    ) -> Result<Self, Error> {
+    pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         let lists = Lists::new(device, layout, 1, capacity, what)?;
         Ok(Self(lists, u64::BITS - 1))
     }
@@ -294,7 +276,7 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
         entry_points: usize,
         range_bits: u32,
         what: &'static str,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         assert!(entry_points > 0, "a list has an entry point or more");
         assert!(range_bits < u64::BITS, "a range has less than 2^64 keys");
         let lists = Lists::new(device, layout, entry_points, capacity, what)?;
@@ -309,8 +291,8 @@ impl<D: Device, K: Key, V: Element> List<D, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Lists::download`]; a key in the range of others is
-    /// [`Error::Corrupt`] too.
-    pub fn download(&self) -> Result<Vec<(K, V)>, Error> {
+    /// [`Error::Corrupt`](crate::host::Error::Corrupt) too.
+    pub fn download(&self) -> Result<Vec<(K, V)>> {
         let (bits, ranges) = (self.1, self.0.lists() as u64);
         (self.0).entries("range", |key| range(key, bits, ranges) as usize)
     }
@@ -322,12 +304,7 @@ const BUCKETS_MAX: u64 = 1 << 31;
 impl<D: Device, K: Key, V: Element> Map<D, K, V> {
     /// Makes an empty map with `capacity` nodes and as many buckets; `what` names it in an error.
     /// Its errors are those of [`Lists::new`].
-    pub fn new(
-        device: &D,
-        layout: Layout,
-        capacity: u64,
-        what: &'static str,
-    ) -> Result<Self, Error> {
+    pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         let buckets = capacity.clamp(1, BUCKETS_MAX);
         Self::with_buckets(device, layout, capacity, buckets as usize, what)
     }
@@ -342,7 +319,7 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
         capacity: u64,
         buckets: usize,
         what: &'static str,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         assert!(
             (1..=BUCKETS_MAX).contains(&(buckets as u64)),
             "a map has from 1 to 2^31 buckets"
@@ -354,15 +331,15 @@ impl<D: Device, K: Key, V: Element> Map<D, K, V> {
     ///
     /// # Errors
     /// The errors are those of [`Lists::download`]; a key in the bucket of another
-    /// is [`Error::Corrupt`] too.
-    pub fn download(&self) -> Result<BTreeMap<K, V>, Error> {
+    /// is [`Error::Corrupt`](crate::host::Error::Corrupt) too.
+    pub fn download(&self) -> Result<BTreeMap<K, V>> {
         // A map is made of all entries at once eight times as fast as of one after the other.
         Ok(self.entries()?.into_iter().collect())
     }
 
     /// Copies the entries to the host in the order in which they lie there, which is faster than
     /// [`Self::download`]. Its errors are those of [`Self::download`].
-    pub fn entries(&self) -> Result<Vec<(K, V)>, Error> {
+    pub fn entries(&self) -> Result<Vec<(K, V)>> {
         let buckets = self.0.lists() as u64;
         (self.0).entries("bucket", |key| bucket(key, buckets) as usize)
     }

@@ -22,14 +22,14 @@ macro_rules! container {
 
                 /// Lets the transactions of the following launches store at once to nodes
                 /// that are free now ([`Pool::refresh`](crate::host::Pool::refresh)).
-                pub fn refresh(&mut self) -> Result<(), Error> {
+                pub fn refresh(&mut self) -> Result {
                     self.$nodes.refresh()
                 }
             )?
 
             $(
                 /// Does what [`Lists::words`] does.
-                pub fn words(&self) -> Result<Vec<(WordAddress, u64)>, Error> {
+                pub fn words(&self) -> Result<Vec<(WordAddress, u64)>> {
                     self.$lists.words()
                 }
 
@@ -38,7 +38,7 @@ macro_rules! container {
                 pub fn upload(
                     &mut self,
                     entries: impl IntoIterator<Item = (K, V)>,
-                ) -> Result<(), Error> {
+                ) -> Result {
                     let entries = entries.into_iter();
                     let entries = entries.map(|(key, value)| (self.$place(key), key, value));
                     self.$lists.fill(&entries.collect::<Vec<_>>())
@@ -51,7 +51,7 @@ macro_rules! container {
             }
 
             /// Changes the layout; the contents stay.
-            pub fn arrange_as(&mut self, layout: Layout) -> Result<(), Error> {
+            pub fn arrange_as(&mut self, layout: Layout) -> Result {
                 self.$first.arrange_as(layout)?;
                 $(self.$part.arrange_as(layout)?;)*
                 Ok(())
@@ -65,7 +65,7 @@ macro_rules! container {
             }
 
             /// Removes all contents; the positions of a queue count from 0 again.
-            pub fn clear(&mut self) -> Result<(), Error> {
+            pub fn clear(&mut self) -> Result {
                 self.$first.clear()?;
                 $(self.$part.clear()?;)*
                 Ok(())
@@ -91,7 +91,7 @@ macro_rules! container {
             }
 
             /// Refuses another layout than that of algorithm `A`; all parts have one layout.
-            fn check_layout<A: Algorithm>(&self) -> Result<(), Error> {
+            fn check_layout<A: Algorithm>(&self) -> Result {
                 self.$first.check_layout::<A>()
             }
         }
@@ -116,8 +116,10 @@ pub use queue::Queue;
 
 use crate::array::record::Record;
 use crate::host::pool::Nodes;
+use core::sync::atomic::AtomicU32;
+use core::sync::atomic::Ordering::Relaxed;
 use std::vec::Vec;
-use stm_machine::host::{Device, Error};
+use stm_machine::host::{Device, Error, Result};
 
 fn damaged(what: &str, found: &str) -> Error {
     Error::Corrupt {
@@ -125,56 +127,44 @@ fn damaged(what: &str, found: &str) -> Error {
     }
 }
 
-/// Nodes of a pool, by index: a bit for each.
-struct NodeSet(Vec<u32>);
+/// Nodes of a pool, by index: a bit for each, which several threads may set.
+struct NodeSet(Vec<AtomicU32>);
 
 impl NodeSet {
     fn of(nodes: u64) -> Self {
-        Self(vec![0; nodes.div_ceil(u64::from(u32::BITS)) as usize])
+        let words = nodes.div_ceil(u64::from(u32::BITS));
+        Self((0..words).map(|_| AtomicU32::new(0)).collect())
     }
 
-    fn insert(&mut self, index: u32) -> bool {
-        let (word, bit) = ((index / u32::BITS) as usize, 1 << (index % u32::BITS));
-        let absent = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        absent
+    /// Adds a node, and returns whether it was absent.
+    fn insert(&self, index: u32) -> bool {
+        let bit = 1 << (index % u32::BITS);
+        // ORDER: the bits alone are read, after the threads that set them have ended.
+        self.0[(index / u32::BITS) as usize].fetch_or(bit, Relaxed) & bit == 0
     }
 
     fn contains(&self, index: u32) -> bool {
         let word = self.0.get((index / u32::BITS) as usize);
-        word.is_some_and(|word| word >> (index % u32::BITS) & 1 != 0)
+        word.is_some_and(|word| word.load(Relaxed) >> (index % u32::BITS) & 1 != 0)
     }
-
-    fn iter(&self) -> impl Iterator<Item = u32> {
-        (0..self.0.len() as u32 * u32::BITS).filter(|&index| self.contains(index))
-    }
-
-    /// Adds the nodes of another set, and returns the first one that both have.
-    fn add(&mut self, other: &Self) -> Option<u32> {
-        let both = first(self.0.iter().zip(&other.0).map(|(a, b)| a & b));
-        for (all, more) in self.0.iter_mut().zip(&other.0) {
-            *all |= more;
-        }
-        both
-    }
-}
-
-fn first(words: impl Iterator<Item = u32>) -> Option<u32> {
-    let (at, bits) = words.enumerate().find(|(_, bits)| *bits != 0)?;
-    Some(at as u32 * u32::BITS + bits.trailing_zeros())
 }
 
 /// Checks that the nodes that a container links to, by index, are exactly those
 /// that its pool has given out.
-fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result<(), Error> {
-    let taken = nodes.pool().taken_bits()?;
-    let words = || taken.iter().zip(&linked.0);
-    let what = nodes.pool().name();
-    if let Some(index) = first(words().map(|(taken, linked)| taken & !linked)) {
-        return Err(damaged(what, &format!("node {index} has leaked")));
-    }
-    if let Some(index) = first(words().map(|(taken, linked)| linked & !taken)) {
-        return Err(damaged(what, &format!("node {index} is linked and free")));
+fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result {
+    for (word, taken) in (0..).zip(nodes.pool().taken_bits()?) {
+        let differ = taken ^ linked.0[word as usize].load(Relaxed);
+        if differ != 0 {
+            let bit = differ.trailing_zeros();
+            let is_taken = taken >> bit & 1 != 0;
+            let wrong = if is_taken {
+                "has leaked"
+            } else {
+                "is linked and free"
+            };
+            let found = format!("node {} {wrong}", word * u32::BITS + bit);
+            return Err(damaged(nodes.pool().name(), &found));
+        }
     }
     Ok(())
 }

@@ -7,8 +7,9 @@ use crate::host::arranged::TxArray;
 use crate::host::pool::Nodes;
 use crate::host::stm::Stm;
 use std::collections::BTreeMap;
+use std::string::String;
 use std::vec::Vec;
-use stm_machine::host::{Device, Error};
+use stm_machine::host::{Device, Error, Result};
 use stm_machine::{Element, Layout};
 
 /// A map in the order of its keys, in the memory of a device. A kernel receives it as a [`TOrderedMap`].
@@ -53,12 +54,7 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
     /// # Errors
     /// [`Error::PoolSize`] for no leaves or 2^27 and more; the device has too
     /// little memory, or reports another error.
-    pub fn new(
-        device: &D,
-        layout: Layout,
-        capacity: u64,
-        what: &'static str,
-    ) -> Result<Self, Error> {
+    pub fn new(device: &D, layout: Layout, capacity: u64, what: &'static str) -> Result<Self> {
         if capacity > Link::NODES_MAX {
             let nodes = capacity;
             return Err(Error::PoolSize { what, nodes });
@@ -74,28 +70,23 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
     ///
     /// # Errors
     /// [`Error::PoolExhausted`] if there are more entries than leaves, or an error of the device.
-    pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result<(), Error> {
+    pub fn upload(&mut self, entries: impl IntoIterator<Item = (K, V)>) -> Result {
         self.clear()?;
         let entries: BTreeMap<K, V> = entries.into_iter().collect();
         // The first nodes of an empty pool, so a node's place is its index.
         self.leaves.pool_mut().take(entries.len() as u64)?;
         let links = [];
-        let leaves = entries
-            .into_iter()
-            .map(|(key, value)| Leaf { key, links, value });
+        let leaves = entries.into_iter();
         let mut tree = Tree {
-            leaves: leaves.collect(),
+            leaves: leaves
+                .map(|(key, value)| Leaf { key, links, value })
+                .collect(),
             branches: Vec::new(),
         };
         let root = tree.build(0..tree.leaves.len());
         self.branches.pool_mut().take(tree.branches.len() as u64)?;
-        let (key, value) = (K::from_bits64(0), V::from_bits64(0));
-        let (leaves, branches) = (self.leaves.records_mut(), self.branches.records_mut());
-        tree.leaves.resize(leaves.len(), Leaf { key, links, value });
-        tree.branches
-            .resize(branches.len(), Tree::<K, V>::empty_branch());
-        leaves.upload(&tree.leaves)?;
-        branches.upload(&tree.branches)?;
+        self.leaves.records_mut().upload_first(&tree.leaves)?;
+        self.branches.records_mut().upload_first(&tree.branches)?;
         self.root.upload(&[root.0])
     }
 
@@ -104,48 +95,34 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
     /// # Errors
     /// [`Error::Corrupt`] if the tree is not as its invariants say, or a node has
     /// leaked, which no launch leaves; or an error of the device.
-    pub fn download(&self) -> Result<BTreeMap<K, V>, Error> {
+    pub fn download(&self) -> Result<BTreeMap<K, V>> {
         let tree = Tree {
             leaves: self.leaves.records().download()?,
             branches: self.branches.records().download()?,
         };
-        let mut found = Found {
-            leaves: NodeSet::of(self.leaves.capacity()),
-            branches: NodeSet::of(self.branches.capacity()),
-        };
+        let found = [self.leaves.capacity(), self.branches.capacity()].map(NodeSet::of);
         let root = Link(self.root.download()?[0]);
         if !root.is_none() {
-            tree.walk(root, u32::MAX, &mut found)
+            tree.walk(root, u32::MAX, &found)
                 .map_err(|wrong| damaged(self.leaves.pool().name(), &wrong))?;
         }
-        check_nodes(&self.leaves, &found.leaves)?;
-        check_nodes(&self.branches, &found.branches)?;
+        let [leaves, branches] = found;
+        check_nodes(&self.leaves, &leaves)?;
+        check_nodes(&self.branches, &branches)?;
         for (index, branch) in (0..).zip(&tree.branches) {
             let dirty = branch.value != 0 || branch.links.iter().any(|&link| link != 0);
-            if dirty && !found.branches.contains(index) {
+            if dirty && !branches.contains(index) {
                 let what = format!("branch {index} is free and not empty");
                 return Err(damaged(self.leaves.pool().name(), &what));
             }
         }
-        let leaves = found.leaves.iter().map(|index| tree.leaves[index as usize]);
-        Ok(leaves.map(|leaf| (leaf.key, leaf.value)).collect())
+        let all = (0..).zip(&tree.leaves);
+        let found = all.filter(|(index, _)| leaves.contains(*index));
+        Ok(found.map(|(_, leaf)| (leaf.key, leaf.value)).collect())
     }
-}
-
-struct Found {
-    leaves: NodeSet,
-    branches: NodeSet,
 }
 
 impl<K: Key, V: Element> Tree<K, V> {
-    fn empty_branch() -> Branch<K> {
-        Branch {
-            key: K::from_bits64(0),
-            links: [0; 16],
-            value: 0,
-        }
-    }
-
     /// Makes the branches above some leaves, whose keys rise, and returns the link to all of them.
     fn build(&mut self, leaves: core::ops::Range<usize>) -> Link {
         let key = |tree: &Self, i: usize| tree.leaves[i].key.to_bits64();
@@ -160,7 +137,8 @@ impl<K: Key, V: Element> Tree<K, V> {
         let index = self.branches.len();
         self.branches.push(Branch {
             key: K::from_bits64(above(first, shift)),
-            ..Self::empty_branch()
+            links: [0; 16],
+            value: 0,
         });
         let mut from = leaves.start;
         while from < leaves.end {
@@ -179,13 +157,13 @@ impl<K: Key, V: Element> Tree<K, V> {
 
     /// Checks what is below a link, which must be of branches for lower digits than
     /// that at bit `limit`, and returns a key there.
-    fn walk(&self, link: Link, limit: u32, found: &mut Found) -> Result<u64, std::string::String> {
-        let index = link.index();
+    fn walk(&self, link: Link, limit: u32, found: &[NodeSet; 2]) -> Result<u64, String> {
+        let (index, [leaves, branches]) = (link.index(), found);
         if !link.is_branch() {
             let Some(leaf) = self.leaves.get(index as usize) else {
                 return Err(format!("{:#x} names no leaf", link.0));
             };
-            if !found.leaves.insert(index) {
+            if !leaves.insert(index) {
                 return Err(format!("leaf {index} is met twice"));
             }
             return Ok(leaf.key.to_bits64());
@@ -194,7 +172,7 @@ impl<K: Key, V: Element> Tree<K, V> {
             return Err(format!("{:#x} names no branch", link.0));
         };
         let shift = link.shift();
-        if shift >= limit || shift >= K::BITS || !found.branches.insert(index) {
+        if shift >= limit || shift >= K::BITS || !branches.insert(index) {
             return Err(format!("branch {index} is met twice, or in no order"));
         }
         let prefix = branch.key.to_bits64();

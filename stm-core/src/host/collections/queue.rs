@@ -6,7 +6,7 @@ use crate::collections::TQueue;
 use crate::host::arranged::TxArray;
 use crate::host::stm::Stm;
 use std::vec::Vec;
-use stm_machine::host::{Device, Error, Pod};
+use stm_machine::host::{Device, Pod, Result};
 use stm_machine::{Element, Layout};
 
 /// A bounded first-in-first-out queue in the memory of a device. A kernel receives it as a [`TQueue`].
@@ -43,12 +43,7 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     ///
     /// # Panics
     /// It panics for a capacity above 2^31.
-    pub fn new(
-        device: &D,
-        layout: Layout,
-        capacity: u32,
-        what: &'static str,
-    ) -> Result<Self, Error> {
+    pub fn new(device: &D, layout: Layout, capacity: u32, what: &'static str) -> Result<Self> {
         assert!(capacity <= CAPACITY_MAX, "a queue has at most 2^31 places");
         let places = capacity.next_power_of_two() as usize;
         Ok(Self {
@@ -69,7 +64,7 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     ///
     /// # Panics
     /// It panics if there are more values than the capacity.
-    pub fn upload(&mut self, values: &[T], first: u32) -> Result<(), Error> {
+    pub fn upload(&mut self, values: &[T], first: u32) -> Result {
         assert!(
             values.len() as u64 <= u64::from(self.capacity),
             "more values than places"
@@ -85,7 +80,7 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     }
 
     /// Returns how many values were popped, and how many were pushed, modulo 2^32.
-    pub fn counts(&self) -> Result<[u32; 2], Error> {
+    pub fn counts(&self) -> Result<[u32; 2]> {
         let counts = self.counts.download()?;
         Ok([counts[0], counts[1]])
     }
@@ -93,9 +88,9 @@ impl<D: Device, T: Pod + Element> Queue<D, T> {
     /// Copies the values to the host, the oldest first.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] if the queue has more values than places, which no launch
-    /// leaves; or an error of the device.
-    pub fn download(&self) -> Result<Vec<T>, Error> {
+    /// [`Error::Corrupt`](crate::host::Error::Corrupt) if the queue has more values than
+    /// places, which no launch leaves; or an error of the device.
+    pub fn download(&self) -> Result<Vec<T>> {
         let [popped, pushed] = self.counts()?;
         let len = pushed.wrapping_sub(popped);
         if len > self.capacity {

@@ -3,7 +3,7 @@
 use super::owner::{Owner, Reference};
 use crate::channel::{DEPTH_LOG2_MAX, Global, RingShape, TChannels, TRings, words_of};
 use std::vec::Vec;
-use stm_machine::host::{Device, Error};
+use stm_machine::host::{Device, Error, Result};
 use stm_machine::{Element, Stop};
 
 /// Channels for values of type `T` in the memory of a device. They are lent to a kernel as
@@ -23,7 +23,7 @@ impl<T: Element> Reference<()> for TChannels<T> {
 impl<D: Device, T: Element> Channels<D, T> {
     /// Makes `len` channels with tag 0, whose waits look at the flag `stop`
     /// ([`Watchdog::stop`](stm_machine::host::Watchdog::stop), or that of an `Stm`).
-    pub fn new(device: &D, len: usize, stop: Stop) -> Result<Self, Error> {
+    pub fn new(device: &D, len: usize, stop: Stop) -> Result<Self> {
         let len = len as u64;
         let bytes = len.checked_mul(8 * words_of::<T>());
         // SAFETY: the words are aligned to 256 bytes and zero; that they live while a kernel runs
@@ -36,7 +36,7 @@ impl<D: Device, T: Element> Channels<D, T> {
     stm_machine::counted!("channels", usize, view.len() as usize);
 
     /// Copies all channels to the host, after a launch: the tag of each, and its value.
-    pub fn download(&self) -> Result<Vec<(u32, T)>, Error> {
+    pub fn download(&self) -> Result<Vec<(u32, T)>> {
         let of_one = 2 * words_of::<T>() as usize;
         let words = self.words(0..self.len() * of_one)?;
         let values = words.chunks(of_one).map(|words| {
@@ -105,7 +105,7 @@ impl<D: Device, T: Element> Rings<D, T> {
     /// # Errors
     /// [`Error::BadConfig`] if the depth is above 2^[`DEPTH_LOG2_MAX`] or there are not 1 to 2^20
     /// consumers, or an error of the device.
-    pub fn new(device: &D, shape: RingShape, stop: Stop) -> Result<Self, Error> {
+    pub fn new(device: &D, shape: RingShape, stop: Stop) -> Result<Self> {
         let (depth, consumers) = (shape.depth_log2, shape.consumers);
         let what = "the logarithm of a ring's depth";
         Error::unless(depth <= DEPTH_LOG2_MAX, what, depth, "0 to 20")?;

@@ -7,7 +7,7 @@ use crate::host::locks::Locks;
 use crate::host::semaphores::Semaphores;
 use crate::semaphore::Kind as SemaphoreKind;
 use crate::{Barrier, Mutex, Semaphore, Stop};
-use stm_machine::host::{Device, Error, Launch};
+use stm_machine::host::{Device, Launch, Result};
 
 /// Which mutex, barrier and semaphore suit a kind of device, and what makes them.
 ///
@@ -92,7 +92,7 @@ impl Defaults {
         count: u64,
         users: u64,
         what: &'static str,
-    ) -> Result<Locks<D, Mutex>, Error> {
+    ) -> Result<Locks<D, Mutex>> {
         Locks::chosen(device, self.mutex, count, users, what)
     }
 
@@ -103,7 +103,7 @@ impl Defaults {
         device: &D,
         launch: Launch,
         stop: Stop,
-    ) -> Result<GridBarrier<D, Barrier>, Error> {
+    ) -> Result<GridBarrier<D, Barrier>> {
         GridBarrier::chosen(device, self.barrier_of(launch.blocks), launch, stop)
     }
 
@@ -115,7 +115,7 @@ impl Defaults {
         len: usize,
         count: u32,
         stop: Stop,
-    ) -> Result<Semaphores<D, Semaphore>, Error> {
+    ) -> Result<Semaphores<D, Semaphore>> {
         Semaphores::chosen(device, self.semaphore, len, count, stop)
     }
 }

@@ -3,7 +3,7 @@
 use super::owner::{Owner, Reference};
 use crate::barrier::{BLOCKS_MAX, BarrierMemory, Chosen, Kind, Meeting, TBarrier};
 use std::time::Duration;
-use stm_machine::host::{Device, Error, Launch, Memory, Watchdog};
+use stm_machine::host::{Device, Error, Launch, Memory, Result, Watchdog};
 use stm_machine::{Kernel, Stop};
 
 /// A barrier for launches of one shape, with the algorithm `B`.
@@ -22,10 +22,7 @@ impl<B: Meeting> Reference<Launch> for TBarrier<B> {
         Some((self.place.stop(), "barrier"))
     }
 
-    fn check_launch<D: Device, K: Kernel>(
-        owner: &GridBarrier<D, B>,
-        launch: &Launch,
-    ) -> Result<(), Error> {
+    fn check_launch<D: Device, K: Kernel>(owner: &GridBarrier<D, B>, launch: &Launch) -> Result {
         let (made_for, used_by) = (owner.made.blocks, launch.blocks);
         if used_by != made_for {
             return Err(Error::OtherGrid { made_for, used_by });
@@ -53,12 +50,12 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     ///
     /// # Errors
     /// A shape that the device does not take, or an error of the device.
-    pub fn new(device: &D, launch: Launch, stop: Stop) -> Result<Self, Error> {
+    pub fn new(device: &D, launch: Launch, stop: Stop) -> Result<Self> {
         const { assert!(!B::CHOSEN, "say which algorithm: GridBarrier::chosen") };
         Self::of_kind(device, launch, stop, 0)
     }
 
-    fn of_kind(device: &D, launch: Launch, stop: Stop, kind: u32) -> Result<Self, Error> {
+    fn of_kind(device: &D, launch: Launch, stop: Stop, kind: u32) -> Result<Self> {
         launch.check(&device.limits())?;
         Error::above("blocks at a barrier", launch.blocks, BLOCKS_MAX)?;
         let groups = match Kind::ALL.get(kind as usize) {
@@ -87,7 +84,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
 
     /// Returns how many blocks of a kernel are resident at the same time, with the threads a block
     /// and the shared memory of this shape. Its errors are those of [`Device::resident_blocks`].
-    pub fn resident_blocks<K: Kernel>(&self) -> Result<u32, Error> {
+    pub fn resident_blocks<K: Kernel>(&self) -> Result<u32> {
         self.device.resident_blocks::<K>(&self.made)
     }
 
@@ -106,7 +103,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         &mut self,
         watchdog: &mut Watchdog<D>,
         params: &K::Params,
-    ) -> Result<Duration, Error> {
+    ) -> Result<Duration> {
         self.check()?;
         self.check_residency::<K>(&self.made)?;
         // SAFETY: the caller promises it.
@@ -117,7 +114,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
         launched
     }
 
-    fn check_residency<K: Kernel>(&self, launch: &Launch) -> Result<(), Error> {
+    fn check_residency<K: Kernel>(&self, launch: &Launch) -> Result {
         let limit = self.device.resident_blocks::<K>(launch)?;
         Error::above("blocks at the same time", launch.blocks, limit)
     }
@@ -128,7 +125,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
     ///
     /// # Errors
     /// [`Error::OtherGrid`], or an error of the device.
-    pub fn check(&mut self) -> Result<(), Error> {
+    pub fn check(&mut self) -> Result {
         let (made_for, used_by) = (self.made.blocks, self.words(0..1)?[0]);
         if used_by == 0 {
             return Ok(());
@@ -140,7 +137,7 @@ impl<D: Device, B: Meeting> GridBarrier<D, B> {
 
 impl<D: Device> GridBarrier<D, Chosen> {
     /// Makes a barrier with an algorithm that is chosen now. Its errors are those of [`Self::new`].
-    pub fn chosen(device: &D, kind: Kind, launch: Launch, stop: Stop) -> Result<Self, Error> {
+    pub fn chosen(device: &D, kind: Kind, launch: Launch, stop: Stop) -> Result<Self> {
         Self::of_kind(device, launch, stop, kind as u32)
     }
 }

@@ -7,7 +7,7 @@ use crate::header::{FAULT_WORDS, HEADER_WORDS, Header};
 use crate::lock::{LockFault, LockKind};
 use crate::locks::TLocks;
 use core::marker::PhantomData;
-use stm_machine::host::{Device, Error, Memory};
+use stm_machine::host::{Device, Error, Memory, Result};
 
 /// The largest number of users, so that numbers of nodes and tickets have room.
 const USERS_MAX: u64 = 1 << 28;
@@ -38,14 +38,14 @@ impl<D: Device, K: LockKind> Locks<D, K> {
     /// # Errors
     /// [`Error::BadConfig`] if there are no locks or users, or too many users;
     /// or the device has too little memory.
-    pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self, Error> {
+    pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self> {
         const { assert!(!K::CHOSEN, "say which kind: Locks::chosen") };
         Self::of_kind(device, None, count, users, what, LINE_WORDS)
     }
 
     /// Makes `count` locks that follow each other without gaps, for arrays of so many locks that
     /// two of them are rarely used at the same time. Its errors are those of [`Self::new`].
-    pub fn dense(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self, Error> {
+    pub fn dense(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self> {
         const { assert!(!K::CHOSEN, "say which kind: Locks::chosen") };
         Self::of_kind(device, None, count, users, what, 1)
     }
@@ -58,7 +58,7 @@ impl<D: Device, K: LockKind> Locks<D, K> {
         users: u64,
         what: &'static str,
         multiple: u64,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         check_sizes(count, users)?;
         let (words, user_words) = match kind {
             Some(kind) => (kind.lock_words(users as u32), kind.user_words()),
@@ -111,7 +111,7 @@ impl<D: Device> Locks<D, Chosen> {
         count: u64,
         users: u64,
         what: &'static str,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         Self::of_kind(device, Some(kind), count, users, what, LINE_WORDS)
     }
 }
@@ -122,7 +122,7 @@ impl<D: Device, V: Reference<&'static str>> Owner<D, V, &'static str> {
     ///
     /// # Errors
     /// [`Error::LockMisused`] or, of locks, [`Error::LockTimeout`]; or an error of the device.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result {
         let (words, what) = (self.words(0..FAULT_WORDS)?, self.made);
         let pair = |i: usize| u64::from(words[i]) | u64::from(words[i + 1]) << 32;
         let (lock, thread) = (pair(1), pair(3));
@@ -139,7 +139,7 @@ impl<D: Device, V: Reference<&'static str>> Owner<D, V, &'static str> {
     }
 }
 
-fn check_sizes(count: u64, users: u64) -> Result<(), Error> {
+fn check_sizes(count: u64, users: u64) -> Result {
     Error::unless(count != 0, "the number of locks", count, "1 or more")?;
     let (fits, what) = (
         (1..=USERS_MAX).contains(&users),
@@ -163,7 +163,7 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
     /// # Errors
     /// [`Error::BadConfig`] if there are no combiners or users, or too many users;
     /// or the device has too little memory.
-    pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self, Error> {
+    pub fn new(device: &D, count: u64, users: u64, what: &'static str) -> Result<Self> {
         check_sizes(count, users)?;
         let bytes = |first: u64, each: u64| count.checked_mul(each)?.checked_add(first);
         let parts = [
@@ -189,7 +189,7 @@ impl<D: Device, const N: usize, const BOUND: u32> Combiners<D, N, BOUND> {
     /// Has the next request of each combiner be number `number`, for tests of
     /// combiners that are old.
     #[doc(hidden)]
-    pub fn advance(&mut self, number: u32) -> Result<(), Error> {
+    pub fn advance(&mut self, number: u32) -> Result {
         for i in 0..self.len() as usize {
             for word in [HEAD, TAIL] {
                 let word = HEADER_WORDS + i * COMBINER_WORDS + word;

@@ -2,7 +2,7 @@
 
 use core::{fmt::Debug, ops::Range};
 use std::vec::Vec;
-use stm_machine::host::{Device, Error, Launch, Memory, allocate};
+use stm_machine::host::{Device, Error, Launch, Memory, Result, allocate};
 use stm_machine::{Kernel, Stop};
 
 /// A reference for kernels to something in memory that an [`Owner`] has; `M` is what the owner keeps
@@ -15,15 +15,12 @@ pub trait Reference<M>: Copy + Debug {
     }
 
     /// Makes the memory as it is when it is new.
-    fn begin(&self, memory: &mut impl Memory) -> Result<(), Error> {
+    fn begin(&self, memory: &mut impl Memory) -> Result {
         memory.clear()
     }
 
     /// Refuses a launch that it was not made for.
-    fn check_launch<D: Device, K: Kernel>(
-        _owner: &Owner<D, Self, M>,
-        _launch: &Launch,
-    ) -> Result<(), Error> {
+    fn check_launch<D: Device, K: Kernel>(_owner: &Owner<D, Self, M>, _launch: &Launch) -> Result {
         Ok(())
     }
 }
@@ -59,7 +56,7 @@ impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
         parts: [Option<u64>; N],
         made: M,
         view: impl FnOnce([*mut u8; N]) -> V,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let mut end = Some(0);
         let starts = parts.map(|bytes| {
             let start = end.and_then(|end: u64| end.checked_next_multiple_of(PART_ALIGN));
@@ -89,12 +86,12 @@ impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
 
     /// Makes all as it was when it was new, for another launch after one that was told to stop or
     /// ended with an error.
-    pub fn reset(&mut self) -> Result<(), Error> {
+    pub fn reset(&mut self) -> Result {
         self.view.begin(&mut self.memory)
     }
 
     /// Copies words of 32 bits to the host.
-    pub(super) fn words(&self, words: Range<usize>) -> Result<Vec<u32>, Error> {
+    pub(super) fn words(&self, words: Range<usize>) -> Result<Vec<u32>> {
         let mut bytes = vec![0; 4 * words.len()];
         self.memory.read(4 * words.start, &mut bytes)?;
         let words = bytes.as_chunks().0.iter();
@@ -108,7 +105,7 @@ impl<D: Device, V: Reference<M>, M> Owner<D, V, M> {
 stm_machine::__lent! {
     |it|
     [V: Reference<M>, M] &Owner<D, V, M> => V: it.memory.space(), Ok(it.view), [it.memory.address()], {
-        fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result<(), Error> {
+        fn check_launch<K: Kernel>(&self, launch: &Launch, stop: Stop) -> Result {
             match self.view.stop() {
                 Some((own, what)) if own != stop => Err(Error::OtherStop { what }),
                 _ => V::check_launch::<D, K>(self, launch),

@@ -5,7 +5,7 @@ use crate::semaphore::{
     COUNT_MAX, Checked, Chosen, Kind, MISUSE, SEMAPHORE_WORDS, TSemaphores, Waiting,
 };
 use stm_machine::Stop;
-use stm_machine::host::{Device, Error, Memory};
+use stm_machine::host::{Device, Error, Memory, Result};
 
 /// Semaphores of one count, with the algorithm `S`, in the memory of a device. They are
 /// lent to a kernel as `&Semaphores<D, S>`:
@@ -51,7 +51,7 @@ impl<S: Waiting> Reference<()> for TSemaphores<S> {
         Some((self.stop, "semaphores"))
     }
 
-    fn begin(&self, memory: &mut impl Memory) -> Result<(), Error> {
+    fn begin(&self, memory: &mut impl Memory) -> Result {
         let mut bytes = vec![0; memory.bytes()];
         let first = S::first_word(self.kind, self.count).to_le_bytes();
         for semaphore in bytes.as_chunks_mut::<{ 4 * SEMAPHORE_WORDS }>().0 {
@@ -77,12 +77,12 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
     ///
     /// # Errors
     /// [`Error::BadConfig`] if the count is 0 or above [`COUNT_MAX`], or an error of the device.
-    pub fn new(device: &D, len: usize, count: u32, stop: Stop) -> Result<Self, Error> {
+    pub fn new(device: &D, len: usize, count: u32, stop: Stop) -> Result<Self> {
         const { assert!(!S::CHOSEN, "say which algorithm: Semaphores::chosen") };
         Self::of_kind(device, len, count, 0, stop)
     }
 
-    fn of_kind(device: &D, len: usize, count: u32, kind: u32, stop: Stop) -> Result<Self, Error> {
+    fn of_kind(device: &D, len: usize, count: u32, kind: u32, stop: Stop) -> Result<Self> {
         let fits = (1..=COUNT_MAX).contains(&count);
         Error::unless(fits, "the count of a semaphore", count, "1 to 1073741823")?;
         let len = len as u64;
@@ -107,13 +107,7 @@ impl<D: Device, S: Waiting> Semaphores<D, S> {
 impl<D: Device> Semaphores<D, Chosen> {
     /// Makes semaphores with an algorithm that is chosen now. Its errors are those of
     /// [`Self::new`].
-    pub fn chosen(
-        device: &D,
-        kind: Kind,
-        len: usize,
-        count: u32,
-        stop: Stop,
-    ) -> Result<Self, Error> {
+    pub fn chosen(device: &D, kind: Kind, len: usize, count: u32, stop: Stop) -> Result<Self> {
         Self::of_kind(device, len, count, kind as u32, stop)
     }
 }
@@ -124,7 +118,7 @@ impl<D: Device, S: Waiting> Semaphores<D, Checked<S>> {
     ///
     /// # Errors
     /// [`Error::PostWithoutWait`], or an error of the device.
-    pub fn check(&self) -> Result<(), Error> {
+    pub fn check(&self) -> Result {
         let words = self.words(0..self.len() * SEMAPHORE_WORDS)?;
         for (semaphore, words) in (0..).zip(words.chunks(SEMAPHORE_WORDS)) {
             if let [1, low, high] = words[MISUSE..MISUSE + 3] {

@@ -2,7 +2,7 @@
 
 use crate::host::cuda::driver::{Call, Driver, Nvidia, ends_context};
 use crate::host::device::Limits;
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::host::locked;
 use crate::observe::probe::Observation;
 use core::any::TypeId;
@@ -91,7 +91,7 @@ impl Drop for Handles {
 }
 
 impl Handles {
-    fn open(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
+    fn open(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self> {
         let device = (driver.device(ordinal as i32)).map_err(failed("cuDeviceGet"))?;
         // SAFETY: the driver has this device.
         let context =
@@ -201,7 +201,7 @@ fn failed(during: &'static str) -> impl Fn(DriverError) -> Error {
     }
 }
 
-fn count_of(driver: &dyn Driver) -> Result<usize, Error> {
+fn count_of(driver: &dyn Driver) -> Result<usize> {
     if !driver.is_present() {
         return Err(Error::NoDriver);
     }
@@ -211,7 +211,7 @@ fn count_of(driver: &dyn Driver) -> Result<usize, Error> {
 
 impl Cuda {
     /// Returns the number of GPUs that the driver reports.
-    pub fn count() -> Result<usize, Error> {
+    pub fn count() -> Result<usize> {
         count_of(&Nvidia)
     }
 
@@ -219,11 +219,11 @@ impl Cuda {
     ///
     /// # Errors
     /// [`Error::NoDriver`], [`Error::NoGpu`], [`Error::GpuTooOld`], or an error of the driver.
-    pub fn new(ordinal: usize) -> Result<Self, Error> {
+    pub fn new(ordinal: usize) -> Result<Self> {
         Self::with_driver(Box::new(Nvidia), ordinal)
     }
 
-    pub(crate) fn with_driver(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self, Error> {
+    pub(crate) fn with_driver(driver: Box<dyn Driver>, ordinal: usize) -> Result<Self> {
         let count = match count_of(&*driver) {
             Ok(count) => count,
             // A driver without any GPU says so when it is initialised.
@@ -235,7 +235,11 @@ impl Cuda {
         }
         let handles = Handles::open(driver, ordinal)?;
         let (info, limits) = handles.describe().map_err(failed("cuDeviceGetAttribute"))?;
-        check_capability(&info)?;
+        // Older ones lack scoped atomics and forward progress of each thread.
+        if let (major @ ..7, minor) = info.compute_capability {
+            let name = info.name;
+            return Err(Error::GpuTooOld { name, major, minor });
+        }
         Ok(Self {
             wide: has_wide_atomics(&info),
             lent: None,
@@ -261,7 +265,7 @@ impl Cuda {
 
     /// Opens the GPU of a context that other code uses. Both use the primary context of the GPU, so
     /// that kernels of either reach the memory of both. Its errors are those of [`Self::new`].
-    pub fn beside(context: &CudaContext) -> Result<Self, Error> {
+    pub fn beside(context: &CudaContext) -> Result<Self> {
         Self::new(context.ordinal())
     }
 
@@ -270,7 +274,7 @@ impl Cuda {
     ///
     /// # Errors
     /// [`Error::OtherDevice`] if the stream is of another GPU.
-    pub fn on_stream(&self, stream: &Arc<CudaStream>) -> Result<Self, Error> {
+    pub fn on_stream(&self, stream: &Arc<CudaStream>) -> Result<Self> {
         if stream.context().ordinal() != self.context.ordinal {
             return Err(Error::OtherDevice {
                 what: "stream",
@@ -300,7 +304,7 @@ impl Cuda {
     }
 
     /// Returns an error if the context was lost, and else makes it the calling thread's.
-    pub(crate) fn alive(&self) -> Result<(), Error> {
+    pub(crate) fn alive(&self) -> Result {
         let lost = locked(&self.context.lost).clone();
         lost.map_or(Ok(()), Err)?;
         self.done("cuCtxSetCurrent", self.context.handles.bind())
@@ -308,7 +312,7 @@ impl Cuda {
 
     /// Returns what a call of the driver returned. An error that ends the
     /// context is [`Error::DeviceLost`], and later calls return it again.
-    pub(crate) fn done<T>(&self, during: &'static str, call: Call<T>) -> Result<T, Error> {
+    pub(crate) fn done<T>(&self, during: &'static str, call: Call<T>) -> Result<T> {
         call.map_err(|error| {
             if ends_context(error) {
                 self.lose(during, error)
@@ -328,15 +332,6 @@ impl Cuda {
     }
 }
 
-/// Refuses a GPU without scoped atomics and forward progress of each thread.
-fn check_capability(info: &CudaInfo) -> Result<(), Error> {
-    let (major, minor) = info.compute_capability;
-    let name = info.name.clone();
-    (major >= 7)
-        .then_some(())
-        .ok_or(Error::GpuTooOld { name, major, minor })
-}
-
 /// Returns whether the GPU has atomics of 128 bits and its driver accepts the
 /// PTX version that has them.
 pub(crate) const fn has_wide_atomics(info: &CudaInfo) -> bool {
@@ -346,34 +341,24 @@ pub(crate) const fn has_wide_atomics(info: &CudaInfo) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
 
     #[test]
-    fn a_gpu_older_than_sm_70_is_refused_with_its_name_and_capability() {
-        let mut info = CudaInfo {
-            name: "NVIDIA GeForce GTX 1080".to_owned(),
-            compute_capability: (6, 1),
-            driver_version: 12080,
-            memory_bytes: 8 << 30,
-            l2_bytes: 2 << 20,
-            resident_threads: 2048,
-        };
-        let text = check_capability(&info).unwrap_err().to_string();
-        assert!(
-            text.contains("GTX 1080") && text.contains("6.1") && text.contains("use the CPU"),
-            "{text}"
-        );
-        info.compute_capability = (7, 0);
-        assert_eq!(check_capability(&info), Ok(()));
-        // Atomics of 128 bits need the GPU and the driver.
-        for (capability, driver, wide) in [
+    fn atomics_of_128_bits_need_the_gpu_and_the_driver() {
+        for (compute_capability, driver_version, wide) in [
             ((8, 9), 13_000, false),
             ((9, 0), 12_020, false),
             ((9, 0), 12_030, true),
             ((12, 0), 13_000, true),
         ] {
-            (info.compute_capability, info.driver_version) = (capability, driver);
-            assert_eq!(has_wide_atomics(&info), wide, "{capability:?} {driver}");
+            let info = CudaInfo {
+                name: String::new(),
+                compute_capability,
+                driver_version,
+                memory_bytes: 0,
+                l2_bytes: 0,
+                resident_threads: 0,
+            };
+            assert_eq!(has_wide_atomics(&info), wide, "{info:?}");
         }
     }
 }

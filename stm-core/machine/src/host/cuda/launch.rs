@@ -6,7 +6,7 @@ use crate::host::cuda::driver::Call;
 use crate::host::cuda::memory::CudaMemory;
 use crate::host::cuda::module::Entry;
 use crate::host::device::{Device, Laps, Launch, Limits, Memory, Replay, StopAt};
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::kernel::Kernel;
 use crate::observe::probe::Observation;
 use cudarc::driver::{DriverError, sys};
@@ -24,7 +24,7 @@ struct EventLaps<'a> {
 }
 
 impl Laps for EventLaps<'_> {
-    fn lap(&mut self) -> Result<(), Error> {
+    fn lap(&mut self) -> Result {
         if self.recorded == self.events.len() {
             self.events.push(Event::new(self.cuda)?);
         }
@@ -33,7 +33,7 @@ impl Laps for EventLaps<'_> {
         Ok(())
     }
 
-    fn read(&mut self) -> Result<Vec<Duration>, Error> {
+    fn read(&mut self) -> Result<Vec<Duration>> {
         let recorded = self.events[..self.recorded].windows(2);
         let times = recorded.map(|lap| lap[0].until(&lap[1]));
         times.collect()
@@ -67,13 +67,13 @@ impl Device for Cuda {
         if self.wide { 128 } else { 64 }
     }
 
-    fn available_bytes(&self) -> Result<u64, Error> {
+    fn available_bytes(&self) -> Result<u64> {
         self.alive()?;
         let free = self.done("cuMemGetInfo", self.driver().free_bytes())?;
         Ok(free as u64)
     }
 
-    fn allocate(&self, bytes: usize, what: &'static str) -> Result<CudaMemory, Error> {
+    fn allocate(&self, bytes: usize, what: &'static str) -> Result<CudaMemory> {
         let available = self.available_bytes()?;
         let out = Error::OutOfMemory {
             what,
@@ -97,17 +97,17 @@ impl Device for Cuda {
         Ok(memory)
     }
 
-    fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration, Error> {
+    fn prepare<K: Kernel>(&self, observation: Observation) -> Result<Duration> {
         self.function(Entry::of::<K>(), observation)
             .map(|loaded| loaded.compiled_in)
     }
 
-    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32, Error> {
+    fn resident_blocks<K: Kernel>(&self, launch: &Launch) -> Result<u32> {
         let loaded = self.ready(Entry::of::<K>(), &launch.of_one_cluster())?;
         self.resident(loaded, launch)
     }
 
-    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
+    unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration> {
         self.alive()?;
         let (to, from) = (to as sys::CUdeviceptr, from as sys::CUdeviceptr);
         self.timed(None, "a copy on the device", || {
@@ -117,18 +117,14 @@ impl Device for Cuda {
         })
     }
 
-    unsafe fn launch<K: Kernel>(
-        &self,
-        launch: &Launch,
-        params: &K::Params,
-    ) -> Result<Duration, Error> {
+    unsafe fn launch<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<Duration> {
         let params = core::ptr::from_ref(params).cast();
         // SAFETY: the entry point takes one parameter, K::Params by value; its
         // validity is the caller's promise.
         unsafe { self.launch_entry(Entry::of::<K>(), launch, params) }
     }
 
-    unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result<(), Error> {
+    unsafe fn enqueue<K: Kernel>(&self, launch: &Launch, params: &K::Params) -> Result {
         let params = core::ptr::from_ref(params).cast();
         // SAFETY: as above.
         unsafe { self.start(Entry::of::<K>(), launch, params) }
@@ -137,7 +133,7 @@ impl Device for Cuda {
     unsafe fn record<'d, K: Kernel>(
         &'d self,
         launches: &[(Launch, K::Params)],
-    ) -> Result<Box<dyn Replay + 'd>, Error> {
+    ) -> Result<Box<dyn Replay + 'd>> {
         let (driver, stream, entry) = (self.driver(), self.stream(), Entry::of::<K>());
         // What loads a module or sets an attribute of it comes before.
         for (launch, _) in launches {
@@ -171,7 +167,7 @@ impl Device for Cuda {
         Ok(Box::new(made))
     }
 
-    fn laps(&self, most: usize) -> Result<Box<dyn Laps + '_>, Error> {
+    fn laps(&self, most: usize) -> Result<Box<dyn Laps + '_>> {
         self.alive()?;
         let events = (0..most).map(|_| Event::new(self));
         Ok(Box::new(EventLaps {
@@ -181,7 +177,7 @@ impl Device for Cuda {
         }))
     }
 
-    fn wait(&self, stop: Option<StopAt>) -> Result<(), Error> {
+    fn wait(&self, stop: Option<StopAt>) -> Result {
         self.alive()?;
         let reached = Event::new(self)?;
         self.wait_until(&reached, stop, "a kernel in order")
@@ -203,12 +199,7 @@ impl Cuda {
     /// Records an event behind all that has been launched, and waits for it. After an
     /// error kernels may still run, so the context is lost whatever the error: nothing
     /// that they use may be freed.
-    fn wait_until(
-        &self,
-        reached: &Event<'_>,
-        stop: Option<StopAt>,
-        what: &str,
-    ) -> Result<(), Error> {
+    fn wait_until(&self, reached: &Event<'_>, stop: Option<StopAt>, what: &str) -> Result {
         // SAFETY: both are live.
         let recorded = unsafe { self.driver().record_event(reached.event, self.stream()) };
         recorded
@@ -222,8 +213,8 @@ impl Cuda {
         &self,
         stop: Option<StopAt>,
         what: &str,
-        begin: impl FnOnce() -> Result<(), Error>,
-    ) -> Result<Duration, Error> {
+        begin: impl FnOnce() -> Result,
+    ) -> Result<Duration> {
         let (before, after) = (Event::new(self)?, Event::new(self)?);
         before.record()?;
         begin()?;
@@ -232,7 +223,7 @@ impl Cuda {
     }
 
     /// Makes a kernel ready for launches of this shape, and checks the shape.
-    fn ready(&self, kernel: Entry, launch: &Launch) -> Result<Loaded, Error> {
+    fn ready(&self, kernel: Entry, launch: &Launch) -> Result<Loaded> {
         launch.check(&self.limits())?;
         let loaded = self.function(kernel, launch.probe.observation())?;
         self.check_function(kernel, loaded, launch)?;
@@ -248,7 +239,7 @@ impl Cuda {
         kernel: Entry,
         launch: &Launch,
         params: *const c_void,
-    ) -> Result<Duration, Error> {
+    ) -> Result<Duration> {
         // What may fail, and takes long the first time, comes before the clock.
         self.ready(kernel, launch)?;
         self.timed(launch.stop, &format!("kernel {}", kernel.name), || {
@@ -262,12 +253,7 @@ impl Cuda {
     /// # Safety
     /// The obligations are those of [`Device::enqueue`]; `params` points to the
     /// entry point's parameters.
-    unsafe fn start(
-        &self,
-        kernel: Entry,
-        launch: &Launch,
-        params: *const c_void,
-    ) -> Result<(), Error> {
+    unsafe fn start(&self, kernel: Entry, launch: &Launch, params: *const c_void) -> Result {
         let function = self.ready(kernel, launch)?.function;
         // SAFETY: the entry point takes what `params` points to (the caller's
         // promise); the driver copies it before it returns.
@@ -278,7 +264,7 @@ impl Cuda {
 
     /// Checks the limits that depend on the kernel: its registers bound the threads of a block,
     /// shared memory beyond 48 KiB must be requested, and clusters need its module for newer GPUs.
-    fn check_function(&self, kernel: Entry, loaded: Loaded, launch: &Launch) -> Result<(), Error> {
+    fn check_function(&self, kernel: Entry, loaded: Loaded, launch: &Launch) -> Result {
         let (driver, function) = (self.driver(), loaded.function);
         if launch.cluster > 1 && !loaded.wide {
             return Err(Error::NoPtx { entry: kernel.name });
@@ -297,7 +283,7 @@ impl Cuda {
         Ok(())
     }
 
-    fn resident(&self, loaded: Loaded, launch: &Launch) -> Result<u32, Error> {
+    fn resident(&self, loaded: Loaded, launch: &Launch) -> Result<u32> {
         let (threads, shared) = (launch.threads as i32, launch.shared_bytes as usize);
         // SAFETY: the function is loaded.
         let a_processor = unsafe {
@@ -340,14 +326,13 @@ impl Cuda {
     }
 }
 
-/// Recorded launches.
 struct Graph<'a> {
     cuda: &'a Cuda,
     ready: sys::CUgraphExec,
 }
 
 impl Replay for Graph<'_> {
-    fn replay(&mut self) -> Result<Duration, Error> {
+    fn replay(&mut self) -> Result<Duration> {
         let cuda = self.cuda;
         cuda.alive()?;
         cuda.timed(None, "a recorded kernel", || {
@@ -373,12 +358,12 @@ struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    fn new(cuda: &'a Cuda) -> Result<Self, Error> {
+    fn new(cuda: &'a Cuda) -> Result<Self> {
         let event = cuda.done("cuEventCreate", cuda.driver().create_event())?;
         Ok(Self { cuda, event })
     }
 
-    fn record(&self) -> Result<(), Error> {
+    fn record(&self) -> Result {
         let stream = self.cuda.stream();
         // SAFETY: both are live.
         let recorded = unsafe { self.cuda.driver().record_event(self.event, stream) };
@@ -386,7 +371,7 @@ impl<'a> Event<'a> {
     }
 
     /// Returns the time from this event to a later one; both have been reached.
-    fn until(&self, later: &Self) -> Result<Duration, Error> {
+    fn until(&self, later: &Self) -> Result<Duration> {
         // SAFETY: both are live.
         let elapsed = unsafe { self.cuda.driver().elapsed(self.event, later.event) };
         let ms = self.cuda.done("cuEventElapsedTime", elapsed)?;

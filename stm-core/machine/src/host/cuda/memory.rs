@@ -3,7 +3,7 @@
 use crate::host::buffer::Pod;
 use crate::host::cuda::context::Cuda;
 use crate::host::device::{Device, Memory, check_range};
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::host::foreign::ForeignArray;
 use crate::memory::word::Element;
 use cudarc::driver::{CudaSlice, CudaViewMut, DevicePtrMut, sys};
@@ -40,7 +40,7 @@ impl Memory for CudaMemory {
         self.device.space()
     }
 
-    fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, offset: usize, data: &[u8]) -> Result {
         check_range(offset, data.len(), self.bytes);
         self.device.alive()?;
         // The copy is in the kernels' stream: a plain copy from pageable memory may return before
@@ -56,7 +56,7 @@ impl Memory for CudaMemory {
         self.device.done("a copy to the device", copied)
     }
 
-    fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
+    fn read(&self, offset: usize, data: &mut [u8]) -> Result {
         check_range(offset, data.len(), self.bytes);
         self.device.alive()?;
         let (driver, stream) = (self.device.driver(), self.device.stream());
@@ -70,7 +70,7 @@ impl Memory for CudaMemory {
         self.device.done("a copy from the device", copied)
     }
 
-    fn clear(&mut self) -> Result<(), Error> {
+    fn clear(&mut self) -> Result {
         self.device.alive()?;
         let driver = self.device.driver();
         // SAFETY: the whole of a live allocation.
@@ -96,7 +96,7 @@ impl Cuda {
         &self,
         name: &'static str,
         slice: &'a mut CudaSlice<T>,
-    ) -> Result<ForeignArray<'a, Self, T>, Error> {
+    ) -> Result<ForeignArray<'a, Self, T>> {
         // SAFETY: the slice is borrowed alone.
         unsafe { self.borrow_pointer(name, slice) }
     }
@@ -107,7 +107,7 @@ impl Cuda {
         &self,
         name: &'static str,
         mut view: CudaViewMut<'a, T>,
-    ) -> Result<ForeignArray<'a, Self, T>, Error> {
+    ) -> Result<ForeignArray<'a, Self, T>> {
         // SAFETY: the view borrows the slice alone.
         unsafe { self.borrow_pointer(name, &mut view) }
     }
@@ -120,7 +120,7 @@ impl Cuda {
         &self,
         name: &'static str,
         memory: &mut impl DevicePtrMut<T>,
-    ) -> Result<ForeignArray<'a, Self, T>, Error> {
+    ) -> Result<ForeignArray<'a, Self, T>> {
         let (stream, len) = (Arc::clone(memory.stream()), memory.len());
         if stream.context().cu_ctx() as u64 != self.space() {
             return Err(Error::OtherDevice {

@@ -2,7 +2,7 @@
 
 use crate::host::cuda::context::{Cuda, Loaded, code};
 use crate::host::cuda::driver::ends_context;
-use crate::host::error::Error;
+use crate::host::error::{Error, Result};
 use crate::host::locked;
 use crate::host::parameters::check_parameters;
 use crate::kernel::{Build, Kernel};
@@ -21,8 +21,8 @@ use std::time::Instant;
 pub(crate) struct Entry {
     id: TypeId,
     pub(crate) name: &'static str,
-    ptx: fn(Build) -> Result<Cow<'static, str>, Error>,
-    check: fn(&str, &str) -> Result<(), Error>,
+    ptx: fn(Build) -> Result<Cow<'static, str>>,
+    check: fn(&str, &str) -> Result,
 }
 
 impl Entry {
@@ -43,7 +43,7 @@ impl Cuda {
         &self,
         kernel: Entry,
         observation: Observation,
-    ) -> Result<(String, Cow<'static, str>, bool), Error> {
+    ) -> Result<(String, Cow<'static, str>, bool)> {
         let of = |wide| {
             let build = Build { wide, observation };
             let name = format!("{}{}", kernel.name, build.suffix());
@@ -57,11 +57,7 @@ impl Cuda {
 
     /// Returns the kernel's function; the first call compiles its module. Threads that want
     /// the same one meanwhile wait for it, others do not.
-    pub(crate) fn function(
-        &self,
-        kernel: Entry,
-        observation: Observation,
-    ) -> Result<Loaded, Error> {
+    pub(crate) fn function(&self, kernel: Entry, observation: Observation) -> Result<Loaded> {
         self.alive()?;
         let key = (kernel.id, self.wide, observation);
         let slot = Arc::clone(locked(&self.context.loaded).entry(key).or_default());
@@ -106,7 +102,7 @@ impl Cuda {
         }
     }
 
-    fn load_module(&self, entry: &'static str, ptx: &str) -> Result<sys::CUmodule, Error> {
+    fn load_module(&self, entry: &'static str, ptx: &str) -> Result<sys::CUmodule> {
         let text = CString::new(ptx).map_err(|_| Error::BadPtx {
             entry,
             log: "the text contains a NUL".to_owned(),
@@ -134,7 +130,7 @@ mod tests {
     impl Kernel for Nothing {
         const ENTRY: &'static str = "nothing";
         type Params = ();
-        fn ptx(_build: Build) -> Result<Cow<'static, str>, Error> {
+        fn ptx(_build: Build) -> Result<Cow<'static, str>> {
             // Long enough for other threads to ask for the same.
             std::thread::sleep(core::time::Duration::from_millis(20));
             Ok(Cow::Borrowed(".version 7.0"))

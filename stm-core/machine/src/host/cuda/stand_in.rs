@@ -7,7 +7,7 @@
 use crate::host::cuda::context::Cuda;
 use crate::host::cuda::driver::{Call, Driver, ends_context, for_each_call};
 use crate::host::device::Launch;
-use crate::host::error::Error;
+use crate::host::error::Result;
 use crate::host::locked;
 use cudarc::driver::{DriverError, sys};
 use std::alloc::{Layout, alloc, dealloc};
@@ -91,7 +91,7 @@ impl StandIn {
     ///
     /// # Errors
     /// Those of [`Cuda::new`], of calls that fail.
-    pub fn open(&self) -> Result<Cuda, Error> {
+    pub fn open(&self) -> Result<Cuda> {
         Cuda::with_driver(Box::new(self.clone()), 0)
     }
 
