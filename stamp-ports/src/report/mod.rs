@@ -17,9 +17,9 @@
 //! | `drawing` | figures as they are stated, and `drawing.jq` makes them ready |
 //! | `axis` | axes and their ticks |
 //! | `palette` | colours, dashes and markers, the same everywhere |
-//! | `chart` | panels of lines, bars and stacks, drawn by `plotters` |
+//! | `chart` | panels of lines, bars and stacks |
 //! | `figure` | panels with a legend, in the page or as a file |
-//! | `page` | the page, written by `maud` |
+//! | `page` | the page, which `maud` writes, as it does the drawings |
 //!
 //! `cost`, `paper`, `sync` and `nw` have the programs of each document, and what these have to know
 //! beside it.

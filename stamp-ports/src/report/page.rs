@@ -109,8 +109,7 @@ impl Report {
     }
 }
 
-/// The text without the characters that XML has no way to write, which `maud`
-/// and `plotters` pass on.
+/// The text without the characters that XML has no way to write, which `maud` passes on.
 fn printable(text: &str) -> String {
     let bad = |c: char| {
         (c.is_control() && c != '\n' && c != '\t') || ('\u{fffe}'..='\u{ffff}').contains(&c)
