@@ -77,4 +77,9 @@ def of_stacks: [.lines[] | {name, point: placed(0)[0].point}] as $rows
 
 def panel: {title, quantity: .y, shared: (.shared == true), same_y: (.same_y == true), cap}
   + if .x then of_lines elif .phases then of_stacks else of_bars end;
-def drawn: . + {parts: [.parts[] | if .figure then . + {figure: (.figure + {panels: [.figure.panels[] | panel]})} else . end]};
+# The page with its claims, of which each names it, and how many hold is said of those of a part.
+def ready: .id as $page | . + {parts: [.parts[] | (.id / "-" | any(. == "targets")) as $targets
+  | [$judged[.id][] | . + {part: $page}] as $claims
+  | . + {$claims, $targets}
+  + if .judged then {shows: ["\($claims | tally(if $targets then "targets" else "claims" end)) \(.judged)"]} else {} end
+  + if .figure then {figure: (.figure + {panels: [.figure.panels[] | panel]})} else {} end]};

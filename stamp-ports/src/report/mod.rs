@@ -389,7 +389,7 @@ mod tests {
                 let commit = report.head.commit.as_deref();
                 let commit = commit.unwrap_or("commit not recorded");
                 assert!(shown.contains(commit) && shown.contains(&report.head.started));
-                for claim in report.claims.iter().chain(&report.targets) {
+                for claim in report.judged(false).chain(report.judged(true)) {
                     for said in [&claim.text, &claim.rule, &claim.verdict, &claim.figures] {
                         assert!(shown.contains(said) || !claim.is_judged(), "{said}");
                     }
@@ -420,11 +420,11 @@ mod tests {
             assert_eq!(json["started"], reports[0].head.started);
             let mut written = json["claims"].as_array().unwrap().iter();
             for report in reports {
-                for claim in &report.claims {
+                for claim in report.judged(false) {
                     assert_eq!(claim.part, report.page.id);
                     assert_eq!(written.next(), Some(&json!(claim)));
                 }
-                let all: Vec<_> = report.claims.iter().chain(&report.targets).collect();
+                let all: Vec<_> = report.judged(false).chain(report.judged(true)).collect();
                 for (i, claim) in all.iter().enumerate() {
                     let again = all[..i].iter().any(|other| other.id == claim.id);
                     assert!(!again && !claim.rule.ends_with('.'), "{}", claim.id);

@@ -220,14 +220,19 @@ fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
         targets: Vec<&'d Claim>,
         claims: Vec<&'d Claim>,
     }
+    let all = reports.iter();
+    let of = |targets| {
+        let all = all.clone().flat_map(|report| report.judged(targets));
+        all.collect()
+    };
     let judged = Judged {
         format: claim::FORMAT,
         device: &head.device.name,
         started: &head.started,
         commit: head.commit.as_deref(),
         ptx: head.ptx.as_deref(),
-        targets: reports.iter().flat_map(|report| &report.targets).collect(),
-        claims: reports.iter().flat_map(|report| &report.claims).collect(),
+        targets: of(true),
+        claims: of(false),
     };
     Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")
 }
