@@ -70,11 +70,8 @@ impl From<&Val> for Value {
             // JSON has no number that is infinite.
             Num(x) => (*x).into(),
             Str(text) => (**text).into(),
-            Arr(all) => all.iter().map(Self::from).collect(),
-            Obj(all) => {
-                let fields = all.iter().map(|(name, value)| (name.clone(), value.into()));
-                Self::Object(fields.collect())
-            }
+            Arr(all) => all.iter().collect(),
+            Obj(all) => (all.iter().map(|(name, value)| (name.clone(), value))).collect(),
         }
     }
 }
@@ -214,20 +211,14 @@ impl ValT for Val {
         let Obj(all) = self else {
             return Box::new(std::iter::once(Err(Error::typ(self, "object"))));
         };
-        let fields = all
-            .iter()
-            .map(|(name, value)| (name.clone().into(), value.clone()));
-        let fields: Vec<(Self, Self)> = fields.collect();
-        Box::new(fields.into_iter().map(Ok))
+        let fields = (*all).clone().into_iter();
+        Box::new(fields.map(|(name, value)| Ok((name.into(), value))))
     }
 
     fn values(self) -> Box<dyn Iterator<Item = ValR<Self>>> {
         match self {
             Arr(all) => Box::new((0..all.len()).map(move |i| Ok(all[i].clone()))),
-            Obj(all) => {
-                let values: Vec<Self> = all.values().cloned().collect();
-                Box::new(values.into_iter().map(Ok))
-            }
+            Obj(all) => Box::new((*all).clone().into_values().map(Ok)),
             Null => Box::new(std::iter::empty()),
             other => Box::new(std::iter::once(Err(Error::typ(other, "array")))),
         }

@@ -21,20 +21,12 @@ pub(crate) struct Hue {
     pub(crate) dash: Option<&'static str>,
 }
 
-const fn hue(name: &'static str, light: u32, dark: u32) -> Hue {
+const fn hue(name: &'static str, light: u32, dark: u32, dash: Option<&'static str>) -> Hue {
     Hue {
         name,
         light,
         dark,
-        dash: None,
-    }
-}
-
-/// The same for a line with dashes.
-const fn dashed(name: &'static str, light: u32, dark: u32, dash: &'static str) -> Hue {
-    Hue {
-        dash: Some(dash),
-        ..hue(name, light, dark)
+        dash,
     }
 }
 
@@ -49,39 +41,39 @@ fn css(colour: u32) -> String {
 }
 
 /// Text, axes and whiskers.
-pub(crate) const INK: Hue = hue("", 0x1d_2129, 0xe6_edf3);
+pub(crate) const INK: Hue = hue("", 0x1d_2129, 0xe6_edf3, None);
 /// Text that stands back.
-pub(crate) const MUTED: Hue = hue("", 0x57_606a, 0x9d_a7b3);
-pub(crate) const GRID: Hue = hue("", 0xd8_dee4, 0x30_363d);
+pub(crate) const MUTED: Hue = hue("", 0x57_606a, 0x9d_a7b3, None);
+pub(crate) const GRID: Hue = hue("", 0xd8_dee4, 0x30_363d, None);
 /// The background, and text on segments.
-pub(crate) const SURFACE: Hue = hue("", 0xff_ffff, 0x15_181c);
+pub(crate) const SURFACE: Hue = hue("", 0xff_ffff, 0x15_181c, None);
 
 pub(crate) const VARIANTS: [Hue; 9] = [
-    dashed("cgl", 0x6f_6f6f, 0x9a_9a9a, "2 3"),
-    dashed("egpgv", 0xac_1a18, 0xe6_2e51, "7 3 2 3"),
-    dashed("vbv", 0x04_a87a, 0x62_e9a6, "8 4"),
-    dashed("tbv-sorting", 0xda_720b, 0xf1_9d51, "4 3"),
-    hue("hv-sorting", 0x1a_41ac, 0x57_87ff),
-    dashed("hv-backoff", 0xce_6aec, 0xd2_a4ef, "10 3"),
-    dashed("fast", 0x00_7f9c, 0x4f_d8f0, "16 3"),
-    dashed("fast-table", 0x7a_6a00, 0xe0_d060, "5 2 5 2 1.5 2"),
-    dashed("optimized", 0x69_1459, 0xc0_45b6, "12 3 2 3 2 3"),
+    hue("cgl", 0x6f_6f6f, 0x9a_9a9a, Some("2 3")),
+    hue("egpgv", 0xac_1a18, 0xe6_2e51, Some("7 3 2 3")),
+    hue("vbv", 0x04_a87a, 0x62_e9a6, Some("8 4")),
+    hue("tbv-sorting", 0xda_720b, 0xf1_9d51, Some("4 3")),
+    hue("hv-sorting", 0x1a_41ac, 0x57_87ff, None),
+    hue("hv-backoff", 0xce_6aec, 0xd2_a4ef, Some("10 3")),
+    hue("fast", 0x00_7f9c, 0x4f_d8f0, Some("16 3")),
+    hue("fast-table", 0x7a_6a00, 0xe0_d060, Some("5 2 5 2 1.5 2")),
+    hue("optimized", 0x69_1459, 0xc0_45b6, Some("12 3 2 3 2 3")),
 ];
 
 /// Looks of lines beside those of variants; Figure 4 has some for its numbers of locks.
 const SHADES: [Hue; 8] = [
-    dashed("", 0xe0_7b00, 0xff_d08a, "2 2.5"),
-    dashed("", 0xc2_410c, 0xff_9f50, "4.5 2.5"),
-    dashed("", 0x99_1b1b, 0xf2_6d6d, "7.5 3 2 3"),
-    dashed("", 0x6b_3f00, 0xc9_9a4a, "11 3"),
-    hue("", 0x08_91b2, 0x67_d9f0),
-    dashed("", 0x25_63eb, 0x7f_a8ff, "15 2"),
-    dashed("", 0x4f_3fc4, 0xa5_94ff, "15 2 2 2"),
-    dashed("", 0x0c_1c50, 0x4f_74e0, "15 2 2 2 2 2"),
+    hue("", 0xe0_7b00, 0xff_d08a, Some("2 2.5")),
+    hue("", 0xc2_410c, 0xff_9f50, Some("4.5 2.5")),
+    hue("", 0x99_1b1b, 0xf2_6d6d, Some("7.5 3 2 3")),
+    hue("", 0x6b_3f00, 0xc9_9a4a, Some("11 3")),
+    hue("", 0x08_91b2, 0x67_d9f0, None),
+    hue("", 0x25_63eb, 0x7f_a8ff, Some("15 2")),
+    hue("", 0x4f_3fc4, 0xa5_94ff, Some("15 2 2 2")),
+    hue("", 0x0c_1c50, 0x4f_74e0, Some("15 2 2 2 2 2")),
 ];
 
 /// A line that none of these colours is near to.
-const TEAL: Hue = dashed("", 0x0e_7c86, 0x4c_c9d1, "3 1.5 1 1.5");
+const TEAL: Hue = hue("", 0x0e_7c86, 0x4c_c9d1, Some("3 1.5 1 1.5"));
 
 /// Looks of lines that are no variants of the paper's: those of the variants, and where they
 /// do not suffice, shades.
@@ -103,17 +95,17 @@ const LINES: [Hue; 12] = [
 /// The phases of a thread's time, in the order of the stack. Their contrast to the background is
 /// 4.5 : 1 or more, so that a share can be written on them in its colour.
 pub(crate) const PHASES: [Hue; 8] = [
-    hue("native", 0x6a_737d, 0x8b_949e),
-    hue("initialisation", 0x3f_2a6b, 0x8d_78c9),
-    hue("buffering", 0x2f_5f9e, 0x5b_8fd6),
-    hue("consistency", 0x1a_7779, 0x4f_b8b6),
-    hue("locks", 0x4a_7a2e, 0x8f_ce6b),
-    hue("commit", 0x80_6800, 0xe0_cf5c),
-    hue("aborted", 0xb3_261e, 0xf2_705f),
-    hue("warp", 0x8a_5a2b, 0xc9_9a6b),
+    hue("native", 0x6a_737d, 0x8b_949e, None),
+    hue("initialisation", 0x3f_2a6b, 0x8d_78c9, None),
+    hue("buffering", 0x2f_5f9e, 0x5b_8fd6, None),
+    hue("consistency", 0x1a_7779, 0x4f_b8b6, None),
+    hue("locks", 0x4a_7a2e, 0x8f_ce6b, None),
+    hue("commit", 0x80_6800, 0xe0_cf5c, None),
+    hue("aborted", 0xb3_261e, 0xf2_705f, None),
+    hue("warp", 0x8a_5a2b, 0xc9_9a6b, None),
 ];
 
-const OTHER: Hue = dashed("", 0x24_292f, 0xe1_e4e8, "1 3");
+const OTHER: Hue = hue("", 0x24_292f, 0xe1_e4e8, Some("1 3"));
 
 /// The look of a line or a bar as a program states it.
 #[derive(Clone, Debug, Deserialize)]
