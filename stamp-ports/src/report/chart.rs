@@ -207,11 +207,8 @@ pub(crate) fn bars(panel: &Panel, axis: &Axis, base: f64) -> Drawn {
         let Series { look, points, .. } = &panel.series[i];
         let (point, (hue, _)) = (&points[0], look.of());
         let end = point.y.filter(|value| axis.shows(*value)).map(place);
-        let ends = (point
-            .range
-            .filter(|range| range.iter().all(|end| axis.shows(*end))))
-        .filter(|_| end.is_some())
-        .map(|range| range.map(place));
+        let shown = |range: &[f64; 2]| end.is_some() && range.iter().all(|end| axis.shows(*end));
+        let ends = point.range.filter(shown).map(|range| range.map(place));
         let far = ends.map_or(zero, |ends| ends[1]);
         let far = end.unwrap_or(zero).max(zero).max(far);
         let (weight, ink) = if end.is_some() {

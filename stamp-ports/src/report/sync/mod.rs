@@ -51,19 +51,20 @@ pub(crate) fn report(bench: &Bench) -> Report {
 /// Returns the document, the names of our barriers, and the grids of the memory benchmarks, each
 /// with how many groups a barrier has there, and with its ratios if its times are times.
 fn facts(bench: &Bench) -> Value {
+    let kinds = Kind::ALL.iter();
     let grids = bench.machine.iter().flat_map(|machine| &machine.grids);
     let grids = grids.map(|grid| {
         let times = &grid.times_ns;
         let ratios = times.abstraction().map(|of| {
             json!({"blocks": of.blocks, "reads": of.reads.ratios(), "writes": of.writes.ratios()})
         });
-        let groups = Kind::ALL
-            .iter()
+        let groups = kinds
+            .clone()
             .map(|kind| (kind.name(), kind.groups(times.blocks)));
         let groups: BTreeMap<&str, u32> = groups.collect();
         json!({"blocks": times.blocks, "times": times, "groups": groups, "ratios": ratios})
     });
-    let barriers = Kind::ALL.iter().map(|kind| kind.name());
+    let barriers = kinds.clone().map(|kind| kind.name());
     json!({
         "document": bench, "barriers": barriers.collect::<Vec<_>>(),
         "grids": grids.collect::<Vec<_>>(),
@@ -111,7 +112,7 @@ pub(super) mod tests {
                 assert!(!empty, "{}: {}", figure.id, panel.title);
             }
         }
-        assert_eq!(changed(&bench, ""), bench);
+        assert_eq!(changed(&bench, "."), bench);
     }
 
     #[test]
@@ -135,41 +136,38 @@ pub(super) mod tests {
         }
     }
 
-    /// Checks that none can be judged, but for one.
-    fn unknown(bench: &Bench, but: &str, figures: &str) {
-        for claim in all(bench).iter().filter(|claim| claim.id != but) {
-            assert!(
-                !claim.is_judged() && claim.verdict_here.is_some(),
-                "{claim:?}"
-            );
-            has(&claim.figures, figures);
-        }
-    }
-
     #[test]
-    fn without_points_nothing_is_judged_drawn_or_said() {
-        let bench = empty();
-        unknown(&bench, "", "");
-        let [claims, targets] = [all(&bench), all_targets(&bench)];
+    fn what_does_not_count_is_not_judged_and_the_page_says_why() {
+        for (change, is_drawn, but, figures, said) in [
+            (
+                ". + {points: [], machine: null}",
+                false,
+                "",
+                "",
+                "Not measured: Grote\u{2019}s figures 5.1 to 5.4",
+            ),
+            (
+                r#". + {machine: null} | change("points"; true; {verified: false, note: "the count is 5, not 6 <&>"})"#,
+                false,
+                "A-N1",
+                "",
+                "the count is 5, not 6 <&> | With a wrong result",
+            ),
+            ("of_a_cpu", true, "", "CPU", "Measured on a CPU"),
+        ] {
+            let bench = changed(&full(), change);
+            for claim in all(&bench).iter().filter(|claim| claim.id != but) {
+                let is_judged = claim.is_judged() || claim.verdict_here.is_none();
+                assert!(!is_judged, "{claim:?}");
+                has(&claim.figures, figures);
+            }
+            let mut figures = report(&bench).figures.into_iter();
+            assert_eq!(figures.any(|figure| !figure.legend.is_empty()), is_drawn);
+            has(&words(parse(&page_of(&bench)).root()), said);
+        }
+        let [claims, targets] = [all(&empty()), all_targets(&empty())];
         assert!(claims.iter().all(|claim| !claim.figures.contains('\u{d7}')));
         assert!(!targets.iter().any(Claim::is_judged));
-        assert!(report(&bench).figures.is_empty());
-        let page = page_of(&bench);
-        has(&page, "Not measured: Grote\u{2019}s figures 5.1 to 5.4");
-    }
-
-    #[test]
-    fn points_with_a_wrong_result_count_no_more_than_missing_ones() {
-        let mut bench = full();
-        for point in &mut bench.points {
-            point.verified = false;
-            point.note = Some("the count is 5, not 6 <&>".into());
-        }
-        bench.machine = None;
-        unknown(&bench, "A-N1", "");
-        assert!(report(&bench).figures.is_empty());
-        let shown = words(parse(&page_of(&bench)).root());
-        has(&shown, "the count is 5, not 6 <&> | With a wrong result");
     }
 
     #[test]
@@ -198,15 +196,6 @@ pub(super) mod tests {
             let points = bench.points.iter().filter(|p| p.part == part).count();
             assert_eq!(rows, points + 1, "{part}");
         }
-    }
-
-    #[test]
-    fn a_cpu_is_drawn_and_not_judged() {
-        let mut bench = full();
-        bench.head.device.gpu = None;
-        unknown(&bench, "", "CPU");
-        assert!(!report(&bench).figures[0].legend.is_empty());
-        has(&page_of(&bench), "Measured on a CPU");
     }
 
     /// The sample with texts and numbers that could break a page.
