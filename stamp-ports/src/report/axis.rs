@@ -1,10 +1,7 @@
-//! Axes: what range they show, and which values are worth a tick. `plotters` places the values.
+//! Axes: what range they show, and which values are worth a tick.
 
 use crate::numbers::{count, digits3, short};
-use plotters::coord::combinators::{IntoLogRange, LogCoord};
-use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
-use plotters::coord::types::RangedCoordf64;
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
 /// What an axis stretches for. No measurement is beyond, and a document may hold anything.
 const SHOWN: RangeInclusive<f64> = 1e-12..=1e18;
@@ -12,7 +9,7 @@ const SHOWN: RangeInclusive<f64> = 1e-12..=1e18;
 /// A range of values along an axis, never empty.
 #[derive(Clone, Debug)]
 pub(crate) struct Axis {
-    range: Range<f64>,
+    range: [f64; 2],
     logarithmic: bool,
     ticks: Vec<f64>,
     label: fn(f64) -> String,
@@ -34,7 +31,7 @@ fn thinned(ticks: Vec<f64>, most: usize) -> Vec<f64> {
 }
 
 impl Axis {
-    fn new(range: Range<f64>, logarithmic: bool, ticks: Vec<f64>) -> Self {
+    fn new(range: [f64; 2], logarithmic: bool, ticks: Vec<f64>) -> Self {
         Self {
             range,
             logarithmic,
@@ -59,7 +56,7 @@ impl Axis {
         } else {
             thinned(steps.iter().copied().filter(round).collect(), 6)
         };
-        Self::new(steps[0]..steps[steps.len() - 1], true, ticks)
+        Self::new([steps[0], steps[steps.len() - 1]], true, ticks)
     }
 
     /// A logarithmic axis for sizes, with ticks at powers of two.
@@ -73,7 +70,7 @@ impl Axis {
                 1.0.. => count(v as u64),
                 _ => digits_of_tick(v),
             },
-            ..Self::new(low..high, true, thinned(ticks, 6))
+            ..Self::new([low, high], true, thinned(ticks, 6))
         }
     }
 
@@ -82,18 +79,21 @@ impl Axis {
         let usable = values.into_iter().filter(|v| SHOWN.contains(v));
         let high = usable.fold(0.0, f64::max);
         let high = if high > 0.0 { high * 1.05 } else { 1.0 };
-        let ticks = RangedCoordf64::from(0.0..high).key_points(6);
-        Self::new(0.0..high, false, ticks)
+        let ten = 10f64.powf(high.log10().floor());
+        let steps = [0.1, 0.2, 0.5, 1.0].map(|step| step * ten);
+        let step = steps.into_iter().find(|step| high / step < 6.0);
+        let step = step.unwrap_or(2.0 * ten);
+        let ticks = (0..).map(|i| f64::from(i) * step);
+        Self::new(
+            [0.0, high],
+            false,
+            ticks.take_while(|tick| *tick <= high).collect(),
+        )
     }
 
     /// Shares of a whole.
     pub(crate) fn percent() -> Self {
-        Self::new(0.0..100.0, false, vec![0.0, 25.0, 50.0, 75.0, 100.0])
-    }
-
-    /// The ordinate of `n` rows, each of height 1.
-    pub(crate) fn rows(n: usize) -> Self {
-        Self::new(0.0..n.max(1) as f64, false, Vec::new())
+        Self::new([0.0, 100.0], false, vec![0.0, 25.0, 50.0, 75.0, 100.0])
     }
 
     /// How its values are spread, for its name.
@@ -102,36 +102,30 @@ impl Axis {
     }
 
     pub(crate) fn shows(&self, value: f64) -> bool {
-        (self.range.start..=self.range.end).contains(&value)
+        (self.range[0]..=self.range[1]).contains(&value)
     }
-}
 
-impl Ranged for Axis {
-    type FormatOption = NoDefaultFormatting;
-    type ValueType = f64;
-
-    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
-        if self.logarithmic {
-            let scale = self.range.clone().log_scale();
-            LogCoord::from(scale).map(value, limit)
+    /// Returns where a value is between the ends of a plot.
+    pub(crate) fn place(&self, value: f64, [from, to]: [f64; 2]) -> f64 {
+        let [low, high] = self.range;
+        let share = if self.logarithmic {
+            (value / low).ln() / (high / low).ln()
         } else {
-            RangedCoordf64::from(self.range.clone()).map(value, limit)
-        }
+            (value - low) / (high - low)
+        };
+        tenths(from + (to - from) * share)
     }
 
-    fn key_points<Hint: KeyPointHint>(&self, _: Hint) -> Vec<f64> {
-        self.ticks.clone()
-    }
-
-    fn range(&self) -> Range<f64> {
-        self.range.clone()
+    /// Returns where its ticks are, and their numbers.
+    pub(crate) fn ticks(&self, ends: [f64; 2]) -> impl Iterator<Item = (f64, String)> {
+        let ticks = self.ticks.iter();
+        ticks.map(move |tick| (self.place(*tick, ends), (self.label)(*tick)))
     }
 }
 
-impl ValueFormatter<f64> for Axis {
-    fn format_ext(&self, value: &f64) -> String {
-        (self.label)(*value)
-    }
+/// Returns a length as a drawing has it.
+pub(crate) fn tenths(length: f64) -> f64 {
+    (length * 10.0).round() / 10.0
 }
 
 fn digits_of_tick(value: f64) -> String {
@@ -155,14 +149,14 @@ mod tests {
     use super::*;
 
     fn texts(axis: &Axis) -> Vec<String> {
-        axis.ticks.iter().map(|v| axis.format_ext(v)).collect()
+        axis.ticks([0.0, 1.0]).map(|(_, text)| text).collect()
     }
 
     #[test]
     fn a_logarithmic_axis_spaces_equal_ratios_equally() {
         let axis = Axis::decimal([1.0, 100.0]);
-        let at = |v: f64| axis.map(&v, (0, 1000));
-        assert_eq!([at(1.0), at(10.0), at(100.0)], [0, 500, 1000]);
+        let places = [1.0, 10.0, 100.0].map(|value| axis.place(value, [0.0, 1e3]) as i32);
+        assert_eq!(places, [0, 500, 1000]);
         assert!(!axis.shows(0.0) && !axis.shows(-1.0) && !axis.shows(f64::NAN));
         assert_eq!(texts(&axis), ["1", "3", "10", "30", "100"]);
     }
@@ -191,7 +185,7 @@ mod tests {
             for make in [Axis::decimal, Axis::binary, Axis::linear] {
                 let axis = make(values.to_vec());
                 assert!((1..=11).contains(&axis.ticks.len()), "{values:?}");
-                assert!(axis.range.start < axis.range.end, "{values:?}");
+                assert!(axis.range[0] < axis.range[1], "{values:?}");
             }
         }
     }

@@ -75,27 +75,6 @@ impl Claim {
     }
 }
 
-/// How many of some claims came out how, in sentences: of those that can be judged and are listed,
-/// and of the others.
-pub(crate) fn tally(claims: &[Claim], what: &str) -> String {
-    let counts = |name: &str, listed: bool| {
-        let own = claims.iter().filter(|claim| claim.is_judged() == listed);
-        let some = VERDICTS.iter().filter_map(|(verdict, _)| {
-            let n = own
-                .clone()
-                .filter(|claim| claim.verdict == *verdict)
-                .count();
-            (n > 0).then(|| format!("{verdict} {n}"))
-        });
-        match some.collect::<Vec<_>>().as_slice() {
-            [] => String::new(),
-            some => format!(" {name}: {}.", some.join(", ")),
-        }
-    };
-    let (judged, others) = (counts("Verdicts", true), counts("Not listed", false));
-    format!("{} {what}.{judged}{others}", claims.len())
-}
-
 #[cfg(test)]
 mod tests {
     //! Verdicts and rules of rows that are made up.

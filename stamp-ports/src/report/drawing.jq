@@ -27,16 +27,16 @@ def placed(place): [.points[] | {x: place, point: .} | select(.x != null)] | sor
 def in_words($name): ($name / "s") as $parts
   | if . == 1 and $parts[-1] == "" then $parts | "1 \(joined("s"; limit(length - 1; .[])))" else "\(.) \($name)" end;
 # The lowest place of lines and the highest.
-def ends: [.[].points[][0]] | (min(.[]), max(.[])) | values;
+def ends: [.[].points[].x] | (min(.[]), max(.[])) | values;
 # A line as its name, its look and its points: the place, the value, and what is said under the pointer. One that is flat is a
 # single point that stands for all of the abscissa of those before.
 def line($panel; $quantity; $before): . as $line | $panel.x as [$noun, $field]
   | [(if .flat then placed(0)[0].point as $point | select($point) | $before | ends as $x | {$x, $point} else placed(.[$field])[] end)
     | .x as $x | .point | (.[$panel.y] | when(. < 1 / 0; .)) as $y
-    | [$x, $y, (.tooltip // "\($line.name), \($x | in_words($noun)): \($y | shown_as($quantity))" // "")]] as $points
+    | {$x, $y, tooltip: (.tooltip // "\($line.name), \($x | in_words($noun)): \($y | shown_as($quantity))" // "")}] as $points
   | {name, look: look, $points};
 # What is best and worst at a place where more than one line has a point.
-def clause($noun; $quantity; $x): [.[] | .name as $name | .points[] | select(.[0] == $x and .[1] != null) | [$name, .[1]]]
+def clause($noun; $quantity; $x): [.[] | .name as $name | .points[] | select(.x == $x and .y != null) | [$name, .y]]
   | sort_by(.[1]) | select(length > 1)
   | (if $quantity.least then [.[0], .[-1]] else [.[-1], .[0]] end) as [[$best, $good], [$worst, $bad]]
   | ($good | shown_as($quantity)) as $most | ($bad | shown_as($quantity)) as $least
@@ -45,33 +45,41 @@ def clause($noun; $quantity; $x): [.[] | .name as $name | .points[] | select(.[0
 def of_lines: . as $panel | (.y | quantity) as $quantity
   | reduce .lines[] as $line ([]; . + [. as $before | $line | line($panel; $quantity; $before)]) | . as $lines
   | ([clause($panel.x[0]; $quantity; ends)] | without_repetition | "\($panel.title): \(joined("; "; .[])).") as $sentence
-  | count($panel.cap | values as $cap | $lines[].points[] | select(.[1] > $cap)) as $above
+  | count($panel.cap | values as $cap | $lines[].points[] | select(.y > $cap)) as $above
   | (if $above == 0 then "" elif $above == 1 then "; 1 point is above" else "; \($above | counted("point")) are above" end) as $above
-  | {marks: {$lines}, about: ($panel.said // $sentence // "Not measured."), told: ($panel.said == null and $sentence != null),
+  | {kind: "lines", series: $lines, about: ($panel.said // $sentence // "Not measured."), told: ($panel.said == null and $sentence != null),
     x: "\($panel.x[0])\(if $panel.said then " (log scale)" else "" end)",
     below: "\($quantity.name) (\(if $panel.cap then "linear" else "log" end) scale\($above))"};
 
-# A bar, if there is a point: its value with the lowest and the highest measured, if they are known.
+# A bar as its name, its look and its point, if there is one: the value with the lowest and the highest measured, if they are
+# known.
 def bar($panel; $base): .name as $name | {name, look: look} + (placed(0)[0].point | values
   | [.[$panel.y, "\($panel.y)_min", "\($panel.y)_max"]] as $ends | when(all($ends[]; . < 1 / 0); $ends) as $ends
   | ((if $panel.label then .[$panel.label] else $ends[0] | time end) // "not measured") as $label
   | when($name != $panel.beside; $ends[0] / $base | " (\(times) that of \($panel.beside))") as $ratio
-  | {$ends, $label, tooltip: (.tooltip // "\($name), \($label)\($ratio // "")")});
+  | {points: [{y: $ends[0], range: when($ends; [$ends[1, 2]]), $label, tooltip: (.tooltip // "\($name), \($label)\($ratio // "")")}]});
 # Says what takes the shortest time and what the longest, and what excludes nothing, which is no lock.
 def of_bars: . as $panel | (.y | quantity) as $quantity
-  | one(.lines[] | select(.name == $panel.beside) | bar($panel; null).ends[0]) as $base | [.lines[] | bar($panel; $base)] as $bars
+  | one(.lines[] | select(.name == $panel.beside) | bar($panel; null).points[0].y) as $base | [.lines[] | bar($panel; $base)] as $bars
   | def is_open: .name == "none" or .name == "added" or .name == "lock-free";
-    [$bars[] | select(.ends != null)] | ([.[] | select(is_open | not)] | sort_by(.ends[0])) as $locks
+    [$bars[] | {name} + .points[0] | select(.y != null)] | ([.[] | select(is_open | not)] | sort_by(.y)) as $locks
   | joined("; "; ($locks | select(. != []) | "the shortest time is that of \(.[0].tooltip), the longest that of \(.[-1].tooltip)"),
       (.[] | select(is_open) | "without a lock \(.tooltip)")) as $clauses
-  | {marks: {$bars}, about: ($panel.said // "\($panel.title): \($clauses // "")."), told: ($panel.said == null),
+  | {kind: "bars", series: $bars, about: ($panel.said // "\($panel.title): \($clauses // "")."), told: ($panel.said == null),
     x: $quantity.name, below: $panel.below};
 
 def phases: "native", "initialisation", "buffering", "consistency", "locks", "commit", "aborted", "warp";
-def stack: .name as $name | placed(0)[0].point as $point
-  | [$name, [phases as $phase | ($point[$phase] // 0) as $share | [$phase, $share, "\($name), \($phase): \($share | percent)"]]];
-def of_stacks: {marks: {stacks: [.lines[] | stack]}, about: (.said // ""), told: (.said == null), x: "% of the time (linear)", below};
+# A phase has a segment in the row of each line.
+def of_stacks: [.lines[] | {name, point: placed(0)[0].point}] as $rows
+  | [phases as $phase | {name: $phase, look: {phase: $phase}, points: [$rows[] | (.point[$phase] // 0) as $y
+    | {label: .name, $y, tooltip: "\(.name), \($phase): \($y | percent)"}]}] as $series
+  | {kind: "stacks", $series, about: (.said // ""), told: (.said == null), x: "% of the time (linear)", below};
 
 def panel: {title, quantity: .y, shared: (.shared == true), same_y: (.same_y == true), cap}
   + if .x then of_lines elif .phases then of_stacks else of_bars end;
-def drawn: . + {parts: [.parts[] | if .figure then . + {figure: (.figure + {panels: [.figure.panels[] | panel]})} else . end]};
+# The page with its claims, of which each names it, and how many hold is said of those of a part.
+def ready: .id as $page | . + {parts: [.parts[] | (.id / "-" | any(. == "targets")) as $targets
+  | [$judged[.id][] | . + {part: $page}] as $claims
+  | . + {$claims, $targets}
+  + if .judged then {shows: ["\($claims | tally(if $targets then "targets" else "claims" end)) \(.judged)"]} else {} end
+  + if .figure then {figure: (.figure + {panels: [.figure.panels[] | panel]})} else {} end]};

@@ -2,44 +2,13 @@
 //! an abscissa, of bars, or of the phases of a thread's time.
 
 use super::axis::Axis;
-use super::chart::{self, Bar, Line, Panel, Stack, Texts};
+use super::chart::{self, Drawn, Kind, Panel};
 use super::figure::{Figure, Key};
-use super::palette;
 use serde::Deserialize;
 
 /// From this ratio of times on the axis of bars is logarithmic, and from this speed-up on that of
 /// all such panels: below, a linear one shows more.
 const WIDE: f64 = 10.0;
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Marks {
-    Lines(Vec<Line>),
-    Bars(Vec<Bar>),
-    Stacks(Vec<Stack>),
-}
-
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Stated {
-    title: String,
-    /// The line below it.
-    below: String,
-    /// The name of the abscissa; that of bars has their scale behind it.
-    x: String,
-    /// What is said of it, and whether the figure says that too.
-    about: String,
-    told: bool,
-    /// What its ordinate is, or its bars are.
-    quantity: String,
-    /// Whether large speed-ups share an axis that begins at 1.
-    shared: bool,
-    /// Whether an ordinate is that of all panels where the abscissa is.
-    same_y: bool,
-    /// The highest that a linear ordinate shows.
-    cap: Option<f64>,
-    marks: Marks,
-}
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -50,7 +19,7 @@ pub(crate) struct Drawing {
     /// named.
     apart: bool,
     span: Vec<f64>,
-    panels: Vec<Stated>,
+    panels: Vec<Panel>,
 }
 
 impl Drawing {
@@ -58,63 +27,60 @@ impl Drawing {
     /// says which have none; nothing if none has one.
     pub(crate) fn drawn(&self, id: &str, title: &str) -> Option<Figure> {
         let all = self.panels.iter();
-        let (shown, missing): (Vec<&Stated>, Vec<&Stated>) =
-            all.partition(|panel| panel.is_there());
+        let (shown, missing): (Vec<&Panel>, Vec<&Panel>) = all.partition(|panel| is_there(panel));
         let mut missing: Vec<&str> = missing.iter().map(|panel| panel.title.as_str()).collect();
         missing.dedup();
         let mut legend: Vec<Key> = Vec::new();
-        for key in shown.iter().flat_map(|panel| panel.keys()) {
-            if legend.iter().all(|known| known.name != key.name) {
-                legend.push(key);
+        for panel in &shown {
+            let there = panel.series.iter().filter(|one| !one.points.is_empty());
+            for series in there {
+                if legend.iter().all(|known| known.name != series.name) {
+                    let (hue, marker) = series.look.of();
+                    legend.push(Key {
+                        name: series.name.clone(),
+                        hue,
+                        marker: (panel.kind == Kind::Lines).then_some(marker),
+                    });
+                }
             }
         }
-        let panels: Vec<Panel> = shown
-            .iter()
-            .map(|panel| self.panel(panel, &shown))
-            .collect();
         let told = shown.iter().filter(|panel| panel.told);
         let mut about: Vec<String> = told.map(|panel| panel.about.clone()).collect();
         if !missing.is_empty() {
             about.push(format!("Not measured: {}.", missing.join("; ")));
         }
-        (!panels.is_empty()).then(|| Figure {
+        (!shown.is_empty()).then(|| Figure {
             id: id.to_owned(),
             title: title.to_owned(),
             about,
             legend,
-            panels,
+            panels: shown.iter().map(|one| self.panel(one, &shown)).collect(),
             pairs: self.pairs,
         })
     }
 
-    fn panel(&self, panel: &Stated, all: &[&Stated]) -> Panel {
-        let texts = Texts {
-            title: &panel.title,
-            below: &panel.below,
-            x: &panel.x,
-            about: &panel.about,
-        };
-        match &panel.marks {
-            Marks::Lines(lines) => {
-                let [x, y] = self.axes(panel, lines, all);
-                chart::lines(&texts, &x, &y, lines)
+    fn panel(&self, panel: &Panel, all: &[&Panel]) -> Drawn {
+        match panel.kind {
+            Kind::Lines => {
+                let [x, y] = self.axes(panel, all);
+                chart::lines(panel, &x, &y)
             }
-            Marks::Bars(bars) => {
-                let (axis, zero) = panel.axis(all);
-                let x = &format!("{} ({})", panel.x, axis.scale());
-                chart::bars(&Texts { x, ..texts }, &axis, zero, bars)
+            Kind::Bars => {
+                let (axis, zero) = axis(panel, all);
+                chart::bars(panel, &axis, zero)
             }
-            Marks::Stacks(stacks) => chart::stacks(&texts, stacks),
+            Kind::Stacks => chart::stacks(panel),
         }
     }
 
-    fn axes(&self, panel: &Stated, lines: &[Line], all: &[&Stated]) -> [Axis; 2] {
+    /// Returns the axes of lines.
+    fn axes(&self, panel: &Panel, all: &[&Panel]) -> [Axis; 2] {
         let alone = self.apart && !panel.same_y;
-        let own = |other: &&&Stated| {
+        let own = |other: &&&Panel| {
             let same = other.quantity == panel.quantity;
             same && (!alone || std::ptr::eq(**other, panel))
         };
-        let values = all.iter().filter(own).flat_map(|panel| panel.values());
+        let values = all.iter().filter(own).flat_map(|panel| values(panel));
         let y = match panel.cap {
             Some(cap) => Axis::linear(values.filter(|v| *v <= cap).chain([1.2])),
             None => Axis::decimal(values),
@@ -122,77 +88,45 @@ impl Drawing {
         let x = if self.apart {
             Axis::binary(self.span.iter().copied())
         } else {
-            let points = lines.iter().flat_map(|line| &line.points);
-            Axis::binary(points.map(|(x, ..)| *x))
+            let points = panel.series.iter().flat_map(|line| &line.points);
+            Axis::binary(points.map(|point| point.x))
         };
         [x, y]
     }
 }
 
-impl Stated {
-    /// Returns what its looks mean.
-    fn keys(&self) -> Vec<Key> {
-        match &self.marks {
-            Marks::Lines(lines) => {
-                let there = lines.iter().filter(|line| !line.points.is_empty());
-                let key = |line: &Line| {
-                    let (hue, marker) = line.look.of();
-                    Key::new(&line.name, hue, Some(marker))
-                };
-                there.map(key).collect()
-            }
-            Marks::Bars(bars) => {
-                let key = |bar: &Bar| Key::new(&bar.name, bar.look.of().0, None);
-                bars.iter().map(key).collect()
-            }
-            Marks::Stacks(_) => palette::PHASES
-                .map(|hue| Key::new(hue.name, hue, None))
-                .into(),
-        }
-    }
+/// Returns the ordinates of lines, or what is measured of bars.
+fn values(panel: &Panel) -> impl Iterator<Item = f64> {
+    let points = panel.series.iter().flat_map(|series| &series.points);
+    points.flat_map(|point| point.y.into_iter().chain(point.range.into_iter().flatten()))
+}
 
-    /// Returns the ordinates of its lines, or what is measured of its bars.
-    fn values(&self) -> Vec<f64> {
-        match &self.marks {
-            Marks::Lines(lines) => {
-                let points = lines.iter().flat_map(|line| &line.points);
-                points.filter_map(|(_, y, _)| *y).collect()
-            }
-            Marks::Bars(bars) => bars.iter().filter_map(|bar| bar.ends).flatten().collect(),
-            Marks::Stacks(_) => Vec::new(),
-        }
-    }
+/// Returns whether it has any point: of lines, one that was measured.
+fn is_there(panel: &Panel) -> bool {
+    let mut points = panel.series.iter().flat_map(|series| &series.points);
+    points.any(|point| point.y.is_some() || panel.kind != Kind::Lines)
+}
 
-    fn is_there(&self) -> bool {
-        match &self.marks {
-            Marks::Lines(_) => !self.values().is_empty(),
-            Marks::Bars(bars) => !bars.is_empty(),
-            Marks::Stacks(stacks) => !stacks.is_empty(),
-        }
-    }
+fn is_large(panel: &Panel) -> bool {
+    values(panel).any(|value| value >= WIDE)
+}
 
-    fn is_large(&self) -> bool {
-        self.values().iter().any(|value| *value >= WIDE)
+/// Returns the axis of bars and where they begin.
+fn axis(panel: &Panel, all: &[&Panel]) -> (Axis, f64) {
+    if panel.shared && is_large(panel) {
+        let large = all.iter().filter(|panel| is_large(panel));
+        let ends = large.flat_map(|panel| values(panel));
+        return (Axis::decimal(ends.chain([0.5])), 1.0);
     }
-
-    /// Returns the axis of bars and where they begin.
-    fn axis(&self, all: &[&Self]) -> (Axis, f64) {
-        let ends = self.values();
-        if self.shared && self.is_large() {
-            let large = all.iter().filter(|panel| panel.is_large());
-            let ends = large.flat_map(|panel| panel.values());
-            return (Axis::decimal(ends.chain([0.5])), 1.0);
-        }
-        let low = ends.iter().copied().fold(f64::INFINITY, f64::min);
-        let high = ends.iter().copied().fold(0.0, f64::max);
-        if self.shared {
-            (Axis::linear(ends.into_iter().chain([1.0])), 0.0)
-        } else if high >= WIDE * low {
-            // Bars begin at the power of ten below the shortest.
-            let below = 10f64.powf(low.log10().floor());
-            (Axis::decimal([below, high]), below)
-        } else {
-            (Axis::linear([high]), 0.0)
-        }
+    let low = values(panel).fold(f64::INFINITY, f64::min);
+    let high = values(panel).fold(0.0, f64::max);
+    if panel.shared {
+        (Axis::linear([high, 1.0]), 0.0)
+    } else if high >= WIDE * low {
+        // Bars begin at the power of ten below the shortest.
+        let below = 10f64.powf(low.log10().floor());
+        (Axis::decimal([below, high]), below)
+    } else {
+        (Axis::linear([high]), 0.0)
     }
 }

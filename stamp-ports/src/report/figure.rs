@@ -1,13 +1,13 @@
 //! A figure: panels with one legend, as part of the page or as a file.
 
-use super::chart::{FINE, Panel, WIDTH};
-use super::palette::{self, Hue, INK, SURFACE, marker};
+use super::chart::{Drawn, WIDTH, marker};
+use super::palette::{self, Hue, INK, SURFACE};
 use maud::{Markup, PreEscaped, html};
 
 /// Between the panels of a file, and around them.
-const GAP: i32 = 18;
+const GAP: f64 = 18.0;
 /// The height of a row of a file's legend.
-const LEGEND_ROW: i32 = 20;
+const LEGEND_ROW: f64 = 20.0;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Figure {
@@ -17,7 +17,7 @@ pub(crate) struct Figure {
     pub(crate) about: Vec<String>,
     /// What its colours, dashes and markers mean.
     pub(crate) legend: Vec<Key>,
-    pub(crate) panels: Vec<Panel>,
+    pub(crate) panels: Vec<Drawn>,
     /// Whether panels belong together two by two.
     pub(crate) pairs: bool,
 }
@@ -31,32 +31,22 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    pub(crate) fn new(name: &str, hue: Hue, marker: Option<usize>) -> Self {
-        let name = name.to_owned();
-        Self { name, hue, marker }
-    }
-
     /// The sample and its width; it is 12 units high, and as the charts draw it.
-    fn sample(&self) -> (Markup, i32) {
-        let (hue, y) = (self.hue.css(), 6 * FINE);
-        let Some(shape) = self.marker else {
-            let bar = html! { rect width=(14 * FINE) height=(12 * FINE) fill=(hue) {} };
-            return (bar, 14);
+    fn sample(&self) -> (Markup, f64) {
+        let (hue, width) = (
+            self.hue.css(),
+            if self.marker.is_some() { 34.0 } else { 14.0 },
+        );
+        let sample = html! {
+            @if let Some(shape) = self.marker {
+                path stroke=(hue) stroke-width="2" stroke-dasharray=[self.hue.dash] d="M0,6H34" {}
+                (marker(shape, self.hue, (17.0, 6.0), ""))
+            } @else {
+                rect width=(width) height="12" fill=(hue) {}
+            }
         };
-        let right = 34 * FINE;
-        let corners = marker(shape).into_iter();
-        let corners = corners.map(|(dx, dy)| format!("{},{}", right / 2 + dx, y + dy));
-        let line = html! {
-            polyline fill="none" stroke=(hue) stroke-width="8"
-                points={ "0," (y) " " (right) "," (y) } {}
-            polygon fill=(hue) points=(corners.collect::<Vec<_>>().join(" ")) {}
-        };
-        (line, 34)
+        (sample, width)
     }
-}
-
-fn view_box(width: i32, height: i32) -> String {
-    format!("0 0 {} {}", width * FINE, height * FINE)
 }
 
 impl Figure {
@@ -75,7 +65,7 @@ impl Figure {
                         @let (sample, width) = key.sample();
                         li {
                             svg .fig width=(width) height="12" aria-hidden="true"
-                                viewBox=(view_box(width, 12)) { (sample) }
+                                viewBox={ "0 0 " (width) " 12" } { (sample) }
                             (key.name)
                         }
                     }
@@ -84,7 +74,7 @@ impl Figure {
                     @for (i, panel) in (1..).zip(&self.panels) {
                         @let id = format!("{}-{i}", self.id);
                         svg .fig role="img" aria-labelledby={ (id) "-title " (id) "-about" }
-                            viewBox=(view_box(WIDTH, panel.height)) {
+                            viewBox={ "0 0 " (WIDTH) " " (panel.height) } {
                             title id={ (id) "-title" } { (self.title) ": " (panel.title) }
                             desc id={ (id) "-about" } { (panel.about) }
                             (panel.marks)
@@ -103,17 +93,15 @@ impl Figure {
             _ if self.pairs => 2,
             _ => 3,
         };
-        let width = columns as i32 * (WIDTH + GAP) + GAP;
+        let width = columns as f64 * (WIDTH + GAP) + GAP;
         let (keys, mut y) = self.legend_of_file(width);
         let mut panels = Vec::new();
         for row in self.panels.chunks(columns) {
-            for (x, panel) in (0..).map(|c| GAP + c * (WIDTH + GAP)).zip(row) {
-                panels.push(html! {
-                    svg x=(x) y=(y) width=(WIDTH) height=(panel.height)
-                        viewBox=(view_box(WIDTH, panel.height)) { (panel.marks) }
-                });
+            for (column, panel) in (0..).zip(row) {
+                let x = GAP + f64::from(column) * (WIDTH + GAP);
+                panels.push(html! { svg x=(x) y=(y) { (panel.marks) } });
             }
-            y += row.iter().map(|p| p.height).max().unwrap_or(0) + GAP;
+            y += row.iter().map(|panel| panel.height).fold(0.0, f64::max) + GAP;
         }
         let about = match self.about.as_slice() {
             [] => self.title.clone(),
@@ -127,7 +115,7 @@ impl Figure {
                 desc id={ (self.id) "-about" } { (about) }
                 style { (PreEscaped(palette::rules())) }
                 rect width=(width) height=(y) fill=(SURFACE.css()) {}
-                text x=(GAP) y=(GAP + 12) font-size="16" font-weight="600" fill=(INK.css()) {
+                text x=(GAP) y=(GAP + 12.0) font-size="16" font-weight="600" fill=(INK.css()) {
                     (self.title)
                 }
                 @for key in keys { (key) }
@@ -139,25 +127,24 @@ impl Figure {
     }
 
     /// The entries of the legend in rows, and where the rows end.
-    fn legend_of_file(&self, width: i32) -> (Vec<Markup>, i32) {
-        let (mut x, mut y) = (GAP, GAP + 26);
+    fn legend_of_file(&self, width: f64) -> (Vec<Markup>, f64) {
+        let (mut x, mut y) = (GAP, GAP + 26.0);
         let mut keys = Vec::new();
         for key in &self.legend {
             let (sample, side) = key.sample();
             // A letter of this size is about 7 units wide.
-            let wide = side + 22 + 7 * key.name.chars().count() as i32;
+            let wide = side + 22.0 + 7.0 * key.name.chars().count() as f64;
             if x > GAP && x + wide > width - GAP {
                 (x, y) = (GAP, y + LEGEND_ROW);
             }
             keys.push(html! {
-                svg x=(x) y=(y) width=(side) height="12"
-                    viewBox=(view_box(side, 12)) { (sample) }
-                text x=(x + side + 6) y=(y + 10) font-size="12" fill=(INK.css()) {
+                svg x=(x) y=(y) { (sample) }
+                text x=(x + side + 6.0) y=(y + 10.0) font-size="12" fill=(INK.css()) {
                     (key.name)
                 }
             });
             x += wide;
         }
-        (keys, y + LEGEND_ROW + 8)
+        (keys, y + LEGEND_ROW + 8.0)
     }
 }

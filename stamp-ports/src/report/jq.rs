@@ -9,6 +9,7 @@
 //! `jaq_core`, and those of [`natives`].
 
 use jaq_core::data::HasLut;
+use jaq_core::load::parse::{Def, Expect};
 use jaq_core::load::{self, Arena, File, Loader, parse};
 use jaq_core::ops::Math;
 use jaq_core::path::Opt;
@@ -21,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
 use std::ops::{Add, Div, Mul, Neg, Range, Rem, Sub};
 use std::rc::Rc;
+use std::sync::LazyLock;
 
 mod natives;
 #[cfg(test)]
@@ -68,11 +70,8 @@ impl From<&Val> for Value {
             // JSON has no number that is infinite.
             Num(x) => (*x).into(),
             Str(text) => (**text).into(),
-            Arr(all) => all.iter().map(Self::from).collect(),
-            Obj(all) => {
-                let fields = all.iter().map(|(name, value)| (name.clone(), value.into()));
-                Self::Object(fields.collect())
-            }
+            Arr(all) => all.iter().collect(),
+            Obj(all) => (all.iter().map(|(name, value)| (name.clone(), value))).collect(),
         }
     }
 }
@@ -212,20 +211,14 @@ impl ValT for Val {
         let Obj(all) = self else {
             return Box::new(std::iter::once(Err(Error::typ(self, "object"))));
         };
-        let fields = all
-            .iter()
-            .map(|(name, value)| (name.clone().into(), value.clone()));
-        let fields: Vec<(Self, Self)> = fields.collect();
-        Box::new(fields.into_iter().map(Ok))
+        let fields = (*all).clone().into_iter();
+        Box::new(fields.map(|(name, value)| Ok((name.into(), value))))
     }
 
     fn values(self) -> Box<dyn Iterator<Item = ValR<Self>>> {
         match self {
             Arr(all) => Box::new((0..all.len()).map(move |i| Ok(all[i].clone()))),
-            Obj(all) => {
-                let values: Vec<Self> = all.values().cloned().collect();
-                Box::new(values.into_iter().map(Ok))
-            }
+            Obj(all) => Box::new((*all).clone().into_values().map(Ok)),
             Null => Box::new(std::iter::empty()),
             other => Box::new(std::iter::once(Err(Error::typ(other, "array")))),
         }
@@ -314,27 +307,25 @@ impl<'a> HasLut<'a, Data> for &'a Running<'a> {
     }
 }
 
-const PRELUDE: &str = include_str!("prelude.jq");
+/// What all programs call, which is parsed once.
+static PRELUDE: LazyLock<Vec<Def<&str>>> = LazyLock::new(|| {
+    let prelude = parse(include_str!("prelude.jq"), |p| p.defs());
+    prelude.expect("it is in jq, as a test reads it")
+});
 
 impl Sets {
     /// Returns the values of an object, as variables by the names of its fields.
     pub(crate) fn of(object: &Value) -> Self {
-        let mut sets = Self::default();
-        sets.add(object.into());
-        sets
+        Self::default().and(&object.into())
     }
 
-    /// Adds those of an object that a program yields.
-    pub(crate) fn and(mut self, parts: &[&str]) -> Self {
-        self.add(self.only(parts));
-        self
-    }
-
-    fn add(&mut self, object: Val) {
+    /// Adds those of another object.
+    pub(crate) fn and(mut self, object: &Val) -> Self {
         if let Obj(all) = object {
             let named = |(name, value): (&String, &Val)| (format!("${name}"), value.clone());
             self.variables.extend(all.iter().map(named));
         }
+        self
     }
 
     pub(crate) fn of_files(files: &BTreeMap<String, Value>) -> Self {
@@ -362,8 +353,7 @@ impl Sets {
     ) -> Result<(), String> {
         let text = parts.join("\n");
         let arena = Arena::default();
-        let prelude = parse(PRELUDE, |p| p.defs()).ok_or("prelude.jq is not in jq")?;
-        let loader = Loader::new(jaq_core::defs().chain(prelude));
+        let loader = Loader::new(jaq_core::defs().chain(PRELUDE.iter().cloned()));
         let file = File {
             code: text.as_str(),
             path: (),
@@ -397,7 +387,8 @@ impl Sets {
         found.unwrap_or_else(|why| panic!("a program of the report yields another value: {why}"))
     }
 
-    fn only(&self, parts: &[&str]) -> Val {
+    /// Returns what such a program yields.
+    pub(crate) fn only(&self, parts: &[&str]) -> Val {
         let mut found = Null;
         let done = self.each(parts, |value| {
             found = value;
@@ -414,7 +405,7 @@ fn unreadable(all: &[(File<&str, ()>, load::Error<&str>)]) -> String {
     let of = |(_, error): &(File<&str, ()>, load::Error<&str>)| match error {
         load::Error::Lex(all) => all.iter().map(|(_, at)| near(at)).collect::<Vec<_>>(),
         load::Error::Parse(all) => {
-            let one = |(expected, at): &(parse::Expect<&str>, &str)| {
+            let one = |(expected, at): &(Expect<&str>, &str)| {
                 format!("{} is expected at `{}`", expected.as_str(), near(at))
             };
             all.iter().map(one).collect()

@@ -17,9 +17,9 @@
 //! | `drawing` | figures as they are stated, and `drawing.jq` makes them ready |
 //! | `axis` | axes and their ticks |
 //! | `palette` | colours, dashes and markers, the same everywhere |
-//! | `chart` | panels of lines, bars and stacks, drawn by `plotters` |
+//! | `chart` | panels of lines, bars and stacks |
 //! | `figure` | panels with a legend, in the page or as a file |
-//! | `page` | the page, written by `maud` |
+//! | `page` | the page, which `maud` writes, as it does the drawings |
 //!
 //! `cost`, `paper`, `sync` and `nw` have the programs of each document, and what these have to know
 //! beside it.
@@ -91,10 +91,8 @@ fn read<T>(folder: &Path, name: &str, parse: impl FnOnce(&str) -> Result<T>) -> 
         fs::read(&path).map_err(|error| Error::Usage(format!("cannot read {shown}: {error}")))?;
     let text = String::from_utf8(bytes)
         .map_err(|_| Error::Usage(format!("{shown} is no text, so it is no document of ours")))?;
-    match parse(&text) {
-        Err(error) => Err(Error::Usage(format!("{shown}: {error}"))),
-        Ok(document) => Ok(Some(document)),
-    }
+    let document = parse(&text).map_err(|error| Error::Usage(format!("{shown}: {error}")))?;
+    Ok(Some(document))
 }
 
 /// Reads a document of `bench paper` whose pieces are of one build.
@@ -177,6 +175,7 @@ mod tests {
     //! What must be so of every report, whatever its document is about and whatever stands in it.
 
     use super::claim::Claim;
+    use super::jq::Sets;
     use super::page::{CLAIMS, files};
     use super::source::{self, Source};
     use super::stated::Report;
@@ -186,60 +185,31 @@ mod tests {
     use serde_json::{Value, json};
     use std::collections::HashSet;
 
-    /// A document after changes: `SECTION[CONDITION ...] CHANGE ...`, where a change is
-    /// `FIELD=VALUE`, `FIELD*=FACTOR` or `gone`; or `SECTION + RECORD`.
-    pub(super) fn changed<D: crate::store::Document>(document: &D, changes: &str) -> D {
-        let mut whole = serde_json::to_value(document).unwrap();
-        for change in changes.split(';').map(str::trim).filter(|c| !c.is_empty()) {
-            if let Some((section, record)) = change.split_once(" + ") {
-                let record = serde_json::from_str(record).unwrap();
-                whole[section].as_array_mut().unwrap().push(record);
-                continue;
-            }
-            let (section, rest) = change.split_once('[').unwrap();
-            let (conditions, acts) = rest.split_once("] ").unwrap();
-            let is_of =
-                |record: &Value| conditions.split_whitespace().all(|one| is_met(record, one));
-            let all = whole[section].as_array_mut().unwrap();
-            assert!(all.iter().any(is_of), "{change} changes nothing");
-            if acts == "gone" {
-                all.retain(|record| !is_of(record));
-                continue;
-            }
-            for record in all.iter_mut().filter(|record| is_of(record)) {
-                for (field, value) in acts.split(' ').map(|act| act.split_once('=').unwrap()) {
-                    let value: Value = serde_json::from_str(value).unwrap_or_else(|_| value.into());
-                    let (field, factor) = match field.strip_suffix('*') {
-                        Some(field) => (field, value.as_f64()),
-                        None => (field, None),
-                    };
-                    let scaled = factor.map(|by| (record[field].as_f64().unwrap() * by).into());
-                    record[field] = scaled.unwrap_or(value);
-                }
-            }
-        }
-        D::parse(&whole.to_string()).unwrap()
-    }
+    /// What changes of documents call. A change that changes nothing is an error.
+    const CHANGES: &str = r#"
+        def of($these): [[.] | where($these)] != [];
+        def some(is): if any(.[]; is) then . else error("nothing is changed") end;
+        def change($section; is; fields): . + {($section): [.[$section] | some(is)[] | if is then . + fields else . end]};
+        def without($section; is): . + {($section): [.[$section] | some(is)[] | select(is | not)]};
+        def of_a_cpu: . + {device: (.device + {compute_capability: null})};
+        def coarse: .implementation | startswith("coarse:");
+        def faster($implementation; $by): change("points"; of({$implementation}); {ms: (.ms / $by), per_s: (.per_s * $by)});
+        def section($workload; $tx_per_s): . + {critical_sections: (.critical_sections + [{
+            $workload, $tx_per_s, tx_per_s_min: 1, tx_per_s_max: 1, verified: true, blocks: 1, threads: 1, transactions: 1,
+            transactions_full: 1, repeat: 1, tried: 1}])};
+        def kernels: change("speedups"; .kernels != []; .variant as $variant
+            | {kernels: [.kernels[] | . + {commits: 1000, time_ms: (if $variant == "cgl" then 100 else 1 end)}]});
+        def hv_over_tbv($ratio): change("characteristics"; true; {shared_words: 1099511627776})
+            | change("eigenbench"; true; {tx_per_s: 1e6})
+            | change("eigenbench"; of({variant: "tbv-sorting"}); {abort_rate: 0.9})
+            | change("eigenbench"; of({variant: "hv-sorting"}); {abort_rate: 0.2, tx_per_s: ($ratio * 1e6)});
+        $document | "#;
 
-    /// Whether a record has one of some values, `a/b=c|d`, none, `a!=b`, at least one, `a>=1`, or
-    /// one that begins so, `a^=b`.
-    fn is_met(record: &Value, condition: &str) -> bool {
-        let at = condition.find(['=', '!', '>', '^']).unwrap();
-        let (field, rest) = condition.split_at(at);
-        let (comparison, wanted) = rest.split_at(rest.find('=').unwrap() + 1);
-        let own = record
-            .pointer(&format!("/{field}"))
-            .filter(|own| !own.is_null());
-        own.is_some_and(|own| {
-            let text = own.as_str().map_or_else(|| own.to_string(), str::to_owned);
-            let is_one = wanted.split('|').any(|one| one == text);
-            match comparison {
-                "=" => is_one,
-                "!=" => !is_one,
-                ">=" => own.as_f64() >= wanted.parse().ok(),
-                _ => text.starts_with(wanted),
-            }
-        })
+    /// A document after a change by a program in jq.
+    pub(super) fn changed<D: crate::store::Document>(document: &D, change: &str) -> D {
+        let whole = Sets::of(&json!({"document": document}));
+        let whole: Value = whole.run(&[CHANGES, change]);
+        D::parse(&whole.to_string()).unwrap()
     }
 
     /// Judges the claims of a document, or its targets: those of the parts whose names begin so.
@@ -389,7 +359,7 @@ mod tests {
                 let commit = report.head.commit.as_deref();
                 let commit = commit.unwrap_or("commit not recorded");
                 assert!(shown.contains(commit) && shown.contains(&report.head.started));
-                for claim in report.claims.iter().chain(&report.targets) {
+                for claim in report.judged(false).chain(report.judged(true)) {
                     for said in [&claim.text, &claim.rule, &claim.verdict, &claim.figures] {
                         assert!(shown.contains(said) || !claim.is_judged(), "{said}");
                     }
@@ -420,11 +390,11 @@ mod tests {
             assert_eq!(json["started"], reports[0].head.started);
             let mut written = json["claims"].as_array().unwrap().iter();
             for report in reports {
-                for claim in &report.claims {
+                for claim in report.judged(false) {
                     assert_eq!(claim.part, report.page.id);
                     assert_eq!(written.next(), Some(&json!(claim)));
                 }
-                let all: Vec<_> = report.claims.iter().chain(&report.targets).collect();
+                let all: Vec<_> = report.judged(false).chain(report.judged(true)).collect();
                 for (i, claim) in all.iter().enumerate() {
                     let again = all[..i].iter().any(|other| other.id == claim.id);
                     assert!(!again && !claim.rule.ends_with('.'), "{}", claim.id);

@@ -109,8 +109,7 @@ impl Report {
     }
 }
 
-/// The text without the characters that XML has no way to write, which `maud`
-/// and `plotters` pass on.
+/// The text without the characters that XML has no way to write, which `maud` passes on.
 fn printable(text: &str) -> String {
     let bad = |c: char| {
         (c.is_control() && c != '\n' && c != '\t') || ('\u{fffe}'..='\u{ffff}').contains(&c)
@@ -221,14 +220,19 @@ fn claims_json(head: &Head, reports: &[Report]) -> Result<String> {
         targets: Vec<&'d Claim>,
         claims: Vec<&'d Claim>,
     }
+    let all = reports.iter();
+    let of = |targets| {
+        let all = all.clone().flat_map(|report| report.judged(targets));
+        all.collect()
+    };
     let judged = Judged {
         format: claim::FORMAT,
         device: &head.device.name,
         started: &head.started,
         commit: head.commit.as_deref(),
         ptx: head.ptx.as_deref(),
-        targets: reports.iter().flat_map(|report| &report.targets).collect(),
-        claims: reports.iter().flat_map(|report| &report.claims).collect(),
+        targets: of(true),
+        claims: of(false),
     };
     Ok(serde_json::to_string_pretty(&judged).map_err(std::io::Error::from)? + "\n")
 }

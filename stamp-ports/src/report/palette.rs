@@ -1,15 +1,13 @@
 //! What a variant and a phase look like, the same in every figure.
 //!
-//! The drawings hold the colours of the light theme. The style rules select
-//! marks by them, to give lines their dashes and to exchange each colour in the
-//! dark theme; so every light colour is used for one thing only.
+//! The drawings hold the colours of the light theme. The style rules select marks by them, to
+//! exchange each colour in the dark theme; so every light colour is used for one thing only.
 //!
 //! The variants' colours were searched for: for each theme the set whose closest pair is farthest
 //! apart in `OKLab`, to the common eye and to the three kinds of colour blindness, among colours
 //! with a contrast of 3 : 1 or more to the background. Nothing depends on them alone: a variant has
 //! a marker and a dash of its own, a bar its name, a segment its share.
 
-use plotters::style::RGBColor;
 use serde::Deserialize;
 
 /// The colour of one thing in both themes, as `0xRRGGBB`.
@@ -19,11 +17,11 @@ pub(crate) struct Hue {
     pub(crate) name: &'static str,
     pub(crate) light: u32,
     pub(crate) dark: u32,
-    /// The dash of its line, in quarters of a unit; empty is solid.
-    pub(crate) dash: &'static str,
+    /// The dash of its line, if that is not solid.
+    pub(crate) dash: Option<&'static str>,
 }
 
-const fn hue(name: &'static str, light: u32, dark: u32, dash: &'static str) -> Hue {
+const fn hue(name: &'static str, light: u32, dark: u32, dash: Option<&'static str>) -> Hue {
     Hue {
         name,
         light,
@@ -36,12 +34,6 @@ impl Hue {
     pub(crate) fn css(self) -> String {
         css(self.light)
     }
-
-    /// The light colour, as `plotters` takes it.
-    pub(crate) const fn rgb(self) -> RGBColor {
-        let [_, r, g, b] = self.light.to_be_bytes();
-        RGBColor(r, g, b)
-    }
 }
 
 fn css(colour: u32) -> String {
@@ -49,39 +41,39 @@ fn css(colour: u32) -> String {
 }
 
 /// Text, axes and whiskers.
-pub(crate) const INK: Hue = hue("", 0x1d_2129, 0xe6_edf3, "");
+pub(crate) const INK: Hue = hue("", 0x1d_2129, 0xe6_edf3, None);
 /// Text that stands back.
-pub(crate) const MUTED: Hue = hue("", 0x57_606a, 0x9d_a7b3, "");
-pub(crate) const GRID: Hue = hue("", 0xd8_dee4, 0x30_363d, "");
+pub(crate) const MUTED: Hue = hue("", 0x57_606a, 0x9d_a7b3, None);
+pub(crate) const GRID: Hue = hue("", 0xd8_dee4, 0x30_363d, None);
 /// The background, and text on segments.
-pub(crate) const SURFACE: Hue = hue("", 0xff_ffff, 0x15_181c, "");
+pub(crate) const SURFACE: Hue = hue("", 0xff_ffff, 0x15_181c, None);
 
 pub(crate) const VARIANTS: [Hue; 9] = [
-    hue("cgl", 0x6f_6f6f, 0x9a_9a9a, "8 12"),
-    hue("egpgv", 0xac_1a18, 0xe6_2e51, "28 12 8 12"),
-    hue("vbv", 0x04_a87a, 0x62_e9a6, "32 16"),
-    hue("tbv-sorting", 0xda_720b, 0xf1_9d51, "16 12"),
-    hue("hv-sorting", 0x1a_41ac, 0x57_87ff, ""),
-    hue("hv-backoff", 0xce_6aec, 0xd2_a4ef, "40 12"),
-    hue("fast", 0x00_7f9c, 0x4f_d8f0, "64 12"),
-    hue("fast-table", 0x7a_6a00, 0xe0_d060, "20 8 20 8 6 8"),
-    hue("optimized", 0x69_1459, 0xc0_45b6, "48 12 8 12 8 12"),
+    hue("cgl", 0x6f_6f6f, 0x9a_9a9a, Some("2 3")),
+    hue("egpgv", 0xac_1a18, 0xe6_2e51, Some("7 3 2 3")),
+    hue("vbv", 0x04_a87a, 0x62_e9a6, Some("8 4")),
+    hue("tbv-sorting", 0xda_720b, 0xf1_9d51, Some("4 3")),
+    hue("hv-sorting", 0x1a_41ac, 0x57_87ff, None),
+    hue("hv-backoff", 0xce_6aec, 0xd2_a4ef, Some("10 3")),
+    hue("fast", 0x00_7f9c, 0x4f_d8f0, Some("16 3")),
+    hue("fast-table", 0x7a_6a00, 0xe0_d060, Some("5 2 5 2 1.5 2")),
+    hue("optimized", 0x69_1459, 0xc0_45b6, Some("12 3 2 3 2 3")),
 ];
 
 /// Looks of lines beside those of variants; Figure 4 has some for its numbers of locks.
 const SHADES: [Hue; 8] = [
-    hue("", 0xe0_7b00, 0xff_d08a, "8 10"),
-    hue("", 0xc2_410c, 0xff_9f50, "18 10"),
-    hue("", 0x99_1b1b, 0xf2_6d6d, "30 12 8 12"),
-    hue("", 0x6b_3f00, 0xc9_9a4a, "44 12"),
-    hue("", 0x08_91b2, 0x67_d9f0, ""),
-    hue("", 0x25_63eb, 0x7f_a8ff, "60 8"),
-    hue("", 0x4f_3fc4, 0xa5_94ff, "60 8 8 8"),
-    hue("", 0x0c_1c50, 0x4f_74e0, "60 8 8 8 8 8"),
+    hue("", 0xe0_7b00, 0xff_d08a, Some("2 2.5")),
+    hue("", 0xc2_410c, 0xff_9f50, Some("4.5 2.5")),
+    hue("", 0x99_1b1b, 0xf2_6d6d, Some("7.5 3 2 3")),
+    hue("", 0x6b_3f00, 0xc9_9a4a, Some("11 3")),
+    hue("", 0x08_91b2, 0x67_d9f0, None),
+    hue("", 0x25_63eb, 0x7f_a8ff, Some("15 2")),
+    hue("", 0x4f_3fc4, 0xa5_94ff, Some("15 2 2 2")),
+    hue("", 0x0c_1c50, 0x4f_74e0, Some("15 2 2 2 2 2")),
 ];
 
 /// A line that none of these colours is near to.
-const TEAL: Hue = hue("", 0x0e_7c86, 0x4c_c9d1, "12 6 4 6");
+const TEAL: Hue = hue("", 0x0e_7c86, 0x4c_c9d1, Some("3 1.5 1 1.5"));
 
 /// Looks of lines that are no variants of the paper's: those of the variants, and where they
 /// do not suffice, shades.
@@ -103,17 +95,17 @@ const LINES: [Hue; 12] = [
 /// The phases of a thread's time, in the order of the stack. Their contrast to the background is
 /// 4.5 : 1 or more, so that a share can be written on them in its colour.
 pub(crate) const PHASES: [Hue; 8] = [
-    hue("native", 0x6a_737d, 0x8b_949e, ""),
-    hue("initialisation", 0x3f_2a6b, 0x8d_78c9, ""),
-    hue("buffering", 0x2f_5f9e, 0x5b_8fd6, ""),
-    hue("consistency", 0x1a_7779, 0x4f_b8b6, ""),
-    hue("locks", 0x4a_7a2e, 0x8f_ce6b, ""),
-    hue("commit", 0x80_6800, 0xe0_cf5c, ""),
-    hue("aborted", 0xb3_261e, 0xf2_705f, ""),
-    hue("warp", 0x8a_5a2b, 0xc9_9a6b, ""),
+    hue("native", 0x6a_737d, 0x8b_949e, None),
+    hue("initialisation", 0x3f_2a6b, 0x8d_78c9, None),
+    hue("buffering", 0x2f_5f9e, 0x5b_8fd6, None),
+    hue("consistency", 0x1a_7779, 0x4f_b8b6, None),
+    hue("locks", 0x4a_7a2e, 0x8f_ce6b, None),
+    hue("commit", 0x80_6800, 0xe0_cf5c, None),
+    hue("aborted", 0xb3_261e, 0xf2_705f, None),
+    hue("warp", 0x8a_5a2b, 0xc9_9a6b, None),
 ];
 
-const OTHER: Hue = hue("", 0x24_292f, 0xe1_e4e8, "4 12");
+const OTHER: Hue = hue("", 0x24_292f, 0xe1_e4e8, Some("1 3"));
 
 /// The look of a line or a bar as a program states it.
 #[derive(Clone, Debug, Deserialize)]
@@ -125,6 +117,8 @@ pub(crate) enum Look {
     Lock(usize),
     /// That of a variant; an unknown one has a plain one.
     Variant(String),
+    /// That of a phase of a thread's time.
+    Phase(String),
 }
 
 impl Look {
@@ -134,24 +128,22 @@ impl Look {
             Self::Slot(slot) => {
                 // Lines with a shade have other markers than those of a like colour.
                 let marker = if *slot < 8 { *slot } else { slot + 4 };
-                (LINES[slot % LINES.len()], marker % MARKERS)
+                (LINES[slot % LINES.len()], marker % 8)
             }
             Self::Lock(i) => {
                 let looks = [SHADES[0], SHADES[4], SHADES[6], SHADES[3]];
-                (looks[i % looks.len()], i % MARKERS)
+                (looks[i % looks.len()], i % 8)
             }
             Self::Variant(name) => {
                 let known = VARIANTS.iter().chain([&OTHER]).nth(rank(name));
                 (*known.unwrap_or(&OTHER), OF_RANKS[rank(name)])
             }
+            Self::Phase(name) => {
+                let known = PHASES.into_iter().find(|hue| hue.name == name);
+                (known.unwrap_or(OTHER), 0)
+            }
         }
     }
-}
-
-/// The colour of a phase of a thread's time.
-pub(crate) fn phase(name: &str) -> Hue {
-    let known = PHASES.into_iter().find(|hue| hue.name == name);
-    known.unwrap_or(OTHER)
 }
 
 /// Returns the name of the lock alone: `tas` of `coarse:tas/lane`.
@@ -167,43 +159,23 @@ pub(crate) fn rank(name: &str) -> usize {
     known.unwrap_or(VARIANTS.len())
 }
 
-pub(crate) const MARKERS: usize = 8;
-
-/// A marker beside those: a plus that lies on its side.
-const CROSS: usize = MARKERS;
-
-/// The corners of a marker around its point, in quarters of a unit.
-pub(crate) fn marker(shape: usize) -> Vec<(i32, i32)> {
-    if shape == CROSS {
-        // The plus, turned by an eighth.
-        let turned = |(x, y): (i32, i32)| ((x - y) * 7 / 10, (x + y) * 7 / 10);
-        return marker(5).into_iter().map(turned).collect();
-    }
-    match shape % MARKERS {
-        0 => {
-            let angles = (0..16).map(|i| f64::from(i) * std::f64::consts::TAU / 16.0);
-            let round = |x: f64| (14.0 * x).round() as i32;
-            angles.map(|a| (round(a.cos()), round(a.sin()))).collect()
-        }
-        1 => vec![(-13, -13), (13, -13), (13, 13), (-13, 13)],
-        2 => vec![(0, -17), (16, 12), (-16, 12)],
-        3 => vec![(0, -18), (18, 0), (0, 18), (-18, 0)],
-        4 => vec![(0, 17), (16, -12), (-16, -12)],
-        5 => {
-            let (thin, long) = (6, 17);
-            let arm = [(-thin, -long), (thin, -long), (thin, -thin)];
-            let quarters = [(1, 0), (0, 1), (-1, 0), (0, -1)];
-            let turned = |(c, s)| arm.map(|(x, y)| (x * c - y * s, x * s + y * c));
-            quarters.into_iter().flat_map(turned).collect()
-        }
-        6 => vec![(-17, 0), (12, -16), (12, 16)],
-        _ => vec![(17, 0), (-12, -16), (-12, 16)],
-    }
-}
+/// The shapes of markers around their point. Slots and numbers of locks have the first eight.
+pub(crate) const MARKERS: [&str; 9] = [
+    "M3.5,0A3.5,3.5 0 1 1-3.5,0A3.5,3.5 0 1 1 3.5,0Z",
+    "M-3.25-3.25H3.25V3.25H-3.25Z",
+    "M0-4.25L4,3H-4Z",
+    "M0-4.5L4.5,0L0,4.5L-4.5,0Z",
+    "M0,4.25L4-3H-4Z",
+    "M-1.5-4.25h3v2.75h2.75v3h-2.75v2.75h-3v-2.75h-2.75v-3h2.75Z",
+    "M-4.25,0L3-4V4Z",
+    "M4.25,0L-3-4V4Z",
+    // The plus, turned by an eighth.
+    "M1.9-4L4-1.9L2.1,0L4,1.9L1.9,4L0,2.1L-1.9,4L-4,1.9L-2.1,0L-4-1.9L-1.9-4L0-2.1Z",
+];
 
 /// The markers of the variants by their rank, and that of names that are not known. hv-sorting and
 /// tbv-sorting, compared most often, have the plainest two.
-const OF_RANKS: [usize; 10] = [5, 4, 2, 1, 0, 3, 7, CROSS, 6, 7];
+const OF_RANKS: [usize; 10] = [5, 4, 2, 1, 0, 3, 7, 8, 6, 7];
 
 /// Everything that a drawing may be coloured with.
 fn all() -> impl Iterator<Item = Hue> {
@@ -213,18 +185,12 @@ fn all() -> impl Iterator<Item = Hue> {
 
 /// The style rules of the figures, for the page and for each file alike.
 pub(crate) fn rules() -> String {
-    let dashed = all().filter(|hue| !hue.dash.is_empty());
-    let dashed = dashed.map(|hue| {
-        let (light, dash) = (hue.css(), hue.dash);
-        format!(".fig polyline[stroke=\"{light}\"]{{stroke-dasharray:{dash}}}\n")
-    });
     let dark = all().map(|hue| {
         let (light, dark) = (hue.css(), css(hue.dark));
         let fill = format!(".fig [fill=\"{light}\"]{{fill:{dark}}}");
         format!("{fill}.fig [stroke=\"{light}\"]{{stroke:{dark}}}\n")
     });
     let mut rules = String::from(include_str!("figure.css"));
-    rules.extend(dashed);
     // A page in the dark theme is printed in the light one.
     rules += "@media screen and (prefers-color-scheme:dark){\n";
     rules.extend(dark);

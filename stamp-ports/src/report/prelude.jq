@@ -113,6 +113,13 @@ def judge: {id, claim, section, theirs} as $said
       ($all[] | select(.part.bound == "shown" and .x != null) | "\(.name) \(.part as $part | .x | in_unit($part))"),
       ($missing | select(. != []) | missing_told)) // "not measured")};
 
+# How many of some claims came out how, in sentences: of those that can be judged and are listed, and of the others.
+def is_judged: any(.verdict, .verdict_here; . == "holds" or . == "holds in part" or . == "does not hold");
+def verdicts_told($name): . as $all
+  | joined(", "; ("holds", "holds in part", "does not hold", "cannot be judged", "critical section not measured") as $verdict
+    | count($all | where({$verdict})) | select(. > 0) | "\($verdict) \(.)") | " \($name): \(.)." // "";
+def tally($noun): "\(length) \($noun).\([.[] | select(is_judged)] | verdicts_told("Verdicts"))\([.[] | select(is_judged | not)] | verdicts_told("Not listed"))";
+
 # A table: what its rows are about, and the columns of each, of which the first $left are words.
 def column($head; cell): [$head, one(cell | "\(.)"), false];
 # One that is left out if no row fills it.

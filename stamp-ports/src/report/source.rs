@@ -2,19 +2,24 @@
 //! judge claims and targets by these, and state the page.
 
 use super::claim::Claim;
-use super::jq::Sets;
-use super::stated::{Page, Report};
+use super::jq::{Sets, Val};
+use super::stated::Report;
 use crate::head::Head;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::cell::LazyCell;
+use std::collections::BTreeMap;
 
 /// The view of the page.
 pub(super) const PAGE: &str = "page";
+
+/// Claims by the parts of a page that they are of.
+type Judged = BTreeMap<&'static str, Vec<Claim>>;
 
 /// The programs of a kind of documents. What they know are the facts, an object of values by the
 /// names of variables, with the document as `$document`; and `$view`, for what the sets are made:
 /// for the `page`, for claims that are of the `paper`'s variants alone, or for claims at the sizes
 /// of this machine, `here`.
+#[derive(Default)]
 pub(super) struct Source {
     /// What all of them call.
     pub(super) shared: &'static str,
@@ -34,11 +39,13 @@ impl Source {
     pub(super) fn sets(&self, facts: &Value, view: &str) -> Sets {
         let mut facts = facts.clone();
         facts["view"] = view.into();
-        Sets::of(&facts).and(&[self.shared, self.sets])
+        let facts = Sets::of(&facts);
+        let sets = facts.only(&[self.shared, self.sets]);
+        facts.and(&sets)
     }
 
-    /// Judges claims and targets, by the parts of the page that they are of; `page` are its sets.
-    pub(super) fn judged(&self, facts: &Value, page: &Sets) -> Vec<(&'static str, Vec<Claim>)> {
+    /// Judges claims and targets; `page` are the sets of the page.
+    pub(super) fn judged(&self, facts: &Value, page: &Sets) -> Judged {
         let other = (self.view != PAGE).then(|| self.sets(facts, self.view));
         let theirs = other.as_ref().unwrap_or(page);
         let here = LazyCell::new(|| self.sets(facts, "here"));
@@ -59,7 +66,10 @@ impl Source {
 
     pub(super) fn report(&self, head: &Head, facts: &Value) -> Report {
         let sets = self.sets(facts, PAGE);
-        let page = Page::of(&sets, &[self.shared, self.calls, self.page]);
-        page.report(head, &self.judged(facts, &sets))
+        let judged = json!({"judged": self.judged(facts, &sets)});
+        let drawing = include_str!("drawing.jq");
+        let programs = [drawing, self.shared, self.calls, self.page, "| ready"];
+        let sets = sets.and(&Val::from(&judged));
+        Report::new(sets.run(&programs), head)
     }
 }

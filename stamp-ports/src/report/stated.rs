@@ -1,10 +1,9 @@
 //! What a page says and shows of a document, with its sections, sentences and tables, as its
 //! program states it.
 
-use super::claim::{self, Claim, tally};
+use super::claim::{self, Claim};
 use super::drawing::Drawing;
 use super::figure::Figure;
-use super::jq::Sets;
 use crate::head::Head;
 use maud::{Markup, html};
 use serde::Deserialize;
@@ -29,8 +28,34 @@ pub(crate) struct Report {
     /// The names of sections of which nothing was measured.
     pub(crate) lacking: Vec<String>,
     pub(crate) figures: Vec<Figure>,
-    pub(crate) targets: Vec<Claim>,
-    pub(crate) claims: Vec<Claim>,
+}
+
+impl Report {
+    pub(super) fn new(page: Page, head: &Head) -> Self {
+        let (mut sections, mut lacking, mut figures) = (Vec::new(), Vec::new(), Vec::new());
+        for part in &page.parts {
+            let figure = part.drawn();
+            match part.section(&page.id, figure.as_ref()) {
+                Some(section) => sections.push(section),
+                None => lacking.push(part.name.clone()),
+            }
+            figures.extend(figure);
+        }
+        Self {
+            page,
+            head: head.clone(),
+            sections,
+            lacking,
+            figures,
+        }
+    }
+
+    /// Returns its targets, or its claims.
+    pub(super) fn judged(&self, targets: bool) -> impl Iterator<Item = &Claim> {
+        let parts = self.page.parts.iter();
+        let parts = parts.filter(move |part| part.targets == targets);
+        parts.flat_map(|part| &part.claims)
+    }
 }
 
 /// A table of a page, or of a document in Markdown.
@@ -121,6 +146,9 @@ struct Part {
     measured: Option<bool>,
     /// What all rules have in common, if it is of claims.
     judged: Option<String>,
+    claims: Vec<Claim>,
+    /// Whether these are targets.
+    targets: bool,
     shows: Option<Vec<String>>,
     /// What the paper says of the same.
     theirs: Option<String>,
@@ -143,8 +171,13 @@ impl Part {
     }
 
     /// Returns the section of a page, with its figure if it has one; none if nothing of it was
-    /// measured.
-    fn section(&self, figure: Option<&Figure>) -> Option<Section> {
+    /// measured. One of claims has a table of those that can be judged.
+    fn section(&self, page: &str, figure: Option<&Figure>) -> Option<Section> {
+        let shows = self.shows.clone().unwrap_or_default();
+        if self.judged.is_some() {
+            let caption = format!("{}, judged by rules", self.name);
+            return Some(self.written(&shows, &claims_table(&caption, page, &self.claims)));
+        }
         let is_there = self.measured != Some(false);
         let tables: Vec<Markup> = self.tables.iter().filter_map(Table::made).collect();
         let elsewhere = self.figure.is_some() && figure.is_none();
@@ -154,7 +187,7 @@ impl Part {
         let shows = match figure {
             Some(figure) => figure.about.clone(),
             None if elsewhere => vec![ELSEWHERE.into()],
-            None => self.shows.clone().unwrap_or_default(),
+            None => shows,
         };
         let open = self.open.iter().filter_map(Table::made);
         let body = html! {
@@ -217,61 +250,6 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Returns the page that a program states, with its figures made ready.
-    pub(crate) fn of(sets: &Sets, program: &[&str]) -> Self {
-        sets.run(&[&[include_str!("drawing.jq")], program, &["| drawn"]].concat())
-    }
-
-    /// Makes the report about a document, with what was judged by the names of parts; those of
-    /// targets end so.
-    pub(crate) fn report(self, head: &Head, judged: &[(&str, Vec<Claim>)]) -> Report {
-        let of = |targets| {
-            let all = judged.iter();
-            let all = all.filter(|(id, _)| id.ends_with("targets") == targets);
-            let all = all.flat_map(|(_, claims)| claims.iter().cloned());
-            let part = |claim| Claim {
-                part: self.id.clone(),
-                ..claim
-            };
-            all.map(part).collect()
-        };
-        let (targets, claims) = (of(true), of(false));
-        let (mut sections, mut lacking, mut figures) = (Vec::new(), Vec::new(), Vec::new());
-        for part in &self.parts {
-            let own = judged.iter().find(|(id, _)| *id == part.id);
-            let figure = part.drawn();
-            let section = match (own, &part.judged) {
-                (Some((_, own)), Some(how)) => Some(self.judged(part, own, how)),
-                _ => part.section(figure.as_ref()),
-            };
-            match section {
-                Some(section) => sections.push(section),
-                None => lacking.push(part.name.clone()),
-            }
-            figures.extend(figure);
-        }
-        Report {
-            page: self,
-            head: head.clone(),
-            sections,
-            lacking,
-            figures,
-            targets,
-            claims,
-        }
-    }
-
-    /// Returns the section of some claims: how many hold, what all rules have in common, and
-    /// the table of those that can be judged.
-    fn judged(&self, part: &Part, claims: &[Claim], how: &str) -> Section {
-        let what = ["claims", "targets"][usize::from(part.id.ends_with("targets"))];
-        let there: Vec<&Claim> = claims.iter().filter(|claim| claim.is_judged()).collect();
-        let caption = format!("{}, judged by rules", part.name);
-        let table = (!there.is_empty()).then(|| claims_table(&caption, &self.id, &there));
-        let said = format!("{} {how}", tally(claims, what));
-        part.written(&[said], &table.unwrap_or_default())
-    }
-
     /// Returns what stands first on it.
     pub(super) fn lead(&self) -> Markup {
         html! {
@@ -291,9 +269,13 @@ impl Page {
     }
 }
 
-/// Claims with their rules, figures and verdicts; columns that no claim fills are left out.
-/// `part` is that of the page.
-fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Markup {
+/// The claims that can be judged, with their rules, figures and verdicts; columns that none fills
+/// are left out, and so is the table if there are none.
+fn claims_table(caption: &str, page: &str, claims: &[Claim]) -> Markup {
+    let claims: Vec<&Claim> = claims.iter().filter(|claim| claim.is_judged()).collect();
+    if claims.is_empty() {
+        return Markup::default();
+    }
     let theirs = claims.iter().any(|claim| claim.theirs.is_some());
     let here = claims.iter().any(|claim| claim.here().is_some());
     let measured = ["Measured", "Measured at the paper\u{2019}s sizes"][usize::from(here)];
@@ -315,7 +297,7 @@ fn claims_table(caption: &str, part: &str, claims: &[&Claim]) -> Markup {
             tbody {
                 @for claim in claims {
                     @let own = claim.here();
-                    tr id={ (part) "-" (claim.id) } {
+                    tr id={ (page) "-" (claim.id) } {
                         th scope="row" .word {
                             (claim.id) ": " (claim.text)
                             @if let Some(section) = &claim.section { " (" (section) ")" }

@@ -18,22 +18,14 @@ pub(crate) fn load(folder: &Path, files: &[File]) -> Result<Sets, String> {
 
 pub(super) fn of(texts: BTreeMap<String, String>) -> Result<Sets, String> {
     let parsed = texts.into_iter().map(|(name, text)| {
-        let value = parse(&name, &text).map_err(|error| format!("{name}: {error}"))?;
+        let value = match name.rsplit_once('.') {
+            Some((_, "json")) => serde_json::from_str(&text),
+            _ => Ok(log(&text)),
+        };
+        let value = value.map_err(|error| format!("{name}: {error}"))?;
         Ok((name, value))
     });
     Ok(Sets::of_files(&parsed.collect::<Result<_, String>>()?))
-}
-
-/// The values of a file: JSON, one JSON value a line, or a log.
-fn parse(name: &str, text: &str) -> Result<Value, serde_json::Error> {
-    match name.rsplit('.').next() {
-        Some("json") => serde_json::from_str(text),
-        Some("jsonl") => {
-            let lines = text.lines().filter(|line| !line.trim().is_empty());
-            lines.map(serde_json::from_str::<Value>).collect()
-        }
-        _ => Ok(log(text)),
-    }
 }
 
 /// What a log says: the command of its first line, the first commit and the first checksum of PTX
@@ -48,14 +40,10 @@ fn log(text: &str) -> Value {
     let mut lines = text.lines();
     let violations = lines.find_map(|line| line.strip_suffix(" violations"));
     let violations = violations.map(number_or_words);
-    let mut log = json!({
+    json!({
         "command": command, "rows": log_rows(text), "violations": violations,
         "commit": hexadecimal_after("at commit "), "ptx": hexadecimal_after("PTX "),
-    });
-    log.as_object_mut()
-        .expect("an object")
-        .retain(|_, value| !value.is_null());
-    log
+    })
 }
 
 fn number_or_words(text: &str) -> Value {

@@ -103,7 +103,7 @@ fn origin(source: &File, data: &Sets) -> Result<String, String> {
         None => return Err(format!("there is no {file}")),
     };
     let is_in = |folder: &str| file.starts_with(folder);
-    if !["simulator/", "cpu/", ".."].into_iter().any(is_in) && whole.get("ptx").is_none() {
+    if !["simulator/", "cpu/", ".."].into_iter().any(is_in) && !whole["ptx"].is_string() {
         return Err(format!(
             "{file} names no checksum of the PTX that was measured (`ptx`): measure it with a \
              program that does"
@@ -146,7 +146,7 @@ pub(crate) struct Page {
 pub(crate) fn render(text: &str, tables: &[(String, String)]) -> Result<Page, String> {
     let mut page = Page::default();
     let mut fenced = false;
-    let mut lines = text.lines().enumerate();
+    let mut lines = (1..).zip(text.lines());
     while let Some((i, line)) = lines.next() {
         page.text += line;
         page.text.push('\n');
@@ -157,25 +157,19 @@ pub(crate) fn render(text: &str, tables: &[(String, String)]) -> Result<Page, St
             continue;
         };
         let Some((_, new)) = tables.iter().find(|(known, _)| known == name) else {
-            return Err(format!("{}: no table has the name `{name}`", i + 1));
+            return Err(format!("{i}: no table has the name `{name}`"));
         };
-        let mut old = Vec::new();
-        let closed = lines.by_ref().any(|(_, line)| {
-            let ends = line.trim() == END;
-            if !ends {
-                old.push(line);
-            }
-            ends
-        });
-        if !closed {
-            return Err(format!("{}: table `{name}` has no `{END}`", i + 1));
-        }
+        let Some(n) = lines.clone().position(|(_, line)| line.trim() == END) else {
+            return Err(format!("{i}: table `{name}` has no `{END}`"));
+        };
+        let old: Vec<&str> = lines.by_ref().take(n + 1).map(|(_, line)| line).collect();
+        let old = &old[..n];
         let wanted: Vec<&str> = new.lines().collect();
         for line in 0..wanted.len().max(old.len()) {
             let (says, data) = (old.get(line), wanted.get(line));
             if says != data {
                 let [says, data] = [says, data].map(|line| *line.unwrap_or(&"(no line)"));
-                let line = i + 2 + line;
+                let line = i + 1 + line;
                 let what = format!("{line}: table `{name}`\n  says {says}\n  data {data}");
                 page.differences.push(what);
             }

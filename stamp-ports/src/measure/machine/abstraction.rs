@@ -207,9 +207,8 @@ pub(crate) struct Benchmarks {
     pub writes: Column,
 }
 
-/// From which ratio on a load is said to be held up by atomics before it, or a load to be
-/// enough cheaper than an atomic for a thread to sleep.
-pub(crate) const TWICE: f64 = 2.0;
+/// From which ratio on a load is said to be held up by atomics before it.
+const TWICE: f64 = 2.0;
 
 impl Benchmarks {
     /// Returns the abstraction of a machine, which these are if there are blocks and all times are

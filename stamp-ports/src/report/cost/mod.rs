@@ -5,7 +5,8 @@
 //! of a hand-written lock; the figure and the table are in `page.jq`.
 
 use super::jq::Sets;
-use super::stated::{Page, Report};
+use super::source::Source;
+use super::stated::Report;
 use crate::error::{Error, Result};
 use crate::head::Head;
 use crate::measure::floor::report::FORMAT;
@@ -41,29 +42,8 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Floor>> {
 /// The rates of a document by what has them, if it has those of transactions, of one lock of
 /// theirs, and of a lock written by hand.
 fn rates(floor: &Floor) -> Vec<Value> {
-    let of = |all: &[Value], field: &str, what: &str| {
-        let run = all.iter().find(|run| {
-            let parameters = &run["parameters"];
-            let plain = parameters["audit_percent"] == 0 && parameters["zipf_thousandths"] == 0;
-            let known = run["tx_per_s"].is_number() && parameters["accounts"].is_u64();
-            run["verified"] == true
-                && run["workload"] == "bank"
-                && run[field] == what
-                && plain
-                && known
-        })?;
-        let mut run = run.clone();
-        run["accounts"] = run["parameters"]["accounts"].take();
-        run["what"] = what.into();
-        Some(run)
-    };
-    let all = [
-        of(&floor.stm, "variant", "fast"),
-        of(&floor.runs, "kind", "critical-section"),
-        of(&floor.stm, "variant", "cgl"),
-    ];
-    let all: Option<Vec<Value>> = all.into_iter().collect();
-    all.unwrap_or_default()
+    let runs = Sets::of(&json!({"runs": floor.runs, "stm": floor.stm}));
+    runs.run(&[include_str!("rates.jq")])
 }
 
 /// Returns the report about documents, if there are any.
@@ -72,9 +52,12 @@ pub(crate) fn report(all: &[Floor]) -> Option<Report> {
     head.seconds = all.iter().map(|floor| floor.head.seconds).sum();
     let mut rates: Vec<Value> = all.iter().flat_map(rates).collect();
     rates.sort_by_key(|rate| rate["accounts"].as_u64());
-    let sets = Sets::of(&json!({"rates": rates}));
-    let page = Page::of(&sets, &[include_str!("page.jq")]);
-    Some(page.report(&head, &[]))
+    let source = Source {
+        sets: "{}",
+        page: include_str!("page.jq"),
+        ..Source::default()
+    };
+    Some(source.report(&head, &json!({"rates": rates})))
 }
 
 #[cfg(test)]

@@ -135,14 +135,22 @@ pub(super) mod tests {
     #[test]
     fn targets_follow_from_the_times() {
         for (share, changes, expected) in [
-            (0.3, "", "HHHHHHHH"),
+            (0.3, ".", "HHHHHHHH"),
             // 40 ms over 32 are less than 1.3.
-            (0.32, "", "HHHHHHHF"),
-            (0.4, "", "HHFFHHFF"),
+            (0.32, ".", "HHHHHHHF"),
+            (0.4, ".", "HHFFHHFF"),
             (
                 0.3,
-                "points[implementation=dataflow|tagged] verified=false",
+                r#"change("points"; of({implementation: ["dataflow", "tagged"]}); {verified: false})"#,
                 "????????",
+            ),
+            (0.3, "of_a_cpu", "????????"),
+            // A tile that is twice as fast as that of 32 decides where the best one counts.
+            (
+                0.3,
+                r#". + {points: (.points + [.points | where({part: "table3", implementation: "diagonals"})
+                    | . + {ms: (.ms / 2), parameters: (.parameters + {side: 64})}])}"#,
+                "HHHFHFHH",
             ),
         ] {
             let bench = changed(&document(share), changes).0;
@@ -152,29 +160,20 @@ pub(super) mod tests {
                 "{share} {changes}"
             );
         }
-        // A tile that is twice as fast as that of 32 decides where the best one counts.
-        let mut better = document(0.3).0;
-        for (letters, [_, launches, _]) in TABLE3 {
-            let point = point("table3", DIAGONALS, letters, 64, launches * 0.5e-3);
-            better.points.push(point);
-        }
-        assert_eq!(verdicts(&better, "nw-targets"), "HHHFHFHH");
-        let mut cpu = document(0.3).0;
-        cpu.head.device.gpu = None;
-        assert_eq!(verdicts(&cpu, "nw-targets"), "????????");
     }
 
     #[test]
     fn the_papers_own_times_meet_its_claims_and_a_factor_holds_in_part_from_half_of_it_on() {
         let paper = document(1.0);
         assert_eq!(verdicts(&paper.0, "nw-claims"), "HHHHHH");
-        let equal = changed(&paper, "points[] ms=1 per_s=1 cycles=1").0;
+        let equal = r#"change("points"; true; {ms: 1, per_s: 1, cycles: 1})"#;
+        let equal = changed(&paper, equal).0;
         assert_eq!(verdicts(&equal, "nw-claims"), "FFFFFF");
         // In the paper locks take 296 times as long.
-        let rows = "
-            points[implementation=locks] ms*=0.81 => L-1 holds
-            points[implementation=locks] ms*=0.51 => L-1 holds in part
-            points[implementation=locks] ms*=0.01 => L-1 does not hold";
+        let rows = r#"
+            change("points"; of({implementation: "locks"}); {ms: (.ms * 0.81)}) => L-1 holds
+            change("points"; of({implementation: "locks"}); {ms: (.ms * 0.51)}) => L-1 holds in part
+            change("points"; of({implementation: "locks"}); {ms: (.ms * 0.01)}) => L-1 does not hold"#;
         check(&paper, rows, |nw| {
             judged(&SOURCE, &facts(&nw.0), "nw-claims")
         });

@@ -166,7 +166,8 @@ pub(super) mod tests {
 
     #[test]
     fn a_result_that_is_not_verified_is_marked_and_never_the_best() {
-        let wrong = "speedups[workload=ra variant=egpgv] tx_per_s=1e15 verified=false error=word_3";
+        let wrong = r#"change("speedups"; of({workload: "ra", variant: "egpgv"});
+            {tx_per_s: 1e15, verified: false, error: "word_3"})"#;
         let paper = changed(&sample(), wrong);
         let text = file(report(&paper), PAGE);
         has(&text, "RA egpgv: word_3");
@@ -175,7 +176,8 @@ pub(super) mod tests {
         assert!(!largest.split(" in ").next().unwrap().contains("egpgv"));
         has(&file(report(&paper), "figure-2.svg"), "not verified");
         // Nor is a baseline that is wrong a baseline.
-        let paper = changed(&sample(), "speedups[variant=cgl] verified=false");
+        let wrong = r#"change("speedups"; of({variant: "cgl"}); {verified: false})"#;
+        let paper = changed(&sample(), wrong);
         has(
             &file(report(&paper), PAGE),
             "no verified cgl to compare with | speed-up over coarse-grained locking: not measured",
@@ -196,7 +198,8 @@ pub(super) mod tests {
             ("breakdown", "figure-5"),
             ("characteristics", "table-1"),
         ] {
-            let report = report(&changed(&sample(), &format!("{section}[] gone")));
+            let without = format!("without({section:?}; true)");
+            let report = report(&changed(&sample(), &without));
             assert!(report.sections.len() == 8 && report.sections.iter().all(|s| s.id != id));
             assert_eq!(report.lacking.len(), 1, "{id}");
             has(&report.lacking[0].to_lowercase(), &id.replace('-', " "));

@@ -2,7 +2,7 @@
 //! what the library is to reach.
 //!
 //! Figures, tables and what was done otherwise than in the papers are in `page.jq`; what it and the
-//! claims and targets call is in `calls.jq`. `choice` has what suits a machine by ratios of memory
+//! claims and targets call is in `calls.jq`. `choice.jq` has what suits a machine by ratios of memory
 //! accesses.
 //!
 //! A claim is judged at the papers' grids and once more at this machine's, by the same rule. A
@@ -19,13 +19,12 @@ use super::source::{PAGE, Source};
 use super::stated::Report;
 use crate::sync::Bench;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use stm_sync::barrier::Kind;
-
-mod choice;
 
 const SOURCE: Source = Source {
     shared: include_str!("../points.jq"),
-    sets: include_str!("sets.jq"),
+    sets: concat!(include_str!("choice.jq"), include_str!("sets.jq")),
     calls: include_str!("calls.jq"),
     page: include_str!("page.jq"),
     view: PAGE,
@@ -50,17 +49,22 @@ pub(crate) fn report(bench: &Bench) -> Report {
 }
 
 /// Returns the document, the names of our barriers, and the grids of the memory benchmarks, each
-/// with its ratios and what suits this machine by them, if its times are times.
+/// with how many groups a barrier has there, and with its ratios if its times are times.
 fn facts(bench: &Bench) -> Value {
+    let kinds = Kind::ALL.iter();
     let grids = bench.machine.iter().flat_map(|machine| &machine.grids);
     let grids = grids.map(|grid| {
         let times = &grid.times_ns;
         let ratios = times.abstraction().map(|of| {
             json!({"blocks": of.blocks, "reads": of.reads.ratios(), "writes": of.writes.ratios()})
         });
-        json!({"blocks": times.blocks, "ratios": ratios, "choice": choice::choose(times)})
+        let groups = kinds
+            .clone()
+            .map(|kind| (kind.name(), kind.groups(times.blocks)));
+        let groups: BTreeMap<&str, u32> = groups.collect();
+        json!({"blocks": times.blocks, "times": times, "groups": groups, "ratios": ratios})
     });
-    let barriers = Kind::ALL.iter().map(|kind| kind.name());
+    let barriers = kinds.clone().map(|kind| kind.name());
     json!({
         "document": bench, "barriers": barriers.collect::<Vec<_>>(),
         "grids": grids.collect::<Vec<_>>(),
@@ -73,6 +77,8 @@ pub(super) mod tests {
     //! nothing up.
 
     use super::{SOURCE, facts, report};
+    use crate::measure::machine::abstraction::tests::{FERMI, TESLA};
+    use crate::measure::machine::abstraction::{Benchmarks, Pair};
     use crate::points::{Asked, Point};
     use crate::report::PAGE;
     use crate::report::claim::Claim;
@@ -80,6 +86,7 @@ pub(super) mod tests {
     use crate::sync::Bench;
     use crate::testing::has;
     use sample::{empty, full};
+    use serde_json::{Value, json};
 
     mod rows;
     pub(in crate::report) mod sample;
@@ -105,7 +112,7 @@ pub(super) mod tests {
                 assert!(!empty, "{}: {}", figure.id, panel.title);
             }
         }
-        assert_eq!(changed(&bench, ""), bench);
+        assert_eq!(changed(&bench, "."), bench);
     }
 
     #[test]
@@ -129,41 +136,38 @@ pub(super) mod tests {
         }
     }
 
-    /// Checks that none can be judged, but for one.
-    fn unknown(bench: &Bench, but: &str, figures: &str) {
-        for claim in all(bench).iter().filter(|claim| claim.id != but) {
-            assert!(
-                !claim.is_judged() && claim.verdict_here.is_some(),
-                "{claim:?}"
-            );
-            has(&claim.figures, figures);
-        }
-    }
-
     #[test]
-    fn without_points_nothing_is_judged_drawn_or_said() {
-        let bench = empty();
-        unknown(&bench, "", "");
-        let [claims, targets] = [all(&bench), all_targets(&bench)];
+    fn what_does_not_count_is_not_judged_and_the_page_says_why() {
+        for (change, is_drawn, but, figures, said) in [
+            (
+                ". + {points: [], machine: null}",
+                false,
+                "",
+                "",
+                "Not measured: Grote\u{2019}s figures 5.1 to 5.4",
+            ),
+            (
+                r#". + {machine: null} | change("points"; true; {verified: false, note: "the count is 5, not 6 <&>"})"#,
+                false,
+                "A-N1",
+                "",
+                "the count is 5, not 6 <&> | With a wrong result",
+            ),
+            ("of_a_cpu", true, "", "CPU", "Measured on a CPU"),
+        ] {
+            let bench = changed(&full(), change);
+            for claim in all(&bench).iter().filter(|claim| claim.id != but) {
+                let is_judged = claim.is_judged() || claim.verdict_here.is_none();
+                assert!(!is_judged, "{claim:?}");
+                has(&claim.figures, figures);
+            }
+            let mut figures = report(&bench).figures.into_iter();
+            assert_eq!(figures.any(|figure| !figure.legend.is_empty()), is_drawn);
+            has(&words(parse(&page_of(&bench)).root()), said);
+        }
+        let [claims, targets] = [all(&empty()), all_targets(&empty())];
         assert!(claims.iter().all(|claim| !claim.figures.contains('\u{d7}')));
         assert!(!targets.iter().any(Claim::is_judged));
-        assert!(report(&bench).figures.is_empty());
-        let page = page_of(&bench);
-        has(&page, "Not measured: Grote\u{2019}s figures 5.1 to 5.4");
-    }
-
-    #[test]
-    fn points_with_a_wrong_result_count_no_more_than_missing_ones() {
-        let mut bench = full();
-        for point in &mut bench.points {
-            point.verified = false;
-            point.note = Some("the count is 5, not 6 <&>".into());
-        }
-        bench.machine = None;
-        unknown(&bench, "A-N1", "");
-        assert!(report(&bench).figures.is_empty());
-        let shown = words(parse(&page_of(&bench)).root());
-        has(&shown, "the count is 5, not 6 <&> | With a wrong result");
     }
 
     #[test]
@@ -192,15 +196,6 @@ pub(super) mod tests {
             let points = bench.points.iter().filter(|p| p.part == part).count();
             assert_eq!(rows, points + 1, "{part}");
         }
-    }
-
-    #[test]
-    fn a_cpu_is_drawn_and_not_judged() {
-        let mut bench = full();
-        bench.head.device.gpu = None;
-        unknown(&bench, "", "CPU");
-        assert!(!report(&bench).figures[0].legend.is_empty());
-        has(&page_of(&bench), "Measured on a CPU");
     }
 
     /// The sample with texts and numbers that could break a page.
@@ -237,5 +232,59 @@ pub(super) mod tests {
         let own = sections.find(|s| s.markup.0.contains("with these launches"));
         assert_eq!(own.unwrap().id, "counter-beside");
         assert!(sections.all(|s| !s.markup.0.contains("with these launches")));
+    }
+
+    /// What `choice.jq` chooses by these times.
+    fn chosen(times: Benchmarks) -> Value {
+        let mut bench = full();
+        bench.points.clear();
+        bench.machine.as_mut().unwrap().grids[1].times_ns = times;
+        let sets = SOURCE.sets(&facts(&bench), "here");
+        sets.run(&["$choice"])
+    }
+
+    #[test]
+    fn the_choices_for_tesla_and_fermi_are_those_of_the_papers_table_5() {
+        for (times, mutex, low) in [
+            (TESLA, "fetch-add", "sleeping"),
+            (FERMI, "tas-backoff", "spin-backoff"),
+        ] {
+            let expected = json!({
+                "barrier": "xiao-feng", "mutex": mutex, "low": low, "high": "sleeping",
+            });
+            assert_eq!(chosen(times), expected);
+        }
+    }
+
+    #[test]
+    fn the_choice_depends_on_ratios_alone_and_follows_them() {
+        for times in [TESLA, FERMI] {
+            let mut scaled = times;
+            for column in [&mut scaled.reads, &mut scaled.writes] {
+                for pair in [
+                    &mut column.volatile,
+                    &mut column.atomic,
+                    &mut column.after_atomic,
+                ] {
+                    pair.contended *= 1e3;
+                    pair.uncontended *= 1e3;
+                }
+            }
+            assert_eq!(chosen(times), chosen(scaled));
+        }
+        // A Tesla whose atomics were as fast as its loads would better spin.
+        let mut fast = TESLA;
+        fast.reads.atomic = fast.reads.after_atomic;
+        assert_eq!(chosen(fast)["mutex"], "tas-backoff");
+        // A machine with free atomics and slow stores would better count.
+        let mut counts = FERMI;
+        let pair = |ns| Pair {
+            contended: ns,
+            uncontended: ns,
+        };
+        (counts.writes.volatile, counts.writes.atomic) = (pair(9.0), pair(0.01));
+        counts.reads.after_atomic = counts.reads.volatile;
+        let barrier = chosen(counts)["barrier"].take();
+        assert!(["counted", "grouped"].map(Value::from).contains(&barrier));
     }
 }

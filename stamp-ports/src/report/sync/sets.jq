@@ -36,6 +36,6 @@ max(1, $document.device.processors) as $p | {half: (($p + $p % 2) / 2), $p, twic
   walks: [$cells | where({part: "list", blocks: $shape.walk})],
   sections: [$cells | where({part: "sections", blocks: $shape.sections, threads: 1024})],
   sections_at: [$points | where({part: "sections", blocks: $shape.sections, threads: 1024})],
-  machine: $own.ratios, choice: $own.choice,
+  machine: $own.ratios, choice: ($own | choice),
   peers: ((if any($peers[]; .repeat > 0) then [] else ["No peer was measured in this run."] end)
     + ([$peers | where({repeat: 0}) | "\(.implementation): \(.note)" | values] | sort | distinct))}

@@ -4,7 +4,8 @@ use super::super::{SOURCE, facts};
 use super::{empty, sample};
 use crate::paper::document::Paper;
 use crate::report::claim::Claim;
-use crate::report::tests::{self, are, changed, judged};
+use crate::report::tests::{are, changed, check, judged};
+use serde_json::json;
 
 fn all(paper: &Paper) -> Vec<Claim> {
     judged(&SOURCE, &facts(paper), "")
@@ -29,94 +30,59 @@ fn without_data_no_claim_is_judged() {
     assert!(all(&sample()).iter().any(Claim::is_judged));
 }
 
-/// Changes, and the verdicts then. `SECTION` stands for the critical section of a workload.
-fn check(paper: &Paper, rows: &str) {
-    let rest = r#""verified": true, "blocks": 1, "threads": 1, "transactions": 1, "repeat": 1,
-        "transactions_full": 1, "tx_per_s_min": 1.0, "tx_per_s_max": 1.0, "tried": 1"#;
-    let section = format!(
-        r#"critical_sections + {{{}, "workload":"#,
-        rest.replace('\n', "")
-    );
-    tests::check(paper, &rows.replace("SECTION", &section), all);
-}
+/// Changes, and the verdicts then. The best of KM has 3 M a second.
+const FIGURE_2: &str = r#"
+    . => X-6 critical section not measured | X-5 critical section not measured | X-9 holds
+    section("kmeans"; 3e6) => X-6 holds
+    section("kmeans"; 1.5e6) => X-6 does not hold
+    change("speedups"; of({workload: "ra", variant: "hv-sorting"}); {tx_per_s: 1e3}) => X-9 holds in part
+    change("speedups"; of({workload: "ra", variant: "hv-backoff"}); {tx_per_s: 1}) => X-8 holds in part: RA
+    section("ra"; 1) => X-5 holds
+    section("ra"; 1) | section("ht"; 1e12) => X-5 holds in part: not HT
+    change("speedups"; of({workload: "ra", variant: "egpgv"}); {tx_per_s: 1e12}) => X-3 holds in part"#;
+
+/// Each kernel of GN commits a million a second, and those of `cgl` ten thousand, whatever the
+/// whole program's rate.
+const OF_KERNELS: &str = r#"
+    kernels | section("genome/gn2"; 1e4) => X-1 holds
+    kernels | section("genome/gn2"; 1e5) => X-1 does not hold
+    kernels => X-1 critical section not measured"#;
+
+/// Figure 2 has no workload to judge by, and all rates are the same but for the ratio of both
+/// variants.
+const FIGURE_4: &str = r#"
+    hv_over_tbv(0.5) => X-10 does not hold | X-17 does not hold | X-21 holds | X-20 holds | X-18 does not hold | X-19 holds
+    hv_over_tbv(0.85) => X-10 holds | X-17 does not hold | X-21 holds | X-20 holds | X-18 does not hold | X-19 holds
+    hv_over_tbv(1) => X-10 does not hold | X-17 holds | X-21 holds | X-20 holds | X-18 does not hold | X-19 holds
+    hv_over_tbv(2) => X-10 does not hold | X-17 does not hold | X-21 does not hold | X-20 holds | X-18 does not hold | X-19 holds
+    hv_over_tbv(1) | change("eigenbench"; of({variant: "tbv-sorting"}); {abort_rate: 0.3}) => X-20 does not hold
+    hv_over_tbv(1) => X-16 cannot be judged: fewer than 1K threads"#;
 
 #[test]
-fn verdicts_on_figure_2_follow_the_data() {
-    // The best of KM has 3 M a second. Each kernel of GN commits a million a second, and those
-    // of cgl ten thousand, whatever the whole program's rate.
-    check(
-        &sample(),
-        r#"
-        => X-6 critical section not measured | X-5 critical section not measured | X-9 holds
-        SECTION "kmeans", "tx_per_s": 3e6} => X-6 holds
-        SECTION "kmeans", "tx_per_s": 1.5e6} => X-6 does not hold
-        speedups[workload=ra variant=hv-sorting] tx_per_s=1e3 => X-9 holds in part
-        speedups[workload=ra variant=hv-backoff] tx_per_s=1.0 => X-8 holds in part: RA
-        SECTION "ra", "tx_per_s": 1} => X-5 holds
-        SECTION "ra", "tx_per_s": 1}; SECTION "ht", "tx_per_s": 1e12} => X-5 holds in part: not HT
-        speedups[workload=ra variant=egpgv] tx_per_s=1e12 => X-3 holds in part
-        "#,
-    );
-    let mut kernels = sample();
-    for run in &mut kernels.speedups {
-        for kernel in &mut run.kernels {
-            kernel.time_ms = if run.variant == "cgl" { 100.0 } else { 1.0 };
-            kernel.commits = 1000;
-        }
+fn verdicts_on_figures_2_and_4_follow_the_data() {
+    for rows in [FIGURE_2, OF_KERNELS, FIGURE_4] {
+        check(&sample(), rows, all);
     }
-    check(
-        &kernels,
-        r#"
-        SECTION "genome/gn2", "tx_per_s": 1e4} => X-1 holds
-        SECTION "genome/gn2", "tx_per_s": 1e5} => X-1 does not hold
-        => X-1 critical section not measured
-        "#,
-    );
-}
-
-#[test]
-fn verdicts_on_figure_4_follow_the_data() {
-    // Figure 2 has no workload to judge by, and all rates are the same but for the ratio of both
-    // variants.
-    let same = "characteristics[] shared_words=1099511627776; eigenbench[] tx_per_s=1e6;
-        eigenbench[variant=tbv-sorting] abort_rate=0.9; eigenbench[variant=hv-sorting] abort_rate=0.2";
-    let always = "X-20 holds | X-18 does not hold | X-19 holds";
-    let same = changed(&sample(), same);
-    let hv = "eigenbench[variant=hv-sorting] tx_per_s";
-    check(
-        &same,
-        &format!(
-            "
-            {hv}=0.5e6 => X-10 does not hold | X-17 does not hold | X-21 holds | {always}
-            {hv}=0.85e6 => X-10 holds | X-17 does not hold | X-21 holds | {always}
-            {hv}=1e6 => X-10 does not hold | X-17 holds | X-21 holds | {always}
-            {hv}=2e6 => X-10 does not hold | X-17 does not hold | X-21 does not hold | {always}
-            eigenbench[variant=tbv-sorting] abort_rate=0.3 => X-20 does not hold
-            => X-16 cannot be judged: fewer than 1K threads
-            "
-        ),
-    );
 }
 
 /// The sample with one workload in Figure 3, on a device with so many processors: each line's
 /// rate, or note, by blocks of 256 threads.
 fn figure_3(processors: u32, points: &str) -> Paper {
-    let mut paper = changed(&sample(), "threads[] gone");
-    paper.head.device.processors = processors;
     let points = points.split(", ").map(|point| {
         let [variant, blocks, rate] = point.split(' ').collect::<Vec<_>>()[..] else {
             panic!("{point}")
         };
         let (rate, note) = match rate.parse::<f64>() {
-            Ok(rate) => (rate, "null".to_owned()),
-            Err(_) => (0.0, format!("{:?}", rate.replace('_', " "))),
+            Ok(rate) => (rate, None),
+            Err(_) => (0.0, Some(rate.replace('_', " "))),
         };
-        format!(
-            r#"threads + {{"workload": "ra", "variant": "{variant}", "blocks": {blocks},
-            "threads": 256, "transactions": 1, "tx_per_s": {rate:?}, "abort_rate": 0.0, "note": {note}}}"#
-        )
+        json!({"workload": "ra", "variant": variant, "blocks": blocks.parse::<u32>().unwrap(),
+            "threads": 256, "transactions": 1, "tx_per_s": rate, "abort_rate": 0.0, "note": note})
     });
-    changed(&paper, &points.collect::<Vec<_>>().join(";"))
+    let threads = json!({"threads": points.collect::<Vec<_>>()});
+    let mut paper = changed(&sample(), &format!(". + {threads}"));
+    paper.head.device.processors = processors;
+    paper
 }
 
 #[test]
@@ -151,7 +117,10 @@ fn verdicts_on_figure_3_follow_the_data() {
 #[test]
 fn only_a_profile_of_one_thread_decides_what_dominates() {
     let alone = |buffering: f64| {
-        let mut paper = changed(&sample(), "breakdown[] blocks=1 threads=1");
+        let mut paper = changed(
+            &sample(),
+            r#"change("breakdown"; true; {blocks: 1, threads: 1})"#,
+        );
         let shares = [
             ("native", 0.4),
             ("buffering", buffering),
@@ -170,16 +139,15 @@ fn only_a_profile_of_one_thread_decides_what_dominates() {
 
 #[test]
 fn time_in_transactions_is_judged_by_its_rank_correlation() {
-    let five = "characteristics[workload!=ra|ht|labyrinth|kmeans|bank] gone";
     // The sample's gains: 77, 178, 12, 4.3, 143.
     for (shares, expected) in [
         ([0.5, 0.9, 0.2, 0.1, 0.8], "X-7 holds"),
         ([0.5, 0.1, 0.8, 0.9, 0.2], "X-7 does not hold"),
     ] {
-        let names = "ra ht labyrinth kmeans bank".split(' ').zip(shares);
-        let shares = names
-            .map(|(name, share)| format!(";characteristics[workload={name}] time_in_tx={share}"));
-        let changes = five.to_owned() + &shares.collect::<String>();
+        let changes = format!(
+            r#". + {{characteristics: [range(5) as $i | ["ra", "ht", "labyrinth", "kmeans", "bank"][$i] as $workload
+                | (.characteristics | where({{$workload}})) + {{time_in_tx: {shares:?}[$i]}}]}}"#
+        );
         are(&all(&changed(&sample(), &changes)), expected, "ranks");
     }
 }

@@ -16,18 +16,18 @@ fn every_claim_of_a_full_document_is_judged() {
 }
 
 /// Changes of the full document, and the verdicts then.
-const CHANGES: &str = "
-    => G-M2 holds | G-M3 does not hold | G-C13 does not hold | G-S1 does not hold | A-N1 holds
-    points[implementation^=coarse:] ms*=2 => G-M1 holds | G-M2 does not hold
-    points[implementation^=coarse:] ms*=2; points[implementation^=coarse: parameters/entry-points>=128] ms*=0.2 => G-M3 holds | G-M4 holds | G-M5 holds
-    points[part=counter implementation=ticket] ms*=0.1 => G-C13 holds | G-H11 holds | G-S1 holds: counter ticket, table mcs, list mcs
-    points[part=sections implementation=mcs blocks=512] verified=false => A-N1 holds in part: mcs wrong at 100 | A-N1 here cannot be judged
-    points[] note=null => A-N1 cannot be judged
-    points[part=sections implementation=anderson parameters/rounds=100] ms*=100 => A-L5 holds | A-L5x does not hold
-    => S-X7 holds: tas at 128 blocks 4.00\u{d7}
-    points[implementation=tas] fewest=0 => S-X7 holds: tas at 128 blocks \u{221e}
-    points[implementation=tas] most=null fewest=null => S-X7 cannot be judged
-    => S-A1 holds: contended reads at 128 blocks 2.99\u{d7} | S-A2 holds: volatile at 128 blocks 11.5\u{d7} | S-A3 holds: contended reads at 128 blocks 2.98\u{d7} | S-A4 holds: reads at 128 blocks 11.5\u{d7}";
+const CHANGES: &str = r#"
+    . => G-M2 holds | G-M3 does not hold | G-C13 does not hold | G-S1 does not hold | A-N1 holds
+    change("points"; coarse; {ms: (.ms * 2)}) => G-M1 holds | G-M2 does not hold
+    change("points"; coarse; {ms: (.ms * 2)}) | change("points"; coarse and .parameters."entry-points" >= 128; {ms: (.ms * 0.2)}) => G-M3 holds | G-M4 holds | G-M5 holds
+    change("points"; of({part: "counter", implementation: "ticket"}); {ms: (.ms * 0.1)}) => G-C13 holds | G-H11 holds | G-S1 holds: counter ticket, table mcs, list mcs
+    change("points"; of({part: "sections", implementation: "mcs", blocks: 512}); {verified: false}) => A-N1 holds in part: mcs wrong at 100 | A-N1 here cannot be judged
+    change("points"; true; {note: null}) => A-N1 cannot be judged
+    change("points"; of({part: "sections", implementation: "anderson"}) and .parameters.rounds == 100; {ms: (.ms * 100)}) => A-L5 holds | A-L5x does not hold
+    . => S-X7 holds: tas at 128 blocks 4.00×
+    change("points"; of({implementation: "tas"}); {fewest: 0}) => S-X7 holds: tas at 128 blocks ∞
+    change("points"; of({implementation: "tas"}); {most: null, fewest: null}) => S-X7 cannot be judged
+    . => S-A1 holds: contended reads at 128 blocks 2.99× | S-A2 holds: volatile at 128 blocks 11.5× | S-A3 holds: contended reads at 128 blocks 2.98× | S-A4 holds: reads at 128 blocks 11.5×"#;
 
 #[test]
 fn verdicts_follow_the_times_of_a_full_document() {
@@ -36,16 +36,16 @@ fn verdicts_follow_the_times_of_a_full_document() {
 
 /// The same of targets. As made up, the default is as fast as its peer: not 1.3 times from 132
 /// blocks on. A point with the default's name is the default, even if another kind is faster.
-const TARGETS: &str = "
-    => T-1 holds in part | T-2 does not hold | T-3 holds | T-4 holds in part | T-5 does not hold: stm:fast | T-6 does not hold
-    points[implementation=default] ms*=0.763 per_s*=1.31 => T-1 holds
-    points[implementation=default] ms*=2 per_s*=0.5 => T-1 does not hold
-    points[implementation=combining] ms*=0.1 per_s*=10 => T-2 holds | T-5 holds
-    points[implementation=stm:fast] ms*=0.2 per_s*=5 => T-6 holds
-    points[implementation=default] most=201 fewest=100 => T-3 does not hold
-    points[implementation=counted] ms*=0.769 per_s*=1.3 => T-4 holds: 1056 x 128, counted 0.77\u{d7}
-    points[implementation=tree] per_s*=0.5 implementation=default => T-4 does not hold
-    points[implementation=grid.sync] gone => T-4 cannot be judged";
+const TARGETS: &str = r#"
+    . => T-1 holds in part | T-2 does not hold | T-3 holds | T-4 holds in part | T-5 does not hold: stm:fast | T-6 does not hold
+    faster("default"; 1.31) => T-1 holds
+    faster("default"; 0.5) => T-1 does not hold
+    faster("combining"; 10) => T-2 holds | T-5 holds
+    faster("stm:fast"; 5) => T-6 holds
+    change("points"; of({implementation: "default"}); {most: 201, fewest: 100}) => T-3 does not hold
+    faster("counted"; 1.3) => T-4 holds: 1056 x 128, counted 0.77×
+    change("points"; of({implementation: "tree"}); {per_s: (.per_s * 0.5), implementation: "default"}) => T-4 does not hold
+    without("points"; of({implementation: "grid.sync"})) => T-4 cannot be judged"#;
 
 #[test]
 fn targets_are_reached_in_part_or_missed_by_the_ratios() {

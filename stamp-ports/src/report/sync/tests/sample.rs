@@ -93,30 +93,22 @@ fn of_plan(asked: &Asked) -> Point {
 
 fn operations(all: &mut Vec<Point>) {
     let [barriers, mutexes, semaphores] = ["barriers", "mutexes", "semaphores"].map(kinds);
-    let but_default = |kinds: &[String]| {
-        let named = kinds.iter().filter(|kind| *kind != "default");
-        named.cloned().collect::<Vec<String>>()
-    };
+    let named = |kind: &&String| *kind != "default";
     for n in [1, 8, 32, 64, 128, 132, 240, 264, 512, 528, 1056, 2112] {
-        for kind in but_default(&barriers) {
-            let ms = 1.0 + slow(&kind) * f64::from(n);
-            all.push(point("barrier", &kind, (n, 128), None, ms));
+        for kind in barriers.iter().filter(named) {
+            let ms = 1.0 + slow(kind) * f64::from(n);
+            all.push(point("barrier", kind, (n, 128), None, ms));
         }
         for kind in &mutexes {
             let mut point = point("mutex", kind, (n, 128), None, slow(kind));
             (point.most, point.fewest) = (Some(200), Some(if kind == "tas" { 50 } else { 199 }));
             all.push(point);
         }
-        for kind in but_default(&semaphores) {
+        for kind in semaphores.iter().filter(named) {
             for count in [1, 2, 10, 120] {
-                let ms = slow(&kind) * f64::from(n) / count as f64;
-                all.push(point(
-                    "semaphore",
-                    &kind,
-                    (n, 128),
-                    Some(("count", count)),
-                    ms,
-                ));
+                let ms = slow(kind) * f64::from(n) / count as f64;
+                let count = Some(("count", count));
+                all.push(point("semaphore", kind, (n, 128), count, ms));
             }
         }
     }
