@@ -6,7 +6,6 @@
 //! and must be cheap: each keeps what it needs in flat arrays.
 
 use crate::rng::Rng;
-use std::collections::VecDeque;
 
 /// Removes a number from a list, in which the last one takes its place.
 pub(super) fn remove(list: &mut Vec<u32>, number: u32) {
@@ -68,10 +67,9 @@ pub(super) struct Chance {
     holder: Option<u32>,
     /// The lane that runs, unless it sleeps.
     current: Option<u32>,
-    /// For the bound: lanes with a ticket and the operation at which they got it, when they last ran
-    /// or could run again. A lane's newest ticket counts, and none if it sleeps.
-    queue: VecDeque<(u32, u64, u64)>,
-    tickets: Vec<u64>,
+    /// When each lane last ran or could run again: a ticket, which says in which order, and the
+    /// operation.
+    since: Vec<(u64, u64)>,
     last_ticket: u64,
 }
 
@@ -83,27 +81,14 @@ impl Chance {
             starve,
             holder: None,
             current: Some(0),
-            queue: VecDeque::new(),
-            tickets: vec![0; lanes as usize],
+            since: vec![(0, 0); lanes as usize],
             last_ticket: 0,
         }
     }
 
-    fn enqueue(&mut self, lane: u32, steps: u64) {
+    fn note(&mut self, lane: u32, steps: u64) {
         self.last_ticket += 1;
-        self.tickets[lane as usize] = self.last_ticket;
-        self.queue.push_back((lane, self.last_ticket, steps));
-    }
-
-    /// Returns the lane that has been passed over for longest, and since when.
-    fn longest(&mut self) -> Option<(u32, u64)> {
-        while let Some(&(lane, ticket, since)) = self.queue.front() {
-            if self.tickets[lane as usize] == ticket {
-                return Some((lane, since));
-            }
-            self.queue.pop_front();
-        }
-        None
+        self.since[lane as usize] = (self.last_ticket, steps);
     }
 
     #[inline]
@@ -119,34 +104,33 @@ impl Chance {
 impl Scheduler for Chance {
     fn wake(&mut self, lane: u32, steps: u64) {
         self.ready.push(lane);
-        if let Fairness::Bound(_) = self.fairness {
-            self.enqueue(lane, steps);
-        }
+        self.note(lane, steps);
     }
 
     fn sleep(&mut self, lane: u32) {
         remove(&mut self.ready, lane);
-        self.tickets[lane as usize] = 0;
         self.current = self.current.filter(|&current| current != lane);
     }
 
     fn pick(&mut self, steps: u64, _last_change: u64, rng: &mut Rng) -> Option<u32> {
-        if self.ready.is_empty() {
-            return None;
-        }
         let lane = match self.fairness {
+            _ if self.ready.is_empty() => return None,
             Fairness::Bursts(burst_log2) => {
                 let stays = rng.bits() & ((1 << burst_log2) - 1) != 0;
                 let current = self.current.filter(|_| stays);
                 current.unwrap_or_else(|| rng.pick(&self.ready))
             }
             Fairness::Bound(bound) => {
-                let due = self.longest().filter(|(_, since)| steps - since >= bound);
-                let lane = due.map_or_else(|| self.any_but_holder(rng), |(lane, _)| lane);
-                self.enqueue(lane, steps);
-                lane
+                let since = |lane: &u32| self.since[*lane as usize];
+                let longest = self.ready.iter().copied().min_by_key(since)?;
+                if steps - since(&longest).1 >= bound {
+                    longest
+                } else {
+                    self.any_but_holder(rng)
+                }
             }
         };
+        self.note(lane, steps);
         self.current = Some(lane);
         self.current
     }
@@ -170,8 +154,6 @@ pub(super) struct Priorities {
     bottom: i64,
     current: u32,
     current_since: u64,
-    /// Whether `current` may no longer be the highest.
-    stale: bool,
 }
 
 impl Priorities {
@@ -189,26 +171,22 @@ impl Priorities {
             bottom: 0,
             current: 0,
             current_since: 0,
-            stale: true,
         }
     }
 
     fn lower(&mut self, lane: u32) {
         self.bottom -= 1;
         self.priority[lane as usize] = self.bottom;
-        self.stale = true;
     }
 }
 
 impl Scheduler for Priorities {
     fn wake(&mut self, lane: u32, _steps: u64) {
         self.ready.push(lane);
-        self.stale = true;
     }
 
     fn sleep(&mut self, lane: u32) {
         remove(&mut self.ready, lane);
-        self.stale = true;
     }
 
     fn pick(&mut self, steps: u64, last_change: u64, _rng: &mut Rng) -> Option<u32> {
@@ -220,16 +198,13 @@ impl Scheduler for Priorities {
             self.lower(self.current);
             self.current_since = steps;
         }
-        if self.stale {
-            let ready = self.ready.iter().copied();
-            let highest = ready.max_by_key(|&lane| self.priority[lane as usize])?;
-            if highest != self.current {
-                self.current_since = steps;
-            }
-            self.current = highest;
-            self.stale = false;
+        let ready = self.ready.iter().copied();
+        let highest = ready.max_by_key(|&lane| self.priority[lane as usize])?;
+        if highest != self.current {
+            self.current_since = steps;
         }
-        Some(self.current)
+        self.current = highest;
+        Some(highest)
     }
 
     fn give_way(&mut self, lane: u32) {

@@ -174,8 +174,8 @@ impl Lane {
 #[derive(Default)]
 pub(super) struct Views {
     lanes: Vec<Lane>,
-    /// Number 0 is none.
     histories: Vec<History>,
+    numbers: NumberMap<Found, u32>,
     threads: u32,
     /// The number of the store that a block's cache has of a word, by the block
     /// and the number of the word's history.
@@ -231,7 +231,6 @@ impl Views {
         };
         Self {
             lanes: (0..lanes).map(lane).collect(),
-            histories: vec![History::default()],
             threads,
             stale_percent,
             ..Self::default()
@@ -244,15 +243,22 @@ impl Views {
         (history, &mut self.lanes[lane as usize])
     }
 
-    /// Returns the number of the history of a word of so many bits, which it makes if there is none:
-    /// all lanes see what the word holds.
+    /// Returns the number of a word's history, if it has one.
     #[inline]
-    pub(super) fn history_of<const BITS: u32>(&mut self, space: &mut Space, found: Found) -> u32 {
-        if *space.beside(found) == 0 {
-            *space.beside(found) = self.histories.len() as u32;
+    pub(super) fn known(&self, found: Found) -> Option<u32> {
+        self.numbers.get(&found).copied()
+    }
+
+    /// Returns the number of a word's history, which it makes if there is none: all lanes see what
+    /// the word holds.
+    #[inline]
+    pub(super) fn history_of(&mut self, space: &Space, found: Found) -> u32 {
+        let next = self.histories.len() as u32;
+        let number = *self.numbers.entry(found).or_insert(next);
+        if number == next {
             // Time 0 of any lane is before every view.
             let store = Store {
-                value: space.load::<BITS>(found),
+                value: space.load(found),
                 ..Store::default()
             };
             self.histories.push(History {
@@ -260,7 +266,7 @@ impl Views {
                 ..History::default()
             });
         }
-        *space.beside(found)
+        number
     }
 
     /// Chooses the store that a load reads, any from the lane's floor up, and returns its position.
