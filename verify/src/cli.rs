@@ -1,13 +1,9 @@
 //! The command line of the program `verify`.
-//!
-//! Exit status: 0 if all is well, 1 if something is in violation or a device
-//! failed, 2 if the command line or a file cannot be used.
 
 use crate::fuzz::{Config, parse_count};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
-/// The whole command line.
 #[derive(Parser, Debug)]
 #[command(
     name = "verify",
@@ -25,12 +21,10 @@ failed, 2 if the command line or a file cannot be used.",
     max_term_width = 80
 )]
 pub struct Cli {
-    /// What to do.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Judge recorded histories

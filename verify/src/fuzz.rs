@@ -121,24 +121,16 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let total = self.total();
-        let header = "variant schedules transactions attempts operations unfair".to_owned();
+        let header = "variant schedules transactions attempts operations unfair";
+        let mut rows = vec![header.split(' ').map(String::from).collect()];
         let tallies = self.variants.iter().map(|(v, t)| (v.name(), t));
-        let row = |(name, t): (&str, &Done)| {
-            let Done {
-                schedules,
-                transactions,
-                attempts,
-                operations,
-                unfair,
-                ..
-            } = t;
-            format!("{name} {schedules} {transactions} {attempts} {operations} {unfair}")
-        };
-        let rows = [header]
-            .into_iter()
-            .chain(tallies.chain([("all", &total)]).map(row));
-        let cells = |row: String| row.split(' ').map(String::from).collect();
-        for line in lines(rows.map(cells).collect(), &[1, 2, 3, 4, 5]) {
+        rows.extend(tallies.chain([("all", &total)]).map(|(name, t)| {
+            let (transactions, attempts) = (t.transactions, t.attempts);
+            let numbers = [t.schedules, transactions, attempts, t.operations, t.unfair];
+            let numbers = numbers.map(|n| n.to_string());
+            [name.to_owned()].into_iter().chain(numbers).collect()
+        }));
+        for line in lines(rows, &[1, 2, 3, 4, 5]) {
             writeln!(f, "{line}")?;
         }
         let seconds = self.time.as_secs_f64();

@@ -51,19 +51,15 @@ pub fn case(mutant: Mutant, k: u64, defect: bool) -> (Value, Case) {
     let (variant, names) = target(mutant);
     let seed = draw(k, mutant as u64, 9);
     let switched_on = defect.then_some(mutant);
-    let directed = (k < DIRECTED_FIRST)
-        .then(|| Directed::named(names[(k % names.len() as u64) as usize]))
-        .flatten();
-    match directed {
-        Some(directed) => (
-            directed.name.into(),
-            directed.case(variant, switched_on, seed),
-        ),
-        None => (
-            json!({ "random": seed }),
-            generate::case(variant, switched_on, seed),
-        ),
+    let name = || names[(k % names.len() as u64) as usize];
+    if k < DIRECTED_FIRST
+        && let Some(directed) = Directed::named(name())
+    {
+        let case = directed.case(variant, switched_on, seed);
+        return (directed.name.into(), case);
     }
+    let case = generate::case(variant, switched_on, seed);
+    (json!({ "random": seed }), case)
 }
 
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@
 //! which words it has, and what they hold. [`Names`] collects arrays and finds
 //! the name of a word. [`Explained`] tells a violation by them.
 
-use crate::history::{History, Outcome};
+use crate::history::{Header, History, InitialMemory};
 use crate::opacity::report::{AttemptRef, CommitRef, Finding, Held, ReadEvidence, Violation};
 use std::fmt;
 use stm_core::host::{self, Buffer, Device, Nodes, Pod, PreassignedNodes, Records, Sums, TxArray};
@@ -50,11 +50,17 @@ pub struct NamedArray {
 }
 
 impl NamedArray {
-    fn of(name: &str, shape: Shape, words: impl Iterator<Item = NamedWord>) -> Self {
+    /// Returns an array of elements, of which number `i` has the number `bits(i)` in a history.
+    fn of<T: Element>(
+        (name, shape, layout): (&str, Shape, Layout),
+        values: Vec<T>,
+        bits: impl Fn(usize) -> u64,
+    ) -> Self {
+        let named = |(i, v): (usize, T)| word(bits(i), v.to_bits64(), T::WIDE, layout);
         Self {
             name: name.to_owned(),
             shape,
-            words: words.collect(),
+            words: values.into_iter().enumerate().map(named).collect(),
             transactional: true,
         }
     }
@@ -86,36 +92,29 @@ fn word(bits: u64, value: u64, wide: bool, layout: Layout) -> NamedWord {
 
 impl<D: Device, T: Pod + Element> Named for TxArray<D, T> {
     fn describe(&self) -> Result<NamedArray, host::Error> {
-        let named =
-            |(i, v): (usize, T)| word(self.word(i).bits(), v.to_bits64(), T::WIDE, self.layout());
-        let words = self.download()?.into_iter().enumerate().map(named);
-        Ok(NamedArray::of(self.name(), Shape::Elements, words))
+        let what = (self.name(), Shape::Elements, self.layout());
+        let bits = |i| self.word(i).bits();
+        Ok(NamedArray::of(what, self.download()?, bits))
     }
 }
 
 impl<D: Device, T: Pod + Element> Named for Buffer<D, T> {
     fn describe(&self) -> Result<NamedArray, host::Error> {
         let start = self.as_mut_ptr().cast_const();
-        let named = |(i, v): (usize, T)| {
-            let bits = stm_core::internal::WordAddress::of(start.wrapping_add(i)).bits();
-            word(bits, v.to_bits64(), T::WIDE, Layout::Plain)
-        };
-        let words = self.download()?.into_iter().enumerate().map(named);
+        let bits = |i| stm_core::internal::WordAddress::of(start.wrapping_add(i)).bits();
+        let what = (self.name(), Shape::Elements, Layout::Plain);
         // Plain accesses may write it too.
-        Ok(NamedArray::of(self.name(), Shape::Elements, words).not_transactional())
+        Ok(NamedArray::of(what, self.download()?, bits).not_transactional())
     }
 }
 
 impl<D: Device, T: Pod + Summand> Named for Sums<D, T> {
     fn describe(&self) -> Result<NamedArray, host::Error> {
         let columns = self.row_len();
-        let named = |(i, v): (usize, T)| {
-            let (row, column) = (i / columns as usize, i % columns as usize);
-            let bits = self.word(row, column as u32).bits();
-            word(bits, v.to_bits64(), T::WIDE, Layout::Plain)
-        };
-        let words = self.download()?.into_iter().enumerate().map(named);
-        Ok(NamedArray::of(self.name(), Shape::Rows(columns), words))
+        let len = columns as usize;
+        let bits = |i| self.word(i / len, (i % len) as u32).bits();
+        let what = (self.name(), Shape::Rows(columns), Layout::Plain);
+        Ok(NamedArray::of(what, self.download()?, bits))
     }
 }
 
@@ -124,8 +123,12 @@ impl<D: Device, R: Record> Named for Records<D, R> {
         let layout = self.layout();
         let words = self.words()?.into_iter();
         let named = words.map(|(at, value)| word(at.bits(), value, at.bits() & 1 != 0, layout));
-        let shape = Shape::Fields(Self::field_names());
-        Ok(NamedArray::of(self.name(), shape, named))
+        Ok(NamedArray {
+            name: self.name().to_owned(),
+            shape: Shape::Fields(Self::field_names()),
+            words: named.collect(),
+            transactional: true,
+        })
     }
 }
 
@@ -245,103 +248,112 @@ impl<'a> Explained<'a> {
     }
 }
 
-/// Names the transaction of an attempt: `transaction 3`, or the attempt if that is not known.
-pub(crate) fn transaction(history: &History, attempt: usize) -> String {
-    match history.transaction(attempt) {
-        Some(n) => format!("transaction {n}"),
-        None => format!("attempt {attempt}"),
-    }
-}
-
-/// Says how an attempt ended, as a part of a sentence.
-pub(crate) fn outcome(outcome: Outcome) -> String {
-    match outcome {
-        Outcome::Committed { version } => format!("committed as version {version}"),
-        Outcome::CommittedReadOnly => "committed without a write".into(),
-        Outcome::Running => "had not ended".into(),
-        aborted @ Outcome::Aborted { .. } => aborted.to_string(),
-    }
-}
-
 impl Explained<'_> {
+    /// Names an attempt, with its transaction if that is known.
+    fn attempt(&self, i: usize) -> String {
+        let transaction = self.history.transaction(i);
+        let transaction = transaction.map(|n| format!("transaction {n}, "));
+        format!("{}attempt {i}", transaction.unwrap_or_default())
+    }
+
+    fn described(&self, at: &AttemptRef) -> String {
+        let (name, lane, number) = (self.attempt(at.attempt), at.lane, at.number_in_lane);
+        format!("{name} (lane {lane}, its number {number}; {})", at.outcome)
+    }
+
     fn commit(&self, by: CommitRef) -> String {
-        let name = transaction(self.history, by.attempt);
-        format!("{name} (thread {}, version {})", by.lane, by.version)
+        let (version, name, lane) = (by.version, self.attempt(by.attempt), by.lane);
+        format!("commit {version} ({name}, lane {lane})")
     }
 
     fn held(&self, held: &Held) -> String {
-        let since = held.set_by.map_or_else(
-            || "from the start".into(),
-            |by| format!("from the commit of {}", self.commit(by)),
-        );
-        let until = held.overwritten_by.map_or_else(
-            || "to the end".into(),
-            |by| format!("until {} wrote {}", self.commit(by), by.value),
-        );
-        format!("{since} {until}")
+        let since = held.set_by.map(|by| self.commit(by));
+        let since = since.unwrap_or_else(|| "initial memory".into());
+        let until = |by: CommitRef| format!(" until {} wrote {}", self.commit(by), by.value);
+        let until = held.overwritten_by.map(until).unwrap_or_default();
+        format!("{}, from {since}{until}", held.points)
     }
 
     fn read(&self, f: &mut fmt::Formatter<'_>, read: &ReadEvidence) -> fmt::Result {
         let name = self.names.of(read.word);
-        write!(f, "  it read {} from {name}, which ", read.value)?;
-        if read.holds.is_empty() && read.elsewhere.is_empty() {
-            write!(f, "never held it")?;
-            match read.never_visible_write_by {
-                Some(AttemptRef { attempt, .. }) => {
-                    let writer = transaction(self.history, attempt);
-                    write!(
-                        f,
-                        "; {writer} wrote it (attempt {attempt}), and did not commit it"
-                    )?;
-                }
-                None => write!(f, ", and which no transaction wrote: does a plain access?")?,
-            }
-            return writeln!(f);
+        writeln!(f, "  event {} read {} from {name}", read.event, read.value)?;
+        for held in &read.holds {
+            writeln!(f, "    held in {}", self.held(held))?;
         }
-        let (when, all) = if read.holds.is_empty() {
-            ("held it at other times only: ", &read.elsewhere)
-        } else {
-            ("held it ", &read.holds)
-        };
-        let all: Vec<String> = all.iter().map(|held| self.held(held)).collect();
-        write!(f, "{when}{}", all.join("; again "))?;
         if read.holds_left_out > 0 {
-            write!(f, "; and {} times more", read.holds_left_out)?;
+            writeln!(f, "    and in {} more intervals", read.holds_left_out)?;
+        }
+        for held in &read.elsewhere {
+            writeln!(f, "    held only outside: in {}", self.held(held))?;
+        }
+        if read.holds.is_empty() && read.elsewhere.is_empty() {
+            let why = match &read.never_visible_write_by {
+                Some(writer) => format!(
+                    "; written, but not made visible, by {}",
+                    self.described(writer)
+                ),
+                None => ", and no transaction wrote it: does a plain access?".into(),
+            };
+            writeln!(f, "    never held{why}")?;
         }
         if read.initial_unknown {
-            write!(f, " (what it held at first is not known)")?;
+            writeln!(
+                f,
+                "    (the word's initial value is unknown and taken for any)"
+            )?;
         }
-        writeln!(f)
+        Ok(())
     }
 }
 
 impl fmt::Display for Explained<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let AttemptRef { attempt, lane, .. } = self.violation.attempt;
-        let name = transaction(self.history, attempt);
-        let end = outcome(self.violation.attempt.outcome);
-        write!(f, "{name} (thread {lane}, attempt {attempt}; {end})")?;
-        match &self.violation.finding {
+        let Violation {
+            attempt,
+            begin,
+            end,
+            finding,
+        } = self.violation;
+        let end = end.map(|end| format!(", {end} at end")).unwrap_or_default();
+        writeln!(
+            f,
+            "{}: clock {begin} at begin{end}",
+            self.described(attempt)
+        )?;
+        match finding {
             Finding::OwnWriteLost {
-                word, wrote, read, ..
+                event,
+                word,
+                wrote,
+                read,
             } => {
-                let word = self.names.of(*word);
-                writeln!(f, " wrote {wrote} to {word} and then read {read} from it")
+                let name = self.names.of(*word);
+                writeln!(
+                    f,
+                    "  event {event} read {read} from {name}, to which the attempt had written {wrote}"
+                )
             }
             Finding::NoCommonPoint {
                 points,
                 reads_total,
                 reads,
             } => {
+                let shown = reads.len();
                 writeln!(
                     f,
-                    " saw no state that existed: its place is in {points} of the clock, where no \
-                     point satisfies {} of its {reads_total} reads",
-                    reads.len(),
+                    "  no point in {points} satisfies {shown} of its {reads_total} reads:"
                 )?;
                 reads.iter().try_for_each(|read| self.read(f, read))
             }
         }
+    }
+}
+
+/// Without the names of the program: attempts have their index in the history, words their address.
+impl fmt::Display for Violation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let empty = History::new(Header::default(), InitialMemory::ZERO);
+        write!(f, "{}", Explained::of(self, &empty, &Names::default()))
     }
 }
 

@@ -255,29 +255,22 @@ impl SimConfig {
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
-        let of = |least: u32, most: u32, value: u32| (least..=most).contains(&value);
         let pct = "pctDxL with a depth and a length of 1 or more";
-        let (schedule, of_schedule) = match self.schedule {
-            Schedule::Its { bound, .. } => (bound > 0, "its or starve with a bound of 1 or more"),
-            Schedule::Pct { depth, length } => (depth > 0 && length > 0, pct),
-            Schedule::Lockstep | Schedule::Stack | Schedule::Random => (true, ""),
+        let (is_wrong, of_schedule) = match self.schedule {
+            Schedule::Its { bound, .. } => (bound == 0, "its or starve with a bound of 1 or more"),
+            Schedule::Pct { depth, length } => (depth == 0 || length == 0, pct),
+            Schedule::Lockstep | Schedule::Stack | Schedule::Random => (false, ""),
         };
-        let stale = !matches!(
-            self.memory,
-            MemoryModel::Weak {
-                stale_percent: 100..
+        match (self.warp_width, self.version_bits, self.memory) {
+            (0 | 33.., ..) => Err("a warp width from w1 to w32"),
+            _ if is_wrong => Err(of_schedule),
+            (_, ..3 | 32.., _) => Err("versions=3 to versions=31"),
+            (.., MemoryModel::Weak { stale_percent }) if stale_percent >= 100 => {
+                Err("weak0 to weak99")
             }
-        );
-        let steps = self.steps_max > 0 && self.idle_max > 0;
-        let rules = [
-            (of(1, 32, self.warp_width), "a warp width from w1 to w32"),
-            (schedule, of_schedule),
-            (of(3, 31, self.version_bits), "versions=3 to versions=31"),
-            (stale, "weak0 to weak99"),
-            (steps, "steps and idle of 1 or more"),
-        ];
-        let broken = rules.iter().find(|(holds, _)| !holds);
-        broken.map_or(Ok(()), |(_, expected)| Err(expected))
+            _ if self.steps_max == 0 || self.idle_max == 0 => Err("steps and idle of 1 or more"),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -344,11 +337,6 @@ fn small(text: &str) -> Option<u32> {
     text.parse().ok()
 }
 
-/// Returns whether a value is the second of two, or `None` if it is neither.
-fn second_of(two: [&str; 2], value: &str) -> Option<bool> {
-    two.iter().position(|one| *one == value).map(|i| i == 1)
-}
-
 fn schedule(part: &str) -> Option<Schedule> {
     Some(match part {
         "lockstep" => Schedule::Lockstep,
@@ -375,17 +363,18 @@ impl SimConfig {
                 "steps" => self.steps_max = number(value)?,
                 "idle" => self.idle_max = number(value)?,
                 "mutant" => self.mutant = Some(small(value)?),
-                "votes" => self.votes_order = second_of(["relaxed", "ordered"], value)?,
+                "votes" if matches!(value, "relaxed" | "ordered") => {
+                    self.votes_order = value == "ordered";
+                }
                 "versions" => self.version_bits = small(value)?,
-                "atomics" => self.wide_atomics = second_of(["64", "128"], value)?,
+                "atomics" if matches!(value, "64" | "128") => self.wide_atomics = value == "128",
                 _ => return None,
             }
         } else if part == "sc" {
             self.memory = MemoryModel::Sequential;
         } else if let Some(percent) = part.strip_prefix("weak") {
-            self.memory = MemoryModel::Weak {
-                stale_percent: small(percent)?,
-            };
+            let stale_percent = small(percent)?;
+            self.memory = MemoryModel::Weak { stale_percent };
         } else if let Some(schedule) = schedule(part) {
             self.schedule = schedule;
         } else {
@@ -460,11 +449,8 @@ mod tests {
             ("sim:pct0x4", 0),
             ("sim:weak100", 0),
         ] {
-            assert_eq!(
-                line.parse::<SimConfig>().unwrap_err().offset,
-                offset,
-                "{line}"
-            );
+            let error = line.parse::<SimConfig>().unwrap_err();
+            assert_eq!(error.offset, offset, "{line}");
         }
     }
 }

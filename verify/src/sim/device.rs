@@ -364,9 +364,9 @@ impl Device for Sim {
         let copied = self.0.with(|machine| {
             for at in (0..bytes as u64).step_by(4) {
                 let word = machine.space.find(from + at, 4).ok()?;
-                let value = machine.space.load::<32>(word);
+                let value = machine.space.load(word);
                 let place = machine.space.find(to + at, 4).ok()?;
-                machine.space.store::<32>(place, value);
+                machine.space.store(place, value);
             }
             Some(Duration::from_nanos(bytes as u64 / 4))
         });

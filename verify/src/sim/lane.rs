@@ -123,12 +123,10 @@ impl SimLane<'_> {
     fn load<const BITS: u32>(&self, op: Op, place: impl Into<Place>) -> u128 {
         let acquire = op.acquire();
         self.access::<BITS>(op, place, |machine, lane, found| {
-            let value = match *machine.space.beside(found) {
-                history if history != 0 && machine.weak => {
-                    let views = &mut machine.views;
-                    views.load(history, lane, acquire, &mut machine.rng)
-                }
-                _ => machine.space.load::<BITS>(found),
+            let views = &mut machine.views;
+            let value = match views.known(found) {
+                Some(history) => views.load(history, lane, acquire, &mut machine.rng),
+                None => machine.space.load(found),
             };
             machine.acquired(lane, acquire);
             value
@@ -140,11 +138,11 @@ impl SimLane<'_> {
     fn load_weak(&self, op: Op, p: *const u64) -> u128 {
         self.access::<64>(op, p, |machine, lane, found| {
             if !machine.weak {
-                return machine.space.load::<64>(found);
+                return machine.space.load(found);
             }
             // A word that nobody has stored to is in the cache as well.
             let views = &mut machine.views;
-            let history = views.history_of::<64>(&mut machine.space, found);
+            let history = views.history_of(&machine.space, found);
             views.load_weak(history, lane, &mut machine.rng)
         })
     }
@@ -159,9 +157,9 @@ impl SimLane<'_> {
         }
         let found = machine.word::<64>(self.lane, at, Use::Bits(64));
         if !machine.weak {
-            return machine.space.load::<64>(found) as u64;
+            return machine.space.load(found) as u64;
         }
-        let history = machine.views.history_of::<64>(&mut machine.space, found);
+        let history = machine.views.history_of(&machine.space, found);
         machine.views.oldest_visible(history, self.lane) as u64
     }
 
@@ -169,7 +167,7 @@ impl SimLane<'_> {
     fn store<const BITS: u32>(&self, op: Op, place: impl Into<Place>, value: impl Into<u128>) {
         self.access::<BITS>(op, place, |machine, lane, found| {
             let value = value.into();
-            machine.store::<BITS>(lane, found, value, op.order());
+            machine.store(lane, found, value, op.order());
             value
         });
     }
@@ -184,21 +182,19 @@ impl SimLane<'_> {
     ) -> u128 {
         let acquire = op.acquire();
         self.access::<BITS>(op, place, |machine, lane, found| {
-            let old = machine.space.load::<BITS>(found);
+            let old = machine.space.load(found);
             if let Some(new) = new(old) {
                 if machine.weak {
-                    let history = machine.views.history_of::<BITS>(&mut machine.space, found);
+                    let history = machine.views.history_of(&machine.space, found);
                     machine.views.modify(history, lane, new, acquire);
                 }
-                if machine.space.store::<BITS>(found, new) {
+                if machine.space.store(found, new) {
                     machine.changed();
                     if !found.is_shared() {
                         machine.schedule.changed_by_atomic(lane);
                     }
                 }
-            } else if machine.weak
-                && let history @ 1.. = *machine.space.beside(found)
-            {
+            } else if let Some(history) = machine.views.known(found) {
                 machine.views.load_newest(history, lane, acquire);
             }
             machine.acquired(lane, acquire);
@@ -237,8 +233,8 @@ impl SimLane<'_> {
         machine.report.ops[op as usize] += 1;
         let found = machine.word::<BITS>(lane, at, Use::PrivateTo(lane as u16));
         match new {
-            Some(new) => machine.space.store::<BITS>(found, new).into(),
-            None => machine.space.load::<BITS>(found),
+            Some(new) => machine.space.store(found, new).into(),
+            None => machine.space.load(found),
         }
     }
 

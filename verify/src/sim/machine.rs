@@ -24,6 +24,7 @@ use super::views::{Acquire, Order, Views};
 use crate::rng::Rng;
 use std::mem::take;
 use std::panic::resume_unwind;
+use std::time::Duration;
 use stm_core::host::Launch;
 use stm_core::internal::host::StopAt;
 use stm_history::history::NumberMap;
@@ -103,8 +104,6 @@ pub(super) struct Machine {
     /// The operations at which a lane last ended and memory last changed.
     last_end: u64,
     last_change: u64,
-    /// The next operation at which [`Self::inspect`] has something to check.
-    inspect_at: u64,
 }
 
 impl Machine {
@@ -165,7 +164,6 @@ impl Machine {
             ending: false,
             last_end: 0,
             last_change: 0,
-            inspect_at: 0,
         }
     }
 
@@ -184,9 +182,7 @@ impl Machine {
         }
         self.report.ops[op as usize] += 1;
         self.report.steps += 1;
-        if self.report.steps >= self.inspect_at {
-            self.inspect(lane);
-        }
+        self.inspect(lane);
     }
 
     /// Step 2: the schedule says which lane goes on.
@@ -220,7 +216,6 @@ impl Machine {
         self.report.trace = (trace.rotate_left(26) ^ value).wrapping_mul(K);
     }
 
-    /// Ends the launch with an error.
     #[cold]
     pub(super) fn fail(&mut self, kind: SimErrorKind, text: String) -> ! {
         // What is dropped on the way has no effect any more.
@@ -241,34 +236,30 @@ impl Machine {
         self.last_change = self.report.steps;
     }
 
-    /// Checks what is not checked at every operation: the time limit and livelock.
-    #[cold]
+    /// Checks the time limit, in operations, and whether lanes run and nothing comes of it.
+    #[inline]
     fn inspect(&mut self, lane: u32) {
         let now = self.report.steps;
-        // When the time limit is over, in operations.
-        let after = |stop: StopAt| stop.after.map_or(u128::MAX, |after| after.as_nanos());
-        let over = |stop: &mut StopAt| after(*stop) <= now.into();
+        let is_over = |after: Duration| after.as_nanos() <= now.into();
+        let over = |stop: &mut StopAt| stop.after.is_some_and(is_over);
         if let Some(stop) = self.launch.stop.take_if(over) {
             let found = self.word::<32>(lane, stop.flag as u64, Use::Bits(32));
-            self.store::<32>(lane, found, 1, Order::Relaxed);
+            self.store(lane, found, 1, Order::Relaxed);
         }
-        let progress = self.last_change.max(self.last_end);
-        let (steps, idle) = (now - self.last_end, now - progress);
-        let livelock = if steps >= self.config.steps_max {
-            Some((SimErrorKind::NoneEnded, "no lane ended", steps))
+        let (steps, idle) = (
+            now - self.last_end,
+            now - self.last_change.max(self.last_end),
+        );
+        let (kind, why, steps) = if steps >= self.config.steps_max {
+            (SimErrorKind::NoneEnded, "no lane ended", steps)
+        } else if idle >= self.config.idle_max {
+            (SimErrorKind::NothingChanged, "memory did not change", idle)
         } else {
-            let kind = SimErrorKind::NothingChanged;
-            (idle >= self.config.idle_max).then_some((kind, "memory did not change", idle))
+            return;
         };
-        if let Some((kind, why, steps)) = livelock {
-            let lanes = self.reports();
-            let text = format!("livelock: {why} for {steps} operations: {lanes}");
-            self.fail(kind, text);
-        }
-        let stop = self.launch.stop.map_or(u128::MAX, after);
-        let stop = u64::try_from(stop).unwrap_or(u64::MAX);
-        let end = self.last_end + self.config.steps_max;
-        self.inspect_at = stop.min(end).min(progress + self.config.idle_max);
+        let lanes = self.reports();
+        let text = format!("livelock: {why} for {steps} operations: {lanes}");
+        self.fail(kind, text);
     }
 
     /// Takes note that a lane has ended; another one goes on, if there is one.
@@ -291,7 +282,7 @@ impl Machine {
             Ok(found) => found,
             Err(missing) => self.missing(lane, at, bytes, missing),
         };
-        if let Err(other) = self.space.claim::<BITS>(found, how) {
+        if let Err(other) = self.space.claim(found, how) {
             self.misused(lane, at, other);
         }
         found
@@ -309,26 +300,21 @@ impl Machine {
             );
             self.fail_at(lane, SimErrorKind::SharedOutOfBounds, &what);
         }
-        let found = Found::shared(u64::from(block) * words.next_multiple_of(2) + i);
-        if let Err(other) = (self.space).claim::<BITS>(found, Use::Bits(BITS as u8)) {
+        let first = u64::from(block) * words.next_multiple_of(2);
+        let found = Found::shared(first + i, 4 * needed);
+        if let Err(other) = self.space.claim(found, Use::Bits(BITS as u8)) {
             self.misused(lane, i, other);
         }
         found
     }
 
     #[inline]
-    pub(super) fn store<const BITS: u32>(
-        &mut self,
-        lane: u32,
-        found: Found,
-        value: u128,
-        order: Order,
-    ) {
+    pub(super) fn store(&mut self, lane: u32, found: Found, value: u128, order: Order) {
         if self.weak {
-            let history = self.views.history_of::<BITS>(&mut self.space, found);
+            let history = self.views.history_of(&self.space, found);
             self.views.store(history, lane, value, order);
         }
-        if self.space.store::<BITS>(found, value) {
+        if self.space.store(found, value) {
             self.changed();
         }
     }
@@ -343,7 +329,6 @@ impl Machine {
     }
 }
 
-/// Lanes that a message describes.
 const LISTED_MAX: usize = 32;
 
 /// Naming what happened: from lane numbers and addresses to errors and reports.

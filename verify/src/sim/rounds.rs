@@ -24,7 +24,7 @@
 //! - Masked-off lanes rejoin at an equal site; the last masked off run first
 //!   when the side that ran is blocked or gone.
 
-use super::schedule::{Scheduler, Set};
+use super::schedule::{Scheduler, remove};
 use crate::rng::Rng;
 
 /// Blocks and threads of a launch, and the width of its warps.
@@ -103,7 +103,8 @@ pub(super) struct Rounds {
     shape: Shape,
     stack: bool,
     warps: Vec<Warp>,
-    awake: Set,
+    /// Warps with a lane that can run.
+    awake: Vec<u32>,
     /// The warp whose round it is.
     warp: u32,
     /// Lanes of the round that have not had their turn: first these, then those.
@@ -117,18 +118,16 @@ pub(super) struct Rounds {
 impl Rounds {
     pub(super) fn new(shape: Shape, stack: bool) -> Self {
         let lanes = shape.lanes() as usize;
+        let warp = Warp {
+            ready: 0,
+            side: 0,
+            recent: [u32::MAX; RECENT],
+        };
         Self {
             shape,
             stack,
-            warps: vec![
-                Warp {
-                    ready: 0,
-                    side: 0,
-                    recent: [u32::MAX; RECENT]
-                };
-                shape.warps() as usize
-            ],
-            awake: Set::among(shape.warps()),
+            warps: vec![warp; shape.warps() as usize],
+            awake: Vec::new(),
             warp: 0,
             rest: 0,
             late: 0,
@@ -179,10 +178,8 @@ impl Rounds {
     fn choose(&self, warp: u32, among: u32, recent: &[u32; RECENT], rng: &mut Rng) -> u32 {
         let base = self.shape.base_of(warp);
         let site_of = |i: u32| self.site[(base + i) as usize];
-        if let Some(&site) = recent
-            .iter()
-            .find(|&&site| bits(among).any(|i| site_of(i) == site))
-        {
+        let is_there = |site: &&u32| bits(among).any(|i| site_of(i) == **site);
+        if let Some(&site) = recent.iter().find(is_there) {
             return site;
         }
         let nth = rng.below(among.count_ones()) as usize;
@@ -193,8 +190,11 @@ impl Rounds {
 impl Scheduler for Rounds {
     fn wake(&mut self, lane: u32, _steps: u64) {
         let (warp, index) = self.shape.warp_of(lane);
-        self.warps[warp as usize].ready |= 1 << index;
-        self.awake.insert(warp);
+        let ready = &mut self.warps[warp as usize].ready;
+        if *ready == 0 {
+            self.awake.push(warp);
+        }
+        *ready |= 1 << index;
     }
 
     fn sleep(&mut self, lane: u32) {
@@ -202,7 +202,7 @@ impl Scheduler for Rounds {
         let state = &mut self.warps[warp as usize];
         state.ready &= !(1 << index);
         if state.ready == 0 {
-            self.awake.remove(warp);
+            remove(&mut self.awake, warp);
         }
     }
 
@@ -226,7 +226,7 @@ impl Scheduler for Rounds {
             if self.awake.is_empty() {
                 return None;
             }
-            self.warp = self.awake.any(rng);
+            self.warp = rng.pick(&self.awake);
             let lanes = if self.stack {
                 self.side(self.warp, rng)
             } else {

@@ -7,54 +7,10 @@
 
 use crate::rng::Rng;
 
-/// A set of small numbers: constant-time insertion, removal and choice.
-pub(super) struct Set {
-    members: Vec<u32>,
-    /// Where each number is in `members`, or [`ABSENT`].
-    place: Vec<u32>,
-}
-
-const ABSENT: u32 = u32::MAX;
-
-impl Set {
-    pub(super) fn among(numbers: u32) -> Self {
-        Self {
-            members: Vec::new(),
-            place: vec![ABSENT; numbers as usize],
-        }
-    }
-
-    pub(super) fn insert(&mut self, number: u32) {
-        if self.place[number as usize] == ABSENT {
-            self.place[number as usize] = self.members.len() as u32;
-            self.members.push(number);
-        }
-    }
-
-    pub(super) fn remove(&mut self, number: u32) {
-        let place = std::mem::replace(&mut self.place[number as usize], ABSENT);
-        if place != ABSENT {
-            self.members.swap_remove(place as usize);
-            if let Some(&moved) = self.members.get(place as usize) {
-                self.place[moved as usize] = place;
-            }
-        }
-    }
-
-    #[inline]
-    pub(super) fn contains(&self, number: u32) -> bool {
-        self.place[number as usize] != ABSENT
-    }
-
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.members.is_empty()
-    }
-
-    /// Returns a member at random; the set is not empty.
-    #[inline]
-    pub(super) fn any(&self, rng: &mut Rng) -> u32 {
-        self.members[rng.below(self.members.len() as u32) as usize]
+/// Removes a number from a list, in which the last one takes its place.
+pub(super) fn remove(list: &mut Vec<u32>, number: u32) {
+    if let Some(place) = list.iter().position(|&other| other == number) {
+        list.swap_remove(place);
     }
 }
 
@@ -103,104 +59,84 @@ pub(super) enum Fairness {
 }
 
 /// Any lane that can run.
-///
-/// For the bound, lanes that can run are in a list, the longest passed over
-/// first; its ends are at index `lanes`.
 pub(super) struct Chance {
-    ready: Set,
+    ready: Vec<u32>,
     fairness: Fairness,
     starve: bool,
     /// The lane whose atomic last changed memory.
-    holder: u32,
-    current: u32,
-    older: Vec<u32>,
-    newer: Vec<u32>,
-    /// When each lane last ran, or could run again.
-    since: Vec<u64>,
+    holder: Option<u32>,
+    /// The lane that runs, unless it sleeps.
+    current: Option<u32>,
+    /// When each lane last ran or could run again: a ticket, which says in which order, and the
+    /// operation.
+    since: Vec<(u64, u64)>,
+    last_ticket: u64,
 }
 
 impl Chance {
     pub(super) fn new(lanes: u32, fairness: Fairness, starve: bool) -> Self {
-        let ends = vec![lanes; lanes as usize + 1];
         Self {
-            ready: Set::among(lanes),
+            ready: Vec::new(),
             fairness,
             starve,
-            holder: ABSENT,
-            current: 0,
-            older: ends.clone(),
-            newer: ends,
-            since: vec![0; lanes as usize],
+            holder: None,
+            current: Some(0),
+            since: vec![(0, 0); lanes as usize],
+            last_ticket: 0,
         }
     }
 
-    fn unlink(&mut self, lane: u32) {
-        let (older, newer) = (self.older[lane as usize], self.newer[lane as usize]);
-        self.newer[older as usize] = newer;
-        self.older[newer as usize] = older;
-    }
-
-    fn link_newest(&mut self, lane: u32, steps: u64) {
-        let end = self.since.len() as u32;
-        let newest = self.older[end as usize];
-        self.older[lane as usize] = newest;
-        self.newer[lane as usize] = end;
-        self.newer[newest as usize] = lane;
-        self.older[end as usize] = lane;
-        self.since[lane as usize] = steps;
+    fn note(&mut self, lane: u32, steps: u64) {
+        self.last_ticket += 1;
+        self.since[lane as usize] = (self.last_ticket, steps);
     }
 
     #[inline]
     fn any_but_holder(&self, rng: &mut Rng) -> u32 {
-        let lane = self.ready.any(rng);
-        if !self.starve || lane != self.holder {
-            return lane;
-        }
-        // Its neighbour in the set, which is itself if it is alone.
-        let place = self.ready.place[lane as usize] as usize;
-        self.ready.members[(place + 1) % self.ready.members.len()]
+        let lanes = self.ready.len();
+        let place = rng.below(lanes as u32) as usize;
+        let is_holder = self.starve && Some(self.ready[place]) == self.holder;
+        // Its neighbour, which is itself if it is alone.
+        self.ready[(place + usize::from(is_holder)) % lanes]
     }
 }
 
 impl Scheduler for Chance {
     fn wake(&mut self, lane: u32, steps: u64) {
-        self.ready.insert(lane);
-        self.link_newest(lane, steps);
+        self.ready.push(lane);
+        self.note(lane, steps);
     }
 
     fn sleep(&mut self, lane: u32) {
-        self.ready.remove(lane);
-        self.unlink(lane);
+        remove(&mut self.ready, lane);
+        self.current = self.current.filter(|&current| current != lane);
     }
 
     fn pick(&mut self, steps: u64, _last_change: u64, rng: &mut Rng) -> Option<u32> {
-        if self.ready.is_empty() {
-            return None;
-        }
-        match self.fairness {
+        let lane = match self.fairness {
+            _ if self.ready.is_empty() => return None,
             Fairness::Bursts(burst_log2) => {
-                let stays =
-                    rng.bits() & ((1 << burst_log2) - 1) != 0 && self.ready.contains(self.current);
-                if !stays {
-                    self.current = self.ready.any(rng);
-                }
+                let stays = rng.bits() & ((1 << burst_log2) - 1) != 0;
+                let current = self.current.filter(|_| stays);
+                current.unwrap_or_else(|| rng.pick(&self.ready))
             }
             Fairness::Bound(bound) => {
-                let longest = self.newer[self.since.len()];
-                self.current = if steps - self.since[longest as usize] >= bound {
+                let since = |lane: &u32| self.since[*lane as usize];
+                let longest = self.ready.iter().copied().min_by_key(since)?;
+                if steps - since(&longest).1 >= bound {
                     longest
                 } else {
                     self.any_but_holder(rng)
-                };
-                self.unlink(self.current);
-                self.link_newest(self.current, steps);
+                }
             }
-        }
-        Some(self.current)
+        };
+        self.note(lane, steps);
+        self.current = Some(lane);
+        self.current
     }
 
     fn changed_by_atomic(&mut self, lane: u32) {
-        self.holder = lane;
+        self.holder = Some(lane);
     }
 }
 
@@ -210,7 +146,7 @@ const IDLE_RUN_MAX: u64 = 128;
 
 /// Random priorities with a few changes.
 pub(super) struct Priorities {
-    ready: Set,
+    ready: Vec<u32>,
     /// Higher runs first; all different.
     priority: Vec<i64>,
     /// The operations at which the running lane falls to the bottom, last first.
@@ -218,8 +154,6 @@ pub(super) struct Priorities {
     bottom: i64,
     current: u32,
     current_since: u64,
-    /// Whether `current` may no longer be the highest.
-    stale: bool,
 }
 
 impl Priorities {
@@ -231,32 +165,28 @@ impl Priorities {
         let mut changes: Vec<u64> = (1..depth).map(|_| u64::from(rng.below(length))).collect();
         changes.sort_unstable_by(|a, b| b.cmp(a));
         Self {
-            ready: Set::among(lanes),
+            ready: Vec::new(),
             priority,
             changes,
             bottom: 0,
             current: 0,
             current_since: 0,
-            stale: true,
         }
     }
 
     fn lower(&mut self, lane: u32) {
         self.bottom -= 1;
         self.priority[lane as usize] = self.bottom;
-        self.stale = true;
     }
 }
 
 impl Scheduler for Priorities {
     fn wake(&mut self, lane: u32, _steps: u64) {
-        self.ready.insert(lane);
-        self.stale = true;
+        self.ready.push(lane);
     }
 
     fn sleep(&mut self, lane: u32) {
-        self.ready.remove(lane);
-        self.stale = true;
+        remove(&mut self.ready, lane);
     }
 
     fn pick(&mut self, steps: u64, last_change: u64, _rng: &mut Rng) -> Option<u32> {
@@ -268,20 +198,13 @@ impl Scheduler for Priorities {
             self.lower(self.current);
             self.current_since = steps;
         }
-        if self.stale {
-            let highest = self
-                .ready
-                .members
-                .iter()
-                .copied()
-                .max_by_key(|&lane| self.priority[lane as usize])?;
-            if highest != self.current {
-                self.current_since = steps;
-            }
-            self.current = highest;
-            self.stale = false;
+        let ready = self.ready.iter().copied();
+        let highest = ready.max_by_key(|&lane| self.priority[lane as usize])?;
+        if highest != self.current {
+            self.current_since = steps;
         }
-        Some(self.current)
+        self.current = highest;
+        Some(highest)
     }
 
     fn give_way(&mut self, lane: u32) {

@@ -58,6 +58,7 @@ use stm_history::history::NumberMap;
 /// Stores of a word that a load may return.
 const KEPT: usize = 8;
 
+#[derive(Default)]
 struct Store {
     value: u128,
     lane: u32,
@@ -65,6 +66,21 @@ struct Store {
     view: Option<Rc<[i32]>>,
     /// The lanes that have read this store, and when they did first.
     readers: Vec<(u32, i32)>,
+}
+
+impl Store {
+    /// Returns whether it happens before what a lane with this view does now.
+    #[inline]
+    fn is_before(&self, view: &[i32]) -> bool {
+        view[self.lane as usize] >= self.time
+    }
+
+    /// Returns whether it or a load of it happens before what a lane with this view does now.
+    #[inline]
+    fn is_seen(&self, view: &[i32]) -> bool {
+        let read_before = |&(reader, time): &(u32, i32)| view[reader as usize] >= time;
+        self.is_before(view) || self.readers.iter().any(read_before)
+    }
 }
 
 #[derive(Default)]
@@ -87,9 +103,18 @@ impl History {
     fn newest(&self) -> usize {
         self.stores.len() - 1
     }
+
+    /// Returns the position of the oldest store that a load by a lane with this view may return.
+    #[inline]
+    fn floor(&self, view: &[i32]) -> usize {
+        let above = self.oldest() + 1..=self.newest();
+        let seen = |&i: &usize| self.stores[i].is_seen(view);
+        above.rev().find(seen).unwrap_or(self.oldest())
+    }
 }
 
 struct Lane {
+    number: u32,
     view: Box<[i32]>,
     /// What its next fence will join to its view.
     pending: Box<[i32]>,
@@ -99,11 +124,58 @@ struct Lane {
     invalidated: i32,
 }
 
+impl Lane {
+    #[inline]
+    fn time(&self) -> i32 {
+        self.view[self.number as usize]
+    }
+
+    /// What the lane does from here on is not in the view just released.
+    #[inline]
+    fn advance(&mut self) {
+        let time = &mut self.view[self.number as usize];
+        *time += 1;
+        assert!(*time < i32::MAX, "a lane released its view 2^31 times");
+    }
+
+    /// The lane's fence or acquire is done: what it does from here on is later.
+    #[inline]
+    fn invalidate(&mut self) {
+        self.invalidated = self.time();
+        self.advance();
+    }
+
+    /// Takes the view of a store that it loads, now or by its next fence, and returns the value.
+    #[inline]
+    fn find(&mut self, store: &Store, acquire: Acquire) -> u128 {
+        match (acquire, &store.view) {
+            (Acquire::Yes, Some(view)) => join(&mut self.view, view),
+            (Acquire::No, Some(view)) => join(&mut self.pending, view),
+            _ => {}
+        }
+        store.value
+    }
+
+    /// Notes that it reads a store above what it has seen.
+    fn note(&self, store: &mut Store) {
+        store.readers.push((self.number, self.time()));
+    }
+
+    /// Returns whether a copy older than the store cannot answer the lane.
+    fn outdates(&self, store: &Store) -> bool {
+        let read_before = |&(reader, time): &(u32, i32)| match reader {
+            own if own == self.number => self.invalidated >= time,
+            other => self.view[other as usize] >= time,
+        };
+        store.is_before(&self.view) || store.readers.iter().any(read_before)
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Views {
     lanes: Vec<Lane>,
-    /// Number 0 is none, and number 1 the first.
     histories: Vec<History>,
+    numbers: NumberMap<Found, u32>,
     threads: u32,
     /// The number of the store that a block's cache has of a word, by the block
     /// and the number of the word's history.
@@ -111,18 +183,6 @@ pub(super) struct Views {
     stale_percent: u32,
     /// Loads that returned another store than the newest.
     pub(super) stale: u64,
-}
-
-impl Lane {
-    /// What a load found is joined to the lane's view, now or by its next fence.
-    #[inline]
-    fn take_view(&mut self, view: Option<&[i32]>, acquire: Acquire) {
-        match (acquire, view) {
-            (Acquire::Yes, Some(view)) => join(&mut self.view, view),
-            (Acquire::No, Some(view)) => join(&mut self.pending, view),
-            _ => {}
-        }
-    }
 }
 
 #[inline]
@@ -158,10 +218,11 @@ impl Views {
     /// All of `lanes` lanes, in blocks of `threads`, see what is stored so far; caches are empty.
     pub(super) fn new(lanes: u32, threads: u32, stale_percent: u32) -> Self {
         let none = vec![0; lanes as usize].into_boxed_slice();
-        let lane = |lane: u32| {
+        let lane = |number: u32| {
             let mut view = none.clone();
-            view[lane as usize] = 1;
+            view[number as usize] = 1;
             Lane {
+                number,
                 view,
                 pending: none.clone(),
                 released: None,
@@ -177,144 +238,86 @@ impl Views {
     }
 
     #[inline]
-    fn lane(&self, lane: u32) -> &Lane {
-        &self.lanes[lane as usize]
+    fn both(&mut self, number: u32, lane: u32) -> (&mut History, &mut Lane) {
+        let history = &mut self.histories[number as usize];
+        (history, &mut self.lanes[lane as usize])
     }
 
+    /// Returns the number of a word's history, if it has one.
     #[inline]
-    fn lane_mut(&mut self, lane: u32) -> &mut Lane {
-        &mut self.lanes[lane as usize]
+    pub(super) fn known(&self, found: Found) -> Option<u32> {
+        self.numbers.get(&found).copied()
     }
 
+    /// Returns the number of a word's history, which it makes if there is none: all lanes see what
+    /// the word holds.
     #[inline]
-    fn time(&self, lane: u32) -> i32 {
-        self.lane(lane).view[lane as usize]
-    }
-
-    /// What the lane does from here on is not in the view just released.
-    #[inline]
-    fn advance(&mut self, lane: u32) {
-        let time = &mut self.lane_mut(lane).view[lane as usize];
-        *time += 1;
-        assert!(*time < i32::MAX, "a lane released its view 2^31 times");
-    }
-
-    /// Returns the number of the history of a word of so many bits, which it makes if there is none:
-    /// all lanes see what the word holds.
-    #[inline]
-    pub(super) fn history_of<const BITS: u32>(&mut self, space: &mut Space, found: Found) -> u32 {
-        if *space.beside(found) == 0 {
+    pub(super) fn history_of(&mut self, space: &Space, found: Found) -> u32 {
+        let next = self.histories.len() as u32;
+        let number = *self.numbers.entry(found).or_insert(next);
+        if number == next {
             // Time 0 of any lane is before every view.
             let store = Store {
-                value: space.load::<BITS>(found),
-                lane: 0,
-                time: 0,
-                view: None,
-                readers: Vec::new(),
+                value: space.load(found),
+                ..Store::default()
             };
             self.histories.push(History {
                 stores: VecDeque::from([store]),
                 ..History::default()
             });
-            *space.beside(found) = self.histories.len() as u32;
         }
-        *space.beside(found)
-    }
-
-    #[inline]
-    fn history(&self, number: u32) -> &History {
-        &self.histories[number as usize - 1]
-    }
-
-    #[inline]
-    fn history_mut(&mut self, number: u32) -> &mut History {
-        &mut self.histories[number as usize - 1]
-    }
-
-    /// Returns whether the store itself happens before what the lane does now.
-    #[inline]
-    fn before(&self, store: &Store, lane: u32) -> bool {
-        self.lane(lane).view[store.lane as usize] >= store.time
-    }
-
-    /// Returns whether the store or a load of it happens before what the lane does now.
-    #[inline]
-    fn sees(&self, store: &Store, lane: u32) -> bool {
-        let view = &self.lane(lane).view;
-        let read_before = |&(reader, time): &(u32, i32)| view[reader as usize] >= time;
-        self.before(store, lane) || store.readers.iter().any(read_before)
-    }
-
-    /// Returns the position of the oldest store that a load by the lane may return.
-    #[inline]
-    fn floor(&self, number: u32, lane: u32) -> usize {
-        let history = self.history(number);
-        let above = history.oldest() + 1..=history.newest();
-        let seen = |&i: &usize| self.sees(&history.stores[i], lane);
-        above.rev().find(seen).unwrap_or(history.oldest())
-    }
-
-    /// The lane reads the store at position `i`, above what it has seen.
-    fn note_reader(&mut self, number: u32, i: usize, lane: u32) {
-        let time = self.time(lane);
-        let store = &mut self.history_mut(number).stores[i];
-        store.readers.push((lane, time));
+        number
     }
 
     /// Chooses the store that a load reads, any from the lane's floor up, and returns its position.
     #[inline]
     fn choose(&mut self, number: u32, lane: u32, rng: &mut Rng) -> usize {
-        let history = self.history(number);
+        let stale_percent = self.stale_percent;
+        let (history, own) = self.both(number, lane);
         let (oldest, newest) = (history.oldest(), history.newest());
-        if self.before(&history.stores[newest], lane) {
+        if history.stores[newest].is_before(&own.view) {
             return newest;
         }
-        let floor = self.floor(number, lane);
-        let mut chosen = newest;
-        if floor != newest && rng.below(100) < self.stale_percent {
-            chosen = floor + rng.below((newest - floor) as u32) as usize;
-            self.stale += 1;
-        }
+        let floor = history.floor(&own.view);
+        let is_stale = floor != newest && rng.below(100) < stale_percent;
+        let chosen = if is_stale {
+            floor + rng.below((newest - floor) as u32) as usize
+        } else {
+            newest
+        };
         // The oldest store may be above what the lane has seen, which only the oracle can tell.
-        let history = self.history(number);
-        if chosen != floor
-            || floor == oldest && history.sampled && !self.sees(&history.stores[chosen], lane)
-        {
-            self.note_reader(number, chosen, lane);
+        let store = &mut history.stores[chosen];
+        if chosen != floor || floor == oldest && history.sampled && !store.is_seen(&own.view) {
+            own.note(store);
         }
+        self.stale += u64::from(is_stale);
         chosen
     }
 
     #[inline]
     pub(super) fn load(&mut self, number: u32, lane: u32, acquire: Acquire, rng: &mut Rng) -> u128 {
         let chosen = self.choose(number, lane, rng);
-        self.found(number, chosen, lane, acquire)
-    }
-
-    /// Takes the view of the store at position `i`, and returns its value.
-    #[inline]
-    fn found(&mut self, number: u32, i: usize, lane: u32, acquire: Acquire) -> u128 {
-        let store = &self.histories[number as usize - 1].stores[i];
-        self.lanes[lane as usize].take_view(store.view.as_deref(), acquire);
-        store.value
+        let (history, own) = self.both(number, lane);
+        own.find(&history.stores[chosen], acquire)
     }
 
     /// The read of a read-modify-write that writes nothing: the newest store.
     pub(super) fn load_newest(&mut self, number: u32, lane: u32, acquire: Acquire) {
-        let newest = self.history(number).newest();
-        self.found(number, newest, lane, acquire);
-        if newest != 0 && !self.sees(&self.history(number).stores[newest], lane) {
-            self.note_reader(number, newest, lane);
+        let (history, own) = self.both(number, lane);
+        let newest = history.newest();
+        let store = &mut history.stores[newest];
+        own.find(store, acquire);
+        if newest != 0 && !store.is_seen(&own.view) {
+            own.note(store);
         }
     }
 
     fn push(&mut self, number: u32, value: u128, lane: u32, view: Option<Rc<[i32]>>) {
-        let time = self.time(lane);
-        let history = self.history_mut(number);
+        let (history, own) = self.both(number, lane);
         history.stores.push_back(Store {
             value,
             lane,
-            time,
+            time: own.time(),
             view,
             readers: Vec::new(),
         });
@@ -326,47 +329,48 @@ impl Views {
                 history.dropped += 1;
             }
         }
-        self.store_through(number, lane);
+        // It goes through the block's cache.
+        let newest = history.dropped + history.newest() as u64;
+        let block = lane / self.threads;
+        (self.copies.entry((block, number))).and_modify(|copy| *copy = newest);
     }
 
     #[inline]
     pub(super) fn store(&mut self, number: u32, lane: u32, value: u128, order: Order) {
+        let own = &self.lanes[lane as usize];
         let view = match order {
-            Order::Relaxed => self.lane(lane).released.clone(),
-            Order::Release => Some(Rc::from(&*self.lane(lane).view)),
+            Order::Relaxed => own.released.clone(),
+            Order::Release => Some(Rc::from(&*own.view)),
             Order::Weak => None,
         };
         self.push(number, value, lane, view);
         if order == Order::Release {
-            self.advance(lane);
+            self.lanes[lane as usize].advance();
         }
     }
 
     /// A read-modify-write that writes `value` and continues the newest store's release sequence.
     #[inline]
     pub(super) fn modify(&mut self, number: u32, lane: u32, value: u128, acquire: Acquire) {
-        let history = self.history(number);
+        let (history, own) = self.both(number, lane);
         let newest = &history.stores[history.newest()];
-        let (before, own) = (newest.view.clone(), self.lane(lane).released.clone());
-        let view = match (&before, own) {
-            (_, None) => before.clone(),
-            (None, own) => own,
-            (Some(before), Some(own)) if Rc::ptr_eq(before, &own) => Some(own),
-            (Some(before), Some(own)) => {
+        let before = newest.view.as_ref();
+        let view = match (before, &own.released) {
+            (Some(before), Some(released)) if !Rc::ptr_eq(before, released) => {
                 let mut view = before.clone();
-                join(Rc::make_mut(&mut view), &own);
+                join(Rc::make_mut(&mut view), released);
                 Some(view)
             }
+            (before, released) => before.or(released.as_ref()).cloned(),
         };
-        if value == newest.value && view.as_ref().map(Rc::as_ptr) == before.as_ref().map(Rc::as_ptr)
-        {
+        if value == newest.value && view.as_ref().map(Rc::as_ptr) == before.map(Rc::as_ptr) {
             // Same value, same view: nobody could tell this store from the one before, so that one
             // stays the newest. The lane's own cache must not go back behind it.
             self.load_newest(number, lane, acquire);
             self.invalidate(lane);
             return;
         }
-        self.lane_mut(lane).take_view(before.as_deref(), acquire);
+        own.find(newest, acquire);
         self.push(number, value, lane, view);
     }
 
@@ -374,104 +378,83 @@ impl Views {
     pub(super) fn fence(&mut self, lane: u32) {
         // What was joined stays there: it is in the view from now on, so joining it again changes
         // nothing.
-        let own = self.lane_mut(lane);
+        let own = &mut self.lanes[lane as usize];
         join(&mut own.view, &own.pending);
         match own.released.as_mut().and_then(Rc::get_mut) {
             Some(of_no_store) => of_no_store.copy_from_slice(&own.view),
             None => own.released = Some(Rc::from(&*own.view)),
         }
-        self.invalidate(lane);
+        own.invalidate();
     }
 
     /// Adds what the lane did so far to what others are to get, if anything is there yet.
     pub(super) fn hand_in(&mut self, view: &mut Option<Box<[i32]>>, lane: u32) {
-        let own = &self.lane(lane).view;
+        let own = &mut self.lanes[lane as usize];
         match view {
-            Some(view) => join(view, own),
-            None => *view = Some(own.clone()),
+            Some(view) => join(view, &own.view),
+            None => *view = Some(own.view.clone()),
         }
-        self.advance(lane);
+        own.advance();
     }
 
     /// Gives the lanes what others have handed in.
     pub(super) fn hand_out(&mut self, view: Option<&[i32]>, lanes: impl Iterator<Item = u32>) {
         for lane in lanes {
-            join(&mut self.lane_mut(lane).view, view.unwrap_or_default());
+            join(
+                &mut self.lanes[lane as usize].view,
+                view.unwrap_or_default(),
+            );
         }
     }
 
-    /// The lane's fence or acquire is done: what it does from here on is later.
     #[inline]
     pub(super) fn invalidate(&mut self, lane: u32) {
-        self.lane_mut(lane).invalidated = self.time(lane);
-        self.advance(lane);
-    }
-
-    /// The newest store to a word is a lane's: it goes through the block's cache.
-    #[inline]
-    fn store_through(&mut self, number: u32, lane: u32) {
-        let block = lane / self.threads;
-        let history = self.history(number);
-        let newest = history.dropped + history.newest() as u64;
-        if let Some(copy) = self.copies.get_mut(&(block, number)) {
-            *copy = newest;
-        }
-    }
-
-    /// Returns whether a copy older than the store cannot answer the lane.
-    fn outdates(&self, store: &Store, lane: u32) -> bool {
-        let known = self.lane(lane);
-        let read_before = |&(reader, time): &(u32, i32)| match reader {
-            own if own == lane => known.invalidated >= time,
-            other => known.view[other as usize] >= time,
-        };
-        self.before(store, lane) || store.readers.iter().any(read_before)
+        self.lanes[lane as usize].invalidate();
     }
 
     /// Returns the position of the block's copy of a word, if that may answer the lane.
     fn copy(&self, number: u32, lane: u32) -> Option<usize> {
-        let block = lane / self.threads;
-        let copy = *self.copies.get(&(block, number))?;
-        let history = self.history(number);
+        let copy = *self.copies.get(&(lane / self.threads, number))?;
+        let (history, own) = (&self.histories[number as usize], &self.lanes[lane as usize]);
         let place = copy.checked_sub(history.dropped)? as usize;
         let mut newer = history.stores.range(place + 1..);
-        let answers = place >= history.oldest() && !newer.any(|store| self.outdates(store, lane));
+        let answers = place >= history.oldest() && !newer.any(|store| own.outdates(store));
         answers.then_some(place)
     }
 
     /// Loads a word weakly: what a relaxed load may return, or the copy in the block's cache.
     pub(super) fn load_weak(&mut self, number: u32, lane: u32, rng: &mut Rng) -> u128 {
         if let Some(copy) = self.copy(number, lane) {
-            let newest = self.history(number).newest();
-            let store = &self.history(number).stores[copy];
-            let value = store.value;
+            let stale_percent = self.stale_percent;
+            let (history, own) = self.both(number, lane);
+            let (newest, floor) = (history.newest(), history.floor(&own.view));
+            let store = &mut history.stores[copy];
             // If only the newest store can be returned, there is nothing to choose.
-            let chosen = copy != newest || !self.before(store, lane);
-            if chosen && rng.below(100) < self.stale_percent {
-                self.stale += u64::from(copy != newest);
-                if copy > self.floor(number, lane) {
-                    self.note_reader(number, copy, lane);
+            let chosen = copy != newest || !store.is_before(&own.view);
+            if chosen && rng.below(100) < stale_percent {
+                if copy > floor {
+                    own.note(store);
                 }
+                let value = store.value;
+                self.stale += u64::from(copy != newest);
                 return value;
             }
         }
         let fetched = self.choose(number, lane, rng);
-        let history = self.history(number);
-        let value = history.stores[fetched].value;
-        let number_of_store = history.dropped + fetched as u64;
+        let history = &self.histories[number as usize];
         let block = lane / self.threads;
         let copy = self.copies.entry((block, number)).or_default();
-        *copy = number_of_store.max(*copy);
-        value
+        *copy = (history.dropped + fetched as u64).max(*copy);
+        history.stores[fetched].value
     }
 
     /// Returns the value of the oldest store that the lane may see, and changes nothing that a load
     /// would notice. A word must be sampled for the first time before a store to it is dropped.
     pub(super) fn oldest_visible(&mut self, number: u32, lane: u32) -> u128 {
-        self.history_mut(number).sampled = true;
-        let history = self.history(number);
+        let (history, own) = self.both(number, lane);
+        history.sampled = true;
         let mut stores = history.stores.iter();
-        let seen = stores.rposition(|store| self.sees(store, lane));
+        let seen = stores.rposition(|store| store.is_seen(&own.view));
         history.stores[seen.unwrap_or(history.oldest())].value
     }
 }

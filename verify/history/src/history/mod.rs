@@ -217,6 +217,15 @@ impl Attempt {
             outcome,
         }
     }
+
+    /// Returns the first and the last clock value at which it may have its place in the order: for
+    /// an update the one before its version.
+    pub(crate) const fn points(&self) -> (u64, u64) {
+        match self.outcome {
+            Outcome::Committed { version } => (version - 1, version - 1),
+            _ => (self.begin, self.end),
+        }
+    }
 }
 
 /// A history, in columns. A [file](mod@file) has the fields in this order.

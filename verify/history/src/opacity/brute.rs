@@ -32,25 +32,17 @@ pub fn is_opaque(history: &History, orders: Orders) -> bool {
     let Rest::Value(rest) = history.initial.rest else {
         panic!("initial memory must be known");
     };
-    let attempts: Vec<Attempt> = (0..history.len()).map(|i| history.attempt(i)).collect();
-    let events = (0..history.len())
-        .map(|i| history.events(i).collect())
-        .collect();
-    Search {
-        attempts,
-        events,
+    let memory = history.initial.words.iter().copied().collect();
+    let search = Search {
+        history,
         rest,
         orders,
-    }
-    .extend(
-        &mut Vec::new(),
-        &history.initial.words.iter().copied().collect(),
-    )
+    };
+    search.extend(&mut Vec::new(), &memory)
 }
 
-struct Search {
-    attempts: Vec<Attempt>,
-    events: Vec<Vec<Event>>,
+struct Search<'h> {
+    history: &'h History,
     rest: u64,
     orders: Orders,
 }
@@ -58,37 +50,35 @@ struct Search {
 /// What words other than the rest hold.
 type Memory = BTreeMap<u64, u64>;
 
-impl Search {
+impl Search<'_> {
     /// Returns whether the attempts placed so far, which left `memory`, can be
     /// followed by the others.
     fn extend(&self, placed: &mut Vec<usize>, memory: &Memory) -> bool {
-        if placed.len() == self.attempts.len() {
+        if placed.len() == self.history.len() {
             return true;
         }
-        for next in 0..self.attempts.len() {
-            if placed.contains(&next) || !self.may_follow(placed, next) {
-                continue;
-            }
+        (0..self.history.len()).any(|next| {
             let mut after = memory.clone();
-            if !self.run(next, &mut after) {
-                continue;
+            let is_free = !placed.contains(&next) && self.may_follow(placed, next);
+            if !is_free || !self.run(next, &mut after) {
+                return false;
             }
-            let committed = matches!(self.attempts[next].outcome, Outcome::Committed { .. });
+            let committed = matches!(
+                self.history.attempt(next).outcome,
+                Outcome::Committed { .. }
+            );
             placed.push(next);
             let done = self.extend(placed, if committed { &after } else { memory });
             placed.pop();
-            if done {
-                return true;
-            }
-        }
-        false
+            done
+        })
     }
 
     /// Returns whether `next` may be placed after `placed` and before all others.
     fn may_follow(&self, placed: &[usize], next: usize) -> bool {
-        let waiting = (0..self.attempts.len()).filter(|i| !placed.contains(i) && *i != next);
+        let waiting = (0..self.history.len()).filter(|i| !placed.contains(i) && *i != next);
         let mut before_it = waiting.clone().filter(|&other| {
-            let (a, b) = (self.attempts[other], self.attempts[next]);
+            let (a, b) = (self.history.attempt(other), self.history.attempt(next));
             a.end < b.begin || a.lane == b.lane && other < next
         });
         if before_it.next().is_some() {
@@ -97,11 +87,11 @@ impl Search {
         if self.orders == Orders::RealTime {
             return true;
         }
-        let version = |i: usize| match self.attempts[i].outcome {
+        let version = |i: usize| match self.history.attempt(i).outcome {
             Outcome::Committed { version } => Some(version),
             _ => None,
         };
-        let Attempt { begin, end, .. } = self.attempts[next];
+        let Attempt { begin, end, .. } = self.history.attempt(next);
         let last = placed.iter().filter_map(|&i| version(i)).max().unwrap_or(0);
         let following = waiting.filter_map(version).min();
         match version(next) {
@@ -114,7 +104,7 @@ impl Search {
 
     /// Replays an attempt on `memory`; false if a read returned anything else.
     fn run(&self, i: usize, memory: &mut Memory) -> bool {
-        for &event in &self.events[i] {
+        for event in self.history.events(i) {
             let held = *memory.get(&event.word()).unwrap_or(&self.rest);
             match event {
                 Event::Read { value, .. } if held != value => return false,

@@ -58,11 +58,8 @@ impl Wrong<'_> {
             .map(|(_, spans)| self.inside(spans).map(clipped).collect());
         let core = smallest_conflict(&sets.collect::<Vec<_>>());
         let attempt = self.history.attempt(self.attempt);
-        let (from, to) = match attempt.outcome {
-            Outcome::Committed { version } => (version - 1, Some(version - 1)),
-            Outcome::Running => (attempt.begin, None),
-            _ => (attempt.begin, Some(attempt.end)),
-        };
+        let (from, to) = attempt.points();
+        let to = (attempt.outcome != Outcome::Running).then_some(to);
         let evidence = |&k: &usize| self.evidence(distinct[k].0, &distinct[k].1);
         Finding::NoCommonPoint {
             points: Interval { from, to },

@@ -174,13 +174,11 @@ fn index_values(first: &[usize], values: &[u64]) -> Vec<u32> {
 /// A stretch of states in which a word holds a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
-    /// The first state.
     pub(crate) from: u32,
     /// The last state; `u32::MAX` if the value was never overwritten.
     pub(crate) to: u32,
     /// The commit that wrote the value, if it is not initial.
     pub(crate) set_by: Option<u32>,
-    /// The commit that wrote another value.
     pub(crate) overwritten_by: Option<u32>,
 }
 
@@ -266,11 +264,7 @@ fn given(history: &History) -> Vec<Option<u64>> {
 impl Timeline {
     /// Returns the states between which attempt `i` has its point, both included.
     pub(crate) fn window(&self, history: &History, i: usize) -> (u32, u32) {
-        let attempt = history.attempt(i);
-        let (from, to) = match attempt.outcome {
-            Outcome::Committed { version } => (version - 1, version - 1),
-            _ => (attempt.begin, attempt.end),
-        };
+        let (from, to) = history.attempt(i).points();
         (self.state_at(from), self.state_at(to))
     }
 
@@ -326,7 +320,6 @@ impl Timeline {
     }
 }
 
-/// A read that went to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct MemoryRead {
     pub(crate) word: u32,

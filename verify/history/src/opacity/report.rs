@@ -1,6 +1,7 @@
 //! The verdict on a history, as text and for JSON.
 //!
-//! Points are clock values. `Display` prints the text; every struct serializes.
+//! Points are clock values. `Display` prints the text, in which [`Explained`](crate::named::Explained)
+//! has the violations; every struct serializes.
 
 use crate::history::{Header, Outcome};
 use serde::Serialize;
@@ -163,13 +164,6 @@ pub struct CommitRef {
     pub value: u64,
 }
 
-impl CommitRef {
-    fn name(&self) -> String {
-        let (version, attempt, lane) = (self.version, self.attempt, self.lane);
-        format!("commit {version} (attempt {attempt}, lane {lane})")
-    }
-}
-
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let run = &self.history;
@@ -213,103 +207,11 @@ impl fmt::Display for Verdict {
     }
 }
 
-impl fmt::Display for Violation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: clock {} at begin", self.attempt, self.begin)?;
-        if let Some(end) = self.end {
-            write!(f, ", {end} at end")?;
-        }
-        writeln!(f)?;
-        match &self.finding {
-            Finding::OwnWriteLost {
-                event,
-                word,
-                wrote,
-                read,
-            } => {
-                writeln!(
-                    f,
-                    "  event {event} read {read} from word 0x{word:x}, to which the attempt had written {wrote}"
-                )
-            }
-            Finding::NoCommonPoint {
-                points,
-                reads_total,
-                reads,
-            } => {
-                let shown = reads.len();
-                writeln!(
-                    f,
-                    "  no point in {points} satisfies {shown} of its {reads_total} reads:"
-                )?;
-                reads.iter().try_for_each(|read| write!(f, "{read}"))
-            }
-        }
-    }
-}
-
-impl fmt::Display for AttemptRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "attempt {} (lane {}, its number {}; {})",
-            self.attempt, self.lane, self.number_in_lane, self.outcome
-        )
-    }
-}
-
 impl fmt::Display for Interval {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.to {
             Some(to) => write!(f, "[{}, {to}]", self.from),
             None => write!(f, "[{}, ..)", self.from),
-        }
-    }
-}
-
-impl fmt::Display for ReadEvidence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "  event {} read {} from word 0x{:x}",
-            self.event, self.value, self.word
-        )?;
-        for held in &self.holds {
-            writeln!(f, "    held in {held}")?;
-        }
-        if self.holds_left_out > 0 {
-            writeln!(f, "    and in {} more intervals", self.holds_left_out)?;
-        }
-        for held in &self.elsewhere {
-            writeln!(f, "    held only outside: in {held}")?;
-        }
-        if self.holds.is_empty() && self.elsewhere.is_empty() {
-            write!(f, "    never held")?;
-            if let Some(writer) = self.never_visible_write_by {
-                write!(f, "; written, but not made visible, by {writer}")?;
-            }
-            writeln!(f)?;
-        }
-        if self.initial_unknown {
-            writeln!(
-                f,
-                "    (the word's initial value is unknown and taken for any)"
-            )?;
-        }
-        Ok(())
-    }
-}
-
-impl fmt::Display for Held {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.points)?;
-        match self.set_by {
-            Some(by) => write!(f, ", from {}", by.name())?,
-            None => write!(f, ", from initial memory")?,
-        }
-        match self.overwritten_by {
-            Some(by) => write!(f, " until {} wrote {}", by.name(), by.value),
-            None => Ok(()),
         }
     }
 }

@@ -6,14 +6,13 @@
 
 use super::layout::{At, AttemptBox, Band, Layout, Marks, Role};
 use crate::history::{Event, History, Outcome};
-use crate::named::{Names, outcome, transaction};
+use crate::named::Names;
 use crate::opacity::report::{Finding, Held, Interval, ReadEvidence, Violation};
 use maud::{Markup, html};
 
 /// Events of an attempt that are shown at once; the others unfold.
 const EVENTS_MAX: usize = 16;
 
-/// Returns the identity of an event in the page.
 fn id((attempt, event): At) -> String {
     format!("a{attempt}e{event}")
 }
@@ -86,13 +85,15 @@ fn attempt(
     let is_marked = |(at, _): &(At, Event)| marks.roles(*at).next().is_some();
     let marked = events.iter().rposition(is_marked).map_or(0, |at| at + 1);
     let (first, rest) = events.split_at(EVENTS_MAX.max(marked).min(events.len()));
-    let what = transaction(history, i);
     html! {
         article id=(format!("a{i}")) class=(format!("{class}{}", if is_wrong { " wrong" } else { "" })) style=(style) {
             h3 {
                 span.of { "thread " (layout.threads[place.column]) ": " }
-                (what)
-                @if history.transaction(i).is_some() { small { " attempt " (i) } }
+                @if let Some(number) = history.transaction(i) {
+                    "transaction " (number) small { " attempt " (i) }
+                } @else {
+                    "attempt " (i)
+                }
             }
             (list(first, names, marks))
             @if !rest.is_empty() {
@@ -103,6 +104,15 @@ fn attempt(
             }
             p.end { (outcome(end)) @if is_wrong { strong { " – saw no state that existed" } } }
         }
+    }
+}
+
+fn outcome(outcome: Outcome) -> String {
+    match outcome {
+        Outcome::Committed { version } => format!("committed as version {version}"),
+        Outcome::CommittedReadOnly => "committed without a write".into(),
+        Outcome::Running => "had not ended".into(),
+        aborted @ Outcome::Aborted { .. } => aborted.to_string(),
     }
 }
 

@@ -5,7 +5,7 @@
 //! of its begin sample and ends in that of its end sample; attempts of one thread
 //! that begin in the same band are in rows of their own, one below the other.
 
-use crate::history::{Event, History, Outcome};
+use crate::history::{Event, History};
 use crate::opacity::report::{CommitRef, Finding, Held, Violation};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -24,7 +24,6 @@ pub(super) struct AttemptBox {
     pub(super) band: usize,
 }
 
-/// A value of the clock.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Band {
     pub(super) clock: u64,
@@ -44,16 +43,10 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn of(history: &History, marks: &Marks) -> Self {
         let shown = choose(history, marks);
-        let runs = |i: usize| history.attempt(i).outcome == Outcome::Running;
+        let samples = |&i: &usize| [history.attempt(i).begin, history.attempt(i).end];
+        let mut clocks: BTreeSet<u64> = shown.iter().flat_map(samples).collect();
         // What runs on ends with the last sample of all.
-        let samples = shown.iter().flat_map(|&i| {
-            let attempt = history.attempt(i);
-            [
-                attempt.begin,
-                if runs(i) { attempt.begin } else { attempt.end },
-            ]
-        });
-        let clocks: BTreeSet<u64> = samples.collect();
+        clocks.remove(&u64::MAX);
         let clocks: Vec<u64> = clocks.into_iter().collect();
         let band_of = |clock: u64| clocks.partition_point(|&other| other < clock);
         let mut threads: Vec<u32> = lanes(history, shown.iter().copied()).into_iter().collect();
@@ -70,12 +63,7 @@ impl Layout {
             let column = threads.iter().position(|&other| other == attempt.lane);
             let column = column.unwrap_or_default();
             let from = band_of(attempt.begin);
-            let to = if runs(i) {
-                clocks.len() - 1
-            } else {
-                band_of(attempt.end)
-            };
-            let to = to.max(from);
+            let to = band_of(attempt.end).min(clocks.len() - 1).max(from);
             let mut slot = |band: usize| {
                 let slots = used.entry((column, band)).or_default();
                 *slots += 1;
@@ -171,7 +159,6 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Returns the marks of a violation in a history.
     pub(super) fn of(history: &History, violation: Option<&Violation>) -> Self {
         let mut marks = Self::default();
         let Some(violation) = violation else {
@@ -231,7 +218,6 @@ impl Marks {
         self.roles.entry(at).or_default().insert(role);
     }
 
-    /// Marks the write that made the value of a read.
     fn made(&mut self, write: At, read: At, number: usize) {
         self.add(write, Role::Made(number));
         self.arrow(write, read, "made");
@@ -256,7 +242,7 @@ impl Marks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{Attempt, Header, InitialMemory};
+    use crate::history::{Attempt, Header, InitialMemory, Outcome};
 
     fn history(attempts: &[(u32, u64, u64)]) -> History {
         let mut history = History::new(Header::default(), InitialMemory::ZERO);
