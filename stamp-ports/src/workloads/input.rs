@@ -135,7 +135,8 @@ pub fn quoted(word: &str) -> String {
 /// Declares a workload of plain sizes, by a row for each: its default; its name in JSON, if the row
 /// says it all; the option that takes its place, if there is one, with its help, or what all
 /// options say of it; and what it is instead when it is made for an occasion. Of a `count` the option's
-/// help is what the size is, and its default in words. Options that take no size's place may follow.
+/// help is what the size is, and its default in words; the long help may say more. Options that take
+/// no size's place may follow.
 ///
 /// The workload takes the shared options of a list; the method behind `then`, if there is one,
 /// completes what the rows make of all options. Or it is the shape of what a workload draws.
@@ -183,7 +184,7 @@ macro_rules! sizes {
             $(
                 $(#[$doc:meta])*
                 $size:ident: $type:ty = $default:expr $(, json $json:literal)?
-                    $(, count $count:ident $what:literal [$in_words:literal])?
+                    $(, count $count:ident $what:literal [$in_words:literal] $(, long $long:literal)?)?
                     $(, option $(#[$help:meta])* $option:ident)?
                     $(, by $by:expr)?
                     $(, when $($occasion:pat => $other_size:expr),+)?;
@@ -212,6 +213,10 @@ macro_rules! sizes {
                     #[arg(
                         long, value_name = "N", value_parser = parse_count_32,
                         help = concat!($what, " [default: ", $in_words, "]"),
+                        $(long_help = concat!(
+                            $what, " [default: ", $in_words, "]\n\n",
+                            $long, " [default: ", $in_words, "]",
+                        ),)?
                     )]
                     $count: Option<$type>,
                 )?
@@ -355,7 +360,9 @@ fn parse_alike(text: &str) -> Result<u32, String> {
     if alike.is_power_of_two() {
         Ok(alike)
     } else {
-        Err(format!("{alike} is no power of two: give 1, 2, 4, ... 32"))
+        Err(format!(
+            "{alike} is no power of two: give one, such as 1 or 32"
+        ))
     }
 }
 

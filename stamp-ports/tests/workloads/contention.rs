@@ -25,7 +25,7 @@ const ROWS: &str = "
     200 2x8 few : ra --words 64 --reads 37 --writes 37
     400 2x8 every : ht --keys-per-tx 4 --buckets {1,8}{, --nodes pool}
     1000 5x3 few : ht --buckets 32 --keys-per-tx 1
-    400 2x8 every : map --keys {1 --chains 1,40 --chains 5}
+    400 2x8 every : map --keys {1 --chains 1,40 --chains 5,40 --alike 64}
     200 2x8 every : list --keys {1,40}
     400 2x8 every : ordered --keys {1,40}
     2000 2x8,5x3 few : pool

@@ -51,7 +51,7 @@ impl Workload for Eigenbench {
             launch(data.work::<Cgl>(transactions))
         });
         let sum = |a: Accesses| f64::from(a.reads) + f64::from(a.writes);
-        let plan = &self.plan;
+        let plan = self.plan(0);
         let all = [plan.hot, plan.mild, plan.cold_inside, plan.cold_outside];
         let accesses = ("reads and writes", all.map(sum).iter().sum());
         vec![
@@ -61,7 +61,7 @@ impl Workload for Eigenbench {
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
-        let plan = EigenbenchPlan { seed, ..self.plan };
+        let plan = self.plan(seed);
         let bytes = u64::from(plan.hot_words) * 4;
         let fix = "use fewer --hot-words";
         check_memory(device, "eigenbench", bytes, 2 * bytes, fix)?;
@@ -281,30 +281,25 @@ mod tests {
     use crate::testing::{Spoils, has, spoils};
     use crate::workloads::launcher::tests::{change, left, spoilt};
     use stm_core::host::Cpu;
-    use stm_kernels::eigenbench::Accesses;
 
-    const PLAN: EigenbenchPlan = {
-        const fn accesses(reads: u32, writes: u32) -> Accesses {
-            Accesses { reads, writes }
-        }
-        EigenbenchPlan {
-            seed: 7,
-            hot_words: 100,
-            mild_words: 10,
-            cold_words: 12,
-            hot: accesses(6, 4),
-            mild: accesses(3, 5),
-            cold_inside: accesses(2, 1),
-            cold_outside: accesses(1, 3),
-            nops_inside: 2,
-            nops_outside: 1,
-            locality_percent: 25,
-        }
-    };
     const EIGENBENCH: Eigenbench = Eigenbench {
-        plan: PLAN,
+        hot_words: 100,
+        hot_reads: 6,
+        hot_writes: 4,
+        mild_words: 10,
+        mild_reads: 3,
+        mild_writes: 5,
+        cold_words: 12,
+        cold_reads: 2,
+        cold_writes: 1,
+        cold_reads_outside: 1,
+        cold_writes_outside: 3,
+        nops: 2,
+        nops_outside: 1,
+        locality_percent: 25,
         form: Form::Dynamic,
     };
+    const PLAN: EigenbenchPlan = EIGENBENCH.plan(7);
     const LANES: u64 = 3;
     const TRANSACTIONS: u64 = 50;
 
