@@ -88,6 +88,7 @@ pub mod launcher;
 pub mod options;
 pub mod plain;
 pub mod prepared;
+mod shapes;
 pub mod workload;
 
 mod prelude {
@@ -114,7 +115,7 @@ mod prelude {
     pub(super) use stm_core::Layout;
     pub(super) use stm_core::algorithm::{Algorithm, Cgl, Variant};
     pub(super) use stm_core::host::Capacity;
-    pub(super) use stm_core::host::{Buffer, Device, TxArray};
+    pub(super) use stm_core::host::{Buffer, Device, Statistics, TxArray};
     pub(super) use stm_core::internal::observe::Observation;
 }
 

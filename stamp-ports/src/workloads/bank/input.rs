@@ -172,17 +172,4 @@ impl Sizes for Bank {
         }
         Ok(())
     }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        match algorithm {
-            // Two words each: all lanes that there are rarely meet.
-            Variant::Fast if self.form.is_static() => Some((2 * processors, 512)),
-            // Few transactions at a time, each short; or many that seldom write.
-            Variant::Fast | Variant::FastTable => Some((2 * processors, 128)),
-            Variant::TbvSorting | Variant::HvSorting | Variant::HvBackoff => {
-                Some((processors, 256))
-            }
-            _ => None,
-        }
-    }
 }

@@ -36,7 +36,8 @@ impl Bank {
         let replay = || Self::replay(plan, tables, initial, transactions);
         let (expected, audits) = expected(&mut data.expected, transactions, replay);
         let total = |accounts: &[i32]| accounts.iter().map(|&a| i64::from(a)).sum::<i64>();
-        same(("account", "has"), &found, expected, total)?;
+        let account = |at, value| format!("account {at} has {value}");
+        same(account, &found, expected, total)?;
         Ok(*audits)
     }
 }
@@ -68,39 +69,21 @@ impl Workload for Bank {
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let plan = self.plan(seed);
         let (accounts, ranges) = (u64::from(self.accounts), u64::from(plan.ranges()));
-        let tables = if self.zipf_thousandths == 0 {
-            0
-        } else {
-            (accounts + ranges) * 8
-        };
-        check_memory(
-            device,
-            "bank",
-            // With a header each.
-            accounts
-                * if self.adds_row.is_some() {
-                    12
-                } else {
-                    self.form.bytes()
-                }
-                + ranges * 4
-                + tables,
-            // The tables, twice while they are made; the replay, and what came back.
-            accounts * 8 + ranges * 4 + 2 * tables,
-            "use fewer --accounts",
-        )?;
+        let has_tables = self.zipf_thousandths > 0;
+        let tables = u64::from(has_tables) * (accounts + ranges) * 8;
+        // With a header each, if there may be one for each.
+        let account = self.adds_row.map_or(self.form.bytes(), |_| 12);
+        let on_device = accounts * account + ranges * 4 + tables;
+        // The tables, twice while they are made; the replay, and what came back.
+        let on_host = accounts * 8 + ranges * 4 + 2 * tables;
+        check_memory(device, "bank", on_device, on_host, "use fewer --accounts")?;
         let tables_host = self.tables(&plan);
-        let initial = self.initial(seed);
+        let (initial, form) = (self.initial(seed), (self.form, self.adds_row));
         Ok(Data {
             seed,
             plan,
             sums: Buffer::from_slice(device, &Self::sums(&plan, &initial), "the sums of bank")?,
-            accounts: Elements::new(
-                device,
-                (self.form, self.adds_row),
-                &initial,
-                "the accounts of bank",
-            )?,
+            accounts: Elements::new(device, form, &initial, "the accounts of bank")?,
             tables: Buffer::from_slice(device, &tables_host, "the Zipf tables of bank")?,
             findings: Buffer::zeroed(device, FINDINGS, "the findings of bank")?,
             tables_host,
@@ -213,10 +196,8 @@ mod tests {
     fn a_right_result_is_accepted_and_conserves_every_sum() {
         let mut data = left(&BANK, 7, ((1, 1), TRANSACTIONS));
         let accounts = data.accounts.download().unwrap();
-        assert_eq!(
-            Bank::sums(&data.plan, &accounts),
-            data.sums.download().unwrap()
-        );
+        let sums = data.sums.download().unwrap();
+        assert_eq!(Bank::sums(&data.plan, &accounts), sums);
         assert_ne!(BANK.initial(data.seed), accounts);
         // More checks than audits: attempts that did not commit looked too.
         change!(data.findings, |findings| findings[0] = 499);
@@ -227,7 +208,7 @@ mod tests {
     fn wrong_accounts_and_sums_are_refused_also_if_the_total_is_right() {
         let spoils: Spoils<Data<Cpu>, 5> = spoils! {
             |data| change!(data.accounts, |all| all[999] += 1) =>
-                "account 999 has | 0 more accounts differ; the total is";
+                "account 999 has | 0 more differ; the total is";
             |data| change!(data.accounts, |all| (all[1], all[2]) = (all[1] + 5, all[2] - 5)) =>
                 "the total is right";
             |data| change!(data.findings, |found| found[1..].copy_from_slice(&[1, 18])) =>
@@ -236,11 +217,8 @@ mod tests {
             |data| *data = left(&BANK, 7, ((1, 1), TRANSACTIONS - 5)) => "account";
         };
         spoilt(&BANK, 7, ((1, 1), TRANSACTIONS), spoils);
-        let error = check_audits(&[1, 0, 0], 0).unwrap_err();
-        has(
-            &error.to_string(),
-            "1 audits compared a sum, and there are none",
-        );
+        let error = check_audits(&[1, 0, 0], 0).unwrap_err().to_string();
+        has(&error, "1 audits compared a sum, and there are none");
     }
 
     #[test]

@@ -142,15 +142,6 @@ where
         }
         Ok(())
     }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // As many threads as its registers allow, in one block, as they go in step.
-        match algorithm {
-            Variant::Fast => Some((processors, 384)),
-            Variant::FastTable => Some((processors, 256)),
-            _ => None,
-        }
-    }
 }
 
 pub type Map = Operations<MapKind>;

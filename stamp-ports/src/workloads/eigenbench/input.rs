@@ -186,17 +186,4 @@ impl Sizes for Eigenbench {
         }
         Ok(())
     }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        match algorithm {
-            // More threads only stand in line for the sequence lock.
-            Variant::Vbv => Some((16, 64)),
-            // Without values, every old stamp aborts: fewer transactions at a time.
-            Variant::TbvSorting => Some((2 * processors, 32)),
-            Variant::HvSorting | Variant::HvBackoff => Some((4 * processors, 64)),
-            // As many as its registers allow.
-            Variant::Fast if self.form.is_static() => Some((processors, 256)),
-            _ => None,
-        }
-    }
 }

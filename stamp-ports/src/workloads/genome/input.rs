@@ -95,12 +95,6 @@ impl Sizes for Genome {
         }
         Ok(())
     }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // Few transactions at a time, each short; or many that seldom write.
-        let without = matches!(algorithm, Variant::Cgl | Variant::Egpgv | Variant::Vbv);
-        (!without).then_some((2 * processors, 256))
-    }
 }
 
 /// The most bases of a gene: 32 bits number the four slots that the set of its segments has for each.

@@ -190,20 +190,31 @@ impl Workload for Genome {
         Ok(sets + matches + device.prepare::<Link<A>>(observation)?)
     }
 
+    /// Drops duplicate segments: GN-1.
+    fn launch<D: Device, A: Algorithm>(
+        &self,
+        data: &Data<D>,
+        launcher: &mut Launcher<'_, D>,
+        _: u64,
+    ) -> Result<Statistics> {
+        let transactions = data.gene.starts.len() as u64;
+        let params = launcher.run::<A>(transactions).on(DeduplicateWork {
+            assembly: data.assembly(),
+            transactions,
+        });
+        // SAFETY: here and below, the parameters hold this memory's handle, for
+        // `A` alone, and views of buffers that `data` keeps and nothing else uses.
+        Ok(unsafe { launcher.launch::<Deduplicate<A>>(&params)? })
+    }
+
     fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut Data<D>,
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
     ) -> Result<()> {
+        self.launch::<D, A>(data, launcher, transactions)?;
         let run = launcher.run::<A>(transactions);
-        let params = run.on(DeduplicateWork {
-            assembly: data.assembly(),
-            transactions: data.gene.starts.len() as u64,
-        });
-        // SAFETY: here and below, the parameters hold this memory's handle, for
-        // `A` alone, and views of buffers that `data` keeps and nothing else uses.
-        unsafe { launcher.launch::<Deduplicate<A>>(&params)? };
         let (blocks, threads) = filling(&launcher.device.limits());
         let search = Launch::new(blocks, threads);
         launcher.in_order(Link::<A>::ENTRY, |series| {

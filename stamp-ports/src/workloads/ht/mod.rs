@@ -109,15 +109,6 @@ impl Sizes for Ht {
         }
         Ok(())
     }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // A static update waits for its swaps alone: fewer lanes wait less for each other's.
-        let threads = match self.form {
-            Form::Dynamic => 192,
-            Form::Static | Form::Wide => 96,
-        };
-        (algorithm == Variant::Fast).then_some((processors, threads))
-    }
 }
 
 pub struct Data<D: Device> {
@@ -154,13 +145,10 @@ impl Workload for Ht {
         let (nodes_bytes, heads_bytes) = (nodes as u64 * 4, u64::from(self.buckets) * 4);
         // The check has a map of what each link of a pool leads to.
         let links_bytes = if is_pool { 8 * nodes_bytes } else { 0 };
-        check_memory(
-            device,
-            "ht",
-            2 * nodes_bytes + heads_bytes,
-            2 * nodes_bytes + heads_bytes + nodes_bytes / 4 + links_bytes,
-            "use fewer --transactions or --buckets",
-        )?;
+        let on_device = 2 * nodes_bytes + heads_bytes;
+        let on_host = on_device + nodes_bytes / 4 + links_bytes;
+        let fix = "use fewer --transactions or --buckets";
+        check_memory(device, "ht", on_device, on_host, fix)?;
         let keys_host = keys(seed, nodes as u64);
         Ok(Data {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,

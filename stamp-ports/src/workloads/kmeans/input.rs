@@ -275,10 +275,4 @@ impl Sizes for Kmeans {
         }
         Ok(())
     }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // Few rows, and every transaction writes all of one.
-        let without = matches!(algorithm, Variant::Cgl | Variant::Egpgv);
-        (!without).then_some((processors, 64))
-    }
 }

@@ -25,7 +25,6 @@ use crate::workloads::compare::verdict;
 use crate::workloads::prelude::*;
 use check::{Clustering, Left, goes_on, move_centres};
 use serde::Serialize;
-use stm_core::host::Statistics;
 use stm_kernels::floor::kmeans::{Additions, CriticalSection, Floor, Privatised, WarpAPoint};
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork, KMeansWork};
 
@@ -151,33 +150,6 @@ impl Kmeans {
         }
         Ok(())
     }
-
-    /// Launches the kernel on the first points.
-    fn launch<D: Device, A: Algorithm>(
-        &self,
-        data: &Data<D>,
-        launcher: &mut Launcher<'_, D>,
-        points: u64,
-    ) -> Result<Statistics> {
-        let (run, work) = (launcher.run::<A>(points), data.work::<A>(self, points));
-        if !self.adds {
-            // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
-            // buffers that `data` keeps and nothing else uses.
-            return Ok(unsafe { launcher.launch::<KMeans<A>>(&run.on(work))? });
-        }
-        let work = KMeansAddsWork {
-            points: work.points,
-            centres: work.centres,
-            rows: data.rows.sums().view(),
-            members: work.members,
-            changed: work.changed,
-            transactions: points,
-            clusters: work.clusters,
-            dims: work.dims,
-        };
-        // SAFETY: as above.
-        Ok(unsafe { launcher.launch::<KMeansAdds<A>>(&run.on(work))? })
-    }
 }
 
 impl Workload for Kmeans {
@@ -266,16 +238,22 @@ impl Workload for Kmeans {
         Ok(())
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(if self.adds {
-            device.prepare::<KMeansAdds<A>>(observation)?
-        } else {
-            device.prepare::<KMeans<A>>(observation)?
-        })
+    kernels! {
+        of, data, run: match of.adds;
+        false => KMeans<A>, run.on(data.work::<A>(of, run.transactions));
+        true => KMeansAdds<A>, {
+            let work = data.work::<A>(of, run.transactions);
+            run.on(KMeansAddsWork {
+                points: work.points,
+                centres: work.centres,
+                rows: data.rows.sums().view(),
+                members: work.members,
+                changed: work.changed,
+                transactions: work.transactions,
+                clusters: work.clusters,
+                dims: work.dims,
+            })
+        };
     }
 
     fn run<D: Device, A: Algorithm>(
@@ -286,12 +264,11 @@ impl Workload for Kmeans {
     ) -> Result<()> {
         let points = self.points.len() as u64;
         if data.armed {
-            self.launch::<D, A>(data, launcher, transactions.min(points))?;
-            return Ok(());
+            let transactions = transactions.min(points);
+            return self.launch::<D, A>(data, launcher, transactions).map(drop);
         }
         self.passes(data, &mut |data| {
-            let statistics = self.launch::<D, A>(data, launcher, points)?;
-            Ok(statistics.commits)
+            Ok(self.launch::<D, A>(data, launcher, points)?.commits)
         })
     }
 }

@@ -1,7 +1,7 @@
 //! What passes on the CPU leave is accepted, and refused when it is spoilt; a run ends like the free
 //! one on the host.
 
-use super::check::{Centres, Nearest, sums};
+use super::check::{Centres, sums};
 use super::points::Points;
 use super::*;
 use crate::testing::{Spoils, refused, spoils};
@@ -43,7 +43,7 @@ fn free(points: &Points, chosen: &[u32]) -> (Vec<u32>, Centres, u32) {
         passes += 1;
         let before = members.clone();
         let nearest = points.iter().map(|x| centres.nearest(x, &mut squares));
-        members = nearest.map(|nearest| nearest.centre).collect();
+        members = nearest.map(|(centre, ..)| centre).collect();
         centres.move_to_means(&sums(points, &members, chosen.len()), &mut bounds);
         let changed = zip(&before, &members).filter(|(a, b)| a != b).count() as u64;
         if !goes_on(changed, points.len(), 0.0) {
@@ -256,15 +256,10 @@ fn two_groups_are_found_and_a_run_goes_on_while_more_than_a_part_of_the_points_c
 
 #[test]
 fn nearest_takes_the_first_of_equals_and_tells_the_second() {
-    for (centres, centre, square, second) in [
-        (&[5.0, 1.0, -1.0, 3.0][..], 1, 1.0, 1.0),
-        (&[2.0], 0, 4.0, f64::INFINITY),
+    for (centres, expected) in [
+        (&[5.0, 1.0, -1.0, 3.0][..], (1, 1.0, 1.0)),
+        (&[2.0], (0, 4.0, f64::INFINITY)),
     ] {
-        let expected = Nearest {
-            centre,
-            square,
-            second,
-        };
         let found = Centres::new(1, centres).nearest(&[0.0], &mut Vec::new());
         assert_eq!(found, expected);
     }

@@ -201,10 +201,4 @@ impl Sizes for Labyrinth {
             ..Facts::default()
         }
     }
-
-    /// A router a block, whose threads expand the grid together; the
-    /// transactions are one thread's, or with teams its warp's or the block's.
-    fn gpu_shape(&self, _algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        Some((processors, 256))
-    }
 }

@@ -80,33 +80,6 @@ impl<D: Device> Data<D> {
         }
         Ok(())
     }
-
-    fn begin(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
-        let blocks = launcher.stm.shape().blocks;
-        self.fit(launcher.device, blocks, reads.min(writes))
-    }
-
-    fn end(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        self.time = launcher.done.time;
-        let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
-        let results = self.results.download()?;
-        let Some(transaction) = results.iter().position(long) else {
-            return Ok(());
-        };
-        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
-        let set = if writes < reads {
-            "write set"
-        } else {
-            "read set"
-        };
-        Err(host::Error::CapacityExceeded {
-            set,
-            limit: reads.min(writes),
-            transaction: transaction as u64,
-        }
-        .into())
-    }
 }
 
 /// Nearly all of the time is the expansion of routes, which is the same with and without
@@ -194,9 +167,36 @@ impl Workload for Labyrinth {
     }
 
     kernels! {
-        of, data, run between begin, end: match of.claim == Claim::Block && A::TEAMS;
+        of, data, run: match of.claim == Claim::Block && A::TEAMS;
         true => LabyrinthByBlock<A>, run.on(data.work(of, run.transactions));
         false => Router<A>, run.on(data.work(of, run.transactions));
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut Data<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
+        let (set, limit) = if writes < reads {
+            ("write set", writes)
+        } else {
+            ("read set", reads)
+        };
+        data.fit(launcher.device, launcher.stm.shape().blocks, limit)?;
+        self.launch::<D, A>(data, launcher, transactions)?;
+        data.time = launcher.done.time;
+        let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
+        let too_long = data.results.download()?.iter().position(long);
+        too_long.map_or(Ok(()), |path| {
+            Err(host::Error::CapacityExceeded {
+                set,
+                limit,
+                transaction: path as u64,
+            }
+            .into())
+        })
     }
 }
 

@@ -132,14 +132,10 @@ impl Workload for Queue {
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, transactions_max: u64) -> Result<Data<D>> {
         let (places, results) = (u64::from(self.places), transactions_max * 8);
-        check_memory(
-            device,
-            "queue",
-            places * 4 + results,
-            // What the operations noted, and who appended what is at a position.
-            places * 4 + 2 * results,
-            "use fewer --places or --operations",
-        )?;
+        let on_device = places * 4 + results;
+        // What the operations noted, and who appended what is at a position.
+        let (on_host, fix) = (on_device + results, "use fewer --places or --operations");
+        check_memory(device, "queue", on_device, on_host, fix)?;
         Ok(Data {
             plan: QueuePlan {
                 seed,

@@ -9,7 +9,7 @@
 //! Without transactions it is measured without synchronisation, by atomic additions, and as
 //! critical sections.
 
-use crate::workloads::compare::{SharedWords, in_ranges, same};
+use crate::workloads::compare::{SharedWords, in_ranges, same, sum};
 use crate::workloads::prelude::*;
 use stm_core::{Element, TArray};
 use stm_kernels::draw::draw;
@@ -108,21 +108,6 @@ impl Sizes for Ra {
         Ok(())
     }
 
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        let p = processors;
-        match algorithm {
-            // More threads only stand in line for the sequence lock.
-            Variant::Vbv => Some((16, 64)),
-            // Without values, every old stamp aborts: fewer transactions at a time.
-            Variant::TbvSorting => Some((2 * p, 32)),
-            Variant::HvSorting | Variant::HvBackoff => Some((4 * p, 64)),
-            // An update owns its words for most of its time, so more lanes conflict more.
-            Variant::Fast if self.form.is_static() => Some((3 * p / 4, 64)),
-            Variant::Fast => Some((p, 96)),
-            _ => None,
-        }
-    }
-
     /// More threads than these are slower (`docs/lab-notes/2026-11-26-rounds.md`).
     fn is_capped(&self, algorithm: Variant) -> bool {
         algorithm == Variant::Fast
@@ -176,15 +161,11 @@ impl Workload for Ra {
         let words = u64::from(self.words);
         let bytes = words * self.form.bytes();
         check_memory(device, "ra", bytes, 8 * words + bytes, "use fewer --words")?;
+        let (initial, form) = (self.initial(seed), (self.form, None));
         Ok(Data {
             seed,
             plan: self.plan(seed),
-            array: Elements::new(
-                device,
-                (self.form, None),
-                &self.initial(seed),
-                "the array of ra",
-            )?,
+            array: Elements::new(device, form, &initial, "the array of ra")?,
             expected: None,
         })
     }
@@ -230,8 +211,8 @@ impl Ra {
         let (seed, found) = (data.seed, download(&data.array)?);
         let replay = || self.replay(seed, transactions);
         let expected = expected(&mut data.expected, transactions, replay);
-        let sum = |words: &[u32]| words.iter().fold(0u32, |sum, w| sum.wrapping_add(*w));
-        same(("word", "is"), &found, expected, sum)
+        let word = |at, value| format!("word {at} is {value}");
+        same(word, &found, expected, sum)
     }
 
     /// The array after all of `transactions`.
@@ -307,7 +288,6 @@ mod tests {
 
     #[test]
     fn a_right_array_is_accepted_and_a_wrong_one_refused_also_if_the_total_is_right() {
-        let sum = |a: &[u32]| a.iter().fold(0u32, |s, w| s.wrapping_add(*w));
         assert_eq!(sum(&RA.initial(SEED)), sum(&RA.replay(SEED, 50)));
         let spoils: Spoils<Data<Cpu>, 3> = spoils! {
             |data| change!(data.array, |words| words[999] = words[999].wrapping_add(1)) =>
@@ -318,7 +298,7 @@ mod tests {
                     words[2] = words[2].wrapping_sub(5);
                 });
             } => "the total is right";
-            |data| data.array.upload(&RA.replay(SEED, 49)).unwrap() => "more words differ";
+            |data| data.array.upload(&RA.replay(SEED, 49)).unwrap() => "more differ";
         };
         spoilt(&RA, SEED, ((2, 3), 50), spoils);
     }

@@ -52,13 +52,13 @@ impl Sorted {
         let mut right: Vec<(u32, u32)> = keys.iter().copied().zip((0..).map(value)).collect();
         right.sort_unstable();
         let found: Vec<(u32, u32)> = found.into_iter().collect();
-        for (at, (&(key, value), &(right_key, right_value))) in found.iter().zip(&right).enumerate()
+        if let Some((at, (key, value), (right_key, right_value), _)) =
+            first_difference(&found, &right)
         {
-            wrong! {
-                (key, value) != (right_key, right_value) =>
-                    "entry {at} is key {key} with value {value}, not key {right_key} with value \
-                     {right_value}";
-            }
+            return Err(Error::Wrong(format!(
+                "entry {at} is key {key} with value {value}, not key {right_key} with value \
+                 {right_value}"
+            )));
         }
         let (n, right) = (found.len(), right.len());
         wrong! {
@@ -112,9 +112,15 @@ impl Sorted {
         let nodes = u64::from(self.keys) + lanes;
         let entry_points = self.entry_points as usize;
         let bits = self.range_bits();
-        let list =
-            List::with_entry_points(device, Layout::Plain, nodes, entry_points, bits, "the list");
-        Ok(list?)
+        let (layout, what) = (Layout::Plain, "the list");
+        Ok(List::with_entry_points(
+            device,
+            layout,
+            nodes,
+            entry_points,
+            bits,
+            what,
+        )?)
     }
 }
 
@@ -140,13 +146,8 @@ impl Workload for Sorted {
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let keys = u64::from(self.keys);
         let bytes = keys * 20 + u64::from(self.entry_points) * 8;
-        check_memory(
-            device,
-            "sorted",
-            bytes,
-            bytes + keys * 48,
-            "use fewer --list-keys",
-        )?;
+        let fix = "use fewer --list-keys";
+        check_memory(device, "sorted", bytes, bytes + keys * 48, fix)?;
         let keys_host = self.keys(seed);
         Ok(Data {
             list: self.list(device, 0)?,
@@ -283,14 +284,10 @@ mod tests {
         Sorted::judge(&keys, list.clone()).unwrap();
         let judge = |list: Vec<(u32, u32)>| Sorted::judge(&keys, list);
         let wrong = |list| judge(list).unwrap_err().to_string();
-        assert_eq!(
-            wrong(list[..99].to_vec()),
-            "the list has 99 entries and not 100"
-        );
-        assert_eq!(
-            wrong(list.iter().copied().chain([(200, 0)]).collect()),
-            "the list has more than 100 entries"
-        );
+        let short = wrong(list[..99].to_vec());
+        assert_eq!(short, "the list has 99 entries and not 100");
+        let long = wrong([&list[..], &[(200, 0)]].concat());
+        assert_eq!(long, "the list has more than 100 entries");
         list[5].1 ^= 1;
         assert!(wrong(list).starts_with("entry 5 is key"));
     }

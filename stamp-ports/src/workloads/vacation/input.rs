@@ -172,11 +172,6 @@ impl Sizes for Vacation {
         }
         Ok(())
     }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // As many threads as its registers allow, in one block, as they go in step.
-        (algorithm == Variant::Fast).then_some((processors, 256))
-    }
 }
 
 #[cfg(test)]
