@@ -215,6 +215,24 @@ macro_rules! kernels {
 }
 pub(super) use kernels;
 
+/// Makes what a kernel works on: views of those arrays of the data that have the names of its fields,
+/// for transactions of an algorithm where it is named; and, behind the semicolon, the other fields.
+macro_rules! views {
+    ($data:expr => $Work:ident { $($array:ident $(by $A:ty)?),+; $($others:tt)* }) => {
+        $Work {
+            $($array: views!(@view $data.$array $(, $A)?),)+
+            $($others)*
+        }
+    };
+    (@view $array:expr) => {
+        $array.tarray()
+    };
+    (@view $array:expr, $A:ty) => {
+        $array.view::<$A>()
+    };
+}
+pub(super) use views;
+
 /// What transactions access of a workload's data: an array, sums, records or a container.
 pub trait Accessed<D: Device> {
     fn arrange(&mut self, layout: Layout) -> Result<()>;

@@ -242,7 +242,7 @@ macro_rules! sizes {
 
             /// Returns the sizes for an occasion, as far as the rows say.
             #[allow(unused_variables, reason = "they may be the same for all")]
-            const fn for_occasion(occasion: Occasion) -> Self {
+            pub const fn for_occasion(occasion: Occasion) -> Self {
                 Self {
                     $($size: sizes!(
                         @size occasion, $default $(, $($occasion => $other_size),+)?

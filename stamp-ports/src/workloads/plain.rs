@@ -3,6 +3,7 @@
 //!
 //! Copies to the host check that a structure is whole.
 
+use super::form::views;
 use crate::error::Result;
 use stm_core::host::{Buffer, Device};
 use stm_kernels::floor::plain::chains::{self, Chains};
@@ -53,10 +54,7 @@ impl<D: Device> PlainNodes<D> {
     }
 
     pub fn view(&self) -> Nodes {
-        Nodes {
-            words: self.words.tarray(),
-            free: self.free.tarray(),
-        }
+        views! { self => Nodes { words, free; } }
     }
 
     fn download(&self) -> Result<(Vec<u64>, Vec<u32>)> {
@@ -147,11 +145,7 @@ impl<D: Device> Plain<D> for PlainChains<D> {
     type View = Chains;
 
     fn view(&self) -> Chains {
-        Chains {
-            heads: self.heads.tarray(),
-            nodes: self.nodes.view(),
-            values: self.values.tarray(),
-        }
+        views! { self => Chains { heads, values; nodes: self.nodes.view() } }
     }
 }
 
@@ -199,11 +193,7 @@ impl<D: Device> Plain<D> for PlainRadix<D> {
     type View = Radix;
 
     fn view(&self) -> Radix {
-        Radix {
-            root: self.root.tarray(),
-            leaves: self.leaves.view(),
-            branches: self.branches.view(),
-            links: self.links.tarray(),
-        }
+        let (leaves, branches) = (self.leaves.view(), self.branches.view());
+        views! { self => Radix { root, links; leaves, branches } }
     }
 }

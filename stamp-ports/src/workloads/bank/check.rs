@@ -24,7 +24,6 @@ use stm_kernels::bank::{BankPlan, BankTransaction, CHECKS, WRONG_SUM_OF, WRONG_S
 use stm_kernels::draw::draw;
 
 impl Bank {
-    /// What the transactions do; the parameters have been checked.
     pub(super) fn plan(&self, seed: u64) -> BankPlan {
         BankPlan::new(
             seed,
@@ -55,7 +54,6 @@ impl Bank {
             .collect()
     }
 
-    /// The rank of account `offset` of a range.
     pub(super) fn rank(&self, plan: &BankPlan, range: u32, offset: u32) -> u64 {
         let (ranges, offset) = (u64::from(plan.ranges()), u64::from(offset));
         let dealt = u64::from(self.audit_range);

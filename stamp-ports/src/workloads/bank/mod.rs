@@ -130,14 +130,8 @@ impl<D: Device> Data<D> {
     }
 
     fn work<B>(&self, accounts: B, transactions: u64) -> BankWork<B> {
-        BankWork {
-            accounts,
-            sums: self.sums.tarray(),
-            tables: self.tables.tarray(),
-            findings: self.findings.tarray(),
-            transactions,
-            plan: self.plan,
-        }
+        let plan = self.plan;
+        views! { self => BankWork { sums, tables, findings; accounts, transactions, plan } }
     }
 }
 
@@ -149,16 +143,10 @@ fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
             ..*of
         },
         ..Uses::own(|of: &Bank, _, data: &mut Data<_>, transactions, launch| {
-            let work = data.work(data.accounts.view::<Cgl>(), transactions);
-            launch(Params {
-                accounts: work.accounts,
-                sums: work.sums,
-                tables: work.tables,
-                findings: work.findings,
-                accounts_drawn: of.accounts,
-                transactions,
-                plan: work.plan,
-            })
+            launch(views! { data => Params {
+                accounts by Cgl, sums, tables, findings;
+                accounts_drawn: of.accounts, transactions, plan: data.plan
+            } })
         })
     }
 }
@@ -181,14 +169,15 @@ fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, has, spoils};
-    use crate::workloads::launcher::tests::{change, left, spoilt};
-    use stm_core::host::Cpu;
+    use crate::workloads::test_prelude::*;
     use stm_kernels::bank::BankTransaction;
 
     const BANK: Bank = Bank {
+        accounts: 1000,
         zipf_thousandths: 990,
-        ..Bank::of(1000, 20, 48)
+        audit_percent: 20,
+        audit_range: 48,
+        ..Bank::for_occasion(Occasion::Measurement)
     };
     const TRANSACTIONS: u64 = 500;
 

@@ -34,7 +34,6 @@ pub(super) struct Found {
 }
 
 impl Left {
-    /// Returns the counts, or what is wrong, on one line.
     pub(super) fn check(&self) -> Result<Found, String> {
         let mut gone = vec![false; self.results.len()];
         let mut found = Found::default();
@@ -106,9 +105,8 @@ impl Left {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, refused, spoils};
     use crate::workloads::container::Map;
-    use crate::workloads::launcher::tests::left;
+    use crate::workloads::test_prelude::*;
     use std::marker::PhantomData;
 
     impl Left {
@@ -116,7 +114,7 @@ mod tests {
         fn of(operations: u64) -> Self {
             let of = Map {
                 keys: 12,
-                chains: 3,
+                chains: Some(3),
                 lookups_percent: 20,
                 alike: 1,
                 kind: PhantomData,

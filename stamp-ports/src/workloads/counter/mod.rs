@@ -114,12 +114,7 @@ pub struct Data<D: Device> {
 
 impl<D: Device> Data<D> {
     fn work<A: Algorithm>(&self, of: &Counter, transactions: u64) -> CounterWork<A> {
-        CounterWork {
-            words: self.words.view::<A>(),
-            items: self.items.tarray(),
-            transactions,
-            plan: of.plan(),
-        }
+        views! { self => CounterWork { words by A, items; transactions, plan: of.plan() } }
     }
 }
 
@@ -127,6 +122,7 @@ impl Workload for Counter {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        let nothing = ("nothing", 0);
         vec![
             under::<Locks<PerLane<Tas>>, _, _>(self, "tas/lane", 1),
             under::<Locks<PerLane<Ttas>>, _, _>(self, "ttas/lane", 1),
@@ -144,12 +140,7 @@ impl Workload for Counter {
             under::<Locks<Tas, Twice>, _, _>(self, "spin-spin", 2),
             under::<Under<TCombiners<1>, Work>, _, _>(self, "combining", 1),
             // Additions alone exclude nobody between the counter and the sum.
-            counters::<false, _>().under::<Under<(), Work>, ()>(
-                self,
-                "added",
-                ONE_EACH,
-                ("nothing", 0),
-            ),
+            counters::<false, _>().under::<Under<(), Work>, ()>(self, "added", ONE_EACH, nothing),
         ]
     }
 
@@ -192,13 +183,10 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>
         },
         ..Uses::own(
             |of: &Counter, _, data: &mut Data<_>, transactions, launch| {
-                launch(Work {
-                    words: data.words.view::<Cgl>(),
-                    items: data.items.tarray(),
-                    sections: transactions,
-                    plan: of.plan(),
-                    first_only: of.first_only.into(),
-                })
+                launch(views! { data => Work {
+                    words by Cgl, items;
+                    sections: transactions, plan: of.plan(), first_only: of.first_only.into()
+                } })
             },
         )
     }

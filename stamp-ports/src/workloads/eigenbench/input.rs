@@ -1,15 +1,8 @@
 //! The sizes of `EigenBench`.
 
-use crate::workloads::input::parse_percent;
 use crate::workloads::prelude::*;
 use crate::workloads::workload::Accesses as SharedAccesses;
-use crate::workloads::workload::SET_WORDS_MAX;
 use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan, STATIC_WORDS};
-
-const NONE: Accesses = Accesses {
-    reads: 0,
-    writes: 0,
-};
 
 sizes! {
     /// The parameters; by default those of Table 1 of the paper, with the fewest of its shared words:
@@ -81,6 +74,13 @@ impl Eigenbench {
         }
     }
 
+    /// Whether transactions, and what is between them, access no other array.
+    fn is_hot_alone(&self) -> bool {
+        let p = self.plan(0);
+        let others = [p.mild, p.cold_inside, p.cold_outside];
+        others.iter().all(|accesses| accesses.is_empty())
+    }
+
     fn sets(&self) -> Capacity {
         // Each array's last batch is filled up.
         let batches = |accesses: Accesses| {
@@ -100,8 +100,6 @@ impl Eigenbench {
 impl Sizes for Eigenbench {
     fn facts(&self, _: u64) -> Facts {
         let p = self.plan(0);
-        let others = [p.mild, p.cold_inside, p.cold_outside];
-        let hot_alone = others.iter().all(|accesses| accesses.is_empty());
         let (words, writes) = (f64::from(p.hot.words()), f64::from(p.hot.writes));
         Facts {
             parameters: self.named(),
@@ -119,7 +117,7 @@ impl Sizes for Eigenbench {
                 "every hot word is the sum of all additions to it, which commute; words of a \
                  lane's own and what it read of them",
             ),
-            accesses: (hot_alone && p.locality_percent == 0).then(|| SharedAccesses {
+            accesses: (self.is_hot_alone() && p.locality_percent == 0).then(|| SharedAccesses {
                 reads: words,
                 writes,
                 validated: if p.hot.writes > 0 {
@@ -140,20 +138,10 @@ impl Sizes for Eigenbench {
                 "without reads and writes a transaction has nothing to do: give --hot-reads, \
                  --hot-writes, --mild-reads or --mild-writes 1 or more";
         }
-        let hot_alone = EigenbenchPlan {
-            hot: Accesses {
-                reads: STATIC_WORDS as u32,
-                writes: STATIC_WORDS as u32,
-            },
-            mild: NONE,
-            cold_inside: NONE,
-            cold_outside: NONE,
-            nops_inside: 0,
-            nops_outside: 0,
-            ..p
-        };
+        let words = STATIC_WORDS as u32;
+        let is_static = self.is_hot_alone() && (p.hot.reads, p.hot.writes) == (words, words);
         refuse! {
-            self.form.is_static() && p != hot_alone =>
+            self.form.is_static() && !(is_static && p.nops_inside == 0 && p.nops_outside == 0) =>
                 "--static has {STATIC_WORDS} hot reads and writes, nothing else: leave --static out, \
                  or the options that ask for other accesses or arithmetic";
         }

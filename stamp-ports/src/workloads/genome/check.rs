@@ -17,7 +17,6 @@ pub(super) struct Left {
     pub(super) prevs: Vec<u32>,
 }
 
-/// Checks the set alone.
 pub(super) fn check_set(gene: &Gene, slots: &[u32]) -> Result<(), String> {
     let mut seen = vec![None; gene.bases.len()];
     let mut found = 0;

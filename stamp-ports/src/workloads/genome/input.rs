@@ -8,7 +8,6 @@
 //! many bases do overlap in the gene, and the longest overlap of each segment is with its
 //! neighbour: the assembly has one result.
 
-use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use crate::workloads::prelude::*;
 use std::collections::BTreeSet;
@@ -79,11 +78,7 @@ impl Sizes for Genome {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        let Self {
-            bases,
-            segment,
-            segments,
-        } = *self;
+        let (bases, segment, segments) = (self.bases, self.segment, self.segments);
         refuse! {
             segment < 2 => "-s {segment} leaves segments nothing to overlap in: give 2 or more";
             bases < segment =>
@@ -239,12 +234,7 @@ mod tests {
             }
             let again = |seed| Gene::generate(seed, len, segment, n).unwrap();
             assert!(gene == again(5) && gene.bases != again(6).bases);
-            let count = |base| {
-                gene.bases
-                    .iter()
-                    .map(|&b| u32::from(b == base))
-                    .sum::<u32>()
-            };
+            let count = |base| gene.bases.iter().filter(|&&b| b == base).count() as u32;
             assert!((0..4).all(|base| (len / 8..len / 2).contains(&count(base))));
         }
     }

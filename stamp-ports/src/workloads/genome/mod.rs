@@ -47,24 +47,15 @@ pub struct Data<D: Device> {
 
 impl<D: Device> Data<D> {
     fn assembly<A: Algorithm>(&self) -> Assembly<A> {
-        Assembly {
-            segments: self.segments(),
-            slots: self.slots.view::<A>(),
-            nexts: self.nexts.view::<A>(),
-            prevs: self.prevs.view::<A>(),
-            others: self.others.view::<A>(),
-            pairs: self.pairs.tarray(),
-            pair_counts: self.pair_counts.tarray(),
-        }
+        views! { self => Assembly {
+            slots by A, nexts by A, prevs by A, others by A, pairs, pair_counts;
+            segments: self.segments()
+        } }
     }
 
     fn pairs_of<A: Algorithm>(&self, overlap: u32) -> MatchParams<A> {
-        MatchParams {
-            assembly: self.assembly::<A>(),
-            heads: self.heads.tarray(),
-            chains: self.chains.tarray(),
-            overlap,
-        }
+        let assembly = self.assembly::<A>();
+        views! { self => MatchParams { heads, chains; assembly, overlap } }
     }
 
     fn left(&self) -> Result<Left> {
@@ -76,10 +67,7 @@ impl<D: Device> Data<D> {
     }
 
     fn segments(&self) -> Segments {
-        Segments {
-            words: self.words.tarray(),
-            bases: self.gene.segment,
-        }
+        views! { self => Segments { words; bases: self.gene.segment } }
     }
 
     /// Launches the search for the pairs of an overlap, by the kernel for the layout of `A`.
@@ -235,11 +223,7 @@ impl Workload for Genome {
 }
 
 fn inserting(data: &Data<impl Device>, transactions: u64) -> Params {
-    Params {
-        segments: data.segments(),
-        slots: data.slots.view::<Cgl>(),
-        transactions,
-    }
+    views! { data => Params { slots by Cgl; segments: data.segments(), transactions } }
 }
 
 /// The segments drawn, and those that fill holes, into the set alone.
@@ -298,15 +282,9 @@ fn link<D: Device>(
         if is_whole {
             left = pairs;
         }
-        time += launch(Links {
-            nexts: data.nexts.view::<Cgl>(),
-            prevs: data.prevs.view::<Cgl>(),
-            others: data.others.view::<Cgl>(),
-            pairs: data.pairs.tarray(),
-            pair_counts: data.pair_counts.tarray(),
-            overlap,
-            limit: left,
-        })?;
+        time += launch(views! { data => Links {
+            nexts by Cgl, prevs by Cgl, others by Cgl, pairs, pair_counts; overlap, limit: left
+        } })?;
         left = left.saturating_sub(pairs);
         if left == 0 && !is_whole {
             break;

@@ -2,11 +2,10 @@
 //! launches are made.
 
 use super::*;
-use crate::testing::{Spoils, refused, spoils};
-use crate::workloads::launcher::tests::left;
 use crate::workloads::launcher::{KernelTime, Launched};
+use crate::workloads::test_prelude::*;
 use stm_core::algorithm::HvSorting;
-use stm_core::host::{Cpu, Statistics, Stm, StmConfig};
+use stm_core::host::{Stm, StmConfig};
 use stm_core::internal::host::ProfileRows;
 use stm_kernels::genome::{link_of, other_of};
 
@@ -68,7 +67,6 @@ impl Assembled {
     }
 }
 
-/// What kernels may have left, and what is said of it.
 const SPOILS: Spoils<Assembled, 9> = spoils! {
     |a| a.left.slots[a.chain[2]] = 0 => "different segments are in the set";
     |a| *a.free_slot() = a.left.slots[a.chain[3]] => "slots | both have";

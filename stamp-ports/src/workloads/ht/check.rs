@@ -96,12 +96,14 @@ pub(super) fn check(
 
 #[cfg(test)]
 mod tests {
-    use crate::testing::{Spoils, spoils};
     use crate::workloads::ht::{Data, Ht, NodeSource};
-    use crate::workloads::launcher::tests::{change, spoilt};
-    use stm_core::host::Cpu;
+    use crate::workloads::input::Occasion;
+    use crate::workloads::test_prelude::*;
 
-    const HT: Ht = Ht::of(16, 4);
+    const HT: Ht = Ht {
+        buckets: 16,
+        ..Ht::for_occasion(Occasion::Measurement)
+    };
 
     /// A bucket with at least two nodes, and the links to these.
     fn long(data: &Data<Cpu>) -> (usize, u32, u32) {

@@ -45,14 +45,13 @@ impl<D: Device> Chains<D> {
 fn chains<P: Copy + 'static, D: Device + 'static>(
     launches: Launches<Ht, Chains<D>, P, D>,
 ) -> Uses<Ht, Chains<D>, P, D> {
-    let reset = |_: &Ht, data: &mut Chains<D>| {
-        data.nexts.clear()?;
-        Ok(data.heads.clear()?)
-    };
     Uses::of(
         Chains::prepare,
         launches,
-        reset,
+        |_, data| {
+            data.nexts.clear()?;
+            Ok(data.heads.clear()?)
+        },
         |of, data, transactions| {
             let (heads, nexts) = (data.heads.download()?, data.nexts.download()?);
             let there = (transactions * u64::from(of.keys_per_tx)) as usize;
@@ -65,7 +64,7 @@ fn chains<P: Copy + 'static, D: Device + 'static>(
 struct Slots<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
-    table: Buffer<D, u32>,
+    slots: Buffer<D, u32>,
     empty: u32,
 }
 
@@ -100,7 +99,7 @@ impl<D: Device> Slots<D> {
         let keys_host = keys(seed, nodes);
         Ok(Self {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
-            table: Buffer::zeroed(device, slots as usize, "the slots of ht")?,
+            slots: Buffer::zeroed(device, slots as usize, "the slots of ht")?,
             keys_host,
             // Keys are a bijection of their nodes, and this is none.
             empty: key_of_node(seed, u32::MAX),
@@ -112,20 +111,17 @@ fn slots<D: Device + 'static>() -> Uses<Ht, Slots<D>, CasTableParams, D> {
     Uses::of(
         Slots::prepare,
         |of, _, data, transactions, launch| {
-            launch(CasTableParams {
-                slots: data.table.tarray(),
-                keys: data.keys.tarray(),
-                empty: data.empty,
-                transactions,
-                keys_per_tx: of.keys_per_tx,
-            })
+            let (empty, keys_per_tx) = (data.empty, of.keys_per_tx);
+            launch(views! { data => CasTableParams {
+                slots, keys; empty, transactions, keys_per_tx
+            } })
         },
         |_, data| {
-            let slots = vec![data.empty; data.table.len()];
-            Ok(data.table.upload(&slots)?)
+            let slots = vec![data.empty; data.slots.len()];
+            Ok(data.slots.upload(&slots)?)
         },
         |_, data, _| {
-            let slots = data.table.download()?;
+            let slots = data.slots.download()?;
             check_slots(&slots, &data.keys_host, data.empty)
         },
     )
@@ -147,12 +143,7 @@ fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
             Chains::prepare(of, device, seed, transactions)
         },
         ..chains(|_, _, data, transactions, launch| {
-            launch(Table {
-                heads: data.heads.tarray(),
-                nexts: data.nexts.tarray(),
-                keys: data.keys.tarray(),
-                transactions,
-            })
+            launch(views! { data => Table { heads, nexts, keys; transactions } })
         })
     }
 }
@@ -169,13 +160,9 @@ where
 pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {
     let keys = counted(of);
     let chains = chains(|of, _, data: &mut Chains<D>, transactions, launch| {
-        launch(FloorParams {
-            heads: data.heads.tarray(),
-            nexts: data.nexts.tarray(),
-            keys: data.keys.tarray(),
-            transactions,
-            keys_per_tx: of.keys_per_tx,
-        })
+        launch(views! { data => FloorParams {
+            heads, nexts, keys; transactions, keys_per_tx: of.keys_per_tx
+        } })
     });
     vec![
         chains.open::<Floor>(of, UNSYNCHRONISED, keys),

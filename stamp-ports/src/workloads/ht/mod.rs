@@ -37,19 +37,6 @@ sizes! {
     } takes [transactions, is_static]
 }
 
-impl Ht {
-    /// Makes a table of so many buckets, into which transactions insert so many keys each, in
-    /// preassigned nodes.
-    pub const fn of(buckets: u32, keys_per_tx: u32) -> Self {
-        Self {
-            buckets,
-            keys_per_tx,
-            nodes: NodeSource::Preassigned,
-            form: Form::Dynamic,
-        }
-    }
-}
-
 impl Sizes for Ht {
     fn facts(&self, transactions: u64) -> Facts {
         let (keys, is_pool) = (self.keys_per_tx, self.nodes == NodeSource::Pool);
@@ -123,12 +110,7 @@ pub struct Data<D: Device> {
 
 impl<D: Device> Data<D> {
     fn work<A: Algorithm>(&self, transactions: u64) -> HtWork<A> {
-        HtWork {
-            heads: self.heads.view::<A>(),
-            nodes: self.nodes.view::<A>(),
-            keys: self.keys.tarray(),
-            transactions,
-        }
+        views! { self => HtWork { heads by A, nodes by A, keys; transactions } }
     }
 }
 
@@ -224,13 +206,10 @@ impl Workload for Ht {
 
     kernels! {
         of, data, run: match (of.nodes, of.form);
-        (NodeSource::Pool, _) => HashTablePool<A>, run.on(HtPoolWork {
-            heads: data.heads.view::<A>(),
-            nodes: data.pool.view::<A>(),
-            keys: data.keys.tarray(),
-            transactions: run.transactions,
-            keys_per_tx: of.keys_per_tx,
-        });
+        (NodeSource::Pool, _) => HashTablePool<A>, run.on(views! { data => HtPoolWork {
+            heads by A, keys; nodes: data.pool.view::<A>(), transactions: run.transactions,
+            keys_per_tx: of.keys_per_tx
+        } });
         (_, Form::Dynamic) => HashTable<A>, run.on(data.work(run.transactions));
         _ => HashTableUpdates<A>, run.on(data.work(run.transactions));
     }

@@ -36,7 +36,6 @@ use std::iter::zip;
 use stm_core::internal::host::in_ranges;
 use stm_kernels::kmeans::NOWHERE;
 
-/// What a launch left.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
     pub(super) members: Vec<u32>,

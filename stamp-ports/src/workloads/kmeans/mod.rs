@@ -32,7 +32,7 @@ mod check;
 mod input;
 mod points;
 
-pub use input::{Drawn, GenerateOptions, Kmeans, Options, Source};
+pub use input::{Drawn, GenerateOptions, Kmeans, Options};
 pub use points::read;
 
 pub struct Data<D: Device> {
@@ -77,17 +77,10 @@ impl<D: Device> Data<D> {
 
     /// The work on the first points, with as many clusters as the data are for.
     fn work<A: Algorithm>(&self, of: &Kmeans, transactions: u64) -> KMeansWork<A> {
-        KMeansWork {
-            points: self.points.tarray(),
-            centres: self.centres.tarray(),
-            rows: self.rows.view::<A>(),
-            members: self.members.tarray(),
-            ranks: self.ranks.tarray(),
-            changed: self.changed.tarray(),
-            transactions,
-            clusters: self.clusters,
-            dims: of.dims(),
-        }
+        views! { self => KMeansWork {
+            points, centres, rows by A, members, ranks, changed;
+            transactions, clusters: self.clusters, dims: of.dims()
+        } }
     }
 }
 
@@ -241,19 +234,11 @@ impl Workload for Kmeans {
     kernels! {
         of, data, run: match of.adds;
         false => KMeans<A>, run.on(data.work::<A>(of, run.transactions));
-        true => KMeansAdds<A>, {
-            let work = data.work::<A>(of, run.transactions);
-            run.on(KMeansAddsWork {
-                points: work.points,
-                centres: work.centres,
-                rows: data.rows.sums().view(),
-                members: work.members,
-                changed: work.changed,
-                transactions: work.transactions,
-                clusters: work.clusters,
-                dims: work.dims,
-            })
-        };
+        true => KMeansAdds<A>, run.on(views! { data => KMeansAddsWork {
+            points, centres, members, changed;
+            rows: data.rows.sums().view(), transactions: run.transactions,
+            clusters: data.clusters, dims: of.dims()
+        } });
     }
 
     fn run<D: Device, A: Algorithm>(

@@ -4,11 +4,9 @@
 use super::check::{Centres, sums};
 use super::points::Points;
 use super::*;
-use crate::testing::{Spoils, refused, spoils};
-use crate::workloads::launcher::tests::{change, ran};
+use crate::workloads::test_prelude::*;
 use std::iter::zip;
 use stm_core::algorithm::HvSorting;
-use stm_core::host::Cpu;
 use stm_kernels::kmeans::NOWHERE;
 
 fn kmeans(clusters: u32) -> Kmeans {
@@ -22,7 +20,8 @@ fn kmeans(clusters: u32) -> Kmeans {
     points.normalise();
     Kmeans {
         points,
-        source: Source::Generated(centres),
+        centres: Some(centres),
+        file: None,
         normalised: true,
         clusters_min: clusters,
         clusters_max: clusters,
@@ -75,13 +74,8 @@ fn a_tie_may_fall_either_way_and_is_counted_and_the_runs_stay_together() {
     let mut values = vec![-1.0f32, 1.0];
     values.extend([1e-9; 10]);
     let points = Points::new(1, values);
-    let (kmeans, cpu) = (
-        Kmeans {
-            points,
-            ..kmeans(2)
-        },
-        Cpu::new(),
-    );
+    let (mut kmeans, cpu) = (kmeans(2), Cpu::new());
+    kmeans.points = points;
     let mut data = kmeans.prepare(&cpu, 3, 12).unwrap();
     data.chosen = vec![0, 1];
     kmeans.reset(&mut data).unwrap();

@@ -42,20 +42,13 @@ pub struct Data<D: Device> {
 
 impl<D: Device> Data<D> {
     fn work<A: Algorithm>(&self, of: &Labyrinth, transactions: u64) -> LabyrinthWork<A> {
-        let work = RouterParams {
-            requests: self.requests.tarray(),
-            results: self.results.tarray(),
-            paths: self.paths.tarray(),
-            routers: self.routers.tarray(),
-            next: self.next.tarray(),
-            clocks: self.clocks.tarray(),
-            count: transactions as u32,
-            row: of.maze.size.row() as u32,
-            plane: of.maze.size.plane() as u32,
-            path_cells_max: self.path_cells_max,
-        };
-        let grid = self.grid.view::<A>();
-        LabyrinthWork { grid, work }
+        let (size, path_cells_max) = (of.maze.size, self.path_cells_max);
+        let work = views! { self => RouterParams {
+            requests, results, paths, routers, next, clocks;
+            count: transactions as u32, row: size.row() as u32, plane: size.plane() as u32,
+            path_cells_max
+        } };
+        views! { self => LabyrinthWork { grid by A; work } }
     }
 
     fn fit(&mut self, device: &D, blocks: u32, path_cells_max: u32) -> Result<()> {
@@ -221,9 +214,7 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, has, spoils};
-    use crate::workloads::launcher::tests::{change, left, spoilt};
-    use stm_core::host::Cpu;
+    use crate::workloads::test_prelude::*;
     use stm_kernels::labyrinth::{FREE, GridSize, cell_of_path};
 
     /// How a single cell or result is refused, the tests of the checks say.

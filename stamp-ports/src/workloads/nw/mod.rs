@@ -170,17 +170,11 @@ impl Workload for Nw {
     }
 
     kernels! {
-        of, data, run => Matrix<A>, run.on(MatrixWork {
-            cells: data.cells.view::<A>(),
-            order: data.order.tarray(),
-            letters: data.letters.tarray(),
-            scores: data.scores.tarray(),
-            next: data.next.tarray(),
-            transactions: run.transactions,
-            rows: of.letters,
-            columns: of.letters,
-            alphabet: linear_nucleotides().matrix.alphabet.len() as u32 + 1,
-        })
+        of, data, run => Matrix<A>, run.on(views! { data => MatrixWork {
+            cells by A, order, letters, scores, next;
+            transactions: run.transactions, rows: of.letters, columns: of.letters,
+            alphabet: linear_nucleotides().matrix.alphabet.len() as u32 + 1
+        } })
     }
 }
 

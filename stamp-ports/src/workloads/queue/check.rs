@@ -113,11 +113,9 @@ fn done(left: &Left, producers: bool) -> impl Iterator<Item = (u64, u32, u32)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, spoils};
-    use crate::workloads::launcher::tests::{change, left, spoilt};
     use crate::workloads::queue::{Data, Queue};
+    use crate::workloads::test_prelude::*;
     use crate::workloads::workload::Workload;
-    use stm_core::host::Cpu;
     use stm_kernels::queue::{Roles, done as noted};
 
     const QUEUE: Queue = Queue {
@@ -142,7 +140,6 @@ mod tests {
         }
     }
 
-    /// What operations may have done wrong, and what is said of it.
     const SPOILS: Spoils<Data<Cpu>, 6> = spoils! {
         |data| {
             let gone = numbers(data, false)[7];

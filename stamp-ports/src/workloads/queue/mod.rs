@@ -107,13 +107,8 @@ impl<D: Device> Data<D> {
     }
 
     fn work<A: Algorithm>(&self, transactions: u64) -> QueueWork<A> {
-        QueueWork {
-            counts: self.counts.view::<A>(),
-            ring: self.ring.view::<A>(),
-            results: self.results.tarray(),
-            transactions,
-            plan: self.plan,
-        }
+        let plan = self.plan;
+        views! { self => QueueWork { counts by A, ring by A, results; transactions, plan } }
     }
 }
 

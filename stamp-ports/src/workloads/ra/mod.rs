@@ -28,17 +28,6 @@ sizes! {
 }
 
 impl Ra {
-    /// Makes transactions that read so many of the words and write so many of those, in the
-    /// dynamic form.
-    pub const fn of(words: u32, reads: u32, writes: u32) -> Self {
-        Self {
-            words,
-            reads,
-            writes,
-            form: Form::Dynamic,
-        }
-    }
-
     fn complete(self, options: &Options, shared: &SharedOptions) -> Result<Self> {
         Ok(Self {
             // A transaction writes words that it has read.
@@ -48,7 +37,6 @@ impl Ra {
         })
     }
 
-    /// What the transactions do; the parameters have been checked.
     fn plan(&self, seed: u64) -> RaPlan {
         RaPlan::new(seed, self.words, self.reads, self.writes)
     }
@@ -83,12 +71,7 @@ impl Sizes for Ra {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        let Self {
-            words,
-            reads,
-            writes,
-            form,
-        } = *self;
+        let (words, reads, writes, form) = (self.words, self.reads, self.writes, self.form);
         refuse! {
             reads == 0 => "--reads 0 leaves a transaction nothing to do: give 1 or more";
             writes > reads =>
@@ -215,7 +198,6 @@ impl Ra {
         same(word, &found, expected, sum)
     }
 
-    /// The array after all of `transactions`.
     pub fn replay(&self, seed: u64, transactions: u64) -> Vec<u32> {
         let array = SharedWords::new(self.initial(seed));
         let plan = self.plan(seed);
@@ -228,6 +210,22 @@ impl Ra {
             }
         });
         array.into_words()
+    }
+
+    fn plain<T: Element>(
+        &self,
+        data: &Data<impl Device>,
+        transactions: u64,
+        words: TArray<T>,
+    ) -> Params<T> {
+        Params {
+            words,
+            words_drawn: self.words,
+            reads: self.reads,
+            writes: self.writes,
+            transactions,
+            plan: data.plan,
+        }
     }
 }
 
@@ -258,32 +256,18 @@ fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, Params<u64>, D> {
     }
 }
 
-impl Ra {
-    fn plain<T: Element>(
-        &self,
-        data: &Data<impl Device>,
-        transactions: u64,
-        words: TArray<T>,
-    ) -> Params<T> {
-        Params {
-            words,
-            words_drawn: self.words,
-            reads: self.reads,
-            writes: self.writes,
-            transactions,
-            plan: data.plan,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, spoils};
-    use crate::workloads::launcher::tests::{change, spoilt};
-    use stm_core::host::{Cpu, Launch, Stm, StmConfig};
+    use crate::workloads::test_prelude::*;
+    use stm_core::host::{Launch, Stm, StmConfig};
 
-    const RA: Ra = Ra::of(1000, 8, 6);
+    const RA: Ra = Ra {
+        words: 1000,
+        reads: 8,
+        writes: 6,
+        form: Form::Dynamic,
+    };
     const SEED: u64 = 7;
 
     #[test]

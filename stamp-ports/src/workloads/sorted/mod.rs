@@ -112,15 +112,9 @@ impl Sorted {
         let nodes = u64::from(self.keys) + lanes;
         let entry_points = self.entry_points as usize;
         let bits = self.range_bits();
-        let (layout, what) = (Layout::Plain, "the list");
-        Ok(List::with_entry_points(
-            device,
-            layout,
-            nodes,
-            entry_points,
-            bits,
-            what,
-        )?)
+        let list =
+            List::with_entry_points(device, Layout::Plain, nodes, entry_points, bits, "the list");
+        Ok(list?)
     }
 }
 
@@ -174,11 +168,9 @@ impl Workload for Sorted {
     }
 
     kernels! {
-        _, data, run => SortedKernel<A>, run.on(SortedWork {
-            entries: data.list.view::<A>(),
-            keys: data.keys.tarray(),
-            transactions: run.transactions,
-        })
+        _, data, run => SortedKernel<A>, run.on(views! { data => SortedWork {
+            keys; entries: data.list.view::<A>(), transactions: run.transactions
+        } })
     }
 }
 
@@ -232,14 +224,10 @@ fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
     Uses::of(
         Locked::prepare,
         |of, _, data, transactions, launch| {
-            launch(SortedList {
-                nodes: data.nodes.tarray(),
-                values: data.values.tarray(),
-                keys: data.keys.tarray(),
-                transactions,
-                entry_points: of.entry_points,
-                shift: of.range_bits(),
-            })
+            launch(views! { data => SortedList {
+                nodes, values, keys;
+                transactions, entry_points: of.entry_points, shift: of.range_bits()
+            } })
         },
         |_, data| {
             data.values.clear()?;

@@ -80,28 +80,22 @@ impl Vacation {
         self.records() + self.records() / SPARE
     }
 
-    fn tables<D: Device>(
+    /// Makes the tables, and lists of so many nodes, with those that lanes hold in attempts beside: an
+    /// update of each query takes and frees one; every reservation has one of its own.
+    fn agency<D: Device>(
         &self,
         device: &D,
         layout: Layout,
-        spare: u64,
-    ) -> Result<Map<D, u32, u32>> {
-        let (nodes, chains) = (
-            self.table_nodes() + spare,
-            (CHAINS * self.records()) as usize,
-        );
-        let tables = Map::with_buckets(device, layout, nodes, chains, "the tables of vacation");
-        Ok(tables?)
-    }
-
-    fn lists<D: Device>(
-        &self,
-        device: &D,
-        layout: Layout,
-        nodes: u64,
-    ) -> Result<Lists<D, u32, u32>> {
-        let (lists, what) = (self.relations as usize, "the reservations of vacation");
-        Ok(Lists::new(device, layout, lists, nodes, what)?)
+        (list_nodes, lanes): (u64, u64),
+    ) -> Result<(Map<D, u32, u32>, Lists<D, u32, u32>)> {
+        let held = [2 * self.queries, TABLES].map(|nodes| u64::from(nodes) * lanes);
+        let (nodes, list_nodes) = (self.table_nodes() + held[0], list_nodes + held[1]);
+        let (chains, lists) = (CHAINS * self.records(), self.relations as usize);
+        let what = ["the tables of vacation", "the reservations of vacation"];
+        Ok((
+            Map::with_buckets(device, layout, nodes, chains as usize, what[0])?,
+            Lists::new(device, layout, lists, list_nodes, what[1])?,
+        ))
     }
 }
 
@@ -125,12 +119,13 @@ impl Workload for Vacation {
         let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
+        let (tables, lists) = self.agency(device, Layout::Plain, (list_nodes, 0))?;
         Ok(Data {
             device: device.clone(),
             plan: self.plan(seed),
             notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
-            tables: self.tables(device, Layout::Plain, 0)?,
-            lists: self.lists(device, Layout::Plain, list_nodes)?,
+            tables,
+            lists,
             layout: None,
             list_nodes,
             lanes: 0,
@@ -153,10 +148,8 @@ impl Workload for Vacation {
         if data.layout == Some(layout) {
             return Ok(());
         }
-        // An update of each query takes and frees a node; every reservation has one of its own.
-        let held = [2 * self.queries, TABLES].map(|nodes| u64::from(nodes) * data.lanes);
-        data.tables = self.tables(&data.device, layout, held[0])?;
-        data.lists = self.lists(&data.device, layout, data.list_nodes + held[1])?;
+        let nodes = (data.list_nodes, data.lanes);
+        (data.tables, data.lists) = self.agency(&data.device, layout, nodes)?;
         data.layout = Some(layout);
         Ok(())
     }
@@ -180,14 +173,10 @@ impl Workload for Vacation {
     }
 
     kernels! {
-        _, data, run => VacationKernel<A>, VacationParams {
-            stm: run.stm,
-            tables: data.tables.view::<A>(),
-            lists: data.lists.view::<A>(),
-            notes: data.notes.tarray(),
-            transactions: run.transactions,
-            plan: data.plan,
-        }
+        _, data, run => VacationKernel<A>, views! { data => VacationParams {
+            tables by A, lists by A, notes;
+            stm: run.stm, transactions: run.transactions, plan: data.plan
+        } }
     }
 }
 
@@ -235,13 +224,10 @@ fn sections<D: Device + 'static>() -> Uses<Vacation, Sections<D>, Params, D> {
     Uses::of(
         Sections::prepare,
         |_, _, data, transactions, launch| {
-            launch(Params {
-                tables: data.tables.view(),
-                lists: data.lists.view(),
-                notes: data.notes.tarray(),
-                transactions,
-                plan: data.plan,
-            })
+            let (tables, lists) = (data.tables.view(), data.lists.view());
+            launch(
+                views! { data => Params { notes; tables, lists, transactions, plan: data.plan } },
+            )
         },
         |_, data| {
             data.tables.upload(&data.initial)?;
