@@ -27,23 +27,6 @@ pub enum Occasion {
     Recording(DeviceKind),
 }
 
-/// Refuses a file beside an option for what is `drawn`, of those `given`: they contradict each other.
-pub fn check_origin(
-    file: Option<&PathBuf>,
-    drawn: &str,
-    given: &[(&str, Option<u32>)],
-) -> Result<()> {
-    let drawn_too = given
-        .iter()
-        .find_map(|&(option, value)| Some((option, value?)));
-    if let (Some(_), Some((option, value))) = (file, drawn_too) {
-        return Err(Error::Usage(format!(
-            "{option} {value} is for {drawn}, and --input brings its own: leave one of them out"
-        )));
-    }
-    Ok(())
-}
-
 /// Returns the name of a file without its folder, which is nobody else's: the report may be
 /// published.
 pub fn file_name(path: &Path) -> String {

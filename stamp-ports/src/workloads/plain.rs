@@ -68,12 +68,14 @@ impl<D: Device> PlainNodes<D> {
     }
 }
 
-pub struct PlainTable<D: Device>(Buffer<D, u64>);
+pub struct PlainTable<D: Device> {
+    slots: Buffer<D, u64>,
+}
 
 impl<D: Device> PlainTable<D> {
     /// Replaces the contents by the slots that [`table::filled`] made for as many entries.
     pub fn upload(&mut self, slots: &[u64]) -> Result<()> {
-        Ok(self.0.upload(slots)?)
+        Ok(self.slots.upload(slots)?)
     }
 }
 
@@ -82,16 +84,16 @@ impl<D: Device> Entries<D> for PlainTable<D> {
     const KEY_BYTES: [u64; 2] = [32, 24];
 
     fn make(device: &D, nodes: u64, _: u32, what: &'static str) -> Result<Self> {
-        let slots = table::slots_for(nodes);
-        Ok(Self(Buffer::zeroed(device, slots, what)?))
+        let slots = Buffer::zeroed(device, table::slots_for(nodes), what)?;
+        Ok(Self { slots })
     }
 
     fn clear(&mut self) -> Result<()> {
-        Ok(self.0.clear()?)
+        Ok(self.slots.clear()?)
     }
 
     fn entries(&self) -> Result<Pairs> {
-        Ok(table::entries(&self.0.download()?)?)
+        Ok(table::entries(&self.slots.download()?)?)
     }
 }
 
@@ -99,9 +101,7 @@ impl<D: Device> Plain<D> for PlainTable<D> {
     type View = Table;
 
     fn view(&self) -> Table {
-        Table {
-            slots: self.0.tarray(),
-        }
+        views! { self => Table { slots; } }
     }
 }
 

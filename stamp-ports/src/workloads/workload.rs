@@ -172,10 +172,10 @@ facts! {
 /// What a run found beside its verification, by its names in JSON.
 pub type Observed = serde_json::Map<String, Value>;
 
-/// Returns what a run found, if it was verified.
-pub(super) fn observed(found: Option<&impl Serialize>) -> Observed {
-    match found.map(serde_json::to_value) {
-        Some(Ok(Value::Object(observed))) => observed,
+/// Returns what a run found, by the names of its fields.
+pub(super) fn observed(found: &impl Serialize) -> Observed {
+    match serde_json::to_value(found) {
+        Ok(Value::Object(observed)) => observed,
         _ => Observed::new(),
     }
 }
@@ -234,14 +234,9 @@ pub trait Workload: Sizes + Input {
         Ok(transactions)
     }
 
-    /// Checks what a launch of so many transactions left: [`Error::Wrong`](crate::Error::Wrong) is
-    /// what is wrong, on one line.
-    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<()>;
-
-    /// What the last run found beside its verification, by its names in JSON.
-    fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Observed {
-        Observed::new()
-    }
+    /// Checks what a launch of so many transactions left, and returns what it found beside:
+    /// [`Error::Wrong`](crate::Error::Wrong) is what is wrong, on one line.
+    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed>;
 
     /// What a person has to know about the last run: what the remark is of, and the remark.
     fn remarks<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, String)> {

@@ -307,7 +307,6 @@ pub struct Data<D: Device, C> {
     chains: u32,
     nodes: u64,
     what: &'static str,
-    found: Option<Found>,
 }
 
 impl<D: Device, C: Entries<D>> Data<D, C> {
@@ -330,23 +329,11 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
             chains,
             nodes,
             what,
-            found: None,
         })
     }
 
     fn work<S>(&self, entries: S, transactions: u64) -> ChainWork<S> {
         views! { self => ChainWork { results; entries, transactions, plan: self.plan } }
-    }
-
-    /// Makes room for the nodes that attempts hold beside those of the container:
-    /// one that was allocated and one that is being freed, for each lane.
-    fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
-        let needed = u64::from(self.plan.keys) + 2 * lanes;
-        if self.nodes != needed {
-            self.entries = C::make(device, needed, self.chains, self.what)?;
-            self.nodes = needed;
-        }
-        Ok(())
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -365,11 +352,9 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
     }
 
     /// Checks what so many operations left.
-    fn verify(&mut self, operations: u64) -> Result<()> {
-        self.found = None;
+    fn verify(&self, operations: u64) -> Result<Found> {
         let found = self.left(operations)?.check();
-        self.found = Some(found.map_err(|what| format!("{}: {what}", self.what))?);
-        Ok(())
+        Ok(found.map_err(|what| format!("{}: {what}", self.what))?)
     }
 }
 
@@ -385,7 +370,7 @@ where
         },
         |_, _, data, transactions, launch| launch(data.work(data.entries.view(), transactions)),
         |_, data| data.clear(),
-        |_, data, transactions| data.verify(transactions),
+        |_, data, transactions| data.verify(transactions).map(drop),
     );
     uses.critical_section::<K::Section>(of, ONE_EACH)
 }
@@ -405,8 +390,15 @@ where
         Data::new(device, self.name(), plan, most)
     }
 
+    /// Makes room for the nodes that attempts hold beside those of the container:
+    /// one that was allocated and one that is being freed, for each lane.
     fn fit<D: Device>(&self, device: &D, data: &mut Self::Data<D>, lanes: u64) -> Result<()> {
-        data.fit(device, lanes)
+        let needed = u64::from(self.keys) + 2 * lanes;
+        if data.nodes != needed {
+            data.entries = Entries::make(device, needed, data.chains, data.what)?;
+            data.nodes = needed;
+        }
+        Ok(())
     }
 
     accessed!(entries);
@@ -415,12 +407,8 @@ where
         data.clear()
     }
 
-    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<()> {
-        data.verify(transactions)
-    }
-
-    fn observed<D: Device>(&self, data: &Self::Data<D>) -> Observed {
-        observed(data.found.as_ref())
+    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed> {
+        Ok(observed(&data.verify(transactions)?))
     }
 
     kernels! {

@@ -2,11 +2,6 @@
 //! others (STAMP's application, Xu et al. 2014). Without transactions, GN-1 is measured without
 //! synchronisation, as critical sections, and as the hash set that one writes by hand; the links of
 //! GN-2 as critical sections.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `input.rs` | the gene and its segments |
-//! | `check.rs` | what a right assembly has |
 
 use crate::workloads::exclusion::Launch as Section;
 use crate::workloads::form::filling;
@@ -109,12 +104,6 @@ impl Workload for Genome {
         ]
     }
 
-    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
-        let (segments, distinct) = (data.gene.starts.len(), data.gene.distinct);
-        let found = json!({ "segments": segments, "distinct_segments": distinct });
-        observed(Some(&found))
-    }
-
     /// All segments, those that fill holes too, and a link to each but the
     /// first of the different ones.
     fn commits_expected<D: Device>(&self, data: &Data<D>, _: u64) -> Result<u64> {
@@ -161,8 +150,12 @@ impl Workload for Genome {
         Ok(data.pair_counts.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
-        Ok(check::check(&data.gene, &data.packed, &data.left()?)?)
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
+        check::check(&data.gene, &data.packed, &data.left()?)?;
+        let (segments, distinct) = (data.gene.starts.len(), data.gene.distinct);
+        Ok(observed(
+            &json!({ "segments": segments, "distinct_segments": distinct }),
+        ))
     }
 
     fn compile<D: Device, A: Algorithm>(

@@ -3,12 +3,11 @@
 
 use super::Ht;
 use super::check::{check, keys, preassigned};
-use crate::workloads::exclusion::{Excludes, Launches};
+use crate::workloads::exclusion::Launches;
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
 use stm_kernels::locked::table::Table;
-use stm_kernels::locked::{Params, Under};
 use stm_sync::{
     Anderson, FetchAdd, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff, Ticket, TicketHandoff,
     Ttas,
@@ -127,10 +126,6 @@ fn slots<D: Device + 'static>() -> Uses<Ht, Slots<D>, CasTableParams, D> {
     )
 }
 
-fn counted(of: &Ht) -> (&'static str, f64) {
-    ("keys", of.keys_per_tx.into())
-}
-
 /// The chained table, into which each section inserts a key.
 fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
     Uses {
@@ -148,17 +143,9 @@ fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
     }
 }
 
-/// The contender whose kernel excludes threads from a bucket.
-fn under<'a, B: Excludes, D: Device + 'static>(of: &'a Ht, name: &'static str) -> Contender<'a, D>
-where
-    Under<B, Table>: Kernel<Params = Params<B, Table>>,
-{
-    let locks = ("the buckets' locks", of.buckets.into());
-    one_key().under::<Under<B, Table>, B>(of, name, counted(of), locks)
-}
-
 pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {
-    let keys = counted(of);
+    let (keys, locked) = (("keys", of.keys_per_tx.into()), one_key::<D>());
+    let locks = ("the buckets' locks", of.buckets.into());
     let chains = chains(|of, _, data: &mut Chains<D>, transactions, launch| {
         launch(views! { data => FloorParams {
             heads, nexts, keys; transactions, keys_per_tx: of.keys_per_tx
@@ -169,19 +156,19 @@ pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> 
         // A compare-and-swap for each slot looked at, linear probing.
         slots().open::<CasTable>(of, (SpecialPurpose, "CAS table"), keys),
         chains.critical_section::<CriticalSection>(of, keys),
-        under::<TLocks<PerLane<Tas>>, _>(of, "tas/lane"),
-        under::<TLocks<PerLane<Ttas>>, _>(of, "ttas/lane"),
-        under::<TLocks<PerLane<Mcs>>, _>(of, "mcs/lane"),
-        under::<TLocks<Tas>, _>(of, "tas"),
-        under::<TLocks<Ttas>, _>(of, "ttas"),
-        under::<TLocks<TasBackoff>, _>(of, "tas-backoff"),
-        under::<TLocks<Ticket>, _>(of, "ticket"),
-        under::<TLocks<TicketHandoff>, _>(of, "ticket-handoff"),
-        under::<TLocks<FetchAdd>, _>(of, "fetch-add"),
-        under::<TLocks<Anderson>, _>(of, "anderson"),
-        under::<TLocks<Mcs>, _>(of, "mcs"),
-        under::<TCombiners<1>, _>(of, "combining"),
-        under::<(), _>(of, "lock-free"),
+        locked.under::<TLocks<PerLane<Tas>>, ()>(of, "tas/lane", keys, locks),
+        locked.under::<TLocks<PerLane<Ttas>>, ()>(of, "ttas/lane", keys, locks),
+        locked.under::<TLocks<PerLane<Mcs>>, ()>(of, "mcs/lane", keys, locks),
+        locked.under::<TLocks<Tas>, ()>(of, "tas", keys, locks),
+        locked.under::<TLocks<Ttas>, ()>(of, "ttas", keys, locks),
+        locked.under::<TLocks<TasBackoff>, ()>(of, "tas-backoff", keys, locks),
+        locked.under::<TLocks<Ticket>, ()>(of, "ticket", keys, locks),
+        locked.under::<TLocks<TicketHandoff>, ()>(of, "ticket-handoff", keys, locks),
+        locked.under::<TLocks<FetchAdd>, ()>(of, "fetch-add", keys, locks),
+        locked.under::<TLocks<Anderson>, ()>(of, "anderson", keys, locks),
+        locked.under::<TLocks<Mcs>, ()>(of, "mcs", keys, locks),
+        locked.under::<TCombiners<1>, ()>(of, "combining", keys, locks),
+        locked.under::<(), ()>(of, "lock-free", keys, locks),
     ]
 }
 

@@ -44,6 +44,8 @@ impl Sizes for Ht {
         if is_pool {
             parameters.push(("nodes", "pool".into()));
         }
+        // Of each key the head and the words of its node are written.
+        let (written, allocated) = if is_pool { (3, keys) } else { (2, 0) };
         // Nobody but the transaction that a preassigned node belongs to reads or writes it.
         let shared_nodes = if is_pool { transactions } else { 0 }.saturating_mul(keys.into());
         Facts {
@@ -55,12 +57,7 @@ impl Sizes for Ht {
                 if is_pool { ", nodes from a pool" } else { "" }
             ),
             form: self.form,
-            // Of each key the head and the words of its node.
-            capacity: if is_pool {
-                sets(keys, keys.saturating_mul(3), keys)
-            } else {
-                sets(keys, keys.saturating_mul(2), 0)
-            },
+            capacity: sets(keys, keys.saturating_mul(written), allocated),
             shared_words: shared_nodes.saturating_add(self.buckets.into()),
             verifies: Verifies::final_state(
                 "each key is once in its bucket's chain, all of a transaction or none",
@@ -187,7 +184,7 @@ impl Workload for Ht {
         Ok(data.nodes.records_mut().upload(&wrong)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
         let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
         let (heads, keys) = (data.heads.download()?, &data.keys_host[..nodes]);
         if self.nodes == NodeSource::Pool {
@@ -196,12 +193,14 @@ impl Workload for Ht {
             let linked = allocated(&records, index, &pool.taken()?, keys);
             let follow = |link| linked.get(&link).copied();
             check(&heads, keys, self.keys_per_tx, follow)?;
-            return whole(pool.check(nodes as u64));
+            whole(pool.check(nodes as u64))?;
+            return Ok(Observed::new());
         }
         let records = data.nodes.records().download()?;
         let nexts: Vec<u32> = records.into_iter().map(|node| node.next).collect();
         let follow = preassigned(&nexts);
-        Ok(check(&heads, keys, self.keys_per_tx, follow)?)
+        check(&heads, keys, self.keys_per_tx, follow)?;
+        Ok(Observed::new())
     }
 
     kernels! {

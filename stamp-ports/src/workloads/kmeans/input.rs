@@ -2,7 +2,7 @@
 
 use super::points::{self, Points};
 use crate::numbers::parse_count;
-use crate::workloads::input::{SEED, check_origin, file_name};
+use crate::workloads::input::{SEED, file_name};
 use crate::workloads::prelude::*;
 use std::path::PathBuf;
 
@@ -111,12 +111,6 @@ impl Input for Kmeans {
 
     fn new(occasion: Occasion, options: &Options, shared: &SharedOptions) -> Result<Self> {
         let (shape, file) = (options.shape, shared.input.as_ref());
-        let given = [
-            ("--points", shape.points),
-            ("--dims", shape.dims),
-            ("--centres", shape.centres),
-        ];
-        check_origin(file, "generated points", &given)?;
         let (mut points, centres, clusters) = if let Some(path) = file {
             (points::read(path)?, None, CLUSTERS_OF_FILE)
         } else {

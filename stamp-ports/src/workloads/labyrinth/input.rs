@@ -2,7 +2,7 @@
 
 use super::maze::Maze;
 use crate::numbers::parse_count;
-use crate::workloads::input::{SEED, check_origin, file_name};
+use crate::workloads::input::{SEED, file_name};
 use crate::workloads::prelude::*;
 use std::path::PathBuf;
 use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
@@ -102,14 +102,6 @@ impl Input for Labyrinth {
 
     fn new(occasion: Occasion, options: &Options, shared: &SharedOptions) -> Result<Self> {
         let (shape, file) = (options.shape, shared.input.as_ref());
-        let given = [
-            ("-x", shape.x),
-            ("-y", shape.y),
-            ("-z", shape.z),
-            ("--walls", shape.walls),
-            ("-n", shared.n),
-        ];
-        check_origin(file, "a generated grid", &given)?;
         let maze = match file {
             Some(path) => Maze::read(path)?,
             None => Drawn::for_occasion(occasion)

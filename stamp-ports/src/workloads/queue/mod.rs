@@ -2,6 +2,7 @@
 
 use crate::workloads::prelude::*;
 use check::{Left, check};
+use serde_json::json;
 use stm_kernels::floor::queue::CriticalSection;
 use stm_kernels::queue::{Queue as QueueKernel, QueuePlan, QueueWork, Roles};
 
@@ -89,8 +90,6 @@ pub struct Data<D: Device> {
     ring: TxArray<D, u32>,
     results: Buffer<D, u64>,
     lanes: u64,
-    /// Operations of the last run that found the queue full, or empty.
-    refused: Option<u64>,
 }
 
 impl<D: Device> Data<D> {
@@ -142,7 +141,6 @@ impl Workload for Queue {
             ring: zeros(device, places, "the ring of queue")?,
             results: Buffer::zeroed(device, transactions_max as usize, "the results of queue")?,
             lanes: 1,
-            refused: None,
         })
     }
 
@@ -159,15 +157,11 @@ impl Workload for Queue {
         Ok(data.results.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
         let left = data.left(transactions)?;
-        data.refused = Some(left.results.iter().filter(|&&r| r == 0).count() as u64);
-        Ok(check(&left)?)
-    }
-
-    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
-        let refused = data.refused.map(|n| ("refused".to_owned(), n.into()));
-        refused.into_iter().collect()
+        check(&left)?;
+        let refused = left.results.iter().filter(|&&r| r == 0).count();
+        Ok(observed(&json!({ "refused": refused })))
     }
 
     kernels! { _, data, run => QueueKernel<A>, run.on(data.work(run.transactions)) }

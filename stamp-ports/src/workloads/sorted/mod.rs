@@ -5,9 +5,8 @@ use crate::workloads::prelude::*;
 use stm_core::collections::List;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::locked::sorted::{Coarse, Coupled, SortedList, node_parts};
-use stm_kernels::locked::{Params, Under};
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedWork, value};
-use stm_sync::{LockKind, Mcs, Mcs2, PerLane, TLocks, Tas, Ticket, Ttas};
+use stm_sync::{Mcs, Mcs2, PerLane, TLocks, Tas, Ticket, Ttas};
 
 sizes! {
     /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
@@ -122,18 +121,21 @@ impl Workload for Sorted {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        let (coarse, coupled) = (self.entry_points.into(), nodes_of(self));
+        // One lock for each entry point, or for each node, of which a thread holds two at a time.
+        let locks = [self.entry_points.into(), nodes_of(self)];
+        let [coarse, coupled] = locks.map(|count| ("the list's locks", count));
+        let (locked, each) = (locked(), ONE_EACH);
         vec![
-            under::<Tas, Coupled, _>(self, "coupled:tas", coupled),
-            under::<Ttas, Coupled, _>(self, "coupled:ttas", coupled),
-            under::<Ticket, Coupled, _>(self, "coupled:ticket", coupled),
-            under::<Mcs2, Coupled, _>(self, "coupled:mcs2", coupled),
-            under::<PerLane<Tas>, Coarse, _>(self, "coarse:tas/lane", coarse),
-            under::<PerLane<Ttas>, Coarse, _>(self, "coarse:ttas/lane", coarse),
-            under::<Ticket, Coarse, _>(self, "coarse:ticket", coarse),
-            under::<PerLane<Mcs>, Coarse, _>(self, "coarse:mcs/lane", coarse),
-            under::<Ttas, Coarse, _>(self, "coarse:ttas", coarse),
-            under::<Mcs, Coarse, _>(self, "coarse:mcs", coarse),
+            locked.under::<TLocks<Tas>, Coupled>(self, "coupled:tas", each, coupled),
+            locked.under::<TLocks<Ttas>, Coupled>(self, "coupled:ttas", each, coupled),
+            locked.under::<TLocks<Ticket>, Coupled>(self, "coupled:ticket", each, coupled),
+            locked.under::<TLocks<Mcs2>, Coupled>(self, "coupled:mcs2", each, coupled),
+            locked.under::<TLocks<PerLane<Tas>>, Coarse>(self, "coarse:tas/lane", each, coarse),
+            locked.under::<TLocks<PerLane<Ttas>>, Coarse>(self, "coarse:ttas/lane", each, coarse),
+            locked.under::<TLocks<Ticket>, Coarse>(self, "coarse:ticket", each, coarse),
+            locked.under::<TLocks<PerLane<Mcs>>, Coarse>(self, "coarse:mcs/lane", each, coarse),
+            locked.under::<TLocks<Ttas>, Coarse>(self, "coarse:ttas", each, coarse),
+            locked.under::<TLocks<Mcs>, Coarse>(self, "coarse:mcs", each, coarse),
         ]
     }
 
@@ -163,8 +165,9 @@ impl Workload for Sorted {
         Ok(data.list.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
-        Self::judge(&data.keys_host, whole(data.list.download())?)
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
+        Self::judge(&data.keys_host, whole(data.list.download())?)?;
+        Ok(Observed::new())
     }
 
     kernels! {
@@ -239,20 +242,6 @@ fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
             Sorted::judge(&data.keys_host, found)
         },
     )
-}
-
-/// The contender with so many locks: one for each entry point, or for each node, of which a thread
-/// holds two at a time.
-fn under<'a, K: LockKind, H: 'static, D: Device + 'static>(
-    of: &'a Sorted,
-    name: &'static str,
-    locks: u64,
-) -> Contender<'a, D>
-where
-    Under<TLocks<K>, SortedList, H>: Kernel<Params = Params<TLocks<K>, SortedList>>,
-{
-    let locks = ("the list's locks", locks);
-    locked().under::<Under<TLocks<K>, SortedList, H>, _>(of, name, ONE_EACH, locks)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 
 use super::plain::{Entries, Plain, PlainChains, PlainTable};
 use crate::workloads::prelude::*;
-use check::{Found, Left};
+use check::Left;
 pub use input::{Options, Vacation};
 use stm_core::collections::{Lists, Map};
 use stm_kernels::floor::plain::table::filled;
@@ -48,7 +48,6 @@ pub struct Data<D: Device> {
     list_nodes: u64,
     /// The lanes that there are nodes for.
     lanes: u64,
-    found: Option<Found>,
 }
 
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
@@ -129,7 +128,6 @@ impl Workload for Vacation {
             layout: None,
             list_nodes,
             lanes: 0,
-            found: None,
         })
     }
 
@@ -162,14 +160,8 @@ impl Workload for Vacation {
         Ok(data.notes.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
-        data.found = None;
-        data.found = Some(data.left(transactions)?.check()?);
-        Ok(())
-    }
-
-    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
-        observed(data.found.as_ref())
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
+        Ok(observed(&data.left(transactions)?.check()?))
     }
 
     kernels! {
@@ -224,10 +216,8 @@ fn sections<D: Device + 'static>() -> Uses<Vacation, Sections<D>, Params, D> {
     Uses::of(
         Sections::prepare,
         |_, _, data, transactions, launch| {
-            let (tables, lists) = (data.tables.view(), data.lists.view());
-            launch(
-                views! { data => Params { notes; tables, lists, transactions, plan: data.plan } },
-            )
+            let (tables, lists, plan) = (data.tables.view(), data.lists.view(), data.plan);
+            launch(views! { data => Params { notes; tables, lists, transactions, plan } })
         },
         |_, data| {
             data.tables.upload(&data.initial)?;

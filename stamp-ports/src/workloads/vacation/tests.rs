@@ -137,8 +137,8 @@ fn one_lane_does_what_an_agency_without_transactions_does() {
     let cpu = Cpu::new();
     agrees(|vacation| {
         let mut data = alone(&cpu, vacation);
-        vacation.verify(&mut data, TASKS).unwrap();
-        assert_eq!(vacation.observed(&data).len(), 6);
+        let found = vacation.verify(&mut data, TASKS).unwrap();
+        assert_eq!(found.len(), 6);
         data.left(TASKS).unwrap()
     });
 }
