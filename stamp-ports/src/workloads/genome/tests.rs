@@ -7,7 +7,7 @@ use crate::workloads::test_prelude::*;
 use stm_core::algorithm::HvSorting;
 use stm_core::host::{Stm, StmConfig};
 use stm_core::internal::host::ProfileRows;
-use stm_kernels::genome::{link_of, other_of};
+use stm_kernels::genome::other_of;
 
 const GENOME: Genome = Genome {
     bases: 200,
@@ -63,7 +63,7 @@ impl Assembled {
     }
 
     fn wrong(self) -> Option<String> {
-        check::check(&self.gene, &self.packed, &self.left).err()
+        check(&self.gene, &self.packed, &self.left).err()
     }
 }
 

@@ -1,8 +1,7 @@
 //! The hash table without transactions: without synchronisation, as critical sections, and
 //! the table that one writes by hand.
 
-use super::Ht;
-use super::check::{check, keys, preassigned};
+use super::{Ht, check, keys, preassigned};
 use crate::workloads::exclusion::Launches;
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};

@@ -271,11 +271,7 @@ fn first_pass<D: Device + 'static>() -> Own<D> {
             let mut now = Clustering::new(&of.points, &data.chosen);
             of.judge(data, &mut now).map(drop)
         },
-        note: |_, _| {
-            Ok(Some(
-                "the first pass only; the others make all passes".into(),
-            ))
-        },
+        note: |_, _| Ok(Some(FIRST_PASS.into())),
         ..Uses::own(|of: &Kmeans, _, data: &mut Data<_>, n, launch| launch(data.work::<Cgl>(of, n)))
     }
 }
@@ -319,6 +315,8 @@ fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
 const PRIVATE_WORDS: u64 = 12 << 10;
 
 const POINTS: (&str, f64) = ("points", 1.0);
+
+const FIRST_PASS: &str = "the first pass only; the others make all passes";
 
 #[cfg(test)]
 mod tests;
