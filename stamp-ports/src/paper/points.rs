@@ -186,7 +186,11 @@ pub(super) fn groups(
     }
     for &unit in lacking.iter().filter(|unit| unit.section == "fig4") {
         groups.extend(plan.fig4_sizes().iter().map(|&hot_words| {
-            let workload = Eigenbench::of_hot_words(hot_words).into();
+            let workload = Eigenbench {
+                hot_words,
+                ..Eigenbench::default()
+            }
+            .into();
             (workload, unit.eigenbench(plan, hot_words.into()))
         }));
     }

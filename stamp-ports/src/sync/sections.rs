@@ -217,7 +217,14 @@ fn workload(asked: &Asked) -> (AnyWorkload, u64) {
             };
             (of.into(), asked.blocks.into())
         }
-        "table" => (Ht::of(small("buckets"), 1).into(), given("pairs")),
+        "table" => {
+            let of = Ht {
+                buckets: small("buckets"),
+                keys_per_tx: 1,
+                ..Ht::default()
+            };
+            (of.into(), given("pairs"))
+        }
         other => {
             assert_eq!(other, "list", "a part of no workload");
             let of = Sorted {

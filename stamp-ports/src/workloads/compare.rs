@@ -44,10 +44,10 @@ pub(super) fn first_difference<T: Copy + PartialEq>(
     Some((at, found, expected, wrong.count()))
 }
 
-/// Refuses an array that differs from another of its length: says in which element first, and whether
-/// their totals agree. `one` is what an element is called, and `has` the verb for its value.
+/// Refuses an array that differs from another of its length: says in which element first, by what
+/// `place` makes of its number and of what is found, and whether their totals agree.
 pub(super) fn same<T: Copy + PartialEq + Display, S: PartialEq + Display>(
-    (one, has): (&str, &str),
+    place: impl Fn(usize, T) -> String,
     found: &[T],
     expected: &[T],
     total: impl Fn(&[T]) -> S,
@@ -59,9 +59,15 @@ pub(super) fn same<T: Copy + PartialEq + Display, S: PartialEq + Display>(
         (found, expected) if found == expected => "the total is right".into(),
         (found, expected) => format!("the total is {found}, not {expected}"),
     };
+    let place = place(at, value);
     Err(Error::Wrong(format!(
-        "{one} {at} {has} {value}, not {right}, and {more} more {one}s differ; {totals}"
+        "{place}, not {right}, and {more} more differ; {totals}"
     )))
+}
+
+/// Returns the sum of words, which wraps around.
+pub(super) fn sum(words: &[u32]) -> u32 {
+    words.iter().fold(0, |sum, word| sum.wrapping_add(*word))
 }
 
 /// What a run of a number of transactions must leave. It is computed once and kept for the repeats.

@@ -19,7 +19,7 @@ use std::time::Duration;
 use stm_core::host::{self, Device};
 use stm_core::{Kernel, Layout};
 use stm_kernels::floor::Guarded;
-use stm_kernels::locked::Params;
+use stm_kernels::locked::{Params, Under};
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, TCombiners, TLocks};
 
@@ -146,7 +146,7 @@ impl<W: Workload + Clone, P, D: Device> Uses<W, W::Data<D>, P, D> {
                 },
                 launches,
                 W::reset,
-                W::verify,
+                |of, data, transactions| of.verify(data, transactions).map(drop),
             )
         }
     }
@@ -213,17 +213,21 @@ where
         self.excluded::<K, _>(of, kind_and_name, operations, locks, join)
     }
 
-    /// Makes the contender that runs `K` on the data under locks, or others that exclude.
-    pub(crate) fn under<'a, K: Kernel<Params = Params<B, P>>, B: Excludes>(
+    /// Makes the contender that does its work on the data under locks, or others that exclude, in the
+    /// way `H`.
+    pub(crate) fn under<'a, B: Excludes, H: 'static>(
         self,
         of: &'a W,
         name: &'static str,
         operations: (&'static str, f64),
         locks: (&'static str, u64),
-    ) -> Contender<'a, D> {
+    ) -> Contender<'a, D>
+    where
+        Under<B, P, H>: Kernel<Params = Params<B, P>>,
+    {
         let kind_and_name = (ContenderKind::Excluding, name);
         let join = |by, work| Params { by, work };
-        self.excluded::<K, B>(of, kind_and_name, operations, locks, join)
+        self.excluded::<Under<B, P, H>, B>(of, kind_and_name, operations, locks, join)
     }
 }
 

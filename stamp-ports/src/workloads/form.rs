@@ -173,15 +173,14 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
     }
 }
 
-/// Compiles and runs, in an implementation of [`Workload`](super::workload::Workload), its kernel
-/// with these parameters; of several, the one that matches, between two methods of the data, if they
-/// are named.
+/// Compiles and launches, in an implementation of [`Workload`](super::workload::Workload), its kernel
+/// with these parameters; of several, the one that matches.
 macro_rules! kernels {
     ($of:pat, $data:ident, $run:ident => $Kernel:ty, $params:expr) => {
         kernels! { $of, $data, $run: match (); () => $Kernel, $params; }
     };
     (
-        $of:pat, $data:ident, $run:ident $(between $begin:ident, $end:ident)?: match $by:expr;
+        $of:pat, $data:ident, $run:ident: match $by:expr;
         $($pattern:pat => $Kernel:ty, $params:expr;)+
     ) => {
         #[allow(unused_variables, reason = "the choice may not depend on the workload")]
@@ -196,28 +195,43 @@ macro_rules! kernels {
             })
         }
 
-        fn run<D: Device, A: Algorithm>(
+        fn launch<D: Device, A: Algorithm>(
             &self,
-            data: &mut Self::Data<D>,
+            $data: &Self::Data<D>,
             launcher: &mut Launcher<'_, D>,
             transactions: u64,
-        ) -> Result<()> {
-            $(data.$begin(launcher)?;)?
-            let ($of, $data, $run) = (self, data, launcher.run::<A>(transactions));
-            match $by {
+        ) -> Result<Statistics> {
+            let ($of, $run) = (self, launcher.run::<A>(transactions));
+            Ok(match $by {
                 $($pattern => {
                     let params = $params;
                     // SAFETY: the parameters hold this memory's handle, for `A` alone, and views
                     // of buffers that the data keep and nothing else uses.
                     unsafe { launcher.launch::<$Kernel>(&params)? }
                 })+
-            };
-            $($data.$end(launcher)?;)?
-            Ok(())
+            })
         }
     };
 }
 pub(super) use kernels;
+
+/// Makes what a kernel works on: views of those arrays of the data that have the names of its fields,
+/// for transactions of an algorithm where it is named; and, behind the semicolon, the other fields.
+macro_rules! views {
+    ($data:expr => $Work:ident { $($array:ident $(by $A:ty)?),+; $($others:tt)* }) => {
+        $Work {
+            $($array: views!(@view $data.$array $(, $A)?),)+
+            $($others)*
+        }
+    };
+    (@view $array:expr) => {
+        $array.tarray()
+    };
+    (@view $array:expr, $A:ty) => {
+        $array.view::<$A>()
+    };
+}
+pub(super) use views;
 
 /// What transactions access of a workload's data: an array, sums, records or a container.
 pub trait Accessed<D: Device> {

@@ -27,23 +27,6 @@ pub enum Occasion {
     Recording(DeviceKind),
 }
 
-/// Refuses a file beside an option for what is `drawn`, of those `given`: they contradict each other.
-pub fn check_origin(
-    file: Option<&PathBuf>,
-    drawn: &str,
-    given: &[(&str, Option<u32>)],
-) -> Result<()> {
-    let drawn_too = given
-        .iter()
-        .find_map(|&(option, value)| Some((option, value?)));
-    if let (Some(_), Some((option, value))) = (file, drawn_too) {
-        return Err(Error::Usage(format!(
-            "{option} {value} is for {drawn}, and --input brings its own: leave one of them out"
-        )));
-    }
-    Ok(())
-}
-
 /// Returns the name of a file without its folder, which is nobody else's: the report may be
 /// published.
 pub fn file_name(path: &Path) -> String {
@@ -135,7 +118,8 @@ pub fn quoted(word: &str) -> String {
 /// Declares a workload of plain sizes, by a row for each: its default; its name in JSON, if the row
 /// says it all; the option that takes its place, if there is one, with its help, or what all
 /// options say of it; and what it is instead when it is made for an occasion. Of a `count` the option's
-/// help is what the size is, and its default in words. Options that take no size's place may follow.
+/// help is what the size is, and its default in words; the long help may say more. Options that take
+/// no size's place may follow.
 ///
 /// The workload takes the shared options of a list; the method behind `then`, if there is one,
 /// completes what the rows make of all options. Or it is the shape of what a workload draws.
@@ -183,7 +167,7 @@ macro_rules! sizes {
             $(
                 $(#[$doc:meta])*
                 $size:ident: $type:ty = $default:expr $(, json $json:literal)?
-                    $(, count $count:ident $what:literal [$in_words:literal])?
+                    $(, count $count:ident $what:literal [$in_words:literal] $(, long $long:literal)?)?
                     $(, option $(#[$help:meta])* $option:ident)?
                     $(, by $by:expr)?
                     $(, when $($occasion:pat => $other_size:expr),+)?;
@@ -212,6 +196,10 @@ macro_rules! sizes {
                     #[arg(
                         long, value_name = "N", value_parser = parse_count_32,
                         help = concat!($what, " [default: ", $in_words, "]"),
+                        $(long_help = concat!(
+                            $what, " [default: ", $in_words, "]\n\n",
+                            $long, " [default: ", $in_words, "]",
+                        ),)?
                     )]
                     $count: Option<$type>,
                 )?
@@ -237,7 +225,7 @@ macro_rules! sizes {
 
             /// Returns the sizes for an occasion, as far as the rows say.
             #[allow(unused_variables, reason = "they may be the same for all")]
-            const fn for_occasion(occasion: Occasion) -> Self {
+            pub const fn for_occasion(occasion: Occasion) -> Self {
                 Self {
                     $($size: sizes!(
                         @size occasion, $default $(, $($occasion => $other_size),+)?
@@ -355,7 +343,9 @@ fn parse_alike(text: &str) -> Result<u32, String> {
     if alike.is_power_of_two() {
         Ok(alike)
     } else {
-        Err(format!("{alike} is no power of two: give 1, 2, 4, ... 32"))
+        Err(format!(
+            "{alike} is no power of two: give one, such as 1 or 32"
+        ))
     }
 }
 

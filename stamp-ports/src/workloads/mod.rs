@@ -88,6 +88,7 @@ pub mod launcher;
 pub mod options;
 pub mod plain;
 pub mod prepared;
+mod shapes;
 pub mod workload;
 
 mod prelude {
@@ -97,14 +98,14 @@ mod prelude {
     pub(super) use super::contender::ContenderKind::SpecialPurpose;
     pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
     pub(super) use super::exclusion::Uses;
-    pub(super) use super::form::{
-        Accessed, Elements, Form, accessed, check_memory, kernels, zeros,
-    };
-    pub(super) use super::input::{Input, Occasion, SharedOptions, sizes};
+    pub(super) use super::form::{Accessed, Elements, Form, accessed, kernels, views, zeros};
+    pub(super) use super::form::{check_host_memory, check_memory};
+    pub(super) use super::input::{Input, Occasion, SharedOptions, parse_percent, sizes};
     pub(super) use super::launcher::Launcher;
     pub(super) use super::workload::{
-        Accesses, Facts, Observed, Run, Sizes, Verifies, Workload, observed, sets,
+        Accesses, Facts, Observed, Run, SET_WORDS_MAX, Sizes, Verifies, Workload, observed, sets,
     };
+    pub(super) use crate::devices::DeviceKind;
     pub(super) use crate::error::{Error, Result};
     pub(super) use crate::numbers::{of, parse_count_32};
     pub(super) use clap::Args;
@@ -114,8 +115,17 @@ mod prelude {
     pub(super) use stm_core::Layout;
     pub(super) use stm_core::algorithm::{Algorithm, Cgl, Variant};
     pub(super) use stm_core::host::Capacity;
-    pub(super) use stm_core::host::{Buffer, Device, TxArray};
+    pub(super) use stm_core::host::{Buffer, Device, Statistics, TxArray};
     pub(super) use stm_core::internal::observe::Observation;
+}
+
+#[cfg(test)]
+mod test_prelude {
+    //! What the tests of the workloads have in common.
+
+    pub(super) use super::launcher::tests::{change, left, ran, spoilt};
+    pub(super) use crate::testing::{Spoils, has, refused, spoils};
+    pub(super) use stm_core::host::Cpu;
 }
 
 use crate::devices::AnyDevice;

@@ -31,6 +31,16 @@ struct Given {
 /// Shared options that mean another thing for each workload.
 const OF_ONE_WORKLOAD: [&str; 3] = ["n", "input", "keys"];
 
+/// What a workload draws unless `--input` brings it, and the options that describe that.
+const DRAWN: [(&str, &str, &[&str]); 2] = [
+    ("kmeans", "generated points", &["points", "dims", "centres"]),
+    (
+        "labyrinth",
+        "a generated grid",
+        &["x", "y", "z", "walls", "n"],
+    ),
+];
+
 /// The one shared option that every workload takes.
 const OF_EVERY_WORKLOAD: &str = "seed";
 
@@ -158,10 +168,15 @@ impl WorkloadArgs {
         self.shared.transactions.take()
     }
 
-    /// Refuses options that none of the workloads takes, and such as mean another thing for each of
-    /// several. `all` are exempt from the former: whether the caller means every workload there is.
+    /// Refuses options that none of the workloads takes, such as mean another thing for each of
+    /// several, and such as describe what is not drawn. `all` are exempt from the first: whether the
+    /// caller means every workload there is.
     pub fn check(&self, workloads: &[&str], all: bool) -> Result<()> {
+        let of_file = self.shared.input.is_some();
         for Given { field, written, of } in &self.given {
+            let drawn = DRAWN.iter().find(|(name, _, fields)| {
+                of_file && workloads.contains(name) && fields.contains(&&**field)
+            });
             refuse! {
                 OF_ONE_WORKLOAD.contains(&&**field) && workloads.len() > 1 =>
                     "{written} means another thing for each workload: name one instead of {}",
@@ -169,6 +184,9 @@ impl WorkloadArgs {
                 !all && !of.iter().any(|name| workloads.contains(name)) =>
                     "{written} is for {}, not for {}: leave it out",
                     of.join(" and "), workloads.join(" and ");
+                drawn.is_some() =>
+                    "{written} is for {}, and --input brings its own: leave one of them out",
+                    drawn.map_or("", |(_, what, _)| what);
             }
         }
         Ok(())

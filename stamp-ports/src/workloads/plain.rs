@@ -3,6 +3,7 @@
 //!
 //! Copies to the host check that a structure is whole.
 
+use super::form::views;
 use crate::error::Result;
 use stm_core::host::{Buffer, Device};
 use stm_kernels::floor::plain::chains::{self, Chains};
@@ -53,10 +54,7 @@ impl<D: Device> PlainNodes<D> {
     }
 
     pub fn view(&self) -> Nodes {
-        Nodes {
-            words: self.words.tarray(),
-            free: self.free.tarray(),
-        }
+        views! { self => Nodes { words, free; } }
     }
 
     fn download(&self) -> Result<(Vec<u64>, Vec<u32>)> {
@@ -70,12 +68,14 @@ impl<D: Device> PlainNodes<D> {
     }
 }
 
-pub struct PlainTable<D: Device>(Buffer<D, u64>);
+pub struct PlainTable<D: Device> {
+    slots: Buffer<D, u64>,
+}
 
 impl<D: Device> PlainTable<D> {
     /// Replaces the contents by the slots that [`table::filled`] made for as many entries.
     pub fn upload(&mut self, slots: &[u64]) -> Result<()> {
-        Ok(self.0.upload(slots)?)
+        Ok(self.slots.upload(slots)?)
     }
 }
 
@@ -84,16 +84,16 @@ impl<D: Device> Entries<D> for PlainTable<D> {
     const KEY_BYTES: [u64; 2] = [32, 24];
 
     fn make(device: &D, nodes: u64, _: u32, what: &'static str) -> Result<Self> {
-        let slots = table::slots_for(nodes);
-        Ok(Self(Buffer::zeroed(device, slots, what)?))
+        let slots = Buffer::zeroed(device, table::slots_for(nodes), what)?;
+        Ok(Self { slots })
     }
 
     fn clear(&mut self) -> Result<()> {
-        Ok(self.0.clear()?)
+        Ok(self.slots.clear()?)
     }
 
     fn entries(&self) -> Result<Pairs> {
-        Ok(table::entries(&self.0.download()?)?)
+        Ok(table::entries(&self.slots.download()?)?)
     }
 }
 
@@ -101,9 +101,7 @@ impl<D: Device> Plain<D> for PlainTable<D> {
     type View = Table;
 
     fn view(&self) -> Table {
-        Table {
-            slots: self.0.tarray(),
-        }
+        views! { self => Table { slots; } }
     }
 }
 
@@ -147,11 +145,7 @@ impl<D: Device> Plain<D> for PlainChains<D> {
     type View = Chains;
 
     fn view(&self) -> Chains {
-        Chains {
-            heads: self.heads.tarray(),
-            nodes: self.nodes.view(),
-            values: self.values.tarray(),
-        }
+        views! { self => Chains { heads, values; nodes: self.nodes.view() } }
     }
 }
 
@@ -199,11 +193,7 @@ impl<D: Device> Plain<D> for PlainRadix<D> {
     type View = Radix;
 
     fn view(&self) -> Radix {
-        Radix {
-            root: self.root.tarray(),
-            leaves: self.leaves.view(),
-            branches: self.branches.view(),
-            links: self.links.tarray(),
-        }
+        let (leaves, branches) = (self.leaves.view(), self.branches.view());
+        views! { self => Radix { root, links; leaves, branches } }
     }
 }

@@ -42,6 +42,7 @@ pub trait Prepared<D: Device> {
     /// Checks the number of commits, too.
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict;
 
+    /// What the last run found beside its verification, if it is right.
     fn observed(&self) -> Observed;
 
     fn remarks(&self) -> Vec<(&'static str, String)>;
@@ -60,6 +61,7 @@ pub fn prepare<'a, D: Device, W: Workload>(
         device,
         data: of.prepare(device, seed, transactions_max)?,
         other,
+        observed: Observed::new(),
     }))
 }
 
@@ -76,6 +78,7 @@ struct OnDevice<'a, D: Device, W: Workload> {
     device: &'a D,
     data: W::Data<D>,
     other: Option<OtherKernel<D, W>>,
+    observed: Observed,
 }
 
 impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
@@ -136,16 +139,18 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     }
 
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict {
+        self.observed.clear();
         let expected = self.of.commits_expected(&self.data, transactions)?;
-        verdict(if commits == expected {
+        let checked = if commits == expected {
             self.of.verify(&mut self.data, transactions)
         } else {
             Err(format!("{commits} of {expected} transactions committed").into())
-        })
+        };
+        verdict(checked.map(|found| self.observed = found))
     }
 
     fn observed(&self) -> Observed {
-        self.of.observed(&self.data)
+        self.observed.clone()
     }
 
     fn remarks(&self) -> Vec<(&'static str, String)> {

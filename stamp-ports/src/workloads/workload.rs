@@ -6,6 +6,7 @@ use super::form::{Accessed, Form};
 use super::input::Input;
 use super::launcher::Launcher;
 pub use super::launcher::Run;
+use super::shapes::gpu_shape;
 use crate::error::Result;
 use serde::Serialize;
 use serde_json::Value;
@@ -13,7 +14,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 use stm_core::Layout;
 use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{Capacity, Device};
+use stm_core::host::{Capacity, Device, Statistics};
 use stm_core::internal::observe::Observation;
 
 /// What a result is verified for.
@@ -113,8 +114,8 @@ macro_rules! facts {
 
             /// Blocks and threads of the best known launch on a GPU with so many multiprocessors,
             /// where it is another than most workloads have with this algorithm.
-            fn gpu_shape(&self, _algorithm: Variant, _processors: u32) -> Option<(u32, u32)> {
-                None
+            fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
+                gpu_shape(self, algorithm, processors)
             }
 
             /// Says whether more threads than those of [`Self::gpu_shape`] are slower whatever
@@ -171,10 +172,10 @@ facts! {
 /// What a run found beside its verification, by its names in JSON.
 pub type Observed = serde_json::Map<String, Value>;
 
-/// Returns what a run found, if it was verified.
-pub(super) fn observed(found: Option<&impl Serialize>) -> Observed {
-    match found.map(serde_json::to_value) {
-        Some(Ok(Value::Object(observed))) => observed,
+/// Returns what a run found, by the names of its fields.
+pub(super) fn observed(found: &impl Serialize) -> Observed {
+    match serde_json::to_value(found) {
+        Ok(Value::Object(observed)) => observed,
         _ => Observed::new(),
     }
 }
@@ -233,14 +234,9 @@ pub trait Workload: Sizes + Input {
         Ok(transactions)
     }
 
-    /// Checks what a launch of so many transactions left: [`Error::Wrong`](crate::Error::Wrong) is
-    /// what is wrong, on one line.
-    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<()>;
-
-    /// What the last run found beside its verification, by its names in JSON.
-    fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Observed {
-        Observed::new()
-    }
+    /// Checks what a launch of so many transactions left, and returns what it found beside:
+    /// [`Error::Wrong`](crate::Error::Wrong) is what is wrong, on one line.
+    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed>;
 
     /// What a person has to know about the last run: what the remark is of, and the remark.
     fn remarks<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, String)> {
@@ -254,14 +250,24 @@ pub trait Workload: Sizes + Input {
         observation: Observation,
     ) -> Result<Duration>;
 
-    /// One run: most workloads launch a kernel once (`kernels!`), others make several launches here,
-    /// and what they do between them is not timed.
+    /// Launches the kernel with transactions once (`kernels!`).
+    fn launch<D: Device, A: Algorithm>(
+        &self,
+        data: &Self::Data<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<Statistics>;
+
+    /// One run: most workloads make one launch, others make several here, and what they do between
+    /// them is not timed.
     fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut Self::Data<D>,
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
-    ) -> Result<()>;
+    ) -> Result<()> {
+        self.launch::<D, A>(data, launcher, transactions).map(drop)
+    }
 }
 
 /// The most words that a transaction reads, or writes: what a set holds.

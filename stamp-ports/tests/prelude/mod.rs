@@ -44,6 +44,20 @@ pub(crate) fn expanded(line: &str) -> Vec<String> {
     chosen.flat_map(|line| expanded(&line)).collect()
 }
 
+/// The rows of a table, all choices ([`expanded`]) made, in which words stand for others: what stands
+/// before ` : ` and last behind it.
+pub(crate) fn table(text: &str, words: &[(&str, &str)]) -> Vec<(String, String)> {
+    let rows = rows(text).flat_map(|row| {
+        let whole = |row: String, &(word, line): &(&str, &str)| row.replace(word, line);
+        expanded(&words.iter().fold(row.to_owned(), whole))
+    });
+    let parts = rows.map(|row| {
+        let (head, line) = row.rsplit_once(" : ").expect("columns");
+        (head.to_owned(), line.to_owned())
+    });
+    parts.collect()
+}
+
 /// Blocks and threads of a block.
 pub(crate) type Shape = (u32, u32);
 /// Locks, and the bytes of a stripe.

@@ -313,8 +313,7 @@ const REFUSED: &str = r#"
     TINY_BANK --zipf inf => --zipf | "inf"
     TINY_BANK --zipf much => --zipf | "much"
     // Operations of one kind come in powers of two.
-    run map --device cpu --alike 0 => --alike | 0 is no power of two
-    run map --device cpu --alike 3 => --alike | 3 is no power of two
+    run map --device cpu --alike {0,3,100} => --alike | {} is no power of two: give one, such as
     TINY_BANK --words 5 => --words 5 | ra | leave it out
     TINY_BANK --read-capacity 63 => CapacityExceeded | read set of 63 | --read-capacity 64
     TINY_BANK --write-capacity 1 => CapacityExceeded | write set of 1 | --write-capacity 2

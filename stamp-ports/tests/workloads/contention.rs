@@ -25,7 +25,7 @@ const ROWS: &str = "
     200 2x8 few : ra --words 64 --reads 37 --writes 37
     400 2x8 every : ht --keys-per-tx 4 --buckets {1,8}{, --nodes pool}
     1000 5x3 few : ht --buckets 32 --keys-per-tx 1
-    400 2x8 every : map --keys {1 --chains 1,40 --chains 5}
+    400 2x8 every : map --keys {1 --chains 1,40 --chains 5,40 --alike 64}
     200 2x8 every : list --keys {1,40}
     400 2x8 every : ordered --keys {1,40}
     2000 2x8,5x3 few : pool
@@ -79,19 +79,13 @@ const WORDS: [(&str, &str); 4] = [
 
 #[test]
 fn workloads_lose_nothing_and_show_no_wrong_sum_where_everything_collides() {
-    let lines = rows(ROWS).flat_map(|row| {
-        let whole = |row: String, (word, line)| row.replace(word, line);
-        expanded(&WORDS.into_iter().fold(row.to_owned(), whole))
-    });
-    let lines: Vec<String> = lines.collect();
-    on_all_cores(&lines, |row| {
-        let (head, line) = row.split_once(" : ").expect(row);
+    on_all_cores(&table(ROWS, &WORDS), |(head, line)| {
         let [transactions, shapes, memories] = head.split(' ').collect::<Vec<_>>()[..] else {
-            panic!("{row}")
+            panic!("{head}")
         };
-        let number = |text: &str| text.parse::<u64>().expect(row);
+        let number = |text: &str| text.parse::<u64>().expect(head);
         let pair = |text: &str| {
-            let (a, b) = text.split_once('x').expect(row);
+            let (a, b) = text.split_once('x').expect(head);
             (number(a), number(b))
         };
         let shapes = shapes.split(',').map(pair);

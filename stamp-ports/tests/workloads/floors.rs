@@ -80,14 +80,24 @@ fn left(line: &str, kinds: &[ContenderKind], defect: Option<Mutant>) -> Vec<Left
     all
 }
 
-/// Asserts that all contenders that synchronise are right; and returns what they left.
-fn synchronised(line: &str) -> Vec<Left> {
-    let all = left(line, &[CriticalSection, SpecialPurpose], None);
+/// Asserts that all contenders of a kind, and those written by hand, are right; and returns what they
+/// left.
+fn synchronised(line: &str, kind: ContenderKind) -> Vec<Left> {
+    let all = left(line, &[kind, SpecialPurpose], None);
     for of_one in &all {
         assert_eq!(of_one.first, None, "{line}: {}", of_one.name);
     }
-    assert!(all.iter().any(|left| left.kind == CriticalSection));
+    assert!(all.iter().any(|left| left.kind == kind));
     all
+}
+
+/// Asserts that contenders of a kind are wrong in some runs without their locks' fences.
+fn wrong_without_fences(line: &str, kind: ContenderKind) {
+    for defect in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
+        let all = left(line, &[kind], Some(defect));
+        let wrong: u32 = all.iter().map(|left| left.wrong).sum();
+        assert_ne!(wrong, 0, "{line}: {}", defect.name());
+    }
 }
 
 /// Workloads, each with the number of wrong runs that its contender without synchronisation exceeds;
@@ -116,28 +126,19 @@ const KMEANS: &str = "kmeans --points 37 --dims 1 --centres 2 -t 0";
 #[test]
 fn workloads_are_right_under_the_lock_and_wrong_without_it_or_its_fences() {
     on_all_cores(&WORKLOADS, |&(line, more_than)| {
-        synchronised(line);
+        synchronised(line, CriticalSection);
         let open = left(line, &[Unsynchronised], None);
         assert_eq!(open.is_empty(), more_than == 0, "{line}");
-        for open in open {
-            assert!(
-                open.wrong > more_than,
-                "{line}: {}: {}",
-                open.name,
-                open.wrong
-            );
+        for Left { name, wrong, .. } in open {
+            assert!(wrong > more_than, "{line}: {name}: {wrong}");
         }
-        for defect in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
-            let sections = left(line, &[CriticalSection], Some(defect));
-            let wrong: u32 = sections.iter().map(|section| section.wrong).sum();
-            assert_ne!(wrong, 0, "{line}: {}", defect.name());
-        }
+        wrong_without_fences(line, CriticalSection);
     });
 }
 
 #[test]
 fn audits_see_right_sums_under_the_lock_and_wrong_ones_beside_additions() {
-    for of_one in synchronised(BANK) {
+    for of_one in synchronised(BANK, CriticalSection) {
         let additions = of_one.kind == SpecialPurpose;
         let saw_wrong = |note: &&String| !note.starts_with("0 of");
         let wrong = of_one.notes.iter().filter(saw_wrong).count();
@@ -150,9 +151,10 @@ fn eigenbench_is_right_with_words_that_come_twice_and_without_and_kmeans_by_ever
     // Together, with a word twice, not of whole batches, and more than are drawn before.
     for (accesses, words) in [(8, 1 << 12), (32, 1 << 14), (16, 20), (13, 64), (40, 100)] {
         let hot = format!("--hot-reads {accesses} --hot-writes {accesses}");
-        synchronised(&format!("eigenbench --hot-words {words} {hot}"));
+        let line = format!("eigenbench --hot-words {words} {hot}");
+        synchronised(&line, CriticalSection);
     }
-    let rivals = synchronised(KMEANS).into_iter();
+    let rivals = synchronised(KMEANS, CriticalSection).into_iter();
     assert_eq!(rivals.filter(|left| left.kind == SpecialPurpose).count(), 3);
 }
 
@@ -165,15 +167,8 @@ fn tables_and_lists_have_every_key_under_each_lock_and_lack_some_without_its_fen
         "sorted --list-keys 24 --entry-points 4",
     ];
     on_all_cores(&lines, |&line| {
-        let all = left(line, &[Excluding], None);
+        let all = synchronised(line, Excluding);
         assert!(all.len() >= 10, "{line}");
-        for of_one in &all {
-            assert_eq!(of_one.first, None, "{line}: {}", of_one.name);
-        }
-        for defect in [Mutant::LockNoAcquire, Mutant::LockNoRelease] {
-            let all = left(line, &[Excluding], Some(defect));
-            let wrong: u32 = all.iter().map(|left| left.wrong).sum();
-            assert_ne!(wrong, 0, "{line}: {}", defect.name());
-        }
+        wrong_without_fences(line, Excluding);
     });
 }

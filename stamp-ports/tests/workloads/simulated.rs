@@ -110,29 +110,24 @@ const STATIC: &str = "
     lockstep stack its64 random : 4x8 : 48 : eigenbench --hot-words 40 --static
 ";
 
-/// Returns a workload by its options, in which a name from here stands for those of it.
-fn named(line: &str) -> AnyWorkload {
-    let names = [
-        ("BANK", BANK),
-        ("EIGENBENCH", EIGENBENCH),
-        ("KMEANS", KMEANS),
-        ("VACATION", VACATION),
-    ];
-    let whole = |line: String, (name, options)| line.replace(name, options);
-    workload(&names.into_iter().fold(line.to_owned(), whole), 1)
-}
+/// What words in the rows stand for.
+const WORDS: [(&str, &str); 4] = [
+    ("BANK", BANK),
+    ("EIGENBENCH", EIGENBENCH),
+    ("KMEANS", KMEANS),
+    ("VACATION", VACATION),
+];
 
 /// Records each row of a table; returns the histories that did not fit their buffers at first. There
 /// must be conflicts, or this tests little.
-fn everywhere(variant: Variant, table: &str, settings: impl Fn(Settings) -> Settings) -> u64 {
+fn everywhere(variant: Variant, text: &str, settings: impl Fn(Settings) -> Settings) -> u64 {
     let mut repeated = 0;
-    for row in &rows(table).flat_map(expanded).collect::<Vec<_>>() {
-        let [schedules, widths, transactions, line] = row.split(" : ").collect::<Vec<_>>()[..]
-        else {
+    for (row, line) in &table(text, &WORDS) {
+        let [schedules, widths, transactions] = row.split(" : ").collect::<Vec<_>>()[..] else {
             panic!("{row}")
         };
         let number = |text: &str| text.parse::<u64>().expect(row);
-        let of = named(line);
+        let of = workload(line, 1);
         let settings = |width, seed| settings(crowded(width, seed, number(transactions)));
         let mut aborted = 0;
         let widths = widths.split(' ').map(|of| of.split_once('x').expect(row));
@@ -154,7 +149,7 @@ fn everywhere(variant: Variant, table: &str, settings: impl Fn(Settings) -> Sett
         (0..4).for_each(|seed| drop(recorded(&Cpu::new(), variant, &of, &settings(4, seed))));
         assert!(
             aborted > 0 || variant == Variant::Cgl,
-            "{row}: no conflicts"
+            "{row} : {line}: no conflicts"
         );
     }
     repeated
@@ -191,28 +186,28 @@ fn static_updates_of_words_are_verified_and_opaque() {
     });
 }
 
-/// A defect, the algorithm, the workload, and parts, if any, of which one is in what the driver says
-/// of the first result that it refuses.
+/// A defect, the algorithm, parts of which one, if there are any, is in what the driver says of the
+/// first result that it refuses, and the workload.
 const NOTICED: &str = "
     // These leave the right accounts: only who looks inside a transaction sees.
-    locked-stripe-read hv-sorting BANK : audits saw a sum
-    lock-word-before-value hv-sorting BANK : audits saw a sum
-    doomed-goes-on hv-sorting BANK : audits saw a sum
-    no-e1 hv-sorting BANK : audits saw a sum
-    no-e4-extension hv-sorting BANK : audits saw a sum
-    version-before-locking hv-sorting BANK : account | audits
-    version-before-locking hv-sorting EIGENBENCH : hot word
-    version-before-locking hv-sorting KMEANS : counts | saw a count | sum
-    version-before-locking hv-sorting VACATION 12 -n 2 -u 60
-    reads-not-validated fast VACATION 12 -n 2 -u 60
-    pool-not-undone fast VACATION 12 -n 2 -u 60
+    locked-stripe-read hv-sorting audits saw a sum : BANK
+    lock-word-before-value hv-sorting audits saw a sum : BANK
+    doomed-goes-on hv-sorting audits saw a sum : BANK
+    no-e1 hv-sorting audits saw a sum : BANK
+    no-e4-extension hv-sorting audits saw a sum : BANK
+    version-before-locking hv-sorting account | audits : BANK
+    version-before-locking hv-sorting hot word : EIGENBENCH
+    version-before-locking hv-sorting counts | saw a count | sum : KMEANS
+    version-before-locking hv-sorting : VACATION 12 -n 2 -u 60
+    reads-not-validated fast : VACATION 12 -n 2 -u 60
+    pool-not-undone fast : VACATION 12 -n 2 -u 60
 ";
 
 #[test]
 fn the_drivers_notice_a_memory_that_loses_updates_and_nodes_and_reads_of_no_state() {
-    for row in rows(NOTICED) {
-        let (head, parts) = row.split_once(" : ").unwrap_or((row, ""));
+    for (head, line) in &table(NOTICED, &WORDS) {
         let words: Vec<&str> = head.splitn(3, ' ').collect();
+        let parts = words.get(2).copied().unwrap_or_default();
         let mutant = Mutant::from_name(words[0]);
         let variant = Variant::from_name(words[1]).expect(head);
         assert!(mutant.is_some(), "{head}");
@@ -220,7 +215,7 @@ fn the_drivers_notice_a_memory_that_loses_updates_and_nodes_and_reads_of_no_stat
             let sim = Sim::new(config.with_mutant(mutant));
             let settings = crowded(4, config.seed, 48);
             let sink = |_| Ok(ControlFlow::Continue(()));
-            let recorded = record(&sim, variant, &named(words[2]), &settings, sink);
+            let recorded = record(&sim, variant, &workload(line, 1), &settings, sink);
             recorded.ok()?.wrong_state
         });
         let wrong = wrong.unwrap_or_else(|| panic!("{head}: not noticed"));

@@ -1,8 +1,6 @@
 //! The bank's sizes.
 
-use crate::workloads::input::parse_percent;
 use crate::workloads::prelude::*;
-use crate::workloads::workload::SET_WORDS_MAX;
 use stm_kernels::bank::BATCH;
 
 sizes! {
@@ -34,24 +32,10 @@ sizes! {
     } takes [transactions, adds, is_static, wide] then complete
 }
 
-/// The most accounts of a row.
 pub(super) const BANK_ROW_MAX: u32 = 1 << 16;
 pub(super) const BANK_ROW: u32 = 64;
 
 impl Bank {
-    /// Makes a bank of so many accounts, drawn uniformly, with so many audits in a hundred
-    /// transactions, each of a range of so many accounts.
-    pub const fn of(accounts: u32, audit_percent: u32, audit_range: u32) -> Self {
-        Self {
-            accounts,
-            zipf_thousandths: 0,
-            audit_percent,
-            audit_range,
-            adds_row: None,
-            form: Form::Dynamic,
-        }
-    }
-
     fn complete(self, options: &Options, shared: &SharedOptions) -> Result<Self> {
         let range = self.audit_range.min(self.accounts);
         let row = options.row.unwrap_or(BANK_ROW);
@@ -144,14 +128,8 @@ impl Sizes for Bank {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        let Self {
-            accounts,
-            audit_percent,
-            audit_range,
-            adds_row,
-            form,
-            ..
-        } = *self;
+        let (accounts, audit_percent) = (self.accounts, self.audit_percent);
+        let (audit_range, form) = (self.audit_range, self.form);
         refuse! {
             audit_range < 2 =>
                 "--audit-range {audit_range} is too few: a transfer joins two accounts of a range, \
@@ -167,22 +145,9 @@ impl Sizes for Bank {
             form.is_static() && audit_percent > 0 =>
                 "--audit-share {audit_percent} has no static form, as an audit reads too many \
                  accounts: give --audit-share 0, or leave --static out";
-            form.is_static() && adds_row.is_some() =>
+            form.is_static() && self.adds_row.is_some() =>
                 "--adds has no static form, which reads accounts: leave --adds or --static out";
         }
         Ok(())
-    }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        match algorithm {
-            // Two words each: all lanes that there are rarely meet.
-            Variant::Fast if self.form.is_static() => Some((2 * processors, 512)),
-            // Few transactions at a time, each short; or many that seldom write.
-            Variant::Fast | Variant::FastTable => Some((2 * processors, 128)),
-            Variant::TbvSorting | Variant::HvSorting | Variant::HvBackoff => {
-                Some((processors, 256))
-            }
-            _ => None,
-        }
     }
 }

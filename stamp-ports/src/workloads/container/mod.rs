@@ -22,8 +22,8 @@ mod check;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operations<K> {
     pub keys: u32,
-    /// The number of chains of the hash table; of no meaning to other containers.
-    pub chains: u32,
+    /// The number of chains of the hash table; other containers have none.
+    pub chains: Option<u32>,
     /// Lookups in a hundred operations; the others insert and remove in equal parts.
     pub lookups_percent: u32,
     pub alike: u32,
@@ -47,13 +47,11 @@ pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
 
     fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A>;
 
-    /// Returns the number of chains that options ask for; else there are as many as keys.
-    fn chains(_options: &Self::Options) -> Option<u32> {
+    /// Returns the number of chains, of which a kind that has them has as many as keys, unless options
+    /// ask for others.
+    fn chains(_options: &Self::Options, _keys: u32) -> Option<u32> {
         None
     }
-
-    /// Whether operations need to know the number of chains.
-    const HAS_CHAINS: bool = false;
 
     /// What an operation reads and writes, and the most that any does.
     fn capacities(of: &Operations<Self>) -> [Capacity; 2];
@@ -95,7 +93,7 @@ impl<K: Kind> Input for Operations<K> {
         let keys = shared.keys.unwrap_or(K::KEYS[usize::from(is_small)]);
         Ok(Self {
             keys,
-            chains: K::chains(options).unwrap_or(if K::HAS_CHAINS { keys } else { 1 }),
+            chains: K::chains(options, keys),
             lookups_percent: shared.lookups.unwrap_or(20),
             alike: shared.alike.unwrap_or(1),
             kind: PhantomData,
@@ -110,13 +108,11 @@ where
     fn facts(&self, _: u64) -> Facts {
         let (keys, [capacity, most]) = (u64::from(self.keys), K::capacities(self));
         let mut parameters = vec![("keys", keys.into())];
-        let mut chains = String::new();
-        if K::HAS_CHAINS {
-            parameters.push(("chains", self.chains.into()));
-            chains = format!(" in {}", of(self.chains.into(), "chain"));
-        }
+        parameters.extend(self.chains.map(|chains| ("chains", chains.into())));
         parameters.push(("lookups_percent", self.lookups_percent.into()));
         parameters.push(("alike", self.alike.into()));
+        let in_chains = |chains: u32| format!(" in {}", of(chains.into(), "chain"));
+        let chains = self.chains.map(in_chains).unwrap_or_default();
         Facts {
             parameters,
             summary: format!(
@@ -126,7 +122,7 @@ where
             ),
             capacity,
             capacity_max: Some(most),
-            shared_words: K::KEY_WORDS * keys + u64::from(self.chains),
+            shared_words: K::KEY_WORDS * keys + u64::from(self.chains.unwrap_or(1)),
             verifies: Verifies::final_state(RESULTS),
             ..Facts::default()
         }
@@ -141,15 +137,6 @@ where
                  fewer --transactions", u32::MAX - 1;
         }
         Ok(())
-    }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // As many threads as its registers allow, in one block, as they go in step.
-        match algorithm {
-            Variant::Fast => Some((processors, 384)),
-            Variant::FastTable => Some((processors, 256)),
-            _ => None,
-        }
     }
 }
 
@@ -183,7 +170,6 @@ impl Kind for MapKind {
     const KEYS: [u32; 2] = [1 << 20, 4 << 10];
     const KEYS_MAX: (u32, &'static str) = (u32::MAX, "the map");
     const KEY_WORDS: u64 = 3;
-    const HAS_CHAINS: bool = true;
     type Options = MapOptions;
     type Container<D: Device> = collections::Map<D, u32, u32>;
     type Of<A: Algorithm> = collections::TMap<A, u32, u32>;
@@ -196,12 +182,12 @@ impl Kind for MapKind {
         container.view::<A>()
     }
 
-    fn chains(options: &MapOptions) -> Option<u32> {
-        options.chains
+    fn chains(options: &MapOptions, keys: u32) -> Option<u32> {
+        options.chains.or(Some(keys))
     }
 
     fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
-        let a_chain = of.keys / of.chains.max(1);
+        let a_chain = of.keys / of.chains.unwrap_or(1).max(1);
         // Of each node two words, the chain's head, and a value.
         let most = of.keys.min(1 << 18) * 2 + 2;
         let reads = (2 * (NODES_READ + 2 * a_chain) + 2).min(most);
@@ -209,7 +195,7 @@ impl Kind for MapKind {
     }
 
     fn check(of: &Operations<Self>) -> Result<()> {
-        let Operations { keys, chains, .. } = *of;
+        let (keys, chains) = (of.keys, of.chains.unwrap_or(1));
         refuse! {
             keys == 0 || chains == 0 =>
                 "--keys 0 or --chains 0 leaves the map no place: give 1 or more";
@@ -321,7 +307,6 @@ pub struct Data<D: Device, C> {
     chains: u32,
     nodes: u64,
     what: &'static str,
-    found: Option<Found>,
 }
 
 impl<D: Device, C: Entries<D>> Data<D, C> {
@@ -344,28 +329,11 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
             chains,
             nodes,
             what,
-            found: None,
         })
     }
 
     fn work<S>(&self, entries: S, transactions: u64) -> ChainWork<S> {
-        ChainWork {
-            entries,
-            results: self.results.tarray(),
-            transactions,
-            plan: self.plan,
-        }
-    }
-
-    /// Makes room for the nodes that attempts hold beside those of the container:
-    /// one that was allocated and one that is being freed, for each lane.
-    fn fit(&mut self, device: &D, lanes: u64) -> Result<()> {
-        let needed = u64::from(self.plan.keys) + 2 * lanes;
-        if self.nodes != needed {
-            self.entries = C::make(device, needed, self.chains, self.what)?;
-            self.nodes = needed;
-        }
-        Ok(())
+        views! { self => ChainWork { results; entries, transactions, plan: self.plan } }
     }
 
     fn clear(&mut self) -> Result<()> {
@@ -384,11 +352,9 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
     }
 
     /// Checks what so many operations left.
-    fn verify(&mut self, operations: u64) -> Result<()> {
-        self.found = None;
+    fn verify(&self, operations: u64) -> Result<Found> {
         let found = self.left(operations)?.check();
-        self.found = Some(found.map_err(|what| format!("{}: {what}", self.what))?);
-        Ok(())
+        Ok(found.map_err(|what| format!("{}: {what}", self.what))?)
     }
 }
 
@@ -404,7 +370,7 @@ where
         },
         |_, _, data, transactions, launch| launch(data.work(data.entries.view(), transactions)),
         |_, data| data.clear(),
-        |_, data, transactions| data.verify(transactions),
+        |_, data, transactions| data.verify(transactions).map(drop),
     );
     uses.critical_section::<K::Section>(of, ONE_EACH)
 }
@@ -420,12 +386,19 @@ where
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, most: u64) -> Result<Self::Data<D>> {
-        let plan = (self.plan(seed), self.chains);
+        let plan = (self.plan(seed), self.chains.unwrap_or(1));
         Data::new(device, self.name(), plan, most)
     }
 
+    /// Makes room for the nodes that attempts hold beside those of the container:
+    /// one that was allocated and one that is being freed, for each lane.
     fn fit<D: Device>(&self, device: &D, data: &mut Self::Data<D>, lanes: u64) -> Result<()> {
-        data.fit(device, lanes)
+        let needed = u64::from(self.keys) + 2 * lanes;
+        if data.nodes != needed {
+            data.entries = Entries::make(device, needed, data.chains, data.what)?;
+            data.nodes = needed;
+        }
+        Ok(())
     }
 
     accessed!(entries);
@@ -434,12 +407,8 @@ where
         data.clear()
     }
 
-    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<()> {
-        data.verify(transactions)
-    }
-
-    fn observed<D: Device>(&self, data: &Self::Data<D>) -> Observed {
-        observed(data.found.as_ref())
+    fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed> {
+        Ok(observed(&data.verify(transactions)?))
     }
 
     kernels! {

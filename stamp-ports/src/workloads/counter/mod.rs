@@ -1,12 +1,10 @@
 //! Counter: all threads increment counters, by transactions, under locks or neither.
 
-use super::exclusion::Excludes;
 use super::prelude::*;
 use stm_kernels::counter::{
     Counter as CounterKernel, CounterPlan, CounterUpdates, CounterWork, STRIDE,
 };
 use stm_kernels::locked::counter::{Twice, Work};
-use stm_kernels::locked::{Params, Under};
 use stm_sync::{
     Anderson, Cohort, FetchAdd, Mcs, PerLane, Ring, TCombiners, TLocks, Tas, TasBackoff, Ticket,
     TicketHandoff, Ttas,
@@ -114,12 +112,7 @@ pub struct Data<D: Device> {
 
 impl<D: Device> Data<D> {
     fn work<A: Algorithm>(&self, of: &Counter, transactions: u64) -> CounterWork<A> {
-        CounterWork {
-            words: self.words.view::<A>(),
-            items: self.items.tarray(),
-            transactions,
-            plan: of.plan(),
-        }
+        views! { self => CounterWork { words by A, items; transactions, plan: of.plan() } }
     }
 }
 
@@ -127,29 +120,27 @@ impl Workload for Counter {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
+        let locked = counters::<true, D>();
+        let locks = |each: u64| ("the counters' locks", each * u64::from(self.counters));
+        let (one, two) = (locks(1), locks(2));
         vec![
-            under::<Locks<PerLane<Tas>>, _, _>(self, "tas/lane", 1),
-            under::<Locks<PerLane<Ttas>>, _, _>(self, "ttas/lane", 1),
-            under::<Locks<PerLane<Mcs>>, _, _>(self, "mcs/lane", 1),
-            under::<Locks<Tas>, _, _>(self, "tas", 1),
-            under::<Locks<Ttas>, _, _>(self, "ttas", 1),
-            under::<Locks<TasBackoff>, _, _>(self, "tas-backoff", 1),
-            under::<Locks<Ticket>, _, _>(self, "ticket", 1),
-            under::<Locks<TicketHandoff>, _, _>(self, "ticket-handoff", 1),
-            under::<Locks<FetchAdd>, _, _>(self, "fetch-add", 1),
-            under::<Locks<Ring>, _, _>(self, "ring", 1),
-            under::<Locks<Anderson>, _, _>(self, "anderson", 1),
-            under::<Locks<Mcs>, _, _>(self, "mcs", 1),
-            under::<Locks<Cohort<16>>, _, _>(self, "cohort", 1),
-            under::<Locks<Tas, Twice>, _, _>(self, "spin-spin", 2),
-            under::<Under<TCombiners<1>, Work>, _, _>(self, "combining", 1),
+            locked.under::<TLocks<PerLane<Tas>>, ()>(self, "tas/lane", ONE_EACH, one),
+            locked.under::<TLocks<PerLane<Ttas>>, ()>(self, "ttas/lane", ONE_EACH, one),
+            locked.under::<TLocks<PerLane<Mcs>>, ()>(self, "mcs/lane", ONE_EACH, one),
+            locked.under::<TLocks<Tas>, ()>(self, "tas", ONE_EACH, one),
+            locked.under::<TLocks<Ttas>, ()>(self, "ttas", ONE_EACH, one),
+            locked.under::<TLocks<TasBackoff>, ()>(self, "tas-backoff", ONE_EACH, one),
+            locked.under::<TLocks<Ticket>, ()>(self, "ticket", ONE_EACH, one),
+            locked.under::<TLocks<TicketHandoff>, ()>(self, "ticket-handoff", ONE_EACH, one),
+            locked.under::<TLocks<FetchAdd>, ()>(self, "fetch-add", ONE_EACH, one),
+            locked.under::<TLocks<Ring>, ()>(self, "ring", ONE_EACH, one),
+            locked.under::<TLocks<Anderson>, ()>(self, "anderson", ONE_EACH, one),
+            locked.under::<TLocks<Mcs>, ()>(self, "mcs", ONE_EACH, one),
+            locked.under::<TLocks<Cohort<16>>, ()>(self, "cohort", ONE_EACH, one),
+            locked.under::<TLocks<Tas>, Twice>(self, "spin-spin", ONE_EACH, two),
+            locked.under::<TCombiners<1>, ()>(self, "combining", ONE_EACH, one),
             // Additions alone exclude nobody between the counter and the sum.
-            counters::<false, _>().under::<Under<(), Work>, ()>(
-                self,
-                "added",
-                ONE_EACH,
-                ("nothing", 0),
-            ),
+            counters::<false, _>().under::<(), ()>(self, "added", ONE_EACH, ("nothing", 0)),
         ]
     }
 
@@ -168,8 +159,9 @@ impl Workload for Counter {
         Ok(data.words.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
-        self.judge(&data.words.download()?, true)
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
+        self.judge(&data.words.download()?, true)?;
+        Ok(Observed::new())
     }
 
     kernels! {
@@ -178,9 +170,6 @@ impl Workload for Counter {
         Form::Static | Form::Wide => CounterUpdates<A>, run.on(data.work(of, run.transactions));
     }
 }
-
-/// The kernel by locks of the kind `K`.
-type Locks<K, H = ()> = Under<TLocks<K>, Work, H>;
 
 /// The workload's own data; sections `EXCLUDE` each other, or not.
 fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>, Work, D> {
@@ -192,26 +181,13 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>
         },
         ..Uses::own(
             |of: &Counter, _, data: &mut Data<_>, transactions, launch| {
-                launch(Work {
-                    words: data.words.view::<Cgl>(),
-                    items: data.items.tarray(),
-                    sections: transactions,
-                    plan: of.plan(),
-                    first_only: of.first_only.into(),
-                })
+                launch(views! { data => Work {
+                    words by Cgl, items;
+                    sections: transactions, plan: of.plan(), first_only: of.first_only.into()
+                } })
             },
         )
     }
-}
-
-/// The contender whose kernel excludes threads from a counter, with so many locks for each.
-fn under<'a, K: Kernel<Params = Params<B, Work>>, B: Excludes, D: Device + 'static>(
-    of: &'a Counter,
-    name: &'static str,
-    each: u64,
-) -> Contender<'a, D> {
-    let locks = ("the counters' locks", each * u64::from(of.counters));
-    counters::<true, _>().under::<K, B>(of, name, ONE_EACH, locks)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 //! order of their numbers: so every word is known as well, and with them the checksum over all that
 //! the lane has read of its own parts.
 
-use crate::workloads::compare::{SharedWords, in_ranges};
+use crate::workloads::compare::{SharedWords, in_ranges, same, sum};
 use crate::workloads::prelude::*;
 pub use input::{Eigenbench, Options};
 use std::cell::Cell;
@@ -32,14 +32,9 @@ pub struct Data<D: Device> {
 
 impl<D: Device> Data<D> {
     fn work<A: Algorithm>(&self, transactions: u64) -> EigenbenchWork<A> {
-        EigenbenchWork {
-            hot: self.hot.view::<A>(),
-            mild: self.mild.view::<A>(),
-            cold: self.cold.tarray(),
-            checksums: self.checksums.tarray(),
-            transactions,
-            plan: self.plan,
-        }
+        views! { self => EigenbenchWork {
+            hot by A, mild by A, cold, checksums; transactions, plan: self.plan
+        } }
     }
 }
 
@@ -50,10 +45,10 @@ impl Workload for Eigenbench {
         let uses = Uses::own(|_: &Self, _, data: &mut Data<D>, transactions, launch| {
             launch(data.work::<Cgl>(transactions))
         });
-        let sum = |a: Accesses| f64::from(a.reads) + f64::from(a.writes);
-        let plan = &self.plan;
+        let both = |a: Accesses| f64::from(a.reads) + f64::from(a.writes);
+        let plan = self.plan(0);
         let all = [plan.hot, plan.mild, plan.cold_inside, plan.cold_outside];
-        let accesses = ("reads and writes", all.map(sum).iter().sum());
+        let accesses = ("reads and writes", all.map(both).iter().sum());
         vec![
             uses.open::<Floor>(self, UNSYNCHRONISED, accesses),
             uses.critical_section::<CriticalSection>(self, accesses),
@@ -61,7 +56,7 @@ impl Workload for Eigenbench {
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
-        let plan = EigenbenchPlan { seed, ..self.plan };
+        let plan = self.plan(seed);
         let bytes = u64::from(plan.hot_words) * 4;
         let fix = "use fewer --hot-words";
         check_memory(device, "eigenbench", bytes, 2 * bytes, fix)?;
@@ -90,15 +85,10 @@ impl Workload for Eigenbench {
         }
         let (mild, cold) = own_words(&data.plan);
         let bytes = lanes.saturating_mul((mild + cold + 1) * 4);
-        check_memory(
-            device,
-            "eigenbench's lanes",
-            bytes,
-            bytes
-                .saturating_add(u64::from(data.plan.hot_words) * 4)
-                .saturating_mul(2),
-            "use fewer --mild-words, --cold-words, --blocks or --threads",
-        )?;
+        let on_host = bytes.saturating_add(u64::from(data.plan.hot_words) * 4);
+        let (on_host, name) = (on_host.saturating_mul(2), "eigenbench's lanes");
+        let fix = "use fewer --mild-words, --cold-words, --blocks or --threads";
+        check_memory(device, name, bytes, on_host, fix)?;
         data.mild = zeros(device, lanes * mild, "the mild array")?;
         data.cold = Buffer::zeroed(device, (lanes * cold) as usize, "the cold array")?;
         data.checksums = Buffer::zeroed(device, lanes as usize, "the checksums")?;
@@ -120,7 +110,7 @@ impl Workload for Eigenbench {
         Ok(data.checksums.upload(&initial.checksums)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
         wrong! {
             data.lanes == 0 => "no lane has run any of the transactions";
         }
@@ -133,7 +123,8 @@ impl Workload for Eigenbench {
             cold: data.cold.download()?,
             checksums: data.checksums.download()?,
         };
-        found.check(expected)
+        found.check(expected)?;
+        Ok(Observed::new())
     }
 
     kernels! {
@@ -148,7 +139,6 @@ struct Arrays {
     hot: Vec<u32>,
     mild: Vec<u32>,
     cold: Vec<u32>,
-    /// A checksum a lane.
     checksums: Vec<u32>,
 }
 
@@ -158,10 +148,10 @@ fn own_words(plan: &EigenbenchPlan) -> (u64, u64) {
         let none = of.iter().all(|accesses| accesses.is_empty());
         if none { 0 } else { words.into() }
     };
-    let mild = some(&[plan.mild], plan.mild_words);
+    let cold = [plan.cold_inside, plan.cold_outside];
     (
-        mild,
-        some(&[plan.cold_inside, plan.cold_outside], plan.cold_words),
+        some(&[plan.mild], plan.mild_words),
+        some(&cold, plan.cold_words),
     )
 }
 
@@ -225,86 +215,55 @@ impl Arrays {
                 |word| part[word as usize].get(),
             )
         };
-        let inside = cold(
-            transaction.cold_inside(),
-            plan.cold_inside,
-            plan.nops_inside,
-        );
-        let outside = cold(
-            transaction.cold_outside(),
-            plan.cold_outside,
-            plan.nops_outside,
-        );
-        let sum = &mut self.checksums[lane];
-        *sum = checksum(*sum, found.wrapping_add(inside), outside);
+        let (inside, outside) = (transaction.cold_inside(), transaction.cold_outside());
+        let inside = cold(inside, plan.cold_inside, plan.nops_inside);
+        let outside = cold(outside, plan.cold_outside, plan.nops_outside);
+        let of_lane = &mut self.checksums[lane];
+        *of_lane = checksum(*of_lane, found.wrapping_add(inside), outside);
     }
 
     fn check(&self, expected: &Self) -> Result<()> {
-        let lanes = self.checksums.len().max(1);
-        let part = |words: &[u32]| Some((words.len() / lanes).max(1));
-        let what = "the checksum of what was read by lane";
-        same("hot word", &self.hot, &expected.hot, None)?;
-        same("mild word", &self.mild, &expected.mild, part(&self.mild))?;
-        same("cold word", &self.cold, &expected.cold, part(&self.cold))?;
-        same(what, &self.checksums, &expected.checksums, None)
+        let lanes = self.checksums.len();
+        wrong! {
+            lanes != expected.checksums.len() =>
+                "there are {lanes} lanes, not {}", expected.checksums.len();
+        }
+        let of_lane = |what: &'static str, words: &[u32]| {
+            let part = (words.len() / lanes.max(1)).max(1);
+            move |at, word| format!("{what} word {} of lane {} is {word}", at % part, at / part)
+        };
+        let hot = |at, word| format!("hot word {at} is {word}");
+        let read = |lane, sum| format!("the checksum of what was read by lane {lane} is {sum}");
+        same(hot, &self.hot, &expected.hot, sum)?;
+        same(of_lane("mild", &self.mild), &self.mild, &expected.mild, sum)?;
+        same(of_lane("cold", &self.cold), &self.cold, &expected.cold, sum)?;
+        same(read, &self.checksums, &expected.checksums, sum)
     }
-}
-
-/// Refuses other words: says the first difference, how many more, and what became of the sum. Lanes
-/// have parts of so many words.
-fn same(what: &str, found: &[u32], expected: &[u32], part: Option<usize>) -> Result<()> {
-    let (n, right) = (found.len(), expected.len());
-    wrong! {
-        n != right => "{what}s are {n}, not {right}";
-    }
-    let Some((at, is, right, more)) = first_difference(found, expected) else {
-        return Ok(());
-    };
-    let place = part.map_or_else(
-        || at.to_string(),
-        |part| format!("{} of lane {}", at % part, at / part),
-    );
-    let sum = |words: &[u32]| words.iter().fold(0u32, |sum, word| sum.wrapping_add(*word));
-    let sums = match sum(expected).wrapping_sub(sum(found)) as i32 {
-        0 => "the sum is right".to_owned(),
-        lost if lost > 0 => format!("the sum lacks {lost}"),
-        more => format!("the sum has {} too much", more.unsigned_abs()),
-    };
-    Err(Error::Wrong(format!(
-        "{what} {place} is {is}, not {right}, and {more} more differ; {sums}"
-    )))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, has, spoils};
-    use crate::workloads::launcher::tests::{change, left, spoilt};
-    use stm_core::host::Cpu;
-    use stm_kernels::eigenbench::Accesses;
+    use crate::workloads::test_prelude::*;
 
-    const PLAN: EigenbenchPlan = {
-        const fn accesses(reads: u32, writes: u32) -> Accesses {
-            Accesses { reads, writes }
-        }
-        EigenbenchPlan {
-            seed: 7,
-            hot_words: 100,
-            mild_words: 10,
-            cold_words: 12,
-            hot: accesses(6, 4),
-            mild: accesses(3, 5),
-            cold_inside: accesses(2, 1),
-            cold_outside: accesses(1, 3),
-            nops_inside: 2,
-            nops_outside: 1,
-            locality_percent: 25,
-        }
-    };
     const EIGENBENCH: Eigenbench = Eigenbench {
-        plan: PLAN,
+        hot_words: 100,
+        hot_reads: 6,
+        hot_writes: 4,
+        mild_words: 10,
+        mild_reads: 3,
+        mild_writes: 5,
+        cold_words: 12,
+        cold_reads: 2,
+        cold_writes: 1,
+        cold_reads_outside: 1,
+        cold_writes_outside: 3,
+        nops: 2,
+        nops_outside: 1,
+        locality_percent: 25,
         form: Form::Dynamic,
     };
+    const PLAN: EigenbenchPlan = EIGENBENCH.plan(7);
     const LANES: u64 = 3;
     const TRANSACTIONS: u64 = 50;
 
@@ -313,21 +272,10 @@ mod tests {
     }
 
     #[test]
-    fn each_addition_counts_in_the_replay() {
-        let (before, after) = (Arrays::initial(&PLAN, LANES), right());
-        let sum = |words: &[u32]| words.iter().fold(0u32, |s, w| s.wrapping_add(*w));
-        let added = (0..TRANSACTIONS)
-            .flat_map(|i| (0..4).map(move |k| PLAN.transaction(i).hot().amount(k)))
-            .sum::<u32>();
-        assert_eq!(sum(&after.hot), sum(&before.hot).wrapping_add(added));
-        assert!(before.mild != after.mild && before.cold != after.cold);
-    }
-
-    #[test]
     fn any_wrong_word_is_refused_also_if_the_sum_is_right_and_other_lanes() {
         let spoils: Spoils<Data<Cpu>, 6> = spoils! {
             |data| change!(data.hot, |hot| hot[99] = hot[99].wrapping_sub(3)) =>
-                "hot word 99 is | lacks 3";
+                "hot word 99 is | 0 more differ; the total is";
             |data| change!(data.mild, |mild| mild[29] = mild[29].wrapping_sub(3)) =>
                 "mild word 9 of lane 2 is";
             |data| {
@@ -335,7 +283,7 @@ mod tests {
                     hot[1] = hot[1].wrapping_add(5);
                     hot[2] = hot[2].wrapping_sub(5);
                 });
-            } => "1 more differ; the sum is right";
+            } => "1 more differ; the total is right";
             |data| change!(data.cold, |cold| cold[13] ^= 1) => "cold word 1 of lane 1 is";
             |data| change!(data.checksums, |sums| sums[2] ^= 1) => "read by lane 2 is";
             |data| *data = left(&EIGENBENCH, 7, ((1, 3), TRANSACTIONS - 1)) => "hot word";

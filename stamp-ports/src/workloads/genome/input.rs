@@ -8,7 +8,6 @@
 //! many bases do overlap in the gene, and the longest overlap of each segment is with its
 //! neighbour: the assembly has one result.
 
-use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
 use crate::workloads::prelude::*;
 use std::collections::BTreeSet;
@@ -79,11 +78,7 @@ impl Sizes for Genome {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        let Self {
-            bases,
-            segment,
-            segments,
-        } = *self;
+        let (bases, segment, segments) = (self.bases, self.segment, self.segments);
         refuse! {
             segment < 2 => "-s {segment} leaves segments nothing to overlap in: give 2 or more";
             bases < segment =>
@@ -94,12 +89,6 @@ impl Sizes for Genome {
                 "-n {segments} is too many: give at most {}", u32::MAX - GENE_MAX - 1;
         }
         Ok(())
-    }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // Few transactions at a time, each short; or many that seldom write.
-        let without = matches!(algorithm, Variant::Cgl | Variant::Egpgv | Variant::Vbv);
-        (!without).then_some((2 * processors, 256))
     }
 }
 
@@ -245,12 +234,7 @@ mod tests {
             }
             let again = |seed| Gene::generate(seed, len, segment, n).unwrap();
             assert!(gene == again(5) && gene.bases != again(6).bases);
-            let count = |base| {
-                gene.bases
-                    .iter()
-                    .map(|&b| u32::from(b == base))
-                    .sum::<u32>()
-            };
+            let count = |base| gene.bases.iter().filter(|&&b| b == base).count() as u32;
             assert!((0..4).all(|base| (len / 8..len / 2).contains(&count(base))));
         }
     }
@@ -278,18 +262,5 @@ mod tests {
         assert!(error.contains("-s 6"), "{error}");
         assert!(Gene::generate(1, 1000, enough, 5000).is_ok());
         assert!(Gene::generate(1, 1000, enough - 1, 5000).is_err());
-    }
-
-    #[test]
-    fn words_hold_the_bases_in_order_and_zeros_behind_them() {
-        let gene = Gene::generate(1, 100, 40, 1).unwrap();
-        let packed = gene.packed();
-        assert_eq!(packed.len(), gene.starts.len() * 2);
-        for (words, &start) in packed.chunks_exact(2).zip(&gene.starts) {
-            let base = |i: usize| (words[i / 32] >> (2 * (i % 32)) & 3) as u8;
-            let found: Vec<u8> = (0..64).map(base).collect();
-            assert_eq!(found[..40], gene.bases[start as usize..][..40]);
-            assert_eq!(found[40..], [0; 24]);
-        }
     }
 }

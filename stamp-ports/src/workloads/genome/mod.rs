@@ -3,28 +3,25 @@
 //! synchronisation, as critical sections, and as the hash set that one writes by hand; the links of
 //! GN-2 as critical sections.
 //!
-//! | file | is |
-//! | --- | --- |
-//! | `input.rs` | the gene and its segments |
-//! | `check.rs` | what a right assembly has |
+//! GN-1: each different segment is in the set once. GN-2: one chain through all
+//! of them, whose links go both ways; put together along it, overlaps agree
+//! base by base, and what comes out is the gene.
 
 use crate::workloads::exclusion::Launch as Section;
 use crate::workloads::form::filling;
 use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;
-use check::{Left, check_set};
-use input::Gene;
+use input::{Gene, letters};
 use serde_json::json;
 use stm_core::View;
 use stm_core::algorithm::Fast;
 use stm_core::host::{self, Launch};
 use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
 use stm_kernels::genome::{
-    Assembly, Deduplicate, DeduplicateWork, Link, LinkWork, Match, MatchParams, Segments, TABLES,
-    words_of,
+    Assembly, BASES_A_WORD, Deduplicate, DeduplicateWork, Link, LinkWork, Match, MatchParams,
+    Segments, TABLES, link_of, words_of,
 };
 
-mod check;
 mod input;
 #[cfg(test)]
 mod tests;
@@ -47,24 +44,15 @@ pub struct Data<D: Device> {
 
 impl<D: Device> Data<D> {
     fn assembly<A: Algorithm>(&self) -> Assembly<A> {
-        Assembly {
-            segments: self.segments(),
-            slots: self.slots.view::<A>(),
-            nexts: self.nexts.view::<A>(),
-            prevs: self.prevs.view::<A>(),
-            others: self.others.view::<A>(),
-            pairs: self.pairs.tarray(),
-            pair_counts: self.pair_counts.tarray(),
-        }
+        views! { self => Assembly {
+            slots by A, nexts by A, prevs by A, others by A, pairs, pair_counts;
+            segments: self.segments()
+        } }
     }
 
     fn pairs_of<A: Algorithm>(&self, overlap: u32) -> MatchParams<A> {
-        MatchParams {
-            assembly: self.assembly::<A>(),
-            heads: self.heads.tarray(),
-            chains: self.chains.tarray(),
-            overlap,
-        }
+        let assembly = self.assembly::<A>();
+        views! { self => MatchParams { heads, chains; assembly, overlap } }
     }
 
     fn left(&self) -> Result<Left> {
@@ -76,10 +64,7 @@ impl<D: Device> Data<D> {
     }
 
     fn segments(&self) -> Segments {
-        Segments {
-            words: self.words.tarray(),
-            bases: self.gene.segment,
-        }
+        views! { self => Segments { words; bases: self.gene.segment } }
     }
 
     /// Launches the search for the pairs of an overlap, by the kernel for the layout of `A`.
@@ -119,12 +104,6 @@ impl Workload for Genome {
             (links().critical_section::<LinkSection>(self, ("links", 1.0)))
                 .named("GN-2, critical-section"),
         ]
-    }
-
-    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
-        let (segments, distinct) = (data.gene.starts.len(), data.gene.distinct);
-        let found = json!({ "segments": segments, "distinct_segments": distinct });
-        observed(Some(&found))
     }
 
     /// All segments, those that fill holes too, and a link to each but the
@@ -173,8 +152,12 @@ impl Workload for Genome {
         Ok(data.pair_counts.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
-        Ok(check::check(&data.gene, &data.packed, &data.left()?)?)
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
+        check(&data.gene, &data.packed, &data.left()?)?;
+        let (segments, distinct) = (data.gene.starts.len(), data.gene.distinct);
+        Ok(observed(
+            &json!({ "segments": segments, "distinct_segments": distinct }),
+        ))
     }
 
     fn compile<D: Device, A: Algorithm>(
@@ -190,20 +173,31 @@ impl Workload for Genome {
         Ok(sets + matches + device.prepare::<Link<A>>(observation)?)
     }
 
+    /// Drops duplicate segments: GN-1.
+    fn launch<D: Device, A: Algorithm>(
+        &self,
+        data: &Data<D>,
+        launcher: &mut Launcher<'_, D>,
+        _: u64,
+    ) -> Result<Statistics> {
+        let transactions = data.gene.starts.len() as u64;
+        let params = launcher.run::<A>(transactions).on(DeduplicateWork {
+            assembly: data.assembly(),
+            transactions,
+        });
+        // SAFETY: here and below, the parameters hold this memory's handle, for
+        // `A` alone, and views of buffers that `data` keeps and nothing else uses.
+        Ok(unsafe { launcher.launch::<Deduplicate<A>>(&params)? })
+    }
+
     fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut Data<D>,
         launcher: &mut Launcher<'_, D>,
         transactions: u64,
     ) -> Result<()> {
+        self.launch::<D, A>(data, launcher, transactions)?;
         let run = launcher.run::<A>(transactions);
-        let params = run.on(DeduplicateWork {
-            assembly: data.assembly(),
-            transactions: data.gene.starts.len() as u64,
-        });
-        // SAFETY: here and below, the parameters hold this memory's handle, for
-        // `A` alone, and views of buffers that `data` keeps and nothing else uses.
-        unsafe { launcher.launch::<Deduplicate<A>>(&params)? };
         let (blocks, threads) = filling(&launcher.device.limits());
         let search = Launch::new(blocks, threads);
         launcher.in_order(Link::<A>::ENTRY, |series| {
@@ -224,11 +218,7 @@ impl Workload for Genome {
 }
 
 fn inserting(data: &Data<impl Device>, transactions: u64) -> Params {
-    Params {
-        segments: data.segments(),
-        slots: data.slots.view::<Cgl>(),
-        transactions,
-    }
+    views! { data => Params { slots by Cgl; segments: data.segments(), transactions } }
 }
 
 /// The segments drawn, and those that fill holes, into the set alone.
@@ -247,15 +237,13 @@ fn all_links(data: &Data<impl Device>) -> u64 {
     u64::from(data.gene.distinct).saturating_sub(1)
 }
 
+const LINKS_ALONE: &str = "the links alone, without the searches for pairs";
+
 /// The links of all pairs; asked for fewer, those that are found first.
 fn links<D: Device + 'static>() -> Uses<Genome, Data<D>, Links, D> {
     Uses {
         transactions: |_, data, _| all_links(data),
-        note: |_, _| {
-            Ok(Some(
-                "the links alone, without the searches for pairs".into(),
-            ))
-        },
+        note: |_, _| Ok(Some(LINKS_ALONE.into())),
         ..Uses::own(link)
     }
 }
@@ -287,19 +275,115 @@ fn link<D: Device>(
         if is_whole {
             left = pairs;
         }
-        time += launch(Links {
-            nexts: data.nexts.view::<Cgl>(),
-            prevs: data.prevs.view::<Cgl>(),
-            others: data.others.view::<Cgl>(),
-            pairs: data.pairs.tarray(),
-            pair_counts: data.pair_counts.tarray(),
-            overlap,
-            limit: left,
-        })?;
+        time += launch(views! { data => Links {
+            nexts by Cgl, prevs by Cgl, others by Cgl, pairs, pair_counts; overlap, limit: left
+        } })?;
         left = left.saturating_sub(pairs);
         if left == 0 && !is_whole {
             break;
         }
     }
     Ok(time)
+}
+
+#[derive(Clone, Debug)]
+struct Left {
+    /// The set: a segment's number plus one, or 0.
+    slots: Vec<u32>,
+    /// The successor of each entry, as the kernels write it.
+    nexts: Vec<u64>,
+    /// The predecessor of each entry, plus one, or 0.
+    prevs: Vec<u32>,
+}
+
+fn check_set(gene: &Gene, slots: &[u32]) -> Result<(), String> {
+    let mut seen = vec![None; gene.bases.len()];
+    let mut found = 0;
+    for (slot, &word) in slots.iter().enumerate().filter(|(_, word)| **word != 0) {
+        let segment = word as usize - 1;
+        let &start = gene.starts.get(segment).ok_or_else(|| {
+            let n = gene.starts.len();
+            format!("slot {slot} has segment {segment}, and there are {n}")
+        })?;
+        if let Some(other) = seen[start as usize].replace(slot) {
+            return Err(format!(
+                "slots {other} and {slot} both have the segment that begins at base {start}"
+            ));
+        }
+        found += 1;
+    }
+    let is_lost = |start: &&u32| seen[**start as usize].is_none();
+    wrong! {
+        found != gene.distinct =>
+            "{found} of {} different segments are in the set; the one at base {} is not",
+            gene.distinct, gene.starts.iter().find(is_lost).copied().unwrap_or_default();
+    }
+    Ok(())
+}
+
+/// Appends the bases of a segment after the first `from`; says where the first
+/// ones differ from what is there.
+fn append(built: &mut Vec<u8>, segment: &[u64], bases: u32, from: u32) -> Result<(), String> {
+    let shift = |i: u32| 2 * (i % BASES_A_WORD);
+    let base = |i: u32| (segment[(i / BASES_A_WORD) as usize] >> shift(i) & 3) as u8;
+    let start = built.len() - from as usize;
+    for i in 0..from {
+        wrong! {
+            built[start + i as usize] != base(i) =>
+                "at base {} an overlap of {from} bases does not agree", start + i as usize;
+        }
+    }
+    built.extend((from..bases).map(base));
+    Ok(())
+}
+
+/// Puts the segments together along the links.
+fn rebuild(gene: &Gene, packed: &[u64], left: &Left) -> Result<Vec<u8>, String> {
+    let is_entry = |entry: usize| left.slots.get(entry).is_some_and(|&slot| slot != 0);
+    let entries = || (0..left.slots.len()).filter(|&entry| is_entry(entry));
+    let firsts: Vec<usize> = entries().filter(|&e| left.prevs[e] == 0).collect();
+    wrong! {
+        firsts.len() != 1 => "{} chains, and all segments should make one", firsts.len();
+    }
+    let words = words_of(gene.segment) as usize;
+    let mut built = Vec::with_capacity(gene.bases.len());
+    let (mut entry, mut overlap, mut visited) = (firsts[0], 0, 0u32);
+    loop {
+        visited += 1;
+        let segment = &packed[(left.slots[entry] as usize - 1) * words..][..words];
+        append(&mut built, segment, gene.segment, overlap)?;
+        let Some((next_overlap, next)) = link_of(left.nexts[entry]) else {
+            break;
+        };
+        let next = next as usize;
+        wrong! {
+            !is_entry(next) || next_overlap == 0 || next_overlap >= gene.segment =>
+                "entry {entry} is linked to {next} with an overlap of {next_overlap}";
+            // With both ways alike, no entry is met twice: it would have two
+            // predecessors, or be the first, which has none.
+            left.prevs[next] as usize != entry + 1 =>
+                "entry {entry} is linked to {next}, whose predecessor is entry {}",
+                i64::from(left.prevs[next]) - 1;
+        }
+        (entry, overlap) = (next, next_overlap);
+    }
+    wrong! {
+        visited != gene.distinct =>
+            "the chain from the start has {visited} of {} segments", gene.distinct;
+    }
+    Ok(built)
+}
+
+fn check(gene: &Gene, packed: &[u64], left: &Left) -> Result<(), String> {
+    check_set(gene, &left.slots)?;
+    let built = rebuild(gene, packed, left)?;
+    let same = built.iter().zip(&gene.bases).take_while(|(a, b)| a == b);
+    let at = same.count();
+    let part = |bases: &[u8]| letters(&bases[at.min(bases.len())..bases.len().min(at + 16)]);
+    wrong! {
+        built != gene.bases =>
+            "the rebuilt gene has {} bases, the generated one {}; from base {at} on {:?}, not {:?}",
+            built.len(), gene.bases.len(), part(&built), part(&gene.bases);
+    }
+    Ok(())
 }

@@ -2,13 +2,12 @@
 //! launches are made.
 
 use super::*;
-use crate::testing::{Spoils, refused, spoils};
-use crate::workloads::launcher::tests::left;
 use crate::workloads::launcher::{KernelTime, Launched};
+use crate::workloads::test_prelude::*;
 use stm_core::algorithm::HvSorting;
-use stm_core::host::{Cpu, Statistics, Stm, StmConfig};
+use stm_core::host::{Stm, StmConfig};
 use stm_core::internal::host::ProfileRows;
-use stm_kernels::genome::{link_of, other_of};
+use stm_kernels::genome::other_of;
 
 const GENOME: Genome = Genome {
     bases: 200,
@@ -64,11 +63,10 @@ impl Assembled {
     }
 
     fn wrong(self) -> Option<String> {
-        check::check(&self.gene, &self.packed, &self.left).err()
+        check(&self.gene, &self.packed, &self.left).err()
     }
 }
 
-/// What kernels may have left, and what is said of it.
 const SPOILS: Spoils<Assembled, 9> = spoils! {
     |a| a.left.slots[a.chain[2]] = 0 => "different segments are in the set";
     |a| *a.free_slot() = a.left.slots[a.chain[3]] => "slots | both have";

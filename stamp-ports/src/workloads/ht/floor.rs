@@ -1,14 +1,12 @@
 //! The hash table without transactions: without synchronisation, as critical sections, and
 //! the table that one writes by hand.
 
-use super::Ht;
-use super::check::{check, keys, preassigned};
-use crate::workloads::exclusion::{Excludes, Launches};
+use super::{Ht, check, keys, preassigned};
+use crate::workloads::exclusion::Launches;
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};
 use stm_kernels::locked::table::Table;
-use stm_kernels::locked::{Params, Under};
 use stm_sync::{
     Anderson, FetchAdd, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff, Ticket, TicketHandoff,
     Ttas,
@@ -45,14 +43,13 @@ impl<D: Device> Chains<D> {
 fn chains<P: Copy + 'static, D: Device + 'static>(
     launches: Launches<Ht, Chains<D>, P, D>,
 ) -> Uses<Ht, Chains<D>, P, D> {
-    let reset = |_: &Ht, data: &mut Chains<D>| {
-        data.nexts.clear()?;
-        Ok(data.heads.clear()?)
-    };
     Uses::of(
         Chains::prepare,
         launches,
-        reset,
+        |_, data| {
+            data.nexts.clear()?;
+            Ok(data.heads.clear()?)
+        },
         |of, data, transactions| {
             let (heads, nexts) = (data.heads.download()?, data.nexts.download()?);
             let there = (transactions * u64::from(of.keys_per_tx)) as usize;
@@ -65,7 +62,7 @@ fn chains<P: Copy + 'static, D: Device + 'static>(
 struct Slots<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
-    table: Buffer<D, u32>,
+    slots: Buffer<D, u32>,
     empty: u32,
 }
 
@@ -100,7 +97,7 @@ impl<D: Device> Slots<D> {
         let keys_host = keys(seed, nodes);
         Ok(Self {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
-            table: Buffer::zeroed(device, slots as usize, "the slots of ht")?,
+            slots: Buffer::zeroed(device, slots as usize, "the slots of ht")?,
             keys_host,
             // Keys are a bijection of their nodes, and this is none.
             empty: key_of_node(seed, u32::MAX),
@@ -112,27 +109,20 @@ fn slots<D: Device + 'static>() -> Uses<Ht, Slots<D>, CasTableParams, D> {
     Uses::of(
         Slots::prepare,
         |of, _, data, transactions, launch| {
-            launch(CasTableParams {
-                slots: data.table.tarray(),
-                keys: data.keys.tarray(),
-                empty: data.empty,
-                transactions,
-                keys_per_tx: of.keys_per_tx,
-            })
+            let (empty, keys_per_tx) = (data.empty, of.keys_per_tx);
+            launch(views! { data => CasTableParams {
+                slots, keys; empty, transactions, keys_per_tx
+            } })
         },
         |_, data| {
-            let slots = vec![data.empty; data.table.len()];
-            Ok(data.table.upload(&slots)?)
+            let slots = vec![data.empty; data.slots.len()];
+            Ok(data.slots.upload(&slots)?)
         },
         |_, data, _| {
-            let slots = data.table.download()?;
+            let slots = data.slots.download()?;
             check_slots(&slots, &data.keys_host, data.empty)
         },
     )
-}
-
-fn counted(of: &Ht) -> (&'static str, f64) {
-    ("keys", of.keys_per_tx.into())
 }
 
 /// The chained table, into which each section inserts a key.
@@ -147,54 +137,37 @@ fn one_key<D: Device + 'static>() -> Uses<Ht, Chains<D>, Table, D> {
             Chains::prepare(of, device, seed, transactions)
         },
         ..chains(|_, _, data, transactions, launch| {
-            launch(Table {
-                heads: data.heads.tarray(),
-                nexts: data.nexts.tarray(),
-                keys: data.keys.tarray(),
-                transactions,
-            })
+            launch(views! { data => Table { heads, nexts, keys; transactions } })
         })
     }
 }
 
-/// The contender whose kernel excludes threads from a bucket.
-fn under<'a, B: Excludes, D: Device + 'static>(of: &'a Ht, name: &'static str) -> Contender<'a, D>
-where
-    Under<B, Table>: Kernel<Params = Params<B, Table>>,
-{
-    let locks = ("the buckets' locks", of.buckets.into());
-    one_key().under::<Under<B, Table>, B>(of, name, counted(of), locks)
-}
-
 pub(super) fn contenders<D: Device + 'static>(of: &Ht) -> Vec<Contender<'_, D>> {
-    let keys = counted(of);
+    let (keys, locked) = (("keys", of.keys_per_tx.into()), one_key::<D>());
+    let locks = ("the buckets' locks", of.buckets.into());
     let chains = chains(|of, _, data: &mut Chains<D>, transactions, launch| {
-        launch(FloorParams {
-            heads: data.heads.tarray(),
-            nexts: data.nexts.tarray(),
-            keys: data.keys.tarray(),
-            transactions,
-            keys_per_tx: of.keys_per_tx,
-        })
+        launch(views! { data => FloorParams {
+            heads, nexts, keys; transactions, keys_per_tx: of.keys_per_tx
+        } })
     });
     vec![
         chains.open::<Floor>(of, UNSYNCHRONISED, keys),
         // A compare-and-swap for each slot looked at, linear probing.
         slots().open::<CasTable>(of, (SpecialPurpose, "CAS table"), keys),
         chains.critical_section::<CriticalSection>(of, keys),
-        under::<TLocks<PerLane<Tas>>, _>(of, "tas/lane"),
-        under::<TLocks<PerLane<Ttas>>, _>(of, "ttas/lane"),
-        under::<TLocks<PerLane<Mcs>>, _>(of, "mcs/lane"),
-        under::<TLocks<Tas>, _>(of, "tas"),
-        under::<TLocks<Ttas>, _>(of, "ttas"),
-        under::<TLocks<TasBackoff>, _>(of, "tas-backoff"),
-        under::<TLocks<Ticket>, _>(of, "ticket"),
-        under::<TLocks<TicketHandoff>, _>(of, "ticket-handoff"),
-        under::<TLocks<FetchAdd>, _>(of, "fetch-add"),
-        under::<TLocks<Anderson>, _>(of, "anderson"),
-        under::<TLocks<Mcs>, _>(of, "mcs"),
-        under::<TCombiners<1>, _>(of, "combining"),
-        under::<(), _>(of, "lock-free"),
+        locked.under::<TLocks<PerLane<Tas>>, ()>(of, "tas/lane", keys, locks),
+        locked.under::<TLocks<PerLane<Ttas>>, ()>(of, "ttas/lane", keys, locks),
+        locked.under::<TLocks<PerLane<Mcs>>, ()>(of, "mcs/lane", keys, locks),
+        locked.under::<TLocks<Tas>, ()>(of, "tas", keys, locks),
+        locked.under::<TLocks<Ttas>, ()>(of, "ttas", keys, locks),
+        locked.under::<TLocks<TasBackoff>, ()>(of, "tas-backoff", keys, locks),
+        locked.under::<TLocks<Ticket>, ()>(of, "ticket", keys, locks),
+        locked.under::<TLocks<TicketHandoff>, ()>(of, "ticket-handoff", keys, locks),
+        locked.under::<TLocks<FetchAdd>, ()>(of, "fetch-add", keys, locks),
+        locked.under::<TLocks<Anderson>, ()>(of, "anderson", keys, locks),
+        locked.under::<TLocks<Mcs>, ()>(of, "mcs", keys, locks),
+        locked.under::<TCombiners<1>, ()>(of, "combining", keys, locks),
+        locked.under::<(), ()>(of, "lock-free", keys, locks),
     ]
 }
 

@@ -1,13 +1,22 @@
 //! HT, hash table: each transaction inserts several keys, all or none.
+//!
+//! The host walks every chain. Each node must be found exactly once and in the bucket of its key; a
+//! node found twice is a cycle or two chains that share a tail, a node not found is a lost
+//! insertion. As every transaction must commit, every node must be there: so transactions were all
+//! or nothing.
 
+use crate::workloads::compare::WORTH;
 use crate::workloads::prelude::*;
-use check::{allocated, check, keys, preassigned};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use stm_core::Node;
 use stm_core::host::{Nodes, PreassignedNodes};
+use stm_core::internal::host::in_ranges;
 use stm_kernels::ht::{
     BATCH, HashTable, HashTablePool, HashTableUpdates, HtNode, HtPoolNode, HtPoolWork, HtWork,
+    bucket_of_key, key_of_node,
 };
 
-mod check;
 mod floor;
 
 /// Where the nodes come from.
@@ -37,19 +46,6 @@ sizes! {
     } takes [transactions, is_static]
 }
 
-impl Ht {
-    /// Makes a table of so many buckets, into which transactions insert so many keys each, in
-    /// preassigned nodes.
-    pub const fn of(buckets: u32, keys_per_tx: u32) -> Self {
-        Self {
-            buckets,
-            keys_per_tx,
-            nodes: NodeSource::Preassigned,
-            form: Form::Dynamic,
-        }
-    }
-}
-
 impl Sizes for Ht {
     fn facts(&self, transactions: u64) -> Facts {
         let (keys, is_pool) = (self.keys_per_tx, self.nodes == NodeSource::Pool);
@@ -57,6 +53,8 @@ impl Sizes for Ht {
         if is_pool {
             parameters.push(("nodes", "pool".into()));
         }
+        // Of each key the head and the words of its node are written.
+        let (written, allocated) = if is_pool { (3, keys) } else { (2, 0) };
         // Nobody but the transaction that a preassigned node belongs to reads or writes it.
         let shared_nodes = if is_pool { transactions } else { 0 }.saturating_mul(keys.into());
         Facts {
@@ -68,12 +66,7 @@ impl Sizes for Ht {
                 if is_pool { ", nodes from a pool" } else { "" }
             ),
             form: self.form,
-            // Of each key the head and the words of its node.
-            capacity: if is_pool {
-                sets(keys, keys.saturating_mul(3), keys)
-            } else {
-                sets(keys, keys.saturating_mul(2), 0)
-            },
+            capacity: sets(keys, keys.saturating_mul(written), allocated),
             shared_words: shared_nodes.saturating_add(self.buckets.into()),
             verifies: Verifies::final_state(
                 "each key is once in its bucket's chain, all of a transaction or none",
@@ -109,15 +102,6 @@ impl Sizes for Ht {
         }
         Ok(())
     }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // A static update waits for its swaps alone: fewer lanes wait less for each other's.
-        let threads = match self.form {
-            Form::Dynamic => 192,
-            Form::Static | Form::Wide => 96,
-        };
-        (algorithm == Variant::Fast).then_some((processors, threads))
-    }
 }
 
 pub struct Data<D: Device> {
@@ -132,12 +116,7 @@ pub struct Data<D: Device> {
 
 impl<D: Device> Data<D> {
     fn work<A: Algorithm>(&self, transactions: u64) -> HtWork<A> {
-        HtWork {
-            heads: self.heads.view::<A>(),
-            nodes: self.nodes.view::<A>(),
-            keys: self.keys.tarray(),
-            transactions,
-        }
+        views! { self => HtWork { heads by A, nodes by A, keys; transactions } }
     }
 }
 
@@ -154,13 +133,10 @@ impl Workload for Ht {
         let (nodes_bytes, heads_bytes) = (nodes as u64 * 4, u64::from(self.buckets) * 4);
         // The check has a map of what each link of a pool leads to.
         let links_bytes = if is_pool { 8 * nodes_bytes } else { 0 };
-        check_memory(
-            device,
-            "ht",
-            2 * nodes_bytes + heads_bytes,
-            2 * nodes_bytes + heads_bytes + nodes_bytes / 4 + links_bytes,
-            "use fewer --transactions or --buckets",
-        )?;
+        let on_device = 2 * nodes_bytes + heads_bytes;
+        let on_host = on_device + nodes_bytes / 4 + links_bytes;
+        let fix = "use fewer --transactions or --buckets";
+        check_memory(device, "ht", on_device, on_host, fix)?;
         let keys_host = keys(seed, nodes as u64);
         Ok(Data {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
@@ -217,7 +193,7 @@ impl Workload for Ht {
         Ok(data.nodes.records_mut().upload(&wrong)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
         let nodes = (transactions * u64::from(self.keys_per_tx)) as usize;
         let (heads, keys) = (data.heads.download()?, &data.keys_host[..nodes]);
         if self.nodes == NodeSource::Pool {
@@ -226,24 +202,171 @@ impl Workload for Ht {
             let linked = allocated(&records, index, &pool.taken()?, keys);
             let follow = |link| linked.get(&link).copied();
             check(&heads, keys, self.keys_per_tx, follow)?;
-            return whole(pool.check(nodes as u64));
+            whole(pool.check(nodes as u64))?;
+            return Ok(Observed::new());
         }
         let records = data.nodes.records().download()?;
         let nexts: Vec<u32> = records.into_iter().map(|node| node.next).collect();
         let follow = preassigned(&nexts);
-        Ok(check(&heads, keys, self.keys_per_tx, follow)?)
+        check(&heads, keys, self.keys_per_tx, follow)?;
+        Ok(Observed::new())
     }
 
     kernels! {
         of, data, run: match (of.nodes, of.form);
-        (NodeSource::Pool, _) => HashTablePool<A>, run.on(HtPoolWork {
-            heads: data.heads.view::<A>(),
-            nodes: data.pool.view::<A>(),
-            keys: data.keys.tarray(),
-            transactions: run.transactions,
-            keys_per_tx: of.keys_per_tx,
-        });
+        (NodeSource::Pool, _) => HashTablePool<A>, run.on(views! { data => HtPoolWork {
+            heads by A, keys; nodes: data.pool.view::<A>(), transactions: run.transactions,
+            keys_per_tx: of.keys_per_tx
+        } });
         (_, Form::Dynamic) => HashTable<A>, run.on(data.work(run.transactions));
         _ => HashTableUpdates<A>, run.on(data.work(run.transactions));
+    }
+}
+
+fn keys(seed: u64, nodes: u64) -> Vec<u32> {
+    (0..nodes as u32).map(|n| key_of_node(seed, n)).collect()
+}
+
+/// What links lead to where nodes come from a pool: the number of the node's key, and the next link.
+/// A node of a key that nobody inserted is none.
+fn allocated(
+    records: &[HtPoolNode],
+    index: impl Fn(Node) -> Option<u32>,
+    taken: &[Node],
+    keys: &[u32],
+) -> HashMap<u32, (u32, u32)> {
+    let numbers: HashMap<u32, u32> = keys.iter().copied().zip(0..).collect();
+    let linked = taken.iter().filter_map(|&node| {
+        let record = records[index(node)? as usize];
+        Some((node.bits(), (*numbers.get(&record.key)?, record.next)))
+    });
+    linked.collect()
+}
+
+/// What a link leads to where it is a node's number plus one.
+fn preassigned(nexts: &[u32]) -> impl Fn(u32) -> Option<(u32, u32)> + Sync {
+    move |link| Some((link - 1, *nexts.get(link as usize - 1)?))
+}
+
+/// Checks a table of these keys; `follow` returns the number and the next link of the node that a link
+/// leads to, and zero ends a chain.
+fn check(
+    heads: &[u32],
+    keys: &[u32],
+    keys_per_tx: u32,
+    follow: impl Fn(u32) -> Option<(u32, u32)> + Sync,
+) -> Result<(), String> {
+    let nodes = keys.len();
+    let seen: Vec<AtomicBool> = keys.iter().map(|_| AtomicBool::new(false)).collect();
+    // Marks the nodes of a bucket's chain, and returns how many those are, or what is wrong.
+    let walk = |bucket: u64| -> Result<usize, String> {
+        let (mut found, mut link) = (0, heads[bucket as usize]);
+        while link != 0 {
+            let node = follow(link).filter(|&(node, _)| (node as usize) < nodes);
+            let Some((node, next)) = node else {
+                return Err(format!(
+                    "bucket {bucket} links to node {}, and there are {nodes}",
+                    link - 1
+                ));
+            };
+            let key = keys[node as usize];
+            let right = bucket_of_key(key, heads.len() as u32);
+            wrong! {
+                seen[node as usize].swap(true, Ordering::Relaxed) =>
+                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared \
+                     tail";
+                u64::from(right) != bucket =>
+                    "node {node} with key {key} is in bucket {bucket}, not {right}";
+            }
+            (found, link) = (found + 1, next);
+        }
+        Ok(found)
+    };
+    // A walk takes as long as its chains, so the fewer buckets there are, the more each is worth.
+    let buckets = heads.len() as u64;
+    let worth = (buckets * WORTH / (nodes as u64).max(1)).max(1);
+    let walked = in_ranges(worth, buckets, |mut buckets| -> Result<usize, String> {
+        buckets.try_fold(0, |found, bucket| Ok(found + walk(bucket)?))
+    });
+    let found = walked.into_iter().sum::<Result<usize, String>>()?;
+    if found == nodes {
+        return Ok(());
+    }
+    let there = |node: usize| seen[node].load(Ordering::Relaxed);
+    let lost = (0..nodes).find(|&node| !there(node)).unwrap_or(0);
+    let transaction = lost / keys_per_tx as usize;
+    let first = transaction * keys_per_tx as usize;
+    let of_transaction = first..first + keys_per_tx as usize;
+    let kept = of_transaction.filter(|&node| there(node)).count();
+    Err(format!(
+        "{} of {nodes} nodes are lost, node {lost} the first: of the {keys_per_tx} keys of \
+         transaction {transaction}, {kept} are in the table",
+        nodes - found
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::test_prelude::*;
+
+    const HT: Ht = Ht {
+        buckets: 16,
+        ..Ht::for_occasion(Occasion::Measurement)
+    };
+
+    /// A bucket with at least two nodes, and the links to these.
+    fn long(data: &Data<Cpu>) -> (usize, u32, u32) {
+        let (heads, nodes) = (data.heads.download(), data.nodes.records().download());
+        let (heads, nodes) = (heads.unwrap(), nodes.unwrap());
+        let after = |link: u32| (link != 0).then(|| nodes[link as usize - 1].next);
+        let seconds = heads.iter().map(|&first| after(first).unwrap_or(0));
+        let (bucket, second) = { seconds.enumerate() }.find(|of| of.1 != 0).unwrap();
+        (bucket, heads[bucket], second)
+    }
+
+    const SPOILS: Spoils<Data<Cpu>, 4> = spoils! {
+        |data| {
+            let (bucket, _, second) = long(data);
+            change!(data.heads, |heads| heads[bucket] = second);
+        } => "1 of 200 nodes are lost | the first: of the 4 keys | 3 are in the table";
+        |data| {
+            let (_, first, second) = long(data);
+            change!(data.nodes.records_mut(), |nodes| nodes[second as usize - 1].next = first);
+        } => "a second time";
+        |data| {
+            let (bucket, first, second) = long(data);
+            change!(data.heads, |heads| {
+                let other = (bucket + 1) % heads.len();
+                change!(data.nodes.records_mut(), |nodes| {
+                    nodes[first as usize - 1].next = heads[other];
+                });
+                (heads[bucket], heads[other]) = (second, first);
+            });
+        } => "is in bucket";
+        |data| change!(data.nodes.records_mut(), |nodes| nodes[0].next = u32::MAX) =>
+            "links to node 4294967294";
+    };
+
+    #[test]
+    fn lost_nodes_cycles_wrong_buckets_and_links_out_of_range_are_refused() {
+        spoilt(&HT, 5, ((1, 3), 50), SPOILS);
+    }
+
+    #[test]
+    fn a_table_of_allocated_nodes_is_checked_like_one_of_preassigned() {
+        let of = Ht {
+            nodes: NodeSource::Pool,
+            ..HT
+        };
+        let spoils: Spoils<Data<Cpu>, 2> = spoils! {
+            |data| change!(data.pool.records_mut(), |nodes| {
+                for node in &mut nodes {
+                    node.key ^= 1 << 31;
+                }
+            }) => "links to node";
+            |data| change!(data.heads, |heads| heads[3] = 0) => "are lost";
+        };
+        spoilt(&of, 5, ((1, 3), 50), spoils);
     }
 }

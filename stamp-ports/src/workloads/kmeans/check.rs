@@ -36,7 +36,6 @@ use std::iter::zip;
 use stm_core::internal::host::in_ranges;
 use stm_kernels::kmeans::NOWHERE;
 
-/// What a launch left.
 #[derive(Clone, Debug)]
 pub(super) struct Left {
     pub(super) members: Vec<u32>,
@@ -161,29 +160,29 @@ impl Clustering {
         let absolute = dims * f64::from(f32::MIN_POSITIVE) * ROUNDING;
         let most = |square: f64| (square * (1.0 + relative) + 2.0 * absolute) / (1.0 - relative);
 
-        let used = used.nearest(point, squares);
+        let (nearest, square, second) = used.nearest(point, squares);
         let mine = squares[c as usize];
         wrong! {
-            mine > most(used.square) =>
-                "point {i} sits with centre {c} at a distance of {:e}, and centre {} is at {:e}",
-                mine.sqrt(), used.centre, used.square.sqrt();
+            mine > most(square) =>
+                "point {i} sits with centre {c} at a distance of {:e}, and centre {nearest} is at \
+                 {:e}", mine.sqrt(), square.sqrt();
         }
         // The exact centres are within `shift_max` of those used: if no other is
         // so near, the sequential run comes to the same.
-        if used.centre == c && used.second.sqrt() - used.square.sqrt() > 2.5 * shift_max {
+        if nearest == c && second.sqrt() - square.sqrt() > 2.5 * shift_max {
             return Ok(false);
         }
-        let exact = self.exact.nearest(point, squares);
-        if exact.centre == c {
+        let (exact, square, _) = self.exact.nearest(point, squares);
+        if exact == c {
             return Ok(false);
         }
-        let (mine, other) = (squares[c as usize].sqrt(), exact.square.sqrt());
-        let [shift, shift_of_other] = [c, exact.centre].map(|c| shifts[c as usize]);
+        let (mine, other) = (squares[c as usize].sqrt(), square.sqrt());
+        let [shift, shift_of_other] = [c, exact].map(|c| shifts[c as usize]);
         let limit = most((other + shift_of_other).powi(2)).sqrt() + shift;
         wrong! {
             mine > limit * (1.0 + f64::EPSILON) =>
-                "point {i} sits with centre {c}, and in the sequential run with {}: the distances \
-                 are {mine:e} and {other:e}, and rounding explains up to {limit:e}", exact.centre;
+                "point {i} sits with centre {c}, and in the sequential run with {exact}: the \
+                 distances are {mine:e} and {other:e}, and rounding explains up to {limit:e}";
         }
         Ok(true)
     }
@@ -272,15 +271,6 @@ pub(super) struct Centres {
     values: Vec<f64>,
 }
 
-/// The two nearest centres of a point, with the squares of their distances.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Nearest {
-    pub(super) centre: u32,
-    pub(super) square: f64,
-    /// The distance of the nearest of the others, squared; infinite if there is no other.
-    pub(super) second: f64,
-}
-
 impl Centres {
     /// Makes centres of values that stand one centre after the other.
     pub(super) fn new(dims: usize, values: &[f32]) -> Self {
@@ -299,8 +289,9 @@ impl Centres {
         self.values[j * self.clusters + c]
     }
 
-    /// Finds the centres that are nearest to a point; `squares` become those of all distances.
-    pub(super) fn nearest(&self, point: &[f32], squares: &mut Vec<f64>) -> Nearest {
+    /// Finds the centre that is nearest to a point, and the squares of its distance and of that of the
+    /// nearest of the others, infinite if there is no other; `squares` become those of all.
+    pub(super) fn nearest(&self, point: &[f32], squares: &mut Vec<f64>) -> (u32, f64, f64) {
         squares.clear();
         squares.resize(self.clusters, 0.0);
         for (&x, row) in point.iter().zip(self.values.chunks_exact(self.clusters)) {
@@ -317,11 +308,7 @@ impl Centres {
                 second = other;
             }
         }
-        Nearest {
-            centre,
-            square,
-            second,
-        }
+        (centre, square, second)
     }
 
     /// Replaces each by the mean of its members, if it has any.

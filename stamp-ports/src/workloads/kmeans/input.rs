@@ -1,10 +1,8 @@
 //! The input of k-means: points to draw or a file to read, and how they are clustered.
 
 use super::points::{self, Points};
-use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
-use crate::workloads::form::check_host_memory;
-use crate::workloads::input::{SEED, check_origin, file_name};
+use crate::workloads::input::{SEED, file_name};
 use crate::workloads::prelude::*;
 use std::path::PathBuf;
 
@@ -31,16 +29,13 @@ sizes! {
 
 impl Drawn {
     pub fn draw(&self, seed: u64) -> Result<Points> {
-        let Self {
-            points,
-            dims,
-            centres,
-        } = *self;
-        for (option, value) in [
+        let (points, dims, centres) = (self.points, self.dims, self.centres);
+        let given = [
             ("--points", points),
             ("--dims", dims),
             ("--centres", centres),
-        ] {
+        ];
+        for (option, value) in given {
             refuse! {
                 value == 0 => "{option} 0 leaves nothing to cluster: give 1 or more";
             }
@@ -116,25 +111,18 @@ impl Input for Kmeans {
 
     fn new(occasion: Occasion, options: &Options, shared: &SharedOptions) -> Result<Self> {
         let (shape, file) = (options.shape, shared.input.as_ref());
-        let given = [
-            ("--points", shape.points),
-            ("--dims", shape.dims),
-            ("--centres", shape.centres),
-        ];
-        check_origin(file, "generated points", &given)?;
-        let (mut points, source, clusters) = if let Some(path) = file {
-            let source = Source::File(file_name(path));
-            (points::read(path)?, source, CLUSTERS_OF_FILE)
+        let (mut points, centres, clusters) = if let Some(path) = file {
+            (points::read(path)?, None, CLUSTERS_OF_FILE)
         } else {
             let sized = Drawn::for_occasion(occasion);
             let points_max = shared.transactions.unwrap_or(u64::MAX);
             let points = u64::from(sized.points).min(points_max) as u32;
             let drawn = Drawn { points, ..sized }.given(&shape, shared);
-            let few = drawn.points.min(drawn.centres);
+            let centres = drawn.centres;
             (
                 drawn.draw(shared.seed)?,
-                Source::Generated(drawn.centres),
-                few,
+                Some(centres),
+                drawn.points.min(centres),
             )
         };
         if !options.no_normalise {
@@ -152,7 +140,8 @@ impl Input for Kmeans {
         };
         Ok(Self {
             points,
-            source,
+            centres,
+            file: file.map(|path| file_name(path)),
             normalised: !options.no_normalise,
             clusters_min: shared.n.unwrap_or(clusters_max),
             clusters_max,
@@ -164,7 +153,7 @@ impl Input for Kmeans {
 
     fn redrawn(&self, seed: u64) -> Result<Self> {
         let mut of = self.clone();
-        if let Source::Generated(centres) = of.source {
+        if let Some(centres) = of.centres {
             of.points = Points::generate(seed, of.points.len() as u32, of.dims(), centres);
             if of.normalised {
                 of.points.normalise();
@@ -175,17 +164,12 @@ impl Input for Kmeans {
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Source {
-    File(String),
-    /// Generated around so many centres.
-    Generated(u32),
-}
-
-#[derive(Clone, Debug, PartialEq)]
 pub struct Kmeans {
     /// The points, as they are clustered.
     pub points: Points,
-    pub source: Source,
+    /// The number of centres around which they are generated, or the file that they come from.
+    pub centres: Option<u32>,
+    pub file: Option<String>,
     /// Whether their coordinates were normalised.
     pub normalised: bool,
     pub clusters_min: u32,
@@ -215,12 +199,8 @@ impl Sizes for Kmeans {
     fn facts(&self, _: u64) -> Facts {
         let (points, dims) = (self.points.len() as u64, self.dims());
         let mut parameters = vec![("points", points.into()), ("dims", dims.into())];
-        let (centres, file) = match &self.source {
-            Source::Generated(centres) => (Some(*centres), None),
-            Source::File(name) => (None, Some(name.as_str())),
-        };
-        let adds = self.adds;
-        parameters.extend(centres.map(|centres| ("centres", centres.into())));
+        let (adds, file) = (self.adds, self.file.as_deref());
+        parameters.extend(self.centres.map(|centres| ("centres", centres.into())));
         parameters.extend([
             ("clusters_min", self.clusters_min.into()),
             ("clusters_max", self.clusters_max.into()),
@@ -265,20 +245,14 @@ impl Sizes for Kmeans {
             least > most => "-n {least} is more than -m {most}: clusters go from -n up to -m";
             most as usize > n =>
                 "-m {most} clusters are more than {}, {n}: each starts from a point of its own, so \
-                 give -m {n} or less", match &self.source {
-                    Source::Generated(_) => "--points".into(),
-                    Source::File(name) => format!("the points of {name}"),
+                 give -m {n} or less", match &self.file {
+                    None => "--points".into(),
+                    Some(name) => format!("the points of {name}"),
                 };
             self.dims() > DIMS_MAX =>
                 "{} coordinates are too many for a transaction: at most {DIMS_MAX}", self.dims();
             self.passes_max == 0 => "--passes-max 0 leaves nothing to run: give 1 or more";
         }
         Ok(())
-    }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // Few rows, and every transaction writes all of one.
-        let without = matches!(algorithm, Variant::Cgl | Variant::Egpgv);
-        (!without).then_some((processors, 64))
     }
 }

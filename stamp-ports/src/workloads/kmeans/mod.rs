@@ -25,7 +25,6 @@ use crate::workloads::compare::verdict;
 use crate::workloads::prelude::*;
 use check::{Clustering, Left, goes_on, move_centres};
 use serde::Serialize;
-use stm_core::host::Statistics;
 use stm_kernels::floor::kmeans::{Additions, CriticalSection, Floor, Privatised, WarpAPoint};
 use stm_kernels::kmeans::{KMeans, KMeansAdds, KMeansAddsWork, KMeansWork};
 
@@ -33,7 +32,7 @@ mod check;
 mod input;
 mod points;
 
-pub use input::{Drawn, GenerateOptions, Kmeans, Options, Source};
+pub use input::{Drawn, GenerateOptions, Kmeans, Options};
 pub use points::read;
 
 pub struct Data<D: Device> {
@@ -78,17 +77,10 @@ impl<D: Device> Data<D> {
 
     /// The work on the first points, with as many clusters as the data are for.
     fn work<A: Algorithm>(&self, of: &Kmeans, transactions: u64) -> KMeansWork<A> {
-        KMeansWork {
-            points: self.points.tarray(),
-            centres: self.centres.tarray(),
-            rows: self.rows.view::<A>(),
-            members: self.members.tarray(),
-            ranks: self.ranks.tarray(),
-            changed: self.changed.tarray(),
-            transactions,
-            clusters: self.clusters,
-            dims: of.dims(),
-        }
+        views! { self => KMeansWork {
+            points, centres, rows by A, members, ranks, changed;
+            transactions, clusters: self.clusters, dims: of.dims()
+        } }
     }
 }
 
@@ -150,33 +142,6 @@ impl Kmeans {
             }
         }
         Ok(())
-    }
-
-    /// Launches the kernel on the first points.
-    fn launch<D: Device, A: Algorithm>(
-        &self,
-        data: &Data<D>,
-        launcher: &mut Launcher<'_, D>,
-        points: u64,
-    ) -> Result<Statistics> {
-        let (run, work) = (launcher.run::<A>(points), data.work::<A>(self, points));
-        if !self.adds {
-            // SAFETY: the parameters hold this memory's handle, for `A` alone, and views of
-            // buffers that `data` keeps and nothing else uses.
-            return Ok(unsafe { launcher.launch::<KMeans<A>>(&run.on(work))? });
-        }
-        let work = KMeansAddsWork {
-            points: work.points,
-            centres: work.centres,
-            rows: data.rows.sums().view(),
-            members: work.members,
-            changed: work.changed,
-            transactions: points,
-            clusters: work.clusters,
-            dims: work.dims,
-        };
-        // SAFETY: as above.
-        Ok(unsafe { launcher.launch::<KMeansAdds<A>>(&run.on(work))? })
     }
 }
 
@@ -252,30 +217,24 @@ impl Workload for Kmeans {
         Ok(passes * n)
     }
 
-    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
-        observed(Some(&data.found))
-    }
-
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
         let clusterings = (self.clusters_max - self.clusters_min + 1) as usize;
         let (wrong, made) = (&data.found.wrong, data.found.passes.len());
         wrong! {
             wrong.is_some() => "{}", wrong.as_deref().unwrap_or_default();
             made != clusterings => "{made} of {clusterings} clusterings were made";
         }
-        Ok(())
+        Ok(observed(&data.found))
     }
 
-    fn compile<D: Device, A: Algorithm>(
-        &self,
-        device: &D,
-        observation: Observation,
-    ) -> Result<Duration> {
-        Ok(if self.adds {
-            device.prepare::<KMeansAdds<A>>(observation)?
-        } else {
-            device.prepare::<KMeans<A>>(observation)?
-        })
+    kernels! {
+        of, data, run: match of.adds;
+        false => KMeans<A>, run.on(data.work::<A>(of, run.transactions));
+        true => KMeansAdds<A>, run.on(views! { data => KMeansAddsWork {
+            points, centres, members, changed;
+            rows: data.rows.sums().view(), transactions: run.transactions,
+            clusters: data.clusters, dims: of.dims()
+        } });
     }
 
     fn run<D: Device, A: Algorithm>(
@@ -286,12 +245,11 @@ impl Workload for Kmeans {
     ) -> Result<()> {
         let points = self.points.len() as u64;
         if data.armed {
-            self.launch::<D, A>(data, launcher, transactions.min(points))?;
-            return Ok(());
+            let transactions = transactions.min(points);
+            return self.launch::<D, A>(data, launcher, transactions).map(drop);
         }
         self.passes(data, &mut |data| {
-            let statistics = self.launch::<D, A>(data, launcher, points)?;
-            Ok(statistics.commits)
+            Ok(self.launch::<D, A>(data, launcher, points)?.commits)
         })
     }
 }
@@ -313,11 +271,7 @@ fn first_pass<D: Device + 'static>() -> Own<D> {
             let mut now = Clustering::new(&of.points, &data.chosen);
             of.judge(data, &mut now).map(drop)
         },
-        note: |_, _| {
-            Ok(Some(
-                "the first pass only; the others make all passes".into(),
-            ))
-        },
+        note: |_, _| Ok(Some(FIRST_PASS.into())),
         ..Uses::own(|of: &Kmeans, _, data: &mut Data<_>, n, launch| launch(data.work::<Cgl>(of, n)))
     }
 }
@@ -361,6 +315,8 @@ fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
 const PRIVATE_WORDS: u64 = 12 << 10;
 
 const POINTS: (&str, f64) = ("points", 1.0);
+
+const FIRST_PASS: &str = "the first pass only; the others make all passes";
 
 #[cfg(test)]
 mod tests;

@@ -210,8 +210,8 @@ pub(super) fn text(points: &Points) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::has;
     use crate::workloads::input::tests::{read_by, refused_files};
+    use crate::workloads::test_prelude::*;
     use std::collections::HashSet;
 
     #[test]
@@ -270,10 +270,12 @@ mod tests {
     }
 
     #[test]
-    fn blanks_tabs_commas_blank_lines_and_carriage_returns_are_read_as_stamp_reads_them() {
+    fn files_are_read_as_stamp_reads_them_and_what_is_written_bit_for_bit() {
         let points = read_by(read, "1 0.5 -2e3\n\n 7,\t+1.25, 4\r\n9\t1\t2 \n").unwrap();
         let expected = vec![0.5, -2000.0, 1.25, 4.0, 1.0, 2.0];
         assert_eq!(points, Points::new(2, expected));
+        let points = Points::generate(3, 4, 3, 2);
+        assert_eq!(read_by(read, text(&points)).unwrap(), points);
     }
 
     #[test]
@@ -311,22 +313,6 @@ mod tests {
                 let said = format!("2: coordinate 2 | {bad} | {said}");
                 refused_files(read, &format!("1 0 0\\n2 0 {bad}\\n => {said}"));
             }
-        }
-        let error = read(Path::new("no/such/file.txt")).unwrap_err();
-        assert_eq!(error.status(), 2);
-        has(&error.to_string(), "no/such/file.txt");
-        assert!(read(Path::new(".")).is_err());
-    }
-
-    #[test]
-    fn a_file_is_read_again_bit_for_bit_and_cut_off_refused_unless_whole_lines_are_left() {
-        let points = Points::generate(3, 4, 3, 2);
-        let whole = text(&points);
-        assert_eq!(read_by(read, &whole).unwrap(), points);
-        for len in 0..whole.len() {
-            let part = &whole.as_bytes()[..len];
-            let lines = part.last() == Some(&b'\n');
-            assert_eq!(read_by(read, part).is_ok(), lines, "{len} bytes");
         }
     }
 }

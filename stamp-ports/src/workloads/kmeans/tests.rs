@@ -1,14 +1,12 @@
 //! What passes on the CPU leave is accepted, and refused when it is spoilt; a run ends like the free
 //! one on the host.
 
-use super::check::{Centres, Nearest, sums};
+use super::check::{Centres, sums};
 use super::points::Points;
 use super::*;
-use crate::testing::{Spoils, refused, spoils};
-use crate::workloads::launcher::tests::{change, ran};
+use crate::workloads::test_prelude::*;
 use std::iter::zip;
 use stm_core::algorithm::HvSorting;
-use stm_core::host::Cpu;
 use stm_kernels::kmeans::NOWHERE;
 
 fn kmeans(clusters: u32) -> Kmeans {
@@ -22,7 +20,8 @@ fn kmeans(clusters: u32) -> Kmeans {
     points.normalise();
     Kmeans {
         points,
-        source: Source::Generated(centres),
+        centres: Some(centres),
+        file: None,
         normalised: true,
         clusters_min: clusters,
         clusters_max: clusters,
@@ -43,7 +42,7 @@ fn free(points: &Points, chosen: &[u32]) -> (Vec<u32>, Centres, u32) {
         passes += 1;
         let before = members.clone();
         let nearest = points.iter().map(|x| centres.nearest(x, &mut squares));
-        members = nearest.map(|nearest| nearest.centre).collect();
+        members = nearest.map(|(centre, ..)| centre).collect();
         centres.move_to_means(&sums(points, &members, chosen.len()), &mut bounds);
         let changed = zip(&before, &members).filter(|(a, b)| a != b).count() as u64;
         if !goes_on(changed, points.len(), 0.0) {
@@ -75,13 +74,8 @@ fn a_tie_may_fall_either_way_and_is_counted_and_the_runs_stay_together() {
     let mut values = vec![-1.0f32, 1.0];
     values.extend([1e-9; 10]);
     let points = Points::new(1, values);
-    let (kmeans, cpu) = (
-        Kmeans {
-            points,
-            ..kmeans(2)
-        },
-        Cpu::new(),
-    );
+    let (mut kmeans, cpu) = (kmeans(2), Cpu::new());
+    kmeans.points = points;
     let mut data = kmeans.prepare(&cpu, 3, 12).unwrap();
     data.chosen = vec![0, 1];
     kmeans.reset(&mut data).unwrap();
@@ -256,15 +250,10 @@ fn two_groups_are_found_and_a_run_goes_on_while_more_than_a_part_of_the_points_c
 
 #[test]
 fn nearest_takes_the_first_of_equals_and_tells_the_second() {
-    for (centres, centre, square, second) in [
-        (&[5.0, 1.0, -1.0, 3.0][..], 1, 1.0, 1.0),
-        (&[2.0], 0, 4.0, f64::INFINITY),
+    for (centres, expected) in [
+        (&[5.0, 1.0, -1.0, 3.0][..], (1, 1.0, 1.0)),
+        (&[2.0], (0, 4.0, f64::INFINITY)),
     ] {
-        let expected = Nearest {
-            centre,
-            square,
-            second,
-        };
         let found = Centres::new(1, centres).nearest(&[0.0], &mut Vec::new());
         assert_eq!(found, expected);
     }

@@ -207,7 +207,7 @@ pub(super) fn check(maze: &Maze, left: &Left) -> Result<Found, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, has, refused, spoils};
+    use crate::workloads::test_prelude::*;
     use std::ops::Range;
 
     const SIZE: GridSize = GridSize { x: 4, y: 3, z: 2 };

@@ -1,10 +1,8 @@
 //! The labyrinth's input: a grid to draw or a file to read, and how paths are claimed.
 
 use super::maze::Maze;
-use crate::devices::DeviceKind;
 use crate::numbers::parse_count;
-use crate::workloads::form::check_host_memory;
-use crate::workloads::input::{SEED, check_origin, file_name};
+use crate::workloads::input::{SEED, file_name};
 use crate::workloads::prelude::*;
 use std::path::PathBuf;
 use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
@@ -53,14 +51,8 @@ const PLACE_BYTES: u64 = 64;
 
 impl Drawn {
     pub fn draw(&self, seed: u64) -> Result<Maze> {
-        let Self {
-            x,
-            y,
-            z,
-            paths,
-            walls,
-        } = *self;
-        let size = GridSize { x, y, z };
+        let (x, y, z) = (self.x, self.y, self.z);
+        let (size, paths, walls) = (GridSize { x, y, z }, self.paths, self.walls);
         let places = 2 * u64::from(paths) + u64::from(walls);
         let bytes = places.min(size.inner_cells()) * PLACE_BYTES;
         let fix = "use a smaller -n or --walls";
@@ -110,14 +102,6 @@ impl Input for Labyrinth {
 
     fn new(occasion: Occasion, options: &Options, shared: &SharedOptions) -> Result<Self> {
         let (shape, file) = (options.shape, shared.input.as_ref());
-        let given = [
-            ("-x", shape.x),
-            ("-y", shape.y),
-            ("-z", shape.z),
-            ("--walls", shape.walls),
-            ("-n", shared.n),
-        ];
-        check_origin(file, "a generated grid", &given)?;
         let maze = match file {
             Some(path) => Maze::read(path)?,
             None => Drawn::for_occasion(occasion)
@@ -132,15 +116,10 @@ impl Input for Labyrinth {
     }
 
     fn redrawn(&self, seed: u64) -> Result<Self> {
-        let Maze {
-            size,
-            walls,
-            requests,
-        } = &self.maze;
         let mut of = self.clone();
         if self.file.is_none() {
-            let (paths, walls) = (requests.len() as u32, walls.len() as u32);
-            of.maze = Maze::generate(seed, *size, paths, walls)?;
+            let (paths, walls) = (of.maze.requests.len(), of.maze.walls.len());
+            of.maze = Maze::generate(seed, of.maze.size, paths as u32, walls as u32)?;
         }
         Ok(of)
     }
@@ -161,13 +140,9 @@ const PATH_ROOM_MIN: u64 = 256;
 
 impl Sizes for Labyrinth {
     fn facts(&self, _: u64) -> Facts {
-        let Maze {
-            size,
-            walls,
-            requests,
-        } = &self.maze;
-        let GridSize { x, y, z } = *size;
-        let (paths, walls) = (requests.len() as u64, walls.len() as u64);
+        let (maze, size) = (&self.maze, self.maze.size);
+        let GridSize { x, y, z } = size;
+        let (paths, walls) = (maze.requests.len() as u64, maze.walls.len() as u64);
         let mut parameters = vec![
             ("x", x.into()),
             ("y", y.into()),
@@ -200,11 +175,5 @@ impl Sizes for Labyrinth {
             ),
             ..Facts::default()
         }
-    }
-
-    /// A router a block, whose threads expand the grid together; the
-    /// transactions are one thread's, or with teams its warp's or the block's.
-    fn gpu_shape(&self, _algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        Some((processors, 256))
     }
 }

@@ -42,20 +42,13 @@ pub struct Data<D: Device> {
 
 impl<D: Device> Data<D> {
     fn work<A: Algorithm>(&self, of: &Labyrinth, transactions: u64) -> LabyrinthWork<A> {
-        let work = RouterParams {
-            requests: self.requests.tarray(),
-            results: self.results.tarray(),
-            paths: self.paths.tarray(),
-            routers: self.routers.tarray(),
-            next: self.next.tarray(),
-            clocks: self.clocks.tarray(),
-            count: transactions as u32,
-            row: of.maze.size.row() as u32,
-            plane: of.maze.size.plane() as u32,
-            path_cells_max: self.path_cells_max,
-        };
-        let grid = self.grid.view::<A>();
-        LabyrinthWork { grid, work }
+        let (size, path_cells_max) = (of.maze.size, self.path_cells_max);
+        let work = views! { self => RouterParams {
+            requests, results, paths, routers, next, clocks;
+            count: transactions as u32, row: size.row() as u32, plane: size.plane() as u32,
+            path_cells_max
+        } };
+        views! { self => LabyrinthWork { grid by A; work } }
     }
 
     fn fit(&mut self, device: &D, blocks: u32, path_cells_max: u32) -> Result<()> {
@@ -80,33 +73,6 @@ impl<D: Device> Data<D> {
         }
         Ok(())
     }
-
-    fn begin(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
-        let blocks = launcher.stm.shape().blocks;
-        self.fit(launcher.device, blocks, reads.min(writes))
-    }
-
-    fn end(&mut self, launcher: &Launcher<'_, D>) -> Result<()> {
-        self.time = launcher.done.time;
-        let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
-        let results = self.results.download()?;
-        let Some(transaction) = results.iter().position(long) else {
-            return Ok(());
-        };
-        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
-        let set = if writes < reads {
-            "write set"
-        } else {
-            "read set"
-        };
-        Err(host::Error::CapacityExceeded {
-            set,
-            limit: reads.min(writes),
-            transaction: transaction as u64,
-        }
-        .into())
-    }
 }
 
 /// Nearly all of the time is the expansion of routes, which is the same with and without
@@ -116,10 +82,6 @@ impl Workload for Labyrinth {
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         vec![routed().critical_section::<CriticalSection>(self, ("paths", 1.0))]
-    }
-
-    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
-        observed(Some(&data.routed))
     }
 
     fn remarks<D: Device>(&self, data: &Data<D>) -> Vec<(&'static str, String)> {
@@ -182,7 +144,7 @@ impl Workload for Labyrinth {
         Ok(data.next.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
         let left = Left {
             grid: data.grid.download()?,
             results: data.results.download()?,
@@ -190,13 +152,40 @@ impl Workload for Labyrinth {
             room: data.path_cells_max as usize,
         };
         data.routed = check(&self.maze, &left)?.with_claims(&data.clocks.download()?, data.time);
-        Ok(())
+        Ok(observed(&data.routed))
     }
 
     kernels! {
-        of, data, run between begin, end: match of.claim == Claim::Block && A::TEAMS;
+        of, data, run: match of.claim == Claim::Block && A::TEAMS;
         true => LabyrinthByBlock<A>, run.on(data.work(of, run.transactions));
         false => Router<A>, run.on(data.work(of, run.transactions));
+    }
+
+    fn run<D: Device, A: Algorithm>(
+        &self,
+        data: &mut Data<D>,
+        launcher: &mut Launcher<'_, D>,
+        transactions: u64,
+    ) -> Result<()> {
+        let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
+        let (set, limit) = if writes < reads {
+            ("write set", writes)
+        } else {
+            ("read set", reads)
+        };
+        data.fit(launcher.device, launcher.stm.shape().blocks, limit)?;
+        self.launch::<D, A>(data, launcher, transactions)?;
+        data.time = launcher.done.time;
+        let long = |&result: &u32| result != UNROUTED && result & TOO_LONG != 0;
+        let too_long = data.results.download()?.iter().position(long);
+        too_long.map_or(Ok(()), |path| {
+            Err(host::Error::CapacityExceeded {
+                set,
+                limit,
+                transaction: path as u64,
+            }
+            .into())
+        })
     }
 }
 
@@ -221,9 +210,7 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, has, spoils};
-    use crate::workloads::launcher::tests::{change, left, spoilt};
-    use stm_core::host::Cpu;
+    use crate::workloads::test_prelude::*;
     use stm_kernels::labyrinth::{FREE, GridSize, cell_of_path};
 
     /// How a single cell or result is refused, the tests of the checks say.

@@ -31,12 +31,8 @@ pub fn random_codes(seed: u64, which: u64, letters: u32, alphabet: u32) -> Vec<u
 /// Returns the scoring of nucleotides with linear gaps: 5 for equal letters, -4 for others,
 /// and 8 for each letter of a gap.
 pub fn linear_nucleotides() -> Scoring {
-    let letters = b"ACGT";
-    let scores = |same: i32, other: i32| Scores::of_match(letters, same, other);
-    let matrix = match scores(5, -4) {
-        Ok(matrix) => matrix,
-        Err(never) => unreachable!("four letters: {never}"),
-    };
+    let matrix = Scores::of_match(b"ACGT", 5, -4);
+    let matrix = matrix.unwrap_or_else(|never| unreachable!("four letters: {never}"));
     let gap = Gap { open: 0, extend: 8 };
     Scoring { matrix, gap }
 }
@@ -156,10 +152,10 @@ impl Workload for Nw {
         Ok(data.cells.upload(&data.border)?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
         let found = data.cells.download()?;
         let wrong = first_difference(&found, &data.expected);
-        wrong.map_or(Ok(()), |(at, found, expected, more)| {
+        wrong.map_or(Ok(Observed::new()), |(at, found, expected, more)| {
             let (row, column) = (at / self.side(), at % self.side());
             let shown = |word: u32| score(word).map_or("nothing".into(), |s| s.to_string());
             let (found, expected) = (shown(found), shown(expected));
@@ -170,17 +166,11 @@ impl Workload for Nw {
     }
 
     kernels! {
-        of, data, run => Matrix<A>, run.on(MatrixWork {
-            cells: data.cells.view::<A>(),
-            order: data.order.tarray(),
-            letters: data.letters.tarray(),
-            scores: data.scores.tarray(),
-            next: data.next.tarray(),
-            transactions: run.transactions,
-            rows: of.letters,
-            columns: of.letters,
-            alphabet: linear_nucleotides().matrix.alphabet.len() as u32 + 1,
-        })
+        of, data, run => Matrix<A>, run.on(views! { data => MatrixWork {
+            cells by A, order, letters, scores, next;
+            transactions: run.transactions, rows: of.letters, columns: of.letters,
+            alphabet: linear_nucleotides().matrix.alphabet.len() as u32 + 1
+        } })
     }
 }
 

@@ -9,7 +9,7 @@
 //! Without transactions it is measured without synchronisation, by atomic additions, and as
 //! critical sections.
 
-use crate::workloads::compare::{SharedWords, in_ranges, same};
+use crate::workloads::compare::{SharedWords, in_ranges, same, sum};
 use crate::workloads::prelude::*;
 use stm_core::{Element, TArray};
 use stm_kernels::draw::draw;
@@ -28,17 +28,6 @@ sizes! {
 }
 
 impl Ra {
-    /// Makes transactions that read so many of the words and write so many of those, in the
-    /// dynamic form.
-    pub const fn of(words: u32, reads: u32, writes: u32) -> Self {
-        Self {
-            words,
-            reads,
-            writes,
-            form: Form::Dynamic,
-        }
-    }
-
     fn complete(self, options: &Options, shared: &SharedOptions) -> Result<Self> {
         Ok(Self {
             // A transaction writes words that it has read.
@@ -48,7 +37,6 @@ impl Ra {
         })
     }
 
-    /// What the transactions do; the parameters have been checked.
     fn plan(&self, seed: u64) -> RaPlan {
         RaPlan::new(seed, self.words, self.reads, self.writes)
     }
@@ -83,12 +71,7 @@ impl Sizes for Ra {
     }
 
     fn check(&self, _transactions: u64) -> Result<()> {
-        let Self {
-            words,
-            reads,
-            writes,
-            form,
-        } = *self;
+        let (words, reads, writes, form) = (self.words, self.reads, self.writes, self.form);
         refuse! {
             reads == 0 => "--reads 0 leaves a transaction nothing to do: give 1 or more";
             writes > reads =>
@@ -106,21 +89,6 @@ impl Sizes for Ra {
             }
         }
         Ok(())
-    }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        let p = processors;
-        match algorithm {
-            // More threads only stand in line for the sequence lock.
-            Variant::Vbv => Some((16, 64)),
-            // Without values, every old stamp aborts: fewer transactions at a time.
-            Variant::TbvSorting => Some((2 * p, 32)),
-            Variant::HvSorting | Variant::HvBackoff => Some((4 * p, 64)),
-            // An update owns its words for most of its time, so more lanes conflict more.
-            Variant::Fast if self.form.is_static() => Some((3 * p / 4, 64)),
-            Variant::Fast => Some((p, 96)),
-            _ => None,
-        }
     }
 
     /// More threads than these are slower (`docs/lab-notes/2026-11-26-rounds.md`).
@@ -176,15 +144,11 @@ impl Workload for Ra {
         let words = u64::from(self.words);
         let bytes = words * self.form.bytes();
         check_memory(device, "ra", bytes, 8 * words + bytes, "use fewer --words")?;
+        let (initial, form) = (self.initial(seed), (self.form, None));
         Ok(Data {
             seed,
             plan: self.plan(seed),
-            array: Elements::new(
-                device,
-                (self.form, None),
-                &self.initial(seed),
-                "the array of ra",
-            )?,
+            array: Elements::new(device, form, &initial, "the array of ra")?,
             expected: None,
         })
     }
@@ -199,8 +163,9 @@ impl Workload for Ra {
         data.array.upload(&self.initial(data.seed))
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
-        self.compare(data, transactions, Elements::download)
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
+        self.compare(data, transactions, Elements::download)?;
+        Ok(Observed::new())
     }
 
     kernels! {
@@ -230,11 +195,10 @@ impl Ra {
         let (seed, found) = (data.seed, download(&data.array)?);
         let replay = || self.replay(seed, transactions);
         let expected = expected(&mut data.expected, transactions, replay);
-        let sum = |words: &[u32]| words.iter().fold(0u32, |sum, w| sum.wrapping_add(*w));
-        same(("word", "is"), &found, expected, sum)
+        let word = |at, value| format!("word {at} is {value}");
+        same(word, &found, expected, sum)
     }
 
-    /// The array after all of `transactions`.
     pub fn replay(&self, seed: u64, transactions: u64) -> Vec<u32> {
         let array = SharedWords::new(self.initial(seed));
         let plan = self.plan(seed);
@@ -247,6 +211,22 @@ impl Ra {
             }
         });
         array.into_words()
+    }
+
+    fn plain<T: Element>(
+        &self,
+        data: &Data<impl Device>,
+        transactions: u64,
+        words: TArray<T>,
+    ) -> Params<T> {
+        Params {
+            words,
+            words_drawn: self.words,
+            reads: self.reads,
+            writes: self.writes,
+            transactions,
+            plan: data.plan,
+        }
     }
 }
 
@@ -277,37 +257,22 @@ fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, Params<u64>, D> {
     }
 }
 
-impl Ra {
-    fn plain<T: Element>(
-        &self,
-        data: &Data<impl Device>,
-        transactions: u64,
-        words: TArray<T>,
-    ) -> Params<T> {
-        Params {
-            words,
-            words_drawn: self.words,
-            reads: self.reads,
-            writes: self.writes,
-            transactions,
-            plan: data.plan,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Spoils, spoils};
-    use crate::workloads::launcher::tests::{change, spoilt};
-    use stm_core::host::{Cpu, Launch, Stm, StmConfig};
+    use crate::workloads::test_prelude::*;
+    use stm_core::host::{Launch, Stm, StmConfig};
 
-    const RA: Ra = Ra::of(1000, 8, 6);
+    const RA: Ra = Ra {
+        words: 1000,
+        reads: 8,
+        writes: 6,
+        form: Form::Dynamic,
+    };
     const SEED: u64 = 7;
 
     #[test]
     fn a_right_array_is_accepted_and_a_wrong_one_refused_also_if_the_total_is_right() {
-        let sum = |a: &[u32]| a.iter().fold(0u32, |s, w| s.wrapping_add(*w));
         assert_eq!(sum(&RA.initial(SEED)), sum(&RA.replay(SEED, 50)));
         let spoils: Spoils<Data<Cpu>, 3> = spoils! {
             |data| change!(data.array, |words| words[999] = words[999].wrapping_add(1)) =>
@@ -318,7 +283,7 @@ mod tests {
                     words[2] = words[2].wrapping_sub(5);
                 });
             } => "the total is right";
-            |data| data.array.upload(&RA.replay(SEED, 49)).unwrap() => "more words differ";
+            |data| data.array.upload(&RA.replay(SEED, 49)).unwrap() => "more differ";
         };
         spoilt(&RA, SEED, ((2, 3), 50), spoils);
     }

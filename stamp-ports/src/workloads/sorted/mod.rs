@@ -5,9 +5,8 @@ use crate::workloads::prelude::*;
 use stm_core::collections::List;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::locked::sorted::{Coarse, Coupled, SortedList, node_parts};
-use stm_kernels::locked::{Params, Under};
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedWork, value};
-use stm_sync::{LockKind, Mcs, Mcs2, PerLane, TLocks, Tas, Ticket, Ttas};
+use stm_sync::{Mcs, Mcs2, PerLane, TLocks, Tas, Ticket, Ttas};
 
 sizes! {
     /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
@@ -52,13 +51,13 @@ impl Sorted {
         let mut right: Vec<(u32, u32)> = keys.iter().copied().zip((0..).map(value)).collect();
         right.sort_unstable();
         let found: Vec<(u32, u32)> = found.into_iter().collect();
-        for (at, (&(key, value), &(right_key, right_value))) in found.iter().zip(&right).enumerate()
+        if let Some((at, (key, value), (right_key, right_value), _)) =
+            first_difference(&found, &right)
         {
-            wrong! {
-                (key, value) != (right_key, right_value) =>
-                    "entry {at} is key {key} with value {value}, not key {right_key} with value \
-                     {right_value}";
-            }
+            return Err(Error::Wrong(format!(
+                "entry {at} is key {key} with value {value}, not key {right_key} with value \
+                 {right_value}"
+            )));
         }
         let (n, right) = (found.len(), right.len());
         wrong! {
@@ -122,31 +121,29 @@ impl Workload for Sorted {
     type Data<D: Device> = Data<D>;
 
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
-        let (coarse, coupled) = (self.entry_points.into(), nodes_of(self));
+        // One lock for each entry point, or for each node, of which a thread holds two at a time.
+        let locks = [self.entry_points.into(), nodes_of(self)];
+        let [coarse, coupled] = locks.map(|count| ("the list's locks", count));
+        let (locked, each) = (locked(), ONE_EACH);
         vec![
-            under::<Tas, Coupled, _>(self, "coupled:tas", coupled),
-            under::<Ttas, Coupled, _>(self, "coupled:ttas", coupled),
-            under::<Ticket, Coupled, _>(self, "coupled:ticket", coupled),
-            under::<Mcs2, Coupled, _>(self, "coupled:mcs2", coupled),
-            under::<PerLane<Tas>, Coarse, _>(self, "coarse:tas/lane", coarse),
-            under::<PerLane<Ttas>, Coarse, _>(self, "coarse:ttas/lane", coarse),
-            under::<Ticket, Coarse, _>(self, "coarse:ticket", coarse),
-            under::<PerLane<Mcs>, Coarse, _>(self, "coarse:mcs/lane", coarse),
-            under::<Ttas, Coarse, _>(self, "coarse:ttas", coarse),
-            under::<Mcs, Coarse, _>(self, "coarse:mcs", coarse),
+            locked.under::<TLocks<Tas>, Coupled>(self, "coupled:tas", each, coupled),
+            locked.under::<TLocks<Ttas>, Coupled>(self, "coupled:ttas", each, coupled),
+            locked.under::<TLocks<Ticket>, Coupled>(self, "coupled:ticket", each, coupled),
+            locked.under::<TLocks<Mcs2>, Coupled>(self, "coupled:mcs2", each, coupled),
+            locked.under::<TLocks<PerLane<Tas>>, Coarse>(self, "coarse:tas/lane", each, coarse),
+            locked.under::<TLocks<PerLane<Ttas>>, Coarse>(self, "coarse:ttas/lane", each, coarse),
+            locked.under::<TLocks<Ticket>, Coarse>(self, "coarse:ticket", each, coarse),
+            locked.under::<TLocks<PerLane<Mcs>>, Coarse>(self, "coarse:mcs/lane", each, coarse),
+            locked.under::<TLocks<Ttas>, Coarse>(self, "coarse:ttas", each, coarse),
+            locked.under::<TLocks<Mcs>, Coarse>(self, "coarse:mcs", each, coarse),
         ]
     }
 
     fn prepare<D: Device>(&self, device: &D, seed: u64, _: u64) -> Result<Data<D>> {
         let keys = u64::from(self.keys);
         let bytes = keys * 20 + u64::from(self.entry_points) * 8;
-        check_memory(
-            device,
-            "sorted",
-            bytes,
-            bytes + keys * 48,
-            "use fewer --list-keys",
-        )?;
+        let fix = "use fewer --list-keys";
+        check_memory(device, "sorted", bytes, bytes + keys * 48, fix)?;
         let keys_host = self.keys(seed);
         Ok(Data {
             list: self.list(device, 0)?,
@@ -168,16 +165,15 @@ impl Workload for Sorted {
         Ok(data.list.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<()> {
-        Self::judge(&data.keys_host, whole(data.list.download())?)
+    fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
+        Self::judge(&data.keys_host, whole(data.list.download())?)?;
+        Ok(Observed::new())
     }
 
     kernels! {
-        _, data, run => SortedKernel<A>, run.on(SortedWork {
-            entries: data.list.view::<A>(),
-            keys: data.keys.tarray(),
-            transactions: run.transactions,
-        })
+        _, data, run => SortedKernel<A>, run.on(views! { data => SortedWork {
+            keys; entries: data.list.view::<A>(), transactions: run.transactions
+        } })
     }
 }
 
@@ -231,14 +227,10 @@ fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
     Uses::of(
         Locked::prepare,
         |of, _, data, transactions, launch| {
-            launch(SortedList {
-                nodes: data.nodes.tarray(),
-                values: data.values.tarray(),
-                keys: data.keys.tarray(),
-                transactions,
-                entry_points: of.entry_points,
-                shift: of.range_bits(),
-            })
+            launch(views! { data => SortedList {
+                nodes, values, keys;
+                transactions, entry_points: of.entry_points, shift: of.range_bits()
+            } })
         },
         |_, data| {
             data.values.clear()?;
@@ -250,20 +242,6 @@ fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
             Sorted::judge(&data.keys_host, found)
         },
     )
-}
-
-/// The contender with so many locks: one for each entry point, or for each node, of which a thread
-/// holds two at a time.
-fn under<'a, K: LockKind, H: 'static, D: Device + 'static>(
-    of: &'a Sorted,
-    name: &'static str,
-    locks: u64,
-) -> Contender<'a, D>
-where
-    Under<TLocks<K>, SortedList, H>: Kernel<Params = Params<TLocks<K>, SortedList>>,
-{
-    let locks = ("the list's locks", locks);
-    locked().under::<Under<TLocks<K>, SortedList, H>, _>(of, name, ONE_EACH, locks)
 }
 
 #[cfg(test)]
@@ -283,14 +261,10 @@ mod tests {
         Sorted::judge(&keys, list.clone()).unwrap();
         let judge = |list: Vec<(u32, u32)>| Sorted::judge(&keys, list);
         let wrong = |list| judge(list).unwrap_err().to_string();
-        assert_eq!(
-            wrong(list[..99].to_vec()),
-            "the list has 99 entries and not 100"
-        );
-        assert_eq!(
-            wrong(list.iter().copied().chain([(200, 0)]).collect()),
-            "the list has more than 100 entries"
-        );
+        let short = wrong(list[..99].to_vec());
+        assert_eq!(short, "the list has 99 entries and not 100");
+        let long = wrong([&list[..], &[(200, 0)]].concat());
+        assert_eq!(long, "the list has more than 100 entries");
         list[5].1 ^= 1;
         assert!(wrong(list).starts_with("entry 5 is key"));
     }

@@ -89,7 +89,6 @@ impl Left {
         }
     }
 
-    /// Returns the counts, or what is wrong, on one line.
     pub(super) fn check(&self) -> Result<Found, String> {
         let books = Books::new(&self.plan);
         let tasks = self.notes.len() as u64;
@@ -130,7 +129,6 @@ impl Left {
         Ok(())
     }
 
-    /// Checks that what a task paid were prices of the records.
     fn check_prices(&self, books: &Books, i: u64) -> Result<(), String> {
         let (me, note) = self.task(i);
         for (table, query, price) in reservations(note).filter(|_| me.task == Task::Reserve) {
@@ -189,7 +187,6 @@ impl Left {
         Ok(())
     }
 
-    /// Whether task `i` added a customer.
     fn adds(&self, i: u32, customer: u32) -> bool {
         let me = self.plan.transaction(i.into());
         let note = self.notes.get(i as usize).copied().map(Note::from_bits);
@@ -299,7 +296,6 @@ impl Books {
         }
     }
 
-    /// Whether a record had a price.
     fn had(&self, table: u32, id: u32, price: Price) -> bool {
         let prices = self.tables[table as usize].of(id)[PRICES];
         price.number() < Price::DIFFERENT && prices >> price.number() & 1 != 0

@@ -1,9 +1,6 @@
 //! The sizes of vacation.
 
-use crate::devices::DeviceKind;
-use crate::workloads::input::parse_percent;
 use crate::workloads::prelude::*;
-use crate::workloads::workload::SET_WORDS_MAX;
 use stm_kernels::vacation::{QUERIES_MAX, RELATIONS_MAX, TABLES, VacationPlan};
 
 sizes! {
@@ -48,14 +45,8 @@ const SEARCH: u32 = 1 + 3 * NODES_READ;
 
 impl Vacation {
     pub(super) fn plan(&self, seed: u64) -> VacationPlan {
-        let (relations, queries) = (self.relations, self.queries);
-        VacationPlan::new(
-            seed,
-            relations,
-            queries,
-            self.range_percent,
-            self.users_percent,
-        )
+        let (range, users) = (self.range_percent, self.users_percent);
+        VacationPlan::new(seed, self.relations, self.queries, range, users)
     }
 
     /// The records that tasks choose among.
@@ -64,7 +55,6 @@ impl Vacation {
         (range / 100).max(1)
     }
 
-    /// The reservations that a task makes, at most.
     fn reservations_a_task(&self) -> u64 {
         self.queries.min(TABLES).into()
     }
@@ -171,11 +161,6 @@ impl Sizes for Vacation {
                  nodes for: use fewer --transactions", self.list_nodes(transactions), 1 << 30;
         }
         Ok(())
-    }
-
-    fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-        // As many threads as its registers allow, in one block, as they go in step.
-        (algorithm == Variant::Fast).then_some((processors, 256))
     }
 }
 

@@ -9,7 +9,7 @@
 
 use super::plain::{Entries, Plain, PlainChains, PlainTable};
 use crate::workloads::prelude::*;
-use check::{Found, Left};
+use check::Left;
 pub use input::{Options, Vacation};
 use stm_core::collections::{Lists, Map};
 use stm_kernels::floor::plain::table::filled;
@@ -48,7 +48,6 @@ pub struct Data<D: Device> {
     list_nodes: u64,
     /// The lanes that there are nodes for.
     lanes: u64,
-    found: Option<Found>,
 }
 
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
@@ -80,28 +79,22 @@ impl Vacation {
         self.records() + self.records() / SPARE
     }
 
-    fn tables<D: Device>(
+    /// Makes the tables, and lists of so many nodes, with those that lanes hold in attempts beside: an
+    /// update of each query takes and frees one; every reservation has one of its own.
+    fn agency<D: Device>(
         &self,
         device: &D,
         layout: Layout,
-        spare: u64,
-    ) -> Result<Map<D, u32, u32>> {
-        let (nodes, chains) = (
-            self.table_nodes() + spare,
-            (CHAINS * self.records()) as usize,
-        );
-        let tables = Map::with_buckets(device, layout, nodes, chains, "the tables of vacation");
-        Ok(tables?)
-    }
-
-    fn lists<D: Device>(
-        &self,
-        device: &D,
-        layout: Layout,
-        nodes: u64,
-    ) -> Result<Lists<D, u32, u32>> {
-        let (lists, what) = (self.relations as usize, "the reservations of vacation");
-        Ok(Lists::new(device, layout, lists, nodes, what)?)
+        (list_nodes, lanes): (u64, u64),
+    ) -> Result<(Map<D, u32, u32>, Lists<D, u32, u32>)> {
+        let held = [2 * self.queries, TABLES].map(|nodes| u64::from(nodes) * lanes);
+        let (nodes, list_nodes) = (self.table_nodes() + held[0], list_nodes + held[1]);
+        let (chains, lists) = (CHAINS * self.records(), self.relations as usize);
+        let what = ["the tables of vacation", "the reservations of vacation"];
+        Ok((
+            Map::with_buckets(device, layout, nodes, chains as usize, what[0])?,
+            Lists::new(device, layout, lists, list_nodes, what[1])?,
+        ))
     }
 }
 
@@ -125,16 +118,16 @@ impl Workload for Vacation {
         let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
+        let (tables, lists) = self.agency(device, Layout::Plain, (list_nodes, 0))?;
         Ok(Data {
             device: device.clone(),
             plan: self.plan(seed),
             notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
-            tables: self.tables(device, Layout::Plain, 0)?,
-            lists: self.lists(device, Layout::Plain, list_nodes)?,
+            tables,
+            lists,
             layout: None,
             list_nodes,
             lanes: 0,
-            found: None,
         })
     }
 
@@ -153,10 +146,8 @@ impl Workload for Vacation {
         if data.layout == Some(layout) {
             return Ok(());
         }
-        // An update of each query takes and frees a node; every reservation has one of its own.
-        let held = [2 * self.queries, TABLES].map(|nodes| u64::from(nodes) * data.lanes);
-        data.tables = self.tables(&data.device, layout, held[0])?;
-        data.lists = self.lists(&data.device, layout, data.list_nodes + held[1])?;
+        let nodes = (data.list_nodes, data.lanes);
+        (data.tables, data.lists) = self.agency(&data.device, layout, nodes)?;
         data.layout = Some(layout);
         Ok(())
     }
@@ -169,25 +160,15 @@ impl Workload for Vacation {
         Ok(data.notes.clear()?)
     }
 
-    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<()> {
-        data.found = None;
-        data.found = Some(data.left(transactions)?.check()?);
-        Ok(())
-    }
-
-    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
-        observed(data.found.as_ref())
+    fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
+        Ok(observed(&data.left(transactions)?.check()?))
     }
 
     kernels! {
-        _, data, run => VacationKernel<A>, VacationParams {
-            stm: run.stm,
-            tables: data.tables.view::<A>(),
-            lists: data.lists.view::<A>(),
-            notes: data.notes.tarray(),
-            transactions: run.transactions,
-            plan: data.plan,
-        }
+        _, data, run => VacationKernel<A>, views! { data => VacationParams {
+            tables by A, lists by A, notes;
+            stm: run.stm, transactions: run.transactions, plan: data.plan
+        } }
     }
 }
 
@@ -235,13 +216,8 @@ fn sections<D: Device + 'static>() -> Uses<Vacation, Sections<D>, Params, D> {
     Uses::of(
         Sections::prepare,
         |_, _, data, transactions, launch| {
-            launch(Params {
-                tables: data.tables.view(),
-                lists: data.lists.view(),
-                notes: data.notes.tarray(),
-                transactions,
-                plan: data.plan,
-            })
+            let (tables, lists, plan) = (data.tables.view(), data.lists.view(), data.plan);
+            launch(views! { data => Params { notes; tables, lists, transactions, plan } })
         },
         |_, data| {
             data.tables.upload(&data.initial)?;

@@ -1,87 +1,68 @@
-//! One lane does what an agency without transactions does, on maps of the host, which does the tasks
+//! One lane does what an agency without transactions does, on tables of the host, which does the tasks
 //! one after the other; and each rule refuses a run that breaks it.
 
 use super::*;
-use crate::testing::{Spoils, refused, spoils};
-use crate::workloads::contender::ContenderKind;
 use crate::workloads::exclusion::Excludes;
-use crate::workloads::launcher::tests::ran;
-use std::collections::BTreeMap;
+use crate::workloads::test_prelude::*;
 use std::mem::take;
 use stm_core::algorithm::Fast;
-use stm_core::host::{Cpu, Launch};
+use stm_core::host::Launch;
 use stm_kernels::floor::{Guarded, Lock};
 use stm_kernels::vacation::{
     FLIGHTS, Note, PLACES_AN_UPDATE, Price, Query, Resource, Task, VacationTransaction, record_of,
     reservation_digest,
 };
 
-/// An agency: the records and customers by their keys, and the reservations of each customer.
-struct Agency {
-    records: BTreeMap<u32, u32>,
-    lists: Vec<BTreeMap<u32, u32>>,
-}
-
 /// Does the first `transactions` tasks of a plan in their order.
 fn model(plan: VacationPlan, transactions: u64) -> Left {
-    let mut agency = Agency {
-        records: initial(&plan).collect(),
-        lists: vec![BTreeMap::new(); plan.relations() as usize],
-    };
-    let notes = (0..transactions)
-        .map(|i| agency.task(i, &plan.transaction(i)).bits())
-        .collect();
-    let lists = agency.lists.into_iter();
-    let lists = lists.map(|list| list.into_iter().collect()).collect();
-    Left::new(plan, agency.records, lists, notes)
+    let lists = vec![Vec::new(); plan.relations() as usize];
+    let mut agency = Left::new(plan, initial(&plan), lists, Vec::new());
+    for i in 0..transactions {
+        let me = plan.transaction(i);
+        let note = match me.task {
+            Task::Reserve => agency.reserve(i, &me),
+            Task::Delete => agency.delete(me.customer),
+            Task::Update => (0..me.queries).fold(Note::NOTHING, |note, k| {
+                note.with_update(k, agency.update(&me.query(k)))
+            }),
+        };
+        agency.notes.push(note.bits());
+    }
+    agency
 }
 
-impl Agency {
-    fn task(&mut self, i: u64, me: &VacationTransaction) -> Note {
-        let queries = (0..me.queries).map(|k| (k, me.query(k)));
-        match me.task {
-            Task::Reserve => self.reserve(i, me.customer, queries),
-            Task::Delete => self.delete(me.customer),
-            Task::Update => queries.fold(Note::NOTHING, |note, (k, query)| {
-                note.with_update(k, self.update(&query))
-            }),
-        }
+impl Left {
+    /// The word of a record or customer.
+    fn word(&mut self, key: u32) -> &mut Option<u32> {
+        let (table, id) = record_of(key);
+        &mut self.tables[table as usize][id as usize - 1]
     }
 
-    fn reserve(
-        &mut self,
-        i: u64,
-        customer: u32,
-        queries: impl Iterator<Item = (u32, Query)>,
-    ) -> Note {
+    fn reserve(&mut self, i: u64, me: &VacationTransaction) -> Note {
         // The dearest of each table, the first of several.
         let mut best: [Option<(u32, u32, Resource)>; 3] = [None; 3];
-        for (k, query) in queries {
+        for (k, query) in (0..me.queries).map(|k| (k, me.query(k))) {
             let key = record_key(query.table, query.id);
-            let Some(record) = self.records.get(&key).copied().map(Resource::from_bits) else {
-                continue;
-            };
             let kept = &mut best[query.table as usize];
-            if kept.is_none_or(|(_, _, old)| record.price() > old.price()) {
+            if let Some(record) = self.word(key).map(Resource::from_bits)
+                && kept.is_none_or(|(_, _, old)| record.price() > old.price())
+            {
                 *kept = Some((k, key, record));
             }
         }
-        let mut note = Note::NOTHING;
         if best.iter().all(Option::is_none) {
-            return note;
+            return Note::NOTHING;
         }
-        let customer_key = record_key(CUSTOMERS, customer);
-        self.records.entry(customer_key).or_insert_with(|| {
-            note = note.with_customer(true);
-            i as u32 + 1
-        });
-        let list = &mut self.lists[customer as usize - 1];
+        let customer = self.word(record_key(CUSTOMERS, me.customer));
+        let mut note = Note::NOTHING.with_customer(customer.is_none());
+        customer.get_or_insert(i as u32 + 1);
         for (k, key, record) in best.into_iter().flatten() {
+            let list = &mut self.lists[me.customer as usize - 1];
             if let Some(reserved) = record.reserve()
-                && !list.contains_key(&key)
+                && let Err(place) = list.binary_search_by_key(&key, |&(key, _)| key)
             {
-                self.records.insert(key, reserved.bits());
-                list.insert(key, record.price().amount());
+                list.insert(place, (key, record.price().amount()));
+                *self.word(key) = Some(reserved.bits());
                 note = note.with_reservation(record_of(key).0, k, record.price());
             }
         }
@@ -89,15 +70,14 @@ impl Agency {
     }
 
     fn delete(&mut self, customer: u32) -> Note {
-        let key = record_key(CUSTOMERS, customer);
-        if self.records.remove(&key).is_none() {
+        if self.word(record_key(CUSTOMERS, customer)).take().is_none() {
             return Note::NOTHING;
         }
         let (mut bill, mut digest) = (0, 0_u32);
         for (key, amount) in take(&mut self.lists[customer as usize - 1]) {
-            let record = self.records.get_mut(&key).expect("somebody reserved it");
-            let cancelled = Resource::from_bits(*record).cancel();
-            *record = cancelled.expect("a place of it").bits();
+            let record = self.word(key);
+            let cancelled = record.and_then(|bits| Resource::from_bits(bits).cancel());
+            *record = Some(cancelled.expect("a place of it").bits());
             bill += amount;
             digest = digest.wrapping_add(reservation_digest(key, amount));
         }
@@ -106,32 +86,21 @@ impl Agency {
 
     /// Returns by how many places the record changed.
     fn update(&mut self, query: &Query) -> u32 {
-        let key = record_key(query.table, query.id);
-        let record = self.records.get(&key).copied().map(Resource::from_bits);
-        let record = record.unwrap_or(Resource::new(0, query.price));
-        let (changed, places) = if query.adds {
-            (record.extend(query.price), PLACES_AN_UPDATE)
-        } else {
-            let all = query.table == FLIGHTS;
-            let places = if all {
-                record.total()
-            } else {
-                PLACES_AN_UPDATE
-            };
-            (record.reduce(places), places)
+        let word = self.word(record_key(query.table, query.id));
+        let record = word.map_or(Resource::new(0, query.price), Resource::from_bits);
+        let (changed, places) = match (query.adds, query.table) {
+            (true, _) => (record.extend(query.price), PLACES_AN_UPDATE),
+            (false, FLIGHTS) => (record.reduce(record.total()), record.total()),
+            (false, _) => (record.reduce(PLACES_AN_UPDATE), PLACES_AN_UPDATE),
         };
-        match changed {
-            None => return 0,
-            Some(none) if none.total() == 0 => drop(self.records.remove(&key)),
-            Some(changed) => drop(self.records.insert(key, changed.bits())),
-        }
+        let Some(changed) = changed else { return 0 };
+        *word = (changed.total() > 0).then(|| changed.bits());
         places
     }
 }
 
 const TASKS: u64 = 3_000;
 
-/// Makes an agency of so many records a table.
 fn agency(relations: u32, queries: u32, users_percent: u32) -> Vacation {
     Vacation {
         relations,
@@ -147,15 +116,12 @@ fn agrees(mut left: impl FnMut(&Vacation) -> Left) {
     for (relations, queries, users) in [(1, 1, 50), (20, 4, 60), (300, 10, 90), (40, 2, 0)] {
         let of = agency(relations, queries, users);
         let (found, expected) = (left(&of), model(of.plan(7), TASKS));
-        let mut notes = (0..).zip(found.notes.iter().zip(&expected.notes));
-        assert_eq!(notes.find(|(_, (a, b))| a != b), None, "{of:?}");
-        assert_eq!(found.notes.len(), expected.notes.len());
+        assert_eq!(found.notes, expected.notes, "{of:?}");
         assert_eq!(found.tables, expected.tables, "{of:?}");
         assert_eq!(found.lists, expected.lists, "{of:?}");
     }
 }
 
-/// Runs the tasks by one lane, and returns the data.
 fn alone(device: &Cpu, vacation: &Vacation) -> Data<Cpu> {
     let mut data = vacation.prepare(device, 7, TASKS).unwrap();
     vacation.fit(device, &mut data, 1).unwrap();
@@ -171,8 +137,8 @@ fn one_lane_does_what_an_agency_without_transactions_does() {
     let cpu = Cpu::new();
     agrees(|vacation| {
         let mut data = alone(&cpu, vacation);
-        vacation.verify(&mut data, TASKS).unwrap();
-        assert_eq!(vacation.observed(&data).len(), 6);
+        let found = vacation.verify(&mut data, TASKS).unwrap();
+        assert_eq!(found.len(), 6);
         data.left(TASKS).unwrap()
     });
 }
@@ -212,11 +178,6 @@ fn sections_of_one_lane_do_what_an_agency_without_transactions_does() {
         (uses.verify)(of, &mut data, TASKS).unwrap();
         data.left(TASKS).unwrap()
     });
-    let of = Vacation::default();
-    assert_eq!(
-        of.contenders::<Cpu>()[0].kind,
-        ContenderKind::CriticalSection
-    );
 }
 
 /// What so many tasks leave on few records, of which so many in a hundred make reservations.
@@ -243,8 +204,7 @@ impl Left {
     fn reserved(&mut self) -> (usize, &mut Option<u32>) {
         let customer = self.lists.iter().position(|list| !list.is_empty());
         let customer = customer.expect("a reservation");
-        let (table, id) = record_of(self.lists[customer][0].0);
-        (customer, &mut self.tables[table as usize][id as usize - 1])
+        (customer, self.word(self.lists[customer][0].0))
     }
 
     /// Changes a record that customers have reserved.
