@@ -41,7 +41,6 @@ pub(crate) struct Timed {
     pub error: Option<String>,
 }
 
-/// What became of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Outcome {

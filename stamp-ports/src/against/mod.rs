@@ -30,7 +30,6 @@ pub(crate) mod report;
 /// The runs of a point that is in doubt.
 pub(crate) const ROUNDS: usize = 3;
 
-/// What a command measures, and with what.
 pub(crate) struct Spec {
     pub points: Vec<Point>,
     pub device: String,

@@ -71,12 +71,10 @@ impl Point {
     }
 }
 
-/// Returns the rows of the whole list, or of the quick one.
 pub(crate) fn rows(quick: bool) -> &'static [Row] {
     &LISTS[usize::from(quick)].1
 }
 
-/// Returns all points in their order.
 pub(crate) fn all(quick: bool) -> Vec<Point> {
     let (shapes, rows) = &LISTS[usize::from(quick)];
     let points = rows.iter().flat_map(|row| {

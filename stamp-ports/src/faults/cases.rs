@@ -63,7 +63,6 @@ const fn case(
 const ANY: Option<DeviceKind> = None;
 const GPU: Option<DeviceKind> = Some(DeviceKind::Cuda);
 
-/// All faults.
 #[rustfmt::skip]
 pub(crate) const CASES: &[Case] = &[
     case("none", ANY, Wait, works, "no fault: transactions run and the sum is right"),
@@ -82,7 +81,6 @@ pub(crate) const CASES: &[Case] = &[
     case("killed-endless", GPU, Kill, |device| endless(device, |memory| memory.launch::<Endless>(&())), "a kernel that never ends is killed with its process; a new process works"),
 ];
 
-/// Returns a light load of so many transactions.
 const fn light(transactions: u64) -> Load {
     Load {
         transactions,

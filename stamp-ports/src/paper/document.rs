@@ -13,6 +13,7 @@ use crate::store::Document;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
 
 /// The whole document.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,8 +27,9 @@ pub struct Paper {
     pub(crate) pieces: Vec<Piece>,
     /// Figure 2 and Table 2: each variant at its best launch.
     pub(crate) speedups: Vec<Speedup>,
-    /// Critical sections beside Figure 2. Documents of earlier versions have none.
-    pub(crate) critical_sections: Vec<CriticalSection>,
+    /// The transactions of a workload, or of one of its kernels, as critical sections of one
+    /// hand-written lock, beside Figure 2. Documents of earlier versions have none.
+    pub(crate) critical_sections: Vec<Best>,
     /// Figure 3: throughput by threads.
     pub(crate) threads: Vec<LaunchPoint>,
     /// Figure 4: `EigenBench` by shared words, locks and threads.
@@ -40,39 +42,60 @@ pub struct Paper {
     pub(crate) search: Vec<Tried>,
 }
 
-/// A variant at its best launch.
+/// What a workload reaches at its best launch.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Speedup {
+pub(crate) struct Best {
+    /// The workload; of critical sections of one of several kernels with it: `genome/gn1`.
     pub(crate) workload: String,
-    pub(crate) variant: String,
-    /// The algorithm that ran: another name only for `optimized`.
-    pub(crate) resolved: String,
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
-    pub(crate) locks: u64,
     pub(crate) transactions: u64,
-    /// Transactions of the workload at its full size; slow variants have fewer.
+    /// Transactions of the workload at its full size; what is slow has fewer.
     pub(crate) transactions_full: u64,
     pub(crate) repeat: u32,
     /// The median of the timed runs; below, the slowest and the fastest.
     pub(crate) tx_per_s: f64,
     pub(crate) tx_per_s_min: f64,
     pub(crate) tx_per_s_max: f64,
+    pub(crate) verified: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error: Option<String>,
+    /// Launches that the search tried.
+    pub(crate) tried: u64,
+}
+
+impl Best {
+    pub(crate) fn counts(&self) -> bool {
+        self.verified && self.tx_per_s.is_finite() && self.tx_per_s > 0.0
+    }
+
+    /// Returns whether it is that of a workload, or of a part of it.
+    pub(crate) fn is_of(&self, workload: &str) -> bool {
+        is_of(&self.workload, workload)
+    }
+}
+
+/// A variant at its best launch.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Speedup {
+    #[serde(flatten)]
+    pub(crate) best: Best,
+    pub(crate) variant: String,
+    /// The algorithm that ran: another name only for `optimized`.
+    pub(crate) resolved: String,
+    pub(crate) locks: u64,
     /// The median over that of `cgl` with the same workload, once both ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) over_cgl: Option<f64>,
-    /// The median over the rate of the workload's [`CriticalSection`], once both ran.
+    /// The median over the rate of the workload's critical sections, once both ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) over_critical_section: Option<f64>,
-    pub(crate) verified: bool,
     /// What the verification covers: `final state`, or `final state and isolation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) verifies: Option<String>,
     /// What `stamp isolation` found in a recorded run of the same launch.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) isolation: Option<Isolation>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
     /// Of the median run, as what follows.
     pub(crate) commits: u64,
     pub(crate) aborts: BTreeMap<String, u64>,
@@ -89,51 +112,22 @@ pub(crate) struct Speedup {
     /// The kernels of a workload with several, such as GN-1 and GN-2.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) kernels: Vec<KernelPart>,
-    /// Launches that the search tried.
-    pub(crate) tried: u64,
     #[serde(default)]
     pub(crate) parameters: BTreeMap<String, Value>,
 }
 
-/// A workload's transactions, or those of one of its kernels, as critical sections of one
-/// hand-written lock, at their best launch.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct CriticalSection {
-    /// The workload; of several kernels with one of them: `genome/gn1`.
-    pub(crate) workload: String,
-    pub(crate) blocks: u32,
-    pub(crate) threads: u32,
-    pub(crate) transactions: u64,
-    pub(crate) transactions_full: u64,
-    pub(crate) repeat: u32,
-    pub(crate) tx_per_s: f64,
-    pub(crate) tx_per_s_min: f64,
-    pub(crate) tx_per_s_max: f64,
-    pub(crate) verified: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) error: Option<String>,
-    pub(crate) tried: u64,
-}
+impl Deref for Speedup {
+    type Target = Best;
 
-impl Speedup {
-    pub(crate) fn counts(&self) -> bool {
-        counts(self.verified, self.tx_per_s)
+    fn deref(&self) -> &Best {
+        &self.best
     }
 }
 
-impl CriticalSection {
-    pub(crate) fn counts(&self) -> bool {
-        counts(self.verified, self.tx_per_s)
+impl DerefMut for Speedup {
+    fn deref_mut(&mut self) -> &mut Best {
+        &mut self.best
     }
-
-    /// Returns whether it is that of a workload, or of a part of it.
-    pub(crate) fn is_of(&self, workload: &str) -> bool {
-        is_of(&self.workload, workload)
-    }
-}
-
-fn counts(verified: bool, tx_per_s: f64) -> bool {
-    verified && tx_per_s.is_finite() && tx_per_s > 0.0
 }
 
 /// Returns whether a point's workload, which may be a kernel's as `genome/gn1`, is this one.
@@ -141,7 +135,6 @@ pub(super) fn is_of(of: &str, workload: &str) -> bool {
     of.split('/').next() == Some(workload)
 }
 
-/// One kernel's part of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct KernelPart {
     pub(crate) kernel: String,
@@ -153,7 +146,7 @@ pub(crate) struct KernelPart {
     /// Its rate over that of `cgl` in the same kernel, once both ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) over_cgl: Option<f64>,
-    /// Its rate over that of the kernel's [`CriticalSection`], once both ran.
+    /// Its rate over that of the kernel's critical sections, once both ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) over_critical_section: Option<f64>,
 }
@@ -302,7 +295,7 @@ impl Paper {
         for s in &mut self.speedups {
             [s.over_cgl, s.over_critical_section] = over(s.tx_per_s, &s.workload);
             for kernel in s.kernels.iter_mut().filter(|k| k.commits > 0) {
-                let name = format!("{}/{}", s.workload, kernel.work());
+                let name = format!("{}/{}", s.best.workload, kernel.work());
                 [kernel.over_cgl, kernel.over_critical_section] = over(kernel.tx_per_s(), &name);
             }
         }
@@ -393,10 +386,10 @@ mod tests {
     #[test]
     fn ratios_are_to_cgl_and_to_critical_sections_that_count_and_absent_without() {
         let mut paper = Paper::parse(SAMPLE).unwrap();
-        paper.critical_sections = vec![CriticalSection {
+        paper.critical_sections = vec![Best {
             workload: "ra".into(),
             tx_per_s: 1000.0,
-            ..CriticalSection::default()
+            ..Best::default()
         }];
         paper.compare();
         for speedup in &paper.speedups {

@@ -2,9 +2,7 @@
 //! and returns what it came to. Errors are those after which nothing can run on the device; others are
 //! in the document, or in what is returned.
 
-use super::document::{
-    Breakdown, Characteristics, CriticalSection, KernelPart, LaunchPoint, Paper, Speedup,
-};
+use super::document::{Best, Breakdown, Characteristics, LaunchPoint, Paper, Speedup};
 use super::plan::{DESCRIBED, LOCKS, Plan};
 use crate::error::{Error, Result, given_up};
 use crate::measure::floor::search::{self as floor, Setting};
@@ -18,6 +16,9 @@ use crate::variants::AskedVariant;
 use crate::workloads::AnyWorkload;
 use crate::workloads::contender::{CRITICAL_SECTION, ContenderKind};
 use crate::workloads::workload::Sizes;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use stm_core::algorithm::Variant;
@@ -41,6 +42,15 @@ fn rate(tx_per_s: f64, (blocks, threads): (u32, u32)) -> String {
 
 const fn verdict(verified: bool) -> &'static str {
     if verified { "verified" } else { "NOT verified" }
+}
+
+/// Returns a row of the document, which has the fields of a report by their names there, and more.
+fn row<T: DeserializeOwned>(report: &impl Serialize, more: Value) -> Result<T> {
+    let mut row = json!(report);
+    if let (Value::Object(row), Value::Object(more)) = (&mut row, more) {
+        row.extend(more);
+    }
+    Ok(serde_json::from_value(row).map_err(std::io::Error::from)?)
 }
 
 fn result_of<'k>(known: &'k [Speedup], workload: &str, variant: &str) -> Option<&'k Speedup> {
@@ -109,8 +119,8 @@ impl<'s, 'a> Bench<'s, 'a> {
             let error = format!("no launch ran to its end: {why}");
             (self.spec(variant, (0, 0), 0), Err(error))
         };
-        let mut point = self.point(&spec, reports.as_deref().unwrap_or_default());
-        point.error = reports.err().or(point.error);
+        let mut point = self.point(&spec, reports.as_deref().unwrap_or_default())?;
+        point.best.error = reports.err().or(point.best.error);
         point.tried = known.map_or(tried.len() as u64, |s| s.tried);
         let (rate, verdict) = (rate(point.tx_per_s, spec.shape), verdict(point.verified));
         paper.search.extend(tried);
@@ -134,54 +144,33 @@ impl<'s, 'a> Bench<'s, 'a> {
         }
     }
 
-    fn point(&self, spec: &RunSpec, reports: &[RunReport]) -> Speedup {
+    fn point(&self, spec: &RunSpec, reports: &[RunReport]) -> Result<Speedup> {
         let wrong = reports.iter().find(|r| !r.verified);
         let mut timed: Vec<&RunReport> = reports[usize::from(reports.len() > 1)..].iter().collect();
         timed.sort_by(|a, b| a.tx_per_s.total_cmp(&b.tx_per_s));
         let median = timed.get(timed.len() / 2).copied();
         let rate = |report: Option<&&RunReport>| report.map_or(0.0, |r| r.tx_per_s);
-        let of_runs = Speedup {
-            workload: self.sizes().name().into(),
-            variant: spec.variant.name().into(),
-            resolved: self.resolved(spec.variant).name().into(),
-            blocks: spec.shape.0,
-            threads: spec.shape.1,
-            locks: spec.config.locks,
-            transactions: spec.transactions,
-            transactions_full: self.search.transactions,
-            repeat: timed.len() as u32,
-            tx_per_s: rate(median.as_ref()),
-            tx_per_s_min: rate(timed.first()),
-            tx_per_s_max: rate(timed.last()),
-            verified: wrong.is_none() && median.is_some(),
-            verifies: Some(self.sizes().verifies().covers.told().into()),
-            warp_width: self.plan.room.limits.warp_width,
-            jit_ms: reports.iter().map(|r| r.jit_ms).fold(0.0, f64::max),
-            ..Speedup::default()
-        };
-        let Some(shown) = wrong.or(median) else {
-            return of_runs;
-        };
-        let kernels = shown.kernels.iter().map(|k| KernelPart {
-            kernel: k.kernel.into(),
-            launches: k.launches,
-            time_ms: k.time_ms,
-            commits: k.commits,
-            aborts: k.aborts,
-            ..KernelPart::default()
-        });
-        let aborts = shown.aborts.iter();
-        Speedup {
-            error: wrong.and_then(|r| r.error.clone()),
-            commits: shown.commits,
-            aborts: aborts.map(|(&reason, &n)| (reason.to_owned(), n)).collect(),
-            active_lanes: shown.active_lanes,
-            metadata_bytes: shown.metadata_bytes,
-            launches: shown.kernels.iter().map(|k| k.launches).sum::<u64>().max(1),
-            kernels: kernels.collect(),
-            parameters: shown.parameters.clone().into_iter().collect(),
-            ..of_runs
-        }
+        let (sizes, resolved) = (self.sizes(), self.resolved(spec.variant));
+        let device = self.search.runner.device();
+        let none = RunReport::new(device, sizes, spec, resolved, self.seed);
+        let shown = wrong.or(median).unwrap_or(&none);
+        let launches = shown.kernels.iter().map(|k| k.launches).sum::<u64>();
+        row(
+            shown,
+            json!({
+                "transactions_full": self.search.transactions,
+                "repeat": timed.len(),
+                "tx_per_s": rate(median.as_ref()),
+                "tx_per_s_min": rate(timed.first()),
+                "tx_per_s_max": rate(timed.last()),
+                "verified": wrong.is_none() && median.is_some(),
+                "verifies": sizes.verifies().covers.told(),
+                "warp_width": self.plan.room.limits.warp_width,
+                "jit_ms": reports.iter().map(|r| r.jit_ms).fold(0.0, f64::max),
+                "launches": launches.max(1),
+                "tried": 0,
+            }),
+        )
     }
 
     /// The workload's transactions as critical sections of one lock, searched and
@@ -203,27 +192,21 @@ impl<'s, 'a> Bench<'s, 'a> {
         for contender in contenders {
             let (run, tried) = floor::measure(device, sizes, &contender, (&shapes, setting))?;
             let of_time = |ms: f64| run.transactions as f64 / (ms * 1e-3).max(1e-9);
-            let verified = run.verified == Some(true);
-            let rate = rate(run.tx_per_s, (run.blocks, run.threads));
-            told.push(format!("{rate}, {}", verdict(verified)));
-            paper.critical_sections.push(CriticalSection {
-                // `critical_gn1` is that of the kernel `gn1`.
-                workload: match run.kernel.split_once('_') {
-                    Some((_, part)) if part != run.workload => format!("{}/{part}", run.workload),
-                    _ => run.workload.into(),
-                },
-                blocks: run.blocks,
-                threads: run.threads,
-                transactions: run.transactions,
-                transactions_full: run.transactions_full,
-                repeat: run.repeat,
-                tx_per_s: run.tx_per_s,
-                tx_per_s_min: of_time(run.time_ms.max),
-                tx_per_s_max: of_time(run.time_ms.min),
-                verified,
-                error: run.error,
-                tried: tried.len() as u64,
+            // `critical_gn1` is that of the kernel `gn1`.
+            let workload = match run.kernel.split_once('_') {
+                Some((_, part)) if part != run.workload => format!("{}/{part}", run.workload),
+                _ => run.workload.into(),
+            };
+            let more = json!({
+                "workload": workload,
+                "tx_per_s_min": of_time(run.time_ms.max),
+                "tx_per_s_max": of_time(run.time_ms.min),
+                "tried": tried.len(),
             });
+            let section: Best = row(&run, more)?;
+            let rate = rate(section.tx_per_s, (section.blocks, section.threads));
+            told.push(format!("{rate}, {}", verdict(section.verified)));
+            paper.critical_sections.push(section);
         }
         Ok(format!("{CRITICAL_SECTION}: {}", told.join("; ")))
     }
@@ -328,23 +311,22 @@ impl<'s, 'a> Bench<'s, 'a> {
             spec.transactions = (self.search).fill(self.plan.alone, tried.tx_per_s);
         }
         let report = self.search.runner.profile(&spec)?;
-        let Some(profile) = report.profile.filter(|_| report.verified) else {
+        let profile = report.profile.as_ref().filter(|_| report.verified);
+        let Some(profile) = profile else {
             let why = report.error.unwrap_or_else(|| "no lane ran".into());
             return Err(Error::Usage(why));
         };
         let own = self.plan.workload(report.workload, self.seed)?;
         let is_other = own.sizes().parameters() != self.sizes().parameters();
-        let owned = |(phase, share): (&str, f64)| (phase.to_owned(), share);
-        Ok(Breakdown {
-            workload: report.workload.into(),
-            variant: report.variant.into(),
-            blocks: report.blocks,
-            threads: report.threads,
-            transactions: Some(report.commits),
-            input: is_other.then(|| self.sizes().summary()),
-            shares: profile.shares.into_iter().map(owned).collect(),
-            cost: profile.cost,
-        })
+        row(
+            &report,
+            json!({
+                "transactions": report.commits,
+                "input": is_other.then(|| self.sizes().summary()),
+                "shares": profile.shares,
+                "cost": profile.cost,
+            }),
+        )
     }
 
     /// Rows of Table 1: the workload, and if it has several kernels with transactions, each of

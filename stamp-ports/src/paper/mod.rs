@@ -5,8 +5,7 @@
 //! | --- | --- |
 //! | `document` | `paper.json`: the types, and ratios, which follow from several sections; the verdict on a recorded run of a result |
 //! | `plan` | inputs and launches, in tables; what one command measured, and what must not be of two |
-//! | `points` | the units of the document, and the points of those that it lacks |
-//! | `run` | all of them, one after the other |
+//! | `run` | the units of the document, and the points of those that it lacks, one after the other |
 //! | `measure` | one point: search, measure, verify, profile, and count reads and writes |
 //!
 //! Steps: list the points that the document lacks; group them by input, so that
@@ -17,5 +16,4 @@
 pub mod document;
 mod measure;
 pub(crate) mod plan;
-mod points;
 pub(crate) mod run;

@@ -43,7 +43,6 @@ pub(super) fn parse_sections(text: &str) -> Result<NameList> {
     parse_names(&text, "figure", &SECTIONS.map(|section| section.0))
 }
 
-/// The variants of Figure 4.
 pub(crate) const FIG4_VARIANTS: [Variant; 4] = [
     Variant::TbvSorting,
     Variant::HvSorting,

@@ -86,7 +86,6 @@ impl State {
         }
     }
 
-    /// Returns what has been done, as a line.
     pub(super) fn line(&self) -> String {
         let sum = |of: &BTreeMap<String, u64>| of.values().sum::<u64>();
         format!(

@@ -126,7 +126,6 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Runs transfers on one of the memories for them.
     fn transfer(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         let most = self.most();
         let drawn = chance.size(most / 100, most);

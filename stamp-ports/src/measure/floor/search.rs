@@ -48,7 +48,6 @@ impl TriedContender {
     }
 }
 
-/// A contender's measurement, as JSON has it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct ContenderReport {
     pub workload: &'static str,

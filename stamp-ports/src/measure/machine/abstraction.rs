@@ -25,7 +25,6 @@ use stm_kernels::machine::{
 const STRIDE: u32 = 64;
 
 impl Machine<'_> {
-    /// Measures the benchmarks at each grid.
     pub(super) fn grids(&self) -> Result<Vec<GridTimes>> {
         self.progress.step("compiling the memory benchmarks");
         self.device.prepare::<Accesses>(Observation::Silent)?;
