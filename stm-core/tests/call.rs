@@ -1,23 +1,19 @@
 //! Kernels made by `#[kernel]`, launched without `unsafe`.
 
-#![cfg(feature = "host")]
-
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use stm_core::Kernel;
 
 /// The plan of the payments.
 #[derive(Clone, Copy, Debug, Plain)]
 #[repr(C)]
-pub struct Plan {
+pub(crate) struct Plan {
     payers: u64,
     amount: u32,
 }
 
 /// Payments of the first accounts to the others.
 #[kernel(all, name = "call_pay")]
-pub fn pay<L: Lane, A: Algorithm>(
+pub(crate) fn pay<L: Lane, A: Algorithm>(
     lane: &L,
     stm: &StmRef<A>,
     accounts: &A::Array<u32>,
@@ -37,26 +33,24 @@ pub fn pay<L: Lane, A: Algorithm>(
 
 /// Looks words up, by plain input, and returns them.
 #[kernel(name = "call_look_up")]
-pub fn look_up(stm: &Stm, words: Cells<u64>, wanted: Input<u32>, found: Output<u64>) {
+pub(crate) fn look_up(stm: &Stm, words: Cells<u64>, wanted: Input<u32>, found: Output<u64>) {
     stm.into(found).each(0..wanted.len(), |tx, i| {
         let at = wanted.get(stm.lane(), i).unwrap_or(0);
         tx.read(words, u64::from(at))
     });
 }
 
-stm_core::record! {
+record! {
     /// A pair of words.
-    pub struct Pair {
-        /// The first.
-        pub a: u32,
-        /// The second.
-        pub b: u32,
+    pub(crate) struct Pair {
+        a: u32,
+        b: u32,
     }
 }
 
 /// Takes what else can be lent.
 #[kernel(name = "call_rest")]
-pub fn rest(
+pub(crate) fn rest(
     stm: &Stm,
     sums: Sums<u64>,
     pairs: Records<Pair>,
@@ -163,7 +157,12 @@ fn the_parameters_are_noted_by_name_and_type() {
 
 /// Adds to every word.
 #[kernel(all, name = "call_raise")]
-pub fn raise<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>, by: u32) {
+pub(crate) fn raise<L: Lane, A: Algorithm>(
+    lane: &L,
+    stm: &StmRef<A>,
+    words: &A::Array<u32>,
+    by: u32,
+) {
     stm.for_each(lane, 0..words.len(), |tx, i| {
         let word = tx.read(words, i)?;
         tx.write(words, i, word.wrapping_mul(3) + by)
@@ -172,7 +171,7 @@ pub fn raise<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<
 
 /// Reads past the end.
 #[kernel(name = "call_wild")]
-pub fn wild(stm: &Stm, words: Cells<u32>) {
+pub(crate) fn wild(stm: &Stm, words: Cells<u32>) {
     stm.each(0..1, |tx, _| tx.read(words, words.len()).map(|_| ()));
 }
 

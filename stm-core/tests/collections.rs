@@ -2,9 +2,7 @@
 //! `verify/tests/collections` compares results with those of `std` on the simulator, and moves
 //! entries between containers.
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use std::collections::BTreeMap;
 use stm_core::collections::{List, Map, OrderedMap, Queue};
 
@@ -20,7 +18,7 @@ fn with_room(reads: u32, writes: u32, actions: u32) -> StmConfig {
 
 /// Inserts so many entries.
 #[kernel(all)]
-pub fn insert(stm: &Stm, ordered: OrderedMap<u32, u32>, entries: u64) {
+pub(crate) fn insert(stm: &Stm, ordered: OrderedMap<u32, u32>, entries: u64) {
     stm.each(0..entries, |tx, i| {
         ordered.insert(tx, i as u32 * 0x0101_0101, i as u32)?;
         Ok(())
@@ -55,11 +53,11 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
     let entries: BTreeMap<u64, u32> = (0..500_u64)
         .map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 60), i as u32))
         .collect();
-    let mut ordered = OrderedMap::new(&cpu, stm_core::Layout::Plain, 500, "ordered").unwrap();
-    let mut map = Map::new(&cpu, stm_core::Layout::Plain, 500, "map").unwrap();
+    let mut ordered = OrderedMap::new(&cpu, Layout::Plain, 500, "ordered").unwrap();
+    let mut map = Map::new(&cpu, Layout::Plain, 500, "map").unwrap();
     ordered.upload(entries.clone()).unwrap();
     map.upload(entries.clone()).unwrap();
-    for layout in [stm_core::Layout::Cells, stm_core::Layout::Plain] {
+    for layout in [Layout::Cells, Layout::Plain] {
         ordered.arrange_as(layout).unwrap();
         map.arrange_as(layout).unwrap();
         assert_eq!(ordered.download().unwrap(), entries);
@@ -67,7 +65,7 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
     }
     let error = map.upload((0..501).map(|i| (i, 0))).unwrap_err();
     assert_ends!(error, Error::PoolExhausted { what: "map", .. });
-    let mut queue = Queue::<_, f64>::new(&cpu, stm_core::Layout::Cells, 6, "queue").unwrap();
+    let mut queue = Queue::<_, f64>::new(&cpu, Layout::Cells, 6, "queue").unwrap();
     queue.upload(&[0.5, 1.5, 2.5], u32::MAX - 1).unwrap();
     assert_eq!(queue.download().unwrap(), [0.5, 1.5, 2.5]);
     assert_eq!(queue.counts().unwrap(), [u32::MAX - 1, 1]);
@@ -75,7 +73,7 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
 
 /// Looks up each key of a list, and moves each third one behind all others.
 #[kernel(all)]
-pub fn walk(stm: &Stm, list: List<u32, u32>, keys: u32) {
+pub(crate) fn walk(stm: &Stm, list: List<u32, u32>, keys: u32) {
     stm.each(0..u64::from(keys), |tx, i| {
         let key = i as u32;
         assert_eq!(list.get(tx, key)?, Some(7 * key));

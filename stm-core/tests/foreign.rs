@@ -2,14 +2,12 @@
 //! plain, and no neighbour is touched. That every bit of a copy arrives is a test of
 //! `verify/tests/sim/wide_cells.rs`.
 
-use stm_core::Layout;
-use stm_core::algorithm::HvSorting;
-use stm_core::host::{Error, ForeignArray, ForeignView};
-use stm_core::prelude::*;
+use crate::common::prelude::*;
+use stm_core::host::{ForeignArray, ForeignView};
 
 /// Adds to every element, one transaction each.
 #[kernel(all)]
-pub fn raise(stm: &Stm, words: Cells<u32>, wide: Cells<u64>, by: u32) {
+pub(crate) fn raise(stm: &Stm, words: Cells<u32>, wide: Cells<u64>, by: u32) {
     stm.each(0..words.len(), |tx, i| {
         let word = tx.read(words, i)?;
         let other = tx.read(wide, i)?;
@@ -20,7 +18,7 @@ pub fn raise(stm: &Stm, words: Cells<u32>, wide: Cells<u64>, by: u32) {
 
 /// Returns the sum of an element and an input.
 #[kernel]
-pub fn sums(stm: &Stm, words: Cells<u32>, plus: Input<u32>, sums: Output<u32>) {
+pub(crate) fn sums(stm: &Stm, words: Cells<u32>, plus: Input<u32>, sums: Output<u32>) {
     stm.into(sums).each(0..words.len(), |tx, i| {
         Ok(tx.read(words, i)? + plus.get(stm.lane(), i).unwrap_or(0))
     });

@@ -1,11 +1,8 @@
 //! Tests of kernels that misuse the API: each ends in a result or in an error that names what was
 //! wrong, never in a hang. And configurations and launches that are refused, and the registry of
 //! algorithms.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 
 type Memory = World<HvSorting>;
 

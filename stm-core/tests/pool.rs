@@ -1,11 +1,8 @@
 //! Tests of pools on the CPU, under every algorithm: what the host sees, and misuse, which is an
 //! error that names the pool. That nodes are neither lost nor given out twice, and that an attempt
 //! that aborts gives its nodes back, `verify/tests/collections` shows by containers.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use core::marker::PhantomData;
 use std::collections::BTreeSet;
 use stm_core::TNodes;

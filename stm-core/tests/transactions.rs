@@ -1,10 +1,7 @@
 //! Whole transactions of real threads on the CPU: limits and the ends of launches, the gate, sums,
 //! and what is specific to versions. The random programs of `verify/tests/sim` have the rest.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use stm_core::Summand;
@@ -295,7 +292,7 @@ fn continue_at(clock: u64, words: &TxArray<Cpu, u32>) {
     let mut stm = Stm::new(&Cpu::new(), Launch::new(2, 2), config).unwrap();
     stm.advance_clock(clock).unwrap();
     let (handle, view) = (stm.handle::<Fast>(), words.view::<Fast>());
-    let done = common::launch(&mut stm, |lane| {
+    let done = crate::common::launch(&mut stm, |lane| {
         handle.for_each(lane, 0..100, |tx, i| twice(tx, &view, i % 2 == 0));
     });
     assert_eq!(done.unwrap().commits, 100, "from {clock}");

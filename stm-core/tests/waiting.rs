@@ -1,11 +1,8 @@
 //! Transactions that wait for a change, alternatives and deferred actions, by real threads of the
 //! CPU and under every algorithm. `verify/tests/sim/waiting.rs` has bounded queues under every schedule,
 //! and its random programs have alternatives.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use stm_core::Action;
 
 /// Asserts that a launch ended as everybody waits, so many of its threads in a loop.
