@@ -346,10 +346,9 @@ pub(crate) const fn has_wide_atomics(info: &CudaInfo) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::string::ToString;
 
     #[test]
-    fn a_gpu_older_than_sm_70_is_refused_with_its_name_and_capability() {
+    fn atomics_of_128_bits_need_the_gpu_and_the_driver() {
         let mut info = CudaInfo {
             name: "NVIDIA GeForce GTX 1080".to_owned(),
             compute_capability: (6, 1),
@@ -358,14 +357,6 @@ mod tests {
             l2_bytes: 2 << 20,
             resident_threads: 2048,
         };
-        let text = check_capability(&info).unwrap_err().to_string();
-        assert!(
-            text.contains("GTX 1080") && text.contains("6.1") && text.contains("use the CPU"),
-            "{text}"
-        );
-        info.compute_capability = (7, 0);
-        assert_eq!(check_capability(&info), Ok(()));
-        // Atomics of 128 bits need the GPU and the driver.
         for (capability, driver, wide) in [
             ((8, 9), 13_000, false),
             ((9, 0), 12_020, false),
