@@ -6,19 +6,9 @@ use crate::common::prelude::*;
 use std::collections::BTreeMap;
 use stm_core::collections::{List, Map, OrderedMap, Queue};
 
-fn with_room(reads: u32, writes: u32, actions: u32) -> StmConfig {
-    config(|c| {
-        c.capacity = Capacity {
-            reads,
-            writes,
-            actions,
-        };
-    })
-}
-
 /// Inserts so many entries.
 #[kernel(all)]
-pub(crate) fn insert(stm: &Stm, ordered: OrderedMap<u32, u32>, entries: u64) {
+fn insert(stm: &Stm, ordered: OrderedMap<u32, u32>, entries: u64) {
     stm.each(0..entries, |tx, i| {
         ordered.insert(tx, i as u32 * 0x0101_0101, i as u32)?;
         Ok(())
@@ -31,7 +21,8 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
         let cpu = Cpu::new();
         let layout = layout::<A>();
         let mut ordered = OrderedMap::new(&cpu, layout, 100, "my map").unwrap();
-        let mut stm = Stm::new(&cpu, Launch::new(1, 1), with_room(300, 60, 16)).unwrap();
+        let room = config(|c| (c.capacity, c.capacity.actions) = (capacity(300, 60), 16));
+        let mut stm = Stm::new(&cpu, Launch::new(1, 1), room).unwrap();
         let mut fill = |ordered: &OrderedMap<Cpu, u32, u32>, entries| {
             let shape = Launch::new(1, 1);
             insert::launch_with::<A, _>(&mut stm, shape, ordered, entries).map(|_| ())
@@ -73,7 +64,7 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
 
 /// Looks up each key of a list, and moves each third one behind all others.
 #[kernel(all)]
-pub(crate) fn walk(stm: &Stm, list: List<u32, u32>, keys: u32) {
+fn walk(stm: &Stm, list: List<u32, u32>, keys: u32) {
     stm.each(0..u64::from(keys), |tx, i| {
         let key = i as u32;
         assert_eq!(list.get(tx, key)?, Some(7 * key));
@@ -95,18 +86,13 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
         let mut list = List::new(&cpu, layout, 320, "list").unwrap();
         list.upload((0..keys).map(|key| (key, 7 * key))).unwrap();
         // Three walks, of 16 words each.
-        let mut stm = Stm::new(&cpu, Launch::new(2, 4), with_room(48, 10, 4)).unwrap();
+        let room = config(|c| (c.capacity, c.capacity.actions) = (capacity(48, 10), 4));
+        let mut stm = Stm::new(&cpu, Launch::new(2, 4), room).unwrap();
         let launched = walk::launch_with::<A, _>(&mut stm, Launch::new(2, 4), &list, keys);
         // `cgl` has no read set.
         if A::RELEASES || !A::LOGS_READS {
             launched.unwrap();
-            let moved = |key: u32| {
-                if key.is_multiple_of(3) {
-                    key + keys
-                } else {
-                    key
-                }
-            };
+            let moved = |key: u32| key + keys * u32::from(key.is_multiple_of(3));
             let expected: BTreeMap<u32, u32> = (0..keys).map(|key| (moved(key), 7 * key)).collect();
             assert!(list.download().unwrap().into_iter().eq(expected));
         } else {

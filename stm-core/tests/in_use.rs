@@ -18,7 +18,7 @@ record! {
 
 /// Stays in its launch until the test lets it go on.
 #[kernel]
-pub(crate) fn stay(
+fn stay(
     stm: &Stm,
     words: Cells<u32>,
     sums: Sums<u32>,
@@ -35,7 +35,7 @@ pub(crate) fn stay(
 
 /// Adds two words, which may be of one array.
 #[kernel]
-pub(crate) fn add(stm: &Stm, to: Cells<u32>, from: Cells<u32>) {
+fn add(stm: &Stm, to: Cells<u32>, from: Cells<u32>) {
     stm.each(0..1, |tx, _| {
         let sum = tx.read(to, 0)? + tx.read(from, 0)?;
         tx.write(to, 0, sum)
@@ -44,13 +44,7 @@ pub(crate) fn add(stm: &Stm, to: Cells<u32>, from: Cells<u32>) {
 
 /// Takes what [`stay()`] takes, and a pool alone.
 #[kernel]
-pub(crate) fn take(
-    stm: &Stm,
-    sums: Sums<u32>,
-    records: Records<One>,
-    pool: Pool,
-    map: Map<u32, u32>,
-) {
+fn take(stm: &Stm, sums: Sums<u32>, records: Records<One>, pool: Pool, map: Map<u32, u32>) {
     let _ = (stm, sums, records, pool, map);
 }
 
@@ -122,7 +116,16 @@ fn a_second_launch_over_the_data_of_one_that_runs_is_an_error_that_names_them() 
     for (what, launched) in refused {
         assert_eq!(launched, Some(Error::InUse { what }));
     }
-    // It has ended, and the next one may have the array, for both parameters.
+    // It has ended, and the next ones may have all of it, the array for both parameters.
+    let again = take::launch(
+        &mut memory(&cpu),
+        shape,
+        &sums,
+        &records,
+        nodes.pool(),
+        &map,
+    );
+    again.unwrap();
     add::launch(&mut other, shape, &words, &words).unwrap();
     assert_eq!(words.download().unwrap(), [2, 1, 1, 1, 1, 1, 1, 1]);
 }

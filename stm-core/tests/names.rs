@@ -11,7 +11,7 @@ const NAMES: [&str; 12] = [
 /// Adds up its arguments, which have those names.
 #[kernel]
 #[allow(clippy::too_many_arguments)]
-pub(crate) fn named(
+fn named(
     memory: &Stm,
     stm: Cells<u32>,
     shape: Input<u32>,

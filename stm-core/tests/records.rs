@@ -21,7 +21,7 @@ record! {
 
 /// Reads a record, and writes one behind the last.
 #[kernel(all)]
-pub(crate) fn past_the_end(stm: &Stm, items: Records<Item>) {
+fn past_the_end(stm: &Stm, items: Records<Item>) {
     stm.each(0..1, |tx, _| {
         let last = tx.read_record(items, items.len() - 1)?;
         tx.write_record(items, items.len(), last)
@@ -77,13 +77,7 @@ impl Stack {
 
 /// Pushes preassigned nodes onto a stack.
 #[kernel(all)]
-pub(crate) fn push(
-    stm: &Stm,
-    head: Cells<u32>,
-    nodes: Preassigned<Link>,
-    transactions: u64,
-    loops: u32,
-) {
+fn push(stm: &Stm, head: Cells<u32>, nodes: Preassigned<Link>, transactions: u64, loops: u32) {
     for _ in 0..loops {
         stm.each_preassigned(transactions, nodes, |tx, i, mine| {
             assert_eq!(mine.first(), 3 * i);
@@ -113,14 +107,10 @@ fn push_static<const M: usize, A: Algorithm>(
         |_| [0],
         |i, [below]: [u32; 1]| {
             let first = 3 * i as u32 + 1;
-            let next = |k| {
-                if k + 1 < M {
-                    first + k as u32 + 1
-                } else {
-                    below
-                }
-            };
-            let links = core::array::from_fn::<_, M, _>(|k| Link { next: next(k) });
+            let mut links: [_; M] = core::array::from_fn(|k| Link {
+                next: first + k as u32 + 1,
+            });
+            links[M - 1].next = below;
             // Some push nothing.
             (i % 5 != 0).then_some(([first], links))
         },

@@ -322,24 +322,6 @@ fn versions_have_no_end_and_cells_go_from_one_memory_to_another_as_they_are() {
 }
 
 #[test]
-fn a_layout_changes_and_the_values_stay() {
-    let cpu = Cpu::new();
-    let narrow: Vec<i32> = (-3..4).collect();
-    let wide: Vec<f64> = (0..5).map(|k| f64::from(k) / 3.0).collect();
-    let mut a = TxArray::from_slice(&cpu, Layout::Plain, &narrow, "a").unwrap();
-    let mut b = TxArray::from_slice(&cpu, Layout::Plain, &wide, "b").unwrap();
-    for layout in [Layout::Cells, Layout::Cells, Layout::Plain] {
-        a.arrange_as(layout).unwrap();
-        b.arrange_as(layout).unwrap();
-        assert_eq!(a.download().unwrap(), narrow);
-        assert_eq!(b.download().unwrap(), wide);
-    }
-    a.arrange::<Fast>().unwrap();
-    assert_eq!((a.layout(), a.bytes()), (Layout::Cells, 7 * 8));
-    assert_eq!(a.view::<Fast>().len(), 7);
-}
-
-#[test]
 fn the_clock_does_not_go_back() {
     let mut stm = Stm::new(&Cpu::new(), Launch::new(1, 1), StmConfig::default()).unwrap();
     stm.advance_clock(5).unwrap();
