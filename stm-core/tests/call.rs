@@ -1,23 +1,20 @@
 //! Kernels made by `#[kernel]`, launched without `unsafe`.
 
-#![cfg(feature = "host")]
-
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
+use crate::in_use::fail;
 use stm_core::Kernel;
 
 /// The plan of the payments.
 #[derive(Clone, Copy, Debug, Plain)]
 #[repr(C)]
-pub struct Plan {
+pub(crate) struct Plan {
     payers: u64,
     amount: u32,
 }
 
 /// Payments of the first accounts to the others.
 #[kernel(all, name = "call_pay")]
-pub fn pay<L: Lane, A: Algorithm>(
+fn pay<L: Lane, A: Algorithm>(
     lane: &L,
     stm: &StmRef<A>,
     accounts: &A::Array<u32>,
@@ -37,43 +34,10 @@ pub fn pay<L: Lane, A: Algorithm>(
 
 /// Looks words up, by plain input, and returns them.
 #[kernel(name = "call_look_up")]
-pub fn look_up(stm: &Stm, words: Cells<u64>, wanted: Input<u32>, found: Output<u64>) {
+pub(crate) fn look_up(stm: &Stm, words: Cells<u64>, wanted: Input<u32>, found: Output<u64>) {
     stm.into(found).each(0..wanted.len(), |tx, i| {
         let at = wanted.get(stm.lane(), i).unwrap_or(0);
         tx.read(words, u64::from(at))
-    });
-}
-
-stm_core::record! {
-    /// A pair of words.
-    pub struct Pair {
-        /// The first.
-        pub a: u32,
-        /// The second.
-        pub b: u32,
-    }
-}
-
-/// Takes what else can be lent.
-#[kernel(name = "call_rest")]
-pub fn rest(
-    stm: &Stm,
-    sums: Sums<u64>,
-    pairs: Records<Pair>,
-    nodes: Nodes<Pair>,
-    pool: Pool,
-    own: Preassigned<Pair>,
-) {
-    stm.each_preassigned(10, own, |tx, i, mine| {
-        tx.add(sums, 0, 0, i)?;
-        let pair = tx.read_record(pairs, 0)?;
-        let (a, b) = (pair.a + 1, pair.b + 2);
-        tx.write_record(pairs, 0, Pair { a, b })?;
-        tx.alloc_record(nodes, Pair { a: 1, b: i as u32 })?;
-        let node = tx.alloc(pool)?;
-        tx.free(pool, node)?;
-        tx.init(&mine, 0, Pair { a: 7, b: i as u32 })?;
-        Ok(())
     });
 }
 
@@ -138,22 +102,6 @@ fn results_come_back_and_input_is_read() {
 }
 
 #[test]
-fn sums_records_pools_and_nodes_can_be_lent() {
-    let cpu = Cpu::new();
-    let mut stm = Stm::on(&cpu).unwrap();
-    let sums = Sums::zeroed(&cpu, 1, 1, "sums").unwrap();
-    let pairs = Records::zeroed(&cpu, Layout::Cells, 1, "pairs").unwrap();
-    let nodes = Nodes::new(&cpu, Layout::Cells, 16, "nodes").unwrap();
-    let pool = Pool::new(&cpu, 16, "pool").unwrap();
-    let mut own = PreassignedNodes::new(&cpu, Layout::Cells, 1, 10, "own").unwrap();
-    let shape = Launch::new(2, 2);
-    rest::launch(&mut stm, shape, &sums, &pairs, &nodes, &pool, &mut own).unwrap();
-    assert_eq!(sums.download().unwrap(), [45u64]);
-    let pair: Vec<Pair> = pairs.download().unwrap();
-    assert_eq!((pair[0].a, pair[0].b), (10, 20));
-}
-
-#[test]
 fn the_parameters_are_noted_by_name_and_type() {
     type K = pay::Kernel<Fast>;
     assert_eq!(K::NOTE, "accounts:A::Array<u32>,plan:Plan,payments:u64");
@@ -163,17 +111,11 @@ fn the_parameters_are_noted_by_name_and_type() {
 
 /// Adds to every word.
 #[kernel(all, name = "call_raise")]
-pub fn raise<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>, by: u32) {
+fn raise<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>, by: u32) {
     stm.for_each(lane, 0..words.len(), |tx, i| {
         let word = tx.read(words, i)?;
         tx.write(words, i, word.wrapping_mul(3) + by)
     });
-}
-
-/// Reads past the end.
-#[kernel(name = "call_wild")]
-pub fn wild(stm: &Stm, words: Cells<u32>) {
-    stm.each(0..1, |tx, _| tx.read(words, words.len()).map(|_| ()));
 }
 
 #[test]
@@ -205,7 +147,7 @@ fn an_error_among_launches_in_order_is_returned_and_the_memory_goes_on() {
     // A fault.
     let ended = stm.in_order(|queue| {
         raise::enqueue(queue, shape, &words, 1)?;
-        wild::enqueue(queue, shape, &words)
+        fail::enqueue(queue, shape, &words, 0)
     });
     assert_past_the_end(ended, 5, 5);
     assert_eq!(words.download().unwrap(), [4; 5]);

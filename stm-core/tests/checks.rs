@@ -1,10 +1,7 @@
 //! Tests of the check after a launch: whatever a kernel leaves locked or half-added is found and
 //! named, in part after each launch and in full after a fault or on request.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 
 #[derive(Clone, Copy, PartialEq)]
 enum How {
@@ -62,7 +59,7 @@ impl Memory {
         let (stm, array) = (self.stm.handle::<Fast>(), self.array.view::<Fast>());
         let limit = (how == How::Endless).then(|| Duration::from_millis(20));
         self.stm.set_time_limit(limit);
-        let launched = common::launch(&mut self.stm, |lane| {
+        let launched = crate::common::launch(&mut self.stm, |lane| {
             if place != 0 {
                 // SAFETY: the test gives a live word.
                 unsafe { lane.store_relaxed_64(place as *mut u64, word) };

@@ -2,25 +2,13 @@
 //! `verify/tests/collections` compares results with those of `std` on the simulator, and moves
 //! entries between containers.
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use std::collections::BTreeMap;
 use stm_core::collections::{List, Map, OrderedMap, Queue};
 
-fn with_room(reads: u32, writes: u32, actions: u32) -> StmConfig {
-    config(|c| {
-        c.capacity = Capacity {
-            reads,
-            writes,
-            actions,
-        };
-    })
-}
-
 /// Inserts so many entries.
 #[kernel(all)]
-pub fn insert(stm: &Stm, ordered: OrderedMap<u32, u32>, entries: u64) {
+fn insert(stm: &Stm, ordered: OrderedMap<u32, u32>, entries: u64) {
     stm.each(0..entries, |tx, i| {
         ordered.insert(tx, i as u32 * 0x0101_0101, i as u32)?;
         Ok(())
@@ -33,7 +21,8 @@ fn a_container_that_is_full_is_named_and_whole_and_can_be_cleared() {
         let cpu = Cpu::new();
         let layout = layout::<A>();
         let mut ordered = OrderedMap::new(&cpu, layout, 100, "my map").unwrap();
-        let mut stm = Stm::new(&cpu, Launch::new(1, 1), with_room(300, 60, 16)).unwrap();
+        let room = config(|c| (c.capacity, c.capacity.actions) = (capacity(300, 60), 16));
+        let mut stm = Stm::new(&cpu, Launch::new(1, 1), room).unwrap();
         let mut fill = |ordered: &OrderedMap<Cpu, u32, u32>, entries| {
             let shape = Launch::new(1, 1);
             insert::launch_with::<A, _>(&mut stm, shape, ordered, entries).map(|_| ())
@@ -55,11 +44,11 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
     let entries: BTreeMap<u64, u32> = (0..500_u64)
         .map(|i| (i.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (i % 60), i as u32))
         .collect();
-    let mut ordered = OrderedMap::new(&cpu, stm_core::Layout::Plain, 500, "ordered").unwrap();
-    let mut map = Map::new(&cpu, stm_core::Layout::Plain, 500, "map").unwrap();
+    let mut ordered = OrderedMap::new(&cpu, Layout::Plain, 500, "ordered").unwrap();
+    let mut map = Map::new(&cpu, Layout::Plain, 500, "map").unwrap();
     ordered.upload(entries.clone()).unwrap();
     map.upload(entries.clone()).unwrap();
-    for layout in [stm_core::Layout::Cells, stm_core::Layout::Plain] {
+    for layout in [Layout::Cells, Layout::Plain] {
         ordered.arrange_as(layout).unwrap();
         map.arrange_as(layout).unwrap();
         assert_eq!(ordered.download().unwrap(), entries);
@@ -67,7 +56,7 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
     }
     let error = map.upload((0..501).map(|i| (i, 0))).unwrap_err();
     assert_ends!(error, Error::PoolExhausted { what: "map", .. });
-    let mut queue = Queue::<_, f64>::new(&cpu, stm_core::Layout::Cells, 6, "queue").unwrap();
+    let mut queue = Queue::<_, f64>::new(&cpu, Layout::Cells, 6, "queue").unwrap();
     queue.upload(&[0.5, 1.5, 2.5], u32::MAX - 1).unwrap();
     assert_eq!(queue.download().unwrap(), [0.5, 1.5, 2.5]);
     assert_eq!(queue.counts().unwrap(), [u32::MAX - 1, 1]);
@@ -75,7 +64,7 @@ fn what_the_host_puts_into_a_container_is_there_in_both_layouts() {
 
 /// Looks up each key of a list, and moves each third one behind all others.
 #[kernel(all)]
-pub fn walk(stm: &Stm, list: List<u32, u32>, keys: u32) {
+fn walk(stm: &Stm, list: List<u32, u32>, keys: u32) {
     stm.each(0..u64::from(keys), |tx, i| {
         let key = i as u32;
         assert_eq!(list.get(tx, key)?, Some(7 * key));
@@ -97,18 +86,13 @@ fn a_walk_along_a_long_list_needs_room_for_few_words_under_algorithms_that_relea
         let mut list = List::new(&cpu, layout, 320, "list").unwrap();
         list.upload((0..keys).map(|key| (key, 7 * key))).unwrap();
         // Three walks, of 16 words each.
-        let mut stm = Stm::new(&cpu, Launch::new(2, 4), with_room(48, 10, 4)).unwrap();
+        let room = config(|c| (c.capacity, c.capacity.actions) = (capacity(48, 10), 4));
+        let mut stm = Stm::new(&cpu, Launch::new(2, 4), room).unwrap();
         let launched = walk::launch_with::<A, _>(&mut stm, Launch::new(2, 4), &list, keys);
         // `cgl` has no read set.
         if A::RELEASES || !A::LOGS_READS {
             launched.unwrap();
-            let moved = |key: u32| {
-                if key.is_multiple_of(3) {
-                    key + keys
-                } else {
-                    key
-                }
-            };
+            let moved = |key: u32| key + keys * u32::from(key.is_multiple_of(3));
             let expected: BTreeMap<u32, u32> = (0..keys).map(|key| (moved(key), 7 * key)).collect();
             assert!(list.download().unwrap().into_iter().eq(expected));
         } else {

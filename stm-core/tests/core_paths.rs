@@ -1,11 +1,8 @@
 //! A few transactions on every core path of the CPU device, so small that an interpreter gets
 //! through them: `cargo xtask miri` runs these tests under Miri, which finds undefined behaviour
 //! and data races, and `cargo xtask tsan` runs them, and larger ones, under `ThreadSanitizer`.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 
 const TRANSFERS: u64 = 12;
 

@@ -2,27 +2,18 @@
 //! plain, and no neighbour is touched. That every bit of a copy arrives is a test of
 //! `verify/tests/sim/wide_cells.rs`.
 
-use stm_core::Layout;
-use stm_core::algorithm::HvSorting;
-use stm_core::host::{Error, ForeignArray, ForeignView};
-use stm_core::prelude::*;
+use crate::call::look_up;
+use crate::common::prelude::*;
+use stm_core::host::{ForeignArray, ForeignView};
 
 /// Adds to every element, one transaction each.
 #[kernel(all)]
-pub fn raise(stm: &Stm, words: Cells<u32>, wide: Cells<u64>, by: u32) {
+fn raise(stm: &Stm, words: Cells<u32>, wide: Cells<u64>, by: u32) {
     stm.each(0..words.len(), |tx, i| {
         let word = tx.read(words, i)?;
         let other = tx.read(wide, i)?;
         tx.write(words, i, word.wrapping_add(by))?;
         tx.write(wide, i, other.wrapping_add(u64::from(by) << 40))
-    });
-}
-
-/// Returns the sum of an element and an input.
-#[kernel]
-pub fn sums(stm: &Stm, words: Cells<u32>, plus: Input<u32>, sums: Output<u32>) {
-    stm.into(sums).each(0..words.len(), |tx, i| {
-        Ok(tx.read(words, i)? + plus.get(stm.lane(), i).unwrap_or(0))
     });
 }
 
@@ -81,27 +72,13 @@ fn cells_take_new_values_between_the_launches_of_one_memory() {
 fn foreign_memory_is_input_and_output_of_a_launch() {
     let cpu = Cpu::new();
     let mut stm = Stm::on(&cpu).unwrap();
-    let words = stm.array("words", &[1u32, 2, 3]).unwrap();
-    let (mut plus, mut found) = ([10u32, 20, 30], [0u32; 3]);
-    let plus = cpu.borrow("plus", &mut plus).unwrap();
+    let words = stm.array("words", &[11, 22, 33]).unwrap();
+    let (mut wanted, mut found) = ([2, 0, 1], [0; 3]);
+    let wanted = cpu.borrow("wanted", &mut wanted).unwrap();
     let mut to = cpu.borrow("found", &mut found).unwrap();
     let shape = Launch::new(1, 2);
-    sums::launch(&mut stm, shape, &words, plus.as_input(), &mut to).unwrap();
-    assert_eq!(found, [11, 22, 33]);
-}
-
-#[test]
-fn a_buffer_can_be_borrowed_as_foreign_memory() {
-    let cpu = Cpu::new();
-    let mut buffer = Buffer::from_slice(&cpu, &[5u32, 6, 7], "a buffer").unwrap();
-    let mut array = TxArray::<_, u32>::zeroed(&cpu, Layout::Cells, 3, "an array").unwrap();
-    let from = ForeignArray::of_buffer(&mut buffer).unwrap();
-    assert_eq!((from.len(), from.name()), (3, "a buffer"));
-    array.copy_from(&from).unwrap();
-    assert_eq!(array.download().unwrap(), [5, 6, 7]);
-    let mut empty = Buffer::<_, u32>::zeroed(&cpu, 0, "nothing").unwrap();
-    let error = ForeignArray::of_buffer(&mut empty).unwrap_err();
-    assert_eq!(error, Error::NoMemory { what: "nothing" });
+    look_up::launch(&mut stm, shape, &words, wanted.as_input(), &mut to).unwrap();
+    assert_eq!(found, [33, 11, 22]);
 }
 
 #[test]
@@ -109,6 +86,9 @@ fn memory_that_cannot_be_an_array_is_refused_by_name() {
     let cpu = Cpu::new();
     let error = cpu.borrow::<u64>("nothing", &mut []).unwrap_err();
     assert_eq!(error, Error::NoMemory { what: "nothing" });
+    let mut empty = Buffer::<_, u32>::zeroed(&cpu, 0, "a buffer").unwrap();
+    let error = ForeignArray::of_buffer(&mut empty).unwrap_err();
+    assert_eq!(error, Error::NoMemory { what: "a buffer" });
     let mut data = [0u64; 4];
     let raw = |start: *mut u64, len| {
         // SAFETY: what is not refused is inside of `data`, and not accessed.

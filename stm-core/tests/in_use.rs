@@ -1,10 +1,6 @@
 //! Two launches at a time never share what transactions change, whichever memory runs them.
 
-#![cfg(feature = "host")]
-
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Barrier;
 use stm_core::collections::Map;
@@ -13,17 +9,16 @@ use stm_core::host::{Argument, Holds};
 /// Lets a kernel wait inside of its launch, until the test has made another one.
 static MEETING: Barrier = Barrier::new(2);
 
-stm_core::record! {
+record! {
     /// A record of one field.
-    pub struct One {
-        /// Its field.
-        pub value: u32,
+    pub(crate) struct One {
+        value: u32,
     }
 }
 
 /// Stays in its launch until the test lets it go on.
 #[kernel]
-pub fn stay(
+fn stay(
     stm: &Stm,
     words: Cells<u32>,
     sums: Sums<u32>,
@@ -40,7 +35,7 @@ pub fn stay(
 
 /// Adds two words, which may be of one array.
 #[kernel]
-pub fn add(stm: &Stm, to: Cells<u32>, from: Cells<u32>) {
+fn add(stm: &Stm, to: Cells<u32>, from: Cells<u32>) {
     stm.each(0..1, |tx, _| {
         let sum = tx.read(to, 0)? + tx.read(from, 0)?;
         tx.write(to, 0, sum)
@@ -49,13 +44,13 @@ pub fn add(stm: &Stm, to: Cells<u32>, from: Cells<u32>) {
 
 /// Takes what [`stay()`] takes, and a pool alone.
 #[kernel]
-pub fn take(stm: &Stm, sums: Sums<u32>, records: Records<One>, pool: Pool, map: Map<u32, u32>) {
+fn take(stm: &Stm, sums: Sums<u32>, records: Records<One>, pool: Pool, map: Map<u32, u32>) {
     let _ = (stm, sums, records, pool, map);
 }
 
 /// Fails by an index past the end, or by a panic.
 #[kernel]
-pub fn fail(stm: &Stm, words: Cells<u32>, panics: u32) {
+pub(crate) fn fail(stm: &Stm, words: Cells<u32>, panics: u32) {
     assert!(panics == 0, "as asked");
     stm.each(0..1, |tx, _| tx.write(words, words.len(), 0));
 }
@@ -72,7 +67,7 @@ fn a_second_launch_over_the_data_of_one_that_runs_is_an_error_that_names_them() 
     let shape = Launch::new(1, 1);
     let words = memory(&cpu).array("words", &[0u32; 8]).unwrap();
     let sums = Sums::zeroed(&cpu, 1, 1, "sums").unwrap();
-    let layout = stm_core::Layout::Cells;
+    let layout = Layout::Cells;
     let records = Records::<_, One>::zeroed(&cpu, layout, 1, "records").unwrap();
     let nodes = Nodes::<_, One>::new(&cpu, layout, 4, "nodes").unwrap();
     let map = Map::new(&cpu, layout, 4, "map").unwrap();
@@ -121,7 +116,16 @@ fn a_second_launch_over_the_data_of_one_that_runs_is_an_error_that_names_them() 
     for (what, launched) in refused {
         assert_eq!(launched, Some(Error::InUse { what }));
     }
-    // It has ended, and the next one may have the array, for both parameters.
+    // It has ended, and the next ones may have all of it, the array for both parameters.
+    let again = take::launch(
+        &mut memory(&cpu),
+        shape,
+        &sums,
+        &records,
+        nodes.pool(),
+        &map,
+    );
+    again.unwrap();
     add::launch(&mut other, shape, &words, &words).unwrap();
     assert_eq!(words.download().unwrap(), [2, 1, 1, 1, 1, 1, 1, 1]);
 }

@@ -1,7 +1,6 @@
 //! Whatever a kernel's arguments are called, they do not meet the names of the macro's own.
-#![cfg(feature = "host")]
 
-use stm_core::prelude::*;
+use crate::common::prelude::*;
 
 /// The names that the macro's functions and blocks have, and some that they might get.
 const NAMES: [&str; 12] = [
@@ -12,7 +11,7 @@ const NAMES: [&str; 12] = [
 /// Adds up its arguments, which have those names.
 #[kernel]
 #[allow(clippy::too_many_arguments)]
-pub fn named(
+fn named(
     memory: &Stm,
     stm: Cells<u32>,
     shape: Input<u32>,

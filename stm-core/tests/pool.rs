@@ -1,12 +1,8 @@
 //! Tests of pools on the CPU, under every algorithm: what the host sees, and misuse, which is an
 //! error that names the pool. That nodes are neither lost nor given out twice, and that an attempt
 //! that aborts gives its nodes back, `verify/tests/collections` shows by containers.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
-use core::marker::PhantomData;
+use crate::common::prelude::*;
 use std::collections::BTreeSet;
 use stm_core::TNodes;
 
@@ -18,64 +14,62 @@ record! {
     }
 }
 
-struct Views<A: Algorithm> {
+/// What transactions access: nodes, slots that link to them, and another pool.
+struct Views<'v, A: Algorithm> {
     nodes: TNodes<A, Item>,
-    pool: TPool,
     other: TPool,
-    slots: A::Array<u32>,
+    slots: &'v A::Array<u32>,
 }
 
-impl<A: Algorithm> Views<A> {
+impl<A: Algorithm> Views<'_, A> {
+    const fn pool(&self) -> &TPool {
+        self.nodes.pool()
+    }
+
     /// Puts a new node into slot `i`.
     fn publish(&self, tx: &mut CpuTx<'_, '_, A>, i: u64) -> TxResult<()> {
         let (key, value) = (i as u32, !i);
         let new = tx.alloc_record(&self.nodes, Item { key, value })?;
-        tx.write(&self.slots, i, new.bits())
+        tx.write(self.slots, i, new.bits())
     }
 }
 
-type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<A>, u64) -> TxResult<()>;
+type Body<A> = dyn Fn(&mut CpuTx<'_, '_, A>, &Views<'_, A>, u64) -> TxResult<()>;
 
-/// Slots that link to nodes of a pool, and another pool.
-struct World<A: Algorithm> {
-    stm: Stm<Cpu>,
+/// A memory whose words are slots for nodes of a pool, and another pool.
+struct Slots<A: Algorithm> {
+    world: World<A>,
     nodes: Nodes<Cpu, Item>,
     other: Pool<Cpu>,
-    slots: TxArray<Cpu, u32>,
-    of: PhantomData<A>,
 }
 
-impl<A: Algorithm> World<A> {
-    fn new(nodes: u64, slots: usize, shape: (u32, u32)) -> Self {
-        let cpu = Cpu::new();
+impl<A: Algorithm> Slots<A> {
+    fn new(nodes: u64, threads: u32) -> Self {
         Self {
-            stm: Stm::new(&cpu, Launch::new(shape.0, shape.1), StmConfig::default()).unwrap(),
-            nodes: Nodes::new(&cpu, layout::<A>(), nodes, "the items").unwrap(),
-            other: Pool::new(&cpu, 100, "the others").unwrap(),
-            slots: TxArray::zeroed(&cpu, layout::<A>(), slots, "slots").unwrap(),
-            of: PhantomData,
+            world: World::new(Launch::new(1, threads), StmConfig::default()),
+            nodes: Nodes::new(&Cpu::new(), layout::<A>(), nodes, "the items").unwrap(),
+            other: Pool::new(&Cpu::new(), 100, "the others").unwrap(),
         }
     }
 
-    fn launch(&mut self, transactions: u64, body: &Body<A>) -> Result<(), Error> {
-        let (stm, nodes) = (self.stm.handle::<A>(), self.nodes.view::<A>());
-        let views = Views {
-            pool: *nodes.pool(),
-            nodes,
-            other: self.other.view(),
-            slots: self.slots.view::<A>(),
-        };
-        launch(&mut self.stm, |lane| {
-            stm.for_each(lane, 0..transactions, |tx, i| body(tx, &views, i));
+    fn launch(&mut self, transactions: u64, body: &Body<A>) -> Result<Statistics, Error> {
+        let (nodes, other) = (&self.nodes, self.other.view());
+        self.world.each(transactions, |tx, v, i| {
+            let (nodes, slots) = (nodes.view::<A>(), &v.words);
+            let views = Views {
+                nodes,
+                other,
+                slots,
+            };
+            body(tx, &views, i)
         })
-        .map(|_| ())
     }
 
     /// Returns the whole records that the slots link to, which are all that are taken.
     #[track_caller]
     fn linked(&self) -> Vec<Item> {
         let (pool, records) = (self.nodes.pool(), self.nodes.records().download().unwrap());
-        let links = self.slots.download().unwrap().into_iter();
+        let links = self.world.words().into_iter();
         let links: Vec<u32> = links.filter(|&link| link != 0).collect();
         let taken: BTreeSet<u32> = pool.taken().unwrap().into_iter().map(Node::bits).collect();
         assert_eq!(taken, links.iter().copied().collect());
@@ -90,19 +84,19 @@ impl<A: Algorithm> World<A> {
 #[test]
 fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
     under_all!(A => {
-        let mut world = World::<A>::new(64, 64, (1, 4));
-        world.launch(64, &|tx, v, i| v.publish(tx, i)).unwrap();
-        assert_eq!(world.linked().len(), 64);
-        assert_exhausted(world.launch(1, &|tx, v, i| v.publish(tx, i)), "the items", 64);
-        assert_eq!(world.linked().len(), 64);
+        let mut slots = Slots::<A>::new(64, 4);
+        slots.launch(64, &|tx, v, i| v.publish(tx, i)).unwrap();
+        assert_eq!(slots.linked().len(), 64);
+        assert_exhausted(slots.launch(1, &|tx, v, i| v.publish(tx, i)), "the items", 64);
+        assert_eq!(slots.linked().len(), 64);
         // Attempts that take more than there is give back what they took.
-        world.nodes.clear().unwrap();
-        world.slots.clear().unwrap();
+        slots.nodes.clear().unwrap();
+        slots.world.words.clear().unwrap();
         let hoard: &Body<A> =
-            &|tx, v, _| (0..=v.pool.nodes()).try_for_each(|_| tx.alloc(&v.pool).map(|_| ()));
-        let error = world.launch(3, hoard).unwrap_err().to_string();
+            &|tx, v, _| (0..=v.pool().nodes()).try_for_each(|_| tx.alloc(v.pool()).map(|_| ()));
+        let error = slots.launch(3, hoard).unwrap_err().to_string();
         assert!(error.contains("the items") || error.contains("action log"), "{error}");
-        world.nodes.pool().check(0).unwrap();
+        slots.nodes.pool().check(0).unwrap();
     });
 }
 
@@ -110,24 +104,24 @@ fn a_pool_is_exhausted_when_the_last_node_is_gone_and_says_so() {
 fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
     under_all!(A => {
         let free_twice: &Body<A> = &|tx, v, _| {
-            let node = tx.alloc(&v.pool)?;
-            tx.free(&v.pool, node)?;
-            tx.free(&v.pool, node)
+            let node = tx.alloc(v.pool())?;
+            tx.free(v.pool(), node)?;
+            tx.free(v.pool(), node)
         };
         let free_other: &Body<A> = &|tx, v, _| {
             let node = tx.alloc(&v.other)?;
-            tx.free(&v.pool, node)
+            tx.free(v.pool(), node)
         };
         // An index that was never given out.
         let free_forged: &Body<A> = &|tx, v, _| {
-            let node = tx.alloc(&v.pool)?;
-            tx.free(&v.pool, Node::from_bits(node.bits() ^ 1))
+            let node = tx.alloc(v.pool())?;
+            tx.free(v.pool(), Node::from_bits(node.bits() ^ 1))
         };
         // The largest index that a name can have.
         let free_past_the_end: &Body<A> = &|tx, v, _| {
-            let most = v.pool.nodes().next_power_of_two() - 1;
-            let node = tx.alloc(&v.pool)?;
-            tx.free(&v.pool, Node::from_bits(node.bits() | most))
+            let most = v.pool().nodes().next_power_of_two() - 1;
+            let node = tx.alloc(v.pool())?;
+            tx.free(v.pool(), Node::from_bits(node.bits() | most))
         };
         let read_nil: &Body<A> = &|tx, v, _| tx.get(&v.nodes, Node::NIL, Item::key()).map(|_| ());
         for (job, text, allocates) in [
@@ -137,19 +131,19 @@ fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
             (read_nil, "a link to no node", false),
             (free_forged, "never given out", true),
         ] {
-            let mut world = World::<A>::new(100, 4, (1, 1));
-            world.launch(4, &|tx, v, i| v.publish(tx, i)).unwrap();
-            let before = world.linked();
-            let error = world.launch(1, job).unwrap_err();
+            let mut slots = Slots::<A>::new(100, 1);
+            slots.launch(4, &|tx, v, i| v.publish(tx, i)).unwrap();
+            let before = slots.linked();
+            let error = slots.launch(1, job).unwrap_err();
             assert_ends!(error, Error::BadNode { .. });
             assert_says(error, &[text, "the items"]);
             if allocates {
                 // Its commit was right in all but this.
-                assert_eq!(world.nodes.pool().taken().unwrap().len(), 5);
+                assert_eq!(slots.nodes.pool().taken().unwrap().len(), 5);
             } else {
-                assert_eq!(world.linked(), before, "{text}");
+                assert_eq!(slots.linked(), before, "{text}");
             }
-            world.other.check(0).unwrap();
+            slots.other.check(0).unwrap();
         }
     });
 }
@@ -157,33 +151,19 @@ fn misuse_of_a_node_is_a_named_error_and_harms_no_node() {
 #[test]
 fn a_node_that_an_earlier_transaction_freed_is_not_freed_again() {
     under_all!(A => {
-        let mut world = World::<A>::new(100, 1, (1, 1));
-        world.launch(1, &|tx, v, i| v.publish(tx, i)).unwrap();
+        let mut slots = Slots::<A>::new(100, 1);
+        slots.launch(1, &|tx, v, i| v.publish(tx, i)).unwrap();
         // It frees the node of slot 0, which it does not change.
         let free_slot: &Body<A> = &|tx, v, _| {
-            let node = Node::from_bits(tx.read(&v.slots, 0)?);
-            tx.free(&v.pool, node)
+            let node = Node::from_bits(tx.read(v.slots, 0)?);
+            tx.free(v.pool(), node)
         };
-        world.launch(1, free_slot).unwrap();
-        world.nodes.pool().check(0).unwrap();
-        assert_says(world.launch(1, free_slot).unwrap_err(), &["was free already"]);
-        world.nodes.pool().check(0).unwrap();
-        world.nodes.pool_mut().refresh().unwrap();
-        assert_says(world.launch(1, free_slot).unwrap_err(), &["never given out"]);
-    });
-}
-
-#[test]
-fn a_transaction_may_free_what_it_has_allocated() {
-    under_all!(A => {
-        let mut world = World::<A>::new(100, 10, (1, 1));
-        let alloc_free_alloc: &Body<A> = &|tx, v, i| {
-            let node = tx.alloc(&v.pool)?;
-            tx.free(&v.pool, node)?;
-            v.publish(tx, i)
-        };
-        world.launch(10, alloc_free_alloc).unwrap();
-        assert_eq!(world.linked().len(), 10);
+        slots.launch(1, free_slot).unwrap();
+        slots.nodes.pool().check(0).unwrap();
+        assert_says(slots.launch(1, free_slot).unwrap_err(), &["was free already"]);
+        slots.nodes.pool().check(0).unwrap();
+        slots.nodes.pool_mut().refresh().unwrap();
+        assert_says(slots.launch(1, free_slot).unwrap_err(), &["never given out"]);
     });
 }
 

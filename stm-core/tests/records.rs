@@ -1,30 +1,27 @@
 //! Tests of records and preassigned nodes on the CPU, under every algorithm:
 //! what the host sees of records (`verify/tests/check` has them in transactions, whole and by field),
 //! and nodes that belong to a transaction's number once. And updates: random programs (`verify/tests/sim`) have what static ones leave.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use std::collections::HashSet;
 
 record! {
     /// A wide field between two narrow ones.
-    pub struct Item {
+    pub(crate) struct Item {
         key: u32,
         value: u64,
         next: u32,
     }
 
     /// A link alone.
-    pub struct Link {
+    pub(crate) struct Link {
         next: u32,
     }
 }
 
 /// Reads a record, and writes one behind the last.
 #[kernel(all)]
-pub fn past_the_end(stm: &Stm, items: Records<Item>) {
+fn past_the_end(stm: &Stm, items: Records<Item>) {
     stm.each(0..1, |tx, _| {
         let last = tx.read_record(items, items.len() - 1)?;
         tx.write_record(items, items.len(), last)
@@ -80,7 +77,7 @@ impl Stack {
 
 /// Pushes preassigned nodes onto a stack.
 #[kernel(all)]
-pub fn push(stm: &Stm, head: Cells<u32>, nodes: Preassigned<Link>, transactions: u64, loops: u32) {
+fn push(stm: &Stm, head: Cells<u32>, nodes: Preassigned<Link>, transactions: u64, loops: u32) {
     for _ in 0..loops {
         stm.each_preassigned(transactions, nodes, |tx, i, mine| {
             assert_eq!(mine.first(), 3 * i);
@@ -110,14 +107,10 @@ fn push_static<const M: usize, A: Algorithm>(
         |_| [0],
         |i, [below]: [u32; 1]| {
             let first = 3 * i as u32 + 1;
-            let next = |k| {
-                if k + 1 < M {
-                    first + k as u32 + 1
-                } else {
-                    below
-                }
-            };
-            let links = core::array::from_fn::<_, M, _>(|k| Link { next: next(k) });
+            let mut links: [_; M] = core::array::from_fn(|k| Link {
+                next: first + k as u32 + 1,
+            });
+            links[M - 1].next = below;
             // Some push nothing.
             (i % 5 != 0).then_some(([first], links))
         },

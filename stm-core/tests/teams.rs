@@ -1,11 +1,8 @@
 //! Transactions of teams of real threads: of a block, whose threads are OS threads on the CPU, and
 //! of a warp, which is one lane there. `verify/tests/sim/teams.rs` has warps of several lanes, and teams
 //! of both kinds beside single lanes.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 fn go<A: Algorithm>(

@@ -1,10 +1,7 @@
 //! Whole transactions of real threads on the CPU: limits and the ends of launches, the gate, sums,
 //! and what is specific to versions. The random programs of `verify/tests/sim` have the rest.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use stm_core::Summand;
@@ -295,7 +292,7 @@ fn continue_at(clock: u64, words: &TxArray<Cpu, u32>) {
     let mut stm = Stm::new(&Cpu::new(), Launch::new(2, 2), config).unwrap();
     stm.advance_clock(clock).unwrap();
     let (handle, view) = (stm.handle::<Fast>(), words.view::<Fast>());
-    let done = common::launch(&mut stm, |lane| {
+    let done = crate::common::launch(&mut stm, |lane| {
         handle.for_each(lane, 0..100, |tx, i| twice(tx, &view, i % 2 == 0));
     });
     assert_eq!(done.unwrap().commits, 100, "from {clock}");
@@ -322,24 +319,6 @@ fn versions_have_no_end_and_cells_go_from_one_memory_to_another_as_they_are() {
         continue_at(clock, &words);
         assert_eq!(words.download().unwrap(), [100 * k; 4], "at {clock}");
     }
-}
-
-#[test]
-fn a_layout_changes_and_the_values_stay() {
-    let cpu = Cpu::new();
-    let narrow: Vec<i32> = (-3..4).collect();
-    let wide: Vec<f64> = (0..5).map(|k| f64::from(k) / 3.0).collect();
-    let mut a = TxArray::from_slice(&cpu, Layout::Plain, &narrow, "a").unwrap();
-    let mut b = TxArray::from_slice(&cpu, Layout::Plain, &wide, "b").unwrap();
-    for layout in [Layout::Cells, Layout::Cells, Layout::Plain] {
-        a.arrange_as(layout).unwrap();
-        b.arrange_as(layout).unwrap();
-        assert_eq!(a.download().unwrap(), narrow);
-        assert_eq!(b.download().unwrap(), wide);
-    }
-    a.arrange::<Fast>().unwrap();
-    assert_eq!((a.layout(), a.bytes()), (Layout::Cells, 7 * 8));
-    assert_eq!(a.view::<Fast>().len(), 7);
 }
 
 #[test]

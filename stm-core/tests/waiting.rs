@@ -1,11 +1,8 @@
 //! Transactions that wait for a change, alternatives and deferred actions, by real threads of the
 //! CPU and under every algorithm. `verify/tests/sim/waiting.rs` has bounded queues under every schedule,
 //! and its random programs have alternatives.
-#![cfg(feature = "host")]
 
-mod common;
-
-use common::prelude::*;
+use crate::common::prelude::*;
 use stm_core::Action;
 
 /// Asserts that a launch ended as everybody waits, so many of its threads in a loop.
@@ -34,16 +31,10 @@ fn take<A: Algorithm>(tx: &mut CpuTx<'_, '_, A>, v: &Views<A>) -> TxResult<()> {
     Ok(())
 }
 
+/// Those that wait in rounds are counted in `verify/tests/sim/waiting.rs`.
 #[test]
 fn a_launch_in_which_all_threads_wait_ends_and_counts_them() {
     under_all!(A => {
-        for (blocks, threads) in [(1, 1), (3, 2)] {
-            // Those that run transactions in a loop.
-            let all = blocks * threads;
-            let of_block = A::GRANULE == Granule::Block;
-            let ended = world::<A>(blocks, threads).each(all.into(), |tx, v, _| take(tx, v));
-            assert_waits(ended, all.into(), if of_block { blocks } else { all }.into());
-        }
         let ended = world::<A>(2, 2).launch(|lane, v| {
             let _ = v.stm.atomically(lane, |tx| take(tx, v));
         });

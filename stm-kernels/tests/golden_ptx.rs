@@ -7,18 +7,21 @@
 //! They need neither a GPU nor a compiler for one. `stm_core_build::rules` states what a
 //! file must satisfy, and `cargo xtask ptx` uses it as well.
 
+#[path = "../../stm-core/tests/common/asserts.rs"]
+mod asserts;
 #[path = "../../stm-core/tests/common/sources.rs"]
 mod sources;
 
+use asserts::{of_each, under_all};
 use sources::sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::LazyLock;
-use stm_core::algorithm::{Algorithm, Fast, HvSorting};
+use stm_core::Kernel;
+use stm_core::algorithm::{Fast, HvSorting};
 use stm_core::host::Error;
 use stm_core::internal::host::check_parameters;
 use stm_core::internal::kernel::Build;
-use stm_core::{Kernel, with_algorithm};
 use stm_core_build::{files, rules};
 use stm_kernels::{bank, eigenbench, floor, genome, ht, kmeans, labyrinth, queue, ra, vacation};
 
@@ -270,44 +273,25 @@ fn check<K: Kernel>() {
     }
 }
 
-fn check_all<A: Algorithm>() {
-    check::<ra::RandomArray<A>>();
-    check::<ht::HashTable<A>>();
-    check::<bank::Bank<A>>();
-    check::<bank::BankAdds<A>>();
-    check::<eigenbench::Eigenbench<A>>();
-    check::<genome::Link<A>>();
-    check::<kmeans::KMeans<A>>();
-    check::<kmeans::KMeansAdds<A>>();
-    check::<labyrinth::Labyrinth<A>>();
-    check::<queue::Queue<A>>();
-    check::<vacation::Vacation<A>>();
-}
-
 #[test]
 fn committed_ptx_declares_the_parameters_that_the_host_passes() {
-    for &variant in stm_core::algorithm::Variant::ALL {
-        with_algorithm!(variant, A => check_all::<A>());
-    }
+    under_all!(A => { of_each!(
+        check():
+        ra::RandomArray<A>, ht::HashTable<A>, bank::Bank<A>, bank::BankAdds<A>,
+        eigenbench::Eigenbench<A>, genome::Link<A>, kmeans::KMeans<A>, kmeans::KMeansAdds<A>,
+        labyrinth::Labyrinth<A>, queue::Queue<A>, vacation::Vacation<A>
+    ); });
     check::<labyrinth::LabyrinthByBlock<Fast>>();
-    check::<floor::ra::CriticalSection>();
-    check::<floor::ht::CriticalSection>();
-    check::<floor::bank::CriticalSection>();
-    check::<floor::eigenbench::CriticalSection>();
-    check::<floor::genome::CriticalSection>();
-    check::<floor::genome::LinkSection>();
-    check::<floor::kmeans::CriticalSection>();
-    check::<floor::kmeans::Floor>();
-    check::<floor::kmeans::Additions>();
-    check::<floor::kmeans::Privatised>();
-    check::<floor::kmeans::WarpAPoint>();
-    check::<floor::queue::CriticalSection>();
-    check::<floor::labyrinth::CriticalSection>();
-    check::<floor::vacation::CriticalSection>();
-    check::<floor::pool::CriticalSection>();
-    check::<floor::chain::Map>();
-    check::<floor::chain::List>();
-    check::<floor::chain::Ordered>();
+    of_each!(
+        check():
+        floor::ra::CriticalSection, floor::ht::CriticalSection, floor::bank::CriticalSection,
+        floor::eigenbench::CriticalSection, floor::genome::CriticalSection,
+        floor::genome::LinkSection, floor::kmeans::CriticalSection, floor::kmeans::Floor,
+        floor::kmeans::Additions, floor::kmeans::Privatised, floor::kmeans::WarpAPoint,
+        floor::queue::CriticalSection, floor::labyrinth::CriticalSection,
+        floor::vacation::CriticalSection, floor::pool::CriticalSection, floor::chain::Map,
+        floor::chain::List, floor::chain::Ordered
+    );
 }
 
 #[test]

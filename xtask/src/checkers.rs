@@ -17,13 +17,13 @@ use stm_core_build::toolchain::{clean, output};
 
 /// The tests that an interpreter gets through: the core paths, and safe launches of safe kernels.
 const MIRI: &str = "miri test --package stm-core --features host \
-                    --test core_paths --test names --test in_use";
+                    --test memory -- core_paths:: names:: in_use::";
 
 /// The tests of the CPU device with several threads. The standard library is
 /// built anew, as `ThreadSanitizer` must see its synchronisation.
 const TSAN: &str = "test --package stm-core --features host -Zbuild-std \
-                    --target x86_64-unknown-linux-gnu --test core_paths --test transactions \
-                    --test teams --test misuse --test checks";
+                    --target x86_64-unknown-linux-gnu --test memory -- core_paths:: \
+                    transactions:: teams:: misuse:: checks::";
 
 /// What may be depended on; the database of advisories is read from the network.
 const DENY: &str = "deny --all-features check";

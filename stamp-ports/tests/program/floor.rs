@@ -6,7 +6,7 @@
 //!
 //! The commands `bench sync` and `bench nw`: what they measure, how they go on, and what they refuse.
 //!
-//! `stamp device --measure` on the CPU: what it finds, and what it refuses.
+//! `stamp device --measure` on the CPU: what it finds.
 
 use crate::prelude::*;
 use serde_json::Value;
@@ -256,13 +256,4 @@ fn a_measurement_has_all_times_and_rates() {
         assert!(most > 0 && most >= fewest, "{mutex}");
     }
     assert_eq!(list(&found["fastest_barriers"]).len(), 2);
-    // Options of a measurement are refused without one, and nothing is kept.
-    refused_rows(
-        "
-        device --device cpu => --measure
-        device --measure --device tpu => tpu
-        device --measure --fresh => --fresh | no longer kept
-        device --fresh => --fresh | no longer kept
-        ",
-    );
 }

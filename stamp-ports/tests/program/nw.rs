@@ -201,12 +201,8 @@ fn what_cannot_be_aligned_is_refused_with_its_name_and_place() {
             "NONE" => String::new(),
             lines => lines.replace(',', "\n") + "\n",
         });
-        let row = if row.contains(" => ") {
-            row
-        } else {
-            &format!("=> {row}")
-        };
-        Files::new(a, b).refused(row);
+        let options = if row.contains(" => ") { "" } else { "=> " };
+        Files::new(a, b).refused(&format!("{options}{row}"));
     }
     let files = Files::new(good, good);
     files.refused(

@@ -218,14 +218,3 @@ fn a_document_is_compared_and_put_right() {
         "page.md:3: table `fast-rates` has no `<!-- end -->`",
     );
 }
-
-#[test]
-fn what_cannot_be_done_is_refused_on_one_line() {
-    refused_rows(
-        "report nowhere --tables => cannot read nowhere/
-         report nowhere README.md => --tables
-         report nowhere --tables --check => FILE
-         report nowhere --tables --title T => --title
-         report nowhere --tables --out F => --out",
-    );
-}

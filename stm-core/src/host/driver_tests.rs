@@ -272,30 +272,18 @@ fn no_driver_no_device_and_an_old_device_are_told_apart() {
 #[test]
 fn a_launch_that_is_too_large_is_refused_before_the_driver_sees_it() {
     let (driver, cuda) = opened();
-    let too_large = |launch: Launch| {
-        let stm = Stm::new(&cuda, launch, config());
-        let error = match stm {
-            Err(error) => error,
-            Ok(mut stm) => self::launch(&mut stm).unwrap_err(),
-        };
-        let Error::LaunchTooLarge { asked, limit, .. } = error else {
-            panic!("{error}");
+    let (mut shared, mut together) = (Launch::new(1, 32), Launch::new(9, 32));
+    shared.shared_bytes = 1 << 20;
+    together.cooperative = true;
+    // The registers of the kernel allow 512 threads, and four processors two blocks each.
+    for shape in [Launch::new(1, 1025), Launch::new(1, 513), shared, together] {
+        let launched = Stm::new(&cuda, shape, config()).and_then(|mut stm| launch(&mut stm));
+        let Err(Error::LaunchTooLarge { asked, limit, .. }) = launched else {
+            panic!("{launched:?}");
         };
         assert!(asked > limit);
         assert!(!driver.state().calls.contains(&"cuLaunchKernel"));
-    };
-    too_large(Launch::new(1, 1025));
-    // The registers of the kernel allow 512.
-    too_large(Launch::new(1, 513));
-    too_large(Launch {
-        shared_bytes: 1 << 20,
-        ..Launch::new(1, 32)
-    });
-    // Two blocks on each of four processors.
-    too_large(Launch {
-        cooperative: true,
-        ..Launch::new(9, 32)
-    });
+    }
 }
 
 #[test]
@@ -325,26 +313,18 @@ fn the_time_limit_raises_the_flag_and_the_launch_ends() {
     assert!(matches!(error, Error::DeviceLost { .. }), "{error}");
 }
 
-/// Adds launches in order, and returns the calls that the driver got for them.
-fn calls_in_order(driver: &StandIn, launches: u32) -> Vec<&'static str> {
-    let cuda = driver.open().unwrap();
+#[test]
+fn a_launch_in_order_waits_for_nothing() {
+    let (driver, cuda) = opened();
     let mut stm = Stm::new(&cuda, SHAPE, config()).unwrap();
     // The first one loads the module.
     launch(&mut stm).unwrap();
-    let mut calls = Vec::new();
-    stm.in_order(|queue| {
+    let calls = stm.in_order(|queue| {
         let before = driver.state().calls.len();
-        (0..launches).try_for_each(|_| enqueue(queue))?;
-        calls.extend(driver.state().calls[before..].iter().copied());
-        Ok(())
-    })
-    .unwrap();
-    calls
-}
-
-#[test]
-fn a_launch_in_order_waits_for_nothing() {
-    let calls = calls_in_order(&StandIn::new(), 3);
+        (0..3).try_for_each(|_| enqueue(queue))?;
+        Ok(driver.state().calls[before..].to_vec())
+    });
+    let (calls, _) = calls.unwrap();
     let launches = calls.iter().filter(|&&call| call == "cuLaunchKernel");
     assert_eq!(launches.count(), 3);
     for waits in ["Synchronize", "Query", "DtoH", "Event"] {

@@ -213,17 +213,6 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_looks_like_a_lock_is_none() {
-        let cpu = Cpu::new();
-        let mut data = [u64::MAX, CellWord::LOCKED, 0];
-        let expected = data;
-        let mut array = TxArray::from_slice(&cpu, Layout::Cells, &data, "an array").unwrap();
-        let mut to = cpu.borrow("data", &mut data).unwrap();
-        array.copy_to(&mut to).unwrap();
-        assert_eq!(data, expected);
-    }
-
-    #[test]
     fn memory_of_another_address_space_is_refused_before_anything_is_copied() {
         let cpu = Cpu::new();
         let mut data = [7u32; 4];

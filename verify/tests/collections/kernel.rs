@@ -1,13 +1,15 @@
 //! The kernel that runs programs of container operations, and a world to run it in.
 
 use crate::prelude::*;
-use crate::recorded::{numbered, recorded, small};
+use crate::recorded::{numbered, small};
 use crate::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
 use std::collections::BTreeMap;
 use stm_core::Element;
 use stm_core::collections::{Key, List, Lists, Map, OrderedMap, Queue};
 use stm_core::host::Statistics;
-use verify::history::InitialMemory;
+use verify::history::records::Records;
+use verify::history::{Header, InitialMemory};
+use verify::opacity::{self, report::Verdict};
 
 type SimTx<'t, 'l, A> = Tx<'t, SimLane<'l>, A>;
 
@@ -174,6 +176,24 @@ impl<A: Algorithm> World<A> {
     }
 }
 
+/// Launches a closure; where it is said what the words hold before, it is recorded and judged.
+pub(crate) fn judged<A: Algorithm>(
+    sim: &Sim,
+    stm: &mut Stm<Sim>,
+    initial: Option<InitialMemory>,
+    kernel: impl Fn(&SimLane<'_>, &StmRef<A>),
+) -> Result<(Statistics, Option<Verdict>), Box<dyn std::error::Error>> {
+    let records = Records::new(sim, &stm.shape(), 1 << 14)?;
+    if initial.is_some() {
+        stm.observe(records.probe());
+    }
+    let handle = stm.handle::<A>();
+    let statistics = sim::launch(stm, |lane| kernel(lane, &handle))?;
+    let header = Header::new(A::NAME, "a test", "simulator");
+    let judge = |initial| opacity::check(&records.history(header, initial)?);
+    Ok((statistics, initial.map(judge).transpose()?))
+}
+
 pub(crate) fn settings() -> StmConfig {
     let mut settings = small(400, 100);
     (settings.locks, settings.capacity.actions) = (64, 24);
@@ -206,19 +226,15 @@ pub(crate) fn run<A: Algorithm>(
             Ok(())
         });
     };
-    let (statistics, opaque) = if records {
-        let initial = InitialMemory::INFERRED;
-        let run = recorded::<A>(sim, launch, settings(), initial, work);
-        assert_eq!(run.history.len() as u64, run.statistics.attempts);
-        (run.statistics, Some(run.verdict.is_opaque()))
-    } else {
-        let mut stm = Stm::new(sim, launch, settings()).unwrap();
-        let handle = stm.handle::<A>();
-        world.maps.iter().for_each(|map| map.watch(&mut stm));
-        world.queue.watch(&mut stm);
-        let launched = sim::launch(&mut stm, |lane| work(lane, &handle));
-        (launched.map_err(|error| error.to_string())?, None)
-    };
+    let mut stm = Stm::new(sim, launch, settings()).unwrap();
+    world.maps.iter().for_each(|map| map.watch(&mut stm));
+    world.queue.watch(&mut stm);
+    let initial = records.then_some(InitialMemory::INFERRED);
+    let (statistics, verdict) =
+        judged::<A>(sim, &mut stm, initial, work).map_err(|error| error.to_string())?;
+    if let Some(verdict) = &verdict {
+        assert_eq!(verdict.counts.attempts, statistics.attempts);
+    }
     let results = results.into_inner();
     let of_lane = |lane: usize| {
         let all = program.iter().enumerate().skip(lane);
@@ -230,7 +246,7 @@ pub(crate) fn run<A: Algorithm>(
         lanes: (0..lanes as usize).map(of_lane).collect(),
         left: world.left().map_err(|error| error.to_string())?,
         statistics,
-        opaque,
+        opaque: verdict.map(|verdict| verdict.is_opaque()),
     })
 }
 

@@ -3,7 +3,6 @@
 
 use proptest::prelude::*;
 use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
@@ -40,7 +39,7 @@ pub(crate) const MAPS: usize = 6;
 pub(crate) const UNORDERED: usize = 2;
 pub(crate) const PLACES: usize = 3;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Op {
     pub(crate) kind: Kind,
     pub(crate) at: usize,
@@ -58,13 +57,6 @@ impl Op {
             key,
             value,
         }
-    }
-}
-
-impl fmt::Debug for Op {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (kind, key, value) = (self.kind, self.key, self.value);
-        write!(f, "{kind:?} {}->{} {key:#x}={value}", self.at, self.to)
     }
 }
 

@@ -1,9 +1,9 @@
 //! What only some containers have: places, which a transaction holds while it does something else, and
 //! lists that give up all their entries. Queues at which transactions wait are in `sim/waiting.rs`.
 
-use crate::kernel::{config, settings};
+use crate::kernel::{config, judged, settings};
 use crate::prelude::*;
-use crate::recorded::{ended, recorded};
+use crate::recorded::ended;
 use std::collections::BTreeMap;
 use stm_core::collections::{List, Lists, Map, TList, TLists, TMap};
 use verify::history::{InitialMemory, Rest};
@@ -98,14 +98,16 @@ fn run<A: Algorithm>(config: SimConfig) -> u64 {
         counts: counts.view::<A>(),
         counts_again: counts_again.view::<A>(),
     };
-    let done = recorded::<A>(&sim, launch, settings(), initial, |lane, stm| {
+    let mut stm = Stm::new(&sim, launch, settings()).unwrap();
+    let done = judged::<A>(&sim, &mut stm, Some(initial), |lane, stm| {
         stm.for_each(lane, 0..TRANSACTIONS, |tx, i| {
             moved.borrow_mut()[i as usize] = world.empty(tx, i)?;
             Ok(())
         });
     });
     let what = format!("{} on {config}", A::NAME);
-    assert!(done.verdict.is_opaque(), "{what}:\n{}", done.verdict);
+    let (statistics, verdict) = done.expect(&what);
+    assert!(verdict.is_some_and(|verdict| verdict.is_opaque()), "{what}");
     let left = lists.download().unwrap();
     let lengths: BTreeMap<u32, u32> = (0..).zip(left.iter().map(|l| l.len() as u32)).collect();
     assert_eq!(counts.download().unwrap(), lengths, "{what}");
@@ -116,7 +118,7 @@ fn run<A: Algorithm>(config: SimConfig) -> u64 {
     assert!(entries.keys().eq(&[1, 2, 3, 4, 7]), "{what}: {entries:?}");
     let values: u32 = entries.values().sum();
     assert_eq!(values - 170, moved.borrow().iter().sum::<u32>(), "{what}");
-    done.statistics.aborted()
+    statistics.aborted()
 }
 
 fn runs<A: Algorithm>() {

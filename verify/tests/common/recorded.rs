@@ -1,18 +1,8 @@
-//! Launches on the simulator, recorded and judged, and the simulations of such tests.
+//! Launches of closures with a transactional memory, the simulations of such tests, and checks.
 
 use crate::prelude::*;
-use stm_core::host::Statistics;
-use verify::history::records::Records;
-use verify::history::{Header, History, InitialMemory};
-use verify::opacity::{self, report::Verdict};
-
-const WORDS_PER_LANE: u64 = 1 << 14;
-
-pub(crate) struct Recorded {
-    pub(crate) statistics: Statistics,
-    pub(crate) history: History,
-    pub(crate) verdict: Verdict,
-}
+use stm_core::host::{Capacity, Statistics};
+use verify::check::{Check, Checked, Run};
 
 /// Launches a closure with a transactional memory, and returns how that ended.
 pub(crate) fn ended<A: Algorithm>(
@@ -38,29 +28,20 @@ pub(crate) fn launched<A: Algorithm>(
         .unwrap_or_else(|error| panic!("{} on {}: {error}", A::NAME, sim.config()))
 }
 
-/// Launches a closure with a transactional memory; `initial` is what the words hold before.
-pub(crate) fn recorded<A: Algorithm>(
-    sim: &Sim,
-    launch: Launch,
-    config: StmConfig,
-    initial: InitialMemory,
-    kernel: impl Fn(&SimLane<'_>, &StmRef<A>),
-) -> Recorded {
-    let run = || -> Result<Recorded, Box<dyn std::error::Error>> {
-        let mut stm = Stm::new(sim, launch, config)?;
-        let records = Records::new(sim, &launch, WORDS_PER_LANE)?;
-        stm.observe(records.probe());
-        let handle = stm.handle::<A>();
-        let statistics = sim::launch(&mut stm, |lane| kernel(lane, &handle))?;
-        let header = Header::new(A::NAME, "a test", "simulator");
-        let history = records.history(header, initial)?;
-        Ok(Recorded {
-            statistics,
-            verdict: opacity::check(&history)?,
-            history,
-        })
-    };
-    run().unwrap_or_else(|error| panic!("{} on {}: {error}", A::NAME, sim.config()))
+/// Runs a check, which must find nothing, and many attempts that abort.
+pub(crate) fn contended<F: Fn(&Sim, &mut Run) -> Checked>(check: &Check<F>) {
+    let report = check.run();
+    let aborted = report.attempts - report.transactions;
+    assert!(aborted > report.cases, "{report}: not contended");
+}
+
+/// Returns the sizes of the sets of transactions that read and write so many words.
+pub(crate) const fn sets(reads: u32, writes: u32) -> Capacity {
+    Capacity {
+        reads,
+        writes,
+        ..Capacity::DEFAULT
+    }
 }
 
 /// Returns the settings of a small memory in which attempts conflict and queue soon, for
@@ -68,7 +49,7 @@ pub(crate) fn recorded<A: Algorithm>(
 pub(crate) fn small(reads: u32, writes: u32) -> StmConfig {
     let mut config = StmConfig::default();
     (config.locks, config.stripe_bytes) = (16, 8);
-    (config.capacity.reads, config.capacity.writes) = (reads, writes);
+    config.capacity = sets(reads, writes);
     (
         config.retry_limits.read_polls,
         config.retry_limits.queue_after,
@@ -96,9 +77,4 @@ pub(crate) const fn eight<A: Algorithm>() -> Launch {
         Granule::Block => Launch::new(4, 2),
         _ => Launch::new(2, 4),
     }
-}
-
-pub(crate) fn configs(mutant: Option<Mutant>) -> impl Iterator<Item = SimConfig> {
-    let config = |k| numbered(k, "lockstep stack random pct3x4000", [1, 4, 8, 32]);
-    (0..).map(move |k| config(k).with_mutant(mutant).with_wide_atomics(false))
 }

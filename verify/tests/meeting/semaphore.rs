@@ -71,16 +71,13 @@ impl<S: Waiting> Sections<S> {
                 // SAFETY: all lanes of the warp come here as often.
                 unsafe { lane.sync_warp(lane.warp_mask()) };
             }
-            if self.form == Form::With {
-                if semaphore.with(lane, section).is_err() {
-                    return;
-                }
-                continue;
-            }
-            if semaphore.wait(lane).is_err() {
+            let entered = match self.form {
+                Form::With => semaphore.with(lane, section),
+                _ => semaphore.wait(lane).map(|()| section()),
+            };
+            if entered.is_err() {
                 return;
             }
-            section();
             if self.form == Form::WaitAndPost {
                 semaphore.post(lane);
             }

@@ -3,10 +3,10 @@
 //! these and barriers that count arrivals order, and `kernels.rs` both in rounds, from warp to warp.
 
 use crate::prelude::*;
-use crate::{are_right, config, runs_both_sides, simulator};
+use crate::{are_right, config, simulator};
 use stm_sync::Stop;
-use stm_sync::channel::{Cluster, RingShape, Shared, TChannels, in_rounds};
-use stm_sync::host::{Channels, Rings};
+use stm_sync::channel::{Cluster, RingShape, TChannels, in_rounds};
+use stm_sync::host::Rings;
 
 /// Asserts that a launch of two warps of four ends with an error that says so.
 #[track_caller]
@@ -55,52 +55,8 @@ fn a_shared_word_has_one_width_and_wide_ones_are_even() {
     }
 }
 
-/// Lane i waits for lane i - 1 and puts for lane i + 1: the longest chain in a warp.
-fn chain(config: SimConfig, backwards: bool, within_block: bool) {
-    let (sim, watchdog) = simulator(config);
-    let stop = watchdog.stop();
-    let lanes = 12;
-    let channels = Channels::<_, u32>::new(&sim, lanes as usize, stop).unwrap();
-    let view = channels.view();
-    let launch = shared(Launch::new(1, lanes), 8 * lanes);
-    sim.run(&launch, |lane| {
-        // SAFETY: every thread of the block comes here.
-        let within = unsafe { TChannels::<u32, Shared>::in_shared(lane, 0, lanes, stop) }.unwrap();
-        let forwards = lane.thread_index();
-        let me = u64::from(if backwards {
-            lanes - 1 - forwards
-        } else {
-            forwards
-        });
-        let sum = me.checked_sub(1).map_or(0, |before| {
-            let got = if within_block {
-                within.get(lane, before, 1)
-            } else {
-                view.get(lane, before, 1)
-            };
-            got.unwrap()
-        });
-        assert_eq!(sum, (0..me as u32).sum::<u32>());
-        if within_block {
-            within.put(lane, me, 1, sum + me as u32);
-        } else {
-            view.put(lane, me, 1, sum + me as u32);
-        }
-    })
-    .unwrap_or_else(|error| panic!("{config}: {backwards} {within_block}: {error}"));
-}
-
-#[test]
-fn a_chain_through_the_lanes_of_a_warp_ends_where_both_sides_of_a_branch_run() {
-    for k in (0..126).filter(|&k| runs_both_sides(config(k))) {
-        for backwards in [false, true] {
-            chain(config(k), backwards, k % 2 == 0);
-        }
-    }
-}
-
-/// The same with values that go round, by steps that do not wait, in every schedule: also
-/// where one side of a branch runs until it ends.
+/// Values go round the lanes of a warp by steps that do not wait, in every schedule: also where one
+/// side of a branch runs until it ends. `forms.rs` has lanes that wait for others of their warp.
 fn ring_of_lanes(config: SimConfig) -> Result<(), String> {
     let (sim, watchdog) = simulator(config);
     let stop = watchdog.stop();
@@ -138,29 +94,6 @@ fn ring_of_lanes(config: SimConfig) -> Result<(), String> {
 #[test]
 fn steps_in_rounds_end_under_every_schedule() {
     are_right("a ring", 126, |k| ring_of_lanes(config(k)));
-}
-
-/// The simulator's stack schedule is the machine on which plain waits of lanes of one warp
-/// do not end. If it were not, the tests above would not show what they claim.
-#[test]
-fn a_plain_wait_for_a_lane_of_the_same_warp_can_stop_a_warp_without_independent_lanes() {
-    let stuck = (0..40).any(|seed| {
-        let (sim, watchdog) = simulator(SimConfig {
-            schedule: Schedule::Stack,
-            ..config(0).with_width(4).with_seed(seed).with_idle(20_000)
-        });
-        let channels = Channels::<_, u32>::new(&sim, 1, watchdog.stop()).unwrap();
-        let view = channels.view();
-        let ran = sim.run(&Launch::new(1, 4), |lane| {
-            if lane.thread_index() == 0 {
-                view.put(lane, 0, 1, 5);
-            } else {
-                assert_eq!(view.get(lane, 0, 1), Ok(5));
-            }
-        });
-        ran.is_err_and(|error| error.to_string().contains("livelock"))
-    });
-    assert!(stuck);
 }
 
 /// Runs two clusters of three blocks of two threads.

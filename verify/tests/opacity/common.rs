@@ -151,60 +151,44 @@ pub(crate) fn random_history(
     values: Values,
 ) -> History {
     let attempts = random_attempts(rng, attempts_max);
-    let mut fresh = 0;
-    let mut change = |rng: &mut Rng, word| {
-        fresh += 1;
-        values.change(rng, word, fresh)
+    let version = |attempt: &Attempt| match attempt.outcome {
+        Outcome::Committed { version } => Some(version),
+        _ => None,
     };
-    // Reads are without their values.
-    let mut actions: Vec<Vec<Event>> = Vec::new();
-    for attempt in &attempts {
+    // Updates come first, in the order of their versions, as others read what they write.
+    let mut order: Vec<usize> = (0..attempts.len()).collect();
+    order.sort_by_key(|&i| version(&attempts[i]).unwrap_or(u64::MAX));
+    let mut made: Vec<Vec<Event>> = vec![Vec::new(); attempts.len()];
+    let (mut commits, mut fresh) = (Vec::<(u64, Vec<Event>)>::new(), 0);
+    for i in order {
+        let (attempt, events) = (&attempts[i], &mut made[i]);
+        let point = version(attempt).map_or_else(
+            || between(rng, attempt.begin, attempt.end.min(20)),
+            |version| version - 1,
+        );
         let may_write = attempt.outcome != Outcome::CommittedReadOnly;
-        let mut list: Vec<_> = (0..rng.below(5))
-            .map(|_| {
-                let word = word(rng.below(words));
-                if may_write && rng.chance(40) {
-                    change(rng, word)
-                } else {
-                    read(word, 0)
-                }
-            })
-            .collect();
-        let writes = list.iter().any(Event::is_update);
-        if matches!(attempt.outcome, Outcome::Committed { .. }) && !writes {
+        let length = rng.below(5) as usize;
+        let lacks_a_write =
+            |events: &[Event]| version(attempt).is_some() && !events.iter().any(Event::is_update);
+        while events.len() < length || lacks_a_write(events) {
             let word = word(rng.below(words));
-            list.push(change(rng, word));
-        }
-        actions.push(list);
-    }
-    let mut commits = Vec::new();
-    for (attempt, list) in attempts.iter().zip(&actions) {
-        if let Outcome::Committed { version } = attempt.outcome {
-            commits.push((version, list));
-        }
-    }
-    commits.sort_unstable_by_key(|commit| commit.0);
-    let mut history = History::new(header(), InitialMemory::ZERO);
-    for (attempt, list) in attempts.iter().zip(&actions) {
-        let point = match attempt.outcome {
-            Outcome::Committed { version } => version - 1,
-            _ => between(rng, attempt.begin, attempt.end.min(20)),
-        };
-        let mut events = Vec::new();
-        for &event in list {
-            events.push(match event {
-                Event::Read { word, .. } if rng.chance(25) => {
-                    read(word, values.anything(rng, fresh))
-                }
-                Event::Read { word, .. } => {
-                    let before = commits.iter().take_while(|commit| commit.0 <= point);
-                    let before = before.fold(0, |now, (_, list)| after(now, list, word));
-                    read(word, after(before, &events, word))
-                }
-                other => other,
+            let writes = events.len() >= length || may_write && rng.chance(40);
+            events.push(if writes {
+                fresh += 1;
+                values.change(rng, word, fresh)
+            } else if rng.chance(25) {
+                read(word, values.anything(rng, fresh))
+            } else {
+                let before = commits.iter().take_while(|commit| commit.0 <= point);
+                let before = before.fold(0, |now, (_, list)| after(now, list, word));
+                read(word, after(before, events, word))
             });
         }
-        history.push(*attempt, &events).unwrap();
+        commits.extend(version(attempt).map(|version| (version, events.clone())));
+    }
+    let mut history = History::new(header(), InitialMemory::ZERO);
+    for (attempt, events) in attempts.iter().zip(&made) {
+        history.push(*attempt, events).unwrap();
     }
     history
 }

@@ -6,11 +6,11 @@
 //! them show that none is lost or shared (`tests/collections`).
 
 use crate::prelude::*;
-use crate::recorded::{configs, recorded, small};
+use crate::recorded::{contended, ended, sets};
 use stm_core::algorithm::{Cgl, Egpgv, Vbv};
 use stm_core::host::PreassignedNodes;
 use stm_core::{Preassigned, TPreassigned, record};
-use verify::history::InitialMemory;
+use verify::check::{Check, Checked, Run};
 
 /// Transactions; every second one has two nodes.
 const NODES: u64 = 24;
@@ -63,17 +63,15 @@ fn walk<L: Lane, A: Algorithm>(
     Ok(empty)
 }
 
-/// Runs transactions of which every second pushes two nodes, and the others walk; returns how many
-/// attempts aborted, or what went wrong.
-fn run_captured<A: Algorithm>(config: SimConfig) -> Result<usize, String> {
-    let sim = Sim::new(config);
-    let head = array::<A, u32, _>(&sim, &[0], "head");
-    let nodes = PreassignedNodes::<_, Link>::new(&sim, layout::<A>(), 2, NODES, "nodes").unwrap();
-    let (heads, view) = (head.view::<A>(), nodes.view::<A>());
-    let empty = Cell::new(0);
-    let launch = Launch::new(2, config.warp_width.max(4));
-    let settings = small(2 * NODES as u32 + 8, 8);
-    let run = recorded::<A>(&sim, launch, settings, InitialMemory::ZERO, |lane, stm| {
+/// Runs transactions of which every second pushes two nodes, and the others walk.
+fn run_captured<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
+    let head = array::<A, u32, _>(sim, &[0], "head");
+    let nodes = PreassignedNodes::<_, Link>::new(sim, layout::<A>(), 2, NODES, "nodes")?;
+    run.name(&head)?;
+    run.name(&nodes)?;
+    let (heads, view, empty) = (head.view::<A>(), nodes.view::<A>(), Cell::new(0));
+    let launch = Launch::new(2, sim.config().warp_width.max(4));
+    let done = ended::<A>(sim, launch, run.config(), |lane, stm| {
         stm.for_each_preassigned(lane, NODES, &view, |tx, i, mine| {
             if i % 2 == 0 {
                 return push(tx, &heads, &mine);
@@ -81,47 +79,37 @@ fn run_captured<A: Algorithm>(config: SimConfig) -> Result<usize, String> {
             empty.set(empty.get() + walk(tx, &heads, &view)?);
             Ok(())
         });
-    });
-    assert_eq!(run.statistics.commits, NODES, "{config}");
-
-    let records = nodes.records().download().unwrap();
-    let mut link = head.download().unwrap()[0];
-    let mut seen = 0;
-    while let Some(node) = link.checked_sub(1) {
-        let Link { next, value } = records[node as usize];
-        assert_eq!(value, held(u64::from(node)), "{config}");
-        link = next;
-        seen += 1;
-    }
-    assert_eq!(seen, NODES, "{}: {config}: nodes are lost", A::NAME);
-
-    let aborted = run.history.len() - NODES as usize;
-    match empty.get() {
-        _ if !run.verdict.is_opaque() => Err("not opaque".into()),
-        0 => Ok(aborted),
-        empty => Err(format!("{empty} empty nodes")),
-    }
+    })?;
+    run.holds("all of them commit", done.commits == NODES)?;
+    run.holds("no node is empty", empty.get() == 0)?;
+    let (records, first) = (nodes.records().download()?, head.download()?[0]);
+    let next = |link: &u32| Some(records[link.checked_sub(1)? as usize].next);
+    let links = std::iter::successors(Some(first), next).filter(|&link| link != 0);
+    let filled = |link: u32| records[link as usize - 1].value == held(u64::from(link - 1));
+    let whole = links.filter(|&link| filled(link)).count() as u64;
+    run.holds("no node is lost", whole == NODES)
 }
 
-fn captured<A: Algorithm>(runs: usize) {
-    let of = |config| run_captured::<A>(config).unwrap_or_else(|wrong| panic!("{config}: {wrong}"));
-    let aborted: usize = configs(None).take(runs).map(of).sum();
-    assert!(
-        aborted > runs || A::NAME == "cgl",
-        "{aborted} aborts: not contended"
-    );
+fn captured<A: Algorithm>(cases: u32) -> Check<impl Fn(&Sim, &mut Run) -> Checked> {
+    let check = Check::new(run_captured::<A>).algorithms(&[A::VARIANT]);
+    let check = check.capacity(sets(2 * NODES as u32 + 8, 8)).cases(cases);
+    check.warp_widths(&[1, 4, 8, 32]).seed(1)
+}
+
+fn are_opaque<A: Algorithm>(cases: u32) {
+    contended(&captured::<A>(cases));
 }
 
 #[test]
 fn lists_of_captured_nodes_are_opaque_and_where_nothing_is_captured_they_are_written() {
-    of_each!(captured(160): Fast, FastTable);
-    of_each!(captured(64): Versioned<Cells, 0>, Versioned<Table, 0>);
-    of_each!(captured(32): Cgl, Egpgv, Vbv, HvSorting);
+    of_each!(are_opaque(160): Fast, FastTable);
+    of_each!(are_opaque(64): Versioned<Cells, 0>, Versioned<Table, 0>);
+    of_each!(are_opaque(32): Egpgv, Vbv, HvSorting);
+    captured::<Cgl>(32).run();
 }
 
 #[test]
 fn without_the_fence_before_the_clock_walkers_meet_empty_nodes() {
-    let mut broken = configs(Some(Mutant::NoF3)).take(4_000);
-    let found = broken.any(|config| run_captured::<Fast>(config).is_err());
-    assert!(found, "none went wrong");
+    let found = captured::<Fast>(4_000).defect(Mutant::NoF3).find();
+    assert!(found.is_err(), "none went wrong");
 }

@@ -203,11 +203,8 @@ fn shape(row: &str, memory: MemoryModel, votes_order: bool) -> Vec<usize> {
     if row.contains('K') {
         launch = launch.with_cluster(blocks);
     }
-    let width = if row.contains(['N', 'C']) {
-        1
-    } else {
-        in_block
-    };
+    let alone = row.contains(['N', 'C']);
+    let width = if alone { 1 } else { in_block };
     let count = |&wide: &bool| {
         let mut count = 0;
         for schedule in [Schedule::Random, Schedule::starve(8)] {
@@ -232,12 +229,10 @@ fn shape(row: &str, memory: MemoryModel, votes_order: bool) -> Vec<usize> {
         count
     };
     let wide_only = row.contains(['~', '#']) || row.contains("|?");
-    let widths = if wide_only {
-        &[true][..]
-    } else {
-        &[false, true]
-    };
-    widths.iter().map(count).collect()
+    [false, true][usize::from(wide_only)..]
+        .iter()
+        .map(count)
+        .collect()
 }
 
 #[test]

@@ -3,10 +3,10 @@
 //! and what the lanes of a team may not do to each other.
 
 use crate::prelude::*;
-use crate::recorded::{ended, numbered, recorded, small};
+use crate::recorded::{contended, ended, sets, small};
 use stm_core::internal::Crew;
 use stm_core::{Abort, TeamTx};
-use verify::history::{InitialMemory, Rest};
+use verify::check::{Check, Checked, Run};
 
 const ACCOUNTS: u64 = 40;
 const EACH: u32 = 100;
@@ -41,11 +41,7 @@ fn transfer<L: Lane, A: Algorithm, C: Crew>(
     let pairs = tx.size().min(len as u32) / 2 * 2;
     let mine = (tx.rank() < pairs).then(|| (u64::from(tx.rank()) + k) % len);
     let found = tx.read(accounts, mine)?;
-    let change = if tx.rank().is_multiple_of(2) {
-        u32::MAX
-    } else {
-        1
-    };
+    let change = [u32::MAX, 1][tx.rank() as usize % 2];
     let new = |(i, v): (u64, u32)| (i, v.wrapping_add(change));
     tx.write(accounts, mine.zip(found).map(new))
 }
@@ -110,48 +106,38 @@ fn work<A: Algorithm>(
     }
 }
 
-/// A run with blocks of so many threads, whose last warp may be short; the attempts that aborted.
-fn bank<A: Algorithm>(config: SimConfig, threads: u32, of_block: bool) -> usize {
-    let sim = Sim::new(config);
-    let accounts = array::<A, u32, _>(&sim, &[EACH; ACCOUNTS as usize], "accounts");
+/// A run with blocks whose last warp may be short.
+fn bank<A: Algorithm>(sim: &Sim, run: &mut Run, of_block: bool) -> Checked {
+    let (width, schedule) = (sim.config().warp_width, sim.config().schedule);
+    // The lanes that go alone wait for each other with no end there (`generate::simulation`).
+    let together = matches!(schedule, Schedule::Lockstep | Schedule::Stack);
+    let warps = if width == 1 || !together { 3 } else { 2 };
+    let threads = warps * width - u32::from(of_block && width > 1);
     let launch = Launch::new(if of_block { 3 } else { 2 }, threads);
-    let view = accounts.view::<A>();
-    let words = (0..ACCOUNTS).map(|i| (view.word(i).bits(), u64::from(EACH)));
-    let initial = InitialMemory::of(words, Rest::Value(0));
-    let sums = RefCell::default();
-    let run = recorded::<A>(&sim, launch, small(64, 8), initial, |lane, stm| {
+    let accounts = array::<A, u32, _>(sim, &[EACH; ACCOUNTS as usize], "accounts");
+    run.name(&accounts)?;
+    let (view, sums) = (accounts.view::<A>(), RefCell::default());
+    let done = ended::<A>(sim, launch, run.config(), |lane, stm| {
         work(lane, stm, &view, of_block, &sums);
-    });
-    let left = accounts.download().unwrap();
+    })?;
     let total = EACH * ACCOUNTS as u32;
-    let found = left.iter().fold(0u32, |sum, &v| sum.wrapping_add(v));
-    assert_eq!(found, total, "{config}");
+    let found = accounts.download()?.into_iter().fold(0, u32::wrapping_add);
+    run.holds("the total stays", found == total)?;
     let sums = sums.into_inner();
-    assert_eq!(sums, [total; 2 * AUDITS as usize], "{config}");
+    run.holds("audits see it", sums == [total; 2 * AUDITS as usize])?;
     let mixed = if of_block { 1 } else { 2 };
-    let singles = u64::from(mixed * threads.saturating_sub(2 * config.warp_width));
+    let singles = u64::from(mixed * threads.saturating_sub(2 * width));
     let transactions = 2 * AUDITS + 2 * TRANSFERS + singles * TRANSFERS;
-    assert_eq!(run.statistics.commits, transactions, "{config}");
-    let verdict = run.verdict;
-    assert!(verdict.is_opaque(), "{}: {config}:\n{verdict}", A::NAME);
-    run.history.len() - transactions as usize
+    run.holds("all of them commit", done.commits == transactions)
 }
 
 fn all<A: Algorithm>(of_block: bool) {
-    let config = |k| numbered(k, "lockstep stack starve64 random pct3x4000", [1, 4, 8, 32]);
     // Runs with warps of 32 lanes are long.
-    let wide = |k: &u64| *k >= 20 && k / 5 % 4 == 3;
-    let aborted = (0..160).filter(|k| !wide(k)).map(config).map(|config| {
-        // The lanes that go alone wait for each other with no end there
-        // (`generate::simulation`).
-        let together = matches!(config.schedule, Schedule::Lockstep | Schedule::Stack);
-        let alone = config.warp_width == 1 || !together;
-        let short = u32::from(of_block && config.warp_width > 1);
-        let threads = if alone { 3 } else { 2 } * config.warp_width - short;
-        bank::<A>(config, threads, of_block)
-    });
-    let aborted: usize = aborted.sum();
-    assert!(aborted > 100, "{aborted} aborts: not contended");
+    for (widths, cases) in [(&[1, 4, 8][..], 120), (&[32], 5)] {
+        let check = Check::new(|sim, run| bank::<A>(sim, run, of_block));
+        let check = check.algorithms(&[A::VARIANT]).capacity(sets(64, 8));
+        contended(&check.warp_widths(widths).cases(cases).seed(1));
+    }
 }
 
 #[test]

@@ -3,12 +3,12 @@
 //! lanes alone and of warps in step (`silent-turns`), and catch the seeded defects (`mutants.rs`).
 
 use crate::prelude::*;
-use crate::recorded::{eight, ended, numbered, recorded, small};
+use crate::recorded::{eight, ended, numbered, small};
 use stm_core::collections::Queue;
 use stm_core::host::Capacity;
 use stm_core::internal::Crew;
 use stm_core::{Action, TeamTx};
-use verify::history::InitialMemory;
+use verify::check::{Check, Checked, Run};
 
 type SimTx<'t, 'l, A> = Tx<'t, SimLane<'l>, A>;
 
@@ -27,34 +27,31 @@ fn config(k: u64) -> SimConfig {
     config.with_limits(5_000_000, 1_000_000)
 }
 
-/// Sends the items by a kernel, which adds those taken to a word, and returns how often it waited.
-fn waits<A: Algorithm>(
-    sim: &Sim,
+/// Sends the items by a kernel, which adds those taken to a word, and notes how often it waited.
+fn sends<A: Algorithm>(
+    (sim, run): (&Sim, &Run),
     launch: Launch,
+    waits: &Cell<u64>,
     kernel: impl Fn(&SimLane<'_>, &StmRef<A>, &stm_core::TArray<u64>),
-) -> u64 {
-    let config = sim.config();
-    let tally = Buffer::<_, u64>::zeroed(sim, 1, "tally").unwrap();
-    let (taken, initial) = (tally.tarray(), InitialMemory::INFERRED);
-    let run = recorded::<A>(sim, launch, settings(), initial, |lane, stm| {
+) -> Checked {
+    let tally = Buffer::<_, u64>::zeroed(sim, 1, "tally")?;
+    let taken = tally.tarray();
+    let done = ended::<A>(sim, launch, run.config(), |lane, stm| {
         kernel(lane, stm, &taken);
-    });
-    let statistics = run.statistics;
-    let attempts = statistics.commits + statistics.aborted();
-    assert_eq!(statistics.attempts, attempts, "{config}");
-    assert_eq!(statistics.commits, 2 * ITEMS, "{config}");
-    assert!(run.verdict.is_opaque(), "{config}: not opaque");
-    let sum = tally.download().unwrap();
-    assert_eq!(sum, [ITEMS * (ITEMS + 1) / 2], "{config}");
-    statistics.waits()
+    })?;
+    waits.set(waits.get() + done.waits());
+    let attempts = done.commits + done.aborted();
+    run.holds("all attempts end", done.attempts == attempts)?;
+    run.holds("all of them commit", done.commits == 2 * ITEMS)?;
+    let sum = ITEMS * (ITEMS + 1) / 2;
+    run.holds("all items are taken", tally.download()? == [sum])
 }
 
 /// Even transactions put an item into one of two queues, odd ones take one out.
-fn in_rounds<A: Algorithm>(config: SimConfig) -> u64 {
-    let sim = Sim::new(config);
-    let queues = ["one queue", "the other"]
-        .map(|what| Queue::<_, u64>::new(&sim, layout::<A>(), PLACES as u32, what).unwrap());
-    let undone = array::<A, u32, _>(&sim, &[0; 2], "undone words");
+fn in_rounds<A: Algorithm>(sim: &Sim, run: &mut Run, waits: &Cell<u64>) -> Checked {
+    let queue = |what| Queue::<_, u64>::new(sim, layout::<A>(), PLACES as u32, what);
+    let queues = [queue("one queue")?, queue("the other")?];
+    let undone = array::<A, u32, _>(sim, &[0; 2], "undone words");
     let (views, words) = (queues.each_ref().map(Queue::view::<A>), undone.view::<A>());
     let turn = |tx: &mut SimTx<'_, '_, A>, queue: u64, i: u64| {
         // An attempt that writes first, so that there is something to undo.
@@ -65,17 +62,16 @@ fn in_rounds<A: Algorithm>(config: SimConfig) -> u64 {
             views[queue as usize].pop(tx)
         }
     };
-    let waits = waits::<A>(&sim, eight::<A>(), |lane, stm, taken| {
+    sends::<A>((sim, run), eight::<A>(), waits, |lane, stm, taken| {
         // SAFETY: an element of a live array, which lanes alone access.
         let tell = |_, item| unsafe { lane.add_relaxed_64(taken.get(0).unwrap(), item) };
         let stm = stm.loops(lane).with(tell, |_, _| {});
         stm.each(0..2 * ITEMS, |tx, i| {
             tx.or_else(|tx| turn(tx, 0, i), |tx| turn(tx, 1, i))
         });
-    });
-    let left = queues.map(|queue| queue.download().unwrap().len());
-    assert_eq!(left, [0; 2], "{config}");
-    waits
+    })?;
+    let left = queues[0].download()?.len() + queues[1].download()?.len();
+    run.holds("the queues are empty", left == 0)
 }
 
 /// Puts into one queue or takes from it, by a team: returns the item taken. Lane 0 has the
@@ -110,37 +106,41 @@ fn team_turn<L: Lane, A: Algorithm, C: Crew>(
     Ok(tx.told_by(0, item.unwrap_or(0)))
 }
 
-fn by_teams<A: Algorithm>(config: SimConfig) -> u64 {
-    let sim = Sim::new(config);
-    let ends = array::<A, u32, _>(&sim, &[0; 4], "ends");
-    let items = array::<A, u64, _>(&sim, &[0; 2 * PLACES as usize], "items");
+fn by_teams<A: Algorithm>(sim: &Sim, run: &mut Run, waits: &Cell<u64>) -> Checked {
+    let ends = array::<A, u32, _>(sim, &[0; 4], "ends");
+    let items = array::<A, u64, _>(sim, &[0; 2 * PLACES as usize], "items");
+    run.name(&ends)?;
+    run.name(&items)?;
     let views = (&ends.view::<A>(), &items.view::<A>());
-    let launch = Launch::new(4, config.warp_width);
-    let waits = waits::<A>(&sim, launch, |lane, stm, taken| {
+    let launch = Launch::new(4, sim.config().warp_width);
+    sends::<A>((sim, run), launch, waits, |lane, stm, taken| {
         stm.for_each_team(lane, 0..2 * ITEMS, |tx, i| {
             let [one, other] = [0, 1].map(|queue| move |tx: &mut _| team_turn(tx, views, queue, i));
             let item = tx.or_else(one, other)?;
             let leads = tx.rank() == 0;
             tx.at_commit(leads.then(|| Action::add(taken, 0, item)))
         });
-    });
-    let ends = ends.download().unwrap();
-    assert_eq!((ends[0], ends[2]), (ends[1], ends[3]), "{config}");
-    waits
+    })?;
+    let ends = ends.download()?;
+    let empty = (ends[0], ends[2]) == (ends[1], ends[3]);
+    run.holds("the queues are empty", empty)
 }
 
 #[test]
 fn queues_with_alternatives_are_opaque_and_lose_nothing() {
-    fn some_wait(run: impl Fn(SimConfig) -> u64) {
-        assert_ne!((0..60).map(config).map(run).sum::<u64>(), 0);
+    fn some_wait<A: Algorithm>(run: impl Fn(&Sim, &mut Run, &Cell<u64>) -> Checked) {
+        let waits = Cell::new(0);
+        let check = Check::new(|sim, r| run(sim, r, &waits)).with_waiting();
+        check.algorithms(&[A::VARIANT]).cases(60).seed(1).run();
+        assert_ne!(waits.get(), 0);
     }
     under_all!(A => {
-        some_wait(in_rounds::<A>);
+        some_wait::<A>(in_rounds::<A>);
         if A::TEAMS {
-            some_wait(by_teams::<A>);
+            some_wait::<A>(by_teams::<A>);
         }
     });
-    some_wait(in_rounds::<Versioned<Cells, 0>>);
+    some_wait::<Fast>(in_rounds::<Versioned<Cells, 0>>);
 }
 
 /// Returns the error that ends a launch of one transaction for each thread, on two words.
