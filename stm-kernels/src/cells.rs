@@ -10,7 +10,6 @@ use crate::draw::{below, draw};
 use core::marker::PhantomData;
 use stm_core::{Element, Lane, StmRef, View, algorithm::Algorithm, kernels};
 
-/// Transfers of algorithm `A` between accounts of type `T`.
 #[derive(Clone, Copy, Debug)]
 pub struct Transfers<A, T>(PhantomData<(A, T)>);
 

@@ -32,13 +32,11 @@ use crate::words::store;
 use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
 
 transactional! {
-    /// GN-1.
     Deduplicate<A>(DeduplicateWork<A>) = deduplicate
         // Threads under `fast` and `fast-table` get at most 128 registers: the reads wait for memory
         // and the writes are few, so more threads help. On an H200, 168 registers took 0.70 ms and
         // 96 took 0.47 ms.
         ["gn1", registers { fast: 128, fast_table: 128 }];
-    /// GN-2's links.
     Link<A>(LinkWork<A>) = link ["gn2", wide];
 }
 

@@ -39,7 +39,6 @@ pub struct HopsParams {
 struct Hop<S: Space> {
     own: (TChannels<u32, S>, u64),
     next: (TChannels<u32, S>, u64),
-    /// Whether the value begins here.
     is_first: bool,
 }
 

@@ -29,7 +29,6 @@ transactional! {
     HashTable<A>(HtWork<A>) = table ["ht"];
     /// The transactions of [`HashTable`], of [`BATCH`] keys each, as static updates of the heads.
     HashTableUpdates<A>(HtWork<A>) = updates ["ht_static", [Fast]];
-    /// The hash-table kernel with nodes from a pool.
     HashTablePool<A>(HtPoolWork<A>) = pool ["ht_pool"];
 }
 

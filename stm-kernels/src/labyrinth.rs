@@ -64,17 +64,13 @@ const FOUND: u32 = 2;
 /// The verdict on an attempt at a request: one of the next three.
 const VERDICT: u32 = 3;
 
-/// The verdict on a request that is settled.
 pub(crate) const SETTLED: u32 = 0;
 /// The verdict if another path took a cell, so that the request must be routed again.
 pub(crate) const AGAIN: u32 = 1;
-/// The verdict if the launch is to stop.
 pub(crate) const STOP: u32 = 2;
 
 // These are the values of cells in the snapshot that are no distance from the source.
-/// The value of a cell that has not been reached yet.
 const UNSEEN: u32 = u32::MAX - 1;
-/// The value of a cell that must not be entered.
 const BLOCKED: u32 = u32::MAX;
 
 /// The number of cells whose loads are in flight together.
@@ -91,9 +87,7 @@ pub(crate) struct Router<'a, L: Lane, C> {
     distances: *mut u32,
     /// The cells reached, in the order of their distances.
     reached: *mut u32,
-    /// The number of the next request.
     next: *mut u32,
-    /// The block's words of the clock.
     clock: *mut u64,
 }
 

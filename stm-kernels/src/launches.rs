@@ -13,16 +13,12 @@ use stm_core::internal::host::Watchdog;
 use stm_sync::host::{Channels, GridBarrier, Semaphores};
 use stm_sync::{barrier, semaphore};
 
-/// What a reduction leaves.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reduced {
-    /// The time of the launch.
     pub time: Duration,
     /// The times at which each warp began and ended each round.
     pub times: Vec<u64>,
-    /// The value of each thread.
     pub values: Vec<u32>,
-    /// The wrong values that were found.
     pub wrong: u32,
 }
 

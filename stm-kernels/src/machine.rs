@@ -105,7 +105,6 @@ fn accesses<L: Lane>(lane: &L, p: &AccessesParams) {
     }
 }
 
-/// The width of an access of [`RandomAccesses`].
 #[repr(u32)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Width {

@@ -104,7 +104,6 @@ impl RaTransaction {
 /// transaction of [`RaUpdates`] reads and writes.
 pub const BATCH: usize = 16;
 
-/// Returns what `of` gives for each word of a batch.
 #[inline(always)]
 fn batch<T>(of: impl Fn(u32) -> T) -> [T; BATCH] {
     spelled!(J of 16 => of(J))
@@ -149,7 +148,6 @@ transactional! {
         ["ra_static64", [Fast], wide];
 }
 
-/// The work of a plan on an array.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RaWork<W> {

@@ -228,7 +228,6 @@ impl<A: Algorithm> Agency<A> {
         Ok(note)
     }
 
-    /// Cancels all reservations of a customer.
     fn cancel_all<L: Lane>(&self, tx: &mut Tx<'_, L, A>, customer: u32) -> TxResult<Note> {
         let (mut bill, mut digest, mut agrees) = (0_u32, 0_u32, true);
         self.lists.drain(tx, list_of(customer), |tx, key, amount| {

@@ -37,7 +37,6 @@ impl Width {
         }
     }
 
-    /// Returns the number of rounds in a row in which one lane made an attempt and aborted.
     pub(crate) const fn failures(&self) -> u32 {
         self.alone
     }

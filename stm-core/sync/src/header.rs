@@ -21,7 +21,6 @@ const FAILED: usize = FAULT_WORDS;
 /// The words before the first lock. The record is on a line of its own.
 pub(crate) const HEADER_WORDS: usize = 32;
 
-/// The address of a header.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header(*mut u32);

@@ -40,7 +40,6 @@ macro_rules! lock_faults {
                 }
             }
 
-            /// Says what the thread did.
             pub(crate) const fn mistake(self) -> &'static str {
                 match self {
                     $(Self::$fault => $mistake,)*

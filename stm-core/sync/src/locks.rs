@@ -270,10 +270,7 @@ const LEAVE_NS: u32 = 20;
 /// How far the first lane of a group has come.
 #[derive(Clone, Copy)]
 enum Phase {
-    /// It asks for the lock.
     Asks,
-    /// It gives the lock up.
     Leaves,
-    /// It has given the lock up.
     Done,
 }

@@ -126,13 +126,10 @@ enum Progress<R> {
     Ended(Result<R, LockFault>),
 }
 
-/// A walk from lock to lock.
 struct Walk<R> {
     /// The lock that the walk has come to, or waits for.
     here: Held,
-    /// The lock before.
     behind: Option<Held>,
-    /// The lock to go to.
     next: Option<u64>,
     /// The result, when all that is left is to give up the locks.
     done: Option<Result<R, LockFault>>,

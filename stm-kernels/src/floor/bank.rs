@@ -27,7 +27,6 @@ pub struct Params {
     pub sums: TArray<i32>,
     pub tables: TArray<u64>,
     pub findings: TArray<u64>,
-    /// The number of accounts of the plan.
     pub accounts_drawn: u32,
     pub transactions: u64,
     pub plan: BankPlan,
@@ -123,7 +122,6 @@ impl<'a, L: Lane> Books<'a, L> {
 enum Drawn {
     /// Two balances, and the amount.
     Transfer(*mut u32, *mut u32, u32),
-    /// A range.
     Audit(u32),
 }
 

@@ -11,11 +11,8 @@ use crate::rows::alone;
 use stm_core::Lane;
 
 alone! {
-    /// On a hash table by open addressing.
     Map(Guarded<ChainWork<Table>>) = operations ["critical_map", "map" / "critical-section"];
-    /// On one sorted chain.
     List(Guarded<ChainWork<Chains>>) = operations ["critical_list", "list" / "critical-section"];
-    /// On a radix tree.
     Ordered(Guarded<ChainWork<Radix>>) = operations
         ["critical_ordered", "ordered" / "critical-section"];
 }

@@ -24,7 +24,6 @@ struct Work {
     sequence: Sequence,
 }
 
-/// The addresses of a batch.
 type Batch = [*mut u32; BATCH];
 
 #[stm_core::inlined]

@@ -14,7 +14,6 @@ alone! {
     /// The rival of GN-1: a hand-written set.
     CasSet(Params) = cas_set ["rival_gn1", "gn1" / "cas-set"];
     CriticalSection(Guarded<Params>) = critical_section ["critical_gn1", "gn1" / "critical-section"];
-    /// The links of GN-2.
     LinkSection(Guarded<Links>) = link_section ["critical_gn2", "gn2" / "critical-section"];
 }
 

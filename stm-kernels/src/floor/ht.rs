@@ -10,7 +10,6 @@ use stm_core::{Lane, TArray};
 
 alone! {
     Floor(FloorParams) = floor ["floor_ht", "ht" / "floor"];
-    /// A hand-written hash set.
     CasTable(CasTableParams) = cas_table ["rival_ht", "ht" / "cas-table"];
     CriticalSection(Guarded<FloorParams>) = critical_section
         ["critical_ht", "ht" / "critical-section"];
@@ -21,7 +20,6 @@ alone! {
 #[derive(Clone, Copy, Debug)]
 pub struct FloorParams {
     pub heads: TArray<u32>,
-    /// The next link of each node.
     pub nexts: TArray<u32>,
     pub keys: TArray<u32>,
     pub transactions: u64,

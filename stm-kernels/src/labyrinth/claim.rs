@@ -14,7 +14,6 @@ pub(crate) trait Claims<L: Lane> {
     /// Whether several threads conclude, and read the path that thread 0 has traced.
     const BY_TEAMS: bool;
 
-    /// Returns the number of cells of the grid.
     fn cells(&self) -> u64;
 
     /// Returns some state that a cell has or had, if there is such a cell.

@@ -1,6 +1,5 @@
 //! The layout of a grid's cells in memory; the host uses it too.
 
-/// The size of a grid, and the layout of its cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GridSize {
     pub x: u32,
@@ -32,7 +31,6 @@ impl GridSize {
         (self.x as u64 * self.y as u64).saturating_mul(self.z as u64)
     }
 
-    /// Returns the cell at a place inside the grid.
     pub const fn index(self, x: u32, y: u32, z: u32) -> u32 {
         (self.plane() * z as u64 + self.row() * y as u64 + x as u64) as u32
     }

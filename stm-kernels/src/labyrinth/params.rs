@@ -6,10 +6,8 @@ use stm_core::{TArray, algorithm::Algorithm};
 pub const FREE: u32 = 0;
 /// A cell that is an end of a request, and on no path yet.
 pub const RESERVED: u32 = u32::MAX - 1;
-/// A cell that no path may use.
 pub const WALL: u32 = u32::MAX;
 
-/// Returns the value of a cell on the path of a request.
 #[inline(always)]
 pub const fn cell_of_path(request: u32) -> u32 {
     request + 1
@@ -19,9 +17,7 @@ pub const fn cell_of_path(request: u32) -> u32 {
 /// marks.
 pub const REQUESTS_MAX: u32 = 1 << 30;
 
-/// The result of a request that no router has settled.
 pub const UNSETTLED: u32 = 0;
-/// The result of a request that has no path.
 pub const UNROUTED: u32 = u32::MAX;
 /// The flag in the result of a request whose path is longer than there is room for; the other bits
 /// are the number of its cells.
@@ -63,5 +59,4 @@ pub struct RouterParams {
     pub path_cells_max: u32,
 }
 
-/// The number of words of a block's clock.
 pub const CLOCK_WORDS: u64 = 3;

@@ -21,7 +21,6 @@ use stm_core::Lane;
 #[derive(Clone, Copy, Debug)]
 pub struct Under<B, W, H = ()>(PhantomData<(B, W, H)>);
 
-/// The parameters of [`Under`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Params<B, W> {

@@ -13,7 +13,6 @@ use crate::sorted::value;
 use stm_core::{Lane, TArray};
 use stm_sync::{LockFault, LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
 
-/// The list, and what is inserted.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct SortedList {
@@ -40,7 +39,6 @@ pub const fn node_parts(word: u64) -> (u32, u32) {
 
 #[stm_core::inlined]
 impl SortedList {
-    /// Returns the entry point of a key.
     pub fn entry_point(&self, key: u32) -> u32 {
         (key >> self.shift).min(self.entry_points - 1)
     }

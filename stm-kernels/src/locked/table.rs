@@ -17,14 +17,12 @@ use stm_sync::{
 pub struct Table {
     /// The first link of each bucket.
     pub heads: TArray<u32>,
-    /// The next link of each node.
     pub nexts: TArray<u32>,
     /// The key of each node; constant.
     pub keys: TArray<u32>,
     pub transactions: u64,
 }
 
-/// A key that is to be inserted.
 #[derive(Clone, Copy, Debug)]
 pub struct Insertion {
     pub bucket: u64,

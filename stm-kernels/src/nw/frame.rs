@@ -50,7 +50,6 @@ impl Matrix {
     }
 }
 
-/// The parameters of kernels that compute a diagonal of tiles.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct DiagonalParams {
@@ -67,7 +66,6 @@ pub struct DiagonalParams {
     pub alphabet: u32,
     /// The binary logarithm of the number of blocks for each matrix.
     pub blocks_log2: u32,
-    /// The binary logarithm of a tile's side.
     pub side_log2: u32,
     /// What a gap costs when it begins, negated; 0 with linear gaps.
     pub open: i32,
@@ -154,7 +152,6 @@ impl Tile {
         self.pair(lane, of_row * self.p.alphabet + of_column)
     }
 
-    /// Returns the score of pair `i` of letters.
     pub(super) fn pair<L: Lane>(&self, lane: &L, i: u32) -> u32 {
         constant(lane, &self.p.scores, u64::from(i))
     }

@@ -54,7 +54,6 @@ pub fn transformed_scores(scores: &[i32], alphabet: usize, extend: i32) -> Vec<u
     transformed
 }
 
-/// The letters of sequences.
 #[derive(Default)]
 struct Letters(Vec<u8>);
 

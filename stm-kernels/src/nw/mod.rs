@@ -60,13 +60,11 @@ fn full_warp<L: Lane>(lane: &L) -> u32 {
 /// What a word of a cell has beside its score, so that 0 says that the score is not there.
 const THERE: u32 = 1 << 31;
 
-/// Returns the word of a cell with this score.
 #[inline(always)]
 pub const fn word(score: i32) -> u32 {
     THERE | (score.cast_unsigned() & (THERE - 1))
 }
 
-/// Returns the score in a word, if it is there.
 #[inline(always)]
 pub const fn score(word: u32) -> Option<i32> {
     if word & THERE == 0 {

@@ -28,12 +28,10 @@ alone! {
     Cells(DiagonalParams) = cells ["nw_cells", "nw" / "cells"];
 }
 
-/// Returns the words of shared memory that a block of [`Locks`] needs.
 pub const fn shared_words_of_locks(side: u32) -> u32 {
     3 * side * side
 }
 
-/// Returns the words of shared memory that a block of [`Cells`] needs.
 pub const fn shared_words_of_cells(side: u32) -> u32 {
     side * side
 }

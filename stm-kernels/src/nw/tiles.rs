@@ -56,7 +56,6 @@ const fn phase_steps(width: u32) -> u32 {
     if width >= 16 { 16 } else { 8 }
 }
 
-/// What a lane carries from block to block.
 #[derive(Clone, Copy)]
 struct Carried<const ROWS: usize> {
     /// The scores of its rows in the last column, and the best in a horizontal gap.
@@ -70,7 +69,6 @@ struct Carried<const ROWS: usize> {
     scores: [[u32; ROWS]; ROWS],
     /// The letters of the columns of the block after that, the first in the lowest bits.
     letters: u32,
-    /// The letter of its first row.
     row_letter: u32,
 }
 

@@ -55,7 +55,6 @@ impl Position {
 /// A way to hand over values.
 pub trait Scheme: Copy + core::fmt::Debug + Sized + 'static {
     const NAME: &'static str;
-    /// The number of 32-bit words of a value.
     const VALUE_WORDS: u32 = 1;
     /// The number of 32-bit words of synchronisation for each lane, besides the values.
     const SYNC_WORDS_A_LANE: u32 = 0;

@@ -22,17 +22,13 @@ use super::plan::{QUERIES_MAX, TABLES};
 use super::resource::{PLACES_AN_UPDATE, PLACES_MAX, Price};
 use crate::draw::mix;
 
-/// The bits of a table's reservation.
 const TABLE_BITS: u32 = 8;
-/// The bits of the number of a query.
 const QUERY_BITS: u32 = 4;
 /// The bit of a customer who was added.
 const ADDED: u32 = TABLES * TABLE_BITS;
 /// The bit of a customer who was there.
 const DELETED: u32 = 63;
-/// The bits of a digest.
 const DIGEST: u32 = u32::MAX >> 1;
-/// The bits of an update.
 const UPDATE_BITS: u32 = 6;
 
 const _: () = {
@@ -61,7 +57,6 @@ pub struct Note(u64);
 
 #[stm_core::inlined]
 impl Note {
-    /// The transaction changed nothing.
     pub const NOTHING: Self = Self(0);
 
     /// The transaction found a reservation of no record, or of one without

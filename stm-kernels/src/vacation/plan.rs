@@ -154,7 +154,6 @@ pub struct VacationTransaction {
 pub struct Query {
     pub table: u32,
     pub id: u32,
-    /// Says whether an update adds places.
     pub adds: bool,
     pub price: Price,
 }

@@ -7,10 +7,8 @@
 //! | 25..13 | reserved places |
 //! | 28..26 | the price, as the number of a [`Price`] |
 
-/// The number of bits of each count of places.
 const COUNT_BITS: u32 = 13;
 
-/// The bits of a count of places.
 const COUNT: u32 = (1 << COUNT_BITS) - 1;
 
 /// The most places of a record. A note has six bits for the hundreds of places that
@@ -41,7 +39,6 @@ impl Price {
         50 + 10 * self.0
     }
 
-    /// Returns the price of this amount, if there is such a price.
     pub const fn of_amount(amount: u32) -> Option<Self> {
         let number = amount.wrapping_sub(50) / 10;
         if number < Self::DIFFERENT && Self(number).amount() == amount {

@@ -180,7 +180,6 @@ pub struct Counted;
 /// [`BLOCKS_MAX`](super::BLOCKS_MAX) blocks.
 const ROUND_SHIFT: u32 = 16;
 
-/// The line of the counter.
 const COUNTER: u32 = 1;
 
 #[stm_machine::inlined]

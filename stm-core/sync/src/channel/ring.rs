@@ -221,7 +221,6 @@ impl<T: Element, S: Space> Ring<T, S> {
         1 << self.shape.depth_log2
     }
 
-    /// Returns the channels of a copy.
     fn copy(&self, copy: u64) -> S {
         self.space.after(copy * self.shape.copy_words::<T, S>())
     }

@@ -41,7 +41,6 @@ pub(crate) struct Window {
 
 #[stm_core::inlined]
 impl OpenChains {
-    /// Finds the window of a key in chain `chain`.
     pub(crate) unsafe fn find<L: Lane>(&self, lane: &L, chain: u32, key: u32) -> Window {
         // SAFETY: the caller's promise; a link leads to a node. Relaxed, here and below: the
         // lock orders it.

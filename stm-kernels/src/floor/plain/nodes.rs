@@ -44,13 +44,11 @@ impl Nodes {
 
 #[stm_core::inlined]
 impl OpenNodes {
-    /// Loads both halves of a node's word.
     pub(super) unsafe fn load<L: Lane>(&self, lane: &L, node: u32) -> (u32, u32) {
         // SAFETY: the caller's promise. Relaxed, here and below: the lock orders it.
         halves(unsafe { lane.load_relaxed_64(at(self.words, node)) })
     }
 
-    /// Stores both halves of a node's word.
     pub(super) unsafe fn store<L: Lane>(&self, lane: &L, node: u32, (upper, lower): (u32, u32)) {
         // SAFETY: the caller's promise.
         unsafe { lane.store_relaxed_64(at(self.words, node), word_of(upper, lower)) }
@@ -74,7 +72,6 @@ impl OpenNodes {
         }
     }
 
-    /// Gives a node back.
     pub(super) unsafe fn give<L: Lane>(&self, lane: &L, node: u32) {
         let free = at(self.free, FREE);
         // SAFETY: the word is there (`open`), and the node is one of these.

@@ -48,7 +48,6 @@ impl OpenTable {
         home(key, self.mask)
     }
 
-    /// Loads the slots from `slot` on.
     pub(crate) unsafe fn probe<L: Lane>(&self, lane: &L, slot: u32) -> [u64; PROBES] {
         core::array::from_fn(|j| {
             let slot = slot.wrapping_add(j as u32) & self.mask;
@@ -58,7 +57,6 @@ impl OpenTable {
         })
     }
 
-    /// Stores a key with its value into a slot.
     pub(crate) unsafe fn set<L: Lane>(&self, lane: &L, slot: u32, key: u32, value: u32) {
         // SAFETY: the mask keeps slots in the array.
         unsafe { lane.store_relaxed_64(at(self.slots, slot & self.mask), word_of(key, value)) }

@@ -64,7 +64,6 @@ pub struct Strip {
 }
 
 impl Strip {
-    /// Returns it as words.
     pub const fn words(&self) -> [u32; STRIP_WORDS as usize] {
         [
             self.rows_at,
@@ -89,7 +88,6 @@ pub struct StripsParams {
     /// The transformed score of letter `i` of the rows with letter `j` of the columns, at
     /// `i * alphabet + j`; constant.
     pub scores: TArray<u32>,
-    /// The rows of channels.
     pub channels: TChannels<u32>,
     /// One word, 0 before the launch: the next strip.
     pub next: TArray<u32>,
@@ -130,7 +128,6 @@ const fn stage_steps(width: u32) -> u32 {
     if width > COLUMNS { width / COLUMNS } else { 1 }
 }
 
-/// The score of alignments.
 #[derive(Clone, Copy, Debug)]
 pub struct Strips<const AFFINE: bool>;
 
