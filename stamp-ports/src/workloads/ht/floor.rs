@@ -12,7 +12,7 @@ use stm_sync::{
     Ttas,
 };
 
-/// OpenTable of the hand-written table for each key: with one more for each bucket
+/// Slots of the hand-written table for each key: with one more for each bucket
 /// it takes the memory of the chained table's links and keys.
 const SLOTS_A_KEY: u64 = 2;
 
