@@ -6,6 +6,7 @@ use stm_core::algorithm::Variant::{
 };
 
 /// Returns blocks and threads of the best known launch on `p` multiprocessors.
+#[allow(clippy::match_same_arms, reason = "an arm is a row for its workloads")]
 pub(super) fn gpu_shape<S: Sizes + ?Sized>(
     of: &S,
     algorithm: Variant,

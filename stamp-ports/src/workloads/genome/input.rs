@@ -234,7 +234,8 @@ mod tests {
             }
             let again = |seed| Gene::generate(seed, len, segment, n).unwrap();
             assert!(gene == again(5) && gene.bases != again(6).bases);
-            let count = |base| gene.bases.iter().filter(|&&b| b == base).count() as u32;
+            let is = |base: u8| move |&b: &u8| u32::from(b == base);
+            let count = |base| gene.bases.iter().map(is(base)).sum::<u32>();
             assert!((0..4).all(|base| (len / 8..len / 2).contains(&count(base))));
         }
     }

@@ -59,7 +59,7 @@ fn chains<P: Copy + 'static, D: Device + 'static>(
     )
 }
 
-struct Slots<D: Device> {
+struct OpenTable<D: Device> {
     keys_host: Vec<u32>,
     keys: Buffer<D, u32>,
     slots: Buffer<D, u32>,
@@ -83,7 +83,7 @@ fn check_slots(slots: &[u32], keys: &[u32], empty: u32) -> Result<()> {
     Ok(())
 }
 
-impl<D: Device> Slots<D> {
+impl<D: Device> OpenTable<D> {
     fn prepare(of: &Ht, device: &D, seed: u64, transactions: u64) -> Result<Self> {
         let nodes = transactions * u64::from(of.keys_per_tx);
         let slots = nodes * SLOTS_A_KEY + u64::from(of.buckets);
@@ -105,9 +105,9 @@ impl<D: Device> Slots<D> {
     }
 }
 
-fn slots<D: Device + 'static>() -> Uses<Ht, Slots<D>, CasTableParams, D> {
+fn slots<D: Device + 'static>() -> Uses<Ht, OpenTable<D>, CasTableParams, D> {
     Uses::of(
-        Slots::prepare,
+        OpenTable::prepare,
         |of, _, data, transactions, launch| {
             let (empty, keys_per_tx) = (data.empty, of.keys_per_tx);
             launch(views! { data => CasTableParams {

@@ -50,6 +50,9 @@ pub struct Data<D: Device> {
     lanes: u64,
 }
 
+/// The tables, and the lists of reservations.
+type Agency<D> = (Map<D, u32, u32>, Lists<D, u32, u32>);
+
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
     let ids = || 1..=plan.relations();
     let records = (0..TABLES).flat_map(move |table| {
@@ -86,7 +89,7 @@ impl Vacation {
         device: &D,
         layout: Layout,
         (list_nodes, lanes): (u64, u64),
-    ) -> Result<(Map<D, u32, u32>, Lists<D, u32, u32>)> {
+    ) -> Result<Agency<D>> {
         let held = [2 * self.queries, TABLES].map(|nodes| u64::from(nodes) * lanes);
         let (nodes, list_nodes) = (self.table_nodes() + held[0], list_nodes + held[1]);
         let (chains, lists) = (CHAINS * self.records(), self.relations as usize);
