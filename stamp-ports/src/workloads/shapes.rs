@@ -1,18 +1,19 @@
 //! The best known launches on a GPU, where they are others than most workloads have with an algorithm.
 
-use super::workload::Sizes;
 use stm_core::algorithm::Variant::{
     self, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
 };
 
-/// Returns blocks and threads of the best known launch on `p` multiprocessors.
+/// Returns blocks and threads of the best known launch of a workload, whose transactions may be static
+/// updates, on `p` multiprocessors.
 #[allow(clippy::match_same_arms, reason = "an arm is a row for its workloads")]
-pub(super) fn gpu_shape<S: Sizes + ?Sized>(
-    of: &S,
+pub(super) fn gpu_shape(
+    workload: &str,
+    is_static: bool,
     algorithm: Variant,
     p: u32,
 ) -> Option<(u32, u32)> {
-    Some(match (of.name(), algorithm, of.form().is_static()) {
+    Some(match (workload, algorithm, is_static) {
         // An update owns its words for most of its time, so more lanes conflict more.
         ("ra", Fast, true) => (3 * p / 4, 64),
         // Two words each: all lanes that there are rarely meet.

@@ -115,7 +115,7 @@ macro_rules! facts {
             /// Blocks and threads of the best known launch on a GPU with so many multiprocessors,
             /// where it is another than most workloads have with this algorithm.
             fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
-                gpu_shape(self, algorithm, processors)
+                gpu_shape(self.name(), self.form().is_static(), algorithm, processors)
             }
 
             /// Says whether more threads than those of [`Self::gpu_shape`] are slower whatever
