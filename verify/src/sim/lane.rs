@@ -124,9 +124,9 @@ impl SimLane<'_> {
         let acquire = op.acquire();
         self.access::<BITS>(op, place, |machine, lane, found| {
             let views = &mut machine.views;
-            let value = match views.known(found) {
-                Some(history) => views.load(history, lane, acquire, &mut machine.rng),
-                None => machine.space.load(found),
+            let value = match *machine.space.history(found) {
+                0 => machine.space.load(found),
+                history => views.load(history, lane, acquire, &mut machine.rng),
             };
             machine.acquired(lane, acquire);
             value
@@ -142,7 +142,7 @@ impl SimLane<'_> {
             }
             // A word that nobody has stored to is in the cache as well.
             let views = &mut machine.views;
-            let history = views.history_of(&machine.space, found);
+            let history = views.history_of(&mut machine.space, found);
             views.load_weak(history, lane, &mut machine.rng)
         })
     }
@@ -159,7 +159,7 @@ impl SimLane<'_> {
         if !machine.weak {
             return machine.space.load(found) as u64;
         }
-        let history = machine.views.history_of(&machine.space, found);
+        let history = machine.views.history_of(&mut machine.space, found);
         machine.views.oldest_visible(history, self.lane) as u64
     }
 
@@ -185,7 +185,7 @@ impl SimLane<'_> {
             let old = machine.space.load(found);
             if let Some(new) = new(old) {
                 if machine.weak {
-                    let history = machine.views.history_of(&machine.space, found);
+                    let history = machine.views.history_of(&mut machine.space, found);
                     machine.views.modify(history, lane, new, acquire);
                 }
                 if machine.space.store(found, new) {
@@ -194,7 +194,7 @@ impl SimLane<'_> {
                         machine.schedule.changed_by_atomic(lane);
                     }
                 }
-            } else if let Some(history) = machine.views.known(found) {
+            } else if let history @ 1.. = *machine.space.history(found) {
                 machine.views.load_newest(history, lane, acquire);
             }
             machine.acquired(lane, acquire);

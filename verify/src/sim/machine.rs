@@ -311,7 +311,7 @@ impl Machine {
     #[inline]
     pub(super) fn store(&mut self, lane: u32, found: Found, value: u128, order: Order) {
         if self.weak {
-            let history = self.views.history_of(&self.space, found);
+            let history = self.views.history_of(&mut self.space, found);
             self.views.store(history, lane, value, order);
         }
         if self.space.store(found, value) {

@@ -71,6 +71,8 @@ pub(super) struct Chance {
     /// operation.
     since: Vec<(u64, u64)>,
     last_ticket: u64,
+    /// No lane has been passed over for too long before this operation.
+    due: u64,
 }
 
 impl Chance {
@@ -83,6 +85,7 @@ impl Chance {
             current: Some(0),
             since: vec![(0, 0); lanes as usize],
             last_ticket: 0,
+            due: 0,
         }
     }
 
@@ -120,15 +123,17 @@ impl Scheduler for Chance {
                 let current = self.current.filter(|_| stays);
                 current.unwrap_or_else(|| rng.pick(&self.ready))
             }
-            Fairness::Bound(bound) => {
+            Fairness::Bound(bound) if steps >= self.due => {
                 let since = |lane: &u32| self.since[*lane as usize];
                 let longest = self.ready.iter().copied().min_by_key(since)?;
-                if steps - since(&longest).1 >= bound {
+                self.due = since(&longest).1 + bound;
+                if steps >= self.due {
                     longest
                 } else {
                     self.any_but_holder(rng)
                 }
             }
+            Fairness::Bound(_) => self.any_but_holder(rng),
         };
         self.note(lane, steps);
         self.current = Some(lane);
@@ -154,6 +159,8 @@ pub(super) struct Priorities {
     bottom: i64,
     current: u32,
     current_since: u64,
+    /// Whether `current` may no longer be the highest.
+    stale: bool,
 }
 
 impl Priorities {
@@ -171,22 +178,26 @@ impl Priorities {
             bottom: 0,
             current: 0,
             current_since: 0,
+            stale: true,
         }
     }
 
     fn lower(&mut self, lane: u32) {
         self.bottom -= 1;
         self.priority[lane as usize] = self.bottom;
+        self.stale = true;
     }
 }
 
 impl Scheduler for Priorities {
     fn wake(&mut self, lane: u32, _steps: u64) {
         self.ready.push(lane);
+        self.stale = true;
     }
 
     fn sleep(&mut self, lane: u32) {
         remove(&mut self.ready, lane);
+        self.stale = true;
     }
 
     fn pick(&mut self, steps: u64, last_change: u64, _rng: &mut Rng) -> Option<u32> {
@@ -198,13 +209,16 @@ impl Scheduler for Priorities {
             self.lower(self.current);
             self.current_since = steps;
         }
-        let ready = self.ready.iter().copied();
-        let highest = ready.max_by_key(|&lane| self.priority[lane as usize])?;
-        if highest != self.current {
-            self.current_since = steps;
+        if self.stale {
+            let ready = self.ready.iter().copied();
+            let highest = ready.max_by_key(|&lane| self.priority[lane as usize])?;
+            if highest != self.current {
+                self.current_since = steps;
+            }
+            self.current = highest;
+            self.stale = false;
         }
-        self.current = highest;
-        Some(highest)
+        Some(self.current)
     }
 
     fn give_way(&mut self, lane: u32) {

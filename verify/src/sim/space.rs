@@ -4,7 +4,7 @@
 //! neither on where the system puts memory nor on anything but the order of allocations, and no
 //! access can be wild: each is looked up first. Every allocation starts on a page of its own and is
 //! followed by a page that belongs to none. Beside its data lies how each word of 32 bits was used,
-//! and by which launch, so nothing is cleared between launches.
+//! by which launch, and which history it has there, so nothing is cleared between launches.
 
 use super::error::SimErrorKind;
 use std::ops::Range;
@@ -29,21 +29,22 @@ struct Allocation {
     /// Offset of its first byte from [`BASE`].
     offset: u64,
     data: Vec<u8>,
-    uses: Vec<(u32, Use)>,
+    /// Of each word of 32 bits: the launch that used it last, how, and the number of its history or 0.
+    uses: Vec<(u32, Use, u32)>,
 }
 
 impl Allocation {
     fn of(bytes: usize) -> Self {
         Self {
             data: vec![0; bytes],
-            uses: vec![(0, Use::Bits(0)); bytes.div_ceil(4)],
+            uses: vec![(0, Use::Bits(0), 0); bytes.div_ceil(4)],
             ..Self::default()
         }
     }
 }
 
 /// A word of 4, 8 or 16 bytes of an allocation.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy)]
 pub(super) struct Found {
     allocation: u32,
     at: u64,
@@ -183,9 +184,9 @@ impl Space {
     #[inline]
     pub(super) fn claim(&mut self, found: Found, how: Use) -> Result<(), Use> {
         let uses = &mut self.allocations[found.allocation as usize].uses;
-        for (launch, used) in &mut uses[found.range().start / 4..found.range().end / 4] {
+        for (launch, used, history) in &mut uses[found.range().start / 4..found.range().end / 4] {
             if *launch != self.launch {
-                (*launch, *used) = (self.launch, how);
+                (*launch, *used, *history) = (self.launch, how, 0);
             }
             if *used != how {
                 return Err(*used);
@@ -194,22 +195,30 @@ impl Space {
         Ok(())
     }
 
+    /// Returns the number of a claimed word's history: 0, or what was put there.
+    #[inline]
+    pub(super) fn history(&mut self, found: Found) -> &mut u32 {
+        &mut self.allocations[found.allocation as usize].uses[found.at as usize / 4].2
+    }
+
     #[inline]
     pub(super) fn load(&self, found: Found) -> u128 {
-        let mut word = [0; 16];
         let bytes = &self.allocations[found.allocation as usize].data[found.range()];
-        word[..bytes.len()].copy_from_slice(bytes);
-        u128::from_le_bytes(word)
+        let parts = bytes.as_chunks().0.iter().rev();
+        parts.fold(0, |high, &part| {
+            high << 32 | u128::from(u32::from_le_bytes(part))
+        })
     }
 
     /// Sets a word, and returns whether that changed it.
     #[inline]
     pub(super) fn store(&mut self, found: Found, value: u128) -> bool {
-        let new = &value.to_le_bytes()[..found.bytes as usize];
-        let old = &mut self.allocations[found.allocation as usize].data[found.range()];
-        let changed = old != new;
-        old.copy_from_slice(new);
-        changed
+        let bytes = &mut self.allocations[found.allocation as usize].data[found.range()];
+        let parts = bytes.as_chunks_mut().0.iter_mut().zip(0..);
+        parts.fold(false, |changed, (part, i)| {
+            let new = ((value >> (32 * i)) as u32).to_le_bytes();
+            std::mem::replace(part, new) != new || changed
+        })
     }
 }
 

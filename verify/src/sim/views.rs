@@ -174,8 +174,8 @@ impl Lane {
 #[derive(Default)]
 pub(super) struct Views {
     lanes: Vec<Lane>,
+    /// Number 0 is none.
     histories: Vec<History>,
-    numbers: NumberMap<Found, u32>,
     threads: u32,
     /// The number of the store that a block's cache has of a word, by the block
     /// and the number of the word's history.
@@ -231,6 +231,7 @@ impl Views {
         };
         Self {
             lanes: (0..lanes).map(lane).collect(),
+            histories: vec![History::default()],
             threads,
             stale_percent,
             ..Self::default()
@@ -243,19 +244,12 @@ impl Views {
         (history, &mut self.lanes[lane as usize])
     }
 
-    /// Returns the number of a word's history, if it has one.
-    #[inline]
-    pub(super) fn known(&self, found: Found) -> Option<u32> {
-        self.numbers.get(&found).copied()
-    }
-
     /// Returns the number of a word's history, which it makes if there is none: all lanes see what
     /// the word holds.
     #[inline]
-    pub(super) fn history_of(&mut self, space: &Space, found: Found) -> u32 {
-        let next = self.histories.len() as u32;
-        let number = *self.numbers.entry(found).or_insert(next);
-        if number == next {
+    pub(super) fn history_of(&mut self, space: &mut Space, found: Found) -> u32 {
+        if *space.history(found) == 0 {
+            *space.history(found) = self.histories.len() as u32;
             // Time 0 of any lane is before every view.
             let store = Store {
                 value: space.load(found),
@@ -266,7 +260,7 @@ impl Views {
                 ..History::default()
             });
         }
-        number
+        *space.history(found)
     }
 
     /// Chooses the store that a load reads, any from the lane's floor up, and returns its position.
