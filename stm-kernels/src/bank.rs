@@ -16,7 +16,7 @@
 
 use crate::draw::{below, draw};
 use crate::ra::doubled;
-use crate::rows::{Transactional, transactional};
+use crate::rows::transactional;
 use crate::words::{add, load_64};
 use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult, algorithm::Algorithm};
 
@@ -24,15 +24,12 @@ transactional! {
     Bank<A>(BankWork<<A as Algorithm>::Array<i32>>) = bank ["bank"];
     /// The bank kernel whose transfers only add.
     BankAdds<A>(BankWork<Rows>) = adds ["bank_adds"];
-}
-
-transactional! {
     /// The bank kernel in its static form: transfers as static updates. The plan must have no
     /// audits; one that it has changes nothing.
-    BankUpdates<A> of Transactional<A, BankWork<<A as Algorithm>::Array<i32>>> = updates
-        ["bank_static", [Fast]];
+    BankUpdates<A>(BankWork<<A as Algorithm>::Array<i32>>) = updates ["bank_static", [Fast]];
     /// The same on accounts of 64 bits, which are made of 32 each ([`doubled`]).
-    BankWideUpdates<A> of BankWideParams<A> = wide_updates ["bank_static64", [Fast], wide];
+    BankWideUpdates<A>(BankWork<<A as Algorithm>::Array<u64>>) = wide_updates
+        ["bank_static64", [Fast], wide];
 }
 
 /// The work on balances, which are an array of transactions, or [`Rows`].
@@ -49,14 +46,6 @@ pub struct BankWork<B> {
     pub findings: TArray<u64>,
     pub transactions: u64,
     pub plan: BankPlan,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct BankWideParams<A: Algorithm> {
-    /// What the others have, with no accounts.
-    pub bank: Transactional<A, BankWork<A::Array<i32>>>,
-    pub accounts: A::Array<u64>,
 }
 
 /// Balances in rows: account `a` is element `a % 2^row_log2` of row `a / 2^row_log2`.
@@ -236,15 +225,14 @@ fn bank<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<
 }
 
 #[inline(always)]
-fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<A::Array<i32>>>) {
-    let same = |balance| balance;
-    transfers(lane, p, &p.work.accounts, same, same);
+fn updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<i32>>) {
+    transfers(lane, stm, p, |balance| balance, |balance| balance);
 }
 
 #[inline(always)]
-fn wide_updates<L: Lane, A: Algorithm>(lane: &L, p: &BankWideParams<A>) {
+fn wide_updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<u64>>) {
     let of = |balance| doubled(balance as u32);
-    transfers(lane, &p.bank, &p.accounts, |balance| balance as i32, of);
+    transfers(lane, stm, p, |balance| balance as i32, of);
 }
 
 /// Makes the transfers of a plan as static updates. A balance is the `half` of what an element
@@ -252,13 +240,13 @@ fn wide_updates<L: Lane, A: Algorithm>(lane: &L, p: &BankWideParams<A>) {
 #[inline(always)]
 fn transfers<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
-    p: &Transactional<A, BankWork<A::Array<i32>>>,
-    accounts: &A::Array<T>,
+    stm: &StmRef<A>,
+    p: &BankWork<A::Array<T>>,
     half: impl Fn(T) -> i32,
     of: impl Fn(i32) -> T,
 ) {
-    let plan = p.work.plan;
-    let table = |at| load_64(lane, &p.work.tables, at);
+    let plan = p.plan;
+    let table = |at| load_64(lane, &p.tables, at);
     let at = |i| match plan.transaction(i, table) {
         BankTransaction::Transfer { from, to, .. } => [u64::from(from), u64::from(to)],
         BankTransaction::Audit { .. } => [0, 1],
@@ -270,8 +258,7 @@ fn transfers<L: Lane, A: Algorithm, T: Element>(
         ]),
         BankTransaction::Audit { .. } => None,
     };
-    p.stm
-        .update_each(lane, 0..p.work.transactions, accounts, at, change);
+    stm.update_each(lane, 0..p.transactions, &p.accounts, at, change);
 }
 
 /// Compares the sum that an audit has seen of a range with the one that it has always had.

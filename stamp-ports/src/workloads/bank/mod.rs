@@ -7,8 +7,8 @@ use check::check_audits;
 use input::BANK_ROW;
 pub use input::{Bank, Options};
 use stm_kernels::bank::{
-    Bank as BankKernel, BankAdds, BankPlan, BankUpdates, BankWideParams, BankWideUpdates, BankWork,
-    CHECKS, FINDINGS, Rows, WRONG_SUMS,
+    Bank as BankKernel, BankAdds, BankPlan, BankUpdates, BankWideUpdates, BankWork, CHECKS,
+    FINDINGS, Rows, WRONG_SUMS,
 };
 use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
 use stm_kernels::rows::Transactional;
@@ -128,10 +128,7 @@ impl Workload for Bank {
     kernels! {
         of, data, run: match (of.form, of.adds_row);
         (Form::Static, _) => BankUpdates<A>, data.params(run);
-        (Form::Wide, _) => BankWideUpdates<A>, BankWideParams {
-            bank: data.params(run),
-            accounts: data.accounts.wide::<A>(),
-        };
+        (Form::Wide, _) => BankWideUpdates<A>, run.on(data.work(data.accounts.wide::<A>(), run.transactions));
         (Form::Dynamic, Some(_)) => BankAdds<A>, {
             let sums = data.accounts.sums();
             let row_log2 = sums.row_len().trailing_zeros();
