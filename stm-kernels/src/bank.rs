@@ -26,9 +26,10 @@ transactional! {
     BankAdds<A>(BankWork<Rows>) = adds ["bank_adds"];
     /// The bank kernel in its static form: transfers as static updates. The plan must have no
     /// audits; one that it has changes nothing.
-    BankUpdates<A>(BankWork<<A as Algorithm>::Array<i32>>) = updates ["bank_static", [Fast]];
+    BankUpdates<A>(BankWork<<A as Algorithm>::Array<i32>>) = updates::<_, _, i32>
+        ["bank_static", [Fast]];
     /// The same on accounts of 64 bits, which are made of 32 each ([`doubled`]).
-    BankWideUpdates<A>(BankWork<<A as Algorithm>::Array<u64>>) = wide_updates
+    BankWideUpdates<A>(BankWork<<A as Algorithm>::Array<u64>>) = updates::<_, _, u64>
         ["bank_static64", [Fast], wide];
 }
 
@@ -224,26 +225,12 @@ fn bank<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<
     });
 }
 
+/// Makes the transfers of a plan as static updates, on accounts whose lower 32 bits are the balance.
 #[inline(always)]
-fn updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<i32>>) {
-    transfers(lane, stm, p, |balance| balance, |balance| balance);
-}
-
-#[inline(always)]
-fn wide_updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<u64>>) {
-    let of = |balance| doubled(balance as u32);
-    transfers(lane, stm, p, |balance| balance as i32, of);
-}
-
-/// Makes the transfers of a plan as static updates. A balance is the `half` of what an element
-/// holds, and an element is made `of` it.
-#[inline(always)]
-fn transfers<L: Lane, A: Algorithm, T: Element>(
+fn updates<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
     stm: &StmRef<A>,
     p: &BankWork<A::Array<T>>,
-    half: impl Fn(T) -> i32,
-    of: impl Fn(i32) -> T,
 ) {
     let plan = p.plan;
     let table = |at| load_64(lane, &p.tables, at);
@@ -251,11 +238,14 @@ fn transfers<L: Lane, A: Algorithm, T: Element>(
         BankTransaction::Transfer { from, to, .. } => [u64::from(from), u64::from(to)],
         BankTransaction::Audit { .. } => [0, 1],
     };
+    let moved = |account: T, by: i32| {
+        let balance = account.to_bits64() as u32;
+        T::from_bits64(doubled(balance.wrapping_add(by as u32)))
+    };
     let change = |i, [taken, given]: [T; 2]| match plan.transaction(i, table) {
-        BankTransaction::Transfer { amount, .. } => Some([
-            of(half(taken).wrapping_sub(amount)),
-            of(half(given).wrapping_add(amount)),
-        ]),
+        BankTransaction::Transfer { amount, .. } => {
+            Some([moved(taken, amount.wrapping_neg()), moved(given, amount)])
+        }
         BankTransaction::Audit { .. } => None,
     };
     stm.update_each(lane, 0..p.transactions, &p.accounts, at, change);
