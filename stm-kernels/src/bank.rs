@@ -33,7 +33,7 @@ transactional! {
         ["bank_static64", [Fast], wide];
 }
 
-/// The work on balances, which are an array of transactions, or [`Rows`].
+/// The work on balances, which are an array of transactions, [`Rows`], or a plain array.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct BankWork<B> {
@@ -126,6 +126,10 @@ impl BankPlan {
             audit_percent,
             uniform: uniform as u32,
         }
+    }
+
+    pub const fn accounts(&self) -> u32 {
+        self.accounts
     }
 
     pub const fn ranges(&self) -> u32 {

@@ -6,11 +6,12 @@ use crate::workloads::prelude::*;
 use check::check_audits;
 use input::BANK_ROW;
 pub use input::{Bank, Options};
+use stm_core::TArray;
 use stm_kernels::bank::{
     Bank as BankKernel, BankAdds, BankPlan, BankUpdates, BankWideUpdates, BankWork, CHECKS,
     FINDINGS, Rows, WRONG_SUMS,
 };
-use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
+use stm_kernels::floor::bank::{Additions, CriticalSection, Floor};
 use stm_kernels::rows::Transactional;
 
 mod check;
@@ -156,29 +157,20 @@ impl<D: Device> Data<D> {
 }
 
 /// What critical sections do with the accounts, without sums that transactions add to.
-fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
+fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>, D> {
     Uses {
         of: |of| Bank {
             adds_row: None,
             ..*of
         },
-        ..Uses::own(|of: &Bank, _, data: &mut Data<_>, transactions, launch| {
-            let work = data.work(data.accounts.view::<Cgl>(), transactions);
-            launch(Params {
-                accounts: work.accounts,
-                sums: work.sums,
-                tables: work.tables,
-                findings: work.findings,
-                accounts_drawn: of.accounts,
-                transactions,
-                plan: work.plan,
-            })
+        ..Uses::own(|_: &Bank, _, data: &mut Data<_>, transactions, launch| {
+            launch(data.work(data.accounts.view::<Cgl>(), transactions))
         })
     }
 }
 
 /// What others do: what audits saw is told, and not refused.
-fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
+fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>, D> {
     Uses {
         verify: |of, data, transactions| of.check_accounts(data, transactions).map(drop),
         note: |of, data| {
