@@ -45,6 +45,18 @@ impl RaPlan {
         }
     }
 
+    pub const fn words(&self) -> u32 {
+        self.words
+    }
+
+    pub const fn reads(&self) -> u32 {
+        self.reads
+    }
+
+    pub const fn writes(&self) -> u32 {
+        self.writes
+    }
+
     #[inline(always)]
     pub const fn transaction(&self, i: u64) -> RaTransaction {
         let bits = draw(self.seed, i, 0);
@@ -150,7 +162,7 @@ transactional! {
         ["ra_static64", [Fast], wide];
 }
 
-/// The work of a plan on an array.
+/// The work of a plan on an array, which has as many words as the plan or more.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RaWork<W> {
