@@ -18,7 +18,7 @@ use serde_json::json;
 use stm_core::View;
 use stm_core::algorithm::Fast;
 use stm_core::host::{self, Launch};
-use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
+use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links};
 use stm_kernels::genome::{
     Assembly, Deduplicate, DeduplicateWork, Link, LinkWork, Match, MatchParams, Segments, TABLES,
     words_of,
@@ -223,16 +223,15 @@ impl Workload for Genome {
     }
 }
 
-fn inserting(data: &Data<impl Device>, transactions: u64) -> Params {
-    Params {
-        segments: data.segments(),
-        slots: data.slots.view::<Cgl>(),
+fn inserting(data: &Data<impl Device>, transactions: u64) -> DeduplicateWork<Cgl> {
+    DeduplicateWork {
+        assembly: data.assembly(),
         transactions,
     }
 }
 
 /// The segments drawn, and those that fill holes, into the set alone.
-fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, Params, D> {
+fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, DeduplicateWork<Cgl>, D> {
     Uses {
         transactions: |_, data, _| data.gene.starts.len() as u64,
         reset: |_, data| Ok(data.slots.clear()?),
@@ -287,13 +286,9 @@ fn link<D: Device>(
         if is_whole {
             left = pairs;
         }
+        let assembly = data.assembly();
         time += launch(Links {
-            nexts: data.nexts.view::<Cgl>(),
-            prevs: data.prevs.view::<Cgl>(),
-            others: data.others.view::<Cgl>(),
-            pairs: data.pairs.tarray(),
-            pair_counts: data.pair_counts.tarray(),
-            overlap,
+            work: LinkWork { assembly, overlap },
             limit: left,
         })?;
         left = left.saturating_sub(pairs);
