@@ -193,10 +193,7 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>
         ..Uses::own(
             |of: &Counter, _, data: &mut Data<_>, transactions, launch| {
                 launch(Work {
-                    words: data.words.view::<Cgl>(),
-                    items: data.items.tarray(),
-                    sections: transactions,
-                    plan: of.plan(),
+                    work: data.work::<Cgl>(of, transactions),
                     first_only: of.first_only.into(),
                 })
             },
