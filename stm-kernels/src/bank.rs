@@ -16,7 +16,7 @@
 
 use crate::draw::{below, draw};
 use crate::ra::doubled;
-use crate::rows::{Transactional, transactional};
+use crate::rows::transactional;
 use crate::words::{add, load_64};
 use stm_core::{Element, Lane, StmRef, TArray, TSums, Tx, TxResult, algorithm::Algorithm};
 
@@ -24,18 +24,16 @@ transactional! {
     Bank<A>(BankWork<<A as Algorithm>::Array<i32>>) = bank ["bank"];
     /// The bank kernel whose transfers only add.
     BankAdds<A>(BankWork<Rows>) = adds ["bank_adds"];
-}
-
-transactional! {
     /// The bank kernel in its static form: transfers as static updates. The plan must have no
     /// audits; one that it has changes nothing.
-    BankUpdates<A> of Transactional<A, BankWork<<A as Algorithm>::Array<i32>>> = updates
+    BankUpdates<A>(BankWork<<A as Algorithm>::Array<i32>>) = updates::<_, _, i32>
         ["bank_static", [Fast]];
     /// The same on accounts of 64 bits, which are made of 32 each ([`doubled`]).
-    BankWideUpdates<A> of BankWideParams<A> = wide_updates ["bank_static64", [Fast], wide];
+    BankWideUpdates<A>(BankWork<<A as Algorithm>::Array<u64>>) = updates::<_, _, u64>
+        ["bank_static64", [Fast], wide];
 }
 
-/// The work on balances, which are an array of transactions, or [`Rows`].
+/// The work on balances, which are an array of transactions, [`Rows`], or a plain array.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct BankWork<B> {
@@ -49,14 +47,6 @@ pub struct BankWork<B> {
     pub findings: TArray<u64>,
     pub transactions: u64,
     pub plan: BankPlan,
-}
-
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct BankWideParams<A: Algorithm> {
-    /// What the others have, with no accounts.
-    pub bank: Transactional<A, BankWork<A::Array<i32>>>,
-    pub accounts: A::Array<u64>,
 }
 
 /// Balances in rows: account `a` is element `a % 2^row_log2` of row `a / 2^row_log2`.
@@ -136,6 +126,10 @@ impl BankPlan {
             audit_percent,
             uniform: uniform as u32,
         }
+    }
+
+    pub const fn accounts(&self) -> u32 {
+        self.accounts
     }
 
     pub const fn ranges(&self) -> u32 {
@@ -235,43 +229,30 @@ fn bank<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &BankWork<A::Array<
     });
 }
 
+/// Makes the transfers of a plan as static updates, on accounts whose lower 32 bits are the balance.
 #[inline(always)]
-fn updates<L: Lane, A: Algorithm>(lane: &L, p: &Transactional<A, BankWork<A::Array<i32>>>) {
-    let same = |balance| balance;
-    transfers(lane, p, &p.work.accounts, same, same);
-}
-
-#[inline(always)]
-fn wide_updates<L: Lane, A: Algorithm>(lane: &L, p: &BankWideParams<A>) {
-    let of = |balance| doubled(balance as u32);
-    transfers(lane, &p.bank, &p.accounts, |balance| balance as i32, of);
-}
-
-/// Makes the transfers of a plan as static updates. A balance is the `half` of what an element
-/// holds, and an element is made `of` it.
-#[inline(always)]
-fn transfers<L: Lane, A: Algorithm, T: Element>(
+fn updates<L: Lane, A: Algorithm, T: Element>(
     lane: &L,
-    p: &Transactional<A, BankWork<A::Array<i32>>>,
-    accounts: &A::Array<T>,
-    half: impl Fn(T) -> i32,
-    of: impl Fn(i32) -> T,
+    stm: &StmRef<A>,
+    p: &BankWork<A::Array<T>>,
 ) {
-    let plan = p.work.plan;
-    let table = |at| load_64(lane, &p.work.tables, at);
+    let plan = p.plan;
+    let table = |at| load_64(lane, &p.tables, at);
     let at = |i| match plan.transaction(i, table) {
         BankTransaction::Transfer { from, to, .. } => [u64::from(from), u64::from(to)],
         BankTransaction::Audit { .. } => [0, 1],
     };
+    let moved = |account: T, by: i32| {
+        let balance = account.to_bits64() as u32;
+        T::from_bits64(doubled(balance.wrapping_add(by as u32)))
+    };
     let change = |i, [taken, given]: [T; 2]| match plan.transaction(i, table) {
-        BankTransaction::Transfer { amount, .. } => Some([
-            of(half(taken).wrapping_sub(amount)),
-            of(half(given).wrapping_add(amount)),
-        ]),
+        BankTransaction::Transfer { amount, .. } => {
+            Some([moved(taken, amount.wrapping_neg()), moved(given, amount)])
+        }
         BankTransaction::Audit { .. } => None,
     };
-    p.stm
-        .update_each(lane, 0..p.work.transactions, accounts, at, change);
+    stm.update_each(lane, 0..p.transactions, &p.accounts, at, change);
 }
 
 /// Compares the sum that an audit has seen of a range with the one that it has always had.

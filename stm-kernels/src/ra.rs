@@ -45,6 +45,18 @@ impl RaPlan {
         }
     }
 
+    pub const fn words(&self) -> u32 {
+        self.words
+    }
+
+    pub const fn reads(&self) -> u32 {
+        self.reads
+    }
+
+    pub const fn writes(&self) -> u32 {
+        self.writes
+    }
+
     #[inline(always)]
     pub const fn transaction(&self, i: u64) -> RaTransaction {
         let bits = draw(self.seed, i, 0);
@@ -142,12 +154,14 @@ pub fn random_array<L: Lane, A: Algorithm>(
 transactional! {
     /// The random-array kernel in its static form: the transactions of [`RandomArray`] as static
     /// updates. The plan must read and write [`BATCH`] words.
-    RaUpdates<A>(RaWork<<A as Algorithm>::Array<u32>>) = narrow_updates ["ra_static", [Fast]];
+    RaUpdates<A>(RaWork<<A as Algorithm>::Array<u32>>) = updates::<_, _, u32>
+        ["ra_static", [Fast]];
     /// The same on words of 64 bits, which are made of 32 each ([`doubled`]).
-    RaWideUpdates<A>(RaWork<<A as Algorithm>::Array<u64>>) = wide_updates
+    RaWideUpdates<A>(RaWork<<A as Algorithm>::Array<u64>>) = updates::<_, _, u64>
         ["ra_static64", [Fast], wide];
 }
 
+/// The work of a plan on an array, which has as many words as the plan or more.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RaWork<W> {
@@ -156,32 +170,16 @@ pub struct RaWork<W> {
     pub plan: RaPlan,
 }
 
-#[inline(always)]
-fn narrow_updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &RaWork<A::Array<u32>>) {
-    updates(lane, stm, p, |w| w, |w| w);
-}
-
-#[inline(always)]
-fn wide_updates<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &RaWork<A::Array<u64>>) {
-    updates(lane, stm, p, |w| w as u32, doubled);
-}
-
 /// Makes a word of 64 bits of one of 32: the other half has the same bits inverted, so a word of
 /// two halves that were not stored together shows.
+#[inline(always)]
 pub const fn doubled(word: u32) -> u64 {
     (!word as u64) << 32 | word as u64
 }
 
-/// Makes the transactions of a plan as static updates. A word of 32 bits is the `half` of what an
-/// element holds, and an element is made `of` it.
+/// Makes the transactions of a plan as static updates, on words whose lower 32 bits count.
 #[inline(always)]
-fn updates<L: Lane, A: Algorithm, T: Element>(
-    lane: &L,
-    stm: &StmRef<A>,
-    p: &RaWork<A::Array<T>>,
-    half: impl Fn(T) -> u32,
-    of: impl Fn(u32) -> T,
-) {
+fn updates<L: Lane, A: Algorithm, T: Element>(lane: &L, stm: &StmRef<A>, p: &RaWork<A::Array<T>>) {
     let plan = p.plan;
     let at = |i| {
         let me = plan.transaction(i);
@@ -190,7 +188,8 @@ fn updates<L: Lane, A: Algorithm, T: Element>(
     };
     let change = |i, found: [T; BATCH]| {
         let me = plan.transaction(i);
-        let new = |j: u32| of(half(found[j as usize]).wrapping_add(me.delta(j)));
+        let half = |j: u32| found[j as usize].to_bits64() as u32;
+        let new = |j: u32| T::from_bits64(doubled(half(j).wrapping_add(me.delta(j))));
         Some(batch(new))
     };
     stm.update_each(lane, 0..p.transactions, &p.words, at, change);

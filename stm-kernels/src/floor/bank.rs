@@ -6,7 +6,7 @@
 //! under its lock, and one wrong sum makes its run wrong.
 
 use super::{Guarded, at, first, for_each};
-use crate::bank::{BATCH, BankPlan, BankTransaction, CHECKS, FINDINGS, WRONG_SUMS};
+use crate::bank::{BATCH, BankPlan, BankTransaction, BankWork, CHECKS, FINDINGS, WRONG_SUMS};
 use crate::rows::alone;
 use crate::words::load_64;
 use stm_core::{Lane, TArray};
@@ -19,18 +19,8 @@ alone! {
         ["critical_bank", "bank" / "critical-section"];
 }
 
-/// The arrays are those of [`BankWork`](crate::bank::BankWork).
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    pub accounts: TArray<i32>,
-    pub sums: TArray<i32>,
-    pub tables: TArray<u64>,
-    pub findings: TArray<u64>,
-    pub accounts_drawn: u32,
-    pub transactions: u64,
-    pub plan: BankPlan,
-}
+/// The work of the kernels. Their findings name no transaction.
+type Params = BankWork<TArray<i32>>;
 
 /// The arrays of a launch, which are as long as the plan needs.
 struct Books<'a, L> {
@@ -47,7 +37,7 @@ impl<'a, L: Lane> Books<'a, L> {
         Some(Self {
             lane,
             plan: p.plan,
-            accounts: first(&p.accounts, u64::from(p.accounts_drawn))?.cast(),
+            accounts: first(&p.accounts, u64::from(p.plan.accounts()))?.cast(),
             sums: first(&p.sums, u64::from(p.plan.ranges()))?,
             findings: first(&p.findings, FINDINGS as u64)?,
         })

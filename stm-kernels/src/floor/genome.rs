@@ -5,9 +5,9 @@
 //! the set already, and claimed by a 32-bit compare-and-swap.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
-use crate::genome::{Segments, other_of, slot_of};
+use crate::genome::{DeduplicateWork, LinkWork, other_of, slot_of};
 use crate::rows::alone;
-use stm_core::{Lane, TArray};
+use stm_core::{Lane, algorithm::Cgl};
 
 alone! {
     Floor(Params) = floor ["floor_gn1", "gn1" / "floor"];
@@ -17,25 +17,13 @@ alone! {
     LinkSection(Guarded<Links>) = link_section ["critical_gn2", "gn2" / "critical-section"];
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Params {
-    pub segments: Segments,
-    /// The set: a segment's number plus one, or 0; a power of two of slots.
-    pub slots: TArray<u32>,
-    pub transactions: u64,
-}
+/// The work of the kernels of GN-1.
+type Params = DeduplicateWork<Cgl>;
 
-/// The arrays are those of [`Assembly`](crate::genome::Assembly).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Links {
-    pub nexts: TArray<u64>,
-    pub prevs: TArray<u32>,
-    pub others: TArray<u32>,
-    pub pairs: TArray<u64>,
-    pub pair_counts: TArray<u32>,
-    pub overlap: u32,
+    pub work: LinkWork<Cgl>,
     /// The most pairs that are linked.
     pub limit: u64,
 }
@@ -43,11 +31,11 @@ pub struct Links {
 #[stm_core::inlined]
 impl Params {
     fn first_slot<L: Lane>(&self, lane: &L, segment: u32) -> u64 {
-        slot_of(self.segments.hash(lane, segment), self.mask())
+        slot_of(self.assembly.segments.hash(lane, segment), self.mask())
     }
 
     fn mask(&self) -> u64 {
-        self.slots.len().wrapping_sub(1)
+        self.assembly.slots.len().wrapping_sub(1)
     }
 
     /// Inserts a segment from the slot `slot` on. `take` gets a free slot and the value to store
@@ -69,7 +57,7 @@ impl Params {
             if held == 0 {
                 held = take(place, mine + 1);
             }
-            if held == 0 || self.segments.same(lane, held - 1, mine) {
+            if held == 0 || self.assembly.segments.same(lane, held - 1, mine) {
                 return;
             }
             slot = (slot + 1) & mask;
@@ -80,7 +68,7 @@ impl Params {
 
 #[inline(always)]
 fn run<L: Lane>(lane: &L, p: &Params, take: impl Fn(*mut u32, u32) -> u32) {
-    let Some(slots) = first(&p.slots, 1) else {
+    let Some(slots) = first(&p.assembly.slots, 1) else {
         return;
     };
     for_each(lane, p.transactions, |i| {
@@ -104,7 +92,7 @@ fn floor<L: Lane>(lane: &L, p: &Params) {
 #[inline(always)]
 fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params>) {
     let p = &guarded.work;
-    let Some(slots) = first(&p.slots, 1) else {
+    let Some(slots) = first(&p.assembly.slots, 1) else {
         return;
     };
     for_each_locked(
@@ -126,13 +114,13 @@ fn cas_set<L: Lane>(lane: &L, p: &Params) {
 
 #[inline(always)]
 fn link_section<L: Lane>(lane: &L, guarded: &Guarded<Links>) {
-    let p = &guarded.work;
+    let (p, overlap) = (&guarded.work.work.assembly, guarded.work.work.overlap);
     let entries = p.nexts.len();
     let (Some(nexts), Some(prevs), Some(others), Some(count), Some(pairs)) = (
         first(&p.nexts, 1),
         first(&p.prevs, entries),
         first(&p.others, entries),
-        p.pair_counts.get(u64::from(p.overlap)),
+        p.pair_counts.get(u64::from(overlap)),
         p.pairs.get(0),
     ) else {
         return;
@@ -142,7 +130,7 @@ fn link_section<L: Lane>(lane: &L, guarded: &Guarded<Links>) {
     for_each_locked(
         lane,
         &guarded.lock,
-        count.min(p.pairs.len()).min(p.limit),
+        count.min(p.pairs.len()).min(guarded.work.limit),
         |i| {
             // SAFETY: below the number of pairs, and written by an earlier launch only.
             let pair = unsafe { lane.load_relaxed_64(pairs.wrapping_add(i as usize)) };
@@ -161,7 +149,7 @@ fn link_section<L: Lane>(lane: &L, guarded: &Guarded<Links>) {
                 if taken != 0 || start == b {
                     return; // linked already, or the two ends of one chain
                 }
-                lane.store_relaxed_64(next, u64::from(p.overlap) << 32 | u64::from(b + 1));
+                lane.store_relaxed_64(next, u64::from(overlap) << 32 | u64::from(b + 1));
                 lane.store_relaxed_32(prev, a + 1);
                 lane.store_relaxed_32(at(others, start), end + 1);
                 lane.store_relaxed_32(at(others, end), start + 1);

@@ -4,8 +4,8 @@
 //! the same replay verifies it. It gives no consistent state of several words at one time.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
-use crate::{ra::RaPlan, rows::alone, spelled::spelled};
-use stm_core::{Element, Lane, TArray};
+use crate::{ra::RaWork, rows::alone, spelled::spelled};
+use stm_core::{Lane, TArray};
 
 alone! {
     Floor(Params<u32>) = floor ["floor_ra", "ra" / "floor"];
@@ -18,19 +18,8 @@ alone! {
         ["critical_ra", "ra" / "critical-section"];
 }
 
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub struct Params<T: Element> {
-    /// The array; as many words as the plan has.
-    pub words: TArray<T>,
-    pub words_drawn: u32,
-    /// The number of reads of a transaction in the plan, at least 1.
-    pub reads: u32,
-    /// The number of writes of a transaction in the plan, at most `reads`.
-    pub writes: u32,
-    pub transactions: u64,
-    pub plan: RaPlan,
-}
+/// The work of the kernels.
+type Params<T> = RaWork<TArray<T>>;
 
 /// The number of accesses in flight together.
 const BATCH: u32 = 16;
@@ -39,7 +28,7 @@ const BATCH: u32 = 16;
 /// repeats the last word to its end.
 macro_rules! addresses {
     ($p:expr, $words:expr, $me:expr, $k:expr) => {
-        spelled!(J of 16 => at($words, $me.word(($k + J).min($p.reads - 1))))
+        spelled!(J of 16 => at($words, $me.word(($k + J).min($p.plan.reads() - 1))))
     };
 }
 
@@ -48,7 +37,7 @@ macro_rules! read_and_write {
     ($lane:expr, $p:expr, $ty:ty, $load:ident, $store:ident, $me:expr, $k:expr, $at:expr) => {{
         // SAFETY: the plan draws words that the array has (`first`).
         let found = spelled!(J of 16 => unsafe { $lane.$load($at[J as usize]) });
-        let _: [(); BATCH as usize] = spelled!(J of 16 => if $k + J < $p.writes {
+        let _: [(); BATCH as usize] = spelled!(J of 16 => if $k + J < $p.plan.writes() {
             let value = found[J as usize].wrapping_add(<$ty>::from($me.delta($k + J)));
             // SAFETY: as above.
             unsafe { $lane.$store($at[J as usize], value) };
@@ -59,13 +48,13 @@ macro_rules! read_and_write {
 /// Does the transactions without synchronisation, batch by batch.
 macro_rules! unsynchronised {
     ($lane:expr, $p:expr, $ty:ty, $load:ident, $store:ident) => {
-        let Some(words) = first(&$p.words, u64::from($p.words_drawn)) else {
+        let Some(words) = first(&$p.words, u64::from($p.plan.words())) else {
             return;
         };
         for_each($lane, $p.transactions, |i| {
             let me = $p.plan.transaction(i);
             let mut k = 0;
-            while k < $p.reads {
+            while k < $p.plan.reads() {
                 let at = addresses!($p, words, me, k);
                 read_and_write!($lane, $p, $ty, $load, $store, me, k, at);
                 k += BATCH;
@@ -86,19 +75,19 @@ fn cells_floor<L: Lane>(lane: &L, p: &Params<u64>) {
 
 #[inline(always)]
 fn additions<L: Lane>(lane: &L, p: &Params<u32>) {
-    let Some(words) = first(&p.words, u64::from(p.words_drawn)) else {
+    let Some(words) = first(&p.words, u64::from(p.plan.words())) else {
         return;
     };
     for_each(lane, p.transactions, |i| {
         let me = p.plan.transaction(i);
         let mut k = 0;
-        while k < p.reads {
+        while k < p.plan.reads() {
             let word = at(words, me.word(k));
             // SAFETY: the plan draws words that the array has (`first`).
             // Relaxed: the host reads them after the launch. No lane waits
             // for either, as no result is used.
             unsafe {
-                if k < p.writes {
+                if k < p.plan.writes() {
                     lane.fetch_add_relaxed_32(word, me.delta(k));
                 } else {
                     lane.load_relaxed_32(word);
@@ -112,7 +101,7 @@ fn additions<L: Lane>(lane: &L, p: &Params<u32>) {
 #[inline(always)]
 fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params<u32>>) {
     let p = &guarded.work;
-    let Some(words) = first(&p.words, u64::from(p.words_drawn)) else {
+    let Some(words) = first(&p.words, u64::from(p.plan.words())) else {
         return;
     };
     for_each_locked(
@@ -128,7 +117,7 @@ fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params<u32>>) {
             loop {
                 read_and_write!(lane, p, u32, load_relaxed_32, store_relaxed_32, me, k, at);
                 k += BATCH;
-                if k >= p.reads {
+                if k >= p.plan.reads() {
                     break;
                 }
                 at = addresses!(p, words, me, k);

@@ -2,23 +2,18 @@
 //! combiner, and by additions without either.
 
 use super::{Guards, under};
-use crate::counter::{CounterPlan, STRIDE, counter_of};
-use stm_core::{Lane, TArray};
+use crate::counter::{CounterWork, STRIDE, counter_of};
+use stm_core::{Lane, algorithm::Cgl};
 use stm_sync::{
     Anderson, Cohort, Combined, FetchAdd, LockKind, Mcs, PerLane, Ring, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, TicketHandoff, Ttas,
 };
 
-/// Which threads work on what.
+/// Which threads work on what; a transaction is a section.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Work {
-    /// The counters, [`STRIDE`] words each.
-    pub words: TArray<u32>,
-    /// The counter of each section; constant.
-    pub items: TArray<u32>,
-    pub sections: u64,
-    pub plan: CounterPlan,
+    pub work: CounterWork<Cgl>,
     /// Leaves the sections to the first thread of each block, unless it is 0.
     pub first_only: u32,
 }
@@ -35,10 +30,10 @@ impl Work {
         } else {
             return;
         };
-        while i < self.sections {
-            let counter = counter_of(lane, &self.items, i);
+        while i < self.work.transactions {
+            let counter = counter_of(lane, &self.work.items, i);
             let word =
-                counter.and_then(|counter| Some((counter, self.words.get(counter * STRIDE)?)));
+                counter.and_then(|counter| Some((counter, self.work.words.get(counter * STRIDE)?)));
             if !word.is_some_and(|(counter, word)| section(counter, word)) {
                 return;
             }
@@ -54,7 +49,7 @@ impl Work {
             let count = lane.load_relaxed_32(word);
             lane.store_relaxed_32(word, count.wrapping_add(1));
             self.rounds(lane, word);
-            if self.plan.sums != 0 {
+            if self.work.plan.sums != 0 {
                 let sum = word.wrapping_add(1);
                 let count = lane.load_relaxed_32(word);
                 let before = lane.load_relaxed_32(sum);
@@ -69,7 +64,7 @@ impl Work {
     /// `word` is that of a counter.
     unsafe fn rounds<L: Lane>(&self, lane: &L, word: *mut u32) {
         let mut round = 0;
-        while round < self.plan.rounds {
+        while round < self.work.plan.rounds {
             // SAFETY: live. Relaxed: additions need no order among each other, and a
             // lock that is held orders them.
             unsafe {
@@ -145,7 +140,7 @@ impl Combined<1> for Kept<'_> {
         // SAFETY: as in `begin`. What the rounds do to the word cancels out, so it is
         // right at the end, whatever the holder has counted meanwhile.
         unsafe { self.work.rounds(lane, self.word) };
-        if self.work.plan.sums != 0 {
+        if self.work.work.plan.sums != 0 {
             *sum = sum.wrapping_add(*count);
         }
         *count
@@ -180,7 +175,7 @@ impl Guards<Work> for () {
             unsafe {
                 lane.fetch_add_relaxed_32(word, 1);
                 work.rounds(lane, word);
-                if work.plan.sums != 0 {
+                if work.work.plan.sums != 0 {
                     let count = lane.load_relaxed_32(word);
                     lane.fetch_add_relaxed_32(word.wrapping_add(1), count);
                 }

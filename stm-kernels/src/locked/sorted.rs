@@ -11,7 +11,7 @@
 use super::{Guards, under};
 use crate::sorted::value;
 use stm_core::{Lane, TArray};
-use stm_sync::{LockFault, LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
+use stm_sync::{LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
 
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -101,80 +101,6 @@ impl SortedList {
             lane.store_relaxed_64(self.word(before), node_word(key_before, node));
         }
     }
-
-    /// Inserts a key with its node while the lock of its entry point is held.
-    ///
-    /// # Errors
-    /// The thread cannot be served; then nothing is inserted.
-    ///
-    /// # Safety
-    /// The list is whole: the arrays have as many elements as [`Self::is_whole`] asks for, and
-    /// only such calls have changed the nodes. A node that is inserted is one of them, and no
-    /// other call has it.
-    pub unsafe fn insert_coarse<L: Lane, K: LockKind>(
-        &self,
-        lane: &L,
-        locks: &TLocks<K>,
-        (key, node): (u32, u32),
-    ) -> Result<(), LockFault> {
-        let entry_point = self.entry_point(key);
-        locks.with(lane, u64::from(entry_point), || {
-            // SAFETY: nodes that are linked are there (`is_whole`); the lock of the entry
-            // point keeps all others out of the range.
-            unsafe {
-                let (mut before, mut word) = (entry_point, self.load(lane, entry_point));
-                loop {
-                    let (_, next) = node_parts(word);
-                    if next == 0 {
-                        break;
-                    }
-                    let after = self.load(lane, next);
-                    if node_parts(after).0 > key {
-                        break;
-                    }
-                    (before, word) = (next, after);
-                }
-                self.link(lane, (before, word), key, node);
-            }
-        })
-    }
-
-    /// Inserts a key with its node by a walk that holds the locks of two nodes at a time.
-    ///
-    /// # Errors
-    /// Those of [`Self::insert_coarse`].
-    ///
-    /// # Safety
-    /// That of [`Self::insert_coarse`].
-    pub unsafe fn insert_coupled<L: Lane, K: LockKind>(
-        &self,
-        lane: &L,
-        locks: &TLocks<K>,
-        (key, node): (u32, u32),
-    ) -> Result<(), LockFault> {
-        // The word of the node whose lock is held behind.
-        let mut behind_word = 0;
-        let first = u64::from(self.entry_point(key));
-        locks.walk(lane, first, |behind, here| {
-            let here = here as u32;
-            // SAFETY: nodes that are linked are there (`is_whole`). The locks of this node
-            // and of the one behind are held, so nobody changes either.
-            unsafe {
-                let word = self.load(lane, here);
-                let (key_here, next) = node_parts(word);
-                if let Some(behind) = behind.filter(|_| key_here > key) {
-                    self.link(lane, (behind as u32, behind_word), key, node);
-                    return Step::Done(());
-                }
-                if next == 0 {
-                    self.link(lane, (here, word), key, node);
-                    return Step::Done(());
-                }
-                behind_word = word;
-                Step::Next(u64::from(next))
-            }
-        })
-    }
 }
 
 /// The way in which there is a lock for each entry point.
@@ -189,18 +115,60 @@ pub struct Coupled;
 impl<K: LockKind> Guards<SortedList, Coarse> for TLocks<K> {
     fn work<L: Lane>(&self, lane: &L, list: &SortedList) {
         list.each(lane, |key, node| {
-            // SAFETY: the list is whole (`is_whole`), and the node is the key's own.
-            unsafe { list.insert_coarse(lane, self, (key, node)) }.is_ok()
+            let entry_point = list.entry_point(key);
+            let done = self.with(lane, u64::from(entry_point), || {
+                // SAFETY: nodes that are linked are there (`is_whole`), and the node is the key's
+                // own; the lock of the entry point keeps all others out of the range.
+                unsafe {
+                    let (mut before, mut word) = (entry_point, list.load(lane, entry_point));
+                    loop {
+                        let (_, next) = node_parts(word);
+                        if next == 0 {
+                            break;
+                        }
+                        let after = list.load(lane, next);
+                        if node_parts(after).0 > key {
+                            break;
+                        }
+                        (before, word) = (next, after);
+                    }
+                    list.link(lane, (before, word), key, node);
+                }
+            });
+            done.is_ok()
         });
     }
 }
 
+/// A walk holds the locks of two nodes at a time.
 #[stm_core::inlined]
 impl<K: LockKind> Guards<SortedList, Coupled> for TLocks<K> {
     fn work<L: Lane>(&self, lane: &L, list: &SortedList) {
         list.each(lane, |key, node| {
-            // SAFETY: the list is whole (`is_whole`), and the node is the key's own.
-            unsafe { list.insert_coupled(lane, self, (key, node)) }.is_ok()
+            // The word of the node whose lock is held behind.
+            let mut behind_word = 0;
+            let first = u64::from(list.entry_point(key));
+            let done = self.walk(lane, first, |behind, here| {
+                let here = here as u32;
+                // SAFETY: nodes that are linked are there (`is_whole`), and the node is the key's
+                // own. The locks of this node and of the one behind are held, so nobody changes
+                // either.
+                unsafe {
+                    let word = list.load(lane, here);
+                    let (key_here, next) = node_parts(word);
+                    if let Some(behind) = behind.filter(|_| key_here > key) {
+                        list.link(lane, (behind as u32, behind_word), key, node);
+                        return Step::Done(());
+                    }
+                    if next == 0 {
+                        list.link(lane, (here, word), key, node);
+                        return Step::Done(());
+                    }
+                    behind_word = word;
+                    Step::Next(u64::from(next))
+                }
+            });
+            done.is_ok()
         });
     }
 }

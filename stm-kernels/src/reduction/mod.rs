@@ -95,7 +95,7 @@ struct Reduction<S>(PhantomData<S>);
 #[stm_core::inlined]
 impl<S: Scheme> Reduction<S> {
     fn body<L: Lane>(lane: &L, p: &ReductionParams) {
-        let Some(at) = Position::of(lane) else {
+        let Some(at) = Position::of(lane, p.stop) else {
             return;
         };
         // The same for all threads of the block.
@@ -105,7 +105,7 @@ impl<S: Scheme> Reduction<S> {
         // SAFETY: every thread of the block comes here, and nothing else uses its shared
         // memory.
         let scheme = unsafe {
-            let scheme = S::prepare(lane, at, p.stop);
+            let scheme = S::prepare(lane, at);
             lane.barrier();
             scheme
         };

@@ -13,12 +13,13 @@ pub struct Position {
     pub lane: u32,
     pub warps: u32,
     threads: u32,
+    stop: Stop,
 }
 
 #[stm_core::inlined]
 impl Position {
     /// Returns the position of a thread, or `None`, to all threads, if the last warp is not full.
-    pub fn of<L: Lane>(lane: &L) -> Option<Self> {
+    pub fn of<L: Lane>(lane: &L, stop: Stop) -> Option<Self> {
         let (threads, width) = (lane.block_dim(), lane.warp_width());
         let warps = threads / width;
         if warps * width != threads {
@@ -32,6 +33,7 @@ impl Position {
             lane: lane.lane_index(),
             warps,
             threads,
+            stop,
         })
     }
 
@@ -77,7 +79,7 @@ pub trait Scheme: Copy + core::fmt::Debug + Sized + 'static {
     ///
     /// # Safety
     /// Every thread of the block calls it, and nothing else uses its shared memory.
-    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self>;
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position) -> Option<Self>;
 
     /// Stores the calling thread's value of a round.
     ///
@@ -124,14 +126,19 @@ fn spin<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> bool) -> bool {
     true
 }
 
-/// Stores a word of shared memory of the calling thread, before a barrier.
+/// Lets the first lane of the warp signal for all.
 ///
 /// # Safety
-/// There is such a word, and nobody else uses it before the barrier.
+/// All lanes of the warp call it together.
 #[inline(always)]
-unsafe fn set<L: Lane>(lane: &L, i: u32, v: u32) {
+unsafe fn release<L: Lane>(lane: &L, at: Position, signal: impl FnOnce()) {
     // SAFETY: the caller's promise.
-    unsafe { lane.shared_store_32(i, v) };
+    unsafe { lane.sync_warp(lane.warp_mask()) };
+    if at.lane == 0 {
+        // Release of what the barrier has ordered before.
+        lane.fence_block();
+        signal();
+    }
 }
 
 /// Loads the value of a thread, after its signal.
@@ -148,19 +155,17 @@ unsafe fn value<L: Lane>(lane: &L, thread: u32) -> u32 {
 /// has stored, and the consumer waits by acquiring it, which also makes it ready for the
 /// next round. Both accesses are atomic, as in the paper.
 #[derive(Clone, Copy, Debug)]
-pub struct AtomLock {
-    stop: Stop,
-}
+pub struct AtomLock;
 
 #[stm_core::inlined]
 impl Scheme for AtomLock {
     const NAME: &'static str = "atom-lock";
     const SYNC_WORDS_A_LANE: u32 = 1;
 
-    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position) -> Option<Self> {
         // SAFETY: this thread's word.
-        unsafe { set(lane, at.sync() + lane.thread_index(), 1) };
-        Some(Self { stop })
+        unsafe { lane.shared_store_32(at.sync() + lane.thread_index(), 1) };
+        Some(Self)
     }
 
     unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
@@ -175,7 +180,7 @@ impl Scheme for AtomLock {
         // SAFETY: that thread's lock and value.
         unsafe {
             let lock = at.sync() + other;
-            spin(lane, self.stop, || lane.shared_cas_32(lock, 0, 1) == 0).then(|| {
+            spin(lane, at.stop, || lane.shared_cas_32(lock, 0, 1) == 0).then(|| {
                 // Acquire: pairs with the fence of the lane that released the lock.
                 lane.fence_block();
                 value(lane, other)
@@ -186,32 +191,27 @@ impl Scheme for AtomLock {
 
 /// A spin lock for each warp, which one lane releases and acquires for all.
 #[derive(Clone, Copy, Debug)]
-pub struct ShrdLock {
-    stop: Stop,
-}
+pub struct ShrdLock;
 
 #[stm_core::inlined]
 impl Scheme for ShrdLock {
     const NAME: &'static str = "shrd-lock";
     const SYNC_WORDS_A_WARP: u32 = 1;
 
-    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position) -> Option<Self> {
         if at.lane == 0 {
             // SAFETY: this warp's word.
-            unsafe { set(lane, at.sync() + at.warp, 1) };
+            unsafe { lane.shared_store_32(at.sync() + at.warp, 1) };
         }
-        Some(Self { stop })
+        Some(Self)
     }
 
     unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
         // SAFETY: all lanes of the warp come here; its lock, which it holds.
         unsafe {
-            lane.sync_warp(lane.warp_mask());
-            if at.lane == 0 {
-                // Release of what the barrier has ordered before.
-                lane.fence_block();
+            release(lane, at, || {
                 lane.shared_fetch_add_32(at.sync() + at.warp, u32::MAX);
-            }
+            });
         }
     }
 
@@ -221,7 +221,7 @@ impl Scheme for ShrdLock {
         // SAFETY: all lanes of the warp come here; that warp's lock and values.
         unsafe {
             if at.lane == 0 {
-                came = spin(lane, self.stop, || lane.shared_cas_32(lock, 0, 1) == 0);
+                came = spin(lane, at.stop, || lane.shared_cas_32(lock, 0, 1) == 0);
                 // Acquire; the barrier passes it on to the other lanes.
                 lane.fence_block();
             }
@@ -241,7 +241,7 @@ impl Scheme for WarpBarr {
     const NAME: &'static str = "warp-barr";
     const BARRIERS: u32 = 1;
 
-    unsafe fn prepare<L: Lane>(_lane: &L, at: Position, _stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(_lane: &L, at: Position) -> Option<Self> {
         (at.warps <= super::WARPS_MAX).then_some(Self)
     }
 
@@ -263,33 +263,28 @@ impl Scheme for WarpBarr {
 /// (Listing 9). There, one lane that has its lock lets the others go on; a vote need not order
 /// memory, so here it asks whether all have seen the tag, which they do together.
 #[derive(Clone, Copy, Debug)]
-pub struct WarpVote {
-    stop: Stop,
-}
+pub struct WarpVote;
 
 #[stm_core::inlined]
 impl Scheme for WarpVote {
     const NAME: &'static str = "warp-vote";
     const SYNC_WORDS_A_WARP: u32 = 1;
 
-    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position) -> Option<Self> {
         if at.lane == 0 {
             // SAFETY: this warp's word.
-            unsafe { set(lane, at.sync() + at.warp, 0) };
+            unsafe { lane.shared_store_32(at.sync() + at.warp, 0) };
         }
-        Some(Self { stop })
+        Some(Self)
     }
 
     unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, round: u32) {
         // SAFETY: all lanes of the warp come here; its word.
         unsafe {
-            lane.sync_warp(lane.warp_mask());
-            if at.lane == 0 {
-                // Release of what the barrier has ordered before.
-                lane.fence_block();
+            release(lane, at, || {
                 lane.shared_store_32(at.sync() + at.warp, round);
-            }
-        }
+            });
+        };
     }
 
     unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, round: u32) -> Option<u32> {
@@ -302,7 +297,7 @@ impl Scheme for WarpVote {
                 polls += 1;
                 if polls == POLLS {
                     // The lanes leave together.
-                    if lane.ballot(mask, self.stop.is_raised(lane)) != 0 {
+                    if lane.ballot(mask, at.stop.is_raised(lane)) != 0 {
                         came = false;
                         break;
                     }
@@ -320,22 +315,20 @@ impl Scheme for WarpVote {
 /// A barrier for each warp that counts the arrivals of its lanes: `mbarrier`, in the phase of
 /// the round.
 #[derive(Clone, Copy, Debug)]
-pub struct CountedBarr {
-    stop: Stop,
-}
+pub struct CountedBarr;
 
 #[stm_core::inlined]
 impl Scheme for CountedBarr {
     const NAME: &'static str = "counted-barr";
     const SYNC_WORDS_A_WARP: u32 = 2;
 
-    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position) -> Option<Self> {
         if at.lane == 0 {
             let i = at.sync() + 2 * at.warp;
             // SAFETY: this warp's words, from an even one on.
             unsafe { lane.mbarrier_init(i, lane.warp_width()) };
         }
-        Some(Self { stop })
+        Some(Self)
     }
 
     unsafe fn signal<L: Lane>(&self, lane: &L, at: Position, _round: u32) {
@@ -347,10 +340,8 @@ impl Scheme for CountedBarr {
         let i = at.sync() + 2 * warp;
         // SAFETY: that warp's barrier and values. Round 1 is phase 0.
         unsafe {
-            spin(lane, self.stop, || {
-                lane.mbarrier_try_wait(i, (round - 1) & 1)
-            })
-            .then(|| value(lane, at.thread(lane, warp)))
+            spin(lane, at.stop, || lane.mbarrier_try_wait(i, (round - 1) & 1))
+                .then(|| value(lane, at.thread(lane, warp)))
         }
     }
 }
@@ -366,9 +357,9 @@ impl Scheme for Tagged {
     const NAME: &'static str = "tagged";
     const VALUE_WORDS: u32 = 2;
 
-    unsafe fn prepare<L: Lane>(lane: &L, at: Position, stop: Stop) -> Option<Self> {
+    unsafe fn prepare<L: Lane>(lane: &L, at: Position) -> Option<Self> {
         // SAFETY: the caller's promise.
-        let channels = unsafe { TChannels::in_shared(lane, 0, at.threads, stop) };
+        let channels = unsafe { TChannels::in_shared(lane, 0, at.threads, at.stop) };
         channels.map(|channels| Self { channels })
     }
 

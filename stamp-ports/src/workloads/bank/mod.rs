@@ -23,12 +23,13 @@ use crate::workloads::compare::same;
 use crate::workloads::prelude::*;
 use input::BANK_ROW;
 pub use input::{Bank, Options};
+use stm_core::TArray;
 use stm_kernels::bank::{
-    Bank as BankKernel, BankAdds, BankPlan, BankTransaction, BankUpdates, BankWideParams,
-    BankWideUpdates, BankWork, CHECKS, FINDINGS, Rows, WRONG_SUM_OF, WRONG_SUMS,
+    Bank as BankKernel, BankAdds, BankPlan, BankTransaction, BankUpdates, BankWideUpdates,
+    BankWork, CHECKS, FINDINGS, Rows, WRONG_SUM_OF, WRONG_SUMS,
 };
 use stm_kernels::draw::draw;
-use stm_kernels::floor::bank::{Additions, CriticalSection, Floor, Params};
+use stm_kernels::floor::bank::{Additions, CriticalSection, Floor};
 use stm_kernels::rows::Transactional;
 
 mod input;
@@ -129,10 +130,7 @@ impl Workload for Bank {
     kernels! {
         of, data, run: match (of.form, of.adds_row);
         (Form::Static, _) => BankUpdates<A>, data.params(run);
-        (Form::Wide, _) => BankWideUpdates<A>, BankWideParams {
-            bank: data.params(run),
-            accounts: data.accounts.wide::<A>(),
-        };
+        (Form::Wide, _) => BankWideUpdates<A>, run.on(data.work(data.accounts.wide::<A>(), run.transactions));
         (Form::Dynamic, Some(_)) => BankAdds<A>, {
             let sums = data.accounts.sums();
             let row_log2 = sums.row_len().trailing_zeros();
@@ -154,23 +152,20 @@ impl<D: Device> Data<D> {
 }
 
 /// What critical sections do with the accounts, without sums that transactions add to.
-fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
+fn isolated<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>, D> {
     Uses {
         of: |of| Bank {
             adds_row: None,
             ..*of
         },
-        ..Uses::own(|of: &Bank, _, data: &mut Data<_>, transactions, launch| {
-            launch(views! { data => Params {
-                accounts by Cgl, sums, tables, findings;
-                accounts_drawn: of.accounts, transactions, plan: data.plan
-            } })
+        ..Uses::own(|_: &Bank, _, data: &mut Data<_>, transactions, launch| {
+            launch(data.work(data.accounts.view::<Cgl>(), transactions))
         })
     }
 }
 
 /// What others do: what audits saw is told, and not refused.
-fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, Params, D> {
+fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>, D> {
     Uses {
         verify: |of, data, transactions| of.check_accounts(data, transactions).map(drop),
         note: |of, data| {

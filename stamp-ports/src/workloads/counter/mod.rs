@@ -181,10 +181,10 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>
         },
         ..Uses::own(
             |of: &Counter, _, data: &mut Data<_>, transactions, launch| {
-                launch(views! { data => Work {
-                    words by Cgl, items;
-                    sections: transactions, plan: of.plan(), first_only: of.first_only.into()
-                } })
+                launch(Work {
+                    work: data.work::<Cgl>(of, transactions),
+                    first_only: of.first_only.into(),
+                })
             },
         )
     }

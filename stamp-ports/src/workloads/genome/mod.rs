@@ -16,7 +16,7 @@ use serde_json::json;
 use stm_core::View;
 use stm_core::algorithm::Fast;
 use stm_core::host::{self, Launch};
-use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links, Params};
+use stm_kernels::floor::genome::{CasSet, CriticalSection, Floor, LinkSection, Links};
 use stm_kernels::genome::{
     Assembly, BASES_A_WORD, Deduplicate, DeduplicateWork, Link, LinkWork, Match, MatchParams,
     Segments, TABLES, link_of, words_of,
@@ -217,12 +217,15 @@ impl Workload for Genome {
     }
 }
 
-fn inserting(data: &Data<impl Device>, transactions: u64) -> Params {
-    views! { data => Params { slots by Cgl; segments: data.segments(), transactions } }
+fn inserting(data: &Data<impl Device>, transactions: u64) -> DeduplicateWork<Cgl> {
+    DeduplicateWork {
+        assembly: data.assembly(),
+        transactions,
+    }
 }
 
 /// The segments drawn, and those that fill holes, into the set alone.
-fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, Params, D> {
+fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, DeduplicateWork<Cgl>, D> {
     Uses {
         transactions: |_, data, _| data.gene.starts.len() as u64,
         reset: |_, data| Ok(data.slots.clear()?),
@@ -275,9 +278,11 @@ fn link<D: Device>(
         if is_whole {
             left = pairs;
         }
-        time += launch(views! { data => Links {
-            nexts by Cgl, prevs by Cgl, others by Cgl, pairs, pair_counts; overlap, limit: left
-        } })?;
+        let assembly = data.assembly();
+        time += launch(Links {
+            work: LinkWork { assembly, overlap },
+            limit: left,
+        })?;
         left = left.saturating_sub(pairs);
         if left == 0 && !is_whole {
             break;

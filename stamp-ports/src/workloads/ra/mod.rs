@@ -11,9 +11,9 @@
 
 use crate::workloads::compare::{SharedWords, in_ranges, same, sum};
 use crate::workloads::prelude::*;
-use stm_core::{Element, TArray};
+use stm_core::TArray;
 use stm_kernels::draw::draw;
-use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor, Params};
+use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor};
 use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RaWideUpdates, RaWork, RandomArray};
 
 sizes! {
@@ -212,47 +212,31 @@ impl Ra {
         });
         array.into_words()
     }
-
-    fn plain<T: Element>(
-        &self,
-        data: &Data<impl Device>,
-        transactions: u64,
-        words: TArray<T>,
-    ) -> Params<T> {
-        Params {
-            words,
-            words_drawn: self.words,
-            reads: self.reads,
-            writes: self.writes,
-            transactions,
-            plan: data.plan,
-        }
-    }
 }
 
 /// The workload's own data in words of 32 bits.
-fn words<D: Device + 'static>() -> Uses<Ra, Data<D>, Params<u32>, D> {
+fn words<D: Device + 'static>() -> Uses<Ra, Data<D>, RaWork<TArray<u32>>, D> {
     Uses {
         of: |of| Ra {
             form: Form::Dynamic,
             ..*of
         },
-        ..Uses::own(|of: &Ra, _, data: &mut Data<_>, n, launch| {
-            launch(of.plain(data, n, data.array.view::<Cgl>()))
+        ..Uses::own(|_: &Ra, _, data: &mut Data<_>, n, launch| {
+            launch(data.work(data.array.view::<Cgl>(), n))
         })
     }
 }
 
 /// The same in words of 64 bits, to the low half of which amounts are added.
-fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, Params<u64>, D> {
+fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, RaWork<TArray<u64>>, D> {
     Uses {
         of: |of| Ra {
             form: Form::Wide,
             ..*of
         },
         verify: |of, data, transactions| of.compare(data, transactions, Elements::low_halves),
-        ..Uses::own(|of: &Ra, _, data: &mut Data<_>, n, launch| {
-            launch(of.plain(data, n, data.array.wide::<Cgl>()))
+        ..Uses::own(|_: &Ra, _, data: &mut Data<_>, n, launch| {
+            launch(data.work(data.array.wide::<Cgl>(), n))
         })
     }
 }

@@ -13,28 +13,31 @@ pub(super) struct Row {
     pub(super) columns: u32,
 }
 
-impl Row {
-    /// Returns the channel of a column's score, or of a vertical gap's.
-    #[inline(always)]
-    fn channel<const AFFINE: bool>(&self, column: u32, kind: u32) -> u64 {
-        self.at + u64::from(column * kinds::<AFFINE>() + kind)
-    }
-}
-
 /// Channels of a column.
 const fn kinds<const AFFINE: bool>() -> u32 {
     if AFFINE { 2 } else { 1 }
 }
 
-/// Calls `each` for each column of the stage that begins with column `first` of a row which the
-/// calling lane brings or takes away, with its number among the lane's and its place in the stage.
+/// Calls `each` for each value of the stage that begins with column `first` of a row which the
+/// calling lane brings or takes away: with the number of its column among the lane's, its kind, its
+/// channel and its place in the stage.
 #[inline(always)]
-fn columns<L: Lane>(lane: &L, row: &Row, first: u32, mut each: impl FnMut(usize, u32)) {
+fn values<L: Lane, const AFFINE: bool>(
+    lane: &L,
+    row: &Row,
+    first: u32,
+    mut each: impl FnMut((usize, u32), u64, u32),
+) {
     let width = lane.warp_width();
     let (mut k, mut column) = (0, lane.lane_index());
     while column < stage_columns(width) {
         if first + column < row.columns {
-            each(k, column);
+            let mut kind = 0;
+            while kind < kinds::<AFFINE>() {
+                let channel = row.at + u64::from((first + column) * kinds::<AFFINE>() + kind);
+                each((k, kind), channel, column + kind * stage_columns(width));
+                kind += 1;
+            }
         }
         k += 1;
         column += width;
@@ -100,13 +103,8 @@ impl<L: Lane, const AFFINE: bool> Above<'_, L, AFFINE> {
     pub(super) fn look_ahead(&mut self) {
         let (lane, row, first) = (self.lane, self.row, self.first);
         let ahead = &mut self.ahead;
-        columns(lane, &row, first, |k, column| {
-            let mut kind = 0;
-            while kind < kinds::<AFFINE>() {
-                let channel = row.channel::<AFFINE>(first + column, kind);
-                ahead[k][kind as usize] = row.channels.look(lane, channel);
-                kind += 1;
-            }
+        values::<L, AFFINE>(lane, &row, first, |(k, kind), channel, _| {
+            ahead[k][kind as usize] = row.channels.look(lane, channel);
         });
     }
 
@@ -117,20 +115,14 @@ impl<L: Lane, const AFFINE: bool> Above<'_, L, AFFINE> {
         let (stage, width) = (self.stage, self.lane.warp_width());
         let mut stopped = false;
         let ahead = &self.ahead;
-        columns(lane, &row, first, |k, column| {
-            let mut kind = 0;
-            while kind < kinds::<AFFINE>() {
-                let channel = row.channel::<AFFINE>(first + column, kind);
-                let value = match ahead[k][kind as usize].value(lane, tag) {
-                    Some(value) => Ok(value),
-                    None => row.channels.get(lane, channel, tag),
-                };
-                stopped |= value.is_err();
-                let to = stage + column + kind * stage_columns(width);
-                // SAFETY: in the warp's part of shared memory (`shared_words`).
-                unsafe { lane.shared_store_32(to, value.unwrap_or(0)) };
-                kind += 1;
-            }
+        values::<L, AFFINE>(lane, &row, first, |(k, kind), channel, place| {
+            let value = match ahead[k][kind as usize].value(lane, tag) {
+                Some(value) => Ok(value),
+                None => row.channels.get(lane, channel, tag),
+            };
+            stopped |= value.is_err();
+            // SAFETY: in the warp's part of shared memory (`shared_words`).
+            unsafe { lane.shared_store_32(stage + place, value.unwrap_or(0)) };
         });
         self.first += stage_columns(width);
         // SAFETY: all lanes of the warp come here.
@@ -172,17 +164,11 @@ impl<L: Lane, const AFFINE: bool> Below<'_, L, AFFINE> {
         let (stage, width, tag) = (self.stage, self.lane.warp_width(), self.tag);
         // SAFETY: all lanes of the warp come here.
         unsafe { lane.sync_warp(full_warp(lane)) };
-        columns(lane, &row, first, |_, column| {
-            let mut kind = 0;
-            while kind < kinds::<AFFINE>() {
-                let from = stage + column + kind * stage_columns(width);
-                // SAFETY: in the warp's part of shared memory (`shared_words`).
-                let value = unsafe { lane.shared_load_32(from) };
-                let channel = row.channel::<AFFINE>(first + column, kind);
-                // The host gives every row its channels, so there is this one.
-                row.channels.put(lane, channel, tag, value);
-                kind += 1;
-            }
+        values::<L, AFFINE>(lane, &row, first, |_, channel, place| {
+            // SAFETY: in the warp's part of shared memory (`shared_words`).
+            let value = unsafe { lane.shared_load_32(stage + place) };
+            // The host gives every row its channels, so there is this one.
+            row.channels.put(lane, channel, tag, value);
         });
         self.first += stage_columns(width);
         // SAFETY: as above.
