@@ -61,8 +61,11 @@ impl Matrix {
 
     /// Returns the built-in matrix of a name, in any case, if there is one.
     pub fn named(name: &str) -> Option<Result<Self, String>> {
-        // EMBOSS calls it so.
-        let name = name.to_ascii_lowercase().replace("ednafull", "nuc.4.4");
+        let mut name = name.to_ascii_lowercase();
+        if name == "ednafull" {
+            // EMBOSS calls it so.
+            name = "nuc.4.4".into();
+        }
         let (name, text) = built_in().find(|(known, _)| *known == name)?;
         Some(Self::parse(name, text))
     }

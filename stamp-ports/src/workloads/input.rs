@@ -344,7 +344,7 @@ fn parse_alike(text: &str) -> Result<u32, String> {
         Ok(alike)
     } else {
         Err(format!(
-            "{alike} is no power of two: give one, such as 1 or 32"
+            "{alike} is no power of two: give one, such as 1, or 32 for all lanes of a warp"
         ))
     }
 }

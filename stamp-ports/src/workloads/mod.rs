@@ -7,6 +7,7 @@
 //! | `check.rs`, or in `mod.rs` | what must hold afterwards |
 //! | `floor.rs`, or in `mod.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
 //!
+//! The best known launches on a GPU are a table for all of them, in `shapes.rs`.
 //! `map`, `ordered` and `list` are one workload with three containers, in `container`.
 
 #![allow(

@@ -150,7 +150,8 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
     }
 
     fn observed(&self) -> Observed {
-        self.observed.clone()
+        let known = self.of.observed(&self.data).into_iter();
+        known.chain(self.observed.clone()).collect()
     }
 
     fn remarks(&self) -> Vec<(&'static str, String)> {

@@ -33,6 +33,7 @@ pub(super) fn gpu_shape(
         ("bank", Fast | FastTable, _) => (2 * p, 128),
         ("bank", TbvSorting | HvSorting | HvBackoff, _) => (p, 256),
         ("genome", Cgl | Egpgv | Vbv, _) | ("kmeans", Cgl | Egpgv, _) => return None,
+        // As in bank: many that seldom write.
         ("genome", ..) => (2 * p, 256),
         // Few rows, and every transaction writes all of one.
         ("kmeans", ..) => (p, 64),

@@ -234,6 +234,11 @@ pub trait Workload: Sizes + Input {
         Ok(transactions)
     }
 
+    /// What is known of the last run, verified or not.
+    fn observed<D: Device>(&self, _data: &Self::Data<D>) -> Observed {
+        Observed::new()
+    }
+
     /// Checks what a launch of so many transactions left, and returns what it found beside:
     /// [`Error::Wrong`](crate::Error::Wrong) is what is wrong, on one line.
     fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed>;

@@ -292,7 +292,10 @@ impl Explained<'_> {
                     "; written, but not made visible, by {}",
                     self.described(writer)
                 ),
-                None => ", and no transaction wrote it: does a plain access?".into(),
+                None => {
+                    ", and no other attempt wrote it: does a plain access, or is an addition lost?"
+                        .into()
+                }
             };
             writeln!(f, "    never held{why}")?;
         }

@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::{are_right, config, simulator};
 use stm_sync::Stop;
 use stm_sync::channel::{Cluster, RingShape, TChannels, in_rounds};
-use stm_sync::host::Rings;
+use stm_sync::host::{Channels, Rings};
 
 /// Asserts that a launch of two warps of four ends with an error that says so.
 #[track_caller]
@@ -94,6 +94,29 @@ fn ring_of_lanes(config: SimConfig) -> Result<(), String> {
 #[test]
 fn steps_in_rounds_end_under_every_schedule() {
     are_right("a ring", 126, |k| ring_of_lanes(config(k)));
+}
+
+/// The simulator's stack schedule is the machine on which plain waits of lanes of one warp
+/// do not end. If it were not, the test above would not show what it claims.
+#[test]
+fn a_plain_wait_for_a_lane_of_the_same_warp_can_stop_a_warp_without_independent_lanes() {
+    let stuck = (0..40).any(|seed| {
+        let (sim, watchdog) = simulator(SimConfig {
+            schedule: Schedule::Stack,
+            ..config(0).with_width(4).with_seed(seed).with_idle(20_000)
+        });
+        let channels = Channels::<_, u32>::new(&sim, 1, watchdog.stop()).unwrap();
+        let view = channels.view();
+        let ran = sim.run(&Launch::new(1, 4), |lane| {
+            if lane.thread_index() == 0 {
+                view.put(lane, 0, 1, 5);
+            } else {
+                assert_eq!(view.get(lane, 0, 1), Ok(5));
+            }
+        });
+        ran.is_err_and(|error| error.to_string().contains("livelock"))
+    });
+    assert!(stuck);
 }
 
 /// Runs two clusters of three blocks of two threads.

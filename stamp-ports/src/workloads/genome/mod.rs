@@ -152,12 +152,14 @@ impl Workload for Genome {
         Ok(data.pair_counts.clear()?)
     }
 
+    fn observed<D: Device>(&self, data: &Data<D>) -> Observed {
+        let (segments, distinct) = (data.gene.starts.len(), data.gene.distinct);
+        observed(&json!({ "segments": segments, "distinct_segments": distinct }))
+    }
+
     fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
         check(&data.gene, &data.packed, &data.left()?)?;
-        let (segments, distinct) = (data.gene.starts.len(), data.gene.distinct);
-        Ok(observed(
-            &json!({ "segments": segments, "distinct_segments": distinct }),
-        ))
+        Ok(Observed::new())
     }
 
     fn compile<D: Device, A: Algorithm>(

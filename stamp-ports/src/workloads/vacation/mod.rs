@@ -50,8 +50,8 @@ pub struct Data<D: Device> {
     lanes: u64,
 }
 
-/// The tables, and the lists of reservations.
-type Agency<D> = (Map<D, u32, u32>, Lists<D, u32, u32>);
+/// The tables of records.
+type Tables<D> = Map<D, u32, u32>;
 
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
     let ids = || 1..=plan.relations();
@@ -82,22 +82,35 @@ impl Vacation {
         self.records() + self.records() / SPARE
     }
 
-    /// Makes the tables, and lists of so many nodes, with those that lanes hold in attempts beside: an
-    /// update of each query takes and frees one; every reservation has one of its own.
-    fn agency<D: Device>(
+    /// Makes the tables, with the nodes that so many lanes hold in attempts beside: an update of each
+    /// query takes and frees one.
+    fn tables<D: Device>(&self, device: &D, layout: Layout, lanes: u64) -> Result<Tables<D>> {
+        let nodes = self.table_nodes() + u64::from(2 * self.queries) * lanes;
+        let (chains, what) = (CHAINS * self.records(), "the tables of vacation");
+        Ok(Map::with_buckets(
+            device,
+            layout,
+            nodes,
+            chains as usize,
+            what,
+        )?)
+    }
+
+    /// Makes lists of so many nodes, with those of attempts: every reservation has one of its own.
+    fn lists<D: Device>(
         &self,
         device: &D,
         layout: Layout,
-        (list_nodes, lanes): (u64, u64),
-    ) -> Result<Agency<D>> {
-        let held = [2 * self.queries, TABLES].map(|nodes| u64::from(nodes) * lanes);
-        let (nodes, list_nodes) = (self.table_nodes() + held[0], list_nodes + held[1]);
-        let (chains, lists) = (CHAINS * self.records(), self.relations as usize);
-        let what = ["the tables of vacation", "the reservations of vacation"];
-        Ok((
-            Map::with_buckets(device, layout, nodes, chains as usize, what[0])?,
-            Lists::new(device, layout, lists, list_nodes, what[1])?,
-        ))
+        (nodes, lanes): (u64, u64),
+    ) -> Result<Lists<D, u32, u32>> {
+        let (lists, nodes) = (self.relations as usize, nodes + u64::from(TABLES) * lanes);
+        Ok(Lists::new(
+            device,
+            layout,
+            lists,
+            nodes,
+            "the reservations of vacation",
+        )?)
     }
 }
 
@@ -121,7 +134,8 @@ impl Workload for Vacation {
         let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
-        let (tables, lists) = self.agency(device, Layout::Plain, (list_nodes, 0))?;
+        let tables = self.tables(device, Layout::Plain, 0)?;
+        let lists = self.lists(device, Layout::Plain, (list_nodes, 0))?;
         Ok(Data {
             device: device.clone(),
             plan: self.plan(seed),
@@ -149,8 +163,9 @@ impl Workload for Vacation {
         if data.layout == Some(layout) {
             return Ok(());
         }
-        let nodes = (data.list_nodes, data.lanes);
-        (data.tables, data.lists) = self.agency(&data.device, layout, nodes)?;
+        // One after the other, so that never both are there twice.
+        data.tables = self.tables(&data.device, layout, data.lanes)?;
+        data.lists = self.lists(&data.device, layout, (data.list_nodes, data.lanes))?;
         data.layout = Some(layout);
         Ok(())
     }

@@ -153,8 +153,9 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
         let index_of = self.nodes.pool().indices();
         let records = self.nodes.records().download()?;
         let heads = self.heads.download()?;
-        let seen = NodeSet::of(self.nodes.capacity());
+        let nodes = self.nodes.capacity();
         let parts = in_ranges(WORTH, heads.len() as u64, |lists| {
+            let mut seen = NodeSet::of(nodes);
             let (mut all, mut list) = (Vec::new(), Vec::<(K, V)>::new());
             let lists = lists.start as usize..lists.end as usize;
             for (number, &head) in lists.clone().zip(&heads[lists]) {
@@ -176,11 +177,15 @@ impl<D: Device, K: Key, V: Element> Lists<D, K, V> {
                 }
                 each(number, &list, &mut all)?;
             }
-            Ok(all)
+            Ok((all, seen))
         });
-        let mut all = Vec::new();
+        let (mut all, mut seen) = (Vec::new(), NodeSet::of(nodes));
         for part in parts {
-            all.append(&mut part?);
+            let (mut more, of_part) = part?;
+            all.append(&mut more);
+            if let Some(index) = seen.add(&of_part) {
+                return Err(damaged(what, &format!("node {index} is met twice")));
+            }
         }
         check_nodes(&self.nodes, &seen)?;
         Ok(all)

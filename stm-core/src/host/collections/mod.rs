@@ -116,8 +116,6 @@ pub use queue::Queue;
 
 use crate::array::record::Record;
 use crate::host::pool::Nodes;
-use core::sync::atomic::AtomicU32;
-use core::sync::atomic::Ordering::Relaxed;
 use std::vec::Vec;
 use stm_machine::host::{Device, Error, Result};
 
@@ -127,25 +125,38 @@ fn damaged(what: &str, found: &str) -> Error {
     }
 }
 
-/// Nodes of a pool, by index: a bit for each, which several threads may set.
-struct NodeSet(Vec<AtomicU32>);
+/// Nodes of a pool, by index: a bit for each.
+struct NodeSet(Vec<u32>);
 
 impl NodeSet {
     fn of(nodes: u64) -> Self {
-        let words = nodes.div_ceil(u64::from(u32::BITS));
-        Self((0..words).map(|_| AtomicU32::new(0)).collect())
+        Self(vec![0; nodes.div_ceil(u64::from(u32::BITS)) as usize])
     }
 
     /// Adds a node, and returns whether it was absent.
-    fn insert(&self, index: u32) -> bool {
-        let bit = 1 << (index % u32::BITS);
-        // ORDER: the bits alone are read, after the threads that set them have ended.
-        self.0[(index / u32::BITS) as usize].fetch_or(bit, Relaxed) & bit == 0
+    fn insert(&mut self, index: u32) -> bool {
+        let (word, bit) = ((index / u32::BITS) as usize, 1 << (index % u32::BITS));
+        let absent = self.0[word] & bit == 0;
+        self.0[word] |= bit;
+        absent
     }
 
     fn contains(&self, index: u32) -> bool {
         let word = self.0.get((index / u32::BITS) as usize);
-        word.is_some_and(|word| word.load(Relaxed) >> (index % u32::BITS) & 1 != 0)
+        word.is_some_and(|word| word >> (index % u32::BITS) & 1 != 0)
+    }
+
+    /// Adds the nodes of another set, and returns the first one that both have.
+    fn add(&mut self, other: &Self) -> Option<u32> {
+        let mut both = None;
+        for (at, (all, more)) in (0..).zip(self.0.iter_mut().zip(&other.0)) {
+            let twice = *all & more;
+            if twice != 0 {
+                both = both.or(Some(at * u32::BITS + twice.trailing_zeros()));
+            }
+            *all |= more;
+        }
+        both
     }
 }
 
@@ -153,7 +164,7 @@ impl NodeSet {
 /// that its pool has given out.
 fn check_nodes<D: Device, R: Record>(nodes: &Nodes<D, R>, linked: &NodeSet) -> Result {
     for (word, taken) in (0..).zip(nodes.pool().taken_bits()?) {
-        let differ = taken ^ linked.0[word as usize].load(Relaxed);
+        let differ = taken ^ linked.0[word as usize];
         if differ != 0 {
             let bit = differ.trailing_zeros();
             let is_taken = taken >> bit & 1 != 0;

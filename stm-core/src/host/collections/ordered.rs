@@ -100,10 +100,10 @@ impl<D: Device, K: Key, V: Element> OrderedMap<D, K, V> {
             leaves: self.leaves.records().download()?,
             branches: self.branches.records().download()?,
         };
-        let found = [self.leaves.capacity(), self.branches.capacity()].map(NodeSet::of);
+        let mut found = [self.leaves.capacity(), self.branches.capacity()].map(NodeSet::of);
         let root = Link(self.root.download()?[0]);
         if !root.is_none() {
-            tree.walk(root, u32::MAX, &found)
+            tree.walk(root, u32::MAX, &mut found)
                 .map_err(|wrong| damaged(self.leaves.pool().name(), &wrong))?;
         }
         let [leaves, branches] = found;
@@ -157,8 +157,8 @@ impl<K: Key, V: Element> Tree<K, V> {
 
     /// Checks what is below a link, which must be of branches for lower digits than
     /// that at bit `limit`, and returns a key there.
-    fn walk(&self, link: Link, limit: u32, found: &[NodeSet; 2]) -> Result<u64, String> {
-        let (index, [leaves, branches]) = (link.index(), found);
+    fn walk(&self, link: Link, limit: u32, found: &mut [NodeSet; 2]) -> Result<u64, String> {
+        let (index, [leaves, branches]) = (link.index(), &mut *found);
         if !link.is_branch() {
             let Some(leaf) = self.leaves.get(index as usize) else {
                 return Err(format!("{:#x} names no leaf", link.0));
