@@ -167,7 +167,7 @@ impl<'s, 'a> Bench<'s, 'a> {
                 "verifies": sizes.verifies().covers.told(),
                 "warp_width": self.plan.room.limits.warp_width,
                 "jit_ms": reports.iter().map(|r| r.jit_ms).fold(0.0, f64::max),
-                "launches": launches.max(1),
+                "launches": launches.max(u64::from(!reports.is_empty())),
                 "tried": 0,
             }),
         )
