@@ -1,9 +1,8 @@
 //! Bank: transfers between accounts, and audits that read many accounts at one point in time.
 //!
-//! A transfer moves an amount between two accounts of one range, so the sum of a range never changes.
-//! An audit adds up a whole range inside its transaction and compares the sum there. Another sum is
-//! that of a state that never existed, whether or not the attempt commits afterwards; the findings
-//! count these.
+//! A transfer moves an amount between two accounts of one range, so the sum of a range never changes. An
+//! audit adds up a whole range inside its transaction and compares the sum there. Another sum is that of a
+//! state that never existed, whether or not the attempt commits afterwards; the findings count these.
 //!
 //! A transfer depends only on the seed and its number, not on the values that it reads: balances may
 //! become negative. So the host can replay all transfers in any order and compare every account.
@@ -141,8 +140,7 @@ impl BankPlan {
         range * self.range_len
     }
 
-    /// Returns the number of accounts of a range: `range_len`, and for the last
-    /// range less than twice that.
+    /// Returns the number of accounts of a range: `range_len`, and for the last range less than twice that.
     pub const fn len(&self, range: u32) -> u32 {
         if range + 1 == self.ranges {
             self.accounts - self.start(range)

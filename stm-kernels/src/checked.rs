@@ -1,7 +1,6 @@
-//! The loops of [`Meetings`](crate::machine::Meetings) and
-//! [`Entries`](crate::machine::Entries) with a check in them, so that a benchmark which
-//! takes the time of the bare loop can make the same with the check beside it: a barrier
-//! that lets a thread through early, or a semaphore that lets too many in, may be fast.
+//! The loops of [`Meetings`](crate::machine::Meetings) and [`Entries`](crate::machine::Entries) with a check
+//! in them, so that a benchmark which takes the time of the bare loop can make the same with the check beside
+//! it: a barrier that lets a thread through early, or a semaphore that lets too many in, may be fast.
 
 use crate::rows::alone;
 use stm_core::{Lane, TArray};
@@ -50,8 +49,7 @@ fn meetings<L: Lane>(lane: &L, p: &CheckedMeetingsParams) {
             other -= threads;
         }
         if let Some(word) = p.words.get(other) {
-            // SAFETY: as above. The other one may have gone on to its next wait, but
-            // not past it.
+            // SAFETY: as above. The other one may have gone on to its next wait, but not past it.
             let found = unsafe { lane.load_relaxed_32(word) };
             wrong += u32::from(found != k && found != k + 1);
         }
@@ -67,8 +65,7 @@ fn meetings<L: Lane>(lane: &L, p: &CheckedMeetingsParams) {
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedEntriesParams {
     pub semaphores: TSemaphores<semaphore::Chosen>,
-    /// Two words, 0 at first: the threads inside, and how often a thread has found the
-    /// semaphore full.
+    /// Two words, 0 at first: the threads inside, and how often a thread has found the semaphore full.
     pub found: TArray<u32>,
     /// How many threads may be inside.
     pub count: u32,

@@ -1,6 +1,5 @@
-//! The entry points of the kernels that `stm-core` itself launches
-//! ([`stm_core::internal::kernel::copy`]). `cargo xtask ptx` puts their PTX into
-//! `stm-core/ptx/`, because the library carries it.
+//! The entry points of the kernels that `stm-core` itself launches ([`stm_core::internal::kernel::copy`]).
+//! `cargo xtask ptx` puts their PTX into `stm-core/ptx/`, because the library carries it.
 
 macro_rules! entries {
     ($($kernel:ty, $entry:literal, $file:literal;)*) => {

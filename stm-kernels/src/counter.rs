@@ -21,8 +21,7 @@ pub const STRIDE: u64 = 32;
 pub struct CounterPlan {
     /// The number of times that the counter is lowered and raised again.
     pub rounds: u32,
-    /// Adds the counter to the sum at the end, unless it is 0. The sum is the word
-    /// behind the counter.
+    /// Adds the counter to the sum at the end, unless it is 0. The sum is the word behind the counter.
     pub sums: u32,
 }
 

@@ -1,5 +1,4 @@
-//! EB, `EigenBench` (Hong et al. 2010): transactions whose characteristics can
-//! each be set separately.
+//! EB, `EigenBench` (Hong et al. 2010): transactions whose characteristics can each be set separately.
 //!
 //! | array | belongs to | accessed |
 //! | --- | --- | --- |
@@ -52,8 +51,7 @@ pub struct EigenbenchWork<A: Algorithm> {
     pub hot: A::Array<u32>,
     /// `mild_words` of the plan for each lane; empty if it accesses none.
     pub mild: A::Array<u32>,
-    /// `cold_words` of the plan for each lane; empty if it accesses none. No
-    /// transaction reads or writes it.
+    /// `cold_words` of the plan for each lane; empty if it accesses none. No transaction reads or writes it.
     pub cold: TArray<u32>,
     /// The checksum of each lane. No transaction reads or writes it.
     pub checksums: TArray<u32>,
@@ -73,8 +71,7 @@ impl Accesses {
         self.reads == 0 && self.writes == 0
     }
 
-    /// Returns the number of words that additions access: the k-th write has
-    /// the word of the k-th read.
+    /// Returns the number of words that additions access: the k-th write has the word of the k-th read.
     #[inline(always)]
     pub const fn words(self) -> u32 {
         if self.reads > self.writes {
@@ -185,8 +182,7 @@ impl Sequence {
         }
     }
 
-    /// Returns the amount that write `k` adds to its word (wrapping), from 1 to
-    /// 16.
+    /// Returns the amount that write `k` adds to its word (wrapping), from 1 to 16.
     pub const fn amount(self, k: u32) -> u32 {
         (self.key.rotate_right(k) & 15) + 1
     }
@@ -230,8 +226,7 @@ impl Sequence {
     }
 }
 
-/// Returns a lane's checksum after one more transaction, which found `inside`
-/// and was followed by `outside`.
+/// Returns a lane's checksum after one more transaction, which found `inside` and was followed by `outside`.
 #[inline(always)]
 pub const fn checksum(before: u32, inside: u32, outside: u32) -> u32 {
     mix(before ^ inside).wrapping_add(outside)

@@ -33,9 +33,8 @@ use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};
 
 transactional! {
     Deduplicate<A>(DeduplicateWork<A>) = deduplicate
-        // Threads under `fast` and `fast-table` get at most 128 registers: the reads wait for memory
-        // and the writes are few, so more threads help. On an H200, 168 registers took 0.70 ms and
-        // 96 took 0.47 ms.
+        // Threads under `fast` and `fast-table` get at most 128 registers: the reads wait for memory and the
+        // writes are few, so more threads help. On an H200, 168 registers took 0.70 ms and 96 took 0.47 ms.
         ["gn1", registers { fast: 128, fast_table: 128 }];
     Link<A>(LinkWork<A>) = link ["gn2", wide];
 }
@@ -153,8 +152,7 @@ pub struct Assembly<A: Algorithm> {
     pub nexts: A::Array<u64>,
     pub prevs: A::Array<u32>,
     pub others: A::Array<u32>,
-    /// The pairs that a [`Match`] found: the first's entry in the high half,
-    /// the second's in the low half.
+    /// The pairs that a [`Match`] found: the first's entry in the high half, the second's in the low half.
     pub pairs: TArray<u64>,
     /// The number of pairs of each overlap; a word for each overlap, from 0 on.
     pub pair_counts: TArray<u32>,
@@ -245,8 +243,7 @@ fn link<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &LinkWork<A>) {
 }
 
 transactional! {
-    /// The search of GN-2 for pairs. It has no transactions, but reads arrays in
-    /// the layout of algorithm `A`.
+    /// The search of GN-2 for pairs. It has no transactions, but reads arrays in the layout of algorithm `A`.
     Match<A> of MatchParams<A> = find_pairs ["gn_match", [Cgl, Fast]];
 }
 

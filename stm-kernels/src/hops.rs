@@ -108,8 +108,7 @@ fn cluster<L: Lane>(lane: &L, p: &HopsParams) {
     }
     let (mut own, mut next, mut to) = (None, None, 0);
     while to < size {
-        // SAFETY: every thread of the cluster comes here, and nothing else uses the shared
-        // memory.
+        // SAFETY: every thread of the cluster comes here, and nothing else uses the shared memory.
         let made = unsafe { TChannels::<u32, Cluster>::in_cluster(lane, to, 0, 1, p.stop) };
         if to == rank {
             own = made;

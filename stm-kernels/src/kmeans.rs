@@ -2,19 +2,16 @@
 //! coordinates and a count, to the new sums of its nearest centre.
 //!
 //! A launch is one pass over the points:
-//! 1. Search: a lane finds the nearest of the old centres for a few points, by
-//!    plain loads, as nobody writes centres or points during a launch. It
-//!    stores the centre in `members` and counts the points whose centre has
-//!    changed.
-//! 2. Transactions: for each of those points, one transaction reads and writes
-//!    the row of its centre, `dims + 1` words. Under an algorithm that has
-//!    teams, the lanes of the warp run it together, with one word each. There
-//!    are few rows, so it matters how soon the next transaction can have one.
+//! 1. Search: a lane finds the nearest of the old centres for a few points, by plain loads, as nobody writes
+//!    centres or points during a launch. It stores the centre in `members` and counts the points whose centre
+//!    has changed.
+//! 2. Transactions: for each of those points, one transaction reads and writes the row of its centre,
+//!    `dims + 1` words. Under an algorithm that has teams, the lanes of the warp run it together, with one
+//!    word each. There are few rows, so it matters how soon the next transaction can have one.
 //!
-//! A search inside its transaction would be repeated by every attempt and would
-//! age the snapshot, so it comes before, for a few points at a time. STAMP
-//! proceeds one point at a time; [`POINTS_A_TURN`] keeps a warp together for
-//! longer, and a lane whose transactions conflict delays the others less.
+//! A search inside its transaction would be repeated by every attempt and would age the snapshot, so it comes
+//! before, for a few points at a time. STAMP proceeds one point at a time; [`POINTS_A_TURN`] keeps a warp
+//! together for longer, and a lane whose transactions conflict delays the others less.
 //!
 //! To make the result checkable, the count that a transaction reads is its place among the
 //! additions to that centre, and it stores this place in `ranks`. Additions of `f32` do not commute
@@ -185,8 +182,7 @@ impl<A: Algorithm> PassOver<'_, A> {
                 i += stride;
             }
             if A::GRANULE == Granule::Block {
-                // SAFETY: all threads of the block make the same number of
-                // turns.
+                // SAFETY: all threads of the block make the same number of turns.
                 unsafe { lane.barrier() };
             }
             transactions(start..end);

@@ -279,8 +279,7 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         .map(|near| if near < self.cells { near } else { cell })
     }
 
-    /// Does step 2 and returns the distance of the destination to all threads, if it can be
-    /// reached.
+    /// Does step 2 and returns the distance of the destination to all threads, if it can be reached.
     fn expand(&self, source: u32, destination: u32) -> Option<u32> {
         let lane = self.lane;
         self.meet();
@@ -345,8 +344,7 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         }
     }
 
-    /// Does steps 3 and 4; the threads that conclude call it, and it returns the same verdict to
-    /// all of them.
+    /// Does steps 3 and 4; the threads that conclude call it, and it returns the same verdict to all of them.
     fn conclude(&self, request: u32, destination: u32, distance: Option<u32>) -> u32 {
         let Some(distance) = distance else {
             return self.record(request, UNROUTED);

@@ -74,8 +74,7 @@ fn accesses<L: Lane>(lane: &L, p: &AccessesParams) {
     let (Some(word), Some(result)) = (word, p.results.get(block)) else {
         return;
     };
-    // SAFETY: live words, used with 32 bits only. Relaxed: nothing is read on the
-    // strength of what is found.
+    // SAFETY: live words, used with 32 bits only. Relaxed: nothing is read on the strength of what is found.
     unsafe {
         let mut all = if p.after_atomic {
             lane.fetch_add_relaxed_32(word, p.zero)
@@ -143,8 +142,7 @@ fn at_random<L: Lane, T>(
     first: *mut u64,
     access: impl Fn(*mut T) -> u32,
 ) -> u32 {
-    // Words of this width, of which there are a power of two, in words of 64 bits
-    // shifted by the difference.
+    // Words of this width, of which there are a power of two, in words of 64 bits shifted by the difference.
     let words = (p.words.len() << 3) >> log2;
     let mask = (words as u32).wrapping_sub(1);
     let mut state = (lane.grid_thread() as u32).wrapping_mul(STEPS.1);

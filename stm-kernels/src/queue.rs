@@ -5,10 +5,9 @@
 //! values between them. Every transaction that gets something done changes one of the two counts,
 //! so that producers conflict with producers and consumers with consumers; both read both counts.
 //!
-//! Made checkable: a producer appends the number of its transaction, and each
-//! transaction notes at which position of the queue it did what. So the host can
-//! tell whether the values came out in the order in which they went in, whether one
-//! was lost or doubled, and whether the values of each producer kept their order.
+//! Made checkable: a producer appends the number of its transaction, and each transaction notes at which
+//! position of the queue it did what. So the host can tell whether the values came out in the order in which
+//! they went in, whether one was lost or doubled, and whether the values of each producer kept their order.
 
 use crate::draw::draw;
 use crate::rows::transactional;
@@ -27,8 +26,7 @@ pub struct QueueWork<A: Algorithm> {
     pub counts: A::Array<u32>,
     /// The ring; one word or more.
     pub ring: A::Array<u32>,
-    /// What each transaction did ([`done`]); as many words as there are
-    /// transactions, zero before the launch.
+    /// What each transaction did ([`done`]); as many words as there are transactions, zero before the launch.
     pub results: TArray<u64>,
     pub transactions: u64,
     pub plan: QueuePlan,

@@ -6,17 +6,15 @@
 //! - A **reservation** looks up some records, keeps the dearest one of each table, adds the customer
 //!   if there is no such one, and reserves a place of each record that it has kept and that has one
 //!   free, unless the customer has that record already.
-//! - A **deletion** cancels all reservations of a customer, sums up their prices, and removes the
-//!   customer.
+//! - A **deletion** cancels all reservations of a customer, sums up their prices, and removes the customer.
 //! - An **update** adds places to some records, or takes some away. A record that is not there is
 //!   made, and one without places is removed; a flight goes as a whole, if nobody has reserved it.
 //!
 //! As in STAMP, a record without free places can be the dearest one, and then nothing of that table
 //! is reserved.
 //!
-//! What a transaction finds depends on the order of all, so each one stores a [`Note`] of what it
-//! did. By the notes the host accounts for every place of every record, and for every reservation
-//! ever made.
+//! What a transaction finds depends on the order of all, so each one stores a [`Note`] of what it did. By the
+//! notes the host accounts for every place of every record, and for every reservation ever made.
 //!
 //! A record is one word ([`Resource`]), so a query reads three, in most cases: the head of a chain,
 //! a key and the record. Its places are limited in return ([`PLACES_MAX`]).
@@ -107,9 +105,8 @@ impl<P: Copy> Offers<P> {
 
 #[stm_core::inlined]
 impl<A: Algorithm> Agency<A> {
-    /// Does a task and returns the note of it. Lanes of a warp that have different
-    /// tasks search the tables together, that of the customers last, and the code
-    /// that inserts and removes records is there once.
+    /// Does a task and returns the note of it. Lanes of a warp that have different tasks search the tables
+    /// together, that of the customers last, and the code that inserts and removes records is there once.
     fn run<L: Lane>(
         &self,
         tx: &mut Tx<'_, L, A>,

@@ -3,8 +3,7 @@
 
 use stm_core::{Element, Lane, TArray};
 
-/// Loads element `i` of an array that nobody writes during a launch, or that only this lane has
-/// written.
+/// Loads element `i` of an array that nobody writes during a launch, or that only this lane has written.
 #[inline(always)]
 pub(crate) fn load<L: Lane, T: Element>(lane: &L, array: &TArray<T>, i: u64) -> u32 {
     const { assert!(!T::WIDE, "32 bits are loaded") }
@@ -25,8 +24,7 @@ pub(crate) fn load_64<L: Lane>(lane: &L, array: &TArray<u64>, i: u64) -> u64 {
         .map_or(0, |p| unsafe { lane.load_relaxed_64(p) })
 }
 
-/// Stores element `i` of an array, which no other lane may access; the host reads it after the
-/// launch.
+/// Stores element `i` of an array, which no other lane may access; the host reads it after the launch.
 #[inline(always)]
 pub(crate) fn store<L: Lane>(lane: &L, array: &TArray<u32>, i: u64, v: u32) {
     if let Some(p) = array.get(i) {

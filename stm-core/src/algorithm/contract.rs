@@ -92,8 +92,7 @@ pub(crate) struct PoolSearch {
     pub(crate) misses: u32,
 }
 
-/// One attempt at a transaction, which [`StmRef::atomically`] and
-/// [`StmRef::for_each`] pass to their closure.
+/// One attempt at a transaction, which [`StmRef::atomically`] and [`StmRef::for_each`] pass to their closure.
 ///
 /// All reads see one consistent state, including the attempt's own writes; writes are buffered until
 /// the commit.
@@ -158,9 +157,8 @@ pub(crate) struct ProbeState<L: Lane> {
     pub(crate) doomed: bool,
 }
 
-/// What computes the new values of a static update, and stores what goes before them. The compiler would
-/// not inline a closure into code that runs rarely, and what that points to would be on the stack
-/// everywhere.
+/// What computes the new values of a static update, and stores what goes before them. The compiler would not
+/// inline a closure into code that runs rarely, and what that points to would be on the stack everywhere.
 pub trait Change<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
     /// What is stored before the new values.
     type Extra;
@@ -354,9 +352,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     ) {
     }
 
-    /// Makes the static updates of the lanes `makers` of a warp that is alone (`run/gate.rs`), one
-    /// after the other, that of the calling lane with the number `i`. All lanes of the warp call it
-    /// together.
+    /// Makes the static updates of the lanes `makers` of a warp that is alone (`run/gate.rs`), one after the
+    /// other, that of the calling lane with the number `i`. All lanes of the warp call it together.
     fn update_alone<L: Lane, T: Element, const N: usize, const W: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _words: [WordAddress; N],

@@ -34,8 +34,7 @@ macro_rules! algorithms {
             /// }
             ///
             /// # #[cfg(feature = "host")] fn main() -> Result<(), stm_core::host::Error> {
-            /// let mut stm = Stm::on(&Cpu::new())?;
-            /// let mut words = stm.array("words", &[0u32; 10])?;
+            /// let mut stm = Stm::on(&Cpu::new())?; let mut words = stm.array("words", &[0u32; 10])?;
             #[doc = concat!("words.arrange::<", stringify!($type), ">()?;")]
             #[doc = concat!("raise_", stringify!($entry), "::launch(&mut stm, Launch::new(2, 4), &words)?;")]
             /// assert_eq!(words.download()?, [10; 10]);

@@ -56,8 +56,7 @@ unsafe impl<T: Element> View<T> for TCells<T> {
             return None;
         }
         let cell = self.word(i).pointer::<T>().cast::<u64>();
-        // SAFETY: in range of a live array; a cell of a 64-bit element has a
-        // second word, its value.
+        // SAFETY: in range of a live array; a cell of a 64-bit element has a second word, its value.
         Some(T::from_bits64(unsafe {
             if T::WIDE && lane.has_wide_atomics() {
                 // All accesses to a cell have the same width.

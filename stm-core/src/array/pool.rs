@@ -9,11 +9,9 @@
 //!
 //! 1. [`Tx::alloc`] sets both bits of a node by one `fetch_or`. The attempt owns
 //!    the node if its taken bit was clear.
-//! 2. If the attempt does not commit, it clears the taken bit again. The used
-//!    bit stays.
+//! 2. If the attempt does not commit, it clears the taken bit again. The used bit stays.
 //! 3. [`Tx::free`] clears the taken bit when the transaction has committed.
-//! 4. Between launches, the host makes the used bits equal to the taken bits
-//!    (`Pool::refresh`).
+//! 4. Between launches, the host makes the used bits equal to the taken bits (`Pool::refresh`).
 //!
 //! A node whose used bit was clear is *fresh*: no attempt of this launch has had it before, and it
 //! was not part of the data when the launch began. Nobody else reaches its words before the commit
@@ -74,8 +72,7 @@ impl Node {
         self.0
     }
 
-    /// Returns the name that [`Self::bits`] made a word of. Any other word makes
-    /// a name that pools refuse.
+    /// Returns the name that [`Self::bits`] made a word of. Any other word makes a name that pools refuse.
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
@@ -115,8 +112,7 @@ pub(crate) fn freed_twice(before: u64, operand: u64, subject: u64) -> u64 {
     }
 }
 
-/// A view of a pool, small enough to be a kernel parameter. The host's
-/// [`Pool`](crate::host::Pool) makes one.
+/// A view of a pool, small enough to be a kernel parameter. The host's [`Pool`](crate::host::Pool) makes one.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -184,11 +180,9 @@ impl TPool {
     /// Makes a view of a pool of `nodes` nodes. `id` chooses its tag.
     ///
     /// # Safety
-    /// 1. `words` is aligned and points to the live words of a bitmap for
-    ///    `nodes` nodes, in the memory of the device whose kernels will use the
-    ///    view;
-    /// 2. they stay live while such a kernel runs, and only transactions of this
-    ///    library access them then;
+    /// 1. `words` is aligned and points to the live words of a bitmap for `nodes` nodes, in the memory of the
+    ///    device whose kernels will use the view;
+    /// 2. they stay live while such a kernel runs, and only transactions of this library access them then;
     /// 3. `nodes` is from 1 to 2^31.
     pub const unsafe fn from_raw(words: *mut u64, nodes: u32, id: u32) -> Self {
         let index_bits = match (nodes - 1).checked_ilog2() {

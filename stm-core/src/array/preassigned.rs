@@ -68,10 +68,9 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
     /// Makes a view of records for `transactions` transactions.
     ///
     /// # Safety
-    /// 1. `header` is aligned and points to live words, one and as many more as
-    ///    it takes for a bit of each transaction, in the memory of the device
-    ///    whose kernels will use the view, all 0 while no transaction that is
-    ///    still to run may find the records;
+    /// 1. `header` is aligned and points to live words, one and as many more as it takes for a bit of each
+    ///    transaction, in the memory of the device whose kernels will use the view, all 0 while no
+    ///    transaction that is still to run may find the records;
     /// 2. `records` has `per_transaction` records for each transaction, and no
     ///    transaction initialises them except through such a view;
     /// 3. the memory stays live while such a kernel runs.

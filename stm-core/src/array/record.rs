@@ -164,8 +164,7 @@ impl<R: Record, T: Element> Field<R, T> {
     /// Names field `k` of the record.
     ///
     /// # Panics
-    /// It panics if there is no such field of the width of `T`. The macro
-    /// evaluates it at compile time.
+    /// It panics if there is no such field of the width of `T`. The macro evaluates it at compile time.
     #[doc(hidden)]
     pub const fn of(k: usize) -> Self {
         assert!(R::FIELDS[k].1 == T::WIDE, "a field of another width");
@@ -288,9 +287,8 @@ impl<A: Algorithm, R: Record> TRecords<A, R> {
     /// Makes a view of `len` records that begin at `start`.
     ///
     /// # Safety
-    /// 1. `start` is aligned to 16 bytes and points to `len` live records of
-    ///    this layout, in the memory of the device whose kernels will use the
-    ///    view;
+    /// 1. `start` is aligned to 16 bytes and points to `len` live records of this layout, in the memory of
+    ///    the device whose kernels will use the view;
     /// 2. they stay live while such a kernel runs;
     /// 3. while it runs, transactions are the only accesses to them, and all
     ///    views of one word are of the same width.

@@ -85,10 +85,9 @@ summand!(i64, Wide, |a, b| a.wrapping_add(b));
 /// A view of `rows` rows of `row_len` sums each, small enough to be a kernel
 /// parameter. The host's [`Sums`](crate::host::Sums) makes one.
 ///
-/// Under `fast` and `fast-table`, additions of different transactions to the
-/// same element do not conflict, while a read conflicts with additions anywhere
-/// in its row. Long rows make additions cheap, as each transaction touches the
-/// header of each of its rows twice; short rows make reads succeed more often.
+/// Under `fast` and `fast-table`, additions of different transactions to the same element do not conflict,
+/// while a read conflicts with additions anywhere in its row. Long rows make additions cheap, as each
+/// transaction touches the header of each of its rows twice; short rows make reads succeed more often.
 ///
 /// ```
 /// use stm_core::prelude::*;

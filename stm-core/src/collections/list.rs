@@ -2,25 +2,21 @@
 //!
 //! # Early release
 //!
-//! A walk of a [`TList`] under `fast` and `fast-table` removes words from the read set again that
-//! it has walked past (Herlihy, Luchangco, Moir and Scherer 2003; the walk is an elastic
-//! transaction in the sense of Felber, Gramoli and Guerraoui 2009). Of the walk there remain the
-//! key and the link of the node before the place, and those of the node at the place: the
-//! *witnesses*. What makes this right:
+//! A walk of a [`TList`] under `fast` and `fast-table` removes words from the read set again that it has
+//! walked past (Herlihy, Luchangco, Moir and Scherer 2003; the walk is an elastic transaction in the sense of
+//! Felber, Gramoli and Guerraoui 2009). Of the walk there remain the key and the link of the node before the
+//! place, and those of the node at the place: the *witnesses*. What makes this right:
 //!
-//! 1. A removal writes the link of the removed node as well: a link to the node
-//!    itself, which no node of a list has. So while the link of a node is as it
-//!    was seen in the list, the node is in the list.
+//! 1. A removal writes the link of the removed node as well: a link to the node itself, which no node of a
+//!    list has. So while the link of a node is as it was seen in the list, the node is in the list.
 //! 2. The nodes of the pool belong to this list and to no other. Where it has entry
 //!    points, the key of a node says which range it is in.
-//! 3. So the witnesses prove the result: in any state in which they have these
-//!    values, the node before the place is in the list, its key is less, its
-//!    link leads to the node at the place, whose key is not less.
+//! 3. So the witnesses prove the result: in any state in which they have these values, the node before the
+//!    place is in the list, its key is less, its link leads to the node at the place, whose key is not less.
 //!
-//! Hence nothing is given up that an elastic transaction gives up: extensions and the commit validate
-//! the witnesses, so the operation returns what it would return at the snapshot, or at the commit. A
-//! transaction that inserts or removes in a part of the list that a walk has passed does not conflict
-//! with it.
+//! Hence nothing is given up that an elastic transaction gives up: extensions and the commit validate the
+//! witnesses, so the operation returns what it would return at the snapshot, or at the commit. A transaction
+//! that inserts or removes in a part of the list that a walk has passed does not conflict with it.
 //!
 //! By induction over the walk: the first node is in the list at the snapshot, as the list's word is
 //! in the set. If the node before is, so is the one that its link leads to, which is read at the

@@ -165,8 +165,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.heads.len()
     }
 
-    /// Reads the key and the link of a node, with the loads in flight together
-    /// if the fields have one width.
+    /// Reads the key and the link of a node, with the loads in flight together if the fields have one width.
     #[device]
     fn step<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, u32)> {
         let (key, link) = (ListItem::<K, V>::key(), ListItem::<K, V>::link::<0>());
@@ -182,8 +181,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         Ok((K::from_bits64(u64::from(at)), next))
     }
 
-    /// Walks to the place of `key`. If it `RELEASES`, few of the words that it
-    /// reads stay in the read set.
+    /// Walks to the place of `key`. If it `RELEASES`, few of the words that it reads stay in the read set.
     #[device]
     pub(super) fn find<'t, 'a, L: Lane, const RELEASES: bool>(
         &self,
@@ -238,8 +236,7 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         self.find::<L, false>(tx, list, key)
     }
 
-    /// Reads the key and the value of a node, with the loads in flight together if
-    /// they have one width.
+    /// Reads the key and the value of a node, with the loads in flight together if they have one width.
     #[device]
     fn key_and_value<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: Node) -> TxResult<(K, V)> {
         let (key, value) = (ListItem::<K, V>::key(), ListItem::<K, V>::value());
@@ -331,9 +328,8 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         tx.get(&self.nodes, place.node, ListItem::<K, V>::value())
     }
 
-    /// Puts `value` at an entry that this attempt has found, without another walk. If the attempt
-    /// has removed the entry since, the value is lost with it. Its fault is that of
-    /// [`Self::get_at`].
+    /// Puts `value` at an entry that this attempt has found, without another walk. If the attempt has removed
+    /// the entry since, the value is lost with it. Its fault is that of [`Self::get_at`].
     #[device]
     pub fn set_at<'a, L: Lane>(
         &self,

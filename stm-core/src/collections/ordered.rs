@@ -1,11 +1,10 @@
 //! The ordered map: a radix tree of 16 ways with compressed paths (Morrison 1968;
 //! Leis, Kemper and Neumann 2013).
 //!
-//! A key is a number of digits of four bits. A *branch* stands for the keys that agree in all
-//! digits above one, its *prefix*, and has a link for each value of that digit. A *leaf* has a key
-//! and its value. A branch exists only where two keys differ, so there are fewer branches than
-//! leaves, and the way to a leaf is about log16 of their number: one load for each branch, and
-//! nothing is ever rebalanced.
+//! A key is a number of digits of four bits. A *branch* stands for the keys that agree in all digits above
+//! one, its *prefix*, and has a link for each value of that digit. A *leaf* has a key and its value. A branch
+//! exists only where two keys differ, so there are fewer branches than leaves, and the way to a leaf is about
+//! log16 of their number: one load for each branch, and nothing is ever rebalanced.
 //!
 //! | bits of a link | meaning |
 //! | --- | --- |

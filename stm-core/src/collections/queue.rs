@@ -1,10 +1,9 @@
 //! The bounded queue: a ring of words and two counts.
 //!
-//! One count is of the values that were ever popped, the other of those that were ever pushed; they
-//! are the positions of the next values to pop and to push. Both wrap around in 32 bits. The ring
-//! has a power of two of words, so that a position's word does not change when they do. Whoever
-//! pushes changes one count and reads the other, so that those who push conflict with one another,
-//! as do those who pop.
+//! One count is of the values that were ever popped, the other of those that were ever pushed; they are the
+//! positions of the next values to pop and to push. Both wrap around in 32 bits. The ring has a power of two
+//! of words, so that a position's word does not change when they do. Whoever pushes changes one count and
+//! reads the other, so that those who push conflict with one another, as do those who pop.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::tx::abort::TxResult;

@@ -136,8 +136,7 @@ impl<T: Element> FromCells<T> {
                     unsafe { owned.word(0).store_relaxed(lane, element + 1) };
                 }
                 if has_value::<T>(word) {
-                    // SAFETY: there are as many elements as cells, and nothing
-                    // else accesses them.
+                    // SAFETY: there are as many elements as cells, and nothing else accesses them.
                     unsafe {
                         (elements.word(element)).store_relaxed(lane, T::from_bits64(bits));
                     }

@@ -1,6 +1,5 @@
-//! The macros that turn a kernel's type into a `Kernel`: with a PTX entry point for each algorithm on
-//! the GPU, and one compiled instance for each on the CPU. [`#[kernel]`](macro@crate::kernel) ends in
-//! them, too.
+//! The macros that turn a kernel's type into a `Kernel`: with a PTX entry point for each algorithm on the
+//! GPU, and one compiled instance for each on the CPU. [`#[kernel]`](macro@crate::kernel) ends in them, too.
 
 /// Keeps tokens on the host, where the feature `host` is on.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]

@@ -73,8 +73,7 @@ pub struct Line<T>(pub T);
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FaultRecord {
-    /// The number of the fault, claimed by compare-and-swap; only the claimant
-    /// stores the other fields.
+    /// The number of the fault, claimed by compare-and-swap; only the claimant stores the other fields.
     pub reason: u32,
     /// The limit that was met: the log's capacity in entries.
     pub limit: u32,
@@ -144,9 +143,8 @@ pub(crate) unsafe fn count<L: Lane>(lane: &L, globals: *mut Globals, counter: us
 /// `globals` is live.
 #[cfg_attr(any(target_arch = "nvptx64", not(debug_assertions)), inline(always))]
 pub(crate) unsafe fn fault<L: Lane>(lane: &L, globals: *mut Globals, record: FaultRecord) {
-    // SAFETY: inside the live globals. The host reads the record after the
-    // launch has ended, which orders it; relaxed is enough between lanes, as
-    // only the claimant of `reason` writes the rest.
+    // SAFETY: inside the live globals. The host reads the record after the launch has ended, which orders it;
+    // relaxed is enough between lanes, as only the claimant of `reason` writes the rest.
     unsafe {
         let place = addr_of_mut!((*globals).fault).cast::<FaultRecord>();
         if lane.cas_relaxed_32(addr_of_mut!((*place).reason), 0, record.reason) == 0 {

@@ -17,10 +17,9 @@
 //! | `w` | the lane's mark for other threads, 32 bits (`run/wait.rs`); the same |
 //! | `3 * w * a` | deferred actions, three words each (`tx/actions.rs`) |
 //!
-//! The versioned algorithms have no lock log. They use the first four of its bucket heads of each
-//! lane as the target of operations that must have no effect (`Logs::idle_pair`), and in a block's
-//! first warp some that follow, through which the threads of a team broadcast words
-//! (`Logs::place_of_block`).
+//! The versioned algorithms have no lock log. They use the first four of its bucket heads of each lane as the
+//! target of operations that must have no effect (`Logs::idle_pair`), and in a block's first warp some that
+//! follow, through which the threads of a team broadcast words (`Logs::place_of_block`).
 //!
 //! Invariant: nothing is ever cleared; counts in registers say which entries are valid.
 

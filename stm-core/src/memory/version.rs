@@ -60,8 +60,7 @@ pub(crate) struct CellWord(pub u64);
 impl CellWord {
     pub(crate) const LOCKED: u64 = 1 << 32;
 
-    /// Makes an unlocked word of a 32-bit element, with as many bits of the
-    /// version as the lane's cells have.
+    /// Makes an unlocked word of a 32-bit element, with as many bits of the version as the lane's cells have.
     pub(crate) const fn packed(version: Version, bits: u32, value: u32) -> Self {
         Self(version.0 << (64 - bits) | value as u64)
     }

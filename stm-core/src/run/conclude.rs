@@ -13,8 +13,7 @@ const STOP_POLL_ATTEMPTS: u32 = 16;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Committed,
-    /// The transaction ended for good without effect: it was cancelled, given
-    /// up, faulted or stopped.
+    /// The transaction ended for good without effect: it was cancelled, given up, faulted or stopped.
     Ended,
     /// The transaction must be retried, unless the lane is told to stop.
     Retry,
@@ -227,9 +226,8 @@ impl<A: Algorithm> StmRef<A> {
         Self::succeeded(tx, conflicts, counts);
     }
 
-    /// Returns how long a lane on its own backs off before its next attempt:
-    /// longer with every conflict, and differently for each lane, so that two
-    /// lanes that met once do not meet for ever.
+    /// Returns how long a lane on its own backs off before its next attempt: longer with every conflict, and
+    /// differently for each lane, so that two lanes that met once do not meet for ever.
     pub(crate) fn backoff_ns<L: Lane>(lane: &L, conflicts: u32) -> u32 {
         let spread = (lane.grid_thread() as u32)
             .wrapping_mul(0x9E37_79B1)

@@ -12,11 +12,10 @@
 //!    round has tickets waiting or a period open: fence (G2), take the presence back.
 //! 3. *Draw* a ticket, and depart with the same addition. A ticket is at the *head* when all
 //!    tickets before it are served.
-//! 4. *Turn*: the head that finds nobody present fences (G3). It is *alone* now: no attempt is
-//!    in progress, no word is owned, and none begins before its ticket is served. Each lane of
-//!    its warp that has work makes one attempt, in a round of its own; an attempt alone
-//!    stores its words without locks and without validation. Static updates are made by all lanes
-//!    in a round, one after the other, for a few rounds.
+//! 4. *Turn*: the head that finds nobody present fences (G3). It is *alone* now: no attempt is in progress,
+//!    no word is owned, and none begins before its ticket is served. Each lane of its warp that has work
+//!    makes one attempt, in a round of its own; an attempt alone stores its words without locks and without
+//!    validation. Static updates are made by all lanes in a round, one after the other, for a few rounds.
 //! 5. *Leave*: fence (G4), serve the ticket. The next turn takes another ticket.
 //!
 //! A head that has polled [`HEAD_POLLS`] times goes on beside those who are present, by the
@@ -40,11 +39,10 @@
 //! enters next, and G4 and G3 before the next turn. `ORDERING.md` argues the fences.
 //!
 //! # Why every ticket is served
-//! A ticket is held by a place that polls until it is at the head, and then makes the attempts
-//! of one turn. Whatever ends them, a commit, a conflict, a `retry`, a cancellation, the last
-//! number of the range, the place leaves behind them. Only a launch that is stopped, by a
-//! fault, a panic or its time limit, leaves tickets and presences behind; then every poll ends,
-//! and the host clears the word before the next launch.
+//! A ticket is held by a place that polls until it is at the head, and then makes the attempts of one turn.
+//! Whatever ends them, a commit, a conflict, a `retry`, a cancellation, the last number of the range, the
+//! place leaves behind them. Only a launch that is stopped, by a fault, a panic or its time limit, leaves
+//! tickets and presences behind; then every poll ends, and the host clears the word before the next launch.
 //!
 //! # Why every transaction ends
 //! From some time after a ticket is drawn no attempt begins but those of the head. Those that
@@ -66,8 +64,7 @@ const POLL_NS: u32 = 256;
 /// The time between two polls of a place behind it, for each ticket before its own, and by which
 /// that between two polls of a place without a ticket grows.
 const WAIT_NS: u32 = 1024;
-/// The most of these times between two polls. All polls go to the line of the clock, which a turn
-/// needs.
+/// The most of these times between two polls. All polls go to the line of the clock, which a turn needs.
 const WAITS: u32 = 64;
 /// The polls after which the head no longer waits for those that are present.
 const HEAD_POLLS: u32 = 256;

@@ -283,10 +283,9 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
         KernelStm::of(self.lane, self.stm, self.step, results, self.then)
     }
 
-    /// Lets a lane call `committed(i, result)` after the attempt at transaction `i` that commits, with
-    /// what its closure returned, and `aborted(i, why)` after each attempt that does not: while the lane
-    /// owns no lock, after the deferred actions ([`Tx::at_commit`]), and without waiting, as in
-    /// [`Self::then`].
+    /// Lets a lane call `committed(i, result)` after the attempt at transaction `i` that commits, with what
+    /// its closure returned, and `aborted(i, why)` after each attempt that does not: while the lane owns no
+    /// lock, after the deferred actions ([`Tx::at_commit`]), and without waiting, as in [`Self::then`].
     #[must_use]
     pub fn with<V, G: FnMut(u64, V), H: FnMut(u64, Abort)>(
         self,
@@ -308,9 +307,8 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// Runs a transaction for each number in `range`, spread over all threads of the launch. Every
     /// thread of the launch calls it with the same range.
     ///
-    /// A transaction that cancels itself, or is given up after `retries_max` conflicts, has no
-    /// effect and is counted; the others all commit, unless the launch is stopped by a fault or its
-    /// time limit.
+    /// A transaction that cancels itself, or is given up after `retries_max` conflicts, has no effect and is
+    /// counted; the others all commit, unless the launch is stopped by a fault or its time limit.
     pub fn each<E, F>(self, range: Range<u64>, body: F)
     where
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<E>,

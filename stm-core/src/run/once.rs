@@ -22,9 +22,8 @@ impl<A: Algorithm> StmRef<A> {
     /// in this way is [`Abort::Nested`], a fault; [`Transact`](crate::Transact) is the way.
     ///
     /// # Errors
-    /// The reason, if the transaction cancelled itself ([`Abort::User`]), was
-    /// given up after `retries_max` conflicts (the last conflict), met a fault
-    /// that the host will report, or the launch was told to stop.
+    /// The reason, if the transaction cancelled itself ([`Abort::User`]), was given up after `retries_max`
+    /// conflicts (the last conflict), met a fault that the host will report, or the launch was told to stop.
     pub fn atomically<L: Lane, R, F>(&self, lane: &L, mut body: F) -> TxResult<R>
     where
         F: FnMut(&mut Tx<'_, L, A>) -> TxResult<R>,
@@ -93,8 +92,7 @@ impl<A: Algorithm> StmRef<A> {
         result
     }
 
-    /// Waits until the lane, or its team, may begin an attempt; returns `false` if it is
-    /// told to stop.
+    /// Waits until the lane, or its team, may begin an attempt; returns `false` if it is told to stop.
     pub(crate) fn admit<L: Lane>(tx: &mut Tx<'_, L, A>, place: &mut Place, conflicts: u32) -> bool {
         let (lane, gate) = (tx.lane, tx.stm.gate());
         let starves = conflicts >= gate.starves_at(lane);

@@ -3,11 +3,9 @@
 //! [`StmRef::for_each`] proceeds in warp-wide rounds:
 //!
 //! 1. All lanes of the warp meet.
-//! 2. Every lane with work that the gate and the warp's width admit makes one
-//!    attempt.
+//! 2. Every lane with work that the gate and the warp's width admit makes one attempt.
 //! 3. The lanes whose closure succeeded commit together.
-//! 4. A lane that committed takes its next transaction in the next round; one
-//!    that met a conflict retries.
+//! 4. A lane that committed takes its next transaction in the next round; one that met a conflict retries.
 //!
 //! The rounds are there because lanes that retry alone diverge for good.
 //!
@@ -50,8 +48,7 @@ impl<A: Algorithm> StmRef<A> {
         KernelStm::new(lane, self)
     }
 
-    /// Runs the rounds of [`Self::for_each`]. The ends of attempts and of transactions are told
-    /// to `ends`.
+    /// Runs the rounds of [`Self::for_each`]. The ends of attempts and of transactions are told to `ends`.
     pub(crate) fn rounds<L, W, K, T>(
         &self,
         lane: &L,
@@ -450,8 +447,7 @@ where
     }
 }
 
-/// Returns whether a defect keeps the warp's ticket: one lane `waits`, or all are at the
-/// end of their range.
+/// Returns whether a defect keeps the warp's ticket: one lane `waits`, or all are at the end of their range.
 #[inline(always)]
 fn keeps_ticket<L: Lane>(lane: &L, warp: WarpCrew, waits: bool, ends: bool) -> bool {
     Mutant::RetryKeepsTicket.on(lane) && warp.vote(lane, waits) != 0

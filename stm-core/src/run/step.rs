@@ -12,9 +12,8 @@
 //!    All its threads find the same, as they know the range and their block.
 //! 2. A round in step has two barriers of the block: before the attempts, and
 //!    between them and the commits. A warp that the gate does not admit passes both.
-//! 3. At the first barrier each lane says whether it must leave the step: its warp
-//!    has no work any more, or the lane waits (`retry`). If one must, all leave, after
-//!    that same barrier and for the rest of the loop.
+//! 3. At the first barrier each lane says whether it must leave the step: its warp has no work any more, or
+//!    the lane waits (`retry`). If one must, all leave, after that same barrier and for the rest of the loop.
 //!
 //! Invariant: all threads of a block agree on whether they are in step, so they pass the same
 //! barriers. Whoever waits for another transaction to commit, or has none of its own, is not in
@@ -39,9 +38,8 @@ impl Step {
         Self(wanted)
     }
 
-    /// Returns the step in which a block begins: in step only if each of its lanes
-    /// has a transaction of `range`, and on a machine whose warps have several
-    /// lanes. `may` is whether the lane may go on at all.
+    /// Returns the step in which a block begins: in step only if each of its lanes has a transaction of
+    /// `range`, and on a machine whose warps have several lanes. `may` is whether the lane may go on at all.
     pub(crate) fn begin<L: Lane>(self, lane: &L, range: &Range<u64>, may: bool) -> Self {
         let lanes = (u64::from(lane.block_index()) + 1) * u64::from(lane.block_dim());
         let all_work = range.end.saturating_sub(range.start) >= lanes;
@@ -68,8 +66,7 @@ impl Step {
     /// Meets the other warps of the block between the attempts and the commits of a round.
     pub(crate) fn commits<L: Lane>(self, lane: &L) {
         if self.0 {
-            // SAFETY: as in `round`; each warp passes here once after it, and its lanes
-            // have just voted.
+            // SAFETY: as in `round`; each warp passes here once after it, and its lanes have just voted.
             unsafe { lane.barrier() };
         }
     }

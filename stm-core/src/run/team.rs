@@ -66,9 +66,8 @@ impl<A: Algorithm> StmRef<A> {
         self.once::<L, WarpCrew, R, F>(lane, body)
     }
 
-    /// Does [`Self::team`] by all threads of the block, which call it together.
-    /// There may be any number of them, and the last warp need not be full. On
-    /// the CPU, too, the team is all threads of the block.
+    /// Does [`Self::team`] by all threads of the block, which call it together. There may be any number of
+    /// them, and the last warp need not be full. On the CPU, too, the team is all threads of the block.
     ///
     /// The threads meet at the block's barrier (`Lane::barrier`) several times for each call on the
     /// transaction. The warps of a block therefore must make no other use of the barrier during the
@@ -98,8 +97,7 @@ impl<A: Algorithm> StmRef<A> {
         self.each_from::<L, WarpCrew, F>(lane, range, 1, body);
     }
 
-    /// Does [`Self::for_each_team`] with the blocks of the launch as its teams;
-    /// see [`Self::team_of_block`].
+    /// Does [`Self::for_each_team`] with the blocks of the launch as its teams; see [`Self::team_of_block`].
     pub fn for_each_block_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>, u64) -> TxResult<()>,

@@ -15,10 +15,9 @@ use stm_machine::{Element, Lane, View, WordAddress};
 
 #[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
-    /// Runs a static update for each number in `range`, spread over all threads of the launch: a
-    /// transaction whose words are known before the first is read. Where a transaction has this
-    /// form, this is the shortest to write and the fastest. Every thread of the launch calls it with
-    /// the same range.
+    /// Runs a static update for each number in `range`, spread over all threads of the launch: a transaction
+    /// whose words are known before the first is read. Where a transaction has this form, this is the
+    /// shortest to write and the fastest. Every thread of the launch calls it with the same range.
     ///
     /// Update `i` reads the elements `at(i)` of `array` together, passes their values to `change`,
     /// and writes what that returns to the first `W` of them; with `None` it writes nothing.
@@ -206,8 +205,7 @@ struct Update<A, V, T, I, F, const N: usize, const W: usize> {
     words: [WordAddress; N],
     owned: Owned<T, N>,
     new: [T; W],
-    /// Whether `change` has returned no values. A closure that always returns some leaves a constant
-    /// here.
+    /// Whether `change` has returned no values. A closure that always returns some leaves a constant here.
     unchanged: bool,
     algorithm: PhantomData<A>,
 }

@@ -19,28 +19,24 @@
 //! | 31..2 | of a sleeping thread the question that it has answered; of a thread outside of transactions the number of loops that it has ended |
 //!
 //! A sleeper in each pass of its loop
-//! 1. loads the number of the current *question* (`Sleepers::question`) and
-//!    fences (W1);
+//! 1. loads the number of the current *question* (`Sleepers::question`) and fences (W1);
 //! 2. asks whether a word that it read has changed;
 //! 3. if not, stores its mark with that number.
 //!
-//! When it wakes, it stores the mark 1, fences (W2), and adds 1 to
-//! `Sleepers::wakes` before it makes an attempt. One sleeper at a time, the
-//! *asker*,
+//! When it wakes, it stores the mark 1, fences (W2), and adds 1 to `Sleepers::wakes` before it makes an
+//! attempt. One sleeper at a time, the *asker*,
 //! 1. loads `wakes`, fences, and loads all marks; if one is 1, it gives up;
 //! 2. fences (W3), and asks a question by storing a new number;
-//! 3. waits until all marks that were asleep carry that number, or gives up if
-//!    one is 1;
+//! 3. waits until all marks that were asleep carry that number, or gives up if one is 1;
 //! 4. fences, and gives up if `wakes` has changed, or if the threads outside of
 //!    transactions are others than in step 1, or have ended more loops.
 //!
-//! If it has not given up, then between 1 and 4 no sleeper has made an attempt: it would have had
-//! to wake, and then either its mark was 1, or its addition to `wakes` precedes its next sleep,
-//! whose mark the asker has seen (W1, W2). All commits of the sleepers precede their marks in step
-//! 1 (W1 follows the attempt), these precede the question (W3), and the question precedes the
-//! answer (W1). So every answer says that nothing has changed in view of all these commits. Nobody
-//! wakes any more, unless a thread wakes him that was outside of transactions. If there is none, the
-//! launch ends at once.
+//! If it has not given up, then between 1 and 4 no sleeper has made an attempt: it would have had to wake,
+//! and then either its mark was 1, or its addition to `wakes` precedes its next sleep, whose mark the asker
+//! has seen (W1, W2). All commits of the sleepers precede their marks in step 1 (W1 follows the attempt),
+//! these precede the question (W3), and the question precedes the answer (W1). So every answer says that
+//! nothing has changed in view of all these commits. Nobody wakes any more, unless a thread wakes him that
+//! was outside of transactions. If there is none, the launch ends at once.
 //!
 //! Threads outside of transactions have ended, or were never resident, which are for ever, or run code
 //! between transactions, which cannot be told from them. So if there are such threads, all this must
@@ -156,8 +152,7 @@ impl Sleep {
 
     #[inline(never)]
     pub(crate) fn wake<L: Lane>(&mut self, lane: &L, globals: *mut Globals, logs: Logs) {
-        // SAFETY: the lane's own mark, and live globals (StmRef::from_raw).
-        // Relaxed: W2 is between.
+        // SAFETY: the lane's own mark, and live globals (StmRef::from_raw). Relaxed: W2 is between.
         unsafe {
             lane.store_relaxed_32(logs.mark(lane), RUNNING);
             // ORDER(W2): the mark before the count.
@@ -171,8 +166,7 @@ impl Sleep {
     fn give_up<L: Lane>(&mut self, lane: &L, globals: *mut Globals) {
         if self.asking != Asking::Not {
             self.asking = Asking::Not;
-            // SAFETY: live (StmRef::from_raw). Relaxed: the next asker takes
-            // nothing over.
+            // SAFETY: live (StmRef::from_raw). Relaxed: the next asker takes nothing over.
             unsafe { lane.store_relaxed_32(addr_of_mut!((*globals).sleepers.asker), 0) };
         }
     }
@@ -275,8 +269,7 @@ fn marks<L: Lane>(lane: &L, bed: Bed, question: Option<u32>) -> Marks {
             let (mut running, mut whole) = (0, false);
             for i in 0..lanes {
                 let place = (block, thread / width, i);
-                // SAFETY: the mark of a thread of the launch, in the live
-                // region. Relaxed: the callers fence.
+                // SAFETY: the mark of a thread of the launch, in the live region. Relaxed: the callers fence.
                 let mark = unsafe {
                     let mark = Logs::mark_of(lane, bed.region, bed.capacity, place);
                     lane.load_relaxed_32(mark)

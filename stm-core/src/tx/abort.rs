@@ -152,8 +152,7 @@ reasons! {
     }
 }
 
-/// What keeps an attempt from its commit: its first failure, whether that is an
-/// error of the program or not.
+/// What keeps an attempt from its commit: its first failure, whether that is an error of the program or not.
 #[derive(Default)]
 pub(crate) struct Fault {
     /// The reason of the failure; an attempt that has one cannot commit.

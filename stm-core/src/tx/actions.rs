@@ -6,13 +6,11 @@
 //! 2. *commit or abort*: the attempt ends, with everything that it publishes.
 //! 3. *fence* (D1): the attempt comes before its actions. Whoever sees the
 //!    effect of an action, and fences, sees what the transaction wrote.
-//! 4. *execute*: the actions of a commit in the order in which they were
-//!    deferred, those of an abort in the reverse order, each by one relaxed
-//!    operation.
+//! 4. *execute*: the actions of a commit in the order in which they were deferred, those of an abort in the
+//!    reverse order, each by one relaxed operation.
 //!
-//! Invariants: an action is executed at most once, and exactly once if its
-//! condition comes true and the launch is not lost. An attempt executes the
-//! actions of one kind only, as it either commits or aborts.
+//! Invariants: an action is executed at most once, and exactly once if its condition comes true and the
+//! launch is not lost. An attempt executes the actions of one kind only, as it either commits or aborts.
 //!
 //! | bits of an action's first word | meaning |
 //! | --- | --- |
@@ -191,8 +189,7 @@ fn execute<L: Lane>(
             When::Abort => end - 1 - done,
         };
         done += 1;
-        // SAFETY: below the count, so this attempt stored it, in the lane's own
-        // column.
+        // SAFETY: below the count, so this attempt stored it, in the lane's own column.
         let [head, operand, subject] =
             [0, 1, 2].map(|k| unsafe { lane.private_load_64(actions.word(lane, i, k)) });
         if head >> WHEN_SHIFT != when as u64 {
@@ -239,15 +236,13 @@ fn execute<L: Lane>(
     }
 }
 
-/// Returns whether the log of a lane has an action with this first word and
-/// operand among its first `end`. It takes the action's words and not the action,
-/// which would be in memory for the sake of the call.
+/// Returns whether the log of a lane has an action with this first word and operand among its first `end`. It
+/// takes the action's words and not the action, which would be in memory for the sake of the call.
 #[inline(never)]
 fn has_action<L: Lane>(lane: &L, actions: Actions, end: u32, head: u64, operand: u64) -> bool {
     let mut found = false;
     for i in 0..end {
-        // SAFETY: below the count, so this attempt stored it, in the lane's own
-        // column.
+        // SAFETY: below the count, so this attempt stored it, in the lane's own column.
         let there = [0, 1].map(|k| unsafe { lane.private_load_64(actions.word(lane, i, k)) });
         found |= there == [head, operand];
     }
@@ -309,16 +304,14 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.end_actions_from(0, when, transaction);
     }
 
-    /// Implements [`Mutant::ActionBeforeCommit`]: executes the actions of a
-    /// commit that is still to come.
+    /// Implements [`Mutant::ActionBeforeCommit`]: executes the actions of a commit that is still to come.
     pub(crate) fn end_actions_early(&mut self) {
         if Mutant::ActionBeforeCommit.on(self.lane) {
             self.end_actions(true, 0);
         }
     }
 
-    /// Executes the actions from `from` on that belong to `when`, and removes
-    /// all of them from the log.
+    /// Executes the actions from `from` on that belong to `when`, and removes all of them from the log.
     pub(crate) fn end_actions_from(&mut self, from: u32, when: When, transaction: u64) {
         if self.actions.count != from {
             // Most commits that allocate have only actions for an abort.

@@ -61,8 +61,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         A::begin(self, Inside)
     }
 
-    /// Empties the sets and the state of the attempt. What the lane keeps from one
-    /// attempt to the next stays.
+    /// Empties the sets and the state of the attempt. What the lane keeps from one attempt to the next stays.
     pub(crate) fn clear(&mut self) {
         A::clear(&mut self.attempt);
         self.fault = Fault::default();

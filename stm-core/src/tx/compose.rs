@@ -91,10 +91,9 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.fail(Abort::Retry)
     }
 
-    /// Runs `first`, and if that retries ([`Self::retry`]), `second` in its
-    /// place, as if `first` had written nothing (Harris et al. 2005). If `second`
-    /// retries too, the transaction waits until something has changed that
-    /// either has read. Other errors are not caught: they end the attempt.
+    /// Runs `first`, and if that retries ([`Self::retry`]), `second` in its place, as if `first` had written
+    /// nothing (Harris et al. 2005). If `second` retries too, the transaction waits until something has
+    /// changed that either has read. Other errors are not caught: they end the attempt.
     ///
     /// Alternatives may be nested. While one is open, a word that is read or written again may take
     /// another entry of its set. The errors are those of the alternative whose result counts.

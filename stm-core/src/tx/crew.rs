@@ -123,8 +123,7 @@ impl Crew for WarpCrew {
     type Speaker = u32;
 
     fn gather<L: Lane, A>(lane: &L, _stm: &StmRef<A>) -> Self {
-        // SAFETY: all lanes of the warp call this together (trait), and so they
-        // do what follows.
+        // SAFETY: all lanes of the warp call this together (trait), and so they do what follows.
         unsafe { Self::of(lane.warp_mask()) }
     }
 

@@ -65,8 +65,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         if !Mutant::PoolNotUndone.on(self.lane)
             && let Err(abort) = self.defer(When::Abort, Action::clear_node(word, bit, None))
         {
-            // SAFETY: the bit is of the live bitmap (TPool::from_raw), and this
-            // attempt has set it.
+            // SAFETY: the bit is of the live bitmap (TPool::from_raw), and this attempt has set it.
             unsafe { self.lane.fetch_and_relaxed_64(word, !(1 << bit)) };
             return Err(abort);
         }

@@ -22,9 +22,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Writes the first `count` of several elements. It has the effect of writing one after the
-    /// other up to the first error, and is faster for elements that were the last ones read,
-    /// together and in this order.
+    /// Writes the first `count` of several elements. It has the effect of writing one after the other up to
+    /// the first error, and is faster for elements that were the last ones read, together and in this order.
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -125,9 +124,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         done
     }
 
-    /// Writes the first `count` of several words that exist. If they are
-    /// `captured`, another attempt reaches them only by reading a word that this
-    /// one writes, and no two of them are the same.
+    /// Writes the first `count` of several words that exist. If they are `captured`, another attempt reaches
+    /// them only by reading a word that this one writes, and no two of them are the same.
     pub(crate) fn put_words<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],

@@ -1,11 +1,10 @@
 //! A hierarchical lock: within the warp, within the block, across blocks.
 //!
-//! It is a cohort lock (Dice, Marathe and Shavit 2012) whose cohorts are blocks: threads of a block
-//! queue for a lock of the block in its shared memory, and the one that has it queues for a lock in
-//! global memory. A holder that gives the lock up while others of its block wait passes both on to
-//! the next of them, `PASSES` times in a row at most, and that takes no trip through the L2 cache.
-//! Both locks are ticket locks. Lanes of a warp that run together act as one
-//! ([`LockKind::WARP_HANDOFF`]).
+//! It is a cohort lock (Dice, Marathe and Shavit 2012) whose cohorts are blocks: threads of a block queue for
+//! a lock of the block in its shared memory, and the one that has it queues for a lock in global memory. A
+//! holder that gives the lock up while others of its block wait passes both on to the next of them, `PASSES`
+//! times in a row at most, and that takes no trip through the L2 cache. Both locks are ticket locks. Lanes of
+//! a warp that run together act as one ([`LockKind::WARP_HANDOFF`]).
 //!
 //! | words of the lock | meaning |
 //! | --- | --- |
@@ -25,9 +24,8 @@
 use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant};
 use stm_machine::{Lane, observe::Mutant};
 
-/// The hierarchical lock (see the module). Any number of lanes, warps and blocks may use it, after the
-/// block has called [`TLocks::set_up_block`](super::TLocks::set_up_block) in a launch with enough
-/// shared memory.
+/// The hierarchical lock (see the module). Any number of lanes, warps and blocks may use it, after the block
+/// has called [`TLocks::set_up_block`](super::TLocks::set_up_block) in a launch with enough shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Cohort<const PASSES: u32>;
 
@@ -111,8 +109,7 @@ impl<const PASSES: u32> LockKind for Cohort<PASSES> {
             if load(lane, place, OWN_SERVED) != turn.place {
                 return Poll::Wait(0);
             }
-            // ORDER(L1): acquire; pairs with L2 of the holder before, if it was one
-            // of the block.
+            // ORDER(L1): acquire; pairs with L2 of the holder before, if it was one of the block.
             Mutant::LockNoAcquire.fence(lane);
             let passed = load(lane, place, PASSED);
             if passed != 0 {
@@ -143,8 +140,7 @@ impl<const PASSES: u32> LockKind for Cohort<PASSES> {
         Mutant::LockNoRelease.fence(lane);
         if !passes_on {
             let served = turn.found.wrapping_add(1);
-            // SAFETY: the lock's word, which only the holder writes. Relaxed: the
-            // fence precedes.
+            // SAFETY: the lock's word, which only the holder writes. Relaxed: the fence precedes.
             unsafe { lane.store_relaxed_32(place.word(SERVED), served) };
         }
         store(lane, place, OWN_SERVED, next);

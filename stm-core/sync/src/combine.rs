@@ -97,8 +97,7 @@ const BATCH: usize = 8;
 /// The number of times in a row that a holder finds nothing to do before it leaves.
 const IDLE_MAX: u32 = 4;
 
-/// The pause between two polls of a response, and the number of polls between two
-/// looks at the lock.
+/// The pause between two polls of a response, and the number of polls between two looks at the lock.
 const POLL_NS: u32 = 32;
 const LOCK_POLLS: u32 = 4;
 
@@ -109,9 +108,8 @@ const LOCK: usize = 0;
 pub(crate) const HEAD: usize = 1;
 pub(crate) const TAIL: usize = 32;
 
-/// An array of combiners for requests of `N` words, as kernels receive it. Their
-/// owner on the host is `Combiners`. A holder executes at most `BOUND` requests,
-/// and up to seven more, after its own is answered.
+/// An array of combiners for requests of `N` words, as kernels receive it. Their owner on the host is
+/// `Combiners`. A holder executes at most `BOUND` requests, and up to seven more, after its own is answered.
 // While a kernel uses it, each combiner has [`COMBINER_WORDS`] words behind the header, `(mask + 1) *
 // (N + 1)` of entries and `users` of responses, all of them live, aligned, zero at first, and accessed
 // by lanes only, through such references.
@@ -159,8 +157,7 @@ impl CombinerSeat {
         self.words.wrapping_add(i)
     }
 
-    /// Returns the address of word `k` of the entry of a request, of which `n`
-    /// are words of the request.
+    /// Returns the address of word `k` of the entry of a request, of which `n` are words of the request.
     fn entry(&self, number: u32, k: usize, n: usize) -> *mut u64 {
         let entry = (number & self.mask) as usize;
         self.entries.wrapping_add(entry * (n + 1) + k)
@@ -233,10 +230,9 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         Err(self.header.record(lane, index, fault))
     }
 
-    /// Has a request executed by combiner `index` and returns the response. All threads must pass
-    /// the same `combined` data to one combiner, as any of them may execute the requests of all. Any
-    /// lanes of a warp may call this at the same time, but not from within [`Combined::apply`] of the
-    /// same combiner.
+    /// Has a request executed by combiner `index` and returns the response. All threads must pass the same
+    /// `combined` data to one combiner, as any of them may execute the requests of all. Any lanes of a warp
+    /// may call this at the same time, but not from within [`Combined::apply`] of the same combiner.
     ///
     /// # Errors
     /// The index is past the end, or the thread's number in the grid is not below the number of
@@ -278,16 +274,14 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         Ok(response)
     }
 
-    /// Puts a request into the ring, and returns its number and the number that
-    /// its response will have.
+    /// Puts a request into the ring, and returns its number and the number that its response will have.
     fn publish<L: Lane, C: Combined<N>>(
         lane: &L,
         seat: &CombinerSeat,
         request: [u32; N],
     ) -> (u32, u32) {
-        // SAFETY: words of the combiner. Relaxed: each word of the entry has its
-        // number, L7 precedes them all where order is asked for, and only this
-        // thread waits for the response.
+        // SAFETY: words of the combiner. Relaxed: each word of the entry has its number, L7 precedes them all
+        // where order is asked for, and only this thread waits for the response.
         unsafe {
             // It is in flight together with the fetch-and-add.
             let last = lane.load_relaxed_64(seat.response(seat.user));
@@ -308,8 +302,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
     }
 
     fn take<L: Lane>(lane: &L, seat: &CombinerSeat) -> bool {
-        // SAFETY: a word of the combiner. The load is relaxed: L1 follows, or
-        // nothing.
+        // SAFETY: a word of the combiner. The load is relaxed: L1 follows, or nothing.
         unsafe {
             lane.load_relaxed_32(seat.word(LOCK)) == 0
                 && cas_grant(lane, seat.word(LOCK), 0, 1) == 0
@@ -364,8 +357,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
             return;
         }
         if C::ORDERED {
-            // ORDER(L7): acquire; pairs with L7 of the threads that have made these
-            // requests.
+            // ORDER(L7): acquire; pairs with L7 of the threads that have made these requests.
             lane.fence();
         }
         let mut responses = [0; BATCH];

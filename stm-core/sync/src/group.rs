@@ -12,13 +12,12 @@
 //!
 //! # The loop of a critical section
 //!
-//! Where a loop exits into the critical section, a compiler may have the lanes that leave it wait
-//! there for those that still spin, which wait for them. So the section is inside of the loop, and
-//! the loop ends only by what the first lane tells in a later pass. That goes through a shuffle,
-//! which the compiler can neither see through nor move, also for a group of one lane. Only a lane
-//! that enters by itself, as one thread of a block does, has a loop that exits into its section: it
-//! has entered it without the lanes that may still spin in theirs, so the machine does not wait for
-//! them where it leaves.
+//! Where a loop exits into the critical section, a compiler may have the lanes that leave it wait there for
+//! those that still spin, which wait for them. So the section is inside of the loop, and the loop ends only
+//! by what the first lane tells in a later pass. That goes through a shuffle, which the compiler can neither
+//! see through nor move, also for a group of one lane. Only a lane that enters by itself, as one thread of a
+//! block does, has a loop that exits into its section: it has entered it without the lanes that may still
+//! spin in theirs, so the machine does not wait for them where it leaves.
 
 use stm_machine::{Lane, observe::Mutant};
 
@@ -56,8 +55,7 @@ impl Group {
         }
     }
 
-    /// Makes the group of the lanes that run together here with the same lock, given by
-    /// its address.
+    /// Makes the group of the lanes that run together here with the same lock, given by its address.
     pub(super) fn of<L: Lane>(lane: &L, lock: u64) -> Self {
         let active = lane.active_mask();
         let by_itself = active == lane.lane_bit();

@@ -17,9 +17,8 @@ macro_rules! lock_kinds {
     )*) => {
         $(pub use crate::$module::$type;)*
 
-        /// Calls a generic function for each kind of lock, or for each one that can be acquired
-        /// without waiting: `for_each_lock!(check(3))` and `for_each_lock!(tries check(3))` call
-        /// `check::<Kind>(3)`.
+        /// Calls a generic function for each kind of lock, or for each one that can be acquired without
+        /// waiting: `for_each_lock!(check(3))` and `for_each_lock!(tries check(3))` call `check::<Kind>(3)`.
         ///
         /// | kind | 32-bit words of a lock | of a user | order | use |
         /// | --- | --- | --- | --- | --- |

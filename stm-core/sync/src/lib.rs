@@ -51,18 +51,16 @@
 //!
 //! # Locks and transactions
 //!
-//! - **A section may run transactions**, by `StmRef::atomically` of `stm-core`,
-//!   under every algorithm: each of them commits within the section, and the next holder sees
-//!   it. It is the transaction of one lane, as the section is; loops of the whole warp and
-//!   teams do not belong there. It must not `retry` for a change that needs
-//!   the same lock.
-//! - **A transaction must not acquire a lock**, nor wait at a barrier or a semaphore. An
-//!   attempt may run again, or hold what its algorithm locks (all of memory, under `cgl`), and a
-//!   holder of the lock that runs a transaction would wait for it: the two rules together
-//!   exclude that circle. The types do not refuse it, as both take the lane by reference.
-//!   [`Timeout`] makes an error of the wait. What is to be done under a lock because of a
-//!   transaction is done after it, with what it returned; additions and stores to plain words are
-//!   `at_commit`.
+//! - **A section may run transactions**, by `StmRef::atomically` of `stm-core`, under every algorithm: each
+//!   of them commits within the section, and the next holder sees it. It is the transaction of one lane, as
+//!   the section is; loops of the whole warp and teams do not belong there. It must not `retry` for a change
+//!   that needs the same lock.
+//! - **A transaction must not acquire a lock**, nor wait at a barrier or a semaphore. An attempt may run
+//!   again, or hold what its algorithm locks (all of memory, under `cgl`), and a holder of the lock that runs
+//!   a transaction would wait for it: the two rules together exclude that circle. The types do not refuse it,
+//!   as both take the lane by reference. [`Timeout`] makes an error of the wait. What is to be done under a
+//!   lock because of a transaction is done after it, with what it returned; additions and stores to plain
+//!   words are `at_commit`.
 //!
 //! # Panics
 //!

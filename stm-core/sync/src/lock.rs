@@ -8,9 +8,8 @@
 //!
 //! # Orders
 //!
-//! Two events make a critical section: **L1**, the access that grants the lock,
-//! acquires, and **L2**, the first access by which a thread gives the lock up,
-//! releases. Each kind says which accesses these are.
+//! Two events make a critical section: **L1**, the access that grants the lock, acquires, and **L2**, the
+//! first access by which a thread gives the lock up, releases. Each kind says which accesses these are.
 
 use crate::sealed::Sealed;
 use crate::wait::{PAUSE_NS, POLLS};
@@ -125,9 +124,8 @@ impl Place {
     }
 }
 
-/// What a thread keeps of its arrival until it has left: a ticket, a node, or
-/// the length of its next pause. Each kind uses the numbers as it likes; those
-/// that it does not use take no registers.
+/// What a thread keeps of its arrival until it has left: a ticket, a node, or the length of its next pause.
+/// Each kind uses the numbers as it likes; those that it does not use take no registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Turn {
     /// The thread's place among those that wait.
@@ -260,8 +258,7 @@ pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
 
 /// A kind of lock that can be acquired without waiting.
 pub trait TryLock: LockKind {
-    /// Acquires the lock if nobody holds or awaits it. It may fail now and then
-    /// although nobody does.
+    /// Acquires the lock if nobody holds or awaits it. It may fail now and then although nobody does.
     ///
     /// # Errors
     /// The thread cannot be served.
@@ -274,8 +271,7 @@ pub trait TryLock: LockKind {
 /// The word is live and accessed with 32 bits by lanes only.
 #[inline(always)]
 pub(crate) unsafe fn load_grant<L: Lane>(lane: &L, p: *const u32) -> u32 {
-    // ORDER(L1): acquire; pairs with L2 of the last holder. Where the word grants
-    // nothing, its order is idle.
+    // ORDER(L1): acquire; pairs with L2 of the last holder. Where the word grants nothing, its order is idle.
     // SAFETY: the caller's promise.
     unsafe {
         if Mutant::LockNoAcquire.on(lane) {

@@ -20,9 +20,8 @@ const SHARED_MAX: u64 = u32::MAX as u64;
 /// An array of locks of kind `K`: a `Copy` reference that is a kernel's
 /// parameter. The host's `Locks` owns the memory.
 ///
-/// A lock protects what the program says that it protects. Data that its holders access are
-/// accessed through the lane, by relaxed loads and stores; the lock orders them. The
-/// [crate's page](crate) has an example.
+/// A lock protects what the program says that it protects. Data that its holders access are accessed through
+/// the lane, by relaxed loads and stores; the lock orders them. The [crate's page](crate) has an example.
 // While a kernel uses it, there are `count * stride` words of locks behind the header, of which a
 // lock needs `K::lock_words(users)`, and `users * K::USER_WORDS` of nodes, or those of the kind that
 // was chosen; all are live, aligned, zero at first, and accessed by lanes only, through such references.

@@ -20,9 +20,8 @@
 //!
 //! # Steps and orders
 //!
-//! A thread clears its node, **L4** fences, and exchanges the end of the queue for
-//! its node. If there was none, it has the lock. Else it links its node behind
-//! the one found and polls its own node.
+//! A thread clears its node, **L4** fences, and exchanges the end of the queue for its node. If there was
+//! none, it has the lock. Else it links its node behind the one found and polls its own node.
 //!
 //! The holder loads the link of its node. If there is one, it clears the wait of that node. If
 //! there is none, it swaps the end of the queue from its node to 0. If that fails, somebody has put
@@ -124,8 +123,7 @@ impl<const HELD: u32> LockKind for Queue<HELD> {
                 ..Turn::at(node)
             });
         }
-        // SAFETY: the node before is in the queue until this link is seen.
-        // Relaxed: L4 precedes.
+        // SAFETY: the node before is in the queue until this link is seen. Relaxed: L4 precedes.
         unsafe { lane.store_relaxed_32(Self::word(place, before, NEXT), node) };
         Ok(Turn::at(node))
     }

@@ -27,11 +27,10 @@
 //! - A thread that comes exchanges the state for *held* (L1). If it finds the lock free or reserved
 //!   for itself, it has it. If it finds it reserved for somebody else, it puts back what it found (L2)
 //!   and queues, as it does if the lock is held.
-//! - A waiter polls the word of the first waiter, with pauses that are as long as its place in the
-//!   queue is far back. The first waiter polls the state. If it is free or reserved for the first
-//!   waiter, it makes the exchange; the same if it has found one reservation in all polls of a
-//!   microsecond or so. It writes that down: a reservation that was not used has cost more than it was
-//!   worth, and the next 64 turns have none.
+//! - A waiter polls the word of the first waiter, with pauses that are as long as its place in the queue is
+//!   far back. The first waiter polls the state. If it is free or reserved for the first waiter, it makes the
+//!   exchange; the same if it has found one reservation in all polls of a microsecond or so. It writes that
+//!   down: a reservation that was not used has cost more than it was worth, and the next 64 turns have none.
 //! - When it has the lock, the waiter makes the next one the first.
 //! - A holder leaves the lock free if nobody queues, reserved for itself if it has had it less than
 //!   `PASSES` times in a row, and else reserved for the first waiter (L2).
@@ -191,8 +190,7 @@ impl<const PASSES: u32> Reserving<PASSES> {
         if found == HELD {
             return None;
         }
-        // SAFETY: the lock's words, which only the holder writes. Relaxed: L2
-        // follows.
+        // SAFETY: the lock's words, which only the holder writes. Relaxed: L2 follows.
         unsafe {
             lane.store_relaxed_32(place.word(FIRST), turn.place.wrapping_add(1));
             if unused && found == state {
@@ -256,8 +254,7 @@ impl<const PASSES: u32> LockKind for Reserving<PASSES> {
         let state = if waiters == 0 {
             FREE
         } else if distrusted != 0 {
-            // SAFETY: the lock's word, which only the holder writes. Relaxed: L2
-            // follows.
+            // SAFETY: the lock's word, which only the holder writes. Relaxed: L2 follows.
             unsafe { lane.store_relaxed_32(place.word(DISTRUSTED), distrusted - 1) };
             FOR_FIRST
         } else if times < PASSES && warp < WARPS_MAX {

@@ -171,8 +171,7 @@ impl LockKind for Ring {
     }
 
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool {
-        // SAFETY: words of the lock, which only the holder writes. The first
-        // store is relaxed: L2 follows.
+        // SAFETY: words of the lock, which only the holder writes. The first store is relaxed: L2 follows.
         unsafe {
             if !Mutant::LockRingEntryKept.on(lane) {
                 lane.store_relaxed_32(Self::entry(place, turn.place), 0);

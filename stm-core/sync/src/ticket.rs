@@ -35,8 +35,7 @@ const BACKOFF_NS: (u32, u32) = (64, 512);
 
 #[inline(always)]
 fn draw<L: Lane>(lane: &L, place: &Place) -> Turn {
-    // SAFETY: the lock's word, which is live. Relaxed: the ticket is a number,
-    // and L1 follows.
+    // SAFETY: the lock's word, which is live. Relaxed: the ticket is a number, and L1 follows.
     Turn::at(unsafe { lane.fetch_add_relaxed_32(place.word(0), 1) })
 }
 

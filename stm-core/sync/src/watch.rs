@@ -126,10 +126,9 @@ impl<K: TryLock> TryLock for Checked<K> {
 
 #[stm_machine::inlined]
 impl<K: LockKind> TLocks<Checked<K>> {
-    /// Acquires the lock of this index, until the thread calls [`Self::unlock`]. Prefer
-    /// [`Self::with`], which cannot forget that, and in which a panic on the CPU does not leave the
-    /// others waiting. Lanes of one warp that want the same lock must be scheduled independently
-    /// (compute capability 7.0).
+    /// Acquires the lock of this index, until the thread calls [`Self::unlock`]. Prefer [`Self::with`], which
+    /// cannot forget that, and in which a panic on the CPU does not leave the others waiting. Lanes of one
+    /// warp that want the same lock must be scheduled independently (compute capability 7.0).
     ///
     /// # Errors
     /// Those of [`Self::with`]; in particular the thread holds the lock already.

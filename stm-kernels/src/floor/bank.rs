@@ -81,8 +81,7 @@ impl<'a, L: Lane> Books<'a, L> {
             // The last batch repeats the last account to its end.
             let balances: [u32; BATCH] = core::array::from_fn(|j| {
                 let account = start + (k + j as u32).min(len - 1);
-                // SAFETY: ranges are of the plan's accounts, which the array
-                // has (`open`).
+                // SAFETY: ranges are of the plan's accounts, which the array has (`open`).
                 unsafe { self.lane.load_relaxed_32(at(self.accounts, account)) }
             });
             for balance in balances {
@@ -133,8 +132,7 @@ fn additions<L: Lane>(lane: &L, p: &Params) {
         return;
     };
     books.for_each(p, |drawn| match drawn {
-        // SAFETY: the addresses of balances that the array has. Relaxed: the
-        // host reads after the launch.
+        // SAFETY: the addresses of balances that the array has. Relaxed: the host reads after the launch.
         Drawn::Transfer(from, to, amount) => unsafe {
             lane.fetch_add_relaxed_32(from, amount.wrapping_neg());
             lane.fetch_add_relaxed_32(to, amount);

@@ -89,8 +89,7 @@ fn unsynchronised<L: Lane>(lane: &L, work: Work) -> u32 {
     let mut k = 0;
     while k < work.accesses.words() {
         let batch = work.batch(k);
-        // SAFETY: sequences draw words below the length, which `Arrays::open` has
-        // checked against the array.
+        // SAFETY: sequences draw words below the length, which `Arrays::open` has checked against the array.
         let read = unsafe { work.store(lane, k, &batch, &Work::load(lane, &batch)) };
         sum = sum.wrapping_add(read);
         k += BATCH as u32;
@@ -208,8 +207,7 @@ impl<'a, L: Lane> Arrays<'a, L> {
     fn open(lane: &'a L, p: &EigenbenchWork<Cgl>) -> Option<Self> {
         let plan = p.plan;
         let me = lane.grid_thread();
-        // The arrays that the plan accesses exist; for the others this is an
-        // address that is never accessed.
+        // The arrays that the plan accesses exist; for the others this is an address that is never accessed.
         let part = |array: &TArray<u32>, words: u32, used: bool| {
             let from = me * u64::from(words);
             if used {

@@ -128,8 +128,7 @@ fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<FloorParams>) {
 
 #[inline(always)]
 fn insert<L: Lane>(lane: &L, nexts: *mut u32, drawn: [(u64, *mut u32); BATCH], count: u64) {
-    // SAFETY: a bucket is below the number of heads. Relaxed, here and below: the
-    // lock orders them.
+    // SAFETY: a bucket is below the number of heads. Relaxed, here and below: the lock orders them.
     let links = drawn.map(|(_, head)| unsafe { lane.load_relaxed_32(head) });
     let mut j = 0;
     while j < BATCH && (j as u64) < count {

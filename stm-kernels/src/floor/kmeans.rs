@@ -38,8 +38,7 @@ impl KMeansWork<Cgl> {
         }
     }
 
-    /// Finds the centre of point `i`, stores it, and returns it with whether it is
-    /// another than before.
+    /// Finds the centre of point `i`, stores it, and returns it with whether it is another than before.
     fn find<L: Lane>(&self, lane: &L, i: u64) -> (u32, bool) {
         let nearest = self.search().nearest(lane, i);
         let changes = load(lane, &self.members, i) != nearest;
@@ -220,8 +219,7 @@ fn privatised<L: Lane>(lane: &L, p: &Work) {
     let (me, threads) = (lane.thread_index(), lane.block_dim());
     let mut k = me;
     while k < all {
-        // SAFETY: below the number of words (above), and this thread's until the
-        // barrier.
+        // SAFETY: below the number of words (above), and this thread's until the barrier.
         unsafe { lane.shared_store_32(k, 0) };
         k += threads;
     }

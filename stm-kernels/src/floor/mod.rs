@@ -20,16 +20,14 @@
 //! - Words are drawn, and constant data is loaded, before the lock is taken.
 //! - In the section the loads of a batch are in flight together, then its
 //!   stores are, and the release that gives the lock up is the only wait for them.
-//! - Lanes of a warp that want the lock take it once, and their sections follow each
-//!   other under it; it goes from lane to lane by a barrier of the warp
-//!   (`stm_sync`, `TLocks::with`).
+//! - Lanes of a warp that want the lock take it once, and their sections follow each other under it; it goes
+//!   from lane to lane by a barrier of the warp (`stm_sync`, `TLocks::with`).
 //!
 //! - Containers are plain structures without versions ([`plain`]).
 //!
-//! The lock is tried by a compare-and-swap at once, with a pause that doubles after
-//! each failure. A load before the compare-and-swap (test-and-test-and-set) costs a
-//! trip to the L2 cache more for whoever gets the lock, and `stamp bench sync` finds it
-//! slower at one hot lock for every number of blocks.
+//! The lock is tried by a compare-and-swap at once, with a pause that doubles after each failure. A load
+//! before the compare-and-swap (test-and-test-and-set) costs a trip to the L2 cache more for whoever gets the
+//! lock, and `stamp bench sync` finds it slower at one hot lock for every number of blocks.
 
 pub mod bank;
 pub mod chain;

@@ -22,8 +22,7 @@ fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<QueueWork<Cgl>>) {
     for_each(lane, p.transactions, |i| {
         let producer = p.plan.is_producer(i);
         let result = guarded.lock.with(lane, 0, || {
-            // SAFETY: both counts and the ring are there (`first`). Relaxed: the
-            // lock orders them.
+            // SAFETY: both counts and the ring are there (`first`). Relaxed: the lock orders them.
             unsafe { step(lane, counts, ring, producer, i) }
         });
         // A fault has been recorded, and what was not done shows in the results.

@@ -83,9 +83,8 @@ fn additions<L: Lane>(lane: &L, p: &Params<u32>) {
         let mut k = 0;
         while k < p.plan.reads() {
             let word = at(words, me.word(k));
-            // SAFETY: the plan draws words that the array has (`first`).
-            // Relaxed: the host reads them after the launch. No lane waits
-            // for either, as no result is used.
+            // SAFETY: the plan draws words that the array has (`first`). Relaxed: the host reads them after
+            // the launch. No lane waits for either, as no result is used.
             unsafe {
                 if k < p.plan.writes() {
                     lane.fetch_add_relaxed_32(word, me.delta(k));

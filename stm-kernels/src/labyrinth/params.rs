@@ -13,8 +13,7 @@ pub const fn cell_of_path(request: u32) -> u32 {
     request + 1
 }
 
-/// The largest number of requests of a launch, so that the values of their cells are below the
-/// marks.
+/// The largest number of requests of a launch, so that the values of their cells are below the marks.
 pub const REQUESTS_MAX: u32 = 1 << 30;
 
 pub const UNSETTLED: u32 = 0;

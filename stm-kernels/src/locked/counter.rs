@@ -80,8 +80,7 @@ impl Work {
 #[stm_core::inlined]
 impl<K: LockKind> Guards<Work> for TLocks<K> {
     fn work<L: Lane>(&self, lane: &L, work: &Work) {
-        // SAFETY: all threads of the block come here, and nobody else uses shared
-        // memory.
+        // SAFETY: all threads of the block come here, and nobody else uses shared memory.
         unsafe { self.set_up_block(lane) };
         work.each(lane, |counter, word| {
             let done = self.with(lane, counter, || {

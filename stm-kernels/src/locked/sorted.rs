@@ -43,8 +43,7 @@ impl SortedList {
         (key >> self.shift).min(self.entry_points - 1)
     }
 
-    /// Returns whether there is an entry point, and a node and a value for each entry point
-    /// and each key.
+    /// Returns whether there is an entry point, and a node and a value for each entry point and each key.
     pub fn is_whole(&self) -> bool {
         let nodes = u64::from(self.entry_points) + self.transactions;
         self.entry_points != 0 && self.nodes.len() >= nodes && self.values.len() >= nodes
@@ -91,8 +90,7 @@ impl SortedList {
     /// Links node `node` with `key` behind node `before`, whose word is `word`.
     ///
     /// # Safety
-    /// That of [`Self::load`], of both nodes; no other thread changes `before`, and
-    /// none knows `node`.
+    /// That of [`Self::load`], of both nodes; no other thread changes `before`, and none knows `node`.
     unsafe fn link<L: Lane>(&self, lane: &L, (before, word): (u32, u64), key: u32, node: u32) {
         let (key_before, next) = node_parts(word);
         // SAFETY: the caller's promise. Relaxed: as in `load`.
@@ -150,9 +148,8 @@ impl<K: LockKind> Guards<SortedList, Coupled> for TLocks<K> {
             let first = u64::from(list.entry_point(key));
             let done = self.walk(lane, first, |behind, here| {
                 let here = here as u32;
-                // SAFETY: nodes that are linked are there (`is_whole`), and the node is the key's
-                // own. The locks of this node and of the one behind are held, so nobody changes
-                // either.
+                // SAFETY: nodes that are linked are there (`is_whole`), and the node is the key's own. The
+                // locks of this node and of the one behind are held, so nobody changes either.
                 unsafe {
                     let word = list.load(lane, here);
                     let (key_here, next) = node_parts(word);

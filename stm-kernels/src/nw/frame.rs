@@ -1,10 +1,9 @@
 //! What the kernels have in common that compute a matrix by tiles, a diagonal of tiles a
 //! launch: which tile a block computes, and where the values at its borders are.
 //!
-//! Only borders are kept in memory: a row of values for each matrix, which tiles of a
-//! column of tiles hand down, and a column of values, which tiles of a row of tiles
-//! hand to the right. So the memory is linear in the lengths of the sequences, and
-//! after the last launch the row of values is the last row of the matrix.
+//! Only borders are kept in memory: a row of values for each matrix, which tiles of a column of tiles hand
+//! down, and a column of values, which tiles of a row of tiles hand to the right. So the memory is linear in
+//! the lengths of the sequences, and after the last launch the row of values is the last row of the matrix.
 
 use super::{NEVER, constant};
 use stm_core::{Lane, TArray};
@@ -90,8 +89,7 @@ pub(super) struct Tile {
 
 #[stm_core::inlined]
 impl Tile {
-    /// Returns the tile of the caller's block, if it has one. All threads of the block get
-    /// the same result.
+    /// Returns the tile of the caller's block, if it has one. All threads of the block get the same result.
     pub(super) fn of<L: Lane, const AFFINE: bool>(lane: &L, p: &DiagonalParams) -> Option<Self> {
         let block = lane.block_index();
         let (number, tile) = (block >> p.blocks_log2, block & ((1 << p.blocks_log2) - 1));
@@ -160,8 +158,7 @@ impl Tile {
         if self.row == 0 {
             return self.p.open;
         }
-        // SAFETY: in range (`of`), and no block of this launch writes it before the
-        // caller's has read it.
+        // SAFETY: in range (`of`), and no block of this launch writes it before the caller's has read it.
         unsafe { lane.load_relaxed_32(self.values.wrapping_add(c as usize)) }.cast_signed()
     }
 
@@ -180,8 +177,7 @@ impl Tile {
         self.values.wrapping_add(columns as usize)
     }
 
-    /// Returns the score to the left of the row before its row `r`: that of the corner, if
-    /// `r` is 0.
+    /// Returns the score to the left of the row before its row `r`: that of the corner, if `r` is 0.
     pub(super) fn corner<L: Lane>(&self, lane: &L, r: u32) -> i32 {
         if self.column == 0 {
             let row = (self.row << self.p.side_log2) + r;
@@ -235,8 +231,7 @@ impl Tile {
         }
     }
 
-    /// Hands the best score in a horizontal gap of row `r` to the right, where the rows
-    /// count from 1.
+    /// Hands the best score in a horizontal gap of row `r` to the right, where the rows count from 1.
     pub(super) fn put_gap_right<L: Lane>(&self, lane: &L, r: u32, score: i32) {
         let at = self.beside.wrapping_add((self.side() + 1 + r) as usize);
         // SAFETY: as above.

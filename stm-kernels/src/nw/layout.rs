@@ -1,5 +1,4 @@
-//! What the host prepares for the kernels that compute tiles and strips, and reads from what they
-//! leave.
+//! What the host prepares for the kernels that compute tiles and strips, and reads from what they leave.
 
 use super::frame::{MATRIX_WORDS, Matrix};
 use super::strips::{COLUMNS, ROWS, Strip, margin};
@@ -151,8 +150,7 @@ impl TileLayout {
         }
     }
 
-    /// Returns the blocks of the launch for a diagonal: of a single matrix as many as the
-    /// diagonal has tiles.
+    /// Returns the blocks of the launch for a diagonal: of a single matrix as many as the diagonal has tiles.
     pub fn blocks(&self, diagonal: u32) -> u32 {
         match &self.places[..] {
             [one] => {

@@ -13,18 +13,16 @@
 //!
 //! # Transformed scores
 //!
-//! A cell holds its score plus `extend` for each row and each column, where a gap of `k`
-//! letters costs `open + k * extend`. Then an extension costs nothing and a gap `open`
-//! when it begins; with `open` 0 (linear gaps) cells outside the matrix are all 0. The
-//! letters' scores are given with `2 * extend` added.
+//! A cell holds its score plus `extend` for each row and each column, where a gap of `k` letters costs
+//! `open + k * extend`. Then an extension costs nothing and a gap `open` when it begins; with `open` 0
+//! (linear gaps) cells outside the matrix are all 0. The letters' scores are given with `2 * extend` added.
 //!
 //! # Cells outside the matrix
 //!
-//! A matrix that is no whole number of tiles has *rows of padding* above it and columns of
-//! padding behind it. Padding is a letter of its own, [`PADDING`], whose score is 0 with
-//! itself and [`NEVER`] with all others. So the same code computes it, and what enters
-//! the matrix from there is what the recurrence says: row 0 is `-open`, column 0 is
-//! `-left`, their common cell 0. What is behind the matrix enters nothing.
+//! A matrix that is no whole number of tiles has *rows of padding* above it and columns of padding behind it.
+//! Padding is a letter of its own, [`PADDING`], whose score is 0 with itself and [`NEVER`] with all others.
+//! So the same code computes it, and what enters the matrix from there is what the recurrence says: row 0 is
+//! `-open`, column 0 is `-left`, their common cell 0. What is behind the matrix enters nothing.
 
 pub mod frame;
 #[cfg(not(target_arch = "nvptx64"))]
@@ -41,8 +39,7 @@ pub const PADDING: u32 = 0;
 /// A score that no alignment takes, far from overflow.
 pub const NEVER: i32 = -(1 << 29);
 
-/// Loads an element that nobody writes during the launch; 0 past the end, where a right host
-/// has none.
+/// Loads an element that nobody writes during the launch; 0 past the end, where a right host has none.
 #[inline(always)]
 fn constant<L: Lane>(lane: &L, array: &TArray<u32>, i: u64) -> u32 {
     // SAFETY: in range of a live array that nothing writes.

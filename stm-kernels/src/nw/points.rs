@@ -9,11 +9,10 @@
 //!
 //! The channel of a cell is shared by its three consumers (their Figure 8).
 //!
-//! Lanes of one warp wait for one another. So no lane waits for a lock in a loop of its own, and in
-//! a round of its only loop every lane executes the same operations, whatever it knows: where it
-//! has nothing to do, it does them on a word of its own. So a lane that holds a lock, or that has
-//! something to publish, cannot be left behind by lanes that go round: not even on a machine
-//! that runs one side of a branch until it ends.
+//! Lanes of one warp wait for one another. So no lane waits for a lock in a loop of its own, and in a round
+//! of its only loop every lane executes the same operations, whatever it knows: where it has nothing to do,
+//! it does them on a word of its own. So a lane that holds a lock, or that has something to publish, cannot
+//! be left behind by lanes that go round: not even on a machine that runs one side of a branch until it ends.
 
 use super::frame::{DiagonalParams, Tile};
 use super::{score, word};
@@ -84,8 +83,7 @@ impl Cell {
         (score, known)
     }
 
-    /// Hands its score to other tiles, if it is at the border of this one. All cells of
-    /// the tile have fired.
+    /// Hands its score to other tiles, if it is at the border of this one. All cells of the tile have fired.
     fn hand_on<L: Lane>(&self, lane: &L, tile: &Tile, score: i32) {
         let last = tile.side() - 1;
         if self.row == last {
@@ -130,9 +128,8 @@ fn locks<L: Lane>(lane: &L, p: &DiagonalParams) {
             let got_north = lane.shared_cas_32(lock(wants_north, north), 0, 1) == 0;
             // Whoever tries its own word twice gives it back twice.
             let got_west = lane.shared_cas_32(lock(wants_west, west), 0, 1) == 0;
-            // ORDER: a value was stored before the fence that precedes the store by
-            // which its cell let the lock go, which these swaps, or a chain of swaps
-            // and stores from it, have read.
+            // ORDER: a value was stored before the fence that precedes the store by which its cell let the
+            // lock go, which these swaps, or a chain of swaps and stores from it, have read.
             lane.fence();
             let found = [value(north), value(west)].map(|at| lane.shared_load_32(at));
             lane.shared_store_32(lock(wants_north & got_north, north), 0);

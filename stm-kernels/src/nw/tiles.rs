@@ -1,14 +1,12 @@
-//! Alignment scores by wavefronts: a launch for each diagonal of tiles, as data-parallel
-//! programs do it.
+//! Alignment scores by wavefronts: a launch for each diagonal of tiles, as data-parallel programs do it.
 //!
-//! A block computes a tile, and a lane some rows of it. In one step a lane computes a square block
-//! of as many columns as it has rows. Lane `l` of a warp is `l` steps behind lane 0, so the values
-//! above its block are what the lane before it computed last, and come by a shuffle. The first lane
-//! of a warp takes them from a row in shared memory, the *edge*: at first it holds the values above
-//! the tile, and the last lane of each warp leaves there the values below its rows, of the columns
-//! that its warp has done with. The next warp begins when enough of them are there; warps advance
-//! in phases of some steps with a barrier of the block in between. A step has no branch, and loads
-//! the scores of the next one.
+//! A block computes a tile, and a lane some rows of it. In one step a lane computes a square block of as many
+//! columns as it has rows. Lane `l` of a warp is `l` steps behind lane 0, so the values above its block are
+//! what the lane before it computed last, and come by a shuffle. The first lane of a warp takes them from a
+//! row in shared memory, the *edge*: at first it holds the values above the tile, and the last lane of each
+//! warp leaves there the values below its rows, of the columns that its warp has done with. The next warp
+//! begins when enough of them are there; warps advance in phases of some steps with a barrier of the block in
+//! between. A step has no branch, and loads the scores of the next one.
 //!
 //! With one row a lane the smallest tile on a GPU is of 32 x 32 cells, as in Li et al. 2015, by one
 //! warp; with two it is of 64 x 64, and with four of 128 x 128.
@@ -23,8 +21,7 @@ use stm_core::Lane;
 #[derive(Clone, Copy, Debug)]
 pub struct Tiles<const ROWS: usize, const AFFINE: bool>;
 
-/// Returns the words of shared memory that a block needs for tiles of this side and so
-/// many letters.
+/// Returns the words of shared memory that a block needs for tiles of this side and so many letters.
 pub const fn shared_words(alphabet: u32, side: u32, affine: bool) -> u32 {
     let edges = if affine { 2 } else { 1 };
     profile_at(side, edges) + side * alphabet + alphabet * alphabet
@@ -82,8 +79,7 @@ impl<const ROWS: usize> Carried<ROWS> {
         self.corner = choose(next.corner, self.corner);
     }
 
-    /// Computes a block, given the values above it and the scores of its letters, by
-    /// column and row.
+    /// Computes a block, given the values above it and the scores of its letters, by column and row.
     fn advance<const AFFINE: bool>(
         &mut self,
         edge: [[i32; 2]; ROWS],
@@ -192,9 +188,8 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     fn fill<L: Lane>(lane: &L, p: &DiagonalParams, tile: &Tile, shared: Shared) {
         let (threads, me) = (lane.block_dim(), lane.thread_index());
         let words = tile.side().div_ceil(4);
-        // SAFETY: words of the block's shared memory (`shared_words`); each is of one
-        // thread until the barrier, except the score of the last pair, which several store,
-        // all the same.
+        // SAFETY: words of the block's shared memory (`shared_words`); each is of one thread until the
+        // barrier, except the score of the last pair, which several store, all the same.
         let store = |at, v: u32| unsafe { lane.shared_store_32(at, v) };
         // A tile has as many columns as the threads have rows.
         let column = |k: usize| me + k as u32 * threads;

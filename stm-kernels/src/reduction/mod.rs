@@ -102,8 +102,7 @@ impl<S: Scheme> Reduction<S> {
         if lane.block_index() != 0 || at.words::<S>() > lane.shared_words() {
             return;
         }
-        // SAFETY: every thread of the block comes here, and nothing else uses its shared
-        // memory.
+        // SAFETY: every thread of the block comes here, and nothing else uses its shared memory.
         let scheme = unsafe {
             let scheme = S::prepare(lane, at);
             lane.barrier();

@@ -289,8 +289,7 @@ impl Scheme for WarpVote {
 
     unsafe fn take<L: Lane>(&self, lane: &L, at: Position, warp: u32, round: u32) -> Option<u32> {
         let (tag, mask) = (at.sync() + warp, lane.warp_mask());
-        // SAFETY: all lanes of the warp come here and vote together; that warp's word and
-        // values.
+        // SAFETY: all lanes of the warp come here and vote together; that warp's word and values.
         unsafe {
             let (mut polls, mut came) = (0, true);
             while lane.ballot(mask, lane.shared_load_32(tag) == round) != mask {
@@ -312,8 +311,7 @@ impl Scheme for WarpVote {
     }
 }
 
-/// A barrier for each warp that counts the arrivals of its lanes: `mbarrier`, in the phase of
-/// the round.
+/// A barrier for each warp that counts the arrivals of its lanes: `mbarrier`, in the phase of the round.
 #[derive(Clone, Copy, Debug)]
 pub struct CountedBarr;
 

@@ -11,8 +11,7 @@ const COUNT_BITS: u32 = 13;
 
 const COUNT: u32 = (1 << COUNT_BITS) - 1;
 
-/// The most places of a record. A note has six bits for the hundreds of places that
-/// a removed flight had.
+/// The most places of a record. A note has six bits for the hundreds of places that a removed flight had.
 pub const PLACES_MAX: u32 = 6_300;
 
 /// The number of places that an update adds or takes away.

@@ -45,8 +45,7 @@ impl<T: Element> TArray<T> {
     /// 1. `pointer` is aligned and points to `len` live elements in the memory
     ///    of the device whose kernels will use the view;
     /// 2. they stay live while such a kernel runs;
-    /// 3. while it runs, lanes make the only accesses to them, and all
-    ///    views of one word have the same width.
+    /// 3. while it runs, lanes make the only accesses to them, and all views of one word have the same width.
     pub const unsafe fn from_raw(pointer: *mut T, len: u64) -> Self {
         Self {
             pointer,

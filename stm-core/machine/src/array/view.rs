@@ -79,9 +79,8 @@ pub unsafe trait View<T: Element>: Copy + core::fmt::Debug + 'static {
     /// Makes a view of `len` elements that begin at `start`.
     ///
     /// # Safety
-    /// 1. `start` is aligned to [`Layout::stride`] and points to `len` live
-    ///    elements of this layout, in the memory of the device whose kernels
-    ///    will use the view;
+    /// 1. `start` is aligned to [`Layout::stride`] and points to `len` live elements of this layout, in the
+    ///    memory of the device whose kernels will use the view;
     /// 2. they stay live while such a kernel runs;
     /// 3. while it runs, the library of the view and [`View::peek`] make the only accesses
     ///    to them, and all views of one word are of the same type.

@@ -1,5 +1,4 @@
-//! The macros that turn a kernel's type into a `Kernel` by one line, with a PTX entry point
-//! on the GPU.
+//! The macros that turn a kernel's type into a `Kernel` by one line, with a PTX entry point on the GPU.
 
 /// Keeps tokens on the host, where the feature `host` is on.
 #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]

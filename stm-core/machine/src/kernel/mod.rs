@@ -72,9 +72,8 @@ pub trait Kernel: 'static {
     /// Returns the text of the PTX module that holds the entry point of this build.
     ///
     /// # Errors
-    /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel without PTX,
-    /// which is the default, or without PTX for this `wide` build;
-    /// [`Error::PtxNotBuilt`](crate::host::Error::PtxNotBuilt) for PTX that is
+    /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel without PTX, which is the default, or without
+    /// PTX for this `wide` build; [`Error::PtxNotBuilt`](crate::host::Error::PtxNotBuilt) for PTX that is
     /// built on demand and was not found.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     fn ptx(_build: Build) -> Result<std::borrow::Cow<'static, str>, crate::host::Error> {

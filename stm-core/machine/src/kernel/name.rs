@@ -3,8 +3,7 @@
 /// The longest entry name that [`EntryName`] holds.
 const ENTRY_MAX: usize = 64;
 
-/// An entry name that is made of two parts at compile time, for kernels that
-/// are generic over an algorithm.
+/// An entry name that is made of two parts at compile time, for kernels that are generic over an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct EntryName {
     bytes: [u8; ENTRY_MAX],

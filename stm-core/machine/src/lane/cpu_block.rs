@@ -37,8 +37,7 @@ struct Barrier {
     passed: u64,
     /// The number of threads that have come whose predicate holds.
     votes: u32,
-    /// The result of the last vote. It stays until every thread has left, as
-    /// only then can all arrive again.
+    /// The result of the last vote. It stays until every thread has left, as only then can all arrive again.
     votes_last: u32,
 }
 
@@ -198,9 +197,8 @@ impl Block {
             "shared word {i} of {}",
             self.shared_words
         );
-        // SAFETY: one half of a word in range, aligned to 4 bytes, behind an atomic's
-        // cell. Lanes access it with one width while a kernel runs (`Lane`, obligation
-        // 2), and `next` clears it while none does.
+        // SAFETY: one half of a word in range, aligned to 4 bytes, behind an atomic's cell. Lanes access it
+        // with one width while a kernel runs (`Lane`, obligation 2), and `next` clears it while none does.
         unsafe {
             AtomicU32::from_ptr(
                 self.shared
@@ -224,10 +222,9 @@ impl Block {
         self.rendezvous.break_up();
     }
 
-    /// Returns the next block for the team, which one thread draws, given the present one,
-    /// and all threads run, or `None` if there is none or the team is broken up. It
-    /// clears shared memory in between, so that a kernel that forgets to
-    /// initialise it finds zeros and not the data of the last block.
+    /// Returns the next block for the team, which one thread draws, given the present one, and all threads
+    /// run, or `None` if there is none or the team is broken up. It clears shared memory in between, so that
+    /// a kernel that forgets to initialise it finds zeros and not the data of the last block.
     pub fn next(&self, draw: impl FnOnce(Option<u32>) -> Option<u32>) -> Option<u32> {
         self.rendezvous.next(|present| {
             for word in &self.shared {

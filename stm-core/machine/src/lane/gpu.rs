@@ -135,9 +135,8 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     // of an atomic, as ptxas makes it a branch and waits for the result at the end of it. Neither
     // would a selection in Rust, as LLVM makes it a branch with the operation on both sides.
     //
-    // Inline assembly cannot name registers of 128 bits, so each text makes its own `.b128` of two
-    // halves, or takes it apart. A vector is a load of each of its words (PTX ISA, "Vector
-    // Data-types").
+    // Inline assembly cannot name registers of 128 bits, so each text makes its own `.b128` of two halves, or
+    // takes it apart. A vector is a load of each of its words (PTX ISA, "Vector Data-types").
     ptx! {
         fn load_acquire_and_next_64(&self, p: *const u64) -> [u64; 2] = [first, next];
             first: u64 in reg64, next: u64 in reg64 {

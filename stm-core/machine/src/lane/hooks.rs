@@ -29,8 +29,7 @@ impl ProbeBuffer {
     /// # Safety
     /// `place` is live, and nobody writes it while the kernel runs.
     pub unsafe fn load<L: Lane>(lane: &L, place: *const Self) -> Self {
-        // SAFETY: two words of the live structure. Relaxed: the host wrote them
-        // before the launch.
+        // SAFETY: two words of the live structure. Relaxed: the host wrote them before the launch.
         unsafe {
             Self {
                 base: lane.load_relaxed_64(&raw const (*place).base as *const u64) as *mut u64,
@@ -89,8 +88,7 @@ impl Stop {
     /// Returns whether the launch was told to stop.
     #[inline(always)]
     pub fn is_raised<L: Lane>(self, lane: &L) -> bool {
-        // SAFETY: live (`from_raw`). Relaxed: the flag carries no data, and it is
-        // seen eventually.
+        // SAFETY: live (`from_raw`). Relaxed: the flag carries no data, and it is seen eventually.
         unsafe { lane.load_relaxed_32(self.0) != 0 }
     }
 }

@@ -7,9 +7,8 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A type that fits one word of 32 or 64 bits: `u32`, `i32`,
-/// `f32`, `u64`, `i64`, `f64`. Values are compared by their bits, so that a
-/// `NaN` equals itself and validation never mistakes it for a change.
+/// A type that fits one word of 32 or 64 bits: `u32`, `i32`, `f32`, `u64`, `i64`, `f64`. Values are compared
+/// by their bits, so that a `NaN` equals itself and validation never mistakes it for a change.
 ///
 /// ```
 /// use stm_machine::Element;

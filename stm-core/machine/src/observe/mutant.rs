@@ -1,9 +1,8 @@
 //! Seeded defects: broken versions of the algorithms that tests must catch.
 //!
-//! Each one omits, swaps or weakens one step of the protocol; `verify` runs them in its simulator
-//! and fails if one survives. A lane says whether a defect is switched on (`Lane::mutant`). On a
-//! machine that ships, the answer is the constant `false`, and the compiler leaves nothing of the
-//! defects in the code.
+//! Each one omits, swaps or weakens one step of the protocol; `verify` runs them in its simulator and fails
+//! if one survives. A lane says whether a defect is switched on (`Lane::mutant`). On a machine that ships,
+//! the answer is the constant `false`, and the compiler leaves nothing of the defects in the code.
 
 use crate::kernel::name::EntryName;
 

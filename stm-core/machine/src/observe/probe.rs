@@ -47,8 +47,7 @@ impl ProbeBuffer {
     };
 }
 
-// SAFETY: the pointer is only followed through a `Lane`, each lane in its own
-// part.
+// SAFETY: the pointer is only followed through a `Lane`, each lane in its own part.
 unsafe impl Send for ProbeBuffer {}
 // SAFETY: as above.
 unsafe impl Sync for ProbeBuffer {}

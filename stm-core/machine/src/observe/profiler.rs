@@ -1,9 +1,8 @@
 //! The probe that measures the time of each phase.
 //!
-//! It reads the lane's clock at the boundaries of phases. Each reading is a mark: the time
-//! since the previous mark is added to the phase that the mark names. As no time is left
-//! out, the phases add up exactly to the lane's time from its first opening to its last
-//! end. Phase 0 ([`OUTSIDE`]) is the program's own code.
+//! It reads the lane's clock at the boundaries of phases. Each reading is a mark: the time since the previous
+//! mark is added to the phase that the mark names. As no time is left out, the phases add up exactly to the
+//! lane's time from its first opening to its last end. Phase 0 ([`OUTSIDE`]) is the program's own code.
 //!
 //! # Layout
 //!

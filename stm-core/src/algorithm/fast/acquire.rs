@@ -3,16 +3,13 @@
 //!
 //! 1. Compare-and-swap the version word of every written entry from the word
 //!    seen to its locked form; all swaps of a batch are in flight together.
-//! 2. A word written without having been read (a *blind* entry) is locked
-//!    whatever its version is.
-//! 3. If a swap fails because an earlier entry of this transaction owns the
-//!    word's lock already, the entry shares that lock. Any other failure
-//!    releases all locks and aborts.
+//! 2. A word written without having been read (a *blind* entry) is locked whatever its version is.
+//! 3. If a swap fails because an earlier entry of this transaction owns the word's lock already, the entry
+//!    shares that lock. Any other failure releases all locks and aborts.
 //!
-//! A transaction that writes few words locks them four at a time, as fetching the instructions for
-//! whole batches would take longer. One whose entries are not all on the stack, or that has many of
-//! which some are blind, locks them in a function of its own, which is not inlined: so the code for
-//! the logs is there once.
+//! A transaction that writes few words locks them four at a time, as fetching the instructions for whole
+//! batches would take longer. One whose entries are not all on the stack, or that has many of which some are
+//! blind, locks them in a function of its own, which is not inlined: so the code for the logs is there once.
 //!
 //! Invariant: on success every written entry owns its lock or shares that of an earlier entry; on
 //! failure nothing is owned.

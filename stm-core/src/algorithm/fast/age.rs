@@ -1,20 +1,16 @@
 //! Versions in a circle: how old an attempt may become, and what is done with a
 //! word that no commit has written for long.
 //!
-//! A packed word keeps its version modulo 2^b, where b is
-//! [`Lane::version_bits`](crate::Lane::version_bits), and versions are compared
-//! in a circle. Let H be half of the circle.
+//! A packed word keeps its version modulo 2^b, where b is [`Lane::version_bits`](crate::Lane::version_bits),
+//! and versions are compared in a circle. Let H be half of the circle.
 //!
-//! 1. *Age.* An attempt whose first snapshot is H/2 ticks behind the clock, or
-//!    more, aborts. The clock tells exactly, and it is asked only if the lane's
-//!    own time says that so many ticks are possible (`Birth`).
-//! 2. *Old words.* A word that was written more than H ticks ago looks newer than
-//!    the snapshot. An extension does not help: the word looks newer than the
-//!    clock itself. As no word is, it must be old. Its lock is acquired, and it
-//!    is released with its value and a young version ([`Versioned::renew`]).
+//! 1. *Age.* An attempt whose first snapshot is H/2 ticks behind the clock, or more, aborts. The clock tells
+//!    exactly, and it is asked only if the lane's own time says that so many ticks are possible (`Birth`).
+//! 2. *Old words.* A word that was written more than H ticks ago looks newer than the snapshot. An extension
+//!    does not help: the word looks newer than the clock itself. As no word is, it must be old. Its lock is
+//!    acquired, and it is released with its value and a young version ([`Versioned::renew`]).
 //!
-//! The same two steps serve cells that another `Stm` has written, whose clock was
-//! ahead of this one's.
+//! The same two steps serve cells that another `Stm` has written, whose clock was ahead of this one's.
 //!
 //! `ORDERING.md`, "Versions in a circle", has the argument. Words that are not packed have 63 bits
 //! of version, and only step 2 applies to them, for the sake of other `Stm`s.
@@ -89,8 +85,7 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
         let old = S::newest::<T, 1>([seen], 0, clock, bits).1 && young_enough
             || Mutant::OldUnproved.on(lane);
         let free = if old { young } else { seen };
-        // ORDER(F6): the store that releases the lock starts no release sequence
-        // of the word's former writer.
+        // ORDER(F6): the store that releases the lock starts no release sequence of the word's former writer.
         lane.fence();
         // SAFETY: as above, and owned. Relaxed: F6 precedes.
         unsafe {

@@ -1,5 +1,4 @@
-//! The question of a transaction that waits under the versioned algorithms: has
-//! a word that it read changed?
+//! The question of a transaction that waits under the versioned algorithms: has a word that it read changed?
 //!
 //! The version words of the entries read, and the headers of the rows read, are loaded again and
 //! compared with what the attempt saw. A version never returns to an old value while somebody waits
@@ -23,8 +22,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 
     #[inline(never)]
     fn word_changed<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32) -> bool {
-        // Relaxed loads: nothing is read on the strength of them, and a
-        // change is seen in the end.
+        // Relaxed loads: nothing is read on the strength of them, and a change is seen in the end.
         !Self::hold::<L, true, BATCH>(at, map, len, BLIND, |i, changed| {
             Mutant::LostWakeup.on(at.lane()) && i == 0 && changed & !2 == 0
         })

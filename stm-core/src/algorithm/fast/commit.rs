@@ -114,9 +114,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         for j in 0..B {
             let word = word_of(entries[j]);
-            // SAFETY: an owned word is of an element in range (checked by `Tx`), and
-            // the entry is below the count. Relaxed: a packed word is
-            // everything there is to see; F6 precedes the others.
+            // SAFETY: an owned word is of an element in range (checked by `Tx`), and the entry is below the
+            // count. Relaxed: a packed word is everything there is to see; F6 precedes the others.
             unsafe {
                 if !Self::is_pair(lane, at.apart, word) {
                     lane.store_relaxed_64_if(held(j), S::version_word(map, word), seen[j]);
@@ -230,9 +229,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
         for j in 0..B {
             let word = word_of(entries[j]);
-            // SAFETY: the version word is of an element in range (checked by `Tx`)
-            // and owned by this transaction. Relaxed: a packed word, or a pair,
-            // is everything there is to see.
+            // SAFETY: the version word is of an element in range (checked by `Tx`) and owned by this
+            // transaction. Relaxed: a packed word, or a pair, is everything there is to see.
             unsafe {
                 lane.store_relaxed_64_if(
                     written(j)

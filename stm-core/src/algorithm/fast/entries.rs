@@ -127,8 +127,7 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
     }
 
     pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
-        // SAFETY: below N in the array, else in the lane's own column; stored in
-        // this attempt.
+        // SAFETY: below N in the array, else in the lane's own column; stored in this attempt.
         unsafe {
             if !LONG || (i as usize) < N {
                 *self.inline(column, i)
@@ -196,11 +195,10 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
     }
 }
 
-/// Searches the addresses of `len` entries, of which the first N are at `inline` and the others in
-/// the lane's column of `logs`. The lower half of the result is one more than the place of the last
-/// written entry of the word, the upper half one more than that of its first entry of any kind; 0
-/// means none. It is a call and a loop of one entry at a time, as every write of a kernel would have
-/// a copy of it.
+/// Searches the addresses of `len` entries, of which the first N are at `inline` and the others in the lane's
+/// column of `logs`. The lower half of the result is one more than the place of the last written entry of the
+/// word, the upper half one more than that of its first entry of any kind; 0 means none. It is a call and a
+/// loop of one entry at a time, as every write of a kernel would have a copy of it.
 ///
 /// # Safety
 /// The entries are live and the lane's.

@@ -1,11 +1,10 @@
 //! The sets of the versioned algorithms: one array of entries for words read, written or both.
 //!
-//! An entry is an address, the version word that was seen there (of a packed cell with its value),
-//! and a value: the new value if the word is written, else the value read, where the algorithm
-//! compares values. The first entries are on the lane's stack, which a GPU keeps in its first-level
-//! cache; the rest are in the lane's [`Logs`](crate::memory::logs::Logs), coalesced. Entries keep
-//! their places, except when a full set is compacted, and are never cleared: the count says which
-//! ones are valid.
+//! An entry is an address, the version word that was seen there (of a packed cell with its value), and a
+//! value: the new value if the word is written, else the value read, where the algorithm compares values. The
+//! first entries are on the lane's stack, which a GPU keeps in its first-level cache; the rest are in the
+//! lane's [`Logs`](crate::memory::logs::Logs), coalesced. Entries keep their places, except when a full set
+//! is compacted, and are never cleared: the count says which ones are valid.
 //!
 //! | bits of an address | meaning |
 //! | --- | --- |
@@ -15,9 +14,8 @@
 //! | 60..1 | the address, bit 0 taken as 0 |
 //! | 0 | 1 for a 64-bit word ([`WordAddress`]) |
 //!
-//! A word that is read twice has two entries; a write goes to the first of them
-//! that `EntrySet::buffer` finds. Of several written entries of one word, the
-//! last in the array holds its value.
+//! A word that is read twice has two entries; a write goes to the first of them that `EntrySet::buffer`
+//! finds. Of several written entries of one word, the last in the array holds its value.
 //!
 //! An *alternative* (`Tx::or_else`) can be undone: while one is open, a write
 //! goes to a blind entry of its own, never to an entry that was read or that is
@@ -168,8 +166,7 @@ impl EntrySet {
         self.writes < at.capacity().writes || entry & WRITTEN != 0
     }
 
-    /// Adds one word read. It is not inlined and takes the set by value, as
-    /// [`Self::buffer_apart`] does.
+    /// Adds one word read. It is not inlined and takes the set by value, as [`Self::buffer_apart`] does.
     #[inline(never)]
     fn read_one<L: Lane, const N: usize>(
         mut self,
@@ -319,15 +316,13 @@ impl EntrySet {
             }
         }
         self.writes += count;
-        // The words of the set include more than those written; the filter has
-        // false positives anyway.
+        // The words of the set include more than those written; the filter has false positives anyway.
         self.written = self.words;
         self.hint = first + count;
         true
     }
 
-    /// Returns whether an entry is of one of the first `count` of `words`; it
-    /// compares all with all.
+    /// Returns whether an entry is of one of the first `count` of `words`; it compares all with all.
     pub(crate) fn has_any<L: Lane, const N: usize, const R: usize>(
         &self,
         at: Entries<'_, L, N>,

@@ -31,8 +31,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         S::CELLS && !apart || S::is_packed(word)
     }
 
-    /// Returns whether a word has its version word in front of it, and the lane
-    /// accesses both at once.
+    /// Returns whether a word has its version word in front of it, and the lane accesses both at once.
     pub(crate) fn is_pair<L: Lane>(lane: &L, apart: bool, word: WordAddress) -> bool {
         Self::has_pairs(lane, apart) && !Self::is_packed(apart, word)
     }
@@ -166,9 +165,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     ) {
         let lane = at.lane();
         let place = S::version_word(map, word);
-        // SAFETY: the caller promises it. Relaxed: one access has everything
-        // there is to see. The value is the one that it was locked with, as
-        // nobody else stores to it.
+        // SAFETY: the caller promises it. Relaxed: one access has everything there is to see. The value is
+        // the one that it was locked with, as nobody else stores to it.
         unsafe {
             let [_, mut value] = lane.load_relaxed_128(place);
             if Mutant::PairGivenBackNew.on(lane) {

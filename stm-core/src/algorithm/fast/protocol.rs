@@ -1,6 +1,5 @@
-//! The protocol of `fast` and `fast-table`: invisible reads under a snapshot that is extended,
-//! commit-time locking of the words written by compare-and-swap from the version seen, and
-//! validation of the words read.
+//! The protocol of `fast` and `fast-table`: invisible reads under a snapshot that is extended, commit-time
+//! locking of the words written by compare-and-swap from the version seen, and validation of the words read.
 //!
 //! It follows TL2 (Dice, Shalev, Shavit 2006) with the snapshot extension of Riegel, Felber and
 //! Fetzer 2006. `ORDERING.md` argues the events.
@@ -12,12 +11,10 @@
 //!    If none is locked and one is newer, *extend*: load the clock (F1), find every entry that was
 //!    read unchanged, and load the new words again. `read_polls` bounds polls and extensions together.
 //! 3. *write*: buffer the value in the word's entry.
-//! 4. *commit*, for the lanes of a warp together: acquire the lock of every
-//!    written entry by a swap of its word for the locked form, or release all
-//!    and abort; advance the clock once for all lanes that own all their locks,
-//!    which gives version w (F3); validate the words read and not written (F4);
-//!    write back: store the values, then the version words with w (F5). A
-//!    packed word takes one store for both.
+//! 4. *commit*, for the lanes of a warp together: acquire the lock of every written entry by a swap of its
+//!    word for the locked form, or release all and abort; advance the clock once for all lanes that own all
+//!    their locks, which gives version w (F3); validate the words read and not written (F4); write back:
+//!    store the values, then the version words with w (F5). A packed word takes one store for both.
 //!
 //! Invariants: only the owner of a word stores to it, except for captured words
 //! ([`Tx::init`](crate::Tx::init)). Versions of a word only grow, and none is above the clock. A
@@ -242,8 +239,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
         }
         for k in 0..N {
             let wanted = (k as u32) < count;
-            // ORDER(F10): relaxed; F3 of this attempt's commit follows, after
-            // which others may find the word.
+            // ORDER(F10): relaxed; F3 of this attempt's commit follows, after which others may find the word.
             // SAFETY: a wanted word is of an element in range (Tx::put_many).
             unsafe {
                 let word = S::version_word(S::map(tx.stm), words[k]);

@@ -39,8 +39,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 
     pub(crate) fn entries<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> Entries<'a, L, INLINE> {
-        // SAFETY: the logs are the lane's; the stack is reached through the
-        // transaction alone.
+        // SAFETY: the logs are the lane's; the stack is reached through the transaction alone.
         unsafe {
             Entries::new(
                 tx.lane,
@@ -117,9 +116,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             return pairs.map(|[version, _]| version);
         }
         let seen = versions();
-        // ORDER(F2): version, value, version. The first fence pairs with F5:
-        // whoever sees version w free sees its value. The second pairs with F3:
-        // whoever sees a value sees the lock under which it was stored.
+        // ORDER(F2): version, value, version. The first fence pairs with F5: whoever sees version w free sees
+        // its value. The second pairs with F3: whoever sees a value sees the lock under which it was stored.
         Mutant::NoF2Value.fence(lane);
         for k in 0..N {
             if active >> k & 1 != 0 {
@@ -238,8 +236,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         core::array::from_fn(|j| {
             let wanted = i + (j as u32) < len && entries[j] & skip == 0;
             let word = word_of(entries[j]);
-            // SAFETY: if wanted, of an element in range (checked by `Tx`). Relaxed:
-            // F1 or F4 precedes.
+            // SAFETY: if wanted, of an element in range (checked by `Tx`). Relaxed: F1 or F4 precedes.
             unsafe { Self::version_if(at.lane(), (map, at.apart), wanted, word, seen[j]) }
         })
     }

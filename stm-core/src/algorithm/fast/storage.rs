@@ -197,8 +197,7 @@ impl Storage for Table {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Birth {
-    /// The lane's bound on ticks, taken before the snapshot or later, when the
-    /// clock was not far ahead of it.
+    /// The lane's bound on ticks, taken before the snapshot or later, when the clock was not far ahead of it.
     pub(crate) since: u32,
     pub(crate) snapshot: Version,
 }

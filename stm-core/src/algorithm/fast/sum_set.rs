@@ -1,5 +1,4 @@
-//! The log of an attempt's accesses to rows of sums: the rows that it reads or
-//! adds to, and its additions.
+//! The log of an attempt's accesses to rows of sums: the rows that it reads or adds to, and its additions.
 //!
 //! The first rows and additions are on the lane's stack. The others are at the far end of the
 //! lane's [`Logs`], in the same array that the words read and written fill from the front
@@ -104,8 +103,7 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     }
 
     pub(crate) unsafe fn get(self, column: Column, i: u32) -> u64 {
-        // SAFETY: on the stack, else in the lane's own column of the logs;
-        // stored in this attempt.
+        // SAFETY: on the stack, else in the lane's own column of the logs; stored in this attempt.
         unsafe {
             if i < Self::on_stack(column) {
                 *self.stacked(column, i)

@@ -1,18 +1,14 @@
 //! Sums under the versioned algorithms: additions that do not conflict.
 //!
-//! 1. *add*: buffer the addition in the attempt's own log
-//!    ([`crate::algorithm::fast::sum_set`]).
-//! 2. *read*: load the header of the row, the elements, the clock (F1), and the
-//!    header once more (A2, A3). If no additions are pending and the header is
-//!    the same both times, the elements are the sum of the ended additions that
-//!    the header counts. A header has no version to compare with the snapshot,
-//!    so the snapshot always moves to that clock, and everything read before
-//!    must be unchanged.
-//! 3. *commit*: announce one addition in the header of each row, together with
-//!    the locks of other words (F3); advance the clock; validate everything
-//!    read, where a header may differ by this transaction's own announcement
-//!    (F4); add to the elements; end the addition in each header (A4). A commit
-//!    that aborts withdraws its announcements.
+//! 1. *add*: buffer the addition in the attempt's own log ([`crate::algorithm::fast::sum_set`]).
+//! 2. *read*: load the header of the row, the elements, the clock (F1), and the header once more (A2, A3). If
+//!    no additions are pending and the header is the same both times, the elements are the sum of the ended
+//!    additions that the header counts. A header has no version to compare with the snapshot, so the snapshot
+//!    always moves to that clock, and everything read before must be unchanged.
+//! 3. *commit*: announce one addition in the header of each row, together with the locks of other words (F3);
+//!    advance the clock; validate everything read, where a header may differ by this transaction's own
+//!    announcement (F4); add to the elements; end the addition in each header (A4). A commit that aborts
+//!    withdraws its announcements.
 //!
 //! `ORDERING.md` argues the events.
 
@@ -27,8 +23,7 @@ use stm_machine::{Lane, WordAddress, observe::Mutant};
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     pub(crate) fn sums<'a, L: Lane>(tx: &mut Tx<'a, L, Self>) -> SumLogs<'a, L> {
-        // SAFETY: the logs are the lane's; the stack is reached through the
-        // transaction alone.
+        // SAFETY: the logs are the lane's; the stack is reached through the transaction alone.
         unsafe { SumLogs::new(tx.lane, tx.logs, &raw mut *tx.attempt.sum_scratch) }
     }
 
@@ -89,9 +84,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let words: [WordAddress; N] = run.words();
             // SAFETY: as above.
             let values = words.map(|word| unsafe { word.load_relaxed(lane) });
-            // ORDER(A3): the elements before the second load of the header.
-            // Pairs with F3 of the transaction that adds: whoever sees an
-            // addition sees its announcement.
+            // ORDER(A3): the elements before the second load of the header. Pairs with F3 of the transaction
+            // that adds: whoever sees an addition sees its announcement.
             Mutant::NoA3.fence(lane);
             // The second load of the header follows that of the clock, as in an extension.
             let now = Self::clock(tx, Mutant::NoF1Sum);
@@ -154,9 +148,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Withdraws the announcements. Nothing was added, so nothing needs an
-    /// order: all other changes of the header are read-modify-writes, and so is
-    /// this one, which leaves what they publish in place.
+    /// Withdraws the announcements. Nothing was added, so nothing needs an order: all other changes of the
+    /// header are read-modify-writes, and so is this one, which leaves what they publish in place.
     pub(crate) fn withdraw<L: Lane>(tx: &mut Tx<'_, L, Self>) {
         if !Mutant::SumNotAnnounced.on(tx.lane) {
             Self::mark_rows(tx, ANNOUNCED.wrapping_neg());
@@ -203,9 +196,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let lane = at.lane();
         let mut k = 0;
         while k < tx.attempt.sums.words {
-            // SAFETY: additions follow each other, and the row is one of the
-            // attempt's; the element is in range of live rows (Tx::run_of).
-            // Relaxed: F3 before, A4 after.
+            // SAFETY: additions follow each other, and the row is one of the attempt's; the element is in
+            // range of live rows (Tx::run_of). Relaxed: F3 before, A4 after.
             unsafe {
                 let (addition, next) = SumSet::addition(at, k);
                 k = next;
@@ -249,8 +241,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     ) {
         let mut k = 0;
         while k < set.words {
-            // SAFETY: additions follow each other, and the row is one of the
-            // attempt's.
+            // SAFETY: additions follow each other, and the row is one of the attempt's.
             let (addition, row) = unsafe {
                 let (addition, next) = SumSet::addition(at, k);
                 k = next;

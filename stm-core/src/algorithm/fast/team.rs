@@ -6,10 +6,9 @@
 //! 2. *read*: each lane reads its own words. If a word of any lane is locked or
 //!    newer than the snapshot, all extend: the leader loads the clock and every
 //!    lane validates its own entries; if one fails, the attempt of all fails.
-//! 3. *commit*: each lane acquires the locks of the words it has written; if
-//!    one fails, all release theirs. Then the clock advances once for the team,
-//!    and each lane validates what it has read; if one fails, all release
-//!    theirs. Then each lane writes back under the one version.
+//! 3. *commit*: each lane acquires the locks of the words it has written; if one fails, all release theirs.
+//!    Then the clock advances once for the team, and each lane validates what it has read; if one fails, all
+//!    release theirs. Then each lane writes back under the one version.
 //!
 //! Invariant: every branch around a vote, a barrier or a broadcast is the same for all members.
 //!

@@ -136,8 +136,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     return seen[j];
                 }
                 let word = Self::version_word(tx, word_of(entries[j]));
-                // SAFETY: the version word of an element in range (TeamTx).
-                // Relaxed: F3 follows.
+                // SAFETY: the version word of an element in range (TeamTx). Relaxed: F3 follows.
                 unsafe { lane.cas_relaxed_64(word, seen[j], S::locked(seen[j], owner)) }
             });
             let found = Self::lock_pairs(at, map, &pairs, entries, seen, owner, found);
@@ -170,8 +169,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         looked
     }
 
-    /// Loads the present version words of the blind entries of a batch; the
-    /// others keep the word seen.
+    /// Loads the present version words of the blind entries of a batch; the others keep the word seen.
     fn see_as_team<L: Lane>(
         tx: &mut Tx<'_, L, Self>,
         entries: [u64; BATCH],

@@ -102,8 +102,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let map = S::map(tx.stm);
         let mut value = [0; N];
         each!(k < N, {
-            // SAFETY: the cell of an element in range (`run/update.rs`). Relaxed: the swap compares
-            // it.
+            // SAFETY: the cell of an element in range (`run/update.rs`). Relaxed: the swap compares it.
             let now = unsafe { lane.load_relaxed_128_if(true, S::version_word(map, words[k])) };
             (owned.seen[k], value[k]) = (now[0], now[1]);
         });
@@ -166,8 +165,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     ) {
         let lane = tx.lane;
         let (changed, new) = new.map_or((false, [T::from_bits64(0); W]), |new| (true, new));
-        // ORDER(F3): the locks of all lanes before the clock. Pairs with F1 and with F4 of later
-        // versions.
+        // ORDER(F3): the locks of all lanes before the clock. Pairs with F1 and with F4 of later versions.
         if !Mutant::NoF3.on(lane) {
             together.meet(lane);
             lane.fence();
@@ -182,8 +180,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         if apart && !pair {
             each!(k < W, {
                 if changed && owned.held >> k & 1 != 0 {
-                    // SAFETY: the value of an owned word of an element in range. Relaxed: F5
-                    // follows.
+                    // SAFETY: the value of an owned word of an element in range. Relaxed: F5 follows.
                     unsafe { S::value(words[k]).store(lane, new[k].to_bits64()) };
                 }
             });
@@ -221,8 +218,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     }
 }
 
-/// Updates in a turn alone (`run/gate.rs`): no word is owned, and none changes but by the lanes of this
-/// warp.
+/// Updates in a turn alone (`run/gate.rs`): no word is owned, and none changes but by the lanes of this warp.
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Makes the updates of the lanes `makers` one after the other, in the order of the lanes, all at

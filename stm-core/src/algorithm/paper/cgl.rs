@@ -1,5 +1,4 @@
-//! `cgl`: one coarse-grained lock around each transaction, the baseline that
-//! every figure is compared with.
+//! `cgl`: one coarse-grained lock around each transaction, the baseline that every figure is compared with.
 //!
 //! The lanes of a warp take turns (the paper's Algorithm 1, scheme #2, which
 //! cannot deadlock in lockstep). Writes are buffered and written back at the

@@ -70,10 +70,9 @@ impl LockLog {
         occupied: 0,
     };
 
-    /// Records an access to a stripe (Algorithm 3, lines 34 and 38). A stripe
-    /// that is in the log already keeps its place and gains the access.
-    /// `bucket_shift` brings the top bits of a stripe down to a bucket number. An `ordered` log has
-    /// ascending lists; the argument is the same in all calls.
+    /// Records an access to a stripe (Algorithm 3, lines 34 and 38). A stripe that is in the log already
+    /// keeps its place and gains the access. `bucket_shift` brings the top bits of a stripe down to a bucket
+    /// number. An `ordered` log has ascending lists; the argument is the same in all calls.
     ///
     /// # Safety
     /// The log has room, as it gets at most one entry for each entry of the read and write sets.

@@ -63,8 +63,7 @@ macro_rules! logged_sets {
             tx.attempt.writes = saved;
             // Stripes of words no longer written would take room that the sets do not account for.
             tx.attempt.locks = LockLog::EMPTY;
-            // SAFETY: the logs are this lane's and hold its sets; the indices
-            // are below the counts.
+            // SAFETY: the logs are this lane's and hold its sets; the indices are below the counts.
             unsafe {
                 for i in 0..tx.attempt.reads.len() {
                     let address = ReadSet::address(tx.lane, &tx.logs, i);

@@ -7,9 +7,8 @@
 //! 1. *begin*: wait for an even sequence (S1).
 //! 2. *read*: load the value, then the sequence (S2). If the sequence has
 //!    moved, validate all values read and take the new snapshot.
-//! 3. *commit*: acquire the lock by a compare-and-swap that makes the snapshot
-//!    odd, which succeeds only if nothing has committed since (S3); write back;
-//!    release (S4).
+//! 3. *commit*: acquire the lock by a compare-and-swap that makes the snapshot odd, which succeeds only if
+//!    nothing has committed since (S3); write back; release (S4).
 
 use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;
@@ -87,8 +86,7 @@ impl Algorithm for Vbv {
     type Array<T: Element> = TArray<T>;
     logged_sets!(|_, _| (), |_, _| ());
 
-    /// Two steps of the sequence are one commit; a writer that is still writing
-    /// back has not committed.
+    /// Two steps of the sequence are one commit; a writer that is still writing back has not committed.
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version {
         // SAFETY: the sequence is live.
         Version(unsafe { tx.lane.observed_clock(tx.stm.sequence()) } / 2)

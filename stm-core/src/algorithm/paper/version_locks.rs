@@ -4,16 +4,14 @@
 //! The protocol, with the events that `ORDERING.md` argues about:
 //!
 //! 1. *begin*: read the clock (E1) before anything else.
-//! 2. *read*: load the values, then the lock words of their stripes (E2), log
-//!    both, and insert the stripes into the lock log. If a
-//!    stripe is locked, poll it up to a limit. If its version is above the
-//!    snapshot, validate and extend ([`VersionLocks::extend`]).
+//! 2. *read*: load the values, then the lock words of their stripes (E2), log both, and insert the stripes
+//!    into the lock log. If a stripe is locked, poll it up to a limit. If its version is above the snapshot,
+//!    validate and extend ([`VersionLocks::extend`]).
 //! 3. *write*: buffer the value.
-//! 4. *commit*: with validation by value, compare all values once, as a commit
-//!    that must fail need not lock; lock every stripe of the lock log, noting stale versions of
-//!    stripes read (E3); if there are any, compare values; write back; advance
-//!    the clock (E4); release written stripes with the new version and the
-//!    others with their old one (E5).
+//! 4. *commit*: with validation by value, compare all values once, as a commit that must fail need not lock;
+//!    lock every stripe of the lock log, noting stale versions of stripes read (E3); if there are any,
+//!    compare values; write back; advance the clock (E4); release written stripes with the new version and
+//!    the others with their old one (E5).
 //!
 //! Invariants: while the clock reads `c`, every commit up to `c` is written back. A stripe's
 //! version never exceeds the clock. Only the holder of a stripe's lock stores to its words.
@@ -35,8 +33,7 @@ use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
 #[derive(Clone, Copy, Debug)]
 pub struct VersionLocks<const VALUES: bool, const SCHEME: u8>;
 
-/// Time-stamp-based validation (TL2; Dice, Shalev, Shavit 2006): a version
-/// above the snapshot is a conflict.
+/// Time-stamp-based validation (TL2; Dice, Shalev, Shavit 2006): a version above the snapshot is a conflict.
 const TIME_STAMPS: bool = false;
 /// Hierarchical validation (section 3.1): time stamps first, and values if those fail, which tells
 /// a false conflict on a stripe from a true one on a word.
@@ -48,9 +45,8 @@ const SORTED: u8 = 0;
 /// Locks in the order of first access; on failure the lanes of the warp retry
 /// one after the other (section 4.2, `STM-HV-Backoff`).
 const BACKOFF: u8 = 1;
-/// Locks in the order of first access, and keeps its earlier locks while it waits for each one
-/// (Cederman et al. 2010; one lane of a block runs its transactions). The wait is bounded, which
-/// resolves a cycle.
+/// Locks in the order of first access, and keeps its earlier locks while it waits for each one (Cederman et
+/// al. 2010; one lane of a block runs its transactions). The wait is bounded, which resolves a cycle.
 const BLOCKING: u8 = 2;
 
 /// Time-stamp validation alone, as Xu et al. 2014 compare it; locks are acquired in ascending order.
@@ -126,10 +122,9 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
         let early = Mutant::LockWordBeforeValue
             .on(lane)
             .then(|| Self::lock_words::<L, T, N>(tx, words));
-        // ORDER(E2): values before lock words. This pairs with the fence
-        // between locking and write-back: whoever sees a new value sees the
-        // lock or what followed it (line 26). One value takes an acquire load;
-        // several take relaxed loads, all in flight, and one fence.
+        // ORDER(E2): values before lock words. This pairs with the fence between locking and write-back:
+        // whoever sees a new value sees the lock or what followed it (line 26). One value takes an acquire
+        // load; several take relaxed loads, all in flight, and one fence.
         if N == 1 && !Mutant::NoE2.on(lane) {
             // SAFETY: in range of a live array (checked by `Tx`).
             v[0] = unsafe { words[0].load_acquire(lane) };
@@ -283,8 +278,7 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
     /// Inserts the stripe of a word into the lock log (lines 34 and 38).
     fn note<L: Lane>(tx: &mut Tx<'_, L, Self>, address: WordAddress, access: Access) {
         let stripe = tx.stm.map.stripe(address.address());
-        // SAFETY: the logs are this lane's; the word's set had room, so the
-        // lock log has.
+        // SAFETY: the logs are this lane's; the word's set had room, so the lock log has.
         unsafe {
             let (locks, shift) = (&mut tx.attempt.locks, tx.stm.bucket_shift);
             locks.insert(tx.lane, &tx.logs, shift, stripe, access, Self::ORDERED);
@@ -323,8 +317,7 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
         mark!(tx, Consistency);
         // SAFETY: as above; the stripes of all words written are locked.
         unsafe { tx.attempt.writes.write_back(lane, &tx.logs) };
-        // ORDER(E4): write-back before the increment. Pairs with E1 and with
-        // the fence in `extend` (line 82).
+        // ORDER(E4): write-back before the increment. Pairs with E1 and with the fence in `extend` (line 82).
         Mutant::NoE4.fence(lane);
         if Mutant::ReleaseBeforeClock.on(lane) {
             // SAFETY: the clock is live.
@@ -337,9 +330,8 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
         if Mutant::ReleaseBeforeClock.on(lane) {
             return Some(Ok(()));
         }
-        // ORDER(E5): the increment, and all commits it counts, before the
-        // release. Who reads this version from the lock word, and fences, sees
-        // all of them: cumulativity, which only three threads can show.
+        // ORDER(E5): the increment, and all commits it counts, before the release. Who reads this version
+        // from the lock word, and fences, sees all of them: cumulativity, which only three threads can show.
         Mutant::NoE5.fence(lane);
         mark!(tx, Commit);
         Self::release(tx, Some(version));

@@ -95,9 +95,8 @@ impl<const WRITES: bool> WordLog<WRITES> {
     /// Adds a word (Algorithm 3, lines 25 and 37).
     ///
     /// # Errors
-    /// [`Abort::ReadSetFull`] or [`Abort::WriteSetFull`] if there are more distinct words than
-    /// entries; the set keeps all its words. [`Abort::ReadStale`] if the word was read before with
-    /// another value.
+    /// [`Abort::ReadSetFull`] or [`Abort::WriteSetFull`] if there are more distinct words than entries; the
+    /// set keeps all its words. [`Abort::ReadStale`] if the word was read before with another value.
     pub(crate) unsafe fn push<L: Lane>(
         &mut self,
         lane: &L,
@@ -244,9 +243,8 @@ impl ReadSet {
             .map(|slot| WordAddress::from_bits(unsafe { lane.private_load_64(slot.address) }))
     }
 
-    /// Validates by value: returns whether every word still holds the value
-    /// read (Algorithm 3, lines 9-11 and 63-65). The loads are relaxed, several
-    /// are in flight together, and the caller fences.
+    /// Validates by value: returns whether every word still holds the value read (Algorithm 3, lines 9-11 and
+    /// 63-65). The loads are relaxed, several are in flight together, and the caller fences.
     pub(crate) unsafe fn holds<L: Lane>(&self, lane: &L, logs: &Logs) -> bool {
         let mut i = 0;
         while i < self.len {
@@ -280,8 +278,7 @@ impl WriteSet {
         self.bloom.may_contain(address)
     }
 
-    /// Returns the value last written to a word, if the transaction wrote it
-    /// (Algorithm 3, lines 22-23).
+    /// Returns the value last written to a word, if the transaction wrote it (Algorithm 3, lines 22-23).
     pub(crate) unsafe fn get<L: Lane>(
         &self,
         lane: &L,
@@ -308,8 +305,7 @@ impl WriteSet {
         self.floor = saved.floor;
     }
 
-    /// Implements [`Mutant::WriteAtReadPosition`]: stores a value into an
-    /// entry, if the entry exists.
+    /// Implements [`Mutant::WriteAtReadPosition`]: stores a value into an entry, if the entry exists.
     pub(crate) unsafe fn store_at<L: Lane>(&self, lane: &L, logs: &Logs, i: u32, value: u64) {
         if i < self.len {
             // SAFETY: the entry is below the count, so this attempt stored it.

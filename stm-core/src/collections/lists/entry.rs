@@ -58,8 +58,7 @@ impl<'a, L: Lane, A: Algorithm, K: Key, V: Element> ListEntry<'_, 'a, L, A, K, V
     /// Returns where the entry is, if the key is there: for [`TLists::get_at`] and
     /// [`TLists::set_at`] in the rest of this attempt.
     pub fn place(&self) -> Option<ListPlace<'a, K, V>> {
-        // Later walks release their own reads only, so the attempt keeps what it has
-        // read of this node.
+        // Later walks release their own reads only, so the attempt keeps what it has read of this node.
         self.there.then_some(ListPlace {
             node: self.node,
             of: PhantomData,

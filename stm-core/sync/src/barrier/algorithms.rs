@@ -4,9 +4,8 @@ use super::{BarrierMemory, GROUPS_MAX, Meeting, place::LINE_WORDS};
 use crate::choice::choice;
 use stm_machine::{Lane, observe::Mutant};
 
-/// The two-stage atomic barrier, with which Stuart and Owens 2011 (section 5) and
-/// Xiao and Feng 2010 compare theirs: all blocks count themselves in, and when all
-/// are in, they count themselves out.
+/// The two-stage atomic barrier, with which Stuart and Owens 2011 (section 5) and Xiao and Feng 2010 compare
+/// theirs: all blocks count themselves in, and when all are in, they count themselves out.
 ///
 /// Line 1 holds the counter of arrivals and line 2 that of departures. Both only grow, by the
 /// number of blocks in each round; the number of a round is what the second one is before it.
@@ -100,13 +99,11 @@ impl Meeting for XiaoFeng {
             came = place.until_flag(lane, place.flag(1, other), next);
             other += lane.block_dim();
         }
-        // SAFETY: every thread of block 0 comes here, and those of other blocks do
-        // not.
+        // SAFETY: every thread of block 0 comes here, and those of other blocks do not.
         if unsafe { lane.barrier_any(!came) } {
             return false;
         }
-        // ORDER(B3): pairs with B2 of the other blocks, to which it passes what block
-        // 0 has acquired.
+        // ORDER(B3): pairs with B2 of the other blocks, to which it passes what block 0 has acquired.
         Mutant::BarrierNotPassedOn.fence(lane);
         let mut other = thread;
         while other < place.blocks() {
@@ -122,9 +119,8 @@ impl Meeting for XiaoFeng {
 /// themselves on the group's counter; the last of them counts the group on the root;
 /// and the last there sets a flag that all poll.
 ///
-/// Lines 1 to `groups` hold the counters of the groups, the next one the root, the
-/// next one the flag, which is the number of rounds that have ended. There are about
-/// as many groups as blocks in a group.
+/// Lines 1 to `groups` hold the counters of the groups, the next one the root, the next one the flag, which
+/// is the number of rounds that have ended. There are about as many groups as blocks in a group.
 #[derive(Clone, Copy, Debug)]
 pub struct Tree;
 
@@ -165,9 +161,8 @@ impl Meeting for Tree {
 /// A barrier with one hand-over: the blocks count themselves on one counter, and
 /// those that are not the last poll it. It is what grid barriers usually are.
 ///
-/// Line 1 holds the counter. It grows by 2^16 in each round, as block 0 adds 2^16 less
-/// the number of the others, so that the number of the round is in the upper bits, and
-/// a round is complete when they change.
+/// Line 1 holds the counter. It grows by 2^16 in each round, as block 0 adds 2^16 less the number of the
+/// others, so that the number of the round is in the upper bits, and a round is complete when they change.
 ///
 /// An arrival is an addition with a result, which tells the last block that it need
 /// not poll; the polls of the others begin when the result is there, and have a short
@@ -208,9 +203,8 @@ impl Meeting for Counted {
         let before = place.fetch_add(lane, COUNTER, step);
         let goal = (round + 1) << ROUND_SHIFT;
         if before + step >= goal {
-            // ORDER(B2): acquire, after the addition that has read from the last of
-            // the others'; pairs with B1 of them all, as additions continue each
-            // other's release sequences.
+            // ORDER(B2): acquire, after the addition that has read from the last of the others'; pairs with
+            // B1 of them all, as additions continue each other's release sequences.
             Mutant::BarrierNoAcquire.fence(lane);
             return true;
         }
@@ -221,10 +215,9 @@ impl Meeting for Counted {
 /// A barrier for many blocks: the blocks of a group count themselves on the group's
 /// counter; the last of each counts the group on the root, which all poll.
 ///
-/// It is [`Tree`] without the flag. There are few groups, so that the
-/// polls of many blocks delay few additions, and the last hand-over is one poll of a
-/// counter. On an H200 it is the fastest from about a thousand blocks on
-/// (`docs/lab-notes/2026-11-22-barriers.md`).
+/// It is [`Tree`] without the flag. There are few groups, so that the polls of many blocks delay few
+/// additions, and the last hand-over is one poll of a counter. On an H200 it is the fastest from about a
+/// thousand blocks on (`docs/lab-notes/2026-11-22-barriers.md`).
 ///
 /// Line 1 + g holds the counter of group g, and line 1 + `groups` the root.
 #[derive(Clone, Copy, Debug)]
@@ -297,8 +290,7 @@ impl Led {
                 return false;
             }
         }
-        // ORDER(B3): pairs with B2 of the other blocks, to which it passes what the
-        // lanes have acquired.
+        // ORDER(B3): pairs with B2 of the other blocks, to which it passes what the lanes have acquired.
         Mutant::BarrierNotPassedOn.fence(lane);
         let mut group = lane.lane_index();
         while group < place.groups() {
@@ -341,9 +333,8 @@ impl Meeting for Led {
     }
 }
 
-/// A barrier whose algorithm the host chooses at launch (`GridBarrier::chosen`,
-/// `Defaults::barrier`). Each wait costs one branch, the same for all threads, and its code
-/// has every algorithm.
+/// A barrier whose algorithm the host chooses at launch (`GridBarrier::chosen`, `Defaults::barrier`). Each
+/// wait costs one branch, the same for all threads, and its code has every algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Chosen;
 

@@ -1,9 +1,8 @@
 //! Barriers across the blocks of a launch.
 //!
-//! A barrier is for a grid whose blocks are all resident at the same time; the host refuses to launch
-//! any other (`host::GridBarrier`). A thread enters by [`TBarrier::enter`], once, and then calls
-//! [`Grid::wait`] as often as it likes. Each wait is one *round*, whose number only grows, from launch
-//! to launch.
+//! A barrier is for a grid whose blocks are all resident at the same time; the host refuses to launch any
+//! other (`host::GridBarrier`). A thread enters by [`TBarrier::enter`], once, and then calls [`Grid::wait`]
+//! as often as it likes. Each wait is one *round*, whose number only grows, from launch to launch.
 //!
 //! Each algorithm is a type, chosen at compile time, or at launch with [`Chosen`]:
 //!
@@ -98,10 +97,9 @@ impl<B: Meeting> TBarrier<B> {
     /// Makes the barrier of a place.
     ///
     /// # Safety
-    /// The place has as many groups as [`Meeting::groups`] says, and 1 +
-    /// [`Meeting::lines`] lines of memory that were zero before the first launch.
-    /// Until they are zero again, only kernels with barriers of this type use them,
-    /// in one launch at a time, and no such launch was told to stop.
+    /// The place has as many groups as [`Meeting::groups`] says, and 1 + [`Meeting::lines`] lines of memory
+    /// that were zero before the first launch. Until they are zero again, only kernels with barriers of this
+    /// type use them, in one launch at a time, and no such launch was told to stop.
     pub const unsafe fn from_raw(place: BarrierMemory) -> Self {
         Self {
             place,

@@ -140,8 +140,7 @@ impl BarrierMemory {
 
     /// Notes that a launch of another grid used the barrier.
     pub(super) fn refuse<L: Lane>(&self, lane: &L) {
-        // SAFETY: the first word of live memory. Relaxed: the host reads it after
-        // the launch.
+        // SAFETY: the first word of live memory. Relaxed: the host reads it after the launch.
         unsafe { lane.store_relaxed_32(self.memory.cast(), lane.grid_dim()) };
     }
 
@@ -156,9 +155,8 @@ impl BarrierMemory {
         })
     }
 
-    /// Polls until the word of 64 bits in line `line` is at least `goal`, and
-    /// returns whether it is; else the launch was told to stop. What those who
-    /// brought it there had written is visible then.
+    /// Polls until the word of 64 bits in line `line` is at least `goal`, and returns whether it is; else the
+    /// launch was told to stop. What those who brought it there had written is visible then.
     pub(super) fn until<L: Lane>(&self, lane: &L, line: u32, goal: u64) -> bool {
         let word = self.word(line);
         self.poll(lane, || {

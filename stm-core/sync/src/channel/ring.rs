@@ -36,8 +36,7 @@ pub enum Copies {
 pub struct RingShape {
     /// The number of rings.
     pub rings: u32,
-    /// The logarithm of the number of values that may be under way in each, at most
-    /// [`DEPTH_LOG2_MAX`].
+    /// The logarithm of the number of values that may be under way in each, at most [`DEPTH_LOG2_MAX`].
     pub depth_log2: u32,
     /// The number of consumers of each ring, at least 1; each takes all values.
     pub consumers: u32,
@@ -375,8 +374,7 @@ pub struct Gather<'l, L, T, S> {
 stm_machine::shown!([L, T, S: Space] Gather<'_, L, T, S>: rings, turn; ..);
 
 impl<T: Element, S: Space> TRings<T, S> {
-    /// Begins to consume from all rings, as the first consumer of each: many producers to
-    /// one consumer.
+    /// Begins to consume from all rings, as the first consumer of each: many producers to one consumer.
     #[inline(always)]
     pub fn gather<'l, L: Lane>(&self, lane: &'l L) -> Gather<'l, L, T, S> {
         let (rings, turn) = (*self, 0);

@@ -117,10 +117,9 @@ impl<T: Element> Found<T> {
 }
 
 impl<T: Element> TChannels<T, Shared> {
-    /// Makes `len` channels in the block's dynamic shared memory, from 32-bit word `first`
-    /// on, an even number; they take [`Self::shared_words`] words. The threads of the block
-    /// clear them together. Returns `None`, to all threads, if the block has not so much
-    /// shared memory or `first` is odd.
+    /// Makes `len` channels in the block's dynamic shared memory, from 32-bit word `first` on, an even
+    /// number; they take [`Self::shared_words`] words. The threads of the block clear them together. Returns
+    /// `None`, to all threads, if the block has not so much shared memory or `first` is odd.
     ///
     /// # Safety
     /// Every thread of the block calls it, with the same values, after and before other

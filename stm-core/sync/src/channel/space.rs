@@ -6,8 +6,7 @@ use stm_machine::Lane;
 /// A place for channels: words of 64 bits, counted from a first one.
 #[stm_machine::inlined]
 pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
-    /// The number of words that begin at a multiple of it, so that what different threads
-    /// store is apart.
+    /// The number of words that begin at a multiple of it, so that what different threads store is apart.
     const LINE_WORDS: u64;
 
     /// How many polls of a word follow each other before a thread looks at the stop flag
@@ -119,8 +118,7 @@ pub struct Shared {
 
 #[stm_machine::inlined]
 impl Shared {
-    /// Makes the space that begins at 32-bit word `first` of the dynamic shared memory,
-    /// an even number.
+    /// Makes the space that begins at 32-bit word `first` of the dynamic shared memory, an even number.
     pub(super) const fn at(first: u32) -> Self {
         Self { first }
     }
@@ -135,9 +133,8 @@ impl Shared {
         first & 1 == 0 && words <= all && u64::from(first) + 2 * words <= all
     }
 
-    /// Returns the space of `words` words from 32-bit word `first` of shared memory on,
-    /// which the block's threads clear together; `None` for all of them if the block has
-    /// not so much, or `first` is odd.
+    /// Returns the space of `words` words from 32-bit word `first` of shared memory on, which the block's
+    /// threads clear together; `None` for all of them if the block has not so much, or `first` is odd.
     ///
     /// # Safety
     /// Every thread of the block calls it with the same values ([`Lane`], obligation 6), and
@@ -157,9 +154,8 @@ impl Shared {
     }
 }
 
-/// Words of the shared memory of one block of a cluster (`sm_90`), which the blocks of the
-/// cluster reach; a channel is best in the block that gets from it. A pair of words is two
-/// accesses on every machine.
+/// Words of the shared memory of one block of a cluster (`sm_90`), which the blocks of the cluster reach; a
+/// channel is best in the block that gets from it. A pair of words is two accesses on every machine.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cluster {

@@ -7,9 +7,8 @@ use stm_machine::{Lane, observe::Mutant};
 
 /// The spinning semaphore of Stuart and Owens 2011 (algorithm 4).
 ///
-/// Its word is the number of threads that may still come in, plus one; it is 0 while
-/// a thread has it. A thread takes it by an exchange with 0, and stores it again with
-/// one less or one more, or as it was.
+/// Its word is the number of threads that may still come in, plus one; it is 0 while a thread has it. A
+/// thread takes it by an exchange with 0, and stores it again with one less or one more, or as it was.
 #[derive(Clone, Copy, Debug)]
 pub struct Spin;
 

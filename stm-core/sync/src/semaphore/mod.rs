@@ -9,9 +9,8 @@
 //! | [`Chosen`] | what the host chooses at launch | |
 //! | [`Checked`] | as another algorithm, which it asks to find a post without a wait | 2 more |
 //!
-//! The first three are those of Stuart and Owens 2011 (section 5). A spinning semaphore
-//! lets in whoever comes when there is room; the others let those in that wait in the
-//! order in which they came.
+//! The first three are those of Stuart and Owens 2011 (section 5). A spinning semaphore lets in whoever comes
+//! when there is room; the others let those in that wait in the order in which they came.
 //!
 //! [`TSemaphore::with`] runs a closure inside. Lanes of a warp that wait and lanes that are inside
 //! go in rounds, so that no lane is kept from leaving by another of its warp that waits for that,
@@ -120,11 +119,10 @@ impl<S: Waiting> TSemaphores<S> {
     /// `kind` is for [`Chosen`] only.
     ///
     /// # Safety
-    /// The words are aligned to 128 bytes, in the memory of the device whose kernels
-    /// will use them, and live while such a kernel runs; so is the flag of `stop`. The
-    /// first word of each was [`Waiting::first_word`] of `kind` and `count`, the others zero; only
-    /// kernels with semaphores of this type, kind and count have used them since, and no such
-    /// launch was told to stop. `count` is 1 to [`COUNT_MAX`].
+    /// The words are aligned to 128 bytes, in the memory of the device whose kernels will use them, and live
+    /// while such a kernel runs; so is the flag of `stop`. The first word of each was [`Waiting::first_word`]
+    /// of `kind` and `count`, the others zero; only kernels with semaphores of this type, kind and count have
+    /// used them since, and no such launch was told to stop. `count` is 1 to [`COUNT_MAX`].
     pub const unsafe fn from_raw(
         words: *mut u64,
         len: u64,

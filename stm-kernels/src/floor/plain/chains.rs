@@ -42,8 +42,7 @@ pub(crate) struct Window {
 #[stm_core::inlined]
 impl OpenChains {
     pub(crate) unsafe fn find<L: Lane>(&self, lane: &L, chain: u32, key: u32) -> Window {
-        // SAFETY: the caller's promise; a link leads to a node. Relaxed, here and below: the
-        // lock orders it.
+        // SAFETY: the caller's promise; a link leads to a node. Relaxed, here and below: the lock orders it.
         unsafe {
             let mut window = Window {
                 before: 0,

@@ -35,8 +35,7 @@ pub(crate) struct Found {
     pub(crate) word: u64,
 }
 
-/// Returns the slot where the search for a key begins, with `mask` one less than the number
-/// of slots.
+/// Returns the slot where the search for a key begins, with `mask` one less than the number of slots.
 #[inline(always)]
 pub const fn home(key: u32, mask: u32) -> u32 {
     mix(key) & mask
@@ -51,8 +50,7 @@ impl OpenTable {
     pub(crate) unsafe fn probe<L: Lane>(&self, lane: &L, slot: u32) -> [u64; PROBES] {
         core::array::from_fn(|j| {
             let slot = slot.wrapping_add(j as u32) & self.mask;
-            // SAFETY: the mask keeps slots in the array. Relaxed, here and below: the lock
-            // orders it.
+            // SAFETY: the mask keeps slots in the array. Relaxed, here and below: the lock orders it.
             unsafe { lane.load_relaxed_64(at(self.slots, slot)) }
         })
     }

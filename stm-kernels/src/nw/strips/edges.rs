@@ -46,8 +46,7 @@ fn values<L: Lane, const AFFINE: bool>(
 
 /// Where lane 0 takes the letters of the columns from.
 ///
-/// The words of a stage are those of the steps after its own, as a lane looks at its letters a
-/// step ahead.
+/// The words of a stage are those of the steps after its own, as a lane looks at its letters a step ahead.
 pub(super) struct Letters<'l, L> {
     pub(super) lane: &'l L,
     /// The word of the letters of the first columns.
@@ -98,8 +97,7 @@ pub(super) struct Above<'l, L, const AFFINE: bool> {
 
 #[stm_core::inlined]
 impl<L: Lane, const AFFINE: bool> Above<'_, L, AFFINE> {
-    /// Looks at the channels of the next stage, so that its values are on the way while the
-    /// warp computes.
+    /// Looks at the channels of the next stage, so that its values are on the way while the warp computes.
     pub(super) fn look_ahead(&mut self) {
         let (lane, row, first) = (self.lane, self.row, self.first);
         let ahead = &mut self.ahead;

@@ -95,15 +95,13 @@ pub struct StripsParams {
     pub alphabet: u32,
     /// What a gap costs when it begins, negated; 0 with linear gaps.
     pub open: i32,
-    /// The tag of the launch: above that of the last one by at least as much as a matrix
-    /// has strips.
+    /// The tag of the launch: above that of the last one by at least as much as a matrix has strips.
     pub tag: u32,
 }
 
-/// Words of shared memory that a warp of `width` lanes needs with so many letters: a
-/// *profile*, which has the scores of each letter with those of each lane's rows, the
-/// values above and below the strip and the letters of its columns for some steps, and the
-/// scores of all pairs of letters.
+/// Words of shared memory that a warp of `width` lanes needs with so many letters: a *profile*, which has the
+/// scores of each letter with those of each lane's rows, the values above and below the strip and the letters
+/// of its columns for some steps, and the scores of all pairs of letters.
 pub const fn shared_words(alphabet: u32, width: u32) -> u32 {
     (scores_at(alphabet, width) + alphabet * alphabet).next_multiple_of(4)
 }
@@ -138,10 +136,9 @@ impl<const AFFINE: bool> Strips<AFFINE> {
         let Some(next) = p.next.get(0) else { return };
         let warps = lane.block_dim() / lane.warp_width();
         fill_scores(lane, p);
-        // A warp mostly draws its number first, and then one that is the number of all warps
-        // further on, so what is loaded for that number arrives together with the draw.
-        // It is shuffled so that the assembler sees that it is one for all lanes, and with it
-        // all branches that depend on the strip.
+        // A warp mostly draws its number first, and then one that is the number of all warps further on, so
+        // what is loaded for that number arrives together with the draw. It is shuffled so that the assembler
+        // sees that it is one for all lanes, and with it all branches that depend on the strip.
         let first = lane.block_index() * warps + lane.warp_index();
         // SAFETY: all lanes of the warp come here.
         let mut guess = unsafe { lane.shuffle_32(warp, first, 0) };
@@ -152,8 +149,7 @@ impl<const AFFINE: bool> Strips<AFFINE> {
                 drawn = unsafe { lane.fetch_add_relaxed_32(next, 1) };
             }
             let mut strip = load_strip(lane, p, guess);
-            // SAFETY: all lanes of the warp come here, as what they return by is the same
-            // for all.
+            // SAFETY: all lanes of the warp come here, as what they return by is the same for all.
             drawn = unsafe { lane.shuffle_32(warp, drawn, 0) };
             if drawn >= p.count {
                 return;

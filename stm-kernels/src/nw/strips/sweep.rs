@@ -70,8 +70,7 @@ impl<L: Lane, const AFFINE: bool> Sweep<'_, L, AFFINE> {
         }
         let scores = spelled!(C of 4 => {
             let letter = word >> (8 * C) & 0xFF;
-            // SAFETY: in the profile, as letters are below `alphabet`; the host
-            // makes them so.
+            // SAFETY: in the profile, as letters are below `alphabet`; the host makes them so.
             unsafe { lane.shared_load_32x4(self.profile + letter * width * ROWS) }
         });
         self.bottom = spelled!(C of 4 => {
