@@ -4,17 +4,16 @@ use crate::memory::version::CellWord;
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, Layout, View, WordAddress};
 
-/// An array whose elements each carry their version, so that one load reads
-/// both and one compare-and-swap validates and locks.
+/// An array whose elements carry their versions, so that one load reads both and one swap validates and
+/// locks.
 ///
 /// | element | cell |
 /// | --- | --- |
 /// | 32 bits | one word of 64: version, lock bit, value |
 /// | 64 bits | two words of 64, aligned to 16 bytes: version and lock bit; value |
 ///
-/// A lane with atomics of 128 bits ([`Lane::has_wide_atomics`]) accesses both words of such a cell
-/// at once, any other lane one after the other, with fences in between. A cell of all zeros is the
-/// value 0 that no transaction has written.
+/// A lane with atomics of 128 bits ([`Lane::has_wide_atomics`]) accesses both words of a cell at once, others
+/// one after the other with fences between. A cell of zeros is the value 0 that nobody has written.
 ///
 /// ```
 /// use stm_core::algorithm::{Algorithm, Fast, HvSorting};

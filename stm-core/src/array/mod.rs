@@ -11,14 +11,13 @@
 //! | `pool` | [`TPool`] and [`TNodes`]: nodes that transactions allocate and free |
 //! | `preassigned` | [`TPreassigned`]: nodes that belong to the transactions of a loop by their numbers |
 //!
-//! [`View::peek`] reads an element without a transaction. It never finds a value that an aborted
-//! attempt wrote by [`Tx::write`](crate::Tx::write), because a commit writes back only when nothing
-//! can stop it any more. This is not true of the words of a new node
-//! ([`Tx::alloc_record`](crate::Tx::alloc_record), [`Tx::init`](crate::Tx::init)) under `fast` and
-//! `fast-table`: they are stored at once, but only those who have the node's index find them.
+//! [`View::peek`] reads an element without a transaction. It never finds what an aborted attempt wrote by
+//! [`Tx::write`](crate::Tx::write), as a commit writes back only when nothing can stop it. Words of a new
+//! node ([`Tx::alloc_record`](crate::Tx::alloc_record), [`Tx::init`](crate::Tx::init)) are stored at once
+//! under `fast` and `fast-table`, but only those who have the node's index find them.
 //!
-//! Invariant: a view is a pointer and a length. It hands out the [`WordAddress`] of an element, and
-//! only a [`Lane`](crate::Lane) accesses that word.
+//! Invariant: a view is a pointer and a length, hands out the [`WordAddress`] of an element, and only a
+//! [`Lane`](crate::Lane) accesses that word.
 //!
 //! [`WordAddress`]: crate::WordAddress
 

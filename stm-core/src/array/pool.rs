@@ -13,14 +13,12 @@
 //! 3. [`Tx::free`] clears the taken bit when the transaction has committed.
 //! 4. Between launches, the host makes the used bits equal to the taken bits (`Pool::refresh`).
 //!
-//! A node whose used bit was clear is *fresh*: no attempt of this launch has had it before, and it
-//! was not part of the data when the launch began. Nobody else reaches its words before the commit
-//! that publishes it, so they are initialised by plain stores. Any other node is written under
-//! locks, because a doomed attempt that found the node in its former life may still own its words,
-//! and store their old contents when it gives them back. `ORDERING.md` has the argument.
+//! A node whose used bit was clear is *fresh*: no attempt of this launch has had it, and it was not part of
+//! the data. Nobody else reaches its words before the commit that publishes it, so plain stores initialise
+//! them. Any other node is written under locks, because a doomed attempt that found it in its former life may
+//! still own its words, and store their old contents back (`ORDERING.md`).
 //!
-//! A node of another pool is found out by the *tag* in its name ([`Node`]), unless pools are so many,
-//! or so large, that two of them share a tag.
+//! A node of another pool is found out by the *tag* in its name ([`Node`]), unless two pools share a tag.
 
 use crate::algorithm::contract::Algorithm;
 use crate::array::record::{Record, TRecords};
@@ -31,15 +29,13 @@ pub(crate) const NODES_A_WORD: u32 = 32;
 /// The largest number of nodes of a pool: a handle has a tag of one bit or more.
 pub(crate) const NODES_MAX: u64 = 1 << 31;
 
-/// The number of lines that an allocation tries at random places, before it
-/// searches the pool from one end to the other.
+/// The lines that an allocation tries at random before it searches the pool from end to end.
 const PROBES: u32 = 32;
 
 /// The number of words whose loads are in flight together.
 const LINE_WORDS: usize = 8;
 
-/// The name of a node of a pool, in 32 bits, so that a word of an array or a field of a record can be a
-/// link to it.
+/// The name of a node of a pool, in 32 bits, so that a word of an array or a record can be a link to it.
 ///
 /// | bits | meaning |
 /// | --- | --- |
@@ -100,8 +96,8 @@ impl Misuse {
     }
 }
 
-/// Returns the index of the fault record for a node that was to be freed and was free: `before` is the
-/// word found, `operand` the mask without its bit, and `subject` has the name in its lower half.
+/// Returns the index of the fault record of a node that was freed and was free: `before` is the word found,
+/// `operand` the mask without its bit, and the lower half of `subject` the name.
 #[inline(always)]
 pub(crate) fn freed_twice(before: u64, operand: u64, subject: u64) -> u64 {
     let node = Node::from_bits(subject as u32);
@@ -238,9 +234,8 @@ impl TPool {
         (word, index % NODES_A_WORD)
     }
 
-    /// Takes a free node, a fresh one if the word tried has one, or returns `None` after it has found
-    /// every word without a free node.
-    /// It begins with word `hint`, or with one of the lane's own if there is no such word.
+    /// Takes a free node, a fresh one if the word tried has one; `None` after it has found every word without
+    /// one. It begins with word `hint`, or with one of the lane's own if there is no such word.
     pub(crate) fn take<L: Lane>(self, lane: &L, hint: u32) -> Option<Taken> {
         let words = self.words();
         // Neighbours begin with neighbouring words.
@@ -252,8 +247,8 @@ impl TPool {
             .or_else(|| Taken::unpack(self.search(lane, home)))
     }
 
-    /// Searches the rest of the pool: some lines of the bitmap at random, then
-    /// all of them. The words of a line are loaded together.
+    /// Searches the rest of the pool: some lines at random, then all. The words of a line are loaded
+    /// together.
     #[cold]
     #[inline(never)]
     fn search<L: Lane>(self, lane: &L, home: u32) -> u64 {
@@ -274,8 +269,8 @@ impl TPool {
             let first = line * LINE_WORDS as u32;
             let seen: [u64; LINE_WORDS] = core::array::from_fn(|j| {
                 let word = (first + j as u32).min(words - 1);
-                // SAFETY: inside the live bitmap (from_raw). Relaxed: whoever
-                // takes a node of the word loads it again.
+                // SAFETY: inside the live bitmap (from_raw). Relaxed: whoever takes a node loads the word
+                // again.
                 unsafe { lane.load_relaxed_64(self.words.wrapping_add(word as usize)) }
             });
             for (j, &seen) in seen.iter().enumerate() {
@@ -323,9 +318,9 @@ impl TPool {
     }
 }
 
-/// A view of a pool whose nodes are records, small enough to be a kernel parameter. The host's
-/// [`Nodes`](crate::host::Nodes) makes one. [`Tx::alloc_record`](crate::Tx::alloc_record) allocates a
-/// node and initialises it, by plain stores if it is fresh: the records are reached through it alone.
+/// A view of a pool whose nodes are records, for a kernel's parameters; the host's
+/// [`Nodes`](crate::host::Nodes) makes one. [`Tx::alloc_record`](crate::Tx::alloc_record) allocates a node
+/// and initialises it.
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -1,28 +1,25 @@
 //! Preassigned nodes: records that belong to the transactions of one loop, by their numbers.
 //!
-//! Transaction `i` has the records `i * per_transaction` and the following
-//! ones. Nobody allocates them, so they cost no atomic operation; they are
-//! initialised by plain stores, as nobody else reaches them before the commit.
-//!
-//! This is only true if no transaction with the same number ran on them before. A transaction's
-//! number is the one that the loop gives it (`StmRef::for_each_preassigned`), and a header in
-//! device memory says who used the nodes:
+//! Transaction `i` has the records from `i * per_transaction` on. Nobody allocates them, so they cost no
+//! atomic operation, and plain stores initialise them, as nobody else reaches them before the commit: if no
+//! transaction with the same number (`StmRef::for_each_preassigned`) ran on them before. A header in device
+//! memory says who did:
 //!
 //! | word | meaning |
 //! | --- | --- |
 //! | 0 | the number of the launch that uses the nodes, 0 for none |
 //! | 1 and following | a bit for each warp that has begun its loop, at the number of its first lane |
 //!
-//! A loop of another launch finds another number, and a second loop of the same launch finds the
-//! bit of its own warp; both are faults, before anything is stored.
+//! A loop of another launch finds another number, and a second loop of one launch its own warp's bit: both
+//! are faults, before anything is stored.
 
 use crate::array::record::{Record, TRecords};
 use crate::{algorithm::contract::Algorithm, array::pool::Misuse};
 use core::marker::PhantomData;
 use stm_machine::Lane;
 
-/// A view of preassigned nodes, small enough to be a kernel parameter. The
-/// host's [`PreassignedNodes`](crate::host::PreassignedNodes) makes one.
+/// A view of preassigned nodes, for a kernel's parameters; the host's
+/// [`PreassignedNodes`](crate::host::PreassignedNodes) makes one.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -90,8 +87,8 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
         }
     }
 
-    /// Returns the records, for reads and writes. A transaction may access a node of another one
-    /// only if it has read a link to it: a node that is being initialised is stored at once.
+    /// Returns the records, for reads and writes. A node of another transaction may be accessed only by a
+    /// link that was read: one that is being initialised is stored at once.
     pub const fn records(&self) -> &TRecords<A, R> {
         &self.records
     }
@@ -117,9 +114,8 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
         launch: u64,
         first_lane: u64,
     ) -> Result<(), Misuse> {
-        // SAFETY: the header is live and has a bit for each transaction
-        // (from_raw); the caller's number is below the number of transactions. Relaxed: the words
-        // carry no data, and the host writes them between launches.
+        // SAFETY: the header is live and has a bit for each transaction (from_raw), and the number is below
+        // theirs. Relaxed: the words carry no data, and the host writes them between launches.
         unsafe {
             let mut user = lane.load_relaxed_64(self.header);
             if user == 0 {
@@ -148,8 +144,8 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
     }
 }
 
-/// The records that belong to the transaction that an attempt runs (`StmRef::for_each_preassigned`).
-/// They cannot leave the attempt, so no other transaction initialises them.
+/// The records of the transaction that an attempt runs (`StmRef::for_each_preassigned`); they cannot leave
+/// it.
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -1,16 +1,15 @@
 //! Records: structs of words as the elements of a transactional array.
 //!
-//! A record type is made by [`record!`](crate::record). An array of records has the layout of the
-//! algorithm, as any other array. The fields of one record lie together: first those of 64 bits, in
-//! the order of the struct, then those of 32 bits.
+//! [`record!`](crate::record) makes a record type. An array of records has the layout of the algorithm. The
+//! fields of a record lie together: first those of 64 bits, in the order of the struct, then those of 32.
 //!
 //! | layout | a 64-bit field | a 32-bit field | a record begins at a multiple of |
 //! | --- | --- | --- | --- |
 //! | [`Layout::Plain`] | 8 bytes | 4 bytes | 8 bytes, or 4 if it has no 64-bit field |
 //! | [`Layout::Cells`] | a cell of 16 bytes | a cell of 8 bytes | 16 bytes, or 8 if it has no 64-bit field |
 //!
-//! Each field is a transactional word of its own: transactions that access different fields of one
-//! record do not conflict, except where a stripe of the lock table covers both.
+//! Each field is a transactional word of its own: different fields of a record conflict only where a stripe
+//! covers both.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::hint::Sealed;
@@ -20,9 +19,8 @@ use core::marker::PhantomData;
 pub use stm_machine::Element;
 use stm_machine::{Lane, Layout, View, WordAddress};
 
-/// A struct whose fields are words, as the element of an array.
-///
-/// [`record!`](crate::record) implements it; its items are for that macro and for the library.
+/// A struct whose fields are words, as the element of an array. [`record!`](crate::record) implements it; its
+/// items are for that macro and the library.
 ///
 /// ```
 /// use stm_core::{Record, record};
@@ -125,8 +123,8 @@ impl<T: Element, const N: usize> Fields for [T; N] {
     }
 }
 
-/// The name of a field of the record `R`, whose type is `T`. [`record!`](crate::record) makes one
-/// for each field: `Account::balance()` names the field `balance` of `Account`.
+/// The name of a field of type `T` of the record `R`; [`record!`](crate::record) makes `Account::balance()`
+/// for `balance`.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -242,9 +240,9 @@ pub(crate) const fn offset<R: Record, T: Element>(layout: Layout, position: u64)
     }
 }
 
-/// A view of an array of records, small enough to be a kernel parameter. The host's
-/// [`Records`](crate::host::Records) makes one. [`Tx::read_record`] and [`Tx::write_record`] access
-/// whole records, [`Tx::read_field`] and [`Tx::write_field`] single fields.
+/// A view of an array of records, for a kernel's parameters; the host's [`Records`](crate::host::Records)
+/// makes one. [`Tx::read_record`] and [`Tx::write_record`] access whole records, [`Tx::read_field`] and
+/// [`Tx::write_field`] fields.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -312,10 +310,8 @@ impl<A: Algorithm, R: Record> TRecords<A, R> {
     }
 }
 
-/// Makes structs that can be elements of a transactional array ([`Record`](crate::array::Record)).
-///
-/// Each field has a type of a word: `u32`, `i32`, `f32`, `u64`, `i64` or `f64`. Beside the struct,
-/// the macro makes a function for each field that names it, for
+/// Makes structs that can be elements of a transactional array ([`Record`](crate::array::Record)), with
+/// fields of `u32`, `i32`, `f32`, `u64`, `i64` or `f64`, and for each field a function that names it for
 /// [`Tx::read_field`](crate::Tx::read_field) and [`Tx::write_field`](crate::Tx::write_field).
 ///
 /// ```

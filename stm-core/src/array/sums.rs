@@ -7,17 +7,16 @@
 //! | 63..20 | the number of additions that have ended, modulo 2^44 |
 //! | 19..0 | the number of transactions that have announced additions and not yet ended them |
 //!
-//! A transaction counts once in each row, and only while it commits. So the lower field counts fewer
-//! transactions than the machine runs threads at a time, some 2^19 on the largest GPU, and cannot
-//! overflow. The upper field returns to a value that a reader still holds only after 2^44 commits
-//! within one of its attempts, which takes days.
+//! A transaction counts once in each row, and only while it commits: fewer than the machine runs threads,
+//! some 2^19 on the largest GPU, so the lower field cannot overflow. The upper one returns to a value that a
+//! reader holds after 2^44 commits within one of its attempts, which takes days.
 //!
-//! The elements change by atomic additions only, and `fast` and `fast-table` read the header to
-//! tell whether the row stands still. All other algorithms read and write the elements as plain words
-//! and ignore the header, so one layout serves all of them.
+//! The elements change by atomic additions only, and `fast` and `fast-table` read the header to tell whether
+//! the row stands still. All other algorithms read and write the elements as plain words and ignore the
+//! header.
 //!
-//! Additions that do not fit on the lane's stack use the logs of the entries of the sets. While they
-//! do, a set may be full before it holds as many distinct words as its capacity says.
+//! Additions that do not fit on the lane's stack use the logs of the sets' entries, which may be full earlier
+//! then.
 
 use crate::hint::Sealed;
 use core::marker::PhantomData;
@@ -42,8 +41,7 @@ pub(crate) enum Addend {
     Wide = 2,
 }
 
-/// An element that atomics can add to: `u32`, `i32`, `u64` and `i64`, which
-/// wrap, and `f32`, whose sums depend on the order of the additions.
+/// An element that atomics can add to: integers, which wrap, and `f32`, whose sums depend on the order.
 ///
 /// ```
 /// use stm_core::Summand;
@@ -82,12 +80,12 @@ summand!(f32, Float, |a, b| a + b);
 summand!(u64, Wide, |a, b| a.wrapping_add(b));
 summand!(i64, Wide, |a, b| a.wrapping_add(b));
 
-/// A view of `rows` rows of `row_len` sums each, small enough to be a kernel
-/// parameter. The host's [`Sums`](crate::host::Sums) makes one.
+/// A view of `rows` rows of `row_len` sums, for a kernel's parameters; the host's [`Sums`](crate::host::Sums)
+/// makes one.
 ///
-/// Under `fast` and `fast-table`, additions of different transactions to the same element do not conflict,
-/// while a read conflicts with additions anywhere in its row. Long rows make additions cheap, as each
-/// transaction touches the header of each of its rows twice; short rows make reads succeed more often.
+/// Under `fast` and `fast-table`, additions of different transactions to an element do not conflict, while a
+/// read conflicts with additions anywhere in its row. Long rows make additions cheap, as each transaction
+/// touches the header of each of its rows twice; short rows make reads succeed more often.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -138,12 +136,12 @@ impl<T: Summand> TSums<T> {
     /// Returns a view of `rows` rows that begin at `start`.
     ///
     /// # Safety
-    /// 1. `start` is aligned to 8 and points to the live words of `rows` rows in
-    ///    the memory of the device whose kernels will use the view; each row is a
-    ///    header, 0 at first, and its elements, rounded up to words of 64 bits;
+    /// 1. `start` is aligned to 8 and points to the live words of `rows` rows in the memory of the device
+    ///    whose kernels will use the view: each a header, 0 at first, and its elements, rounded up to words
+    ///    of 64 bits;
     /// 2. they stay live while such a kernel runs;
-    /// 3. while it runs, transactions and [`Self::peek`] are the only accesses
-    ///    to them, and all views of one row have the same layout;
+    /// 3. while it runs, transactions and [`Self::peek`] alone access them, and all views of a row have the
+    ///    same layout;
     /// 4. `row_len` is at most 2^20.
     pub const unsafe fn from_raw(start: *mut u64, rows: u64, row_len: u32) -> Self {
         Self {
@@ -165,8 +163,7 @@ impl<T: Summand> TSums<T> {
         self.row_len
     }
 
-    /// Views the same rows as elements of another type of the same width, for rows in which some are
-    /// integers and others floats.
+    /// Views the same rows as elements of another type of this width, for rows that mix integers and floats.
     #[must_use]
     pub const fn cast<U: Summand>(self) -> TSums<U> {
         const { assert!(T::WIDE == U::WIDE, "as wide as the rows' own type") }
@@ -192,14 +189,13 @@ impl<T: Summand> TSums<T> {
             .wrapping_add(column as usize)
     }
 
-    /// Returns the word of an element, by which histories name it. It may be
-    /// accessed only if the element exists.
+    /// Returns the word of an element, by which histories name it. It may be accessed if the element exists.
     pub fn word(&self, row: u64, column: u32) -> WordAddress {
         WordAddress::of(self.element(row, column).cast_const())
     }
 
-    /// Returns the present value of an element without a transaction, or `None` past the end. It is
-    /// one relaxed load, which may see some additions of a commit and miss others.
+    /// Returns the present value of an element, or `None` past the end: one relaxed load, without a
+    /// transaction, which may see some additions of a commit and miss others.
     pub fn peek<L: Lane>(&self, lane: &L, row: u64, column: u32) -> Option<T> {
         (row < self.rows && column < self.row_len)
             // SAFETY: in range of live rows (`from_raw`).

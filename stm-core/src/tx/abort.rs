@@ -18,8 +18,8 @@ macro_rules! reasons {
 
             pub(crate) const ALL: [Self; Self::COUNT] = [$(Self::$name),*];
 
-            /// The names of the reasons, in the order of their numbers, for tables and
-            /// JSON. Reason `i` is counted in `Statistics::aborts[i]`.
+            /// The names of the reasons in the order of their numbers; `Statistics::aborts[i]` counts reason
+            /// `i`.
             pub const NAMES: [&'static str; Self::COUNT] = [$($text),*];
 
             /// Returns the reason's name in tables and JSON.
@@ -58,26 +58,25 @@ macro_rules! is {
 }
 
 reasons! {
-    /// The reason why an attempt did not commit. `?` carries it out of the
-    /// transaction's closure, and the statistics count it.
+    /// The reason why an attempt did not commit, which `?` carries out of the closure and the statistics
+    /// count.
     ///
-    /// The first four and [`Abort::PoolBusy`] are conflicts, after which the transaction is attempted
-    /// again. [`Abort::User`] ends the transaction for good, without effect, and [`Abort::Retry`] makes
-    /// it wait. The rest are errors of the program: the launch stops and the host reports them.
+    /// The first four and [`Abort::PoolBusy`] are conflicts, after which the transaction is attempted again.
+    /// [`Abort::User`] ends it for good, without effect; [`Abort::Retry`] makes it wait. The rest are errors
+    /// of the program: the launch stops and the host reports them.
     ///
-    /// Only the transactional memory makes these values: code elsewhere passes them on, and matches
-    /// them by `Abort::User { .. }`. To end a transaction, call [`Tx::cancel`](crate::Tx::cancel). A
-    /// closure that returns a reason which its own attempt has not given it ends the launch with
-    /// [`Abort::ForeignAbort`]; but the `User` of a transaction on another memory inside the closure
-    /// cancels this one, and its `Stopped` ends this attempt if the launch is being stopped.
+    /// Only the transactional memory makes these values; code elsewhere passes them on, and matches them by
+    /// `Abort::User { .. }`. [`Tx::cancel`](crate::Tx::cancel) ends a transaction. A closure that returns a
+    /// reason which its own attempt has not given it ends the launch with [`Abort::ForeignAbort`]; but the
+    /// `User` of a transaction on another memory inside of it cancels this one, and its `Stopped` ends the
+    /// attempt if the launch is being stopped.
     ///
     /// ```compile_fail,E0603
     /// // A conflict cannot be made up.
     /// let conflict: stm_core::TxResult<()> = Err(stm_core::Abort::ReadStale);
     /// ```
     ///
-    /// 32 bits, so that a `TxResult` of an array of words has no odd-sized tag: the
-    /// compiler would move the array byte by byte.
+    /// It has 32 bits: else the compiler would move a `TxResult` of an array of words byte by byte.
     ///
     /// ```
     /// use stm_core::prelude::*;
@@ -106,8 +105,8 @@ reasons! {
         ReadStale = 1, "read_stale", conflict;
         /// A lock was owned by another transaction, in each of the tries that the algorithm makes.
         CommitLocked = 2, "commit_locked", conflict;
-        /// A word read has changed: the validation of the commit found it or, under
-        /// `fast`, the swap that should have locked it.
+        /// A word read has changed: the validation found it or, under `fast`, the swap that should have
+        /// locked it.
         CommitStale = 3, "commit_stale", conflict;
         /// The transaction's own code cancelled it.
         User = 4, "user", end;
@@ -127,15 +126,14 @@ reasons! {
         NoTeams = 11, "no_teams", fault;
         /// A team began without all of its lanes: some had ended.
         TeamIncomplete = 12, "team_incomplete", fault;
-        /// The log of deferred actions is full: the transaction defers more actions
-        /// than the launch gave it room for.
+        /// The log of deferred actions is full: the launch gave it less room.
         ActionsFull = 13, "actions_full", fault;
         /// A deferred action found that what it should release was free already.
         FreedTwice = 14, "freed_twice", fault;
         /// The transaction's code returned a reason that this attempt had not given it.
         ForeignAbort = 15, "foreign_abort", fault;
-        /// The transaction gave up its attempt until a word that it had read has
-        /// changed ([`Tx::retry`](crate::Tx::retry)).
+        /// The attempt was given up until a word that it had read has changed
+        /// ([`Tx::retry`](crate::Tx::retry)).
         Retry = 16, "retry", end;
         /// A transaction retried that had read nothing, so that nothing could wake it.
         RetryWithoutReads = 17, "retry_without_reads", fault;
@@ -143,11 +141,10 @@ reasons! {
         EverybodyWaits = 18, "everybody_waits", fault;
         /// A pool had no free node, which other attempts may give back.
         PoolBusy = 19, "pool_busy", conflict;
-        /// A pool had no free node, in as many attempts in a row as a transaction
-        /// makes before the others let it run alone, and in some more.
+        /// A pool had no free node in as many attempts in a row as a transaction makes before it runs alone,
+        /// and in some more.
         PoolExhausted = 20, "pool_exhausted", fault;
-        /// A node was used wrongly: one of another pool, one that was freed before,
-        /// or preassigned ones that are in use.
+        /// A node was used wrongly: of another pool, freed before, or preassigned and in use.
         BadNode = 21, "bad_node", fault;
     }
 }
@@ -157,8 +154,7 @@ reasons! {
 pub(crate) struct Fault {
     /// The reason of the failure; an attempt that has one cannot commit.
     pub(crate) reason: Option<Abort>,
-    /// The index and the length behind an [`Abort::OutOfRange`]; for a fault of
-    /// a pool, what `tx/pool.rs` says.
+    /// The index and the length behind an [`Abort::OutOfRange`]; for a fault of a pool, see `tx/pool.rs`.
     pub(crate) details: (u64, u64),
 }
 

@@ -1,16 +1,13 @@
-//! Deferred actions: operations on plain words that an attempt makes only once
-//! it has committed, or only once it has aborted.
+//! Deferred actions: operations on plain words that an attempt makes only once it has committed, or aborted.
 //!
-//! 1. *defer*: store the action in the lane's log of actions, in the order of
-//!    the calls; the count is a register.
+//! 1. *defer*: store the action in the lane's log of actions; the count is a register.
 //! 2. *commit or abort*: the attempt ends, with everything that it publishes.
-//! 3. *fence* (D1): the attempt comes before its actions. Whoever sees the
-//!    effect of an action, and fences, sees what the transaction wrote.
-//! 4. *execute*: the actions of a commit in the order in which they were deferred, those of an abort in the
-//!    reverse order, each by one relaxed operation.
+//! 3. *fence* (D1): whoever sees the effect of an action, and fences, sees what the transaction wrote.
+//! 4. *execute*: the actions of a commit in their order, those of an abort in reverse, each by one relaxed
+//!    operation.
 //!
-//! Invariants: an action is executed at most once, and exactly once if its condition comes true and the
-//! launch is not lost. An attempt executes the actions of one kind only, as it either commits or aborts.
+//! Invariants: an action is executed at most once, and once if its condition comes true and the launch is not
+//! lost; an attempt executes the actions of one kind only.
 //!
 //! | bits of an action's first word | meaning |
 //! | --- | --- |
@@ -45,12 +42,12 @@ pub(crate) enum Op {
     Or64 = 5,
     /// Clears the bits that are not in the operand of a 64-bit word.
     And64 = 6,
-    /// Does [`Self::And64`]; if one of these bits was clear already, it is the
-    /// fault [`Abort::FreedTwice`], which names the subject.
+    /// Does [`Self::And64`]; a bit that was clear already is the fault [`Abort::FreedTwice`], which names the
+    /// subject.
     Release64 = 7,
-    /// Does [`Self::And64`] on the word of a pool's bitmap; if the bit was clear already, it is the
-    /// fault [`Abort::BadNode`]. The subject has the number of the pool in its upper half, and the
-    /// name of the node in its lower half.
+    /// Does [`Self::And64`] on a word of a pool's bitmap; a bit that was clear already is the fault
+    /// [`Abort::BadNode`]. The subject is the number of the pool in the upper half and the name of the node
+    /// in the lower one.
     FreeNode = 8,
 }
 
@@ -58,12 +55,11 @@ const WHEN_SHIFT: u32 = 63;
 const OP_SHIFT: u32 = 57;
 const ADDRESS_MASK: u64 = (1 << OP_SHIFT) - 1;
 
-/// An operation on one element of a plain array, which
-/// [`Tx::at_commit`] and [`Tx::at_abort`] defer until the attempt has ended.
+/// An operation on an element of a plain array, for [`Tx::at_commit`] and [`Tx::at_abort`].
 ///
 /// The operation is atomic by itself and relaxed: a thread that sees its effect, and fences, sees the
-/// transaction's writes. It is not part of the transaction: between the commit and the action, others
-/// may see the one without the other. The array must be one that no transaction reads or writes.
+/// transaction's writes. It is no part of the transaction: between the commit and the action, others may see
+/// one without the other. No transaction may read or write the array.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -136,8 +132,8 @@ impl Action {
         Self::new(array, i, op, value.to_bits64())
     }
 
-    /// Clears the taken bit of a node in a word of its pool's bitmap: to give back what the attempt
-    /// has allocated, or to free what it must have found taken.
+    /// Clears the taken bit of a node: to give back what the attempt has allocated, or to free what it must
+    /// have found taken.
     pub(crate) fn clear_node(word: *mut u64, bit: u32, freed: Option<u64>) -> Self {
         Self {
             op: freed.map_or(Op::And64, |_| Op::FreeNode),
@@ -159,7 +155,7 @@ impl Action {
         Self::new(array, i, Op::And64, !bits)
     }
 
-    /// Clears `bits` in `array[i]`, which must all be set: if one is clear, the launch ends with
+    /// Clears `bits` in `array[i]`, which must all be set: a clear one ends the launch with
     /// [`Error::FreedTwice`](crate::host::Error::FreedTwice), which names `subject`.
     pub fn release_bits(array: &TArray<u64>, i: u64, bits: u64, subject: u64) -> Self {
         Self {
@@ -169,8 +165,8 @@ impl Action {
     }
 }
 
-/// Executes the actions of a lane's log from `from` up to `end` that belong to `when`. It is not
-/// inlined and takes its arguments by value, so that the transaction stays in registers.
+/// Executes the actions of a log from `from` up to `end` that belong to `when`. It is not inlined and takes
+/// its arguments by value, so that the transaction stays in registers.
 #[inline(never)]
 fn execute<L: Lane>(
     lane: &L,
@@ -198,8 +194,8 @@ fn execute<L: Lane>(
         let word = (head & ADDRESS_MASK) as *mut u64;
         let half = word.cast::<u32>();
         let op = head >> OP_SHIFT & 0xF;
-        // SAFETY: an element in range of a live plain array, of this width
-        // (`Action::new`). Relaxed: D1 precedes.
+        // SAFETY: an element in range of a live plain array, of this width (`Action::new`). Relaxed: D1
+        // precedes.
         unsafe {
             match op {
                 op if op == Op::Add32 as u64 => {
@@ -236,8 +232,8 @@ fn execute<L: Lane>(
     }
 }
 
-/// Returns whether the log of a lane has an action with this first word and operand among its first `end`. It
-/// takes the action's words and not the action, which would be in memory for the sake of the call.
+/// Returns whether the first `end` actions of a log have one with this first word and operand, which come by
+/// value, as an action would be in memory for the call.
 #[inline(never)]
 fn has_action<L: Lane>(lane: &L, actions: Actions, end: u32, head: u64, operand: u64) -> bool {
     let mut found = false;
@@ -251,8 +247,8 @@ fn has_action<L: Lane>(lane: &L, actions: Actions, end: u32, head: u64, operand:
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// Adds an action to the log. Errors: [`Abort::ActionsFull`] if the log has no room,
-    /// [`Abort::OutOfRange`] if the action has no word.
+    /// Adds an action to the log. Errors: [`Abort::ActionsFull`], and [`Abort::OutOfRange`] if it has no
+    /// word.
     pub(crate) fn defer(&mut self, when: When, action: Action) -> TxResult<()> {
         self.not_failed()?;
         if let Some(outside) = action.outside {
@@ -277,16 +273,14 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Executes `action` once the attempt has committed, after the actions that were passed before
-    /// it. If the attempt aborts, nothing happens. A full log of actions (`Capacity::actions`) is
-    /// [`Abort::ActionsFull`].
+    /// Executes `action` once the attempt has committed, after those passed before; nothing happens if it
+    /// aborts. A full log of actions (`Capacity::actions`) is [`Abort::ActionsFull`].
     pub fn at_commit(&mut self, action: Action) -> TxResult<()> {
         self.defer(When::Commit, action)
     }
 
-    /// Executes `action` once the attempt has aborted, for whatever reason, before the actions that
-    /// were passed before it. If the attempt commits, nothing happens. One that is repeated after a
-    /// conflict has aborted too.
+    /// Executes `action` once the attempt has aborted, for whatever reason, also one that is made again,
+    /// before those passed earlier; nothing happens if it commits.
     pub fn at_abort(&mut self, action: Action) -> TxResult<()> {
         self.defer(When::Abort, action)
     }
@@ -336,8 +330,7 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
     }
 
     /// Executes the calling lane's `action`, if there is one, once the attempt has committed
-    /// ([`Tx::at_commit`]). The actions of one lane are executed in their order; those of different
-    /// lanes have no order.
+    /// ([`Tx::at_commit`]). Those of one lane have their order, those of different lanes none.
     pub fn at_commit(&mut self, action: Option<Action>) -> TxResult<()> {
         self.defer(When::Commit, action)
     }

@@ -38,8 +38,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
                 misses: 0,
             },
             probe: ProbeState {
-                // SAFETY: the metadata is live (StmRef::from_raw), and the host
-                // has put a suitable buffer there.
+                // SAFETY: the metadata is live (StmRef::from_raw), and the host has put a suitable buffer
+                // there.
                 cursor: unsafe { lane.probe().open(lane, stm.probe_buffer()) },
                 version: Version(0),
                 accepted: 0,
@@ -158,8 +158,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(v)
     }
 
-    /// Reads several elements, 32 at most, with their loads in flight together.
-    /// It has the effect of reading one after the other, and is faster.
+    /// Reads several elements, 32 at most, with their loads in flight together: faster than one after the
+    /// other.
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -171,9 +171,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(v)
     }
 
-    /// Does [`Self::read_many`] into `v`. An array inside a `Result` would have no values beside an
-    /// error, and the registers meant for them would be kept through the whole loop: compilers cannot
-    /// tell that what is read after the merge was written before it.
+    /// Does [`Self::read_many`] into `v`. An array inside a `Result` would keep registers through the whole
+    /// loop, as compilers cannot tell that what is read after the merge was written before it.
     fn read_elements<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -243,8 +242,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
             }
         }
         if own != 0 {
-            // A written word among several was loaded from memory as well, and
-            // the value found there is not used.
+            // Of a word that was written, what was loaded from memory is not used.
             *v = self.overlay(own, Self::copied(words), *v);
         }
         Ok(())
@@ -300,8 +298,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         v
     }
 
-    /// Ends the transaction without effect, and without another attempt: `return tx.cancel();`. The
-    /// error is [`Abort::User`], or an earlier one of the attempt.
+    /// Ends the transaction without effect and for good: `return tx.cancel();`. The error is [`Abort::User`],
+    /// or an earlier one.
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.not_failed()?;
         self.fail(Abort::User)

@@ -1,22 +1,20 @@
-//! What makes transactions out of parts: waiting for a change, alternatives, and
-//! transactions inside of others.
+//! What makes transactions of parts: waiting for a change, alternatives, and transactions inside of others.
 //!
 //! # Alternatives
 //! The code that runs if other code of the same attempt retries:
 //!
 //! 1. *save*: note what the sets hold.
 //! 2. Run the first alternative. If it does not retry, its effects stay.
-//! 3. *undo*: remove its writes and additions from the sets, execute the actions that it has deferred
-//!    until an abort, and drop those until the commit.
-//! 4. Run the second alternative. If it retries too, so does the transaction, or the alternative that
-//!    this is a part of.
+//! 3. *undo*: remove its writes and additions, execute the actions that it has deferred until an abort, and
+//!    drop those until the commit.
+//! 4. Run the second. If it retries too, so does the transaction, or the alternative that this is a part of.
 //!
-//! What the first alternative has read stays in the sets, as the second runs because of it: the commit
-//! validates it, and a transaction that waits is woken by a change of what either has read.
+//! What the first has read stays in the sets, as the second runs because of it: the commit validates it, and
+//! its change wakes a transaction that waits.
 //!
 //! # Nesting
-//! Nesting is flat: a transaction inside another one is a part of it. It commits with it, its
-//! errors are those of the whole attempt, and a conflict anywhere repeats all of it.
+//! Nesting is flat: a transaction inside another one is a part of it. It commits with it, its errors are
+//! those of the whole attempt, and a conflict anywhere repeats all of it.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::observe::event::Event;
@@ -59,10 +57,10 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// Gives up the attempt until a word that it has read has changed, and then makes another one:
     /// `return tx.retry();` (Harris, Marlow, Peyton Jones and Herlihy 2005).
     ///
-    /// While it waits, the transaction owns nothing and keeps nobody from running; to wait in any
-    /// other way, such as by a loop inside the closure, can keep out the very transaction that it
-    /// waits for. It counts as an abort, and not as a conflict. If all threads of a launch wait,
-    /// the launch ends with [`Error::EverybodyWaits`](crate::host::Error::EverybodyWaits).
+    /// While it waits, the transaction owns nothing and keeps nobody from running; a loop inside the closure
+    /// could keep out the very transaction that it waits for. It counts as an abort, and not as a conflict.
+    /// If all threads of a launch wait, that ends with
+    /// [`Error::EverybodyWaits`](crate::host::Error::EverybodyWaits).
     ///
     /// ```
     /// use stm_core::{Lane, Tx, TxResult, View, algorithm::Algorithm};
@@ -91,12 +89,12 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.fail(Abort::Retry)
     }
 
-    /// Runs `first`, and if that retries ([`Self::retry`]), `second` in its place, as if `first` had written
-    /// nothing (Harris et al. 2005). If `second` retries too, the transaction waits until something has
-    /// changed that either has read. Other errors are not caught: they end the attempt.
+    /// Runs `first`, and if that retries ([`Self::retry`]), `second`, as if `first` had written nothing
+    /// (Harris et al. 2005). If `second` retries too, the transaction waits for a change of what either has
+    /// read. Other errors end the attempt.
     ///
-    /// Alternatives may be nested. While one is open, a word that is read or written again may take
-    /// another entry of its set. The errors are those of the alternative whose result counts.
+    /// Alternatives may be nested. While one is open, a word that is accessed again may take another entry of
+    /// its set.
     ///
     /// ```
     /// use stm_core::{Lane, Tx, TxResult, View, algorithm::Algorithm};
@@ -132,8 +130,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 }
 
 impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
-    /// Runs `first`, and if one lane of the team retries there and none fails otherwise, `second` in
-    /// its place, as [`Tx::or_else`] does. All lanes run the same alternative.
+    /// Runs `first`, and if one lane retries there and none fails otherwise, `second`, as [`Tx::or_else`]
+    /// does, in all lanes.
     #[inline(always)]
     pub fn or_else<R>(
         &mut self,
@@ -160,8 +158,8 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
     }
 }
 
-/// What can run a transaction: a lane on its own ([`StmRef::on`]), or a transaction that has begun.
-/// A function that is generic over it may be called outside of transactions and inside of one.
+/// What can run a transaction: a lane on its own ([`StmRef::on`]), or a transaction that has begun. A
+/// function that is generic over it may be called outside of transactions and inside of one.
 ///
 /// ```
 /// use stm_core::{Lane, StmRef, Transact, TxResult, View, algorithm::Algorithm};
@@ -192,10 +190,10 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
 /// }
 /// ```
 pub trait Transact<L: Lane, A: Algorithm> {
-    /// Runs a transaction. On a lane of its own it is [`StmRef::atomically`]. Inside of a
-    /// transaction, `body` runs as a part of it: it sees the attempt's writes, takes effect when
-    /// the whole commits, and an error ends the attempt of the whole, even if the caller drops the
-    /// error. Its errors are those of [`StmRef::atomically`], or of the attempt.
+    /// Runs a transaction: on a lane of its own as [`StmRef::atomically`]. Inside of a transaction, `body` is
+    /// a part of it, sees its writes, and takes effect when the whole commits; an error ends the attempt of
+    /// the whole, even if the caller drops it. Its errors are those of [`StmRef::atomically`], or of the
+    /// attempt.
     fn atomically<R>(&mut self, body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>) -> TxResult<R>;
 }
 

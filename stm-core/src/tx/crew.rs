@@ -11,14 +11,13 @@
 //! | barrier | `bar.warp.sync` | `bar.sync` |
 //! | memory order | by the barrier | by each of the three |
 //!
-//! All members make all calls but those that only ask who they are, in the same order. So every branch
-//! around one is the same for all members, as one is that depends on a vote or a broadcast.
+//! All members make all calls but those that ask who they are, in the same order: every branch around one
+//! depends on a vote or a broadcast, or is the same for all members.
 //!
 //! # The place of a block
-//! The place is a few words of global memory in the logs of the block's first warp
-//! (`Logs::place_of_block`). The speaker stores, all threads pass a barrier, all load, and all pass
-//! a barrier, so nobody stores what others still load. If several threads want to speak, the one
-//! that finds the claim free does; it frees the claim when all have tried.
+//! The place is a few words of global memory in the logs of the block's first warp (`Logs::place_of_block`).
+//! The speaker stores, all pass a barrier, all load, and all pass a barrier. If several want to speak, the
+//! one that finds the claim free does; it frees the claim when all have tried.
 
 use crate::hint::Sealed;
 use crate::memory::logs::{Logs, PLACE_WORDS};
@@ -71,8 +70,8 @@ pub trait Crew: Copy + Sealed {
     /// Returns for how many members the predicate holds. One that has ended does not count.
     fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32;
 
-    /// Returns one of the members whose predicate held in the vote; there is one. `predicate` is the
-    /// calling member's.
+    /// Returns one of the members whose predicate held in the vote, if there is one; `predicate` is the
+    /// caller's.
     fn one_of<L: Lane>(self, lane: &L, votes: Self::Votes, predicate: bool) -> Self::Speaker;
 
     /// Broadcasts one or two 64-bit words of the member `by` to all.
@@ -104,8 +103,8 @@ impl WarpCrew {
     /// Makes the crew of a mask: a token that lets the lanes vote, broadcast words and synchronise.
     ///
     /// # Safety
-    /// The mask names the calling lane, and each lane that it names makes such a token of the same
-    /// mask and uses it in the same calls, in the same order.
+    /// The mask names the calling lane, and each lane of it makes such a token and uses it in the same calls
+    /// and order.
     pub(crate) const unsafe fn of(mask: u32) -> Self {
         Self { mask }
     }
@@ -228,12 +227,12 @@ impl Crew for BlockCrew {
     type Speaker = bool;
 
     fn gather<L: Lane, A>(lane: &L, stm: &StmRef<A>) -> Self {
-        // SAFETY: the region is live (StmRef::from_raw), and the versioned
-        // algorithms, which alone have teams, use no part of it for lock logs.
+        // SAFETY: the region is live (StmRef::from_raw), and the versioned algorithms, which alone have
+        // teams, have no lock logs in it.
         let place = unsafe { Logs::place_of_block(lane, stm.region, stm.capacity) };
         if lane.thread_index() == 0 {
-            // The claim is freed, whatever another algorithm has left there.
-            // SAFETY: a word of the place. Relaxed: a vote comes before a claim.
+            // SAFETY: a word of the place; whatever was left there, the claim is freed. Relaxed: a vote comes
+            // before a claim.
             unsafe { lane.store_relaxed_64(place, 0) };
         }
         Self { place }

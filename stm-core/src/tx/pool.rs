@@ -15,8 +15,8 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::actions::{Action, When};
 use stm_machine::{Element, Lane, observe::Mutant};
 
-/// The allocations that find no free node after a transaction has drawn a ticket, before the pool
-/// counts as exhausted. By then the other attempts have ended and have given back their nodes.
+/// The allocations without a free node after a transaction has drawn a ticket, until the pool counts as
+/// exhausted. By then the other attempts have ended and given back their nodes.
 const MISSES_ALONE: u32 = 8;
 
 /// The pause after an allocation that found no free node, for each one before it.
@@ -24,18 +24,16 @@ const MISS_PAUSE_NS: u32 = 64;
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// Allocates a node of a pool. The node belongs to this transaction until it
-    /// commits; if it does not commit, the node is free again.
-    ///
-    /// What the node's index stands for in other arrays is up to the program; their elements are
-    /// accessed like any others, and hold what was left in them. [`Self::alloc_record`] allocates a
-    /// node that is a record, and initialises it.
+    /// Allocates a node of a pool, which belongs to this transaction until it commits; if it does not, the
+    /// node is free again. What its index stands for in other arrays is up to the program; their elements
+    /// hold what was left in them. [`Self::alloc_record`] allocates a node that is a record, and initialises
+    /// it.
     ///
     /// # Errors
     /// - [`Abort::PoolBusy`], a conflict: no node is free now, but attempts in progress hold some.
-    /// - [`Abort::PoolExhausted`], a fault: none has been free in so many attempts in a row that under
-    ///   `fast` and `fast-table` some of them were alone. A pool so small that one attempt holds its
-    ///   last nodes for long may be called exhausted too early.
+    /// - [`Abort::PoolExhausted`], a fault: none has been free in so many attempts in a row that under `fast`
+    ///   and `fast-table` some were alone. A pool whose last nodes one attempt holds for long may count so
+    ///   too early.
     /// - A full log of actions, a fault.
     pub fn alloc(&mut self, pool: &TPool) -> TxResult<Node> {
         let taken = self.take(pool)?;
@@ -44,10 +42,9 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 
     /// Allocates a node of a pool of records and initialises it with `record`.
     ///
-    /// Under `fast` and `fast-table`, a node that no attempt of this launch has had before is
-    /// stored at once, which takes no lock and no room in the write set. Any other node is written
-    /// when the transaction commits, because an attempt that will abort may still own a word of it.
-    /// Its errors are those of [`Self::alloc`] and of [`Self::write`].
+    /// Under `fast` and `fast-table`, a node that no attempt of this launch has had is stored at once,
+    /// without a lock or room in the write set. Any other is written by the commit, as an attempt that will
+    /// abort may still own a word of it. Its errors are those of [`Self::alloc`] and of [`Self::write`].
     pub fn alloc_record<R: Record>(&mut self, nodes: &TNodes<A, R>, record: R) -> TxResult<Node> {
         let taken = self.take(&nodes.pool)?;
         self.put_record(&nodes.records, u64::from(taken.index), record, taken.fresh)?;
@@ -91,12 +88,12 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         })
     }
 
-    /// Frees a node when the transaction commits. From then on others may allocate it, so no word may
-    /// link to it any more.
+    /// Frees a node when the transaction commits. From then on others may allocate it: no word may link to
+    /// it.
     ///
     /// # Errors
-    /// [`Abort::BadNode`], also if this attempt has freed it already; or a full log of actions. A node
-    /// that is free when the transaction has committed is a fault too, which the host reports.
+    /// [`Abort::BadNode`], also if this attempt has freed it already; or a full log of actions. A node that
+    /// is free when the transaction has committed is a fault too.
     pub fn free(&mut self, pool: &TPool, node: Node) -> TxResult<()> {
         self.not_failed()?;
         let Some(index) = pool.index(node) else {
@@ -190,11 +187,9 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.write_field(&nodes.records, i, field, value)
     }
 
-    /// Initialises the record `k` of those that belong to this transaction. Other transactions find
-    /// it only after they have read a word that this one writes.
-    ///
-    /// Under `fast` and `fast-table` the record is stored at once, and an
-    /// attempt that aborts leaves it. Under the other algorithms it is written.
+    /// Initialises record `k` of those that belong to this transaction; others find it only after they have
+    /// read a word that this one writes. Under `fast` and `fast-table` it is stored at once, and stays if the
+    /// attempt aborts.
     pub fn init<R: Record>(
         &mut self,
         mine: &Preassigned<'_, A, R>,
@@ -204,8 +199,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.init_many(mine, k, [record], 1)
     }
 
-    /// Does [`Self::init`] for the first `count` of several records, which follow each other from
-    /// record `k` on. An index past the end is that of the last of them.
+    /// Does [`Self::init`] for the first `count` of several records, from record `k` on; an index past the
+    /// end is that of the last.
     pub fn init_many<R: Record, const N: usize>(
         &mut self,
         mine: &Preassigned<'_, A, R>,

@@ -17,8 +17,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(R::join(wide, narrow))
     }
 
-    /// Writes all fields of the record `records[i]`; the writes take effect when the transaction
-    /// commits. After an error some of the fields may be written.
+    /// Writes all fields of `records[i]` when the transaction commits. After an error some may be written.
     pub fn write_record<R: Record>(
         &mut self,
         records: &TRecords<A, R>,
@@ -29,8 +28,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.put_record(records, i, record, false)
     }
 
-    /// Writes all fields of a record that exists. If they are `captured`,
-    /// nobody else reaches them before the commit.
+    /// Writes all fields of a record that exists; if `captured`, nobody else reaches them before the commit.
     pub(crate) fn put_record<R: Record>(
         &mut self,
         records: &TRecords<A, R>,

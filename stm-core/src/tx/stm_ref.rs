@@ -7,9 +7,8 @@ use crate::{run::word::Gate, tx::abort::Abort};
 use core::{marker::PhantomData, ptr::addr_of_mut};
 use stm_machine::{Lane, observe::ProbeBuffer};
 
-/// Limits of waits and retries: how often a wait polls, and how often a commit tries to acquire its
-/// locks. The waits of Xu et al. 2014 are unbounded; on a warp in lockstep, a lane that waits for
-/// ever can keep the very lane that it waits for from running.
+/// Limits of waits and retries. The waits of Xu et al. 2014 are unbounded; on a warp in lockstep, a lane that
+/// waits for ever can keep the very lane that it waits for from running.
 ///
 /// ```
 /// # #[cfg(feature = "host")] {
@@ -24,24 +23,20 @@ use stm_machine::{Lane, observe::ProbeBuffer};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct RetryLimits {
-    /// How often a read loads its words again, because one is locked or, under `fast` and
-    /// `fast-table`, newer than the snapshot, before it aborts; 0 for the algorithm's default.
+    /// How often a read loads its words again before it aborts, because one is locked or, under `fast` and
+    /// `fast-table`, newer than the snapshot; 0 for the algorithm's default.
     pub read_polls: u32,
-    /// Attempts to acquire the locks before a commit aborts; without effect under
-    /// `fast` and `fast-table`, which make one.
+    /// Attempts to acquire the locks before a commit aborts; `fast` and `fast-table` make one.
     pub acquire_tries: u32,
     /// Conflicts in a row before a transaction is given up; 0 for no limit.
     pub retries_max: u32,
-    /// Conflicts in a row before a transaction of a scheduled algorithm draws a ticket
-    /// for a turn in which it runs alone, at most; 1 or more. In a launch of few warps it does so
-    /// after four for each of them, and 128 at least.
+    /// Conflicts in a row, at most, before a transaction of a scheduled algorithm draws a ticket for a turn
+    /// alone; 1 or more. In a launch of few warps it is four for each of them, and 128 at least.
     pub queue_after: u32,
-    /// The largest number of lanes of a warp that make an attempt at a time
-    /// with a scheduled algorithm; 1 or more.
+    /// The most lanes of a warp that make an attempt at a time with a scheduled algorithm; 1 or more.
     pub lanes_max: u32,
-    /// The blocks of a launch that find transactions in its loops of single lanes, and the threads of
-    /// each; 0 for all. Others find none and end. Where memory bounds transactions, more threads than
-    /// it serves are slower than fewer.
+    /// The blocks of a launch that find transactions in its loops of single lanes, and the threads of each; 0
+    /// for all. Where memory bounds transactions, more threads than it serves are slower than fewer.
     pub blocks_max: u32,
     /// See [`Self::blocks_max`].
     pub threads_max: u32,
@@ -66,8 +61,8 @@ impl Default for RetryLimits {
     }
 }
 
-/// The metadata of a transactional memory with algorithm `A`: a `Copy` handle that is part of a
-/// kernel's parameters. The host's `Stm` owns the metadata that it points to.
+/// The transactional memory with algorithm `A` as a kernel's parameter: a `Copy` handle on metadata that the
+/// host's `Stm` owns.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -110,8 +105,8 @@ impl<A> StmRef<A> {
     ///
     /// # Safety
     /// While a kernel uses the handle:
-    /// 1. `globals` and `map.locks()` words at `locks` are live, zero at first,
-    ///    and accessed by transactions of one algorithm only;
+    /// 1. `globals` and `map.locks()` words at `locks` are live, zero at first, and for transactions of one
+    ///    algorithm only;
     /// 2. `region` has [`Capacity::warp_words`] words for each warp launched.
     pub unsafe fn from_raw(
         globals: *mut Globals,
@@ -175,8 +170,8 @@ impl<A> StmRef<A> {
     }
 
     pub(crate) fn launch_number<L: Lane>(&self, lane: &L) -> u64 {
-        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
-        // Relaxed: it does not change during a launch.
+        // SAFETY: a field of live globals (obligation 1 of `from_raw`). Relaxed: it does not change during a
+        // launch.
         unsafe { lane.load_relaxed_64(addr_of_mut!((*self.globals).launch).cast()) }
     }
 
@@ -190,8 +185,8 @@ impl<A> StmRef<A> {
         unsafe { addr_of_mut!((*self.globals).coarse_lock).cast() }
     }
 
-    /// Returns whether the launch was told to stop, for kernels with loops around their transactions.
-    /// Ask only while there is work left: the host reports what is left undone as a timeout.
+    /// Returns whether the launch was told to stop, for loops around transactions. Ask only while there is
+    /// work left: the host reports what is undone as a timeout.
     pub fn stopped<L: Lane>(&self, lane: &L) -> bool {
         let stops = self.asked_to_stop(lane);
         if stops {
@@ -214,8 +209,8 @@ impl<A> StmRef<A> {
         unsafe { globals::fault(lane, self.globals, record) };
     }
 
-    /// Returns the reason for which an attempt ends whose code returned `abort` although the
-    /// attempt has not failed: it comes from another memory, or from another attempt.
+    /// Returns why an attempt ends whose code returned `abort`, from another memory or attempt, although it
+    /// has not failed.
     pub(crate) fn not_given<L: Lane>(&self, lane: &L, abort: Abort) -> Abort {
         match abort {
             Abort::User => abort,
@@ -225,8 +220,8 @@ impl<A> StmRef<A> {
     }
 
     pub(crate) fn asked_to_stop<L: Lane>(&self, lane: &L) -> bool {
-        // SAFETY: a field of live globals (obligation 1 of `from_raw`).
-        // Relaxed: the flag carries no data, and is seen eventually.
+        // SAFETY: a field of live globals (`from_raw`, 1). Relaxed: the flag carries no data, and is seen
+        // eventually.
         unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).stop).cast()) != 0 }
     }
 }

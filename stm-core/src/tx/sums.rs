@@ -9,8 +9,8 @@ use stm_machine::lane::{Lane, records};
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// Returns the `count` elements from `first` on, or an abort that names the
-    /// row or the element that does not exist.
+    /// Returns the `count` elements from `first` on, or an abort that names the row or element that does not
+    /// exist.
     fn run_of<T: Summand>(
         &mut self,
         sums: &TSums<T>,
@@ -35,10 +35,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.fail(Abort::OutOfRange)
     }
 
-    /// Adds `delta` to element `column` of row `row` when the transaction commits.
-    ///
-    /// Under `fast` and `fast-table` additions do not conflict with each other.
-    /// Under the other algorithms this is a read and a write.
+    /// Adds `delta` to element `column` of row `row` when the transaction commits. Under `fast` and
+    /// `fast-table` additions do not conflict with each other; elsewhere this is a read and a write.
     pub fn add<T: Summand>(
         &mut self,
         sums: &TSums<T>,
@@ -49,8 +47,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.add_many(sums, row, column, [delta], 1)
     }
 
-    /// Adds the first `count` of `deltas` to as many elements of row `row`, from element `first`
-    /// on. It has the effect of adding one after the other, and is faster.
+    /// Adds the first `count` of `deltas` to the elements of row `row` from `first` on, faster than one after
+    /// the other.
     pub fn add_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,
@@ -72,15 +70,15 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Reads element `column` of row `row`. Under `fast` and `fast-table` this conflicts with additions
-    /// to the whole row.
+    /// Reads element `column` of row `row`; under `fast` and `fast-table` it conflicts with additions to the
+    /// whole row.
     pub fn read_sum<T: Summand>(&mut self, sums: &TSums<T>, row: u64, column: u32) -> TxResult<T> {
         let [v] = self.read_sum_many(sums, row, column, 1)?;
         Ok(v)
     }
 
-    /// Reads `count` elements of row `row` from element `first` on, `N` at
-    /// most. The elements of the result from `count` on are meaningless.
+    /// Reads `count` elements of row `row` from `first` on, `N` at most; those of the result from `count` on
+    /// are meaningless.
     pub fn read_sum_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,

@@ -1,17 +1,15 @@
-//! One attempt at a transaction by a team: the lanes of a warp together, or the
-//! threads of a block ([`Crew`]).
+//! One attempt at a transaction by a team: the lanes of a warp together, or the threads of a block
+//! ([`Crew`]).
 //!
-//! Teams are for long transactions. Each lane reads and writes words of its own, so if the program
-//! assigns neighbouring words to neighbouring lanes, their accesses are coalesced. All lanes have
-//! one snapshot, one commit and one verdict in common.
+//! Teams are for long transactions. Each lane reads and writes words of its own; neighbouring words for
+//! neighbouring lanes are coalesced. All have one snapshot, one commit and one verdict.
 //!
-//! All lanes of the team make every call on a [`TeamTx`], in the same order; a lane with nothing to
-//! do in a call passes `None`. The result of a call is the lane's own, but an error is everybody's.
-//! Between the calls the lanes may vote and broadcast words.
+//! All lanes make every call on a [`TeamTx`], in the same order; a lane with nothing to do passes `None`. A
+//! result is the lane's own, but an error is everybody's. Between the calls the lanes may vote and broadcast
+//! words.
 //!
-//! A word belongs to one lane: the others do not see a lane's writes before the commit. If two
-//! lanes write one word, or one reads a word that another writes, the commit detects it:
-//! [`Abort::TeamOverlap`], a fault. Any number of lanes may read a word that none writes.
+//! A word belongs to one lane: the others do not see its writes before the commit. If two lanes write one
+//! word, or one reads what another writes, the commit detects it: [`Abort::TeamOverlap`], a fault.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::tx::abort::{Abort, TxResult};
@@ -20,16 +18,12 @@ use crate::{observe::event::Event, tx::stm_ref::StmRef};
 use stm_machine::lane::{Lane, records};
 use stm_machine::{Element, View, WordAddress};
 
-/// One attempt at a transaction, as each lane of the team that makes it sees it. [`StmRef::team`]
-/// and [`StmRef::for_each_team`] pass it to their closure, and with the threads of a block as the
-/// crew, so do [`StmRef::team_of_block`] and [`StmRef::for_each_block_team`].
+/// One attempt at a transaction, as each lane of its team sees it; the loops and calls of teams, as
+/// [`StmRef::team`] and [`StmRef::for_each_block_team`], pass it to their closure.
 ///
-/// A team reads and writes words, defers actions and runs alternatives. It has no
-/// operations on sums and on records, allocates and frees no nodes of pools, has
-/// no preassigned nodes, and runs no transaction inside of another one.
-///
-/// All lanes of the team call each method together, and an error of one lane, one of those of [`Tx`],
-/// is that of all.
+/// A team reads and writes words, defers actions and runs alternatives. It has no operations on sums and
+/// records, no nodes of pools or preassigned ones, and runs no transaction inside of another one. All lanes
+/// call each method together, and an error of one lane, one of those of [`Tx`], is that of all.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -60,8 +54,8 @@ pub struct TeamTx<'a, L: Lane, A: Algorithm, C: Crew = WarpCrew> {
     pub(crate) deferred: bool,
 }
 
-/// Agrees on the team's result, given each lane's own: a conflict comes before any other reason, then
-/// a fault, then a retry. An error of one lane counts only if all have seen a state that existed.
+/// Agrees on the team's result: a conflict comes before any other reason, then a fault, then a retry. An
+/// error of one lane counts only if all have seen a state that existed.
 #[inline(always)]
 pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut Tx<'_, L, A>,
@@ -78,8 +72,8 @@ pub(crate) fn agree<L: Lane, A: Algorithm, C: Crew>(
     Err(abort)
 }
 
-/// Returns the reason of the whole team, of which some members have `failed`, and the index and length
-/// that belong to it. It is not inlined and takes its arguments by value, as it is rarely needed.
+/// Returns the reason of the whole team, of which some have `failed`, with its index and length. It is not
+/// inlined and takes its arguments by value, as it is rarely needed.
 #[inline(never)]
 fn decide<L: Lane, C: Crew>(
     lane: &L,
@@ -135,8 +129,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         self.crew.broadcast_bits::<L, BITS>(self.tx.lane, v)
     }
 
-    /// Reports to the probe what each lane did with its words, word by word and then lane by lane,
-    /// in the leader's buffer, where the team is one transaction.
+    /// Reports to the probe what each lane did, word by word and then lane by lane, in the leader's buffer.
     fn observe<const N: usize>(
         &mut self,
         words: [WordAddress; N],
@@ -262,10 +255,9 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         self.tx.fail(Abort::User)
     }
 
-    /// Gives up the attempt of the team until a word that one of its lanes has read has changed, as
-    /// [`Tx::retry`] does: `return tx.retry();`. All lanes do so, or only some of them at a point
-    /// after which no lane calls the transaction again: the team retries if one of its lanes does.
-    /// It is [`Abort::RetryWithoutReads`], a fault, only if no lane has read anything.
+    /// Gives up the team's attempt until a word that one of its lanes has read has changed, as [`Tx::retry`]
+    /// does. All lanes do so, or some at a point after which no lane calls the transaction again. It is
+    /// [`Abort::RetryWithoutReads`], a fault, only if no lane has read anything.
     pub fn retry<T>(&mut self) -> TxResult<T> {
         self.tx.not_failed()?;
         self.tx.mode.waits = true;
@@ -289,8 +281,8 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         v
     }
 
-    /// Waits for all lanes of the team. Everything that one wrote before, other than by the
-    /// transaction, is visible to all afterwards.
+    /// Waits for all lanes of the team: what one wrote before, outside of the transaction, is visible to all
+    /// afterwards.
     pub fn sync(&self) {
         self.crew.meet(self.tx.lane);
     }

@@ -22,8 +22,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Writes the first `count` of several elements. It has the effect of writing one after the other up to
-    /// the first error, and is faster for elements that were the last ones read, together and in this order.
+    /// Writes the first `count` of several elements, as one after the other up to the first error, and faster
+    /// for elements that were the last ones read, together and in this order.
     pub fn write_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -68,10 +68,10 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         end
     }
 
-    /// Reads the elements `i` together, passes their values to `change`, and writes what that returns
-    /// to the first `W` of them; with `None` it writes nothing. It is the form of a static update
-    /// ([`StmRef::update_each`](crate::StmRef::update_each)) inside of a transaction, with the same
-    /// rules for elements that are named several times.
+    /// Reads the elements `i` together, passes their values to `change`, and writes what that returns to the
+    /// first `W` of them; with `None` nothing. It is a static update
+    /// ([`StmRef::update_each`](crate::StmRef::update_each)) inside of a transaction, with the same rules for
+    /// elements that are named several times.
     ///
     /// ```
     /// use stm_core::{Lane, Tx, TxResult, algorithm::Algorithm};
@@ -102,8 +102,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
     }
 
-    /// Writes the first `count` of several words together, if the algorithm can; `captured` ones
-    /// are stored at once. Otherwise it returns `false` and changes nothing.
+    /// Writes the first `count` words together, if the algorithm can, `captured` ones at once; else returns
+    /// `false` and changes nothing.
     fn put_together<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],
@@ -124,8 +124,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         done
     }
 
-    /// Writes the first `count` of several words that exist. If they are `captured`, another attempt reaches
-    /// them only by reading a word that this one writes, and no two of them are the same.
+    /// Writes the first `count` of several words that exist. If `captured`, another attempt reaches them only
+    /// by a word that this one writes, and no two are the same.
     pub(crate) fn put_words<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],
