@@ -1,7 +1,7 @@
 //! The interface of an algorithm: the phases of a transaction, as a trait.
 //!
-//! The loops of `run` call `load_gate_and_snapshot` (if `SCHEDULED`), `commit`
-//! and `rollback`; [`Tx`] calls the others:
+//! The loops of `run` call `load_gate_and_snapshot` (if `SCHEDULED`), `commit` and `rollback`; [`Tx`] calls
+//! the others:
 //!
 //! 1. `load_gate_and_snapshot` and then, if the lane is admitted, `clear`, `begin`;
 //! 2. any number of reads, writes, additions;
@@ -19,9 +19,9 @@ use crate::tx::stm_ref::StmRef;
 use core::mem::MaybeUninit;
 use stm_machine::{Element, Lane, View, WordAddress, observe::Probe};
 
-/// What the steps of an attempt take that only the library takes: outside of this crate it has no name.
-/// So no kernel takes a step out of order, or with a word that is not of one of its arrays, and nobody
-/// else implements an algorithm.
+/// What the steps of an attempt take that only the library takes, as it has no name outside of it: no kernel
+/// takes a step out of order, or with a word that is not of one of its arrays, and nobody else implements an
+/// algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Inside;
 
@@ -94,15 +94,13 @@ pub(crate) struct PoolSearch {
 
 /// One attempt at a transaction, which [`StmRef::atomically`] and [`StmRef::for_each`] pass to their closure.
 ///
-/// All reads see one consistent state, including the attempt's own writes; writes are buffered until
-/// the commit.
+/// All reads see one consistent state with the attempt's own writes, which are buffered until the commit.
 ///
 /// # Errors
-/// Every operation returns a [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed must
-/// not continue, and it does not commit even if its closure swallows the error. What reads may meet a
-/// conflict or a full read set, and what writes or adds, a full write set; an index past the end is
-/// [`Abort::OutOfRange`], and a node of another pool, or none, [`Abort::BadNode`]. The methods name
-/// what else they return.
+/// Every operation returns a [`TxResult`]: pass an `Err` on with `?`. An attempt that has failed does not
+/// commit, even if its closure swallows the error. What reads may meet a conflict or a full read set, and
+/// what writes or adds, a full write set; an index past the end is [`Abort::OutOfRange`], and a node of
+/// another pool, or none, [`Abort::BadNode`]. The methods name other errors.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -170,10 +168,8 @@ pub trait Change<L: Lane, A: Algorithm, T, const N: usize, const W: usize> {
     fn init(&mut self, tx: &mut Tx<'_, L, A>, i: u64, extra: Self::Extra) -> TxResult<()>;
 }
 
-/// A concurrency-control algorithm: the parameter of what runs under any of them.
-///
-/// Kernels and functions name it in their bounds, and its constants tell what it can do. Its functions are
-/// the steps of an attempt, which nobody takes but the loops and [`Tx`].
+/// A concurrency-control algorithm: the parameter of what runs under any of them. Its constants tell what it
+/// can do, and its functions are the steps of an attempt, which nobody takes but the loops and [`Tx`].
 ///
 /// ```
 /// use stm_core::algorithm::{Algorithm, Cgl, Fast};
@@ -370,9 +366,9 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         Err(Abort::NoTeams)
     }
 
-    /// Reads those of `words` that the mask `active` names into `v`, at one snapshot for all lanes,
-    /// and adds them to the lane's read set. `mine` is the lane's own result so far; an error of
-    /// any lane ends the attempt of all.
+    /// Reads those of `words` that the mask `active` names into `v`, at one snapshot for all lanes, and adds
+    /// them to the lane's read set. `mine` is the lane's result so far; an error of any lane ends the attempt
+    /// of all.
     fn team_read_many<L: Lane, C: Crew, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _crew: C,
@@ -390,9 +386,8 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         Err(Abort::NoTeams)
     }
 
-    /// Returns whether a word that the attempt, which has retried, has read may have changed since. The
-    /// answer may be yes without need; in the end it is yes if a word has changed, and no if nobody
-    /// commits any more.
+    /// Returns whether a word that the attempt, which has retried, has read may have changed since: in the
+    /// end yes if one has, and no if nobody commits any more.
     fn changed<L: Lane>(tx: &mut Tx<'_, L, Self>) -> bool;
 
     /// Whether an attempt can release words that it has read ([`Self::release_reads`]).
@@ -403,9 +398,9 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         0
     }
 
-    /// Removes from the read set the entries from `from` up to, and without, `to`, in the counting
-    /// of [`Self::reads_held`], if no alternative is open and no entry from `from` on is written. Those
-    /// behind move up. The caller answers for what is concluded from these words.
+    /// Removes from the read set the entries from `from` up to `to`, in the counting of [`Self::reads_held`],
+    /// if no alternative is open and no entry from `from` on is written. The caller answers for what is
+    /// concluded from these words.
     fn release_reads<L: Lane>(_tx: &mut Tx<'_, L, Self>, _from: u32, _to: u32, _: Inside) {}
 
     /// Begins an alternative, which can be undone.

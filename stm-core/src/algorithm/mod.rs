@@ -1,5 +1,5 @@
-//! The algorithms. Each is a type that implements [`Algorithm`] and has one
-//! line in the registry ([`Variant`]).
+//! The algorithms. Each is a type that implements [`Algorithm`] and has one line in the registry
+//! ([`Variant`]).
 //!
 //! | type | name | after |
 //! | --- | --- | --- |
@@ -12,12 +12,9 @@
 //! | [`Fast`] | `fast` | TL2 with snapshot extension, versions beside the values |
 //! | [`FastTable`] | `fast-table` | the same algorithm with versions in the lock table |
 //!
-//! `contract` is the interface between [`Tx`](crate::Tx) and an algorithm, `registry` the list of
-//! algorithms; `fast` and `paper` contain them. The name `optimized` has no type: the host chooses
-//! between `HvSorting` and `TbvSorting`.
-//!
-//! Invariant: the state of an attempt (sets, snapshot, scratch memory) belongs to the algorithm
-//! ([`Algorithm::Attempt`]), and no algorithm uses that of another.
+//! `contract` is the interface between [`Tx`](crate::Tx) and an algorithm. The name `optimized` has no type:
+//! the host chooses between `HvSorting` and `TbvSorting`. Invariant: the state of an attempt belongs to the
+//! algorithm ([`Algorithm::Attempt`]), and no algorithm uses that of another.
 //!
 //! ```
 //! use stm_core::algorithm::{Algorithm, HvSorting, Variant};

@@ -1,6 +1,6 @@
-//! The registry of algorithms, with one line for each. From it come [`Variant`], the dispatch from
-//! a variant to a type ([`with_algorithm!`](crate::with_algorithm)), and the entry points of every
-//! kernel ([`for_each_algorithm!`](crate::for_each_algorithm)).
+//! The registry of algorithms, a line for each: [`Variant`], the dispatch from a variant to a type
+//! ([`with_algorithm!`](crate::with_algorithm)), and the entry points of every kernel
+//! ([`for_each_algorithm!`](crate::for_each_algorithm)).
 //!
 //! | column | meaning |
 //! | --- | --- |
@@ -44,8 +44,8 @@ macro_rules! algorithms {
             pub use super::$($module)::+::$type;
         )*
 
-        /// An algorithm of the registry as a value, for what chooses one at run time
-        /// ([`with_algorithm!`](crate::with_algorithm) leads back to the type).
+        /// An algorithm of the registry as a value; [`with_algorithm!`](crate::with_algorithm) leads back to
+        /// the type.
         ///
         /// ```
         /// use stm_core::algorithm::Variant;
@@ -92,8 +92,8 @@ macro_rules! algorithms {
             }
         }
 
-        /// Evaluates an expression with a type name standing for the algorithm
-        /// of a [`Variant`](crate::algorithm::Variant).
+        /// Evaluates an expression with a type name for the algorithm of a
+        /// [`Variant`](crate::algorithm::Variant).
         ///
         /// ```
         /// use stm_core::algorithm::{Algorithm, Variant};

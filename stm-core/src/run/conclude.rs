@@ -1,5 +1,4 @@
-//! One attempt inside its loop: its code, its result, what follows from that, and the counts that a lane
-//! keeps.
+//! One attempt inside its loop: its code, its result, what follows from that, and the counts of a lane.
 
 use crate::algorithm::contract::{Algorithm, Inside, Tx};
 use crate::memory::globals::{Counter, FaultRecord};
@@ -38,13 +37,11 @@ impl<R> Attempt<R> {
     }
 }
 
-/// The number of rounds after which a warp adds its counts to those of the
-/// launch. A block's round adds up to 1,024 lanes, which is 2^31 in so many.
+/// The rounds after which a warp adds its counts to the launch's: a block of 1,024 lanes counts 2^31 in so
+/// many.
 const FLUSH_ROUNDS: u32 = 1 << 21;
 
-/// The counts of a lane, kept in registers until its loop ends.
-///
-/// They have 32 bits, which takes half the registers, and are flushed before they overflow.
+/// The counts of a lane, of 32 bits to save registers, which are flushed before they overflow.
 pub(crate) struct Counts {
     pub(crate) attempts: u32,
     pub(crate) commits: u32,
@@ -77,8 +74,8 @@ impl Counts {
         self.rounds >= FLUSH_ROUNDS
     }
 
-    /// Adds the counts to those of the launch and resets them. Every lane of the warp has counted
-    /// the rounds, so only the lane that is the `first` adds them.
+    /// Adds the counts to those of the launch and resets them; those of rounds only if the lane is the warp's
+    /// `first`.
     pub(crate) fn flush<L: Lane, A>(&mut self, lane: &L, stm: &StmRef<A>, first: bool) {
         let add = |counter: Counter, n: u32| {
             if n != 0 {
@@ -160,9 +157,8 @@ impl<A: Algorithm> StmRef<A> {
         self.count(lane, Counter::AbortsFrom as usize + abort as usize, 1);
         let mut outcome = Outcome::Ended;
         if abort.is_fault() {
-            // Every read was validated when it was made, so the attempt saw a state that existed,
-            // and run alone in that state it would have met the same fault. A doomed attempt is
-            // never mistaken for one that is wrong.
+            // Every read was validated, so the attempt saw a state that existed, and alone in it would have
+            // met the same fault: a doomed attempt is never mistaken for one that is wrong.
             let record = FaultRecord {
                 reason: abort as u32 + 1,
                 limit: match abort {
@@ -226,8 +222,7 @@ impl<A: Algorithm> StmRef<A> {
         Self::succeeded(tx, conflicts, counts);
     }
 
-    /// Returns how long a lane on its own backs off before its next attempt: longer with every conflict, and
-    /// differently for each lane, so that two lanes that met once do not meet for ever.
+    /// Returns how long a lane backs off: longer with every conflict, and differently for each lane.
     pub(crate) fn backoff_ns<L: Lane>(lane: &L, conflicts: u32) -> u32 {
         let spread = (lane.grid_thread() as u32)
             .wrapping_mul(0x9E37_79B1)

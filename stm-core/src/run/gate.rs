@@ -1,9 +1,8 @@
 //! The gate: the contention manager of the scheduled algorithms.
 //!
-//! Whoever runs transactions has a *place*: a warp in a loop of rounds, a team, or a lane on
-//! its own. A place is *present* from its entrance until it departs, and only who is present,
-//! or has a turn, makes attempts. Nothing is counted in between. All places share one word
-//! ([`super::word`]), on the clock's cache line, which a round loads together with the clock.
+//! Whoever runs transactions has a *place*: a warp in a loop of rounds, a team, or a lane on its own. A place
+//! is *present* from its entrance until it departs, and only who is present, or has a turn, makes attempts.
+//! All places share one word ([`super::word`]) on the clock's cache line, which a round loads with the clock.
 //!
 //! # The protocol
 //! 1. *Enter*: add a present place. If the word that the addition found has tickets waiting,
@@ -18,42 +17,23 @@
 //!    validation. Static updates are made by all lanes in a round, one after the other, for a few rounds.
 //! 5. *Leave*: fence (G4), serve the ticket. The next turn takes another ticket.
 //!
-//! A head that has polled [`HEAD_POLLS`] times goes on beside those who are present, by the
-//! whole protocol: they may be in code between transactions, for as long as they like.
+//! A head that has polled [`HEAD_POLLS`] times goes on beside those who are present, who may be in code
+//! between transactions, by the whole protocol.
 //!
 //! # Who draws a ticket
 //! - A place with a transaction that starves: it has met `queue_after` conflicts in a row, or,
 //!   in a small launch, as many as a turn costs all others ([`Gate::starves_at`]).
-//! - A place that is kept out while others draw twice as many tickets as there are places. It need
-//!   not have met any conflict, so nobody is kept out for ever, nor admitted between two tickets
-//!   only, without an attempt. When they are no more than the places, the tickets are served
-//!   meanwhile, and all enter: so places that keep each other out do not go on so.
+//! - A place that is kept out while others draw twice as many tickets as there are places, whether or not it
+//!   has met a conflict. When those are no more than the places, the tickets are served meanwhile, and all
+//!   enter: so places that keep each other out do not go on so.
 //! - In a period ([`super::period`]), every place, as long as fewer than [`SEATS`] tickets wait.
 //!
-//! # Why an attempt alone is alone
-//! All changes of the word are read-modify-writes, so they have one order. From the drawing of
-//! the head's ticket to its service, every addition of a newcomer finds a ticket waiting, and is
-//! taken back. So those who count as present after the drawing entered before it, or will make
-//! no attempt. When the head finds nobody present, all of the former have departed: G2 and G3
-//! order their attempts before the turn. G4 and G1 order the turn before the attempts of who
-//! enters next, and G4 and G3 before the next turn. `ORDERING.md` argues the fences.
-//!
-//! # Why every ticket is served
-//! A ticket is held by a place that polls until it is at the head, and then makes the attempts of one turn.
-//! Whatever ends them, a commit, a conflict, a `retry`, a cancellation, the last number of the range, the
-//! place leaves behind them. Only a launch that is stopped, by a fault, a panic or its time limit, leaves
-//! tickets and presences behind; then every poll ends, and the host clears the word before the next launch.
-//!
-//! # Why every transaction ends
-//! From some time after a ticket is drawn no attempt begins but those of the head. Those that
-//! had begun end after finitely many steps, so the head runs alone, or, if somebody present
-//! does not make attempts, beside nobody who does. Its words stand still, so it commits; either
-//! way its ticket is served behind the turn, and the next ticket is at the head.
-//!
-//! The argument has one condition: the head's attempts end, and what its loop calls between them.
-//! A closure that waits for another transaction, in a loop of its own or at the gate of another
-//! memory, whose head waits for this one, keeps the tickets behind it until the launch is stopped. A
-//! transaction that waits by `retry` ends its attempt, and its warp's turn.
+//! `ORDERING.md`, "The gate", argues why an attempt alone is alone, why every ticket is served, and why every
+//! transaction ends. The argument has one condition: the head's attempts end, and what its loop calls between
+//! them. A closure that waits for another transaction in a loop of its own, or at the gate of another memory,
+//! keeps the tickets behind it until the launch is stopped; one that waits by `retry` ends its attempt, and
+//! its warp's turn. A launch that is stopped leaves tickets and presences behind; then every poll ends, and
+//! the host clears the word.
 
 use crate::memory::globals::{self, Counter};
 use crate::run::period::{Period, looks};
@@ -61,8 +41,7 @@ use crate::run::word::{Gate, Word};
 use stm_machine::{Lane, observe::Mutant};
 
 const POLL_NS: u32 = 256;
-/// The time between two polls of a place behind it, for each ticket before its own, and by which
-/// that between two polls of a place without a ticket grows.
+/// The time between two polls, for each ticket before the place's own; without a ticket it grows by as much.
 const WAIT_NS: u32 = 1024;
 /// The most of these times between two polls. All polls go to the line of the clock, which a turn needs.
 const WAITS: u32 = 64;
@@ -96,8 +75,8 @@ pub(crate) struct Turn {
     pub(crate) lane: u32,
 }
 
-/// What a place may do, in 32 bits, as lanes tell it each other: nanoseconds to wait before it
-/// asks again, [`Self::TOGETHER`], or an attempt in its turn.
+/// What a place may do, in 32 bits, as lanes tell it each other: nanoseconds to wait, [`Self::TOGETHER`], or
+/// an attempt in its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Admission(pub(super) u32);
 
@@ -130,8 +109,7 @@ impl Admission {
     }
 }
 
-/// A place ([`super::place`] has its calls). It is in memory, as it is used so rarely that
-/// registers are worth more.
+/// A place ([`super::place`] has its calls). It is in memory, as it is used rarely.
 #[derive(Debug)]
 pub(crate) struct Place {
     /// The ticket, and [`Self::HELD`]; 0 for none. A place with a ticket is not present.
@@ -140,11 +118,10 @@ pub(crate) struct Place {
     /// Polls since the place was last admitted, or drew its ticket.
     polls: u32,
     /// Says that the place has met a closed gate whenever it has asked since the tickets drawn were
-    /// `kept_out_at`. It may have entered meanwhile, and departed without an attempt.
+    /// `kept_out_at`.
     kept_out: bool,
     kept_out_at: u32,
-    /// One more than the rounds of the turn that are left, the one in progress among
-    /// them; 0 if the place has no turn.
+    /// One more than the rounds of the turn that are left, with the one in progress; 0 without a turn.
     left: u32,
     /// All rounds of the turn with their attempts, and whether nobody else is in an attempt.
     rounds: Rounds,
@@ -171,9 +148,9 @@ impl Place {
         period: Period::NEW,
     };
 
-    /// Asks for an attempt, of a gate that had just now this `word`. `starves` says that one of
-    /// the place's transactions does ([`Gate::starves_at`]); the place has met so many `failures` in
-    /// a row, and makes so many `rounds` in a turn. The launch has so many `places`.
+    /// Asks for an attempt, of a gate that had just now this `word`. `starves` says that one of the place's
+    /// transactions does ([`Gate::starves_at`]); the place has met so many `failures` in a row, and makes so
+    /// many `rounds` in a turn.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn admit<L: Lane>(
         &mut self,

@@ -14,10 +14,8 @@ use crate::tx::team::TeamTx;
 use core::ops::Range;
 use stm_machine::{Element, Lane, Output};
 
-/// What `stm: &Stm` is in a kernel ([`kernel`](macro@crate::kernel)): the transactional memory, and
-/// the lane that runs the kernel.
-///
-/// [`Self::each`] runs a transaction for each number of a range; the methods before it say how:
+/// What `stm: &Stm` is in a kernel ([`kernel`](macro@crate::kernel)): the transactional memory, and the lane
+/// that runs it. [`Self::each`] runs a transaction for each number of a range; the methods before it say how:
 ///
 /// | call | the loop |
 /// | --- | --- |
@@ -229,18 +227,18 @@ impl<'k, L: Lane, A: Algorithm> KernelStm<'k, L, A> {
 
 #[stm_core_macros::inlined]
 impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
-    /// Lets the warps of a block go in step: they begin the attempts of a round together, and then
-    /// the commits. Choose it for transactions of many instructions, as those on containers are,
-    /// and launch one block for each multiprocessor, with as many threads as its registers allow
-    /// (256; 384 with `registers(fast = 168)`, 512 with 128). Short transactions lose by it.
+    /// Lets the warps of a block go in step: they begin the attempts of a round together, and then the
+    /// commits. Choose it for transactions of many instructions, as those on containers, and launch one block
+    /// for each multiprocessor, with as many threads as its registers allow (256; 384 with
+    /// `registers(fast = 168)`, 512 with 128).
     ///
-    /// A block begins in step if each of its threads has a transaction, and leaves the step for the rest
-    /// of the loop when one of its warps has none left, or a lane waits ([`Tx::retry`]). It is without
-    /// effect on a machine whose warps are one lane, and for the algorithms that are not scheduled.
+    /// A block begins in step if each of its threads has a transaction, and leaves the step for the rest of
+    /// the loop when one of its warps has none left, or a lane waits ([`Tx::retry`]). Without effect where
+    /// warps are one lane, and for algorithms that are not scheduled.
     ///
-    /// Every thread of a block calls the same loop with the same range. Nothing that the loop calls may
-    /// wait for another thread, neither in a loop of its own nor by a transaction on another memory: the
-    /// warps of its block would wait for it, and the other one perhaps for them.
+    /// Every thread of a block calls the same loop with the same range. Nothing that the loop calls may wait
+    /// for another thread, in a loop of its own or by a transaction on another memory: the warps of its block
+    /// would wait for it.
     ///
     /// ```
     /// use stm_core::collections::TMap;
@@ -272,9 +270,9 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
         }
     }
 
-    /// Keeps the result of transaction `i` in element `i` of `results`. Those of transactions that
-    /// cancel themselves stay as they are. A range past their end is
-    /// [`Abort::OutOfRange`](crate::Abort::OutOfRange), a fault, and no transaction runs.
+    /// Keeps the result of transaction `i` in element `i` of `results`; transactions that cancel themselves
+    /// keep none. A range past their end is [`Abort::OutOfRange`](crate::Abort::OutOfRange), a fault, and no
+    /// transaction runs.
     #[must_use]
     pub fn into<'r, E: Element>(
         self,
@@ -283,9 +281,9 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
         KernelStm::of(self.lane, self.stm, self.step, results, self.then)
     }
 
-    /// Lets a lane call `committed(i, result)` after the attempt at transaction `i` that commits, with what
-    /// its closure returned, and `aborted(i, why)` after each attempt that does not: while the lane owns no
-    /// lock, after the deferred actions ([`Tx::at_commit`]), and without waiting, as in [`Self::then`].
+    /// Lets a lane call `committed(i, result)` after the attempt at transaction `i` that commits, and
+    /// `aborted(i, why)` after each that does not: while it owns no lock, after the deferred actions
+    /// ([`Tx::at_commit`]), and without waiting, as in [`Self::then`].
     #[must_use]
     pub fn with<V, G: FnMut(u64, V), H: FnMut(u64, Abort)>(
         self,
@@ -296,19 +294,18 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
         KernelStm::of(self.lane, self.stm, self.step, results, self.then)
     }
 
-    /// Lets a lane call `then(i)` when its transaction `i` has ended, by a commit or for good
-    /// without effect, and before its next one, while it owns no lock. `then` must not wait for
-    /// another transaction: it may be called in a turn in which no other warp may begin one.
+    /// Lets a lane call `then(i)` when its transaction `i` has ended, for good, and before its next one,
+    /// while it owns no lock. `then` must not wait for another transaction: in a turn no other warp may begin
+    /// one.
     #[must_use]
     pub fn then<F: FnMut(u64)>(self, then: F) -> KernelStm<'k, L, A, R, F> {
         KernelStm::of(self.lane, self.stm, self.step, self.results, then)
     }
 
-    /// Runs a transaction for each number in `range`, spread over all threads of the launch. Every
-    /// thread of the launch calls it with the same range.
-    ///
-    /// A transaction that cancels itself, or is given up after `retries_max` conflicts, has no effect and is
-    /// counted; the others all commit, unless the launch is stopped by a fault or its time limit.
+    /// Runs a transaction for each number in `range`, spread over all threads of the launch, all of which
+    /// call it with the same range. One that cancels itself, or is given up after `retries_max` conflicts,
+    /// has no effect and is counted; the others all commit, unless a fault or the time limit stops the
+    /// launch.
     pub fn each<E, F>(self, range: Range<u64>, body: F)
     where
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<E>,
@@ -352,8 +349,8 @@ pub struct KernelTeams<'k, L, A, const BLOCKS: bool>(KernelStm<'k, L, A>);
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> KernelTeams<'_, L, A, false> {
-    /// Runs a transaction for each number in `range`, spread over all warps of the launch, each by
-    /// the lanes of its warp together. Every thread of the launch calls it with the same range.
+    /// Runs a transaction for each number in `range`, spread over all warps of the launch, each by the lanes
+    /// of its warp together; every thread of the launch calls it with the same range.
     pub fn each<F>(self, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A, WarpCrew>, u64) -> TxResult<()>,

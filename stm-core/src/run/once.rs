@@ -17,9 +17,9 @@ use stm_machine::{Lane, observe::Mutant, observe::Probe};
 impl<A: Algorithm> StmRef<A> {
     /// Runs one transaction on the calling lane until it commits.
     ///
-    /// The lanes of a warp that call this run independently; for many transactions, a loop by
-    /// [`Self::for_each`] is several times faster. To begin one inside another on the same memory
-    /// in this way is [`Abort::Nested`], a fault; [`Transact`](crate::Transact) is the way.
+    /// The lanes of a warp that call this run independently; [`Self::for_each`] is several times faster for
+    /// many transactions. One inside another on the same memory is [`Abort::Nested`], a fault;
+    /// [`Transact`](crate::Transact) is the way.
     ///
     /// # Errors
     /// The reason, if the transaction cancelled itself ([`Abort::User`]), was given up after `retries_max`

@@ -1,33 +1,28 @@
 //! The periods of the gate ([`super::gate`]): when one opens, and when it ends.
 //!
-//! # When turns are faster
-//! A place that has met nothing but conflicts for a time `t` compares it with what turns would
-//! have given it: with `n` places present, each of which has one transaction by turns in
-//! [`Gate::transaction_time`] `s`, it would have been served after `n * s`. The longest of many waits
-//! is longer than the mean, by the logarithm of their number if they are exponentially distributed, so
-//! the place wants a period when `t` is above [`LATE`] quarters of `n * s`. Where transactions differ,
-//! one may wait for long while others commit fast; so the clock must agree: it counts the commits of
-//! the launch meanwhile, or fewer, and turns would have made more of them, `t / s`.
-//!
-//! `s` is measured in each turn alone, and left beside the gate for all. Before the first turn
-//! of a launch it is taken to be a [`GUESS`]th of the time that the place itself needs for an
-//! attempt, pauses included, which are most of it.
+//! A place that has met nothing but conflicts for a time `t` compares it with what turns would have given it:
+//! with `n` places present, of one transaction of time `s` by turns each ([`Gate::transaction_time`]),
+//! service after `n * s`. The longest of many waits is longer than the mean, so it wants a period when `t` is
+//! above [`LATE`] quarters of `n * s`, and the clock agrees: it counts the commits of the launch meanwhile,
+//! or fewer, and turns would have made more of them, `t / s`. `s` is measured in each turn alone, and left
+//! beside the gate; before the first one of a launch it is taken to be a [`GUESS`]th of the time of the
+//! place's own attempt, with its pauses.
 //!
 //! # How long a period is
-//! The place that has opened a period ends it: at the end of a turn of its own, when so many tickets
-//! were drawn, or earlier, when it departs without a ticket. Nobody else sets the bit meanwhile. So a
-//! period ends after finitely many turns, and then all find out anew what is faster. The first is
-//! short, [`FIRST`] tickets, so that a wrong guess costs little. One that is wanted again soon is
-//! [`GROWTH`] times as long, and is wanted after half the wait. It is soon as long as the place has
-//! not committed since it entered, or has been together with the others for no longer than the last
+//! The place that has opened a period ends it: at the end of a turn of its own, when so many tickets were
+//! drawn, or earlier, when it departs without a ticket. Then all find out anew what is faster. The first is
+//! short, [`FIRST`] tickets, so that a wrong guess costs little. One that is wanted again soon is [`GROWTH`]
+//! times as long, and wanted after half the wait. It is soon as long as the place has not committed since it
+//! entered, or has been with the others for no longer than the last period took, and twice a wait before it
+//! is late.
 //! period took, and twice as long again as a place waits before it is late.
 
 use crate::run::word::{Gate, Word};
 use core::ptr::addr_of_mut;
 use stm_machine::{Lane, observe::Mutant};
 
-/// The conflict in a row from which on a place measures its wait. It looks at the time after twice
-/// as many, four times, and so on, as a look takes the time of an attempt.
+/// The conflicts in a row from which on a place measures its wait; it looks at the time again after twice as
+/// many, and so on.
 const BEGIN: u32 = 32;
 /// How many times as long as by turns a place waits before it wants a period, in quarters.
 const LATE: u32 = 12;

@@ -35,9 +35,9 @@ impl Place {
         self.leave(lane, gate);
     }
 
-    /// Does [`Self::ask`] for the lanes of a warp, of which those in `working` have a transaction. So
-    /// many of its rounds have failed in a row. In a turn alone they make their attempts all
-    /// `together`, in one round, or one in a round.
+    /// Does [`Self::ask`] for the lanes of a warp, of which those in `working` have a transaction, with so
+    /// many failed rounds in a row. In a turn alone they make their attempts `together`, in one round, or one
+    /// in a round.
     #[allow(clippy::too_many_arguments)]
     #[inline(never)]
     pub(crate) fn ask_for_warp<L: Lane>(

@@ -13,9 +13,8 @@ impl<A: Algorithm> StmRef<A> {
     /// Does [`Self::for_each`] for the transactions `0..transactions`, each of which gets the
     /// records that belong to its number, for [`Tx::init`] and [`Tx::init_many`].
     ///
-    /// The records must be unused: a launch that finds them in use by an earlier one, or a second
-    /// loop of a launch over the same records, is a fault that the host reports, and stores
-    /// nothing. So is a loop with more transactions than have records.
+    /// The records must be unused: records that an earlier launch, or another loop of this one, has used are
+    /// a fault that the host reports, and nothing is stored. So are more transactions than have records.
     pub fn for_each_preassigned<L, R, F>(
         &self,
         lane: &L,

@@ -15,11 +15,10 @@
 //! 3. At the first barrier each lane says whether it must leave the step: its warp has no work any more, or
 //!    the lane waits (`retry`). If one must, all leave, after that same barrier and for the rest of the loop.
 //!
-//! Invariant: all threads of a block agree on whether they are in step, so they pass the same
-//! barriers. Whoever waits for another transaction to commit, or has none of its own, is not in
-//! step. What a warp in step may wait for is bounded, or is the gate: the warp at the head and its
-//! block pass their rounds, those that are not admitted in half a microsecond each. A warp that
-//! backs off delays its block by its pause: a block that left for that would stay out.
+//! Invariant: all threads of a block agree on whether they are in step. Whoever waits for another
+//! transaction, or has none of its own, is not. What a warp in step may wait for is bounded, or is the gate:
+//! the warp at the head and its block pass their rounds, those that are not admitted in half a microsecond
+//! each.
 
 use core::ops::Range;
 use stm_machine::Lane;
@@ -39,26 +38,24 @@ impl Step {
     }
 
     /// Returns the step in which a block begins: in step only if each of its lanes has a transaction of
-    /// `range`, and on a machine whose warps have several lanes. `may` is whether the lane may go on at all.
+    /// `range` and warps have several lanes; `may` is whether the lane may go on at all.
     pub(crate) fn begin<L: Lane>(self, lane: &L, range: &Range<u64>, may: bool) -> Self {
         let lanes = (u64::from(lane.block_index()) + 1) * u64::from(lane.block_dim());
         let all_work = range.end.saturating_sub(range.start) >= lanes;
         Self(self.0 && may && all_work && lane.warp_width() > 1)
     }
 
-    /// Meets the other warps of the block before the attempts of a round, or leaves
-    /// the step if any lane of the block must.
+    /// Meets the block's other warps before the attempts of a round, or leaves the step if a lane must.
     pub(crate) fn round<L: Lane>(&mut self, lane: &L, must_leave: bool) {
         if self.0 {
-            // SAFETY: all threads of the block call the loop with the same range (the
-            // contract of `for_each`), so all are in step, and none leaves but here.
-            // The lanes of a warp have just voted, so they are together.
+            // SAFETY: all threads of the block call the loop with the same range (`for_each`), so all are in
+            // step, and none leaves but here; the lanes of a warp have just voted.
             self.0 = !unsafe { lane.barrier_any(must_leave) };
         }
     }
 
-    /// Returns how long a warp that the gate does not admit pauses, which would be `ns`: in
-    /// step the block of the head waits for the other warps of the block.
+    /// Returns how long a warp pauses that the gate does not admit, `ns` or less: in step its block waits for
+    /// it.
     pub(crate) fn pause_ns(self, ns: u32) -> u32 {
         if self.0 { ns.min(PAUSE_NS) } else { ns }
     }

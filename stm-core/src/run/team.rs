@@ -1,6 +1,5 @@
-//! The loops of teams: they retry a transaction once for all lanes of a warp,
-//! or all threads of a block. The leader, the first member, asks at the gate,
-//! counts and decides, and broadcasts its decisions to the others.
+//! The loops of teams: they retry a transaction once for all lanes of a warp, or threads of a block. The
+//! leader, the first member, asks at the gate, counts and decides, and broadcasts that.
 //!
 //! Invariant: every branch around a vote or a broadcast is the same for all members.
 
@@ -27,9 +26,8 @@ struct Team<'p, 'a, L: Lane, A: Algorithm, C: Crew> {
     stopped: bool,
 }
 
-/// Reports why a team cannot begin: members are missing, or are in a transaction already. Any
-/// member may be missing, the leader too, so all that are there report it. It takes its arguments
-/// by value, so that the handle need not be in memory.
+/// Reports why a team cannot begin: members are missing, or in a transaction. Any may be missing, so all that
+/// are there report it. It takes its arguments by value, so that the handle need not be in memory.
 #[inline(never)]
 fn refuse_team<L: Lane, C: Crew>(lane: &L, globals: *mut Globals, crew: C) {
     let (size, present) = (crew.size(lane), crew.count_of(lane, true));
@@ -51,14 +49,13 @@ fn refuse_team<L: Lane, C: Crew>(lane: &L, globals: *mut Globals, crew: C) {
 
 #[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
-    /// Runs one transaction by the calling warp until it commits. All lanes of the warp call it
-    /// together (one that has ended is [`Abort::TeamIncomplete`], a fault) and get the same
-    /// verdict; each gets what its own closure returned. It needs an algorithm with
-    /// [`Algorithm::TEAMS`]; under others it is [`Abort::NoTeams`], a fault.
+    /// Runs one transaction by the calling warp until it commits. All lanes call it together (one that has
+    /// ended is [`Abort::TeamIncomplete`], a fault) and get the same verdict; each gets what its own closure
+    /// returned. It needs an algorithm with [`Algorithm::TEAMS`]; else it is [`Abort::NoTeams`], a fault.
     ///
     /// # Errors
-    /// Those of [`Self::atomically`], for the team as a whole, and [`Abort::TeamOverlap`], a fault, if
-    /// two lanes accessed one word and one of them wrote it.
+    /// Those of [`Self::atomically`], for the team, and [`Abort::TeamOverlap`], a fault, if two lanes
+    /// accessed one word and one wrote it.
     pub fn team<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
         F: FnMut(&mut TeamTx<'_, L, A>) -> TxResult<R>,
@@ -66,12 +63,11 @@ impl<A: Algorithm> StmRef<A> {
         self.once::<L, WarpCrew, R, F>(lane, body)
     }
 
-    /// Does [`Self::team`] by all threads of the block, which call it together. There may be any number of
-    /// them, and the last warp need not be full. On the CPU, too, the team is all threads of the block.
+    /// Does [`Self::team`] by all threads of the block, of any number, which call it together.
     ///
-    /// The threads meet at the block's barrier (`Lane::barrier`) several times for each call on the
-    /// transaction. The warps of a block therefore must make no other use of the barrier during the
-    /// transaction, and a branch of the closure around a call must be the same for all threads.
+    /// They meet at the block's barrier (`Lane::barrier`) in each call on the transaction. So the warps make
+    /// no other use of the barrier during the transaction, and a branch of the closure around a call is the
+    /// same for all threads.
     pub fn team_of_block<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
         F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>) -> TxResult<R>,
@@ -79,8 +75,7 @@ impl<A: Algorithm> StmRef<A> {
         self.once::<L, BlockCrew, R, F>(lane, body)
     }
 
-    /// Does [`Self::for_each`], spread over all warps of the launch, with each transaction by the lanes
-    /// of its warp together.
+    /// Does [`Self::for_each`], spread over all warps of the launch, each transaction by a warp together.
     pub fn for_each_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
@@ -88,8 +83,8 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, WarpCrew, F>(lane, range, body);
     }
 
-    /// Does [`Self::for_each_team`] for numbers of the calling warp's own, whatever other warps do.
-    /// All lanes of the warp call it with the same range.
+    /// Does [`Self::for_each_team`] for numbers of the calling warp's own; its lanes call it with the same
+    /// range.
     pub fn for_each_of_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
@@ -191,8 +186,7 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         lane.probe().close(lane, self.tx.tx.probe.cursor);
     }
 
-    /// Attempts one transaction until it has ended or the launch is to stop; in
-    /// the latter case the outcome is `Retry`.
+    /// Attempts one transaction until it has ended or the launch is to stop; then the outcome is `Retry`.
     fn run<R, F>(&mut self, transaction: u64, body: &mut F) -> (Outcome, TxResult<R>)
     where
         F: FnMut(&mut TeamTx<'_, L, A, C>) -> TxResult<R>,
@@ -302,8 +296,8 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         let lane = self.tx.lane();
         let mut said = 0;
         if self.tx.deferred || A::SCHEDULED {
-            // ORDER(D1, G2, G4): what all lanes have stored before the actions of any, and
-            // before the leader departs or leaves.
+            // ORDER(D1, G2, G4): what all lanes have stored before the actions of any, and before the leader
+            // departs or leaves.
             self.tx.crew.meet(lane);
             if self.tx.deferred && !self.tx.leads() {
                 self.tx.tx.end_actions(end.is_ok(), transaction);

@@ -15,30 +15,28 @@ use stm_machine::{Element, Lane, View, WordAddress};
 
 #[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
-    /// Runs a static update for each number in `range`, spread over all threads of the launch: a transaction
-    /// whose words are known before the first is read. Where a transaction has this form, this is the
-    /// shortest to write and the fastest. Every thread of the launch calls it with the same range.
+    /// Runs a static update, a transaction whose words are known before the first is read, for each number in
+    /// `range`, spread over all threads of the launch, which call it with the same range. It is the shortest
+    /// to write and the fastest.
     ///
     /// Update `i` reads the elements `at(i)` of `array` together, passes their values to `change`,
     /// and writes what that returns to the first `W` of them; with `None` it writes nothing.
     ///
     /// # Guarantees
-    /// An update takes effect as a whole, as every other transaction does, and may run beside dynamic
-    /// ones. `change` sees values that the elements had together. It is called once in an attempt, and
-    /// again only under an algorithm other than [`Fast`](crate::algorithm::Fast); `at` is called in
-    /// every attempt. Both should do nothing but compute: elements are owned while `change` runs, and
-    /// a transaction inside of it is [`Error::Nested`](crate::host::Error::Nested).
+    /// An update takes effect as a whole, also beside dynamic ones. `change` sees values that the elements
+    /// had together. It is called once in an attempt, and again only under an algorithm other than
+    /// [`Fast`](crate::algorithm::Fast); `at` in every attempt. Both should only compute: elements are owned
+    /// while `change` runs, and a transaction inside of it is [`Error::Nested`](crate::host::Error::Nested).
     ///
     /// # Costs
-    /// Under `Fast` an update has no set and no validation: it owns all of its elements at once, with
-    /// the accesses in flight together, and nothing can abort after that. So updates that only read
-    /// the same element conflict, where dynamic transactions would not. The other algorithms run an
+    /// Under `Fast` an update has no set and no validation: it owns all of its elements at once, and nothing
+    /// can abort after that. So updates that only read the same element conflict. The other algorithms run an
     /// update as a dynamic transaction, and need sets that hold its elements.
     ///
     /// # Bad input
     /// - An index past the end is [`Error::OutOfRange`](crate::host::Error::OutOfRange).
-    /// - An element may be named several times. `change` has its value at each place, and the last
-    ///   value that is written stays.
+    /// - An element may be named several times: `change` has its value at each place, and the last value
+    ///   written stays.
     /// - More than 32 elements, or more elements written than read, do not compile:
     ///
     /// ```compile_fail,E0080
@@ -54,8 +52,8 @@ impl<A: Algorithm> StmRef<A> {
     /// # Ok(()) }
     /// ```
     ///
-    /// Shavit and Touitou 1995 call this a static transaction; Harris, Fraser and Pratt 2002 call
-    /// what it does a multi-word compare-and-swap.
+    /// Shavit and Touitou 1995 call this a static transaction; Harris, Fraser and Pratt 2002, a multi-word
+    /// compare-and-swap.
     ///
     /// ```
     /// use stm_core::prelude::*;
@@ -90,12 +88,9 @@ impl<A: Algorithm> StmRef<A> {
     }
 
     /// Does [`Self::update_each`] for the updates `0..updates`, each of which has preassigned nodes
-    /// ([`Self::for_each_preassigned`]): beside the new values, `change` returns what the update's
-    /// first `M` nodes become. They are stored before the new values, so whoever finds a node by
-    /// them finds it initialised. The last call of `at` before `change(i, …)` is `at(i)`.
-    ///
-    /// Nodes that are in use, and more updates than have nodes, are faults as there; so are fewer
-    /// nodes for an update than `M`.
+    /// ([`Self::for_each_preassigned`]): `change` also returns what the update's first `M` nodes become,
+    /// which is stored before the new values. The last call of `at` before `change(i, …)` is `at(i)`. The
+    /// faults are those there; so are fewer nodes for an update than `M`.
     ///
     /// ```
     /// use stm_core::TPreassigned;

@@ -1,17 +1,15 @@
-//! Waiting: what a thread does between a `retry` and the change that wakes it,
-//! and how a launch in which everybody waits is found.
+//! Waiting: from a `retry` to the change that wakes a thread, and how a launch in which everybody waits is
+//! found.
 //!
-//! A transaction that retries has aborted and owns nothing: no lock, no ticket of the gate. Its lane
-//! keeps the attempt's read set, and asks [`Algorithm::changed`](crate::algorithm::Algorithm::changed)
-//! again and again, with growing pauses. No wake-up is lost, whenever the change comes: the question
-//! compares memory with what the attempt saw.
+//! A transaction that retries has aborted and owns nothing, no lock and no ticket. Its lane keeps the
+//! attempt's read set, and asks [`Algorithm::changed`](crate::algorithm::Algorithm::changed) again and again,
+//! with growing pauses. No wake-up is lost: the question compares memory with what the attempt saw.
 //!
-//! In a loop over transactions the lanes of a warp stay together: those that wait pass the rounds
-//! without an attempt. A lane *sleeps* only when no lane of its warp has anything else to do.
+//! In a loop the lanes of a warp stay together: those that wait pass the rounds without an attempt, and one
+//! *sleeps* only when no lane of its warp has anything else to do.
 //!
 //! # Everybody waits
-//! If all threads sleep, nobody is left to wake them. It is found without any
-//! cost to transactions that do not wait, by *marks*, one word for each thread:
+//! If all threads sleep, nobody wakes them. It is found at no cost to others by *marks*, one word a thread:
 //!
 //! | bits of a mark | meaning |
 //! | --- | --- |
@@ -39,10 +37,10 @@
 //! was outside of transactions. If there is none, the launch ends at once.
 //!
 //! Threads outside of transactions have ended, or were never resident, which are for ever, or run code
-//! between transactions, which cannot be told from them. So if there are such threads, all this must
-//! stay so for `Lane::PATIENCE` of the asker's clock, a second or so, and then a second question must
-//! be answered in the same way. **A thread that stays outside of transactions for so long, while all
-//! others wait for it, is taken for one that has ended.**
+//! between transactions, which cannot be told from them. So with such threads, all this must stay so for
+//! `Lane::PATIENCE` of the asker's clock, a second or so, and a second question be answered in the same way.
+//! **A thread that stays outside for so long, while all others wait for it, is taken for one that has
+//! ended.**
 //!
 //! A launch in which a thread is inside a transaction and does not wait goes on: its mark is 1.
 

@@ -1,9 +1,9 @@
 //! The width of a warp: how many of its lanes may make an attempt in a round.
 //!
-//! It halves after a round in which more than five in eight of them aborted, and doubles after
-//! one in which nearly none did. At a width of one lane that still aborts, the warp backs off,
-//! longer each time. Where that does not help, the gate does ([`super::gate`]). A lane that keeps
-//! failing while the others commit leaves rounds to them ([`Width::sits`]).
+//! It halves after a round in which more than five in eight of them aborted, and doubles after one in which
+//! nearly none did. At a width of one lane that still aborts, the warp backs off, longer each time; then the
+//! gate helps ([`super::gate`]). A lane that keeps failing while the others commit leaves rounds to them
+//! ([`Width::sits`]).
 
 use stm_machine::Lane;
 
@@ -11,8 +11,8 @@ use stm_machine::Lane;
 const PAUSE_DOUBLINGS_MAX: u32 = 6;
 const PAUSE_NS: u32 = 256;
 
-/// The conflicts in a row of a lane after which it leaves every other round to the other lanes.
-/// Fewer would make lanes wait that have been unlucky.
+/// The conflicts in a row after which a lane leaves every other round to the others; fewer would make unlucky
+/// lanes wait.
 const SITS_AFTER: u32 = 16;
 
 /// The number of lanes of the warp that make an attempt at a time, the same in all of its lanes.
@@ -49,21 +49,21 @@ impl Width {
         before.count_ones() < self.now
     }
 
-    /// Returns whether the calling lane, whose transaction has met so many conflicts in a row,
-    /// leaves this round of the warp to its other lanes.
+    /// Returns whether the calling lane, which has met so many conflicts in a row, leaves this round to its
+    /// warp's other lanes.
     ///
-    /// Lanes that want each other's words, each one that the other acquires first, fail together,
-    /// and they meet again in every round, as all swaps of a warp are made at the same time. The
-    /// other lanes commit, so the width does not shrink. Two lanes differ in this in half of any
-    /// 32 rounds in a row, and of three or more some sit while others go; so one commits.
+    /// Lanes that want each other's words, each one that the other acquires first, fail together in every
+    /// round, as all swaps of a warp are made at the same time, while the others commit, so the width does
+    /// not shrink. Two lanes differ in this in half of any 32 rounds in a row, and of three or more some sit
+    /// while others go; so one commits.
     pub(crate) const fn sits(&self, lane_index: u32, conflicts: u32, round: u32) -> bool {
         // Where the width has shrunk, the lanes have their turns anyway.
         let odd = (lane_index & round).count_ones() & 1 != 0;
         self.now == self.max && conflicts >= SITS_AFTER && odd
     }
 
-    /// Adapts the width to a round in which `failed` of `tried` lanes aborted, and
-    /// backs off if the width cannot shrink any more.
+    /// Adapts the width to a round in which `failed` of `tried` lanes aborted; backs off if it cannot shrink
+    /// any more.
     pub(crate) fn learn<L: Lane>(&mut self, lane: &L, tried: u32, failed: u32) {
         // The lanes that had their turn come last in the next round.
         self.turn = (self.turn + self.now) % 32;

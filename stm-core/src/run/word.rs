@@ -7,17 +7,15 @@
 //! | 20 | a *period* is open: everybody works by turns |
 //! | 19..0 | places that are present |
 //!
-//! No field overflows into the next: a place is present once or has one ticket, and fewer than
-//! 2^20 threads of a launch run at a time on every machine. So the tickets not yet served are
-//! fewer than 2^20 as well, and the tickets drawn may wrap around.
+//! No field overflows: a place is present once or has one ticket, and fewer than 2^20 threads of a launch run
+//! at a time.
 
 use crate::memory::globals::Globals;
 use core::ptr::addr_of_mut;
 use stm_machine::Lane;
 
-/// What a turn costs each other place, in attempts. A place that has lost as many as all others
-/// would has lost less than twice of what it must, whenever it would have committed without a
-/// turn: the rule of Karlin et al. (1988) for caches.
+/// What a turn costs each other place, in attempts: one that has lost as many has lost less than twice of
+/// what it must (the rule of Karlin et al., 1988, for caches).
 const TURN_COST: u32 = 4;
 /// The fewest conflicts of a transaction that starves, unless `queue_after` is less.
 const PATIENCE_MIN: u32 = 128;
@@ -65,8 +63,7 @@ impl Word {
         self.0 & (Self::DRAWN - Self::OPEN) != 0
     }
 
-    /// Returns the places present, the tickets waiting, and whether a period is open, unless
-    /// there are none of all three.
+    /// Returns the places present, the tickets waiting, and whether a period is open, unless none is.
     #[cfg(feature = "host")]
     pub(crate) fn in_use(self) -> Option<(u32, u32, bool)> {
         let used = self.0 & (Self::DRAWN - 1) != 0;

@@ -9,8 +9,8 @@ use crate::tx::stm_ref::{RetryLimits, StmRef};
 use core::ops::Range;
 use stm_machine::Lane;
 
-/// What a lane does in an attempt of a loop, in its two parts: all lanes of a warp run the
-/// first, and those that have succeeded commit together.
+/// What a lane does in an attempt, in two parts: all lanes of a warp run the first, and those that succeed
+/// commit together.
 #[stm_core_macros::inlined]
 pub(crate) trait Work<L: Lane, A: Algorithm> {
     type Result;
@@ -21,15 +21,15 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
     /// Whether [`Self::turn`] may do something.
     const TURNS_TOGETHER: bool = false;
 
-    /// Whether an attempt begins with a snapshot. Without one, a round loads the gate's word for the
-    /// round behind it, so that nothing waits for it.
+    /// Whether an attempt begins with a snapshot; else a round loads the gate's word for the next, and does
+    /// not wait for it.
     const SNAPSHOT: bool = true;
 
     fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<Self::Result>;
 
-    /// Makes the attempts of all lanes of `warp` that are `awake`, in a turn alone (`run/gate.rs`), and
-    /// returns what they return. It does nothing and returns `None`, in all lanes, unless all of them
-    /// are sure to commit; then one lane makes an attempt.
+    /// Makes the attempts of all lanes of `warp` that are `awake`, in a turn alone (`run/gate.rs`); does
+    /// nothing and returns `None`, in all lanes, unless all are sure to commit; then one lane makes an
+    /// attempt.
     fn turn(
         &mut self,
         _tx: &mut Tx<'_, L, A>,
@@ -59,9 +59,8 @@ where
     }
 }
 
-/// Returns the number of the calling lane's first transaction, how far the next one is from it, and
-/// the lanes that pass the rounds together; `None`, if this lane runs no transactions. A lane that
-/// `limits` leave out comes after the last one.
+/// Returns the number of the lane's first transaction, how far the next one is, and the lanes that pass the
+/// rounds together; `None` if this lane runs none. One that `limits` leave out comes after the last.
 #[inline(always)]
 pub(crate) fn part<L: Lane>(
     lane: &L,
@@ -96,12 +95,12 @@ pub(crate) fn part<L: Lane>(
 /// Set in the word of a warp that gathers once a lane has waited for the others in vain.
 const GIVEN_UP: u32 = 1 << 31;
 
-/// How often a lane looks whether the others have come. It pauses twice as long each time, up to a
-/// millisecond, so it waits for a second.
+/// How often a lane looks whether the others have come, with pauses that double up to a millisecond: for a
+/// second.
 const LOOKS: u32 = 1 << 10;
 
-/// Returns whether the lanes of `warp` are all there, as a loop begins. That one is missing is a fault: a
-/// vote of all would wait for it for ever.
+/// Returns whether the lanes of `warp` are all there as a loop begins; else it is a fault, as a vote would
+/// wait for ever.
 #[inline(always)]
 pub(crate) fn is_whole<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, warp: WarpCrew) -> bool {
     // The loop needs the logs anyway, so their place is not computed again.
@@ -115,8 +114,7 @@ pub(crate) fn is_whole<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, warp: W
 #[inline(never)]
 fn gathers<L: Lane>(lane: &L, word: *mut u32, globals: *mut Globals, warp: WarpCrew) -> bool {
     let size = warp.mask().count_ones();
-    // SAFETY: a word of the warp's own (`Logs::gathering`). Relaxed: nothing follows from it but who
-    // is there.
+    // SAFETY: a word of the warp's own (`Logs::gathering`). Relaxed: it only says who is there.
     let mut here = unsafe { lane.fetch_add_relaxed_32(word, 1) } + 1;
     let mut looks = 0;
     while here != size {

@@ -1,21 +1,20 @@
-//! The first step of a commit of the versioned algorithms: acquiring the locks
-//! of all words written. The steps that follow are in [`super::commit`].
+//! The first step of a commit: acquiring the locks of all words written ([`super::commit`] has the others).
 //!
-//! 1. Compare-and-swap the version word of every written entry from the word
-//!    seen to its locked form; all swaps of a batch are in flight together.
+//! 1. Compare-and-swap the version word of every written entry from the word seen to its locked form, a batch
+//!    in flight.
 //! 2. A word written without having been read (a *blind* entry) is locked whatever its version is.
 //! 3. If a swap fails because an earlier entry of this transaction owns the word's lock already, the entry
 //!    shares that lock. Any other failure releases all locks and aborts.
 //!
 //! A transaction that writes few words locks them four at a time, as fetching the instructions for whole
-//! batches would take longer. One whose entries are not all on the stack, or that has many of which some are
-//! blind, locks them in a function of its own, which is not inlined: so the code for the logs is there once.
+//! batches takes longer. One whose entries are not all on the stack, or that has many, some blind, locks them
+//! in a function that is not inlined.
 //!
-//! Invariant: on success every written entry owns its lock or shares that of an earlier entry; on
-//! failure nothing is owned.
+//! Invariant: on success every written entry owns its lock or shares an earlier entry's; on failure nothing
+//! is owned.
 //!
-//! Rarely used functions take their arguments by value, so that the transaction stays in registers,
-//! and are inlined: a call would keep live values in memory even on paths that do not make it.
+//! Rarely used functions take their arguments by value and are inlined, so that live values stay in
+//! registers.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{
@@ -29,9 +28,8 @@ use crate::tx::abort::{Abort, TxResult};
 use core::marker::PhantomData;
 use stm_machine::{Lane, observe::Mutant};
 
-/// The number of swaps in flight together on a lane with atomics of 128 bits.
-/// It is lower than [`BATCH`], as each entry has a load of 128 bits and two
-/// swaps of which one is made, and takes more than twice the registers.
+/// The swaps in flight together with atomics of 128 bits: fewer than [`BATCH`], as each entry has a load of
+/// 128 bits and two swaps of which one is made, and takes more than twice the registers.
 const WIDE_BATCH: usize = 4;
 
 /// The swaps in flight together of a transaction that writes few words.
@@ -414,9 +412,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         let lane = at.lane();
         let me = lane.grid_thread();
         let idle = at.idle();
-        // No word is locked as it was seen. That it is asked makes the first swap wait for the loads
-        // of all entries: ptxas has six scoreboards, and where a load and a swap share one, who waits
-        // for the load waits for the swap.
+        // That no word is locked as it was seen is asked to make the first swap wait for all loads: ptxas has
+        // six scoreboards, and where a load and a swap share one, who waits for the load waits for the swap.
         let mut all = 0;
         for (j, &seen) in seen.iter().enumerate() {
             all |= seen & u64::from(which >> j & 1).wrapping_neg();

@@ -1,5 +1,5 @@
-//! Versions in a circle: how old an attempt may become, and what is done with a
-//! word that no commit has written for long.
+//! Versions in a circle: how old an attempt may become, and what is done with a word that was not written for
+//! long.
 //!
 //! A packed word keeps its version modulo 2^b, where b is [`Lane::version_bits`](crate::Lane::version_bits),
 //! and versions are compared in a circle. Let H be half of the circle.
@@ -12,8 +12,8 @@
 //!
 //! The same two steps serve cells that another `Stm` has written, whose clock was ahead of this one's.
 //!
-//! `ORDERING.md`, "Versions in a circle", has the argument. Words that are not packed have 63 bits
-//! of version, and only step 2 applies to them, for the sake of other `Stm`s.
+//! `ORDERING.md`, "Versions in a circle", has the argument. Other words have 63 bits of version; only step 2
+//! is for them.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;
@@ -31,8 +31,7 @@ struct Clock<'a, L, S> {
 
 impl<L: Lane, S: Storage> Clock<'_, L, S> {
     /// Returns the present clock, which is not behind the version of any word that the lane has seen: a
-    /// read-modify-write finds the last value in the order of the clock's changes, and a version
-    /// depends on the value that its own increment has found.
+    /// read-modify-write finds the last value, and a version depends on what its own increment has found.
     #[inline(always)]
     fn present(&self) -> Version {
         // ORDER(F11): a word seen before the clock.
@@ -47,9 +46,9 @@ impl<L: Lane, S: Storage> Clock<'_, L, S> {
         ahead >= 1 << (self.lane.version_bits() - 2)
     }
 
-    /// Gives an old word a young version, and returns whether it has done so. `seen` is the unlocked
-    /// word, which looks newer than `snapshot`. While the lane owns it, nobody writes it: a version that
-    /// looks newer than the clock then is one of an earlier circle.
+    /// Gives an old word a young version, and returns whether it has. `seen` is the unlocked word, which
+    /// looks newer than `snapshot`. While the lane owns it nobody writes it: a version that looks newer than
+    /// the clock is then of an earlier circle.
     #[inline(never)]
     fn renew<T: Element, const INLINE: usize>(
         self,

@@ -1,18 +1,13 @@
 //! The commit of an attempt that is made alone (`run/gate.rs`).
 //!
-//! No other attempt is in progress: every word is as it was seen, nobody owns one, and nobody
-//! else advances the clock. So nothing is acquired and nothing validated, and the commit cannot
-//! fail. Its version is one more than the clock, and no other commit has the same.
+//! No other attempt is in progress, so nothing is acquired and nothing validated, and the commit cannot fail
+//! (`ORDERING.md`, "A commit alone"). As a lane outside of transactions may peek at any time, the entries are
+//! taken from the last to the first, and of several of one word only the first taken is stored: a packed word
+//! by a compare-and-swap from the word seen, whose result nobody waits for, another one if it has not got the
+//! commit's version yet.
 //!
-//! A lane outside of transactions may peek at any time, and must find no value but the last that
-//! the transaction wrote. So the entries are taken from the last to the first, and of several
-//! written entries of one word only the first taken is stored: a packed word by a compare-and-swap
-//! from the word that was seen, whose result nobody waits for, another one if it has not got the
-//! commit's version yet. Before the commit no written word has that version: one that was read has
-//! an older one, and one that was not may get another one first.
-//!
-//! Additions to sums, and words whose versions are in a table, are committed by the whole
-//! protocol, alone as well.
+//! Additions to sums, and words whose versions are in a table, are committed by the whole protocol, alone as
+//! well.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, word_of};
@@ -115,11 +110,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Loads the packed words of all blind entries, for the swaps, and gives blind words that
-    /// happen to have the commit's version another one, with the value that they have.
-    ///
-    /// The version of a word that was read is not above the snapshot. That of another one may
-    /// be anything, as its last commit may be of another memory, or a circle of versions old.
+    /// Loads the packed words of all blind entries, for the swaps, and gives blind words that happen to have
+    /// the commit's version another one, with their value: their last commit may be of another memory, or a
+    /// circle of versions old.
     #[inline(never)]
     fn look_up<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
         let lane = at.lane();

@@ -1,10 +1,6 @@
-//! Alternatives in the sets of the versioned algorithms: what is noted when one
-//! begins, and how its writes are undone.
-//!
-//! While an alternative is open, all its writes are in blind entries after those that were there
-//! before (`EntrySet::target`). To undo it, these are removed, and the entries that it has read
-//! move up. Their fields are unchanged, so they still say what was read. To keep it, the writes
-//! move to the entries where they would be without it.
+//! Alternatives in the sets: while one is open, all its writes are in blind entries after those that were
+//! there before (`EntrySet::target`). To undo it, these are removed, and the entries that it has read move
+//! up. To keep it, the writes move to the entries where they would be without it.
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, word_of};
 use crate::algorithm::fast::entry_set::{EntrySet, OPEN};
@@ -24,9 +20,9 @@ impl EntrySet {
         saved
     }
 
-    /// Ends the alternative that began at `saved`, and returns the set with its writes in the
-    /// entries where they would be without it. So there is one written entry for each word when no
-    /// alternative is open, which the commit demands of blind ones.
+    /// Ends the alternative that began at `saved`, and returns the set with its writes where they would be
+    /// without it: so there is one written entry for each word when none is open, which the commit demands of
+    /// blind ones.
     #[inline(never)]
     pub(crate) fn keep<L: Lane, const N: usize>(self, at: Entries<'_, L, N>, saved: Self) -> Self {
         if self.writes == saved.writes {

@@ -1,10 +1,9 @@
 //! The question of a transaction that waits under the versioned algorithms: has a word that it read changed?
 //!
-//! The version words of the entries read, and the headers of the rows read, are loaded again and
-//! compared with what the attempt saw. A version never returns to an old value while somebody waits
-//! for it to change, so no change is missed, whenever it comes. A word that is locked counts as
-//! changed, as does another word of the same stripe under `fast-table`: the transaction then makes
-//! an attempt without need, and waits again.
+//! The version words of the entries read, and the headers of the rows read, are compared with what the
+//! attempt saw. A version never returns to an old value meanwhile, so no change is missed. A locked word
+//! counts as changed, as does another of its stripe under `fast-table`: the transaction then makes an attempt
+//! without need, and waits again.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Entries};

@@ -1,9 +1,9 @@
-//! The later steps of a commit of the versioned algorithms: advancing the clock, validation,
-//! write-back and release; and entries that share the lock of an earlier entry of their transaction, as
-//! their words have one version word. Acquiring the locks is in [`super::acquire`].
+//! The later steps of a commit ([`super::acquire`] has the first): advancing the clock, validation,
+//! write-back and release; and entries that share the lock of an earlier entry, as their words have one
+//! version word.
 //!
-//! Invariant: values are stored only after the validation has succeeded, so a commit that aborts
-//! has changed nothing but version words, and it restores those.
+//! Invariant: values are stored only after the validation has succeeded; a commit that aborts restores the
+//! version words.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::acquire::GROUP;

@@ -1,7 +1,5 @@
-//! Storage of the entries of an [`EntrySet`](super::entry_set::EntrySet): the
-//! first ones on the lane's stack, the others in its logs.
-//!
-//! Invariant: entry `i` has one place for the whole attempt, which depends on `i` alone.
+//! The entries of an [`EntrySet`](super::entry_set::EntrySet): the first ones on the lane's stack, the others
+//! in its logs. Invariant: entry `i` has one place for the whole attempt, which depends on `i` alone.
 
 use crate::algorithm::contract::Scratch;
 use crate::memory::logs::{Capacity, Logs};
@@ -46,8 +44,7 @@ pub(crate) const fn word_of(entry: u64) -> WordAddress {
     WordAddress::from_bits(entry & !FLAGS)
 }
 
-/// The places of a lane's entries. Without `LONG`, all of them are on the stack, and there is no
-/// code for the logs.
+/// The places of a lane's entries; without `LONG` all are on the stack, and there is no code for the logs.
 ///
 /// # Safety
 /// Of each unsafe method: entry `i` is below the count, or below the capacity if it is stored.
@@ -80,10 +77,8 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    /// Returns the entries of the calling lane.
-    ///
-    /// `logs` are the lane's, and `inline` is live and used only through the
-    /// result while the result is in use.
+    /// Returns the entries of the calling lane, whose `logs` are its own; `inline` is live and used only
+    /// through the result.
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, inline: *mut Inline<N>, apart: bool) -> Self {
         Self {
             lane,
@@ -196,9 +191,9 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
 }
 
 /// Searches the addresses of `len` entries, of which the first N are at `inline` and the others in the lane's
-/// column of `logs`. The lower half of the result is one more than the place of the last written entry of the
-/// word, the upper half one more than that of its first entry of any kind; 0 means none. It is a call and a
-/// loop of one entry at a time, as every write of a kernel would have a copy of it.
+/// `logs`: one more than the place of the last written entry of the word in the lower half, and of its first
+/// entry of any kind in the upper; 0 means none. It is a call, and a loop of one entry at a time, as every
+/// write would have a copy.
 ///
 /// # Safety
 /// The entries are live and the lane's.

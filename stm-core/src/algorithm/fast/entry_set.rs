@@ -14,12 +14,10 @@
 //! | 60..1 | the address, bit 0 taken as 0 |
 //! | 0 | 1 for a 64-bit word ([`WordAddress`]) |
 //!
-//! A word that is read twice has two entries; a write goes to the first of them that `EntrySet::buffer`
-//! finds. Of several written entries of one word, the last in the array holds its value.
-//!
-//! An *alternative* (`Tx::or_else`) can be undone: while one is open, a write
-//! goes to a blind entry of its own, never to an entry that was read or that is
-//! older than the alternative, and nothing is compacted ([`super::alternative`]).
+//! A word that is read twice has two entries; a write goes to the first that `EntrySet::buffer` finds. Of
+//! several written entries of one word, the last holds its value. While an *alternative* (`Tx::or_else`) is
+//! open, a write goes to a blind entry of its own, never to one that was read or is older, and nothing is
+//! compacted ([`super::alternative`]).
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, WRITTEN, search, word_of};
 use crate::{memory::bloom::Bloom, tx::abort::Abort};
@@ -97,9 +95,9 @@ impl EntrySet {
         written.map(|i| unsafe { at.get(Column::Value, i) })
     }
 
-    /// Adds words read, with the words seen and, if `keep` is set, the values, except those in the
-    /// mask `own`. Errors: [`Abort::ReadSetFull`] if there are more distinct words than entries.
-    /// [`Abort::ReadStale`] if the set has a word already and the word seen then was another.
+    /// Adds words read, with the words seen and, if `keep`, the values, except those in the mask `own`.
+    /// Errors: [`Abort::ReadSetFull`] if there are too many distinct words, [`Abort::ReadStale`] if a word
+    /// was seen differently before.
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
         &mut self,
         at: Entries<'_, L, N>,
@@ -376,9 +374,8 @@ impl EntrySet {
         true
     }
 
-    /// Does [`Self::buffer`] where an entry is not on the stack, or the stack or a set
-    /// is full. It is not inlined, as each write of a transaction has its own copy of
-    /// the rest. It takes the set by value, so that the set stays in registers.
+    /// Does [`Self::buffer`] where an entry is not on the stack, or the stack or a set is full. It is not
+    /// inlined, as each write would have a copy, and takes the set by value, so that it stays in registers.
     #[inline(never)]
     fn buffer_apart<L: Lane, const N: usize>(
         mut self,

@@ -1,15 +1,13 @@
 //! Pairs: cells of 64-bit elements on a lane with atomics of 128 bits.
 //!
-//! Such a cell is two words, version and value. One access to both makes it behave like a packed
-//! word of 64 bits: a read is one load, acquiring the lock one compare-and-swap, a commit or a
-//! release one store, and none of them needs a fence (F2, F5, F6). A lane without such atomics
-//! treats the same memory as two separate words.
+//! Such a cell is two words, version and value. One access to both makes it behave like a packed word: a read
+//! is one load, acquiring the lock one swap, a commit or release one store, and none needs a fence (F2, F5,
+//! F6). Other lanes treat the same memory as two separate words.
 //!
-//! All accesses to such a cell are of 128 bits while a kernel runs, as PTX does not define races of
-//! accesses that overlap in part. Acquiring a lock therefore needs the value in the cell, which a
-//! written entry no longer has. So the pair is loaded once more before the swap, and the swap is made
-//! if the version is still the one seen ([`Pairs`]). The loads of a batch are in flight together, and
-//! so are the swaps. A fourth column for the old values would lengthen all entries by a third.
+//! All accesses to it are of 128 bits while a kernel runs, as PTX does not define races of accesses that
+//! overlap in part. Acquiring a lock needs the value in the cell, which a written entry no longer has. So the
+//! pair is loaded once more, and the swap made if the version is still the one seen ([`Pairs`]); a column for
+//! the old values would lengthen all entries by a third.
 
 use crate::algorithm::fast::entries::{Column, Entries, word_of};
 use crate::{algorithm::fast::protocol::Versioned, algorithm::fast::storage::Storage};
@@ -24,9 +22,9 @@ pub(crate) struct Pairs<const B: usize> {
 
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Returns whether a word's value is in its version word. `apart` says whether
-    /// the attempt has met a word of which that is not so: the compiler knows that a
-    /// kernel of packed words alone has not, and leaves out the code for others.
+    /// Returns whether a word's value is in its version word. `apart` says whether the attempt has met a word
+    /// of which that is not so: for a kernel of packed words alone the compiler leaves out the code for
+    /// others.
     pub(crate) fn is_packed(apart: bool, word: WordAddress) -> bool {
         S::CELLS && !apart || S::is_packed(word)
     }
@@ -98,9 +96,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         pairs
     }
 
-    /// Swaps the pairs of a batch whose version words are as `seen` for their locked form, owned by
-    /// `owner`, all in flight together, and returns the version words found. For the other entries
-    /// of the batch it returns those of `otherwise`.
+    /// Swaps the pairs of a batch whose version words are as `seen` for their locked form, owned by `owner`,
+    /// all in flight together, and returns the version words found, for the other entries those of
+    /// `otherwise`.
     pub(crate) fn lock_pairs<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -154,8 +152,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Releases the pair `word` of entry `i` with the version that was seen.
     ///
     /// # Safety
-    /// The pair is of an element in range of a live array and owned by the
-    /// transaction; `i` is below the count.
+    /// The pair is of an element in range and owned by the transaction; `i` is below the count.
     pub(super) unsafe fn put_back<L: Lane, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,

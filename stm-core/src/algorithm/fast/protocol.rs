@@ -1,8 +1,8 @@
 //! The protocol of `fast` and `fast-table`: invisible reads under a snapshot that is extended, commit-time
 //! locking of the words written by compare-and-swap from the version seen, and validation of the words read.
 //!
-//! It follows TL2 (Dice, Shalev, Shavit 2006) with the snapshot extension of Riegel, Felber and
-//! Fetzer 2006. `ORDERING.md` argues the events.
+//! It follows TL2 (Dice, Shalev, Shavit 2006) and Riegel, Felber and Fetzer 2006. `ORDERING.md` argues the
+//! events.
 //!
 //! 1. *begin*: load the clock as the snapshot (F1), together with the gate's word.
 //! 2. *read*: a packed word takes one load, which has value and version. Other words take loads of
@@ -135,9 +135,8 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     ) -> TxResult<()> {
         let lane = tx.lane;
         tx.attempt.apart |= !S::packs::<T>();
-        // The lanes that are here continue together: those that must load again do so while the
-        // others wait. Otherwise the warp would wait for each in turn at every later operation.
-        // SAFETY: they run here together, and leave the loop together.
+        // SAFETY: the lanes run here together, and leave the loop together. Those that must load again do so
+        // while the others wait; else the warp would wait for each in turn at every later operation.
         let converged = unsafe { WarpCrew::of(lane.active_mask()) };
         let mut polls = 0;
         let mut end = Ok(());

@@ -14,8 +14,8 @@ use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Loads the clock, without acquire if the defect `unordered` is switched on.
     pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>, unordered: Mutant) -> Version {
-        // ORDER(F1): acquire; pairs with F3. Whoever reads c here sees the
-        // locks of every commit up to c, or what followed them.
+        // ORDER(F1): acquire; pairs with F3. Whoever reads c here sees the locks of every commit up to c, or
+        // what followed.
         // SAFETY: the clock is live.
         Version(unsafe {
             if unordered.on(tx.lane) {
@@ -54,9 +54,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         S::version_word(S::map(tx.stm), word)
     }
 
-    /// Loads the version words of several words into the result and their values into `v`, all in
-    /// flight together; of words that are not in the mask `active` the version is 0. A version word
-    /// that has changed in the meantime is returned as locked.
+    /// Loads the version words of several words into the result and their values into `v`, all in flight
+    /// together; of words not in the mask `active` the version is 0, and one that has changed meanwhile is
+    /// returned as locked.
     pub(crate) fn load<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -70,9 +70,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     return 0;
                 }
                 let version_word = Self::version_word(tx, words[k]);
-                // SAFETY: the words are of elements in range of a live array
-                // (checked by `Tx`), or in the live table. Relaxed: versions up to the snapshot add
-                // nothing to it, and a later one leads to a load of the clock.
+                // SAFETY: the words are of elements in range (checked by `Tx`), or in the live table.
+                // Relaxed: versions up to the snapshot add nothing to it, and a later one leads to a load of
+                // the clock.
                 unsafe {
                     if Mutant::WeakRead.on(lane) {
                         lane.load_weak_64(version_word)

@@ -1,18 +1,15 @@
-//! Early release: words that were read leave the set again, so that nothing
-//! validates them any more (Herlihy, Luchangco, Moir and Scherer 2003).
-//!
-//! It is for walks along a structure that answer for their results by the words that they keep:
-//! `collections/list.rs` has the only one, and the argument. A released word still holds at the
-//! snapshot at which it was read, and no longer after an extension.
+//! Early release: words that were read leave the set again, so that nothing validates them any more (Herlihy,
+//! Luchangco, Moir and Scherer 2003). It is for walks that answer for their results by the words that they
+//! keep, as in `collections/list.rs`. A released word still holds at the snapshot at which it was read, and
+//! no longer after an extension.
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, SHARES, WRITTEN};
 use crate::algorithm::fast::entry_set::EntrySet;
 use stm_machine::{Lane, observe::Mutant};
 
 impl EntrySet {
-    /// Returns the set without the entries from `from` up to, and without, `to`; those behind move
-    /// up. It returns the set as it is if an alternative is open, whose savepoint counts entries,
-    /// or if an entry from `from` on is written.
+    /// Returns the set without the entries from `from` up to `to`; those behind move up. It is the set as it
+    /// is if an alternative is open, whose savepoint counts entries, or an entry from `from` on is written.
     #[inline(never)]
     pub(crate) fn release<L: Lane, const N: usize>(
         self,

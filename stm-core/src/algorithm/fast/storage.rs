@@ -1,8 +1,6 @@
 //! Storage of versions: beside the value ([`Cells`]), in the lock table ([`Table`]), and the first of an
-//! attempt ([`Birth`]).
-//!
-//! Invariant: the version of a word never decreases, except in the circle of the
-//! packed words; only the owner of a version word changes a locked one.
+//! attempt ([`Birth`]). Invariant: the version of a word never decreases, except in the circle of packed
+//! words; only the owner of a locked version word changes it.
 
 use crate::algorithm::registry::Variant;
 use crate::array::cells::TCells;
@@ -17,10 +15,10 @@ use stm_machine::{Element, TArray, View, WordAddress};
 pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
     const VARIANT: Variant;
-    /// Whether each word has a version word of its own, beside its value. Then a changed version
-    /// proves that the word has changed, and the bit `CellWord::LOCKED` locks a word whatever it
-    /// holds. Values of 32 bits are in their version word, where versions wrap around
-    /// (`algorithm/fast/age.rs`); one of 64 bits follows its version word, aligned to 16 bytes.
+    /// Whether each word has a version word of its own, beside its value: then a changed version proves that
+    /// the word has changed, and the bit `CellWord::LOCKED` locks it whatever it holds. Values of 32 bits are
+    /// in their version word, where versions wrap around (`algorithm/fast/age.rs`); one of 64 bits follows
+    /// it, aligned to 16 bytes.
     const CELLS: bool;
 
     /// The arrays that transactions access.

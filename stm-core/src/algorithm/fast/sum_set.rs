@@ -1,9 +1,8 @@
 //! The log of an attempt's accesses to rows of sums: the rows that it reads or adds to, and its additions.
 //!
-//! The first rows and additions are on the lane's stack. The others are at the far end of the
-//! lane's [`Logs`], in the same array that the words read and written fill from the front
-//! ([`crate::algorithm::fast::entry_set`]); there is room as long as the two do not meet. Nothing
-//! is ever cleared: the counts say what is valid.
+//! The first rows and additions are on the lane's stack, the others at the far end of the array of the lane's
+//! [`Logs`] that the words read and written fill from the front; there is room as long as the two do not
+//! meet. The counts say what is valid.
 //!
 //! | bits of a row | meaning |
 //! | --- | --- |
@@ -71,8 +70,7 @@ impl<'a, L: Lane> SumLogs<'a, L> {
     /// Returns the places of the calling lane.
     ///
     /// # Safety
-    /// `logs` are the lane's, and `stack` is live and used only through the
-    /// result while the result is in use.
+    /// `logs` are the lane's, and `stack` is live and used only through the result meanwhile.
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, stack: *mut SumStack) -> Self {
         Self { lane, logs, stack }
     }

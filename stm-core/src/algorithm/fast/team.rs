@@ -1,23 +1,21 @@
-//! Transactions of teams: each step of the versioned algorithms, taken together
-//! by all lanes of a warp or all threads of a block.
+//! Transactions of teams: each step, taken together by all lanes of a warp or all threads of a block.
 //!
-//! 1. *begin*: the leader loads the clock with the gate's word (F1) and
-//!    broadcasts it; a barrier carries its acquire to all members (F7).
-//! 2. *read*: each lane reads its own words. If a word of any lane is locked or
-//!    newer than the snapshot, all extend: the leader loads the clock and every
-//!    lane validates its own entries; if one fails, the attempt of all fails.
+//! 1. *begin*: the leader loads the clock with the gate's word (F1); a barrier carries its acquire to all
+//!    (F7).
+//! 2. *read*: each lane reads its own words. If one is locked or newer than the snapshot, all extend: the
+//!    leader loads the clock and every lane validates its entries; if one fails, the attempt of all fails.
 //! 3. *commit*: each lane acquires the locks of the words it has written; if one fails, all release theirs.
 //!    Then the clock advances once for the team, and each lane validates what it has read; if one fails, all
 //!    release theirs. Then each lane writes back under the one version.
 //!
 //! Invariant: every branch around a vote, a barrier or a broadcast is the same for all members.
 //!
-//! The table has one lock for many words, so two lanes may need the same one. They lock in the name
-//! of the leader, so a lane that finds its word locked by its team does not know which member owns
-//! the lock. `settle_as_team` asks about these words one after the other. A team mate that owns the
-//! lock, acquired from the version that the asker has seen, shares it. If none does, it is a
-//! conflict. If another lane has accessed the very same word, by the addresses, the program is wrong
-//! ([`Abort::TeamOverlap`]), which is detected at the first commit that meets no conflict.
+//! The table has one lock for many words, so two lanes may need the same one. They lock in the name of the
+//! leader, so a lane that finds its word locked by its team does not know which member owns it;
+//! `settle_as_team` asks about these words one after the other. The owner shares a lock acquired from the
+//! version that the asker has seen; else it is a conflict. If another lane has accessed the very same word,
+//! the program is wrong ([`Abort::TeamOverlap`]), which is detected at the first commit that meets no
+//! conflict.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;

@@ -216,11 +216,10 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Asks, one after the other, about those entries of all lanes that have the flags `kind` and
-    /// whose lock no other entry of the lane itself owns. Errors: the same for all lanes:
-    /// [`Abort::CommitLocked`] if the team does not own a lock, [`Abort::CommitStale`] if the lock
-    /// was acquired from another version than the asker's, or [`Abort::TeamOverlap`].
-    // It takes its arguments by value and is not inlined, as it is rarely needed.
+    /// Asks, one after the other, about those entries of all lanes that have the flags `kind` and whose lock
+    /// no other entry of the lane owns. Errors, the same for all: [`Abort::CommitLocked`] if the team does
+    /// not own a lock, [`Abort::CommitStale`] if it was acquired from another version than the asker's, or
+    /// [`Abort::TeamOverlap`]. It takes its arguments by value and is not inlined, as it is rarely needed.
     #[inline(never)]
     fn settle_as_team<L: Lane, C: Crew>(
         at: Entries<'_, L, INLINE>,

@@ -6,16 +6,12 @@
 //! 3. *update*: advance the clock once for all lanes that have come so far, which gives version w
 //!    (F3), and store each word with w.
 //!
-//! There is no snapshot and no validation: an update that owns all of its words has read what
-//! they hold at one time. It is what dynamic transactions see as a blind write, whose lock is taken
-//! the same way ([`super::acquire`]): Shavit and Touitou 1995 call it a static transaction; to lock
-//! at the first access is encounter-time locking.
+//! There is no snapshot and no validation: an update that owns all of its words has read what they hold at
+//! one time. Dynamic transactions see a blind write, whose lock is taken the same way ([`super::acquire`]).
 //!
-//! Words of 64 bits are locked by a swap of version and value together, where the lane has atomics
-//! of 128 bits; else by the bit in their version word, and their values are loaded after it.
-//!
-//! A word that is named twice is found locked by this update itself. Only an update that has
-//! found a locked word looks whether that is so ([`twins`]).
+//! Words of 64 bits are locked by a swap of version and value together, with atomics of 128 bits; else by the
+//! bit in their version word, and their values are loaded after it. A word that is named twice is found
+//! locked by this update itself, which is looked for only where a locked word was found ([`twins`]).
 
 use crate::algorithm::contract::{Algorithm, Change, Inside, Owned, Tx};
 use crate::algorithm::fast::protocol::Versioned;
@@ -140,8 +136,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             let word = S::version_word(S::map(tx.stm), words[k]);
             let mine = on && owned.held >> k & 1 != 0 && !Mutant::UpdateNotGivenBack.on(lane);
             // SAFETY: an owned word is of an element in range. Relaxed: a packed word, or a pair, is
-            // everything there is to see. Of any other, F2 lies between the lock and this store, so
-            // whoever reads the old version from it sees the value that belongs to it.
+            // everything there is to see. Of any other, F2 lies between the lock and this store, so whoever
+            // reads the old version sees its value.
             unsafe {
                 if pair {
                     let old = [owned.seen[k], owned.values[k].to_bits64()];
@@ -153,9 +149,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         });
     }
 
-    /// Stores new values of the first `W` words at a new version, and gives all words back. An update
-    /// that changes nothing advances the clock as well: it may have seen a version that the clock has not
-    /// reached yet as far as this lane can see, and its next attempt must not begin before that.
+    /// Stores new values of the first `W` words at a new version, and gives all words back. An update that
+    /// changes nothing advances the clock as well: it may have seen a version that the clock has not reached
+    /// yet in its sight, before which its next attempt must not begin.
     pub(crate) fn update<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -221,9 +217,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 /// Updates in a turn alone (`run/gate.rs`): no word is owned, and none changes but by the lanes of this warp.
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Makes the updates of the lanes `makers` one after the other, in the order of the lanes, all at
-    /// one version. Each loads its words in flight together, computes, and stores. A barrier lies
-    /// between the stores of a lane and the loads of the next, so it reads them.
+    /// Makes the updates of the lanes `makers` one after the other, all at one version. Each loads its words
+    /// in flight together, computes, and stores; a barrier lies between the stores of a lane and the loads of
+    /// the next.
     pub(crate) fn update_in_turn<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -319,11 +315,10 @@ const fn mask(n: usize) -> u32 {
     if n == 0 { 0 } else { u32::MAX >> (32 - n) }
 }
 
-/// Looks which of the words that were found `lost` are named twice, and owned by the update
-/// itself. If all of them are, it gives those the values of their first mention and returns 0; else it
-/// returns those that are not owned. `written` are the words that get new values.
-///
-/// Its arrays are copies in memory, so that the update's own stay in registers.
+/// Looks which of the words that were found `lost` are named twice, and owned by the update itself. If all
+/// are, it gives them the values of their first mention and returns 0; else those that are not owned.
+/// `written` are the words that get new values. Its arrays are copies in memory, so that the update's own
+/// stay in registers.
 #[inline(always)]
 fn twins<L: Lane, T: Element, const N: usize>(
     lane: &L,

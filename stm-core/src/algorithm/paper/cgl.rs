@@ -1,17 +1,16 @@
 //! `cgl`: one coarse-grained lock around each transaction, the baseline that every figure is compared with.
 //!
-//! The lanes of a warp take turns (the paper's Algorithm 1, scheme #2, which
-//! cannot deadlock in lockstep). Writes are buffered and written back at the
-//! end, so that a transaction may cancel itself; reads go straight to memory.
+//! The lanes of a warp take turns (the paper's Algorithm 1, scheme #2, which cannot deadlock in lockstep).
+//! Writes are buffered, so that a transaction may cancel itself; reads go straight to memory.
 //!
 //! | bits of the lock | meaning |
 //! | --- | --- |
 //! | 1 | a transaction waits for a change (`retry`) |
 //! | 0 | the lock is held |
 //!
-//! There is no read set, so a transaction that waits waits for any update. It sets bit 1 and notes
-//! the clock, both while it holds the lock. The next commit that writes finds the bit, advances the
-//! clock, and clears it. Without waiting transactions the clock stands still, except for a probe.
+//! There is no read set, so a transaction that waits waits for any update: it sets bit 1 and notes the clock
+//! while it holds the lock. The next commit that writes finds the bit, advances the clock, and clears it.
+//! Else the clock stands still, except for a probe.
 
 use crate::algorithm::contract::{Algorithm, Granule, Inside, Tx};
 use crate::algorithm::paper::lock_log::LockLog;
@@ -38,8 +37,8 @@ const BACKOFF_NS: (u32, u32) = (32, 4096);
 #[stm_core_macros::inlined]
 impl Cgl {
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, word: u32) {
-        // ORDER(C1): everything in the critical section before the release;
-        // pairs with the next holder's acquire.
+        // ORDER(C1): everything in the critical section before the release; pairs with the next holder's
+        // acquire.
         // SAFETY: the lock is live, and held by this lane.
         unsafe {
             if Mutant::NoC1Release.on(tx.lane) {
@@ -75,8 +74,8 @@ impl Algorithm for Cgl {
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         mark!(tx, Initialisation);
         let mut wait = BACKOFF_NS.0;
-        // ORDER(C1): acquire; pairs with the last holder's release. On
-        // failure nothing is read under the lock, so its order is idle.
+        // ORDER(C1): acquire; pairs with the last holder's release. On failure nothing is read under the
+        // lock.
         // SAFETY: the lock is live.
         let take = |free| unsafe {
             if Mutant::NoC1Acquire.on(tx.lane) {

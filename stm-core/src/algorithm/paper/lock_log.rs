@@ -1,11 +1,10 @@
 //! The lock log: the stripes that an attempt has accessed, each once, with the kind of access, as
 //! an order-preserving hash table (section 3.1, "encounter-time lock-sorting").
 //!
-//! The entries are stored in the order of first access. Each is also a link of a list that belongs
-//! to one of [`BUCKETS`](crate::memory::logs::BUCKETS) buckets, chosen by the top bits of the
-//! stripe. In an ordered log each list ascends, so visiting the buckets in turn, each from its
-//! head, yields all stripes in ascending order: the global order in which every transaction locks.
-//! In an unordered log the lists only serve to find duplicates.
+//! The entries are in the order of first access. Each is also a link of a list of one of
+//! [`BUCKETS`](crate::memory::logs::BUCKETS) buckets, chosen by the top bits of the stripe. In an ordered log
+//! each list ascends, so that the buckets in turn yield all stripes in ascending order: the global order in
+//! which every transaction locks. In an unordered log the lists only serve to find duplicates.
 //!
 //! An entry is one 64-bit word:
 //!
@@ -54,9 +53,9 @@ impl Entry {
     }
 }
 
-/// The stripes of an attempt. The entries are in the lane's [`Logs`]; this is their count and the
-/// bitmap over the buckets, in registers. Of each unsafe method, and of a [`Walk`], `logs` are the
-/// calling lane's and hold this log, unchanged while a walk goes on.
+/// The stripes of an attempt: the count of entries in the lane's [`Logs`] and the bitmap over the buckets. Of
+/// each unsafe method, and of a [`Walk`], `logs` are the calling lane's and hold this log, unchanged while a
+/// walk goes on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LockLog {
     len: u32,
@@ -70,9 +69,9 @@ impl LockLog {
         occupied: 0,
     };
 
-    /// Records an access to a stripe (Algorithm 3, lines 34 and 38). A stripe that is in the log already
-    /// keeps its place and gains the access. `bucket_shift` brings the top bits of a stripe down to a bucket
-    /// number. An `ordered` log has ascending lists; the argument is the same in all calls.
+    /// Records an access to a stripe (Algorithm 3, lines 34 and 38); one that is in the log already keeps its
+    /// place and gains the access. `bucket_shift` brings a stripe down to a bucket number; `ordered` is the
+    /// same in all calls.
     ///
     /// # Safety
     /// The log has room, as it gets at most one entry for each entry of the read and write sets.

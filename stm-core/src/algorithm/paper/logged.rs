@@ -34,9 +34,9 @@ impl LoggedSets {
     }
 }
 
-/// Implements the methods of [`Algorithm`](crate::algorithm::Algorithm) that all algorithms with
-/// [`LoggedSets`] have in common. `$noted` is called with the transaction and each word written,
-/// `$read` with each word read, when an alternative is undone and the lock log is made anew.
+/// Implements the methods of [`Algorithm`](crate::algorithm::Algorithm) that all with [`LoggedSets`] have in
+/// common. `$noted` is called with the transaction and each word written, `$read` with each word read, when
+/// an alternative is undone and the lock log is made anew.
 macro_rules! logged_sets {
     ($noted:expr, $read:expr) => {
         type Scratch = ();

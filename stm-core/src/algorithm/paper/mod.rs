@@ -1,5 +1,5 @@
-//! The algorithms of Xu et al. 2014 and those that the paper compares with. All
-//! of them buffer writes in the lane's logs ([`logged`]).
+//! The algorithms of Xu et al. 2014 and those it compares with, which buffer writes in the lane's logs
+//! ([`logged`]).
 //!
 //! | file | contains |
 //! | --- | --- |

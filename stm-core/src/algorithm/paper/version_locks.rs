@@ -97,8 +97,8 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
     }
 
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
-        // ORDER(E1): pairs with the fence before the clock's increment. A
-        // snapshot of c sees every commit up to c written back (line 5).
+        // ORDER(E1): pairs with the fence before the clock's increment. A snapshot of c sees every commit up
+        // to c (line 5).
         // SAFETY: the clock is live.
         tx.attempt.snapshot = Version(unsafe {
             if Mutant::NoE1.on(tx.lane) {
@@ -163,9 +163,8 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
             }
         }
         mark!(tx, Consistency);
-        // The rest is one loop over the new entries and not N copies of its
-        // code. If the set was compacted, the new entries are unknown, and the
-        // loop visits all entries; a word that took no entry is among them.
+        // The rest is one loop over the new entries and not N copies of its code. If the set was compacted,
+        // the new entries are unknown, and the loop visits all; a word that took no entry is among them.
         let first = if tx.attempt.reads.len() >= before + N as u32 {
             before
         } else {
@@ -415,9 +414,8 @@ impl<const VALUES: bool, const SCHEME: u8> VersionLocks<VALUES, SCHEME> {
         unsafe { tx.attempt.locks.each(tx.lane, &tx.logs, release) };
     }
 
-    /// Releases a stripe that is owned but not written, with its old version. The bit is set and
-    /// only the owner clears it, so subtracting one clears it; attempts of others to set it change
-    /// nothing in the meantime (line 55).
+    /// Releases a stripe that is owned but not written, with its old version. Only the owner clears the bit
+    /// that is set, so subtracting one clears it, whatever others try meanwhile (line 55).
     fn unlock<L: Lane>(tx: &Tx<'_, L, Self>, stripe: Stripe) {
         // SAFETY: the lock table is live. Relaxed: nothing was written under
         // the lock that its next holder must see.

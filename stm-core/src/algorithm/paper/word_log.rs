@@ -7,12 +7,10 @@ use stm_machine::{Lane, WordAddress, observe::Mutant};
 /// The number of entries whose loads are in flight together.
 pub(crate) const BATCH: usize = 4;
 
-/// Words with their values. The entries are in the lane's [`Logs`]; this is their
-/// count and, with `WRITES`, a filter over them, in registers.
-///
-/// A repeated access to a word takes another entry, which costs less than a search:
-/// validation compares all of them, and write-back runs in order, so the last value stands.
-/// Only a set without room is searched and loses its duplicates before it counts as full.
+/// Words with their values. The entries are in the lane's [`Logs`]; this is their count and, with `WRITES`, a
+/// filter. A repeated access takes another entry, which costs less than a search: validation compares all,
+/// and write-back runs in order, so the last value stands. Only a set without room is searched and loses its
+/// duplicates.
 ///
 /// # Safety
 /// Of each unsafe method: `logs` are the calling lane's and hold this set, of which an index `i` or a
@@ -318,9 +316,8 @@ impl WriteSet {
     pub(crate) unsafe fn write_back<L: Lane>(&self, lane: &L, logs: &Logs) {
         let mut i = 0;
         while i < self.len {
-            // A batch of loads is in flight; past the end it repeats the last
-            // entry, which stores the same value once more.
-            // SAFETY: the entry is below the count, so this attempt stored it.
+            // SAFETY: the entry is below the count, so this attempt stored it; past the end the batch repeats
+            // the last entry, which stores the same value once more.
             let pairs = (self.slots(lane, logs, i)).map(|slot| unsafe { Self::pair(lane, slot) });
             for (address, value) in pairs {
                 // SAFETY: the caller's: the words live.
