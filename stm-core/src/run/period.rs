@@ -13,9 +13,8 @@
 //! drawn, or earlier, when it departs without a ticket. Then all find out anew what is faster. The first is
 //! short, [`FIRST`] tickets, so that a wrong guess costs little. One that is wanted again soon is [`GROWTH`]
 //! times as long, and wanted after half the wait. It is soon as long as the place has not committed since it
-//! entered, or has been with the others for no longer than the last period took, and twice a wait before it
+//! entered, or has been with the others for no longer than the last period took, and twice the wait before it
 //! is late.
-//! period took, and twice as long again as a place waits before it is late.
 
 use crate::run::word::{Gate, Word};
 use core::ptr::addr_of_mut;

@@ -1,10 +1,9 @@
 //! A hierarchical lock: within the warp, within the block, across blocks.
 //!
 //! It is a cohort lock (Dice, Marathe and Shavit 2012) whose cohorts are blocks: threads of a block queue for
-//! a lock of the block in its shared memory, and the one that has it queues for a lock in global memory. A
-//! holder that gives the lock up while others of its block wait passes both on to the next of them, `PASSES`
-//! times in a row at most, and that takes no trip through the L2 cache. Both locks are ticket locks. Lanes of
-//! a warp that run together act as one ([`LockKind::WARP_HANDOFF`]).
+//! a ticket lock in its shared memory, and the one that has it queues for one in global memory. A holder that
+//! gives the lock up while others of its block wait passes both on, `PASSES` times in a row at most, without
+//! a trip through the L2 cache. Lanes of a warp that run together act as one ([`LockKind::WARP_HANDOFF`]).
 //!
 //! | words of the lock | meaning |
 //! | --- | --- |
@@ -17,15 +16,15 @@
 //! | 3 | the ticket that the block has |
 //! | 4 | a mark that the words were set up |
 //!
-//! L1 is the load of the ticket served, across blocks by acquire, within the block by a fence behind
-//! the load from shared memory. L2 is the fence before the stores of the next tickets. Nobody in a
-//! block is overtaken within it, and no block except by the threads of the block that is served.
+//! L1 is the load of the ticket served, across blocks by acquire, within the block by a fence behind the
+//! load. L2 is the fence before the stores of the next tickets. Only threads of the block that is served
+//! overtake others, of other blocks.
 
 use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant};
 use stm_machine::{Lane, observe::Mutant};
 
-/// The hierarchical lock (see the module). Any number of lanes, warps and blocks may use it, after the block
-/// has called [`TLocks::set_up_block`](super::TLocks::set_up_block) in a launch with enough shared memory.
+/// The hierarchical lock (see the module), after the block has called
+/// [`TLocks::set_up_block`](super::TLocks::set_up_block) in a launch with enough shared memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Cohort<const PASSES: u32>;
 
@@ -48,8 +47,7 @@ const ACROSS: u32 = 1;
 /// A turn that has the lock, after it was passed on so many times, less 2.
 const HOLDS: u32 = 2;
 
-/// Returns the mark of a lock whose words in shared memory are set up. Shared
-/// memory holds anything at first, so the mark is one that is rarely there.
+/// Returns the mark of a lock whose words are set up, one that is rarely in shared memory at first.
 #[inline(always)]
 fn mark(place: &Place) -> u32 {
     let address = place.word(0) as u64;
@@ -135,8 +133,8 @@ impl<const PASSES: u32> LockKind for Cohort<PASSES> {
         let passes = turn.step - HOLDS + 1;
         let passes_on = passes < PASSES && load(lane, place, OWN_NEXT) != next;
         store(lane, place, PASSED, if passes_on { passes } else { 0 });
-        // ORDER(L2): release; pairs with L1 of the next thread of the block, which
-        // also finds the word above, and with L1 of the next block.
+        // ORDER(L2): release; pairs with L1 of the next thread of the block, which also finds the word above,
+        // and of the next block.
         Mutant::LockNoRelease.fence(lane);
         if !passes_on {
             let served = turn.found.wrapping_add(1);

@@ -1,13 +1,10 @@
 //! Combining: one thread executes what others ask for.
 //!
-//! A thread *requests* an operation, and whoever holds the combiner, its *holder*, executes the
-//! requests of all and answers them. So the data stay with the holder, in registers if the operation
-//! wants that, and many requests are in flight at a time.
-//!
-//! The idea is that of flat combining (Hendler, Incze, Shavit and Tzafrir 2010) and of remote core
-//! locking (Lozi et al. 2012), where the holder looks through one slot of each thread. Of the tens of
-//! thousands of threads of a GPU few ask at a time, so here requests are put into a ring in the order
-//! of their numbers: the holder loads only what was asked for, first come, first served.
+//! A thread *requests* an operation, and whoever holds the combiner, its *holder*, executes the requests of
+//! all and answers them: the data stay with the holder, and many requests are in flight. It is flat combining
+//! (Hendler, Incze, Shavit and Tzafrir 2010) or remote core locking (Lozi et al. 2012), whose holder looks
+//! through one slot of each thread. Of the tens of thousands of threads of a GPU few ask at a time, so here
+//! requests are in a ring, first come, first served.
 //!
 //! # The protocol
 //!
@@ -19,24 +16,21 @@
 //! | an entry of the ring | the number of a request plus 1, with the requesting user; the same with each word of the request |
 //! | a response of a user | the number of the request answered, with the response |
 //!
-//! All words of entries and responses have 64 bits, the number in the upper half,
-//! so that each says by itself what it belongs to.
+//! Words of entries and responses have 64 bits, the number in the upper half, so that each says what it
+//! belongs to.
 //!
-//! 1. A thread draws a number by a fetch-and-add and stores the words of its request into the entry
-//!    of that number. There are as many entries as users, at least, and each has one request at most,
-//!    so the entry's last request has been executed.
-//! 2. It polls its response. Now and then it looks at the lock, and if it is free, takes it (L1) and
-//!    becomes the holder.
-//! 3. The holder loads eight entries at a time, and the next eight before it executes those, so that
-//!    loads are in flight while it works. It executes the requests that are complete, up to the first
-//!    that is not, stores their responses, and does not wait for these stores.
-//! 4. It goes on until its own request is answered and it has found nothing to do four times in a
-//!    row, or has executed `BOUND` requests. Then it stores the head and frees the lock (L2). A
-//!    request that came in between is executed by the thread that made it.
+//! 1. A thread draws a number by a fetch-and-add and stores its request into the entry of that number. There
+//!    are as many entries as users, with one request each at most, so the entry's last request has been
+//!    executed.
+//! 2. It polls its response. Now and then, if the lock is free, it takes it (L1) and becomes the holder.
+//! 3. The holder loads eight entries at a time, and the next eight before it executes those. It executes the
+//!    requests that are complete, up to the first that is not, and stores their responses without waiting.
+//! 4. It goes on until its own request is answered and it has found nothing to do four times in a row, or has
+//!    executed `BOUND` requests. Then it stores the head and frees the lock (L2).
 //!
-//! A number is taken for an answered one if the user's last response has the same, 2^32 requests
-//! before or because the response was never written. The thread looks before it stores the request,
-//! and then asks for the response under the number with its lowest bit flipped.
+//! A number looks answered if the user's last response has the same, 2^32 requests before or never written.
+//! The thread looks before it stores the request, and then asks for the response under the number with its
+//! lowest bit flipped.
 
 use super::header::Header;
 use super::lock::{LockFault, cas_grant, store_given_up};
@@ -73,18 +67,15 @@ pub trait Combined<const N: usize> {
     /// What a holder keeps while it executes requests, in registers if it is small.
     type State;
 
-    /// Says whether what a thread did before its request is visible to the operation, and what the
-    /// operation did to the thread after its response. It costs two fences for each eight requests
-    /// and two for each request. Without it only the words of the request and of the response are
-    /// exchanged, which is enough if all other data are accessed by operations only.
+    /// Says whether what a thread did before its request is visible to the operation, and what that did to
+    /// the thread after its response, at two fences for each eight requests and two for each. Without it only
+    /// the words are exchanged, which is enough if all other data are accessed by operations only.
     const ORDERED: bool = true;
 
-    /// Begins to execute requests: loads what the holder keeps. It sees all that
-    /// the holders before have stored.
+    /// Begins to execute requests: loads what the holder keeps, and sees what the holders before have stored.
     fn begin<L: Lane>(&self, lane: &L) -> Self::State;
 
-    /// Executes a request and returns the response. It must not wait for another
-    /// thread, nor ask the same combiner.
+    /// Executes a request and returns the response. It must not wait, nor ask the same combiner.
     fn apply<L: Lane>(&self, lane: &L, state: &mut Self::State, request: [u32; N]) -> u32;
 
     /// Ends a holder's work: stores what it has kept.
@@ -101,15 +92,14 @@ const IDLE_MAX: u32 = 4;
 const POLL_NS: u32 = 32;
 const LOCK_POLLS: u32 = 4;
 
-/// The 32-bit words of a combiner: the lock and the head on one line, the tail,
-/// to which all threads add, on another.
+/// The 32-bit words of a combiner: lock and head on one line, the tail, to which all add, on another.
 pub(crate) const COMBINER_WORDS: usize = 64;
 const LOCK: usize = 0;
 pub(crate) const HEAD: usize = 1;
 pub(crate) const TAIL: usize = 32;
 
-/// An array of combiners for requests of `N` words, as kernels receive it. Their owner on the host is
-/// `Combiners`. A holder executes at most `BOUND` requests, and up to seven more, after its own is answered.
+/// An array of combiners for requests of `N` words, owned by the host's `Combiners`. A holder executes at
+/// most `BOUND` requests, and up to seven more, after its own is answered.
 // While a kernel uses it, each combiner has [`COMBINER_WORDS`] words behind the header, `(mask + 1) *
 // (N + 1)` of entries and `users` of responses, all of them live, aligned, zero at first, and accessed
 // by lanes only, through such references.
@@ -174,8 +164,8 @@ impl CombinerSeat {
         };
         for i in 0..BATCH {
             let number = first.wrapping_add(i as u32);
-            // SAFETY: entries are live, as the number is masked. Relaxed: each
-            // word says what it belongs to, and L7 follows where order is asked for.
+            // SAFETY: entries are live, as the number is masked. Relaxed: each word says what it belongs to,
+            // and L7 follows if asked for.
             unsafe {
                 batch.users[i] = lane.load_relaxed_64(self.entry(number, 0, N));
                 for k in 0..N {
@@ -230,14 +220,13 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         Err(self.header.record(lane, index, fault))
     }
 
-    /// Has a request executed by combiner `index` and returns the response. All threads must pass the same
-    /// `combined` data to one combiner, as any of them may execute the requests of all. Any lanes of a warp
-    /// may call this at the same time, but not from within [`Combined::apply`] of the same combiner.
+    /// Has a request executed by combiner `index` and returns the response. All threads pass the same
+    /// `combined` data to one combiner, as any may execute the requests of all. Any lanes of a warp may call
+    /// this at the same time, but not from within [`Combined::apply`] of the same combiner.
     ///
     /// # Errors
-    /// The index is past the end, or the thread's number in the grid is not below the number of
-    /// users. Then nothing was executed; the fault is recorded, and the host reports it. Or a
-    /// holder has panicked on the CPU, and whether the request was executed is unknown.
+    /// The index is past the end, or the thread's number not below the users': nothing was executed, and the
+    /// host reports it. Or a holder has panicked on the CPU, and whether the request was executed is unknown.
     pub fn apply<L: Lane, C: Combined<N>>(
         &self,
         lane: &L,
@@ -249,8 +238,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         let (number, answer) = Self::publish::<L, C>(lane, &seat, request);
         let mut polls = 0u32;
         let response = loop {
-            // SAFETY: the user's own response. Relaxed: the word has its number,
-            // and L8 follows where order is asked for.
+            // SAFETY: the user's own response. Relaxed: the word has its number, and L8 follows if asked for.
             let found = unsafe { lane.load_relaxed_64(seat.response(seat.user)) };
             if tag(found) == answer {
                 break found as u32;
@@ -344,8 +332,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
         }
     }
 
-    /// Executes the first `ready` requests of a batch, whose first is number
-    /// `head`, and stores the responses.
+    /// Executes the first `ready` requests of a batch, from number `head` on, and stores the responses.
     fn execute<L: Lane, C: Combined<N>>(
         lane: &L,
         seat: &CombinerSeat,
@@ -376,8 +363,8 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
                 let from = batch.users[i] as u32;
                 let number = head.wrapping_add(i as u32) ^ (from & 1);
                 let response = tagged(number, response);
-                // SAFETY: the entry names a user below their number. Relaxed: the
-                // word has its number, and L8 precedes.
+                // SAFETY: the entry names a user below their number. Relaxed: the word has its number, and L8
+                // precedes.
                 unsafe { lane.store_relaxed_64(seat.response(from >> 1), response) };
             }
         }

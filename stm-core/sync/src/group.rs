@@ -1,23 +1,21 @@
 //! Lanes of a warp that acquire a lock together and hand it on among them.
 //!
-//! Lanes that run together when they ask for the same lock form a group. The first of them arrives,
-//! polls and leaves for all, and while it has the lock the lanes of the group have their critical
-//! sections in turn. So the lock goes from lane to lane by a warp barrier (**L3**) instead of through
-//! the L2 cache. (Grote 2020, sections 3.2 and 4.1.3, puts a warp barrier into the loop of his ticket
-//! lock, so that the lanes that may enter get to run.)
+//! Lanes that run together when they ask for the same lock form a group. The first of them arrives, polls and
+//! leaves for all, and while it has the lock the lanes have their sections in turn: the lock goes from lane
+//! to lane by a warp barrier (**L3**), and not through the L2 cache (after Grote 2020, sections 3.2 and
+//! 4.1.3).
 //!
-//! No lane waits for a lane of its group that is not in the same call: the group is those lanes
-//! that the machine names as running together, and each of them goes through the loop of its call
-//! with all others. A group waits for one lock only, which each of its lanes would wait for anyway.
+//! No lane waits for one that is not in the same call: the group is those that the machine names as running
+//! together, and each goes through the loop of its call with all others, for one lock, which each would wait
+//! for anyway.
 //!
 //! # The loop of a critical section
 //!
 //! Where a loop exits into the critical section, a compiler may have the lanes that leave it wait there for
-//! those that still spin, which wait for them. So the section is inside of the loop, and the loop ends only
-//! by what the first lane tells in a later pass. That goes through a shuffle, which the compiler can neither
-//! see through nor move, also for a group of one lane. Only a lane that enters by itself, as one thread of a
-//! block does, has a loop that exits into its section: it has entered it without the lanes that may still
-//! spin in theirs, so the machine does not wait for them where it leaves.
+//! those that still spin, which wait for them. So the section is inside of the loop, which ends only by what
+//! the first lane tells in a later pass, through a shuffle, which the compiler can neither see through nor
+//! move. Only a lane that enters by itself has a loop that exits into its section: the machine does not wait
+//! for others where it leaves.
 
 use stm_machine::{Lane, observe::Mutant};
 
@@ -32,9 +30,9 @@ pub(super) struct Group {
     pub(super) by_itself: bool,
 }
 
-/// What the first lane tells all lanes of its group in a pass of their loop; other numbers are
-/// those of faults. Nothing that is known on one way to the shuffle decides a branch after it, so
-/// that a compiler that threads jumps does not make two shuffles of one.
+/// What the first lane tells its group in a pass of the loop; other numbers are faults. Nothing known on one
+/// way to the shuffle decides a branch after it, so that a compiler that threads jumps does not make two
+/// shuffles of one.
 pub(super) type Told = u32;
 
 /// The lock is granted: it is time for the sections.
@@ -62,8 +60,7 @@ impl Group {
         let lanes = if by_itself {
             active
         } else {
-            // SAFETY: lanes that run together make the same call, as the condition
-            // is the same for all of them.
+            // SAFETY: lanes that run together make the same call, as the condition is the same for all.
             unsafe { lane.match_any_64(active, lock) }
         };
         let first = lanes.trailing_zeros();
@@ -85,8 +82,8 @@ impl Group {
 
     /// Tells all lanes what the first one says. What the others say does not matter.
     pub(super) fn tell<L: Lane>(&self, lane: &L, says: Told) -> Told {
-        // SAFETY: each lane of the group goes through the same loop, whose
-        // course depends only on what is told here.
+        // SAFETY: each lane of the group goes through the same loop, whose course depends only on what is
+        // told here.
         unsafe { lane.shuffle_32(self.lanes, says, self.first) }
     }
 
@@ -109,10 +106,10 @@ impl Group {
             return;
         }
         for _ in 0..sections {
-            // ORDER(L3): the section of one lane before that of the next, and all
-            // before the first lane gives the lock up.
-            // SAFETY: each lane of the group comes here as often as the group has
-            // lanes, before its section or after it.
+            // ORDER(L3): a lane's section before that of the next, and all before the first lane gives the
+            // lock up.
+            // SAFETY: each lane of the group comes here as often as the group has lanes, before its section
+            // or after it.
             unsafe { lane.sync_warp(self.lanes) };
         }
     }

@@ -1,18 +1,17 @@
-//! The header of an array of locks or of combiners: the record of the first fault, and the flag of
-//! a section that panicked.
+//! The header of an array of locks or of combiners: the record of the first fault, and the flag of a section
+//! that panicked.
 //!
-//! On the CPU a panic in a section unwinds past the code that would give the lock up, and leaves its
-//! work half-done, so the lock stays held; but those who wait for it must not wait for ever. A guard
-//! raises the flag when it is dropped, which happens in such an unwinding only. Who waits looks at the
-//! flag now and then, and who comes looks at it once: a thread that has given up its wait may still
-//! have a place in a queue, and must not take another one of the array. So all locks of the array
-//! refuse everybody, until `Locks::reset`. On a GPU nothing unwinds, and nobody looks.
+//! On the CPU a panic in a section unwinds past the code that would give the lock up, so the lock stays held;
+//! a guard, dropped in such an unwinding only, raises the flag. Who waits looks at it now and then, and who
+//! comes once: a thread that has given up its wait may still have a place in a queue, and must not take
+//! another one of the array. So all locks of the array refuse everybody, until `Locks::reset`. On a GPU
+//! nothing unwinds, and nobody looks.
 
 use super::lock::{LockFault, UNWINDS};
 use stm_machine::Lane;
 
-/// The words of the record of the first fault: its number, 0 for none; the
-/// lock, low half and high; the thread, low half and high.
+/// The words of the record of the first fault: its number, 0 for none; lock and thread, each low half and
+/// high.
 pub(crate) const FAULT_WORDS: usize = 5;
 
 /// The word that is 1 once a section has panicked.
@@ -42,8 +41,7 @@ impl Header {
 
     /// Looks at the flag. Errors: [`LockFault::HolderFailed`] if it is raised.
     pub(super) fn check<L: Lane>(self, lane: &L) -> Result<(), LockFault> {
-        // SAFETY: live (`at`). Relaxed: the flag carries no data, is seen eventually, and
-        // who has seen it once sees it again.
+        // SAFETY: live (`at`). Relaxed: the flag carries no data, and who has seen it once sees it again.
         if UNWINDS && unsafe { lane.load_relaxed_32(self.0.wrapping_add(FAILED)) } != 0 {
             return Err(LockFault::HolderFailed);
         }
@@ -109,8 +107,8 @@ unsafe fn record_fault<L: Lane>(
         thread as u32,
         (thread >> 32) as u32,
     ];
-    // SAFETY: the caller's promise. Relaxed: the host reads the words after the
-    // launch has ended, which orders them; only the claimant of the first word stores the others.
+    // SAFETY: the caller's promise. Relaxed: the host reads the words after the launch; only the claimant of
+    // the first word stores the others.
     unsafe {
         if lane.cas_relaxed_32(record, 0, fault as u32) == 0 {
             let mut word = record;

@@ -1,6 +1,5 @@
-//! The registry of kinds of locks, with one line for each. From it come the exports of this
-//! crate, [`for_each_lock!`](crate::for_each_lock) with its table, and so the tests that hold
-//! every kind to the same.
+//! The registry of kinds of locks, a line for each, from which come the exports and
+//! [`for_each_lock!`](crate::for_each_lock).
 //!
 //! | column | meaning |
 //! | --- | --- |
@@ -17,8 +16,9 @@ macro_rules! lock_kinds {
     )*) => {
         $(pub use crate::$module::$type;)*
 
-        /// Calls a generic function for each kind of lock, or for each one that can be acquired without
-        /// waiting: `for_each_lock!(check(3))` and `for_each_lock!(tries check(3))` call `check::<Kind>(3)`.
+        /// Calls a generic function for each kind of lock: `for_each_lock!(check(3))` calls
+        /// `check::<Kind>(3)`, and `for_each_lock!(tries check(3))` does for those that can be acquired
+        /// without waiting.
         ///
         /// | kind | 32-bit words of a lock | of a user | order | use |
         /// | --- | --- | --- | --- | --- |

@@ -1,12 +1,11 @@
-//! Synchronisation of the threads of a launch without transactions: locks, barriers
-//! across blocks, semaphores, and channels.
+//! Synchronisation without transactions: locks, barriers across blocks, semaphores, and channels.
 //!
-//! Everything here is written against [`Lane`](stm_machine::Lane), as the transactions of `stm-core` are, so the same
-//! source runs on the GPU, on the CPU and in the simulator. A kernel gets a small reference as a parameter; its owner
-//! is on the host (`host::Locks` and so on). Each wait at a barrier, a semaphore or a channel looks at the stop flag of
-//! the launch now and then ([`Stop`]), so a launch that would wait for ever ends with an error (`host::Watchdog`);
-//! locks have [`Timeout`]. [`Mutex`], [`Barrier`] and [`Semaphore`] are those that suit the kind of device, by a
-//! recorded measurement (`host::Defaults`).
+//! Everything here is written against [`Lane`](stm_machine::Lane), so the same source runs on the GPU, on the
+//! CPU and in the simulator. A kernel gets a small reference; its owner is on the host (`host::Locks` and so
+//! on). Each wait at a barrier, a semaphore or a channel looks at the stop flag of the launch now and then
+//! ([`Stop`]), so one that would last for ever ends with an error (`host::Watchdog`); locks have [`Timeout`].
+//! [`Mutex`], [`Barrier`] and [`Semaphore`] are those that suit the device, by a recorded measurement
+//! (`host::Defaults`).
 //!
 //! ```
 //! use std::time::Duration;
@@ -52,21 +51,19 @@
 //! # Locks and transactions
 //!
 //! - **A section may run transactions**, by `StmRef::atomically` of `stm-core`, under every algorithm: each
-//!   of them commits within the section, and the next holder sees it. It is the transaction of one lane, as
-//!   the section is; loops of the whole warp and teams do not belong there. It must not `retry` for a change
-//!   that needs the same lock.
+//!   commits within the section, and the next holder sees it. It is the transaction of one lane, and must not
+//!   `retry` for a change that needs the same lock; loops of the whole warp and teams do not belong there.
 //! - **A transaction must not acquire a lock**, nor wait at a barrier or a semaphore. An attempt may run
 //!   again, or hold what its algorithm locks (all of memory, under `cgl`), and a holder of the lock that runs
-//!   a transaction would wait for it: the two rules together exclude that circle. The types do not refuse it,
-//!   as both take the lane by reference. [`Timeout`] makes an error of the wait. What is to be done under a
-//!   lock because of a transaction is done after it, with what it returned; additions and stores to plain
-//!   words are `at_commit`.
+//!   a transaction would wait for it. The types do not refuse it, as both take the lane by reference;
+//!   [`Timeout`] makes an error of the wait. What is to be done under a lock because of a transaction is done
+//!   after it, with what it returned; additions and stores to plain words are `at_commit`.
 //!
 //! # Panics
 //!
-//! A section that panics, on the CPU, leaves its lock held, and all locks of the array refuse
-//! whoever waits or comes with [`LockFault::HolderFailed`], until they are reset. A panic between
-//! [`TLocks::lock`] and [`TLocks::unlock`] is in no section, and nobody is told.
+//! A section that panics, on the CPU, leaves its lock held, and all locks of the array refuse whoever waits
+//! or comes with [`LockFault::HolderFailed`], until they are reset. Between [`TLocks::lock`] and
+//! [`TLocks::unlock`] nobody is told.
 //!
 //! `ORDERING.md`, "Barriers and semaphores", gives the reason for each memory order.
 
@@ -95,8 +92,8 @@ pub mod locks;
 pub mod mcs;
 pub mod per_lane;
 pub mod reserve;
-/// The kinds of locks and the algorithms of barriers and semaphores are those of this library:
-/// memory has the size that their methods say, and they access it without a check.
+/// The kinds and algorithms are those of this library: they access memory of the size that they say without a
+/// check.
 mod sealed {
     /// A kind or an algorithm of this library.
     pub trait Sealed {}
@@ -123,14 +120,11 @@ pub use wait::Stopped;
 pub use walk::Step;
 pub use watch::{Checked, Timeout};
 
-/// The kind of lock that suits the kind of device: `TLocks<Mutex>` in a kernel, made by the host's
-/// `Defaults::mutexes`. It is first come, first served, so that it serves all blocks alike.
+/// The kind of lock that suits the device, from the host's `Defaults::mutexes`: first come, first served.
 pub type Mutex = Chosen;
 
-/// The algorithm of the barrier that suits the device: `TBarrier<Barrier>` in a kernel, made
-/// by the host's `Defaults::barrier`.
+/// The algorithm of the barrier that suits the device, from the host's `Defaults::barrier`.
 pub type Barrier = barrier::Chosen;
 
-/// The algorithm of semaphores that suits the device: `TSemaphores<Semaphore>` in a kernel,
-/// made by the host's `Defaults::semaphores`.
+/// The algorithm of semaphores that suits the device, from the host's `Defaults::semaphores`.
 pub type Semaphore = semaphore::Chosen;

@@ -1,10 +1,9 @@
 //! The interface of a kind of lock.
 //!
-//! A kind is three steps, none of which waits: a thread *arrives*, *polls* until the lock is
-//! granted to it, and *leaves*, in one step or several. The loop around them is the same for all
-//! kinds ([`TLocks::with`](super::TLocks::with)). It is what makes a lock safe under divergence:
-//! lanes of one warp that wait and lanes that are in their critical section or leave it go through
-//! one loop, so none of them is ever kept out by a loop of another.
+//! A kind is three steps, none of which waits: a thread *arrives*, *polls* until the lock is granted to it,
+//! and *leaves*, in one step or several. The loop around them ([`TLocks::with`](super::TLocks::with)) makes a
+//! lock safe under divergence: lanes of one warp that wait and lanes that are in their section go through one
+//! loop.
 //!
 //! # Orders
 //!
@@ -15,12 +14,12 @@ use crate::sealed::Sealed;
 use crate::wait::{PAUSE_NS, POLLS};
 use stm_machine::{Lane, observe::Mutant};
 
-/// Makes the enum of the faults: what each is, its number, and what the thread did in words that
-/// follow "thread 5".
+/// Makes the enum of the faults: what each is, its number, and the words that follow "thread 5" in its
+/// message.
 macro_rules! lock_faults {
     ($($(#[$about:meta])* $fault:ident = $number:literal: $mistake:literal;)*) => {
-        /// The reason for which a lock was not acquired. The first one of a launch is
-        /// recorded, and the host reports it (`Locks::check`).
+        /// The reason for which a lock was not acquired. The host reports the first of a launch
+        /// (`Locks::check`).
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
         #[repr(u32)]
         pub enum LockFault {
@@ -51,8 +50,7 @@ macro_rules! lock_faults {
 lock_faults! {
     /// The index is past the end of the array of locks.
     OutOfRange = 1: "asked for a lock past the end of the array";
-    /// The kind has a node for each user, and the thread's number in the grid is not below the number
-    /// of users that the locks were made for.
+    /// The kind has a node for each user, and the thread's number in the grid is not below their number.
     TooManyUsers = 2: "is not below the number of users that the locks have";
     /// The thread holds as many locks of this array as it has nodes ([`LockKind::HELD_MAX`]).
     TooManyHeld = 3: "asked for more locks at a time than it has nodes";
@@ -64,8 +62,8 @@ lock_faults! {
     TimedOut = 6: "waited for longer than the watchdog allows";
     /// The block has not set up its part of the lock, or has too little shared memory for it.
     NotSetUp = 7: "used a lock before its block had set it up in shared memory";
-    /// The section of a holder of some lock of the array has panicked, on the CPU, so that its lock
-    /// is never given up.
+    /// The section of a holder of some lock of the array has panicked, on the CPU, so its lock is never given
+    /// up.
     HolderFailed = 8: "panicked in a section, so that the lock is never given up";
 }
 
@@ -84,20 +82,18 @@ pub struct Place {
 
 #[stm_machine::inlined]
 impl Place {
-    /// Returns the index of the lock's first word in the block's shared memory. It
-    /// may be past the end of that.
+    /// Returns the index of the lock's first word in the block's shared memory, which may be past its end.
     pub const fn shared_word(&self) -> u32 {
         self.shared
     }
 
-    /// Returns the address of word `i` of the lock, which may be accessed if
-    /// `i` is below [`LockKind::lock_words`].
+    /// Returns the address of word `i` of the lock, to be accessed if `i` is below [`LockKind::lock_words`].
     pub const fn word(&self, i: u32) -> *mut u32 {
         self.lock.wrapping_add(i as usize)
     }
 
-    /// Returns the address of word `i` of the words of user `user`, which may be accessed if `i` is
-    /// below [`LockKind::USER_WORDS`] and `user` is below [`Self::users`].
+    /// Returns the address of word `i` of user `user`, to be accessed if these are below
+    /// [`LockKind::USER_WORDS`] and [`Self::users`].
     pub const fn user_word<K: LockKind>(&self, user: u32, i: u32) -> *mut u32 {
         let first = user as usize * K::USER_WORDS as usize;
         self.nodes.wrapping_add(first + i as usize)
@@ -113,8 +109,7 @@ impl Place {
         self.user
     }
 
-    /// Returns the number of the asking thread as a user, or
-    /// [`LockFault::TooManyUsers`] if the locks were made for fewer.
+    /// Returns the asking thread's number as a user, or [`LockFault::TooManyUsers`] if it has none.
     pub const fn user(&self) -> Result<u32, LockFault> {
         if self.user < self.users as u64 {
             Ok(self.user as u32)
@@ -124,8 +119,8 @@ impl Place {
     }
 }
 
-/// What a thread keeps of its arrival until it has left: a ticket, a node, or the length of its next pause.
-/// Each kind uses the numbers as it likes; those that it does not use take no registers.
+/// What a thread keeps of its arrival until it has left. Each kind uses the numbers as it likes; others take
+/// no registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Turn {
     /// The thread's place among those that wait.
@@ -183,8 +178,8 @@ pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
 pub(super) struct Pauses(u32);
 
 impl Pauses {
-    /// Pauses for as long as a poll asked for, or now and then if it asked for nothing. Where code
-    /// unwinds, `failed` is asked now and then, too.
+    /// Pauses for as long as a poll asked, or now and then if it asked for nothing; where code unwinds, asks
+    /// `failed` then.
     #[inline(always)]
     pub(super) fn pause<L: Lane>(
         &mut self,
@@ -211,15 +206,14 @@ impl Pauses {
 
 /// A kind of lock.
 ///
-/// Its words are zero at first. The steps are called by one lane for itself, or
-/// for a group of lanes of its warp. None of them may wait for another thread.
+/// Its words are zero at first. One lane calls the steps, for itself or a group; none may wait for another
+/// thread.
 pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the kind in tables and on the command line.
     const NAME: &'static str;
     /// Says whether the host chooses the kind at launch, so that it must say which.
     const CHOSEN: bool = false;
-    /// The number of locks of one array that a thread may hold at the same time;
-    /// `u32::MAX` if there is no limit.
+    /// The locks of one array that a thread may hold at the same time; `u32::MAX` if there is no limit.
     const HELD_MAX: u32 = u32::MAX;
     /// The number of 32-bit words of each user, which all locks of an array have in common.
     const USER_WORDS: u32 = 0;
@@ -229,15 +223,13 @@ pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     const QUEUES: bool = true;
     /// Says whether all locks of an array refuse everybody once there was a fault.
     const POISONED: bool = false;
-    /// Says whether lanes that run together and want the same lock acquire it
-    /// once and hand it on within the warp.
+    /// Says whether lanes that run together and want one lock acquire it once and hand it on.
     const WARP_HANDOFF: bool = true;
 
     /// Returns the number of 32-bit words of a lock for this many users.
     fn lock_words(users: u32) -> u32;
 
-    /// Sets up the words of a lock in the block's shared memory, as far as they are
-    /// inside of it. One thread of the block does so.
+    /// Sets up the words of a lock in the block's shared memory, as far as they are inside, by one thread.
     #[inline(always)]
     fn set_up<L: Lane>(_lane: &L, _place: &Place) {}
 
@@ -247,12 +239,10 @@ pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The thread cannot be served.
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault>;
 
-    /// Asks once whether the lock is granted to the thread, and takes it if it is
-    /// free for those who come first.
+    /// Asks once whether the lock is granted to the thread, and takes it if it is free.
     fn poll<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Poll;
 
-    /// Makes one step towards giving the lock up, and returns whether it is
-    /// given up. Until then the step is to be made again.
+    /// Makes one step towards giving the lock up, and returns whether it is; else it is to be made again.
     fn leave<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> bool;
 }
 
@@ -288,8 +278,7 @@ pub(crate) unsafe fn load_grant<L: Lane>(lane: &L, p: *const u32) -> u32 {
 /// The obligations are those of [`load_grant`].
 #[inline(always)]
 pub(crate) unsafe fn cas_grant<L: Lane>(lane: &L, p: *mut u32, free: u32, taken: u32) -> u32 {
-    // ORDER(L1): acquire; pairs with L2 of the last holder. On failure nothing is
-    // read under the lock, so its order is idle.
+    // ORDER(L1): acquire; pairs with L2 of the last holder. On failure nothing is read under the lock.
     // SAFETY: the caller's promise.
     unsafe {
         if Mutant::LockNoAcquire.on(lane) {

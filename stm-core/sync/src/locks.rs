@@ -1,12 +1,10 @@
 //! Arrays of locks, as kernels receive them.
 //!
-//! [`for_each_lock!`](crate::for_each_lock) has a table of the kinds. [`Chosen`](super::Chosen) is one that
-//! the host chooses at launch: the default, [`Mutex`](super::Mutex).
-//!
-//! Any number of lanes, warps and blocks may use them. The kinds with words for users and
-//! [`Ring`](super::Ring) serve threads whose number in the grid is below the number of users. A
-//! launch may have more blocks than are resident: those that are not have not arrived, so nobody
-//! waits for them. `Locks::new` puts each lock on 32 words at least, `Locks::dense` does not.
+//! [`for_each_lock!`](crate::for_each_lock) has a table of the kinds; the host chooses
+//! [`Chosen`](super::Chosen) at launch, the default, [`Mutex`](super::Mutex). Any number of lanes, warps and
+//! blocks may use them, but the kinds with words for users and [`Ring`](super::Ring) only threads whose
+//! number in the grid is below that of users. Blocks that are not resident have not arrived, so nobody waits
+//! for them.
 
 use super::group::{DONE, GRANTED, Group, WAIT};
 use super::header::Header;
@@ -17,11 +15,11 @@ use stm_machine::Lane;
 /// More words than shared memory has.
 const SHARED_MAX: u64 = u32::MAX as u64;
 
-/// An array of locks of kind `K`: a `Copy` reference that is a kernel's
-/// parameter. The host's `Locks` owns the memory.
+/// An array of locks of kind `K` as a kernel's parameter; the host's `Locks` owns the memory. The [crate's
+/// page](crate) has an example.
 ///
-/// A lock protects what the program says that it protects. Data that its holders access are accessed through
-/// the lane, by relaxed loads and stores; the lock orders them. The [crate's page](crate) has an example.
+/// A lock protects what the program says. Its holders access data through the lane, relaxed; the lock orders
+/// that.
 // While a kernel uses it, there are `count * stride` words of locks behind the header, of which a
 // lock needs `K::lock_words(users)`, and `users * K::USER_WORDS` of nodes, or those of the kind that
 // was chosen; all are live, aligned, zero at first, and accessed by lanes only, through such references.
@@ -72,10 +70,10 @@ impl<K: LockKind> TLocks<K> {
         })
     }
 
-    /// Sets up the block's part of the locks in its shared memory, from the word on that the locks
-    /// were made for (`Locks::behind_shared_words`). For kinds that have such a part
-    /// ([`LockKind::SHARED_WORDS`]) it is called before the first use of a lock, and ends with a barrier
-    /// of the block. The use of a lock that is past the end of shared memory is a fault.
+    /// Sets up the block's part of the locks in its shared memory, from the word on that they were made for
+    /// (`Locks::behind_shared_words`). Kinds with such a part ([`LockKind::SHARED_WORDS`]) need it before
+    /// their first use. It ends with a barrier of the block. A lock past the end of shared memory is a fault
+    /// when it is used.
     ///
     /// # Safety
     /// All threads of the block make this call, and nobody else uses these words of shared memory.
@@ -105,18 +103,18 @@ impl<K: LockKind> TLocks<K> {
 
     /// Runs `section` while the calling lane holds the lock of this index, and returns its result.
     ///
-    /// Lanes of one warp may call this together, for one lock or several, or while others do something
-    /// else: no divergence makes it wait for ever. For kinds with [`LockKind::WARP_HANDOFF`], lanes that
-    /// run together and want the same lock acquire it once, and have their sections in their order. The
-    /// section is that of one lane, so it must not contain operations of the whole warp or block.
+    /// Lanes of one warp may call this together, for one lock or several, or apart: no divergence makes it
+    /// wait for ever. For kinds with [`LockKind::WARP_HANDOFF`], lanes that run together and want the same
+    /// lock acquire it once, and have their sections in order. A section is that of one lane: it contains no
+    /// operations of the warp or block.
     ///
-    /// The section may acquire locks of other arrays, and of the same array up to
-    /// [`LockKind::HELD_MAX`], if all threads acquire locks in one order and the lanes of a warp are
-    /// scheduled independently (compute capability 7.0), as one may wait for another of its warp.
+    /// The section may acquire locks of other arrays, and of the same up to [`LockKind::HELD_MAX`], if all
+    /// threads acquire locks in one order and the lanes of a warp are scheduled independently (compute
+    /// capability 7.0).
     ///
     /// # Errors
-    /// The index is past the end, or the thread cannot be served; then the section has not run. The
-    /// fault is recorded, and the host reports it.
+    /// The index is past the end, or the thread cannot be served: the section has not run, and the host
+    /// reports the fault.
     pub fn with<L: Lane, R>(
         &self,
         lane: &L,
@@ -204,9 +202,8 @@ impl<K: LockKind> TLocks<K> {
         result.ok_or(LockFault::NotHeld)
     }
 
-    /// Does [`Self::with`] for a lane that no other of its warp runs with here. It
-    /// needs no warp operation and no record of how far it has come, which takes a
-    /// third of the time of a section. (See [`super::group`] for why this is safe.)
+    /// Does [`Self::with`] for a lane that no other of its warp runs with ([`super::group`]). It needs no
+    /// warp operation and no record of how far it has come, which takes a third of the time of a section.
     fn with_by_itself<L: Lane, R>(
         &self,
         lane: &L,
@@ -238,8 +235,8 @@ impl<K: LockKind> TLocks<K> {
         }
     }
 
-    /// Does [`Self::with`] if the lock is free now, or returns `None` if it is held or awaited. It does
-    /// not wait for the lock, and lanes of one warp do not act as a group.
+    /// Does [`Self::with`] if the lock is free now, or returns `None`; lanes of one warp do not act as a
+    /// group.
     ///
     /// # Errors
     /// Those of [`Self::with`].

@@ -13,19 +13,18 @@
 //! | 1 | 1 while the node's thread waits |
 //! | 2 | 1 while the node is in use; only its thread looks |
 //!
-//! Nodes are numbered from 1, each on a sector of 32 bytes. Each user has the same one or two for all
-//! locks of an array. Only threads whose number in the grid is below the number of users may use them.
-//! First come, first served. A thread that asks for more locks than it has nodes is refused: to clear
-//! a node that is in a queue would cut off those behind it.
+//! Nodes are numbered from 1, each on a sector of 32 bytes. Each user has the same one or two for all locks
+//! of an array, so only threads with numbers below that of users may use them. First come, first served. A
+//! thread that asks for more locks than it has nodes is refused: a node in a queue cannot be cleared.
 //!
 //! # Steps and orders
 //!
 //! A thread clears its node, **L4** fences, and exchanges the end of the queue for its node. If there was
 //! none, it has the lock. Else it links its node behind the one found and polls its own node.
 //!
-//! The holder loads the link of its node. If there is one, it clears the wait of that node. If
-//! there is none, it swaps the end of the queue from its node to 0. If that fails, somebody has put
-//! a node behind it and not yet linked it, and the holder loads the link again in its next step.
+//! The holder loads the link of its node. If there is one, it clears the wait of that node; else it swaps the
+//! end of the queue from its node to 0. If that fails, somebody has not yet linked a node, and the holder
+//! loads the link again.
 //!
 //! L1 is the exchange, or the load of the wait in the own node. L2 is the swap, after a fence, or
 //! the store that clears the next node's wait. **L5**, the acquire load of the link, pairs with L4
@@ -88,8 +87,7 @@ impl<const HELD: u32> Queue<HELD> {
             lane.store_relaxed_32(Self::word(place, node, NEXT), 0);
             lane.store_relaxed_32(Self::word(place, node, WAITS), 1);
         }
-        // ORDER(L4): the node is cleared before others find it; pairs with L1 of
-        // the thread behind and with L5 of the one before.
+        // ORDER(L4): the node is cleared before others find it; pairs with L1 behind and L5 before.
         lane.fence();
         Ok(node)
     }
@@ -113,8 +111,8 @@ impl<const HELD: u32> LockKind for Queue<HELD> {
 
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         let node = Self::node(lane, place)?;
-        // ORDER(L1): acquire, for an empty queue; pairs with L2 of the last holder,
-        // and with L4 of the thread before.
+        // ORDER(L1): acquire, for an empty queue; pairs with L2 of the last holder, and with L4 of the thread
+        // before.
         // SAFETY: the lock's word.
         let before = unsafe { lane.exchange_acquire_32(place.word(0), node) };
         if before == 0 {

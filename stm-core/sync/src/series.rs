@@ -1,8 +1,6 @@
-//! Several sections of a thread in a row.
-//!
-//! A lock that goes from multiprocessor to multiprocessor costs two trips through the L2 cache for
-//! each hand-over. A thread with more than one section can keep the lock in between, for a bounded
-//! number of them, as cohort locks do (Dice, Marathe and Shavit 2012); the cohort is the thread itself.
+//! Several sections of a thread in a row. A lock that goes to another multiprocessor costs two trips through
+//! the L2 cache; a thread with more than one section can keep it in between, for a bounded number of them, as
+//! cohort locks do (Dice, Marathe and Shavit 2012).
 
 use super::lock::{LockFault, LockKind};
 use super::locks::TLocks;
@@ -12,13 +10,13 @@ use stm_machine::Lane;
 pub const IN_A_ROW: u32 = 16;
 
 impl<K: LockKind> TLocks<K> {
-    /// Runs `section` again and again while the calling lane holds the lock of this index,
-    /// until it returns false, which says that there is no more to do.
+    /// Runs `section` again and again while the calling lane holds the lock of this index, until it returns
+    /// false.
     ///
-    /// Each run is a section by itself: others may have theirs before it and after it. The lane
-    /// keeps the lock for at most `in_a_row` sections ([`IN_A_ROW`] is a good number), then gives
-    /// it up and asks anew, behind those who wait. Lanes of one warp that acquire the lock together
-    /// share the bound; each has at least one section. The rest is as for [`Self::with`].
+    /// Each run is a section by itself. The lane keeps the lock for at most `in_a_row` sections ([`IN_A_ROW`]
+    /// is a good number), then gives it up and asks anew, behind those who wait. Lanes of one warp that
+    /// acquire the lock together share the bound; each has at least one section. The rest is as for
+    /// [`Self::with`].
     ///
     /// # Errors
     /// Those of [`Self::with`]. The sections that ran before the fault have taken effect.

@@ -1,8 +1,5 @@
-//! Locks with a slot for each waiter.
-//!
-//! The waiters of [`Anderson`] each poll a word of their own, those of [`Ring`]
-//! all poll the head of a ring and then the entry there. Both are first come,
-//! first served, and anybody may use them: lanes, warps and blocks.
+//! Locks with a slot for each waiter. Those of [`Anderson`] each poll a word of their own, those of [`Ring`]
+//! all poll the head of a ring and then the entry there. Both are first come, first served.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
 use stm_machine::{Lane, observe::Mutant};
@@ -15,12 +12,10 @@ const fn slots(users: u32) -> u32 {
     users.next_power_of_two()
 }
 
-/// Anderson's array lock (Anderson 1990; Mellor-Crummey and Scott 1991, section 2.3): a thread draws
-/// a number and polls the slot of that number, into which the holder before it stores.
-///
-/// Anderson's slots say *has lock* or *must wait*, so two waiters with one slot would enter together.
-/// Here the slot holds the number that may enter, so more users than slots only poll the same words.
-/// [`Checked`](super::Checked) reports such users nevertheless.
+/// Anderson's array lock (Anderson 1990; Mellor-Crummey and Scott 1991, section 2.3): a thread draws a number
+/// and polls the slot of that number, into which the holder before it stores. Here a slot holds the number
+/// that may enter, and not *has lock*, so more users than slots only poll the same words;
+/// [`Checked`](super::Checked) reports them.
 ///
 /// | word | meaning |
 /// | --- | --- |
@@ -71,9 +66,8 @@ impl LockKind for Anderson {
 impl TryLock for Anderson {
     #[inline(always)]
     fn try_acquire<L: Lane>(lane: &L, place: &Place) -> Result<Option<Turn>, LockFault> {
-        // SAFETY: words of the lock. The first load is relaxed: if it is old, the swap
-        // fails. The swap is relaxed: it succeeds only if the number that may enter, by
-        // L1, is the next one, so nobody has had the lock since.
+        // SAFETY: words of the lock. Relaxed: if the first load is old, the swap fails; it succeeds only if
+        // the number that may enter, by L1, is the next one, so nobody has had the lock since.
         unsafe {
             let next = lane.load_relaxed_32(place.word(0));
             if load_grant(lane, Self::slot(place, next)) != next {
@@ -85,10 +79,9 @@ impl TryLock for Anderson {
     }
 }
 
-/// The sleeping mutex on a ring buffer (Stuart and Owens 2011, section 5.2): a thread puts itself at
-/// the end of a ring and polls until it is at the front, which takes two loads a poll. They found it
-/// inferior to the fetch-and-add mutex in all aspects. Only threads whose number in the grid is below
-/// the number of users may use it.
+/// The sleeping mutex on a ring buffer (Stuart and Owens 2011, section 5.2, who found it inferior to the
+/// fetch-and-add mutex): a thread puts itself at the end of a ring and polls until it is at the front, which
+/// takes two loads a poll. Only threads whose number in the grid is below the number of users may use it.
 ///
 /// | word | meaning |
 /// | --- | --- |
@@ -96,21 +89,20 @@ impl TryLock for Anderson {
 /// | 1 | the position at its front |
 /// | 2 + *i* | the user at positions *i* modulo the size, plus 1; 0 if it has not said so yet; 2^32 - 1 if it was refused |
 ///
-/// L1 is the load of the front, L2 the store of the next one. Two things keep a thread from finding
-/// itself at a place where it is not at the front:
+/// L1 is the load of the front, L2 the store of the next one. No thread finds itself where it is not at the
+/// front:
 ///
-/// - A holder clears its entry before it gives the lock up. Else a thread would find the entry of its
-///   earlier turn at the front, before the one that is there now has put itself into it.
+/// - A holder clears its entry before it gives the lock up: else a thread would find the entry of its earlier
+///   turn there.
 /// - **L6**, fences around the fetch-and-add, let no thread with position *p* find the front at *p* -
 ///   *n* or before, *n* the number of entries, where its present entry is as well. Of *n* + 1 positions
 ///   in a row two belong to one user, who drew the second after it had moved the front past the first;
 ///   by the chain of fetch-and-adds the thread at *p* knows of that.
 ///
-/// A thread that asks for a lock that it holds finds itself at the front before its new place is
-/// there, and is refused ([`LockFault::HeldAlready`]), as is from that place on whoever comes
-/// until `Locks::reset`; as there is an entry more than users, its place has not the holder's. Of
-/// lanes that entered as a group only the first is found: another one waits for itself, as all
-/// do under the other kinds. [`Checked`](crate::Checked) refuses it there, and the lock goes on.
+/// A thread that asks for a lock that it holds finds itself at the front before its new place is there, and
+/// is refused ([`LockFault::HeldAlready`]), as is whoever comes from that place on until `Locks::reset`. Of
+/// lanes of a group only the first is found: another one waits for itself, as under the other kinds.
+/// [`Checked`](crate::Checked) refuses it there, and the lock goes on.
 #[derive(Clone, Copy, Debug)]
 pub struct Ring;
 
@@ -138,15 +130,14 @@ impl LockKind for Ring {
 
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         let user = place.user()?;
-        // ORDER(L6): what the thread knows of the front before its own position,
-        // and that before its first look at the front; pairs with itself.
+        // ORDER(L6): what the thread knows of the front before its position, and that before its first look;
+        // pairs with itself.
         lane.fence();
         // SAFETY: the lock's word. Relaxed: between two fences.
         let position = unsafe { lane.fetch_add_relaxed_32(place.word(0), 1) };
         // ORDER(L6): as above.
         Mutant::LockRingFrontStale.fence(lane);
-        // SAFETY: a word of the lock. Relaxed: what matters is whether the thread
-        // itself finds its number, and L1 follows.
+        // SAFETY: a word of the lock. Relaxed: the thread itself must find its number, and L1 follows.
         unsafe { lane.store_relaxed_32(Self::entry(place, position), user + 1) };
         Ok(Turn::at(position))
     }

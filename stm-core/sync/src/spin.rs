@@ -4,25 +4,23 @@
 //! | --- | --- |
 //! | 0 | 1 if the lock is held, 0 if it is free |
 //!
-//! L1 is the compare-and-swap from 0 to 1, L2 the store of 0. Any number of lanes, warps and blocks
-//! may use them. There is no fairness: whoever swaps first after a release has the lock.
+//! L1 is the compare-and-swap from 0 to 1, L2 the store of 0. There is no fairness: whoever swaps first has
+//! the lock.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, store_given_up};
 use stm_machine::Lane;
 
-/// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011, Algorithm 1): it tries
-/// a compare-and-swap until one succeeds.
+/// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011, Algorithm 1): swaps until one
+/// succeeds.
 #[derive(Clone, Copy, Debug)]
 pub struct Tas;
 
-/// The test-and-test-and-set lock (Grote 2020, section 4.1.2): it loads the word and tries a
-/// compare-and-swap only if the lock is free.
+/// The test-and-test-and-set lock (Grote 2020, section 4.1.2): swaps only if a load finds the lock free.
 #[derive(Clone, Copy, Debug)]
 pub struct Ttas;
 
-/// The test-and-set lock with backoff (Anderson 1990; Stuart and Owens 2011, section 5.2): each
-/// compare-and-swap that fails doubles the pause before the next one, from 32 ns to 1 us. After the
-/// longest pause it begins again with the shortest, as that of Stuart and Owens does.
+/// The test-and-set lock with backoff (Anderson 1990; Stuart and Owens 2011, section 5.2): each swap that
+/// fails doubles the pause before the next one, from 32 ns to 1 us, and then from the shortest again.
 #[derive(Clone, Copy, Debug)]
 pub struct TasBackoff;
 

@@ -2,25 +2,25 @@
 
 use stm_machine::{Lane, Stop};
 
-/// The error of every wait at a barrier, a semaphore or a channel that ended because the launch was
-/// told to stop. What the thread waited for has not come, and the kernel should return.
+/// The error of a wait at a barrier, a semaphore or a channel that ended because the launch was told to stop:
+/// what the thread waited for has not come, and the kernel should return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stopped;
 
 /// How many polls follow each other without a pause: some 7 us on a GPU, in which most waits end.
 pub(crate) const POLLS: u32 = 16;
 
-/// The pause after each [`POLLS`] polls, in nanoseconds. It is short beside a poll; machines whose
-/// threads share a core, and schedulers that are not fair, need it to let others run.
+/// The pause after each [`POLLS`] polls, in nanoseconds: short beside a poll, for machines whose threads
+/// share a core.
 pub(crate) const PAUSE_NS: u32 = 20;
 
 /// Polls until `came` returns true, and returns whether it did; else the launch was told to stop.
 #[inline(always)]
 pub(crate) fn until<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> bool) -> bool {
     loop {
-        // A loop of its own, which a compiler spells out: barriers are faster so, and where
-        // the wait is a part of much other code, that becomes slower
-        // (`docs/lab-notes/2026-11-22-alignments.md`), hence the other form below.
+        // A loop of its own, which a compiler spells out: barriers are faster so, and where the wait is a
+        // part of much other code, that becomes slower (`docs/lab-notes/2026-11-22-alignments.md`), hence the
+        // other form.
         let mut polls = 0;
         while polls < POLLS {
             if came() {

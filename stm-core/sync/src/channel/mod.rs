@@ -1,9 +1,8 @@
 //! Channels: a thread waits for a value with the load that fetches it.
 //!
-//! A channel is a word of 64 bits, a *tag* and a value of 32 bits beside it. One relaxed store puts
-//! both; a consumer loads the word until the tag is the one that it awaits, and then has the value.
-//! So the wait costs no other traffic than the fetch, and nothing has to be ordered. A value of 64
-//! bits is in two such words, which are one access where lanes have atomics of 128 bits.
+//! A channel is a word of 64 bits, a *tag* and a value of 32 bits. One relaxed store puts both; a consumer
+//! loads the word until the tag is the one that it awaits, so nothing has to be ordered. A value of 64 bits
+//! is in two such words, which are one access where lanes have atomics of 128 bits.
 //!
 //! | type | producers to consumers | what frees a word for the next value |
 //! | --- | --- | --- |
@@ -13,30 +12,27 @@
 //! | the same with several consumers, [`Copies::Each`] | one to many, a word for each | the same |
 //! | [`TRings`], [`Gather`] | many to one: in order, or whichever is ready | the consumer's acknowledgement |
 //!
-//! Each is in one [`Space`]: [`Global`] memory, between any threads of a launch; [`Shared`]
-//! memory, between threads of a block; or the shared memory of one block of a [`Cluster`],
-//! between threads of its blocks (`Launch::with_cluster`). The host owns those in global memory
-//! (`host::Channels`, `host::Rings`); the others are made in the kernel
-//! ([`TChannels::in_shared`], [`TChannels::in_cluster`], and the same of [`TRings`]).
+//! Each is in one [`Space`]: [`Global`] memory; [`Shared`] memory, between threads of a block; or the shared
+//! memory of a block of a [`Cluster`] (`Launch::with_cluster`). The host owns those in global memory
+//! (`host::Channels`, `host::Rings`); kernels make the others ([`TChannels::in_shared`],
+//! [`TChannels::in_cluster`], and the same of [`TRings`]).
 //!
-//! The idea is that of full/empty bits (Smith 1978) and of I-structures (Arvind, Nikhil and
-//! Pingali 1989), for which machines had a bit beside each word. Li, van den Braak, Corporaal
-//! and Kumar 2015 built *tiny-lock* from the 1,024 such bits that a multiprocessor of Fermi GPUs has
-//! for its shared memory; their Figures 8 and 9 are the two forms of one to many. Here a tag of 32
-//! bits is in the word itself, in any memory and on every machine, until the next value is put.
+//! The idea is that of full/empty bits (Smith 1978) and of I-structures (Arvind, Nikhil and Pingali 1989).
+//! Li, van den Braak, Corporaal and Kumar 2015 built *tiny-lock* from the 1,024 such bits of a multiprocessor
+//! of Fermi GPUs; their Figures 8 and 9 are the two forms of one to many. Here a tag is in the word itself,
+//! in any memory.
 //!
 //! # Deadlocks within a warp
 //!
-//! Li et al. 2015 (section 4.4.1) describe the deadlock of a warp in lockstep: lanes that wait keep
-//! the lane of their warp from running that would put. No wait of this module contains a warp
-//! operation, so lanes that the machine schedules independently (compute capability 7.0 and later)
-//! may wait for one another in any pattern. [`in_rounds`], where lanes that wait and lanes that put
-//! meet after every step, is right on every machine.
+//! Li et al. 2015 (section 4.4.1) describe the deadlock of a warp in lockstep: lanes that wait keep the one
+//! from running that would put. No wait of this module contains a warp operation, so lanes that are scheduled
+//! independently (compute capability 7.0 and later) may wait for one another in any pattern. [`in_rounds`] is
+//! right on every machine.
 //!
 //! # What a channel does not order
 //!
-//! Nothing but its own words. To hand over what else was written, for example behind an index
-//! that goes through the channel, call [`Lane::fence`] before the put and after the get.
+//! Nothing but its own words. To hand over what else was written, call [`Lane::fence`] before the put and
+//! after the get.
 
 mod ring;
 mod rounds;
@@ -71,8 +67,7 @@ const fn tagged(tag: u32, bits: u64) -> u64 {
 unsafe fn put<L: Lane, T: Element, S: Space>(lane: &L, space: S, i: u64, tag: u32, value: T) {
     let bits = value.to_bits64();
     let words = [tagged(tag, bits), tagged(tag, bits >> 32)];
-    // SAFETY: the caller's promise. Relaxed: the value is in the word with its tag, so
-    // whoever sees the tag has the value (`ORDERING.md`, "Channels").
+    // SAFETY: the caller's promise. Relaxed: who sees the tag has the value (`ORDERING.md`, "Channels").
     unsafe {
         if Mutant::ChannelTagFirst.on(lane) {
             store::<L, T, S>(lane, space, i, [tagged(tag, 0); 2]);

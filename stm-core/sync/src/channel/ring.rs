@@ -1,12 +1,11 @@
 //! Rings: channels of one producer, in which several values are under way at a time.
 //!
-//! A ring of depth D has D channels for each copy, and a word for each consumer, the number of
-//! values that it has taken. Value n, counted from 0, goes into channel n mod D with tag n + 1, so a
-//! stale tag is never the awaited one. (The buffer of Lamport 1983, between one producer and one
-//! consumer, has two counters; here the tag is the producer's.)
+//! A ring of depth D has D channels for each copy, and a word for each consumer, the number of values that it
+//! has taken. Value n, from 0, goes into channel n mod D with tag n + 1, so a stale tag is never the awaited
+//! one (after the buffer of Lamport 1983, which has two counters).
 //!
-//! 1. The producer puts value n when every consumer has taken at least n + 1 - D values. It
-//!    loads their numbers only when it does not know so already.
+//! 1. The producer puts value n when every consumer has taken n + 1 - D values or more, as far as it knows or
+//!    loads.
 //! 2. The consumer loads the channel until the tag is n + 1, and stores n + 1 as its number.
 //!
 //! The numbers carry no data, and all accesses are relaxed: `ORDERING.md`, "Channels".
@@ -75,8 +74,8 @@ impl RingShape {
         self.copies() * self.copy_words::<T, S>() + self.consumers as u64 * S::LINE_WORDS
     }
 
-    /// Returns the number of 64-bit words that the rings take, for values of type `T`, or
-    /// `None` for a shape that is out of range.
+    /// Returns the 64-bit words that the rings take for values of type `T`, or `None` for a shape out of
+    /// range.
     pub const fn words<T: Element, S: Space>(self) -> Option<u64> {
         if self.is_right() {
             self.ring_words::<T, S>().checked_mul(self.rings as u64)
@@ -86,9 +85,8 @@ impl RingShape {
     }
 }
 
-/// Rings of one shape, for values of type `T`. The host's `Rings` owns those in global memory.
-///
-/// A ring goes on from launch to launch, if all values put in one were taken in it.
+/// Rings of one shape, for values of type `T`, which go on from launch to launch if all values put were
+/// taken. The host's `Rings` owns those in global memory.
 #[repr(C)]
 pub struct TRings<T = u32, S = Global> {
     /// The first, from which the others follow.
@@ -103,9 +101,9 @@ impl<T: Element, S: Space> TRings<T, S> {
     /// Makes rings at the beginning of a space.
     ///
     /// # Safety
-    /// The space has [`RingShape::words`] words, which is not `None`. They are zero at first
-    /// and used by these rings only, while a kernel runs that has them, by one producer and
-    /// one thread for each consumer of a ring at a time; the flag of `stop` is live as long.
+    /// The space has [`RingShape::words`] words, which is not `None`, zero at first and used by these rings
+    /// only, while a kernel runs that has them, by one producer and one thread for each consumer of a ring at
+    /// a time; so long the flag of `stop` is live.
     pub const unsafe fn from_raw(space: S, shape: RingShape, stop: Stop) -> Self {
         Self {
             ring: Ring {
@@ -132,10 +130,9 @@ impl<T: Element, S: Space> TRings<T, S> {
 }
 
 impl<T: Element> TRings<T, Shared> {
-    /// Makes rings in the block's dynamic shared memory, from 32-bit word `first` on, an even
-    /// number; they take twice [`RingShape::words`] of 32 bits. The threads of the block clear
-    /// them together. Returns `None`, to all threads, if the block has not so much shared
-    /// memory, `first` is odd or the shape is out of range.
+    /// Makes rings in the block's dynamic shared memory, from 32-bit word `first` on, an even number, of
+    /// twice [`RingShape::words`] of 32 bits, which its threads clear together. Returns `None`, to all, if
+    /// there is not so much, `first` is odd or the shape is out of range.
     ///
     /// # Safety
     /// The obligations are those of [`TChannels::in_shared`](super::TChannels::in_shared).
@@ -156,9 +153,8 @@ impl<T: Element> TRings<T, Shared> {
 }
 
 impl<T: Element> TRings<T, Cluster> {
-    /// Makes rings in the dynamic shared memory of block `rank` of the cluster, for all its
-    /// blocks, as [`TRings::in_shared`] does in the calling thread's. Returns `None`, to all
-    /// threads, also if there is no such block.
+    /// Makes rings in the dynamic shared memory of block `rank` of the cluster, for all its blocks, as
+    /// [`TRings::in_shared`] does; `None` also if there is no such block.
     ///
     /// # Safety
     /// The obligations are those of [`TChannels::in_cluster`](super::TChannels::in_cluster).
@@ -190,8 +186,8 @@ pub struct Ring<T, S> {
 
 #[stm_machine::inlined]
 impl<T: Element, S: Space> Ring<T, S> {
-    /// Begins to produce. The calling thread is the only producer of the ring in this launch,
-    /// or until another one has been told that it ends; it costs one load.
+    /// Begins to produce, as the only producer of the ring in this launch, or until another has been told; it
+    /// costs one load.
     pub fn sender<'l, L: Lane>(&self, lane: &'l L) -> Sender<'l, L, T, S> {
         let next = self.taken(lane, 0);
         Sender {
@@ -298,8 +294,8 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
         most < limit
     }
 
-    /// Puts a value if there is room, and returns whether there was: no consumer has as many values
-    /// before it as the ring is deep.
+    /// Puts a value if there is room, and returns whether: no consumer has as many values before it as the
+    /// ring is deep.
     pub fn try_send(&mut self, value: T) -> bool {
         let room = self.is_below(self.ring.depth()) || Mutant::ChannelReusedEarly.on(self.lane);
         if room {
@@ -362,8 +358,8 @@ impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
     }
 }
 
-/// The only consumer of several rings, of which each has its own producer. How far it has
-/// come in each is in the ring's own memory, so that it needs no registers for them.
+/// The only consumer of several rings with a producer each. How far it has come is in the rings' memory, not
+/// in registers.
 pub struct Gather<'l, L, T, S> {
     lane: &'l L,
     rings: TRings<T, S>,
@@ -407,8 +403,8 @@ impl<L: Lane, T: Element, S: Space> Gather<'_, L, T, S> {
         value.ok_or(Stopped)
     }
 
-    /// Takes a value that has come, of any producer, with the number of the ring. It asks each ring
-    /// once, from the one behind the last that had a value on.
+    /// Takes a value of any producer, with the ring's number, asking each once from the one behind the last
+    /// success on.
     pub fn try_take_any(&mut self) -> Option<(u32, T)> {
         let mut asked = 0;
         while asked < self.rings.len() {

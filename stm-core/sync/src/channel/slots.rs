@@ -6,13 +6,12 @@ use crate::wait::{Stopped, until_after};
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, Stop};
 
-/// An array of channels for values of type `T`, which any threads put and get with tags
-/// of their choice. The host's `Channels` owns those in global memory.
+/// An array of channels of type `T` for any threads and tags. The host's `Channels` owns those in global
+/// memory.
 ///
-/// A channel holds one value. It may be put again, with another tag, when all have got the last
-/// value that need it; a consumer that still awaits the earlier tag would wait for ever. Where that
-/// does not follow from the flow of data itself, use [`TRings`](super::TRings). New channels hold tag
-/// 0 with a value of 0, so tags begin with another number.
+/// A channel holds one value. It may be put again, with another tag, when all have got the last value that
+/// need it; where that does not follow from the flow of data itself, use [`TRings`](super::TRings). New
+/// channels hold tag 0, so tags begin with another number.
 #[repr(C)]
 pub struct TChannels<T = u32, S = Global> {
     space: S,
@@ -41,8 +40,8 @@ impl<T: Element, S: Space> TChannels<T, S> {
 
     stm_machine::counted!("channels", u64, len);
 
-    /// Puts a value into channel `i` with a tag, and returns whether there is such a
-    /// channel. It does not wait.
+    /// Puts a value into channel `i` with a tag, without waiting, and returns whether there is such a
+    /// channel.
     pub fn put<L: Lane>(&self, lane: &L, i: u64, tag: u32, value: T) -> bool {
         let exists = i < self.len;
         if exists {
@@ -61,8 +60,8 @@ impl<T: Element, S: Space> TChannels<T, S> {
         unsafe { try_get(lane, self.space, i, tag) }
     }
 
-    /// Loads channel `i`, whatever is in it; it finds nothing if there is no such channel. So a thread
-    /// has loads in flight for values that it will ask for later.
+    /// Loads channel `i`, whatever is in it, or nothing, so that loads are in flight for what is asked for
+    /// later.
     pub fn look<L: Lane>(&self, lane: &L, i: u64) -> Found<T> {
         if i >= self.len {
             return Found::NOTHING;
@@ -74,8 +73,8 @@ impl<T: Element, S: Space> TChannels<T, S> {
         }
     }
 
-    /// Waits until channel `i` has a value with this tag, and returns it. Any number of threads may
-    /// get the same value. The [module](super) says which lanes of a warp may wait for each other.
+    /// Waits for a value with this tag in channel `i`, and returns it. Any number of threads may get the same
+    /// value; the [module](super) says which lanes of a warp may wait for each other.
     ///
     /// # Errors
     /// [`Stopped`], also at once if there is no such channel.
@@ -118,8 +117,8 @@ impl<T: Element> Found<T> {
 
 impl<T: Element> TChannels<T, Shared> {
     /// Makes `len` channels in the block's dynamic shared memory, from 32-bit word `first` on, an even
-    /// number; they take [`Self::shared_words`] words. The threads of the block clear them together. Returns
-    /// `None`, to all threads, if the block has not so much shared memory or `first` is odd.
+    /// number, of [`Self::shared_words`] words, which its threads clear together. Returns `None`, to all, if
+    /// there is not so much or `first` is odd.
     ///
     /// # Safety
     /// Every thread of the block calls it, with the same values, after and before other
@@ -142,9 +141,8 @@ impl<T: Element> TChannels<T, Shared> {
 }
 
 impl<T: Element> TChannels<T, Cluster> {
-    /// Makes `len` channels in the dynamic shared memory of block `rank` of the cluster, for
-    /// all its blocks, as [`TChannels::in_shared`] does in the calling thread's. Returns
-    /// `None`, to all threads, also if there is no such block.
+    /// Makes `len` channels in the dynamic shared memory of block `rank` of the cluster, for all its blocks,
+    /// as [`TChannels::in_shared`] does; `None` also if there is no such block.
     ///
     /// # Safety
     /// Every thread of the cluster calls it, with the same values, after and before other barriers

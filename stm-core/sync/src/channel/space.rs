@@ -9,8 +9,7 @@ pub trait Space: Sealed + Copy + core::fmt::Debug + 'static {
     /// The number of words that begin at a multiple of it, so that what different threads store is apart.
     const LINE_WORDS: u64;
 
-    /// How many polls of a word follow each other before a thread looks at the stop flag
-    /// of the launch, which is in global memory.
+    /// The polls of a word in a row before a thread looks at the stop flag, which is in global memory.
     const POLLS: u32;
 
     /// Returns the space that begins `words` words later.
@@ -144,8 +143,8 @@ impl Shared {
             return None;
         }
         let space = Self::at(first);
-        // SAFETY: in range, and used by channels only (the caller's promise); every thread of
-        // the block comes here.
+        // SAFETY: in range, and used by channels only (the caller's promise); every thread of the block comes
+        // here.
         unsafe {
             clear(lane, space, words);
             lane.barrier();
@@ -166,9 +165,9 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Returns the space of `words` words from 32-bit word `first` of the shared memory of block
-    /// `rank` on, which that block's threads clear, before all threads of the cluster meet; `None`
-    /// for all of them if a block has not so much, `first` is odd or there is no such block.
+    /// Returns the space of `words` words from 32-bit word `first` of the shared memory of block `rank` on,
+    /// which that block's threads clear before the cluster meets; `None` for all if a block has not so much,
+    /// `first` is odd or there is no such block.
     ///
     /// # Safety
     /// Every thread of the cluster calls it with the same values
