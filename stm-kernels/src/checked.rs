@@ -11,8 +11,7 @@ alone! {
     /// All threads wait at a barrier again and again, and look for the number of the round
     /// in the word of another thread, each time of another one.
     CheckedMeetings(CheckedMeetingsParams) = meetings ["checked_meetings", "checked" / "meetings"];
-    /// The first thread of each block enters a semaphore and leaves it, again and again, and
-    /// counts who is inside.
+    /// The first thread of each block enters and leaves a semaphore, and counts who is inside.
     CheckedEntries(CheckedEntriesParams) = entries ["checked_entries", "checked" / "entries"];
 }
 
@@ -20,8 +19,7 @@ alone! {
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedMeetingsParams {
     pub barrier: TBarrier<Chosen>,
-    /// A word for each thread of the grid, 0 at first, and behind them the number of words
-    /// found that were wrong.
+    /// A word for each thread of the grid, 0 at first, and then the number of wrong words found.
     pub words: TArray<u32>,
     pub waits: u32,
 }

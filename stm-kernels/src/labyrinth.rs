@@ -47,8 +47,7 @@ use stm_core::{Lane, StmRef, algorithm::Algorithm};
 
 transactional! {
     Labyrinth<A>(LabyrinthWork<A>) = route::<false, _, _> ["lb"];
-    /// The same kernel with paths claimed by the whole block, where the algorithm has teams; under
-    /// others it is [`Labyrinth`].
+    /// The same with paths claimed by the whole block; under algorithms without teams it is [`Labyrinth`].
     LabyrinthByBlock<A>(LabyrinthWork<A>) = route::<true, _, _> ["lb_block", teams];
 }
 
@@ -160,8 +159,7 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         }
     }
 
-    /// Adds the time since `begun` to a word of the block's clock, and 1 to the next word if it is
-    /// that of the claims.
+    /// Adds the time since `begun` to a word of the block's clock, and 1 to the next if it is the claims'.
     fn spent(&self, word: usize, begun: u64) {
         let lane = self.lane;
         if lane.thread_index() != 0 {
@@ -179,8 +177,7 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         }
     }
 
-    /// Returns a word of shared memory, as thread 0 left it, to all threads; none changes it before
-    /// all have it.
+    /// Returns a word of shared memory to all threads; none changes it before all have it.
     fn uniform(&self, word: u32) -> u32 {
         self.meet();
         // SAFETY: a word of the block's shared memory.
@@ -189,8 +186,7 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         value
     }
 
-    /// Loads a cell of the grid; past its end it is a wall. Any state of the cell will do, as the
-    /// text of the module explains.
+    /// Loads a cell of the grid, in any state (see the module); past its end it is a wall.
     fn cell(&self, i: u32) -> u32 {
         self.claims.peek(self.lane, i).unwrap_or(WALL)
     }
@@ -215,8 +211,7 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
         }
     }
 
-    /// Routes a request until it is settled or the launch is to stop. All threads of the block call
-    /// it, with the same request.
+    /// Routes a request until it is settled or the launch is to stop; all threads of the block call it.
     fn settle(&self, request: u32) -> u32 {
         let (Some(source), Some(destination)) = (self.end(request, 0), self.end(request, 1)) else {
             return STOP;
@@ -332,8 +327,8 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
                     .cas_relaxed_32(self.distances.wrapping_add(*c as usize), UNSEEN, distance)
             };
             if found == UNSEEN {
-                // SAFETY: a word of the block's shared memory. Each cell is entered once, so the
-                // number is below the cells.
+                // SAFETY: a word of shared memory. Each cell is entered once, so the number is below the
+                // cells.
                 let at = unsafe { self.lane.shared_fetch_add_32(REACHED, 1) };
                 self.store(self.reached, at, *c);
                 if *c == destination {

@@ -18,8 +18,7 @@ alone! {
         ["machine_random", "machine" / "random", wide];
     /// All threads wait at a barrier again and again.
     Meetings(MeetingsParams) = meetings ["machine_meetings", "machine" / "meetings"];
-    /// The first thread of each block enters a semaphore and leaves it, again and again, with
-    /// nothing to do inside.
+    /// The first thread of each block enters and leaves a semaphore, with nothing to do inside.
     Entries(EntriesParams) = entries ["machine_entries", "machine" / "entries"];
 }
 
@@ -128,8 +127,7 @@ pub struct RandomAccessesParams {
     pub zero: u32,
 }
 
-/// The steps from one draw of a thread to the next, and from one thread to the next: odd,
-/// and far from one another.
+/// The steps from a thread's draw to the next, and from thread to thread: odd, and far apart.
 const STEPS: (u32, u32) = (0x9E37_79B9, 0x85EB_CA6B);
 
 /// Makes random accesses of words of `1 << log2` bytes: `access` is given the address of one, or of

@@ -1,7 +1,7 @@
 //! The interface of an algorithm: the phases of a transaction, as a trait.
 //!
-//! The loops of `run` call `load_gate_and_snapshot` (if `SCHEDULED`), `commit` and `rollback`; [`Tx`] calls
-//! the others:
+//! The loops of `run` call `load_gate_and_snapshot` (if `SCHEDULED`), `commit` and `rollback`, [`Tx`] the
+//! others:
 //!
 //! 1. `load_gate_and_snapshot` and then, if the lane is admitted, `clear`, `begin`;
 //! 2. any number of reads, writes, additions;
@@ -20,8 +20,7 @@ use core::mem::MaybeUninit;
 use stm_machine::{Element, Lane, View, WordAddress, observe::Probe};
 
 /// What the steps of an attempt take that only the library takes, as it has no name outside of it: no kernel
-/// takes a step out of order, or with a word that is not of one of its arrays, and nobody else implements an
-/// algorithm.
+/// takes one out of order, or with a word not of one of its arrays, and nobody else implements an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct Inside;
 
@@ -224,8 +223,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Returns the number of updates committed so far, for a probe: no fewer than earlier events say.
     fn now<L: Lane>(tx: &Tx<'_, L, Self>) -> Version;
 
-    /// Loads the gate's word, before it is known whether the lane may make an attempt, and in flight
-    /// with it the snapshot.
+    /// Loads the gate's word, before the lane knows whether it may make an attempt, and with it the snapshot.
     fn load_gate_and_snapshot<L: Lane>(_tx: &mut Tx<'_, L, Self>) -> u64 {
         0
     }
@@ -238,8 +236,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     /// Takes a snapshot. The sets are empty.
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()>;
 
-    /// Reads words into `v`, and adds them to the read set, except those in the mask `own`, which the
-    /// attempt has written.
+    /// Reads words into `v` and the read set, except those in the mask `own`, which the attempt has written.
     fn read_many<L: Lane, T: Element, const N: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -360,15 +357,14 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     ) {
     }
 
-    /// Takes one snapshot for all lanes of a team. They call this and the two below together, and each
-    /// returns the same to all.
+    /// Takes one snapshot for a team. All lanes call this and the two below together, with the same results.
     fn team_begin<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
     }
 
-    /// Reads those of `words` that the mask `active` names into `v`, at one snapshot for all lanes, and adds
-    /// them to the lane's read set. `mine` is the lane's result so far; an error of any lane ends the attempt
-    /// of all.
+    /// Reads those of `words` that the mask `active` names into `v`, at one snapshot for all, and adds them
+    /// to the lane's read set. `mine` is the lane's result so far; an error of any lane ends the attempt of
+    /// all.
     fn team_read_many<L: Lane, C: Crew, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _crew: C,
@@ -380,8 +376,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
         Err(Abort::NoTeams)
     }
 
-    /// Makes the writes of all lanes visible at one point, or none of them. Then the leader's `wrote`
-    /// says whether any lane wrote.
+    /// Makes the writes of all lanes visible at one point, or none; then the leader's `wrote` is for all.
     fn team_commit<L: Lane, C: Crew>(_tx: &mut Tx<'_, L, Self>, _crew: C) -> TxResult<()> {
         Err(Abort::NoTeams)
     }
@@ -399,8 +394,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     }
 
     /// Removes from the read set the entries from `from` up to `to`, in the counting of [`Self::reads_held`],
-    /// if no alternative is open and no entry from `from` on is written. The caller answers for what is
-    /// concluded from these words.
+    /// if no alternative is open and no entry from `from` on is written. The caller answers for them.
     fn release_reads<L: Lane>(_tx: &mut Tx<'_, L, Self>, _from: u32, _to: u32, _: Inside) {}
 
     /// Begins an alternative, which can be undone.

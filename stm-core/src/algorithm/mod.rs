@@ -1,5 +1,4 @@
-//! The algorithms. Each is a type that implements [`Algorithm`] and has one line in the registry
-//! ([`Variant`]).
+//! The algorithms: types that implement [`Algorithm`] and have a line in the registry ([`Variant`]).
 //!
 //! | type | name | after |
 //! | --- | --- | --- |

@@ -44,8 +44,8 @@ macro_rules! algorithms {
             pub use super::$($module)::+::$type;
         )*
 
-        /// An algorithm of the registry as a value; [`with_algorithm!`](crate::with_algorithm) leads back to
-        /// the type.
+        /// An algorithm of the registry as a value ([`with_algorithm!`](crate::with_algorithm) gives the
+        /// type).
         ///
         /// ```
         /// use stm_core::algorithm::Variant;

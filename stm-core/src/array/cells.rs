@@ -4,8 +4,7 @@ use crate::memory::version::CellWord;
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, Layout, View, WordAddress};
 
-/// An array whose elements carry their versions, so that one load reads both and one swap validates and
-/// locks.
+/// An array whose elements carry their versions, so that one load reads both, and one swap locks.
 ///
 /// | element | cell |
 /// | --- | --- |

@@ -247,8 +247,7 @@ impl TPool {
             .or_else(|| Taken::unpack(self.search(lane, home)))
     }
 
-    /// Searches the rest of the pool: some lines at random, then all. The words of a line are loaded
-    /// together.
+    /// Searches the rest of the pool: some lines at random, then all, each in one go.
     #[cold]
     #[inline(never)]
     fn search<L: Lane>(self, lane: &L, home: u32) -> u64 {
@@ -269,8 +268,7 @@ impl TPool {
             let first = line * LINE_WORDS as u32;
             let seen: [u64; LINE_WORDS] = core::array::from_fn(|j| {
                 let word = (first + j as u32).min(words - 1);
-                // SAFETY: inside the live bitmap (from_raw). Relaxed: whoever takes a node loads the word
-                // again.
+                // SAFETY: inside the live bitmap (from_raw). Relaxed: who takes a node loads it again.
                 unsafe { lane.load_relaxed_64(self.words.wrapping_add(word as usize)) }
             });
             for (j, &seen) in seen.iter().enumerate() {
@@ -318,9 +316,8 @@ impl TPool {
     }
 }
 
-/// A view of a pool whose nodes are records, for a kernel's parameters; the host's
-/// [`Nodes`](crate::host::Nodes) makes one. [`Tx::alloc_record`](crate::Tx::alloc_record) allocates a node
-/// and initialises it.
+/// A view of a pool of records; the host's [`Nodes`](crate::host::Nodes) makes one.
+/// [`Tx::alloc_record`](crate::Tx::alloc_record) allocates a node and initialises it.
 ///
 /// ```
 /// use stm_core::prelude::*;

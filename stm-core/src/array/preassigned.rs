@@ -1,9 +1,8 @@
 //! Preassigned nodes: records that belong to the transactions of one loop, by their numbers.
 //!
-//! Transaction `i` has the records from `i * per_transaction` on. Nobody allocates them, so they cost no
-//! atomic operation, and plain stores initialise them, as nobody else reaches them before the commit: if no
-//! transaction with the same number (`StmRef::for_each_preassigned`) ran on them before. A header in device
-//! memory says who did:
+//! Transaction `i` has the records from `i * per_transaction` on. They cost no atomic operation, and plain
+//! stores initialise them, as nobody else reaches them before the commit: if no transaction with the same
+//! number (`StmRef::for_each_preassigned`) ran on them before. A header in device memory says who did:
 //!
 //! | word | meaning |
 //! | --- | --- |
@@ -144,8 +143,7 @@ impl<A: Algorithm, R: Record> TPreassigned<A, R> {
     }
 }
 
-/// The records of the transaction that an attempt runs (`StmRef::for_each_preassigned`); they cannot leave
-/// it.
+/// The records of an attempt's transaction (`StmRef::for_each_preassigned`); they cannot leave it.
 ///
 /// ```
 /// use stm_core::prelude::*;

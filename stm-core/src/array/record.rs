@@ -8,8 +8,7 @@
 //! | [`Layout::Plain`] | 8 bytes | 4 bytes | 8 bytes, or 4 if it has no 64-bit field |
 //! | [`Layout::Cells`] | a cell of 16 bytes | a cell of 8 bytes | 16 bytes, or 8 if it has no 64-bit field |
 //!
-//! Each field is a transactional word of its own: different fields of a record conflict only where a stripe
-//! covers both.
+//! Each field is a transactional word of its own: fields of a record conflict only in one stripe.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::hint::Sealed;
@@ -123,8 +122,8 @@ impl<T: Element, const N: usize> Fields for [T; N] {
     }
 }
 
-/// The name of a field of type `T` of the record `R`; [`record!`](crate::record) makes `Account::balance()`
-/// for `balance`.
+/// A field of type `T` of the record `R`; [`record!`](crate::record) makes `Account::balance()` for
+/// `balance`.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -240,9 +239,8 @@ pub(crate) const fn offset<R: Record, T: Element>(layout: Layout, position: u64)
     }
 }
 
-/// A view of an array of records, for a kernel's parameters; the host's [`Records`](crate::host::Records)
-/// makes one. [`Tx::read_record`] and [`Tx::write_record`] access whole records, [`Tx::read_field`] and
-/// [`Tx::write_field`] fields.
+/// A view of an array of records; the host's [`Records`](crate::host::Records) makes one. [`Tx::read_record`]
+/// and [`Tx::write_record`] access whole records, [`Tx::read_field`] and [`Tx::write_field`] fields.
 ///
 /// ```
 /// use stm_core::prelude::*;

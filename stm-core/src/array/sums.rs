@@ -12,11 +12,9 @@
 //! reader holds after 2^44 commits within one of its attempts, which takes days.
 //!
 //! The elements change by atomic additions only, and `fast` and `fast-table` read the header to tell whether
-//! the row stands still. All other algorithms read and write the elements as plain words and ignore the
-//! header.
+//! the row stands still. All others read and write the elements as plain words, without the header.
 //!
-//! Additions that do not fit on the lane's stack use the logs of the sets' entries, which may be full earlier
-//! then.
+//! Additions that do not fit on the lane's stack use the logs of the sets' entries, which may then be full.
 
 use crate::hint::Sealed;
 use core::marker::PhantomData;
@@ -80,8 +78,7 @@ summand!(f32, Float, |a, b| a + b);
 summand!(u64, Wide, |a, b| a.wrapping_add(b));
 summand!(i64, Wide, |a, b| a.wrapping_add(b));
 
-/// A view of `rows` rows of `row_len` sums, for a kernel's parameters; the host's [`Sums`](crate::host::Sums)
-/// makes one.
+/// A view of `rows` rows of `row_len` sums; the host's [`Sums`](crate::host::Sums) makes one.
 ///
 /// Under `fast` and `fast-table`, additions of different transactions to an element do not conflict, while a
 /// read conflicts with additions anywhere in its row. Long rows make additions cheap, as each transaction
@@ -137,11 +134,10 @@ impl<T: Summand> TSums<T> {
     ///
     /// # Safety
     /// 1. `start` is aligned to 8 and points to the live words of `rows` rows in the memory of the device
-    ///    whose kernels will use the view: each a header, 0 at first, and its elements, rounded up to words
-    ///    of 64 bits;
+    ///    whose kernels will use the view: a header, 0 at first, and its elements, in whole words of 64 bits;
     /// 2. they stay live while such a kernel runs;
-    /// 3. while it runs, transactions and [`Self::peek`] alone access them, and all views of a row have the
-    ///    same layout;
+    /// 3. then transactions and [`Self::peek`] alone access them, and all views of a row have the same
+    ///    layout;
     /// 4. `row_len` is at most 2^20.
     pub const unsafe fn from_raw(start: *mut u64, rows: u64, row_len: u32) -> Self {
         Self {

@@ -1,5 +1,4 @@
-//! The ordered map: a radix tree of 16 ways with compressed paths (Morrison 1968;
-//! Leis, Kemper and Neumann 2013).
+//! A radix tree of 16 ways with compressed paths (Morrison 1968; Leis, Kemper and Neumann 2013).
 //!
 //! A key is a number of digits of four bits. A *branch* stands for the keys that agree in all digits above
 //! one, its *prefix*, and has a link for each value of that digit. A *leaf* has a key and its value. A branch
@@ -20,8 +19,7 @@
 //!
 //! # Invariants
 //!
-//! 1. A branch has two links or more; all keys below it have its prefix; below
-//!    link `d` they have the digit `d`.
+//! 1. A branch has two links or more; keys below it have its prefix, and below link `d` the digit `d`.
 //! 2. The digits along a way fall. So every walk ends.
 //! 3. In a free branch all links and *occupied* are 0. A transaction that takes
 //!    one writes four of its words, and one that frees one clears what is left.

@@ -108,8 +108,7 @@ impl<A: Algorithm, T: Element> TQueue<A, T> {
         }
     }
 
-    /// Takes the oldest value and returns its position and the value, or returns
-    /// `None` if the queue is empty.
+    /// Takes the oldest value and returns its position with it, or `None` if the queue is empty.
     pub fn try_pop_at<L: Lane>(&self, tx: &mut Tx<'_, L, A>) -> TxResult<Option<(u32, T)>> {
         let [popped, pushed] = tx.read_many(&self.counts, [POPPED, PUSHED])?;
         if pushed == popped {

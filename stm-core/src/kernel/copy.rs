@@ -64,8 +64,7 @@ const fn has_value<T: Element>(word: u64) -> bool {
 #[inline(always)]
 fn copy<L: Lane>(lane: &L, len: u64, load: impl Fn(&L, u64) -> u64, store: impl Fn(&L, u64, u64)) {
     let threads = lane.grid_threads();
-    // Threads without a warp each have words that follow one another, so that
-    // no two of them share a cache line.
+    // Threads without a warp have words in a row each, so that no two share a cache line.
     let (mut word, step, len) = if lane.warp_width() == 1 {
         let part = len.div_ceil(threads);
         let first = lane.grid_thread() * part;
@@ -125,8 +124,7 @@ impl<T: Element> FromCells<T> {
         copy(
             lane,
             cells.len(),
-            // SAFETY: in range of a live array that nobody writes. Relaxed: the
-            // launch comes after what wrote it.
+            // SAFETY: in range of a live array. Relaxed: the launch comes after what wrote it.
             |lane, word| unsafe { cells.word(word).load_relaxed(lane) },
             |lane, word, bits| {
                 let element = element_of::<T>(word);

@@ -44,8 +44,7 @@ pub struct Clock {
     pub now: u64,
     /// The gate's word (`run/gate.rs`).
     pub gate: u64,
-    /// How long a transaction takes in a turn alone, in the lanes' time (`run/period.rs`); 0
-    /// before the first turn.
+    /// How long a transaction takes in a turn, in the lanes' time (`run/period.rs`); 0 at first.
     pub turn: u32,
     /// The tickets of the last period; 0 before the first.
     pub period: u32,

@@ -81,8 +81,7 @@ impl Capacity {
         actions: 32,
     };
 
-    /// Returns the number of entries of the lock log: one for each read and each write, so that it
-    /// cannot be full before a set is.
+    /// Returns the entries of the lock log: one for each read and write, so that a set is full first.
     pub const fn locks(self) -> u32 {
         // The host may ask about capacities that no launch accepts.
         self.reads.saturating_add(self.writes)

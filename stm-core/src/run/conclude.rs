@@ -37,8 +37,7 @@ impl<R> Attempt<R> {
     }
 }
 
-/// The rounds after which a warp adds its counts to the launch's: a block of 1,024 lanes counts 2^31 in so
-/// many.
+/// The rounds after which a warp adds its counts to the launch's: a block of 1,024 lanes counts 2^31.
 const FLUSH_ROUNDS: u32 = 1 << 21;
 
 /// The counts of a lane, of 32 bits to save registers, which are flushed before they overflow.
@@ -74,8 +73,7 @@ impl Counts {
         self.rounds >= FLUSH_ROUNDS
     }
 
-    /// Adds the counts to those of the launch and resets them; those of rounds only if the lane is the warp's
-    /// `first`.
+    /// Adds the counts to those of the launch and resets them; rounds only if it is the `first`.
     pub(crate) fn flush<L: Lane, A>(&mut self, lane: &L, stm: &StmRef<A>, first: bool) {
         let add = |counter: Counter, n: u32| {
             if n != 0 {

@@ -9,8 +9,7 @@
 //!    take it back and wait; otherwise fence (G1) and make attempts.
 //! 2. *Depart*, when the range ends, when all lanes of the warp sleep, and when the word of a
 //!    round has tickets waiting or a period open: fence (G2), take the presence back.
-//! 3. *Draw* a ticket, and depart with the same addition. A ticket is at the *head* when all
-//!    tickets before it are served.
+//! 3. *Draw* a ticket, and depart with it. A ticket is at the *head* when all before it are served.
 //! 4. *Turn*: the head that finds nobody present fences (G3). It is *alone* now: no attempt is in progress,
 //!    no word is owned, and none begins before its ticket is served. Each lane of its warp that has work
 //!    makes one attempt, in a round of its own; an attempt alone stores its words without locks and without
@@ -32,8 +31,7 @@
 //! transaction ends. The argument has one condition: the head's attempts end, and what its loop calls between
 //! them. A closure that waits for another transaction in a loop of its own, or at the gate of another memory,
 //! keeps the tickets behind it until the launch is stopped; one that waits by `retry` ends its attempt, and
-//! its warp's turn. A launch that is stopped leaves tickets and presences behind; then every poll ends, and
-//! the host clears the word.
+//! its warp's turn. When a launch is stopped, every poll ends, and the host clears the word.
 
 use crate::memory::globals::{self, Counter};
 use crate::run::period::{Period, looks};
@@ -75,8 +73,7 @@ pub(crate) struct Turn {
     pub(crate) lane: u32,
 }
 
-/// What a place may do, in 32 bits, as lanes tell it each other: nanoseconds to wait, [`Self::TOGETHER`], or
-/// an attempt in its turn.
+/// What a place may do, in 32 bits: nanoseconds to wait, [`Self::TOGETHER`], or an attempt in its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Admission(pub(super) u32);
 
@@ -117,8 +114,7 @@ pub(crate) struct Place {
     present: bool,
     /// Polls since the place was last admitted, or drew its ticket.
     polls: u32,
-    /// Says that the place has met a closed gate whenever it has asked since the tickets drawn were
-    /// `kept_out_at`.
+    /// The place has met a closed gate whenever it asked since the tickets drawn were `kept_out_at`.
     kept_out: bool,
     kept_out_at: u32,
     /// One more than the rounds of the turn that are left, with the one in progress; 0 without a turn.
@@ -148,9 +144,9 @@ impl Place {
         period: Period::NEW,
     };
 
-    /// Asks for an attempt, of a gate that had just now this `word`. `starves` says that one of the place's
-    /// transactions does ([`Gate::starves_at`]); the place has met so many `failures` in a row, and makes so
-    /// many `rounds` in a turn.
+    /// Asks for an attempt, of a gate with this `word`. `starves` says that one of the place's transactions
+    /// does ([`Gate::starves_at`]); the place has met so many `failures` in a row, and makes so many `rounds`
+    /// in a turn.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn admit<L: Lane>(
         &mut self,

@@ -237,8 +237,7 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
     /// warps are one lane, and for algorithms that are not scheduled.
     ///
     /// Every thread of a block calls the same loop with the same range. Nothing that the loop calls may wait
-    /// for another thread, in a loop of its own or by a transaction on another memory: the warps of its block
-    /// would wait for it.
+    /// for another thread, in a loop of its own or by a transaction on another memory.
     ///
     /// ```
     /// use stm_core::collections::TMap;
@@ -270,9 +269,9 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
         }
     }
 
-    /// Keeps the result of transaction `i` in element `i` of `results`; transactions that cancel themselves
-    /// keep none. A range past their end is [`Abort::OutOfRange`](crate::Abort::OutOfRange), a fault, and no
-    /// transaction runs.
+    /// Keeps the result of transaction `i` in element `i` of `results`; one that cancels itself keeps none. A
+    /// range past their end is [`Abort::OutOfRange`](crate::Abort::OutOfRange), a fault, and no transaction
+    /// runs.
     #[must_use]
     pub fn into<'r, E: Element>(
         self,
@@ -294,18 +293,16 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
         KernelStm::of(self.lane, self.stm, self.step, results, self.then)
     }
 
-    /// Lets a lane call `then(i)` when its transaction `i` has ended, for good, and before its next one,
-    /// while it owns no lock. `then` must not wait for another transaction: in a turn no other warp may begin
-    /// one.
+    /// Lets a lane call `then(i)` when its transaction `i` has ended, and before its next one, while it owns
+    /// no lock. `then` must not wait for another transaction: in a turn no other warp may begin one.
     #[must_use]
     pub fn then<F: FnMut(u64)>(self, then: F) -> KernelStm<'k, L, A, R, F> {
         KernelStm::of(self.lane, self.stm, self.step, self.results, then)
     }
 
-    /// Runs a transaction for each number in `range`, spread over all threads of the launch, all of which
-    /// call it with the same range. One that cancels itself, or is given up after `retries_max` conflicts,
-    /// has no effect and is counted; the others all commit, unless a fault or the time limit stops the
-    /// launch.
+    /// Runs a transaction for each number in `range`, spread over all threads of the launch, each of which
+    /// calls it with the same range. One that cancels itself, or is given up after `retries_max` conflicts,
+    /// has no effect and is counted; the others commit, unless a fault or the time limit stops the launch.
     pub fn each<E, F>(self, range: Range<u64>, body: F)
     where
         F: FnMut(&mut Tx<'_, L, A>, u64) -> TxResult<E>,

@@ -13,15 +13,13 @@
 //! drawn, or earlier, when it departs without a ticket. Then all find out anew what is faster. The first is
 //! short, [`FIRST`] tickets, so that a wrong guess costs little. One that is wanted again soon is [`GROWTH`]
 //! times as long, and wanted after half the wait. It is soon as long as the place has not committed since it
-//! entered, or has been with the others for no longer than the last period took, and twice the wait before it
-//! is late.
+//! entered, or has been with others for no longer than the last period, and twice the wait before it is late.
 
 use crate::run::word::{Gate, Word};
 use core::ptr::addr_of_mut;
 use stm_machine::{Lane, observe::Mutant};
 
-/// The conflicts in a row from which on a place measures its wait; it looks at the time again after twice as
-/// many, and so on.
+/// The conflicts in a row from which on a place measures its wait, and looks again after twice as many.
 const BEGIN: u32 = 32;
 /// How many times as long as by turns a place waits before it wants a period, in quarters.
 const LATE: u32 = 12;
@@ -49,8 +47,7 @@ pub(crate) struct Period {
     opened_at: u32,
     /// The tickets of the period that the place wants; 0 for none.
     wanted: u32,
-    /// The lane's time when the place was last admitted beside others, when its wait
-    /// began, and when its turn did.
+    /// The lane's time when the place was last admitted, when its wait began, and when its turn did.
     entered: u32,
     since: u32,
     began: u32,
@@ -117,8 +114,7 @@ impl Period {
         self.tickets != 0
     }
 
-    /// Takes the wish for a period, and opens it unless somebody else has opened one. Returns
-    /// whether one is open.
+    /// Takes the wish for a period, and opens one unless one is open. Returns whether one is.
     pub(super) fn open<L: Lane>(&mut self, lane: &L, gate: Gate, word: Word) -> bool {
         let wanted = core::mem::take(&mut self.wanted);
         if wanted == 0 || word.is_open() {
@@ -150,8 +146,7 @@ impl Period {
     /// Notes when the place was admitted beside others, after so many failures in a row.
     pub(super) fn enter<L: Lane>(&mut self, lane: &L, gate: Gate, failures: u32) {
         self.entered = lane.clock() as u32;
-        // Who has not failed often begins its wait anew before it looks ([`BEGIN`]), so the clock need
-        // not be loaded for it.
+        // Who has failed rarely begins its wait anew before it looks ([`BEGIN`]), without the clock.
         let ticks = if failures < BEGIN {
             0
         } else {

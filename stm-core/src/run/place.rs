@@ -36,8 +36,8 @@ impl Place {
     }
 
     /// Does [`Self::ask`] for the lanes of a warp, of which those in `working` have a transaction, with so
-    /// many failed rounds in a row. In a turn alone they make their attempts `together`, in one round, or one
-    /// in a round.
+    /// many failed rounds in a row. In a turn they make their attempts `together`, in one round, or one in a
+    /// round.
     #[allow(clippy::too_many_arguments)]
     #[inline(never)]
     pub(crate) fn ask_for_warp<L: Lane>(
@@ -73,8 +73,7 @@ impl Place {
                 word::warps(lane),
             );
             if admission.turn().is_some() {
-                // One that starves goes first, in an attempt that finds what the other places
-                // have given back.
+                // One that starves goes first, and finds what the others have given back.
                 let among = if starving == 0 { working } else { starving };
                 let after = among.rotate_right(self.next).trailing_zeros();
                 let goes = (self.next + after) % 32;
@@ -88,8 +87,7 @@ impl Place {
         admission
     }
 
-    /// Ends the turn and departs, for the lanes of a warp, of which none makes an attempt now. A
-    /// defect `keeps` the ticket.
+    /// Ends the turn and departs, for a warp that makes no attempt now. A defect `keeps` the ticket.
     #[inline(never)]
     pub(crate) fn depart_with<L: Lane>(
         &mut self,

@@ -17,8 +17,7 @@
 //!
 //! Invariant: all threads of a block agree on whether they are in step. Whoever waits for another
 //! transaction, or has none of its own, is not. What a warp in step may wait for is bounded, or is the gate:
-//! the warp at the head and its block pass their rounds, those that are not admitted in half a microsecond
-//! each.
+//! the warp at the head and its block pass their rounds, others in half a microsecond each.
 
 use core::ops::Range;
 use stm_machine::Lane;
@@ -54,8 +53,7 @@ impl Step {
         }
     }
 
-    /// Returns how long a warp pauses that the gate does not admit, `ns` or less: in step its block waits for
-    /// it.
+    /// Returns how long a warp pauses that the gate does not admit, `ns` or less: its block waits.
     pub(crate) fn pause_ns(self, ns: u32) -> u32 {
         if self.0 { ns.min(PAUSE_NS) } else { ns }
     }

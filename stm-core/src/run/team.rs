@@ -66,8 +66,7 @@ impl<A: Algorithm> StmRef<A> {
     /// Does [`Self::team`] by all threads of the block, of any number, which call it together.
     ///
     /// They meet at the block's barrier (`Lane::barrier`) in each call on the transaction. So the warps make
-    /// no other use of the barrier during the transaction, and a branch of the closure around a call is the
-    /// same for all threads.
+    /// no other use of it meanwhile, and a branch of the closure around a call is the same for all threads.
     pub fn team_of_block<L: Lane, R, F>(&self, lane: &L, body: F) -> TxResult<R>
     where
         F: FnMut(&mut TeamTx<'_, L, A, BlockCrew>) -> TxResult<R>,
@@ -83,8 +82,7 @@ impl<A: Algorithm> StmRef<A> {
         self.each::<L, WarpCrew, F>(lane, range, body);
     }
 
-    /// Does [`Self::for_each_team`] for numbers of the calling warp's own; its lanes call it with the same
-    /// range.
+    /// Does [`Self::for_each_team`] for numbers of the warp's own; its lanes call it with one range.
     pub fn for_each_of_team<L: Lane, F>(&self, lane: &L, range: Range<u64>, body: F)
     where
         F: FnMut(&mut TeamTx<'_, L, A>, u64) -> TxResult<()>,
@@ -296,8 +294,8 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         let lane = self.tx.lane();
         let mut said = 0;
         if self.tx.deferred || A::SCHEDULED {
-            // ORDER(D1, G2, G4): what all lanes have stored before the actions of any, and before the leader
-            // departs or leaves.
+            // ORDER(D1, G2, G4): all lanes' stores before any actions, and before the leader departs or
+            // leaves.
             self.tx.crew.meet(lane);
             if self.tx.deferred && !self.tx.leads() {
                 self.tx.tx.end_actions(end.is_ok(), transaction);

@@ -16,8 +16,8 @@ use stm_machine::{Element, Lane, View, WordAddress};
 #[stm_core_macros::inlined]
 impl<A: Algorithm> StmRef<A> {
     /// Runs a static update, a transaction whose words are known before the first is read, for each number in
-    /// `range`, spread over all threads of the launch, which call it with the same range. It is the shortest
-    /// to write and the fastest.
+    /// `range`, spread over all threads of the launch, each of which calls it with the same range. It is the
+    /// shortest form and the fastest.
     ///
     /// Update `i` reads the elements `at(i)` of `array` together, passes their values to `change`,
     /// and writes what that returns to the first `W` of them; with `None` it writes nothing.
@@ -35,8 +35,7 @@ impl<A: Algorithm> StmRef<A> {
     ///
     /// # Bad input
     /// - An index past the end is [`Error::OutOfRange`](crate::host::Error::OutOfRange).
-    /// - An element may be named several times: `change` has its value at each place, and the last value
-    ///   written stays.
+    /// - An element may be named several times: `change` has its value at each place; the last write stays.
     /// - More than 32 elements, or more elements written than read, do not compile:
     ///
     /// ```compile_fail,E0080
@@ -52,8 +51,7 @@ impl<A: Algorithm> StmRef<A> {
     /// # Ok(()) }
     /// ```
     ///
-    /// Shavit and Touitou 1995 call this a static transaction; Harris, Fraser and Pratt 2002, a multi-word
-    /// compare-and-swap.
+    /// A static transaction (Shavit and Touitou 1995), or multi-word swap (Harris, Fraser and Pratt 2002).
     ///
     /// ```
     /// use stm_core::prelude::*;

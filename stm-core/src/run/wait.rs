@@ -1,5 +1,4 @@
-//! Waiting: from a `retry` to the change that wakes a thread, and how a launch in which everybody waits is
-//! found.
+//! Waiting: from a `retry` to the change that wakes a thread, and how it is found that everybody waits.
 //!
 //! A transaction that retries has aborted and owns nothing, no lock and no ticket. Its lane keeps the
 //! attempt's read set, and asks [`Algorithm::changed`](crate::algorithm::Algorithm::changed) again and again,
@@ -36,11 +35,10 @@
 //! nothing has changed in view of all these commits. Nobody wakes any more, unless a thread wakes him that
 //! was outside of transactions. If there is none, the launch ends at once.
 //!
-//! Threads outside of transactions have ended, or were never resident, which are for ever, or run code
-//! between transactions, which cannot be told from them. So with such threads, all this must stay so for
-//! `Lane::PATIENCE` of the asker's clock, a second or so, and a second question be answered in the same way.
-//! **A thread that stays outside for so long, while all others wait for it, is taken for one that has
-//! ended.**
+//! Threads outside of transactions have ended, or were never resident, for ever, or run code between
+//! transactions, which looks the same. So with such threads, all this must stay so for `Lane::PATIENCE` of
+//! the asker's clock, a second or so, and a second question be answered in the same way. **A thread that
+//! stays outside for so long, while all others wait for it, is taken for one that has ended.**
 //!
 //! A launch in which a thread is inside a transaction and does not wait goes on: its mark is 1.
 

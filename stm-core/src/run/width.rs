@@ -2,7 +2,7 @@
 //!
 //! It halves after a round in which more than five in eight of them aborted, and doubles after one in which
 //! nearly none did. At a width of one lane that still aborts, the warp backs off, longer each time; then the
-//! gate helps ([`super::gate`]). A lane that keeps failing while the others commit leaves rounds to them
+//! gate helps ([`super::gate`]). A lane that fails while others commit leaves rounds to them
 //! ([`Width::sits`]).
 
 use stm_machine::Lane;
@@ -11,8 +11,7 @@ use stm_machine::Lane;
 const PAUSE_DOUBLINGS_MAX: u32 = 6;
 const PAUSE_NS: u32 = 256;
 
-/// The conflicts in a row after which a lane leaves every other round to the others; fewer would make unlucky
-/// lanes wait.
+/// The conflicts in a row after which a lane leaves every other round; fewer would stop unlucky lanes.
 const SITS_AFTER: u32 = 16;
 
 /// The number of lanes of the warp that make an attempt at a time, the same in all of its lanes.
@@ -49,21 +48,19 @@ impl Width {
         before.count_ones() < self.now
     }
 
-    /// Returns whether the calling lane, which has met so many conflicts in a row, leaves this round to its
-    /// warp's other lanes.
+    /// Returns whether the calling lane, after so many conflicts in a row, leaves this round to the others.
     ///
     /// Lanes that want each other's words, each one that the other acquires first, fail together in every
-    /// round, as all swaps of a warp are made at the same time, while the others commit, so the width does
-    /// not shrink. Two lanes differ in this in half of any 32 rounds in a row, and of three or more some sit
-    /// while others go; so one commits.
+    /// round, as all swaps of a warp are made at the same time, and the width does not shrink. Two lanes
+    /// differ in this in half of any 32 rounds in a row, and of three or more some sit while others go; so
+    /// one commits.
     pub(crate) const fn sits(&self, lane_index: u32, conflicts: u32, round: u32) -> bool {
         // Where the width has shrunk, the lanes have their turns anyway.
         let odd = (lane_index & round).count_ones() & 1 != 0;
         self.now == self.max && conflicts >= SITS_AFTER && odd
     }
 
-    /// Adapts the width to a round in which `failed` of `tried` lanes aborted; backs off if it cannot shrink
-    /// any more.
+    /// Adapts the width to a round in which `failed` of `tried` lanes aborted; else backs off.
     pub(crate) fn learn<L: Lane>(&mut self, lane: &L, tried: u32, failed: u32) {
         // The lanes that had their turn come last in the next round.
         self.turn = (self.turn + self.now) % 32;

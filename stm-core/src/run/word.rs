@@ -7,8 +7,7 @@
 //! | 20 | a *period* is open: everybody works by turns |
 //! | 19..0 | places that are present |
 //!
-//! No field overflows: a place is present once or has one ticket, and fewer than 2^20 threads of a launch run
-//! at a time.
+//! No field overflows: a place is present once or has one ticket, and fewer than 2^20 threads run at a time.
 
 use crate::memory::globals::Globals;
 use core::ptr::addr_of_mut;

@@ -9,8 +9,7 @@ use crate::tx::stm_ref::{RetryLimits, StmRef};
 use core::ops::Range;
 use stm_machine::Lane;
 
-/// What a lane does in an attempt, in two parts: all lanes of a warp run the first, and those that succeed
-/// commit together.
+/// What a lane does in an attempt: all lanes of a warp run the first part, and those that succeed commit.
 #[stm_core_macros::inlined]
 pub(crate) trait Work<L: Lane, A: Algorithm> {
     type Result;
@@ -21,15 +20,13 @@ pub(crate) trait Work<L: Lane, A: Algorithm> {
     /// Whether [`Self::turn`] may do something.
     const TURNS_TOGETHER: bool = false;
 
-    /// Whether an attempt begins with a snapshot; else a round loads the gate's word for the next, and does
-    /// not wait for it.
+    /// Whether an attempt begins with a snapshot; else a round loads the gate's word for the next one.
     const SNAPSHOT: bool = true;
 
     fn run(&mut self, tx: &mut Tx<'_, L, A>, i: u64) -> TxResult<Self::Result>;
 
-    /// Makes the attempts of all lanes of `warp` that are `awake`, in a turn alone (`run/gate.rs`); does
-    /// nothing and returns `None`, in all lanes, unless all are sure to commit; then one lane makes an
-    /// attempt.
+    /// Makes the attempts of all lanes of `warp` that are `awake`, in a turn alone (`run/gate.rs`); or
+    /// returns `None`, in all lanes, unless all are sure to commit; then one lane makes an attempt.
     fn turn(
         &mut self,
         _tx: &mut Tx<'_, L, A>,
@@ -95,12 +92,10 @@ pub(crate) fn part<L: Lane>(
 /// Set in the word of a warp that gathers once a lane has waited for the others in vain.
 const GIVEN_UP: u32 = 1 << 31;
 
-/// How often a lane looks whether the others have come, with pauses that double up to a millisecond: for a
-/// second.
+/// How often a lane looks for the others, with pauses that double up to a millisecond: for a second.
 const LOOKS: u32 = 1 << 10;
 
-/// Returns whether the lanes of `warp` are all there as a loop begins; else it is a fault, as a vote would
-/// wait for ever.
+/// Returns whether the lanes of `warp` are all there as a loop begins; else a vote would wait for ever.
 #[inline(always)]
 pub(crate) fn is_whole<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, warp: WarpCrew) -> bool {
     // The loop needs the logs anyway, so their place is not computed again.

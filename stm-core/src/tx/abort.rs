@@ -18,8 +18,7 @@ macro_rules! reasons {
 
             pub(crate) const ALL: [Self; Self::COUNT] = [$(Self::$name),*];
 
-            /// The names of the reasons in the order of their numbers; `Statistics::aborts[i]` counts reason
-            /// `i`.
+            /// The reasons' names in the order of their numbers; `Statistics::aborts[i]` counts reason `i`.
             pub const NAMES: [&'static str; Self::COUNT] = [$($text),*];
 
             /// Returns the reason's name in tables and JSON.
@@ -58,8 +57,7 @@ macro_rules! is {
 }
 
 reasons! {
-    /// The reason why an attempt did not commit, which `?` carries out of the closure and the statistics
-    /// count.
+    /// The reason why an attempt did not commit, which `?` passes on and the statistics count.
     ///
     /// The first four and [`Abort::PoolBusy`] are conflicts, after which the transaction is attempted again.
     /// [`Abort::User`] ends it for good, without effect; [`Abort::Retry`] makes it wait. The rest are errors
@@ -105,8 +103,7 @@ reasons! {
         ReadStale = 1, "read_stale", conflict;
         /// A lock was owned by another transaction, in each of the tries that the algorithm makes.
         CommitLocked = 2, "commit_locked", conflict;
-        /// A word read has changed: the validation found it or, under `fast`, the swap that should have
-        /// locked it.
+        /// A word read has changed: the validation found it or, under `fast`, the swap of its lock.
         CommitStale = 3, "commit_stale", conflict;
         /// The transaction's own code cancelled it.
         User = 4, "user", end;
@@ -132,8 +129,7 @@ reasons! {
         FreedTwice = 14, "freed_twice", fault;
         /// The transaction's code returned a reason that this attempt had not given it.
         ForeignAbort = 15, "foreign_abort", fault;
-        /// The attempt was given up until a word that it had read has changed
-        /// ([`Tx::retry`](crate::Tx::retry)).
+        /// The attempt waits until a word read has changed ([`Tx::retry`](crate::Tx::retry)).
         Retry = 16, "retry", end;
         /// A transaction retried that had read nothing, so that nothing could wake it.
         RetryWithoutReads = 17, "retry_without_reads", fault;
@@ -141,8 +137,7 @@ reasons! {
         EverybodyWaits = 18, "everybody_waits", fault;
         /// A pool had no free node, which other attempts may give back.
         PoolBusy = 19, "pool_busy", conflict;
-        /// A pool had no free node in as many attempts in a row as a transaction makes before it runs alone,
-        /// and in some more.
+        /// A pool had no free node in more attempts in a row than a transaction makes before it runs alone.
         PoolExhausted = 20, "pool_exhausted", fault;
         /// A node was used wrongly: of another pool, freed before, or preassigned and in use.
         BadNode = 21, "bad_node", fault;

@@ -3,8 +3,7 @@
 //! 1. *defer*: store the action in the lane's log of actions; the count is a register.
 //! 2. *commit or abort*: the attempt ends, with everything that it publishes.
 //! 3. *fence* (D1): whoever sees the effect of an action, and fences, sees what the transaction wrote.
-//! 4. *execute*: the actions of a commit in their order, those of an abort in reverse, each by one relaxed
-//!    operation.
+//! 4. *execute*: the actions of a commit in order, of an abort in reverse, each by one relaxed operation.
 //!
 //! Invariants: an action is executed at most once, and once if its condition comes true and the launch is not
 //! lost; an attempt executes the actions of one kind only.
@@ -42,12 +41,10 @@ pub(crate) enum Op {
     Or64 = 5,
     /// Clears the bits that are not in the operand of a 64-bit word.
     And64 = 6,
-    /// Does [`Self::And64`]; a bit that was clear already is the fault [`Abort::FreedTwice`], which names the
-    /// subject.
+    /// Does [`Self::And64`]; a clear bit is the fault [`Abort::FreedTwice`], which names the subject.
     Release64 = 7,
-    /// Does [`Self::And64`] on a word of a pool's bitmap; a bit that was clear already is the fault
-    /// [`Abort::BadNode`]. The subject is the number of the pool in the upper half and the name of the node
-    /// in the lower one.
+    /// Does [`Self::And64`] on a word of a pool's bitmap; a clear bit is the fault [`Abort::BadNode`]. The
+    /// subject is the number of the pool in the upper half and the name of the node in the lower one.
     FreeNode = 8,
 }
 
@@ -132,8 +129,7 @@ impl Action {
         Self::new(array, i, op, value.to_bits64())
     }
 
-    /// Clears the taken bit of a node: to give back what the attempt has allocated, or to free what it must
-    /// have found taken.
+    /// Clears the taken bit of a node, to give back an allocated one, or to free one found taken.
     pub(crate) fn clear_node(word: *mut u64, bit: u32, freed: Option<u64>) -> Self {
         Self {
             op: freed.map_or(Op::And64, |_| Op::FreeNode),
@@ -194,8 +190,7 @@ fn execute<L: Lane>(
         let word = (head & ADDRESS_MASK) as *mut u64;
         let half = word.cast::<u32>();
         let op = head >> OP_SHIFT & 0xF;
-        // SAFETY: an element in range of a live plain array, of this width (`Action::new`). Relaxed: D1
-        // precedes.
+        // SAFETY: an element of a live plain array, of this width (`Action::new`). Relaxed: D1 precedes.
         unsafe {
             match op {
                 op if op == Op::Add32 as u64 => {
@@ -247,8 +242,7 @@ fn has_action<L: Lane>(lane: &L, actions: Actions, end: u32, head: u64, operand:
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// Adds an action to the log. Errors: [`Abort::ActionsFull`], and [`Abort::OutOfRange`] if it has no
-    /// word.
+    /// Adds an action to the log. Errors: [`Abort::ActionsFull`]; [`Abort::OutOfRange`] without a word.
     pub(crate) fn defer(&mut self, when: When, action: Action) -> TxResult<()> {
         self.not_failed()?;
         if let Some(outside) = action.outside {
@@ -335,8 +329,7 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
         self.defer(When::Commit, action)
     }
 
-    /// Executes the calling lane's `action`, if there is one, once the attempt has aborted
-    /// ([`Tx::at_abort`]).
+    /// Executes the calling lane's `action` once the attempt has aborted ([`Tx::at_abort`]).
     pub fn at_abort(&mut self, action: Option<Action>) -> TxResult<()> {
         self.defer(When::Abort, action)
     }

@@ -38,8 +38,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
                 misses: 0,
             },
             probe: ProbeState {
-                // SAFETY: the metadata is live (StmRef::from_raw), and the host has put a suitable buffer
-                // there.
+                // SAFETY: the metadata is live (StmRef::from_raw), and the host has put a buffer there.
                 cursor: unsafe { lane.probe().open(lane, stm.probe_buffer()) },
                 version: Version(0),
                 accepted: 0,
@@ -158,8 +157,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         Ok(v)
     }
 
-    /// Reads several elements, 32 at most, with their loads in flight together: faster than one after the
-    /// other.
+    /// Reads several elements, 32 at most, with their loads in flight together, and so faster.
     pub fn read_many<T: Element, const N: usize>(
         &mut self,
         array: &A::Array<T>,
@@ -298,8 +296,8 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         v
     }
 
-    /// Ends the transaction without effect and for good: `return tx.cancel();`. The error is [`Abort::User`],
-    /// or an earlier one.
+    /// Ends the transaction without effect: `return tx.cancel();`. The error is [`Abort::User`] or an earlier
+    /// one.
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.not_failed()?;
         self.fail(Abort::User)

@@ -5,8 +5,7 @@
 //!
 //! 1. *save*: note what the sets hold.
 //! 2. Run the first alternative. If it does not retry, its effects stay.
-//! 3. *undo*: remove its writes and additions, execute the actions that it has deferred until an abort, and
-//!    drop those until the commit.
+//! 3. *undo*: remove its writes and additions, execute its actions for an abort, and drop those for a commit.
 //! 4. Run the second. If it retries too, so does the transaction, or the alternative that this is a part of.
 //!
 //! What the first has read stays in the sets, as the second runs because of it: the commit validates it, and
@@ -93,8 +92,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
     /// (Harris et al. 2005). If `second` retries too, the transaction waits for a change of what either has
     /// read. Other errors end the attempt.
     ///
-    /// Alternatives may be nested. While one is open, a word that is accessed again may take another entry of
-    /// its set.
+    /// Alternatives nest. While one is open, a word that is accessed again may take another entry of its set.
     ///
     /// ```
     /// use stm_core::{Lane, Tx, TxResult, View, algorithm::Algorithm};
@@ -130,8 +128,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
 }
 
 impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
-    /// Runs `first`, and if one lane retries there and none fails otherwise, `second`, as [`Tx::or_else`]
-    /// does, in all lanes.
+    /// Runs `first`, and if a lane retries and none fails, `second`, as [`Tx::or_else`] does, in all lanes.
     #[inline(always)]
     pub fn or_else<R>(
         &mut self,
@@ -192,8 +189,7 @@ impl<L: Lane, A: Algorithm, C: Crew> TeamTx<'_, L, A, C> {
 pub trait Transact<L: Lane, A: Algorithm> {
     /// Runs a transaction: on a lane of its own as [`StmRef::atomically`]. Inside of a transaction, `body` is
     /// a part of it, sees its writes, and takes effect when the whole commits; an error ends the attempt of
-    /// the whole, even if the caller drops it. Its errors are those of [`StmRef::atomically`], or of the
-    /// attempt.
+    /// the whole, even if the caller drops it. Errors: of [`StmRef::atomically`], or of the attempt.
     fn atomically<R>(&mut self, body: impl FnMut(&mut Tx<'_, L, A>) -> TxResult<R>) -> TxResult<R>;
 }
 

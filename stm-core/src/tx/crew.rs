@@ -70,8 +70,7 @@ pub trait Crew: Copy + Sealed {
     /// Returns for how many members the predicate holds. One that has ended does not count.
     fn count_of<L: Lane>(self, lane: &L, predicate: bool) -> u32;
 
-    /// Returns one of the members whose predicate held in the vote, if there is one; `predicate` is the
-    /// caller's.
+    /// Returns a member whose predicate held in the vote, if there is one; `predicate` is the caller's.
     fn one_of<L: Lane>(self, lane: &L, votes: Self::Votes, predicate: bool) -> Self::Speaker;
 
     /// Broadcasts one or two 64-bit words of the member `by` to all.
@@ -103,8 +102,7 @@ impl WarpCrew {
     /// Makes the crew of a mask: a token that lets the lanes vote, broadcast words and synchronise.
     ///
     /// # Safety
-    /// The mask names the calling lane, and each lane of it makes such a token and uses it in the same calls
-    /// and order.
+    /// The mask names the calling lane, and each lane of it uses such a token in the same calls and order.
     pub(crate) const unsafe fn of(mask: u32) -> Self {
         Self { mask }
     }
@@ -227,12 +225,10 @@ impl Crew for BlockCrew {
     type Speaker = bool;
 
     fn gather<L: Lane, A>(lane: &L, stm: &StmRef<A>) -> Self {
-        // SAFETY: the region is live (StmRef::from_raw), and the versioned algorithms, which alone have
-        // teams, have no lock logs in it.
+        // SAFETY: the region is live (StmRef::from_raw), and algorithms with teams have no lock logs.
         let place = unsafe { Logs::place_of_block(lane, stm.region, stm.capacity) };
         if lane.thread_index() == 0 {
-            // SAFETY: a word of the place; whatever was left there, the claim is freed. Relaxed: a vote comes
-            // before a claim.
+            // SAFETY: a word of the place; the claim is freed. Relaxed: a vote comes before a claim.
             unsafe { lane.store_relaxed_64(place, 0) };
         }
         Self { place }

@@ -24,16 +24,14 @@ const MISS_PAUSE_NS: u32 = 64;
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// Allocates a node of a pool, which belongs to this transaction until it commits; if it does not, the
-    /// node is free again. What its index stands for in other arrays is up to the program; their elements
-    /// hold what was left in them. [`Self::alloc_record`] allocates a node that is a record, and initialises
-    /// it.
+    /// Allocates a node of a pool, which belongs to this transaction until it commits; else it is free again.
+    /// What its index stands for in other arrays is up to the program; their elements hold what was left in
+    /// them. [`Self::alloc_record`] allocates a node that is a record, and initialises it.
     ///
     /// # Errors
     /// - [`Abort::PoolBusy`], a conflict: no node is free now, but attempts in progress hold some.
     /// - [`Abort::PoolExhausted`], a fault: none has been free in so many attempts in a row that under `fast`
-    ///   and `fast-table` some were alone. A pool whose last nodes one attempt holds for long may count so
-    ///   too early.
+    ///   and `fast-table` some were alone. One whose last nodes an attempt holds for long may count so early.
     /// - A full log of actions, a fault.
     pub fn alloc(&mut self, pool: &TPool) -> TxResult<Node> {
         let taken = self.take(pool)?;
@@ -88,8 +86,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         })
     }
 
-    /// Frees a node when the transaction commits. From then on others may allocate it: no word may link to
-    /// it.
+    /// Frees a node when the transaction commits. Then others may allocate it: no word may link to it.
     ///
     /// # Errors
     /// [`Abort::BadNode`], also if this attempt has freed it already; or a full log of actions. A node that
@@ -187,9 +184,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.write_field(&nodes.records, i, field, value)
     }
 
-    /// Initialises record `k` of those that belong to this transaction; others find it only after they have
-    /// read a word that this one writes. Under `fast` and `fast-table` it is stored at once, and stays if the
-    /// attempt aborts.
+    /// Initialises record `k` of those that belong to this transaction; others find it only by a word that
+    /// this one writes. Under `fast` and `fast-table` it is stored at once, and stays if the attempt aborts.
     pub fn init<R: Record>(
         &mut self,
         mine: &Preassigned<'_, A, R>,
@@ -199,8 +195,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.init_many(mine, k, [record], 1)
     }
 
-    /// Does [`Self::init`] for the first `count` of several records, from record `k` on; an index past the
-    /// end is that of the last.
+    /// Does [`Self::init`] for the first `count` of several records, from `k` on; an index past the end is
+    /// the last one's.
     pub fn init_many<R: Record, const N: usize>(
         &mut self,
         mine: &Preassigned<'_, A, R>,

@@ -61,8 +61,7 @@ impl Default for RetryLimits {
     }
 }
 
-/// The transactional memory with algorithm `A` as a kernel's parameter: a `Copy` handle on metadata that the
-/// host's `Stm` owns.
+/// The transactional memory with algorithm `A` as a kernel's parameter, owned by the host's `Stm`.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -105,8 +104,7 @@ impl<A> StmRef<A> {
     ///
     /// # Safety
     /// While a kernel uses the handle:
-    /// 1. `globals` and `map.locks()` words at `locks` are live, zero at first, and for transactions of one
-    ///    algorithm only;
+    /// 1. `globals` and `map.locks()` words at `locks` are live, zero at first, and for one algorithm only;
     /// 2. `region` has [`Capacity::warp_words`] words for each warp launched.
     pub unsafe fn from_raw(
         globals: *mut Globals,
@@ -170,8 +168,7 @@ impl<A> StmRef<A> {
     }
 
     pub(crate) fn launch_number<L: Lane>(&self, lane: &L) -> u64 {
-        // SAFETY: a field of live globals (obligation 1 of `from_raw`). Relaxed: it does not change during a
-        // launch.
+        // SAFETY: a field of live globals (`from_raw`, 1). Relaxed: it does not change during a launch.
         unsafe { lane.load_relaxed_64(addr_of_mut!((*self.globals).launch).cast()) }
     }
 
@@ -209,8 +206,7 @@ impl<A> StmRef<A> {
         unsafe { globals::fault(lane, self.globals, record) };
     }
 
-    /// Returns why an attempt ends whose code returned `abort`, from another memory or attempt, although it
-    /// has not failed.
+    /// Returns why an attempt ends whose code returned `abort`, from elsewhere, although it has not failed.
     pub(crate) fn not_given<L: Lane>(&self, lane: &L, abort: Abort) -> Abort {
         match abort {
             Abort::User => abort,
@@ -220,7 +216,7 @@ impl<A> StmRef<A> {
     }
 
     pub(crate) fn asked_to_stop<L: Lane>(&self, lane: &L) -> bool {
-        // SAFETY: a field of live globals (`from_raw`, 1). Relaxed: the flag carries no data, and is seen
+        // SAFETY: a field of live globals (`from_raw`, 1). Relaxed: it carries no data, and is seen
         // eventually.
         unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).stop).cast()) != 0 }
     }

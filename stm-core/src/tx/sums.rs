@@ -9,8 +9,7 @@ use stm_machine::lane::{Lane, records};
 
 #[stm_core_macros::inlined]
 impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
-    /// Returns the `count` elements from `first` on, or an abort that names the row or element that does not
-    /// exist.
+    /// Returns the `count` elements from `first` on, or an abort that names what does not exist.
     fn run_of<T: Summand>(
         &mut self,
         sums: &TSums<T>,
@@ -47,8 +46,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.add_many(sums, row, column, [delta], 1)
     }
 
-    /// Adds the first `count` of `deltas` to the elements of row `row` from `first` on, faster than one after
-    /// the other.
+    /// Adds the first `count` of `deltas` to the elements of row `row` from `first` on, together.
     pub fn add_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,
@@ -70,15 +68,14 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         Ok(())
     }
 
-    /// Reads element `column` of row `row`; under `fast` and `fast-table` it conflicts with additions to the
-    /// whole row.
+    /// Reads element `column` of row `row`; this conflicts with additions to the row.
     pub fn read_sum<T: Summand>(&mut self, sums: &TSums<T>, row: u64, column: u32) -> TxResult<T> {
         let [v] = self.read_sum_many(sums, row, column, 1)?;
         Ok(v)
     }
 
-    /// Reads `count` elements of row `row` from `first` on, `N` at most; those of the result from `count` on
-    /// are meaningless.
+    /// Reads `count` elements of row `row` from `first` on, `N` at most; the rest of the result is
+    /// meaningless.
     pub fn read_sum_many<T: Summand, const N: usize>(
         &mut self,
         sums: &TSums<T>,

@@ -1,12 +1,10 @@
-//! One attempt at a transaction by a team: the lanes of a warp together, or the threads of a block
-//! ([`Crew`]).
+//! One attempt by a team: the lanes of a warp together, or the threads of a block ([`Crew`]).
 //!
 //! Teams are for long transactions. Each lane reads and writes words of its own; neighbouring words for
 //! neighbouring lanes are coalesced. All have one snapshot, one commit and one verdict.
 //!
 //! All lanes make every call on a [`TeamTx`], in the same order; a lane with nothing to do passes `None`. A
-//! result is the lane's own, but an error is everybody's. Between the calls the lanes may vote and broadcast
-//! words.
+//! result is the lane's own, but an error is everybody's. Between the calls lanes may vote and broadcast.
 //!
 //! A word belongs to one lane: the others do not see its writes before the commit. If two lanes write one
 //! word, or one reads what another writes, the commit detects it: [`Abort::TeamOverlap`], a fault.
@@ -281,8 +279,7 @@ impl<'a, L: Lane, A: Algorithm, C: Crew> TeamTx<'a, L, A, C> {
         v
     }
 
-    /// Waits for all lanes of the team: what one wrote before, outside of the transaction, is visible to all
-    /// afterwards.
+    /// Waits for all lanes of the team: what one wrote outside of the transaction is visible to all.
     pub fn sync(&self) {
         self.crew.meet(self.tx.lane);
     }

@@ -16,12 +16,10 @@
 //! | an entry of the ring | the number of a request plus 1, with the requesting user; the same with each word of the request |
 //! | a response of a user | the number of the request answered, with the response |
 //!
-//! Words of entries and responses have 64 bits, the number in the upper half, so that each says what it
-//! belongs to.
+//! Words of entries and responses have 64 bits, with the number in the upper half.
 //!
 //! 1. A thread draws a number by a fetch-and-add and stores its request into the entry of that number. There
-//!    are as many entries as users, with one request each at most, so the entry's last request has been
-//!    executed.
+//!    are as many entries as users, with one request each at most, so its last request has been executed.
 //! 2. It polls its response. Now and then, if the lock is free, it takes it (L1) and becomes the holder.
 //! 3. The holder loads eight entries at a time, and the next eight before it executes those. It executes the
 //!    requests that are complete, up to the first that is not, and stores their responses without waiting.
@@ -29,8 +27,8 @@
 //!    executed `BOUND` requests. Then it stores the head and frees the lock (L2).
 //!
 //! A number looks answered if the user's last response has the same, 2^32 requests before or never written.
-//! The thread looks before it stores the request, and then asks for the response under the number with its
-//! lowest bit flipped.
+//! The thread looks before it stores the request, and asks for the response under the number with its lowest
+//! bit flipped.
 
 use super::header::Header;
 use super::lock::{LockFault, cas_grant, store_given_up};
@@ -164,8 +162,8 @@ impl CombinerSeat {
         };
         for i in 0..BATCH {
             let number = first.wrapping_add(i as u32);
-            // SAFETY: entries are live, as the number is masked. Relaxed: each word says what it belongs to,
-            // and L7 follows if asked for.
+            // SAFETY: entries are live, as the number is masked. Relaxed: each word has its number, and L7
+            // follows.
             unsafe {
                 batch.users[i] = lane.load_relaxed_64(self.entry(number, 0, N));
                 for k in 0..N {
@@ -363,7 +361,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
                 let from = batch.users[i] as u32;
                 let number = head.wrapping_add(i as u32) ^ (from & 1);
                 let response = tagged(number, response);
-                // SAFETY: the entry names a user below their number. Relaxed: the word has its number, and L8
+                // SAFETY: the entry names one of the users. Relaxed: the word has its number, and L8
                 // precedes.
                 unsafe { lane.store_relaxed_64(seat.response(from >> 1), response) };
             }

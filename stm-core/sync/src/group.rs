@@ -2,20 +2,18 @@
 //!
 //! Lanes that run together when they ask for the same lock form a group. The first of them arrives, polls and
 //! leaves for all, and while it has the lock the lanes have their sections in turn: the lock goes from lane
-//! to lane by a warp barrier (**L3**), and not through the L2 cache (after Grote 2020, sections 3.2 and
-//! 4.1.3).
+//! to lane by a warp barrier (**L3**), not through the L2 cache (Grote 2020, sections 3.2 and 4.1.3).
 //!
 //! No lane waits for one that is not in the same call: the group is those that the machine names as running
-//! together, and each goes through the loop of its call with all others, for one lock, which each would wait
-//! for anyway.
+//! together, and each goes through the loop of its call with all others, for one lock.
 //!
 //! # The loop of a critical section
 //!
 //! Where a loop exits into the critical section, a compiler may have the lanes that leave it wait there for
 //! those that still spin, which wait for them. So the section is inside of the loop, which ends only by what
 //! the first lane tells in a later pass, through a shuffle, which the compiler can neither see through nor
-//! move. Only a lane that enters by itself has a loop that exits into its section: the machine does not wait
-//! for others where it leaves.
+//! move. Only a lane that enters by itself has a loop that exits into its section, where nobody else is
+//! waited for.
 
 use stm_machine::{Lane, observe::Mutant};
 
@@ -30,9 +28,9 @@ pub(super) struct Group {
     pub(super) by_itself: bool,
 }
 
-/// What the first lane tells its group in a pass of the loop; other numbers are faults. Nothing known on one
-/// way to the shuffle decides a branch after it, so that a compiler that threads jumps does not make two
-/// shuffles of one.
+/// What the first lane tells its group in a pass of the loop; other numbers are faults. Nothing known before
+/// the shuffle decides a branch after it, so that a compiler that threads jumps does not make two shuffles of
+/// one.
 pub(super) type Told = u32;
 
 /// The lock is granted: it is time for the sections.
@@ -82,8 +80,7 @@ impl Group {
 
     /// Tells all lanes what the first one says. What the others say does not matter.
     pub(super) fn tell<L: Lane>(&self, lane: &L, says: Told) -> Told {
-        // SAFETY: each lane of the group goes through the same loop, whose course depends only on what is
-        // told here.
+        // SAFETY: each lane goes through the same loop, whose course depends only on what is told here.
         unsafe { lane.shuffle_32(self.lanes, says, self.first) }
     }
 
@@ -106,10 +103,8 @@ impl Group {
             return;
         }
         for _ in 0..sections {
-            // ORDER(L3): a lane's section before that of the next, and all before the first lane gives the
-            // lock up.
-            // SAFETY: each lane of the group comes here as often as the group has lanes, before its section
-            // or after it.
+            // ORDER(L3): a section before the next, and all before the first lane gives the lock up.
+            // SAFETY: each lane comes here as often as the group has lanes, before its section or after it.
             unsafe { lane.sync_warp(self.lanes) };
         }
     }

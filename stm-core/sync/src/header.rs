@@ -1,17 +1,14 @@
-//! The header of an array of locks or of combiners: the record of the first fault, and the flag of a section
-//! that panicked.
+//! The header of an array of locks or of combiners: the record of the first fault, and the flag of a panic.
 //!
 //! On the CPU a panic in a section unwinds past the code that would give the lock up, so the lock stays held;
-//! a guard, dropped in such an unwinding only, raises the flag. Who waits looks at it now and then, and who
-//! comes once: a thread that has given up its wait may still have a place in a queue, and must not take
-//! another one of the array. So all locks of the array refuse everybody, until `Locks::reset`. On a GPU
-//! nothing unwinds, and nobody looks.
+//! a guard dropped by the unwinding raises the flag. Who waits looks at it now and then, and who comes once:
+//! a thread that has given up its wait may still have a place in a queue, and must not take another one of
+//! the array. So all locks of the array refuse everybody, until `Locks::reset`. On a GPU nothing unwinds.
 
 use super::lock::{LockFault, UNWINDS};
 use stm_machine::Lane;
 
-/// The words of the record of the first fault: its number, 0 for none; lock and thread, each low half and
-/// high.
+/// The words of the record of the first fault: its number, 0 for none; lock and thread, low half first.
 pub(crate) const FAULT_WORDS: usize = 5;
 
 /// The word that is 1 once a section has panicked.
@@ -107,8 +104,8 @@ unsafe fn record_fault<L: Lane>(
         thread as u32,
         (thread >> 32) as u32,
     ];
-    // SAFETY: the caller's promise. Relaxed: the host reads the words after the launch; only the claimant of
-    // the first word stores the others.
+    // SAFETY: the caller's promise. Relaxed: the host reads them after the launch; the claimant of the first
+    // alone stores the others.
     unsafe {
         if lane.cas_relaxed_32(record, 0, fault as u32) == 0 {
             let mut word = record;

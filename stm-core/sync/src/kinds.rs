@@ -17,8 +17,7 @@ macro_rules! lock_kinds {
         $(pub use crate::$module::$type;)*
 
         /// Calls a generic function for each kind of lock: `for_each_lock!(check(3))` calls
-        /// `check::<Kind>(3)`, and `for_each_lock!(tries check(3))` does for those that can be acquired
-        /// without waiting.
+        /// `check::<Kind>(3)`, and `for_each_lock!(tries check(3))` those with `try_acquire`.
         ///
         /// | kind | 32-bit words of a lock | of a user | order | use |
         /// | --- | --- | --- | --- | --- |

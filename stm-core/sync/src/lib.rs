@@ -4,8 +4,7 @@
 //! CPU and in the simulator. A kernel gets a small reference; its owner is on the host (`host::Locks` and so
 //! on). Each wait at a barrier, a semaphore or a channel looks at the stop flag of the launch now and then
 //! ([`Stop`]), so one that would last for ever ends with an error (`host::Watchdog`); locks have [`Timeout`].
-//! [`Mutex`], [`Barrier`] and [`Semaphore`] are those that suit the device, by a recorded measurement
-//! (`host::Defaults`).
+//! [`Mutex`], [`Barrier`] and [`Semaphore`] are those that suit the device (`host::Defaults`).
 //!
 //! ```
 //! use std::time::Duration;
@@ -62,8 +61,7 @@
 //! # Panics
 //!
 //! A section that panics, on the CPU, leaves its lock held, and all locks of the array refuse whoever waits
-//! or comes with [`LockFault::HolderFailed`], until they are reset. Between [`TLocks::lock`] and
-//! [`TLocks::unlock`] nobody is told.
+//! or comes with [`LockFault::HolderFailed`], until they are reset. By [`TLocks::lock`] nobody is told.
 //!
 //! `ORDERING.md`, "Barriers and semaphores", gives the reason for each memory order.
 
@@ -92,8 +90,7 @@ pub mod locks;
 pub mod mcs;
 pub mod per_lane;
 pub mod reserve;
-/// The kinds and algorithms are those of this library: they access memory of the size that they say without a
-/// check.
+/// Kinds and algorithms are of this library: they access memory of the size that they say without a check.
 mod sealed {
     /// A kind or an algorithm of this library.
     pub trait Sealed {}

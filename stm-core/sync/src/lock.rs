@@ -2,8 +2,7 @@
 //!
 //! A kind is three steps, none of which waits: a thread *arrives*, *polls* until the lock is granted to it,
 //! and *leaves*, in one step or several. The loop around them ([`TLocks::with`](super::TLocks::with)) makes a
-//! lock safe under divergence: lanes of one warp that wait and lanes that are in their section go through one
-//! loop.
+//! lock safe under divergence: lanes that wait and lanes in their section go through one loop.
 //!
 //! # Orders
 //!
@@ -14,12 +13,10 @@ use crate::sealed::Sealed;
 use crate::wait::{PAUSE_NS, POLLS};
 use stm_machine::{Lane, observe::Mutant};
 
-/// Makes the enum of the faults: what each is, its number, and the words that follow "thread 5" in its
-/// message.
+/// Makes the enum of the faults: what each is, its number, and what follows "thread 5" in its message.
 macro_rules! lock_faults {
     ($($(#[$about:meta])* $fault:ident = $number:literal: $mistake:literal;)*) => {
-        /// The reason for which a lock was not acquired. The host reports the first of a launch
-        /// (`Locks::check`).
+        /// Why a lock was not acquired; the host reports the first of a launch (`Locks::check`).
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
         #[repr(u32)]
         pub enum LockFault {
@@ -62,8 +59,7 @@ lock_faults! {
     TimedOut = 6: "waited for longer than the watchdog allows";
     /// The block has not set up its part of the lock, or has too little shared memory for it.
     NotSetUp = 7: "used a lock before its block had set it up in shared memory";
-    /// The section of a holder of some lock of the array has panicked, on the CPU, so its lock is never given
-    /// up.
+    /// A holder's section of some lock of the array has panicked, on the CPU, so its lock is never given up.
     HolderFailed = 8: "panicked in a section, so that the lock is never given up";
 }
 
@@ -119,8 +115,7 @@ impl Place {
     }
 }
 
-/// What a thread keeps of its arrival until it has left. Each kind uses the numbers as it likes; others take
-/// no registers.
+/// What a thread keeps of its arrival until it has left; numbers that a kind does not use take no registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Turn {
     /// The thread's place among those that wait.
@@ -178,8 +173,7 @@ pub(super) const UNWINDS: bool = cfg!(panic = "unwind");
 pub(super) struct Pauses(u32);
 
 impl Pauses {
-    /// Pauses for as long as a poll asked, or now and then if it asked for nothing; where code unwinds, asks
-    /// `failed` then.
+    /// Pauses for as long as a poll asked, or now and then; where code unwinds, asks `failed` then.
     #[inline(always)]
     pub(super) fn pause<L: Lane>(
         &mut self,
@@ -206,8 +200,7 @@ impl Pauses {
 
 /// A kind of lock.
 ///
-/// Its words are zero at first. One lane calls the steps, for itself or a group; none may wait for another
-/// thread.
+/// Its words are zero at first. One lane calls the steps, for itself or a group; none may wait.
 pub trait LockKind: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the kind in tables and on the command line.
     const NAME: &'static str;

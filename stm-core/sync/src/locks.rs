@@ -3,8 +3,7 @@
 //! [`for_each_lock!`](crate::for_each_lock) has a table of the kinds; the host chooses
 //! [`Chosen`](super::Chosen) at launch, the default, [`Mutex`](super::Mutex). Any number of lanes, warps and
 //! blocks may use them, but the kinds with words for users and [`Ring`](super::Ring) only threads whose
-//! number in the grid is below that of users. Blocks that are not resident have not arrived, so nobody waits
-//! for them.
+//! number in the grid is below that of users. Nobody waits for blocks that are not resident.
 
 use super::group::{DONE, GRANTED, Group, WAIT};
 use super::header::Header;
@@ -15,11 +14,9 @@ use stm_machine::Lane;
 /// More words than shared memory has.
 const SHARED_MAX: u64 = u32::MAX as u64;
 
-/// An array of locks of kind `K` as a kernel's parameter; the host's `Locks` owns the memory. The [crate's
-/// page](crate) has an example.
+/// Locks of kind `K` as a kernel's parameter, owned by the host's `Locks`; the [crate](crate) has an example.
 ///
-/// A lock protects what the program says. Its holders access data through the lane, relaxed; the lock orders
-/// that.
+/// A lock protects what the program says. Holders access that through the lane, relaxed; the lock orders it.
 // While a kernel uses it, there are `count * stride` words of locks behind the header, of which a
 // lock needs `K::lock_words(users)`, and `users * K::USER_WORDS` of nodes, or those of the kind that
 // was chosen; all are live, aligned, zero at first, and accessed by lanes only, through such references.
@@ -72,8 +69,7 @@ impl<K: LockKind> TLocks<K> {
 
     /// Sets up the block's part of the locks in its shared memory, from the word on that they were made for
     /// (`Locks::behind_shared_words`). Kinds with such a part ([`LockKind::SHARED_WORDS`]) need it before
-    /// their first use. It ends with a barrier of the block. A lock past the end of shared memory is a fault
-    /// when it is used.
+    /// their first use. It ends with a barrier of the block. One past the end of shared memory is a fault.
     ///
     /// # Safety
     /// All threads of the block make this call, and nobody else uses these words of shared memory.
@@ -103,18 +99,17 @@ impl<K: LockKind> TLocks<K> {
 
     /// Runs `section` while the calling lane holds the lock of this index, and returns its result.
     ///
-    /// Lanes of one warp may call this together, for one lock or several, or apart: no divergence makes it
-    /// wait for ever. For kinds with [`LockKind::WARP_HANDOFF`], lanes that run together and want the same
-    /// lock acquire it once, and have their sections in order. A section is that of one lane: it contains no
-    /// operations of the warp or block.
+    /// Lanes of one warp may call this together or apart: no divergence makes it wait for ever. For kinds
+    /// with [`LockKind::WARP_HANDOFF`], lanes that run together and want the same lock acquire it once, and
+    /// have their sections in order. A section is that of one lane, without operations of the warp or block.
     ///
-    /// The section may acquire locks of other arrays, and of the same up to [`LockKind::HELD_MAX`], if all
-    /// threads acquire locks in one order and the lanes of a warp are scheduled independently (compute
-    /// capability 7.0).
+    /// It may acquire locks of other arrays, and of the same up to [`LockKind::HELD_MAX`], if all threads
+    /// acquire locks in one order and the lanes of a warp are scheduled independently (compute capability
+    /// 7.0).
     ///
     /// # Errors
-    /// The index is past the end, or the thread cannot be served: the section has not run, and the host
-    /// reports the fault.
+    /// The index is past the end, or the thread cannot be served: the section has not run; the host reports
+    /// it.
     pub fn with<L: Lane, R>(
         &self,
         lane: &L,
@@ -235,8 +230,7 @@ impl<K: LockKind> TLocks<K> {
         }
     }
 
-    /// Does [`Self::with`] if the lock is free now, or returns `None`; lanes of one warp do not act as a
-    /// group.
+    /// Does [`Self::with`] if the lock is free now, or returns `None`; lanes do not act as a group.
     ///
     /// # Errors
     /// Those of [`Self::with`].

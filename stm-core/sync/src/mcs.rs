@@ -23,8 +23,8 @@
 //! none, it has the lock. Else it links its node behind the one found and polls its own node.
 //!
 //! The holder loads the link of its node. If there is one, it clears the wait of that node; else it swaps the
-//! end of the queue from its node to 0. If that fails, somebody has not yet linked a node, and the holder
-//! loads the link again.
+//! end of the queue from its node to 0. If that fails, somebody is yet to link a node, and the holder looks
+//! again.
 //!
 //! L1 is the exchange, or the load of the wait in the own node. L2 is the swap, after a fence, or
 //! the store that clears the next node's wait. **L5**, the acquire load of the link, pairs with L4
@@ -41,8 +41,7 @@ use stm_machine::{Lane, observe::Mutant};
 #[derive(Clone, Copy, Debug)]
 pub struct Queue<const HELD: u32>;
 
-/// The MCS lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.2.1), of which a thread can
-/// hold one at a time.
+/// The MCS lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.2.1), one a thread at a time.
 pub type Mcs = Queue<1>;
 
 /// The MCS lock with two nodes for each user (Grote 2020, section 4.2.2), of which a thread can hold
@@ -111,8 +110,7 @@ impl<const HELD: u32> LockKind for Queue<HELD> {
 
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         let node = Self::node(lane, place)?;
-        // ORDER(L1): acquire, for an empty queue; pairs with L2 of the last holder, and with L4 of the thread
-        // before.
+        // ORDER(L1): acquire, for an empty queue; pairs with L2 of the last holder, and L4 before.
         // SAFETY: the lock's word.
         let before = unsafe { lane.exchange_acquire_32(place.word(0), node) };
         if before == 0 {

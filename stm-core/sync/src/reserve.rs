@@ -164,8 +164,7 @@ fn take<L: Lane>(lane: &L, place: &Place) -> Option<u32> {
 }
 
 impl<const PASSES: u32> Reserving<PASSES> {
-    /// Asks for the lock as the first waiter: returns how many times in a row the
-    /// warp has had it, if it has it now.
+    /// Asks as the first waiter: returns how many times in a row the warp has had it, if it has.
     #[inline(always)]
     fn ask_as_first<L: Lane>(lane: &L, place: &Place, turn: &mut Turn) -> Option<u32> {
         // SAFETY: the lock's word. Relaxed: L1 follows, or nothing.

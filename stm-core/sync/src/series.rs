@@ -10,13 +10,11 @@ use stm_machine::Lane;
 pub const IN_A_ROW: u32 = 16;
 
 impl<K: LockKind> TLocks<K> {
-    /// Runs `section` again and again while the calling lane holds the lock of this index, until it returns
-    /// false.
+    /// Runs `section` again and again while the lane holds the lock of this index, until it returns false.
     ///
     /// Each run is a section by itself. The lane keeps the lock for at most `in_a_row` sections ([`IN_A_ROW`]
     /// is a good number), then gives it up and asks anew, behind those who wait. Lanes of one warp that
-    /// acquire the lock together share the bound; each has at least one section. The rest is as for
-    /// [`Self::with`].
+    /// acquire the lock together share the bound; each has at least one section. Else as [`Self::with`].
     ///
     /// # Errors
     /// Those of [`Self::with`]. The sections that ran before the fault have taken effect.

@@ -89,11 +89,10 @@ impl TryLock for Anderson {
 /// | 1 | the position at its front |
 /// | 2 + *i* | the user at positions *i* modulo the size, plus 1; 0 if it has not said so yet; 2^32 - 1 if it was refused |
 ///
-/// L1 is the load of the front, L2 the store of the next one. No thread finds itself where it is not at the
-/// front:
+/// L1 is the load of the front, L2 the store of the next one. No thread wrongly finds itself at the front:
 ///
-/// - A holder clears its entry before it gives the lock up: else a thread would find the entry of its earlier
-///   turn there.
+/// - A holder clears its entry before it gives the lock up: else a thread would find its earlier turn's
+///   there.
 /// - **L6**, fences around the fetch-and-add, let no thread with position *p* find the front at *p* -
 ///   *n* or before, *n* the number of entries, where its present entry is as well. Of *n* + 1 positions
 ///   in a row two belong to one user, who drew the second after it had moved the front past the first;
@@ -130,8 +129,8 @@ impl LockKind for Ring {
 
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         let user = place.user()?;
-        // ORDER(L6): what the thread knows of the front before its position, and that before its first look;
-        // pairs with itself.
+        // ORDER(L6): its knowledge of the front before its position, and that before its first look; pairs
+        // with itself.
         lane.fence();
         // SAFETY: the lock's word. Relaxed: between two fences.
         let position = unsafe { lane.fetch_add_relaxed_32(place.word(0), 1) };

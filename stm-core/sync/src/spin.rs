@@ -4,14 +4,13 @@
 //! | --- | --- |
 //! | 0 | 1 if the lock is held, 0 if it is free |
 //!
-//! L1 is the compare-and-swap from 0 to 1, L2 the store of 0. There is no fairness: whoever swaps first has
-//! the lock.
+//! L1 is the compare-and-swap from 0 to 1, L2 the store of 0. It is not fair: who swaps first has the lock.
 
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, store_given_up};
 use stm_machine::Lane;
 
-/// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011, Algorithm 1): swaps until one
-/// succeeds.
+/// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011, Algorithm 1): swaps until it has
+/// it.
 #[derive(Clone, Copy, Debug)]
 pub struct Tas;
 

@@ -13,8 +13,7 @@
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, load_grant, store_given_up};
 use stm_machine::Lane;
 
-/// The ticket lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.1.3) without backoff, and
-/// with a ticket for each lane.
+/// The ticket lock (Mellor-Crummey and Scott 1991; Grote 2020, section 4.1.3) with a ticket for each lane.
 #[derive(Clone, Copy, Debug)]
 pub struct Ticket;
 

@@ -10,8 +10,7 @@ pub struct Stopped;
 /// How many polls follow each other without a pause: some 7 us on a GPU, in which most waits end.
 pub(crate) const POLLS: u32 = 16;
 
-/// The pause after each [`POLLS`] polls, in nanoseconds: short beside a poll, for machines whose threads
-/// share a core.
+/// The pause after each [`POLLS`] polls, in nanoseconds, short beside a poll, where threads share a core.
 pub(crate) const PAUSE_NS: u32 = 20;
 
 /// Polls until `came` returns true, and returns whether it did; else the launch was told to stop.
@@ -19,8 +18,7 @@ pub(crate) const PAUSE_NS: u32 = 20;
 pub(crate) fn until<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> bool) -> bool {
     loop {
         // A loop of its own, which a compiler spells out: barriers are faster so, and where the wait is a
-        // part of much other code, that becomes slower (`docs/lab-notes/2026-11-22-alignments.md`), hence the
-        // other form.
+        // part of much other code, that becomes slower (`docs/lab-notes/2026-11-22-alignments.md`).
         let mut polls = 0;
         while polls < POLLS {
             if came() {

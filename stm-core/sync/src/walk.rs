@@ -10,8 +10,7 @@ use stm_machine::Lane;
 /// What the closure of [`TLocks::walk`] wants next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step<R> {
-    /// To go on to the lock of this index: to give up the lock behind, keep the
-    /// present one, and acquire this one.
+    /// To go on to this lock: to give up the one behind, keep the present one, and acquire this.
     Next(u64),
     /// To give up both locks and return this.
     Done(R),

@@ -28,8 +28,7 @@ type Batch = [*mut u32; BATCH];
 
 #[stm_core::inlined]
 impl Work {
-    /// Draws the addresses of the batch that begins with access `k`; the last batch
-    /// repeats the last word to its end.
+    /// Draws the addresses of the batch from access `k` on; the last one repeats its last word.
     fn batch(&self, k: u32) -> Batch {
         let last = self.accesses.words().saturating_sub(1);
         spelled!(J of 8 => at(self.words, self.sequence.word((k + J).min(last), self.len)))

@@ -1,5 +1,4 @@
-//! LB with paths that are claimed in critical sections; [`crate::labyrinth`] describes the
-//! routers, which are the same.
+//! LB with paths that are claimed in critical sections, by the routers of [`crate::labyrinth`].
 //!
 //! Thread 0 of a router claims its path: it loads the cells in batches, and writes them if all
 //! are free. The route has been searched on a copy before the lock is taken.
@@ -61,8 +60,7 @@ impl<L: Lane> Claims<L> for Sections<'_> {
         let claimed = self.lock.with(lane, 0, || {
             let (mut i, mut these) = (0, drawn);
             loop {
-                // SAFETY: cells of a path are of the grid. Relaxed, here and below: the lock
-                // orders the accesses of sections.
+                // SAFETY: cells of a path are of the grid. Relaxed, here and below: the lock orders it.
                 let found = these.map(|(_, cell)| unsafe { lane.load_relaxed_32(cell) });
                 let mut free = true;
                 for ((i, _), found) in these.into_iter().zip(found) {

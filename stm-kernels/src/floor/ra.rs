@@ -24,8 +24,7 @@ type Params<T> = RaWork<TArray<T>>;
 /// The number of accesses in flight together.
 const BATCH: u32 = 16;
 
-/// Draws the addresses of the batch that begins with access `$k`; the last batch
-/// repeats the last word to its end.
+/// Draws the addresses of the batch from access `$k` on; the last one repeats its last word.
 macro_rules! addresses {
     ($p:expr, $words:expr, $me:expr, $k:expr) => {
         spelled!(J of 16 => at($words, $me.word(($k + J).min($p.plan.reads() - 1))))

@@ -18,8 +18,7 @@ pub const REQUESTS_MAX: u32 = 1 << 30;
 
 pub const UNSETTLED: u32 = 0;
 pub const UNROUTED: u32 = u32::MAX;
-/// The flag in the result of a request whose path is longer than there is room for; the other bits
-/// are the number of its cells.
+/// The flag in the result of a request whose path is too long; the other bits are its cells.
 pub const TOO_LONG: u32 = 1 << 31;
 
 #[repr(C)]

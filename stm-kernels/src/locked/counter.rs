@@ -65,8 +65,7 @@ impl Work {
     unsafe fn rounds<L: Lane>(&self, lane: &L, word: *mut u32) {
         let mut round = 0;
         while round < self.work.plan.rounds {
-            // SAFETY: live. Relaxed: additions need no order among each other, and a
-            // lock that is held orders them.
+            // SAFETY: live. Relaxed: additions need no order, and a lock that is held orders them.
             unsafe {
                 lane.fetch_add_relaxed_32(word, u32::MAX);
                 lane.fetch_add_relaxed_32(word, 1);

@@ -1,6 +1,5 @@
-//! A sorted list with entry points under locks: the benchmark of lock granularity of
-//! Grote 2020 (section 5.3). [`Coupled`] has a lock for each node and holds two at a time, [`Coarse`]
-//! has one for each entry point.
+//! A sorted list with entry points under locks: the benchmark of lock granularity of Grote 2020 (section
+//! 5.3). [`Coupled`] has a lock for each node, [`Coarse`] one for each entry point.
 //!
 //! The first nodes of the array are the entry points, one for each range of keys; the node of key
 //! `i` follows at `i` behind them. A node is one word of 64 bits, the key in the upper half and the

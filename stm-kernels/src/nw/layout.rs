@@ -57,8 +57,7 @@ pub fn transformed_scores(scores: &[i32], alphabet: usize, extend: i32) -> Vec<u
 struct Letters(Vec<u8>);
 
 impl Letters {
-    /// Adds those of codes between letters of padding, and returns the place of the first, which
-    /// begins a word.
+    /// Adds those of codes between padding, and returns the place of the first, which begins a word.
     fn add(&mut self, above: u32, codes: &[u8], backward: bool, behind: u32) -> u32 {
         let Self(letters) = self;
         let at = letters.len();
@@ -72,8 +71,7 @@ impl Letters {
         at as u32
     }
 
-    /// Returns them as words of four, and makes sure that there are few enough of them and of other
-    /// values for numbers of 32 bits.
+    /// Returns them as words of four, if 32 bits number them and the other values.
     fn words(self, values: u64) -> Vec<u32> {
         let most = values.max(self.0.len() as u64);
         assert!(u32::try_from(most).is_ok(), "2^32 letters or values");

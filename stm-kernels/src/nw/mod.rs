@@ -8,8 +8,7 @@
 //! | [`points`] | by the same launches, and within a tile a thread for each cell, which waits for its neighbours (Li et al. 2015) |
 //! | [`transactions`] | a transaction for each cell, which waits for its neighbours |
 //!
-//! [`frame`] is what the second and the third have in common, and `layout` what the host
-//! prepares for the first three.
+//! [`frame`] is common to the second and the third, and `layout` is what the host prepares.
 //!
 //! # Transformed scores
 //!

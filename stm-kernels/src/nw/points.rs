@@ -20,8 +20,7 @@ use crate::rows::alone;
 use stm_core::Lane;
 
 alone! {
-    /// A diagonal of tiles, whose cells wait for locks. A launch has blocks of as many threads as
-    /// a tile has cells.
+    /// A diagonal of tiles, whose cells wait for locks, by blocks of a thread for each cell.
     Locks(DiagonalParams) = locks ["nw_locks", "nw" / "locks"];
     /// The same with tagged words in place of locks.
     Cells(DiagonalParams) = cells ["nw_cells", "nw" / "cells"];

@@ -239,8 +239,7 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         let (threads, me) = (lane.block_dim(), lane.thread_index());
         let mut letter = 0;
         while letter < p.alphabet {
-            // SAFETY: words of the block's shared memory (`shared_words`); the profile's
-            // are of this thread alone.
+            // SAFETY: words of shared memory (`shared_words`); the profile's are of this thread alone.
             let found: [u32; ROWS] = core::array::from_fn(|r| unsafe {
                 lane.shared_load_32(shared.scores + row_letters[r] * p.alphabet + letter)
             });
@@ -357,8 +356,7 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         // Lane 0 needs the values above its block. All lanes load them, as one word, and
         // beyond the last block those of the last.
         let edge_at = step.min(threads - 1) * rows;
-        // SAFETY: words of the block's shared memory (`shared_words`), at a multiple of 4
-        // where there are four.
+        // SAFETY: words of shared memory (`shared_words`), at a multiple of 4 where there are four.
         let first: [[i32; 2]; ROWS] = unsafe {
             let load = |from: u32| -> [u32; ROWS] {
                 if ROWS == 4 {

@@ -19,13 +19,11 @@ transactional! {
 pub struct MatrixWork<A: Algorithm> {
     /// The cells, row by row, with row 0 and column 0, which are there before the launch.
     pub cells: A::Array<u32>,
-    /// The cell of each transaction: its row in the upper half, its column in the lower, both
-    /// from 1; constant.
+    /// The cell of each transaction: row in the upper half, column in the lower, from 1; constant.
     pub order: TArray<u32>,
     /// The letters of the rows, and behind them those of the columns; constant.
     pub letters: TArray<u32>,
-    /// The transformed score of letter `i` of the rows with letter `j` of the columns, at
-    /// `i * alphabet + j`; constant.
+    /// The transformed score of row letter `i` with column letter `j`, at `i * alphabet + j`; constant.
     pub scores: TArray<u32>,
     /// One word, 0 before the launch: the next cell.
     pub next: TArray<u64>,
@@ -40,8 +38,7 @@ pub struct MatrixWork<A: Algorithm> {
 fn matrix<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &MatrixWork<A>) {
     let stride = u64::from(p.columns) + 1;
     let Some(next) = p.next.get(0) else { return };
-    // The transaction that the lane runs, and the cell that it has drawn for it. An attempt
-    // that is made again has the same.
+    // The lane's transaction, and the cell drawn for it, the same for all its attempts.
     let mut drawn = (u64::MAX, 0);
     stm.for_each(lane, 0..p.transactions, |tx, i| {
         if drawn.0 != i {

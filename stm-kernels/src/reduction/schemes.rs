@@ -108,8 +108,7 @@ pub trait Scheme: Copy + core::fmt::Debug + Sized + 'static {
 /// How many polls follow each other before a thread looks at the stop flag.
 const POLLS: u32 = 256;
 
-/// Polls until `came` returns true, as the waits of channels in shared memory do; false if the
-/// launch was told to stop.
+/// Polls until `came` returns true, as channels in shared memory do; false if the launch is to stop.
 #[inline(always)]
 fn spin<L: Lane>(lane: &L, stop: Stop, mut came: impl FnMut() -> bool) -> bool {
     let mut polls = 0;

@@ -40,8 +40,7 @@ const _: () = {
     );
 };
 
-/// Returns 31 bits that depend on all of a reservation. Their sums modulo 2^31 tell
-/// collections of reservations apart.
+/// Returns 31 bits of a reservation, whose sums modulo 2^31 tell collections apart.
 #[inline(always)]
 pub const fn reservation_digest(key: u32, amount: u32) -> u32 {
     mix(key ^ mix(amount)) & DIGEST

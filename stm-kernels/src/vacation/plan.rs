@@ -160,8 +160,7 @@ pub struct Query {
 
 #[stm_core::inlined]
 impl VacationTransaction {
-    /// Returns whether the task looks its customer up. A reservation does if it has
-    /// `found` something to reserve.
+    /// Returns whether the task looks its customer up; a reservation if it has `found` something.
     pub(super) const fn has_customer(&self, found: bool) -> bool {
         match self.task {
             Task::Reserve => found,

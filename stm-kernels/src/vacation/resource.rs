@@ -1,5 +1,4 @@
-//! A record of a table in one word: its places, those that are free and those that
-//! are reserved, and its price.
+//! A record of a table in one word: its free places, its reserved ones, and its price.
 //!
 //! | bits | meaning |
 //! | --- | --- |

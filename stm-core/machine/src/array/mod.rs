@@ -54,8 +54,7 @@ macro_rules! handle {
     };
 }
 
-/// Makes a type `Debug` whatever its parameters are: it shows these fields, and with `; ..` that
-/// there are others.
+/// Makes a type `Debug` whatever its parameters are, with these fields, and with `; ..` others.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shown {

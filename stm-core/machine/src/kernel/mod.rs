@@ -73,8 +73,8 @@ pub trait Kernel: 'static {
     ///
     /// # Errors
     /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel without PTX, which is the default, or without
-    /// PTX for this `wide` build; [`Error::PtxNotBuilt`](crate::host::Error::PtxNotBuilt) for PTX that is
-    /// built on demand and was not found.
+    /// PTX for this `wide` build; [`Error::PtxNotBuilt`](crate::host::Error::PtxNotBuilt) if it is built on
+    /// demand.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     fn ptx(_build: Build) -> Result<std::borrow::Cow<'static, str>, crate::host::Error> {
         Err(crate::host::Error::NoPtx { entry: Self::ENTRY })

@@ -30,8 +30,7 @@ impl EntryName {
         Self { bytes, len }
     }
 
-    /// Returns a name in camel case in lower case, with hyphens between its words: `no-e1` of `NoE1`. It
-    /// panics if that is too long.
+    /// Returns a name in camel case with hyphens: `no-e1` of `NoE1`. It panics if that is too long.
     pub(crate) const fn hyphened(name: &str) -> Self {
         let (text, mut bytes, mut len, mut i) = (name.as_bytes(), [0; ENTRY_MAX], 0, 0);
         while i < text.len() {

@@ -10,8 +10,7 @@ use std::{borrow::Cow, collections::BTreeMap, env, format};
 /// The text of a module.
 pub type Text = Cow<'static, str>;
 
-/// The texts of one kernel that a program carries, as `stm-core-pack` packs them; no bytes if it
-/// carries none.
+/// The texts of one kernel that a program carries, as `stm-core-pack` packs them; empty for none.
 pub type Carried = &'static [u8];
 
 /// What builds the PTX of observed launches.

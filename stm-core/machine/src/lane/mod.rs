@@ -34,8 +34,7 @@ mod gpu_access;
 pub mod gpu;
 mod mbarrier;
 
-/// One thread of a launch, and the operations it may perform. Launches are one-dimensional: `grid_dim`
-/// blocks of `block_dim` threads.
+/// One thread of a launch, of `grid_dim` blocks of `block_dim` threads, and the operations it may perform.
 ///
 /// ```
 /// # use stm_machine::{Lane, Output, host::{Buffer, Cpu, Launch, Watchdog}, kernel};

@@ -1,5 +1,4 @@
-//! The words that lanes read and write: their types, their addresses, and how a lane loads and
-//! stores one, given its address.
+//! The words that lanes read and write: their types and addresses, and how a lane loads and stores one.
 
 use crate::lane::Lane;
 

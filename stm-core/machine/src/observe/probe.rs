@@ -1,5 +1,4 @@
-//! What a launch's observer, a [`Probe`](crate::observe::Probe), writes: records, or the time of
-//! phases, into a buffer.
+//! What a launch's observer, a [`Probe`](crate::observe::Probe), writes: records, or times of phases.
 //!
 //! A probe belongs to the machine (`Lane::Probe`), and not to the kernel. A GPU has an entry point
 //! for each kind: [`Silent`](crate::observe::Silent) ones, which ship and contain no code for

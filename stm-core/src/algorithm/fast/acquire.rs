@@ -1,20 +1,17 @@
 //! The first step of a commit: acquiring the locks of all words written ([`super::commit`] has the others).
 //!
-//! 1. Compare-and-swap the version word of every written entry from the word seen to its locked form, a batch
-//!    in flight.
+//! 1. Compare-and-swap the version word of every written entry from the word seen to its locked form, in
+//!    batches.
 //! 2. A word written without having been read (a *blind* entry) is locked whatever its version is.
 //! 3. If a swap fails because an earlier entry of this transaction owns the word's lock already, the entry
 //!    shares that lock. Any other failure releases all locks and aborts.
 //!
 //! A transaction that writes few words locks them four at a time, as fetching the instructions for whole
-//! batches takes longer. One whose entries are not all on the stack, or that has many, some blind, locks them
-//! in a function that is not inlined.
+//! batches takes longer. One with entries off the stack, or with many, some blind, does it in a call.
 //!
-//! Invariant: on success every written entry owns its lock or shares an earlier entry's; on failure nothing
-//! is owned.
+//! Invariant: on success every written entry owns its lock or shares one; on failure nothing is owned.
 //!
-//! Rarely used functions take their arguments by value and are inlined, so that live values stay in
-//! registers.
+//! Rare functions take arguments by value and are inlined, so that live values stay in registers.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{
@@ -329,8 +326,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Does the same as [`Self::swap`] for a group with blind entries, whose words
-    /// are locked whatever they hold.
+    /// Does [`Self::swap`] for a group with blind entries, locked whatever they hold.
     fn swap_blind<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,
@@ -382,8 +378,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             found = Self::try_lock(at, map, entries, seen, which, &pairs);
         }
         if blind != 0 {
-            // A branch, behind which ptxas keeps the stores: between the swaps they would wait
-            // for each of them.
+            // Behind this branch ptxas keeps the stores: between the swaps they would wait.
             for (j, &seen) in seen.iter().enumerate() {
                 if blind >> j & 1 != 0 {
                     // SAFETY: the index is below the count.

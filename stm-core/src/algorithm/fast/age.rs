@@ -1,5 +1,4 @@
-//! Versions in a circle: how old an attempt may become, and what is done with a word that was not written for
-//! long.
+//! Versions in a circle: how old an attempt may become, and what is done to words not written for long.
 //!
 //! A packed word keeps its version modulo 2^b, where b is [`Lane::version_bits`](crate::Lane::version_bits),
 //! and versions are compared in a circle. Let H be half of the circle.
@@ -12,8 +11,7 @@
 //!
 //! The same two steps serve cells that another `Stm` has written, whose clock was ahead of this one's.
 //!
-//! `ORDERING.md`, "Versions in a circle", has the argument. Other words have 63 bits of version; only step 2
-//! is for them.
+//! `ORDERING.md`, "Versions in a circle", argues it. Others have 63 bits of version; only step 2 is for them.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;

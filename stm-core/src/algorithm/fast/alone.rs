@@ -1,13 +1,11 @@
 //! The commit of an attempt that is made alone (`run/gate.rs`).
 //!
 //! No other attempt is in progress, so nothing is acquired and nothing validated, and the commit cannot fail
-//! (`ORDERING.md`, "A commit alone"). As a lane outside of transactions may peek at any time, the entries are
-//! taken from the last to the first, and of several of one word only the first taken is stored: a packed word
-//! by a compare-and-swap from the word seen, whose result nobody waits for, another one if it has not got the
-//! commit's version yet.
+//! (`ORDERING.md`, "A commit alone"). As a lane may peek at any time, the entries are taken from the last to
+//! the first, and of several of one word only the first taken is stored: a packed word by a compare-and-swap
+//! from the word seen, whose result nobody waits for, another one if it has not got the commit's version yet.
 //!
-//! Additions to sums, and words whose versions are in a table, are committed by the whole protocol, alone as
-//! well.
+//! Sums, and words whose versions are in a table, are committed by the whole protocol, alone as well.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Column, Entries, WRITTEN, word_of};
@@ -96,8 +94,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         version: Version,
     ) {
         let (place, free) = (S::version_word(map, word), S::unlocked(version));
-        // SAFETY: of an element in range (checked by `Tx`). Relaxed: nobody else is in an
-        // attempt; G4 follows.
+        // SAFETY: in range (checked by `Tx`). Relaxed: nobody else makes an attempt; G4 follows.
         unsafe {
             if Self::is_pair(lane, true, word) {
                 if lane.load_relaxed_128(place)[0] != free {
@@ -110,9 +107,9 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Loads the packed words of all blind entries, for the swaps, and gives blind words that happen to have
-    /// the commit's version another one, with their value: their last commit may be of another memory, or a
-    /// circle of versions old.
+    /// Loads the packed words of all blind entries, for the swaps, and gives those that happen to have the
+    /// commit's version another, with their value: their last commit may be of another memory, or a circle of
+    /// versions old.
     #[inline(never)]
     fn look_up<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
         let lane = at.lane();

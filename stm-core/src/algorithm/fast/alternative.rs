@@ -21,8 +21,7 @@ impl EntrySet {
     }
 
     /// Ends the alternative that began at `saved`, and returns the set with its writes where they would be
-    /// without it: so there is one written entry for each word when none is open, which the commit demands of
-    /// blind ones.
+    /// else: so there is one written entry for each word when none is open, as the commit demands.
     #[inline(never)]
     pub(crate) fn keep<L: Lane, const N: usize>(self, at: Entries<'_, L, N>, saved: Self) -> Self {
         if self.writes == saved.writes {

@@ -2,8 +2,7 @@
 //!
 //! The version words of the entries read, and the headers of the rows read, are compared with what the
 //! attempt saw. A version never returns to an old value meanwhile, so no change is missed. A locked word
-//! counts as changed, as does another of its stripe under `fast-table`: the transaction then makes an attempt
-//! without need, and waits again.
+//! counts as changed, as does another of its stripe under `fast-table`: an attempt without need.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::entries::{BATCH, BLIND, Entries};

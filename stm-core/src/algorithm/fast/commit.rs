@@ -1,9 +1,7 @@
 //! The later steps of a commit ([`super::acquire`] has the first): advancing the clock, validation,
-//! write-back and release; and entries that share the lock of an earlier entry, as their words have one
-//! version word.
+//! write-back and release; and entries that share the lock of an earlier entry of the same version word.
 //!
-//! Invariant: values are stored only after the validation has succeeded; a commit that aborts restores the
-//! version words.
+//! Invariant: values are stored after the validation only; a commit that aborts restores the version words.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::acquire::GROUP;

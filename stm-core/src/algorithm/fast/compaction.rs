@@ -6,8 +6,7 @@ use crate::{algorithm::fast::entry_set::EntrySet, tx::abort::Abort};
 use stm_machine::Lane;
 
 impl EntrySet {
-    /// Removes duplicates: keeps one entry for each word. Errors: [`Abort::ReadStale`] if a word
-    /// was seen differently by two reads.
+    /// Keeps one entry for each word. Errors: [`Abort::ReadStale`] if two reads of a word differ.
     #[inline(never)]
     pub(super) fn compact<L: Lane, const N: usize>(
         self,

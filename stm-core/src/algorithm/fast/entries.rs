@@ -77,8 +77,8 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    /// Returns the entries of the calling lane, whose `logs` are its own; `inline` is live and used only
-    /// through the result.
+    /// Returns the entries of the lane whose `logs` these are; `inline` is live, and used only through the
+    /// result.
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, inline: *mut Inline<N>, apart: bool) -> Self {
         Self {
             lane,
@@ -190,10 +190,9 @@ impl<'a, L: Lane, const N: usize, const LONG: bool> Entries<'a, L, N, LONG> {
     }
 }
 
-/// Searches the addresses of `len` entries, of which the first N are at `inline` and the others in the lane's
-/// `logs`: one more than the place of the last written entry of the word in the lower half, and of its first
-/// entry of any kind in the upper; 0 means none. It is a call, and a loop of one entry at a time, as every
-/// write would have a copy.
+/// Searches the addresses of `len` entries, the first N at `inline`, the others in `logs`: one more than the
+/// place of the last written entry of the word in the lower half, and of its first entry of any kind in the
+/// upper; 0 means none. It is a call, and a loop by single entries, as each write would have a copy.
 ///
 /// # Safety
 /// The entries are live and the lane's.

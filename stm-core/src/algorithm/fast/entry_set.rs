@@ -96,8 +96,8 @@ impl EntrySet {
     }
 
     /// Adds words read, with the words seen and, if `keep`, the values, except those in the mask `own`.
-    /// Errors: [`Abort::ReadSetFull`] if there are too many distinct words, [`Abort::ReadStale`] if a word
-    /// was seen differently before.
+    /// Errors: [`Abort::ReadSetFull`] for too many distinct words, [`Abort::ReadStale`] if one was seen
+    /// differently.
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
         &mut self,
         at: Entries<'_, L, N>,

@@ -23,8 +23,7 @@ pub(crate) struct Pairs<const B: usize> {
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Returns whether a word's value is in its version word. `apart` says whether the attempt has met a word
-    /// of which that is not so: for a kernel of packed words alone the compiler leaves out the code for
-    /// others.
+    /// of which that is not so: for a kernel of packed words alone no code for others is compiled.
     pub(crate) fn is_packed(apart: bool, word: WordAddress) -> bool {
         S::CELLS && !apart || S::is_packed(word)
     }
@@ -96,9 +95,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         pairs
     }
 
-    /// Swaps the pairs of a batch whose version words are as `seen` for their locked form, owned by `owner`,
-    /// all in flight together, and returns the version words found, for the other entries those of
-    /// `otherwise`.
+    /// Swaps the pairs of a batch that are as `seen` for their locked form, owned by `owner`, all in flight,
+    /// and returns the version words found, for the other entries those of `otherwise`.
     pub(crate) fn lock_pairs<L: Lane, const B: usize, const LONG: bool>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,

@@ -1,8 +1,7 @@
 //! The protocol of `fast` and `fast-table`: invisible reads under a snapshot that is extended, commit-time
 //! locking of the words written by compare-and-swap from the version seen, and validation of the words read.
 //!
-//! It follows TL2 (Dice, Shalev, Shavit 2006) and Riegel, Felber and Fetzer 2006. `ORDERING.md` argues the
-//! events.
+//! After TL2 (Dice, Shalev, Shavit 2006) and Riegel, Felber and Fetzer 2006. `ORDERING.md` argues the events.
 //!
 //! 1. *begin*: load the clock as the snapshot (F1), together with the gate's word.
 //! 2. *read*: a packed word takes one load, which has value and version. Other words take loads of
@@ -232,8 +231,7 @@ impl<S: Storage, const INLINE: usize> Algorithm for Versioned<S, INLINE> {
     ) -> bool {
         let at = Self::entries(tx);
         if tx.attempt.set.is_open() || tx.attempt.set.has_any(at, words, count) {
-            // An alternative could not be undone, or the validation would find
-            // the attempt's own word changed.
+            // An alternative could not be undone, or the validation would fail by itself.
             return false;
         }
         for k in 0..N {

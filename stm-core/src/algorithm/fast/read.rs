@@ -14,8 +14,7 @@ use stm_machine::{Element, Lane, WordAddress, observe::Mutant};
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
     /// Loads the clock, without acquire if the defect `unordered` is switched on.
     pub(crate) fn clock<L: Lane>(tx: &Tx<'_, L, Self>, unordered: Mutant) -> Version {
-        // ORDER(F1): acquire; pairs with F3. Whoever reads c here sees the locks of every commit up to c, or
-        // what followed.
+        // ORDER(F1): acquire; pairs with F3. Who reads c sees the locks of every commit up to c, or more.
         // SAFETY: the clock is live.
         Version(unsafe {
             if unordered.on(tx.lane) {
@@ -26,8 +25,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         })
     }
 
-    /// Loads the clock as [`Self::clock`] does, and with it the gate's word, which follows it
-    /// (`memory/globals.rs`).
+    /// Loads the clock as [`Self::clock`] does, and the gate's word behind it (`memory/globals.rs`).
     pub(crate) fn clock_and_gate<L: Lane>(tx: &Tx<'_, L, Self>) -> (Version, u64) {
         if Mutant::NoF1Begin.on(tx.lane) {
             return (Self::clock(tx, Mutant::NoF1Begin), Self::load_gate(tx));
@@ -54,9 +52,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         S::version_word(S::map(tx.stm), word)
     }
 
-    /// Loads the version words of several words into the result and their values into `v`, all in flight
-    /// together; of words not in the mask `active` the version is 0, and one that has changed meanwhile is
-    /// returned as locked.
+    /// Loads the version words of several words and their values into `v`, all in flight together; of words
+    /// not in the mask `active` the version is 0, and one that has changed meanwhile is returned as locked.
     pub(crate) fn load<L: Lane, T: Element, const N: usize>(
         tx: &Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -70,9 +67,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
                     return 0;
                 }
                 let version_word = Self::version_word(tx, words[k]);
-                // SAFETY: the words are of elements in range (checked by `Tx`), or in the live table.
-                // Relaxed: versions up to the snapshot add nothing to it, and a later one leads to a load of
-                // the clock.
+                // SAFETY: elements in range (checked by `Tx`), or the live table. Relaxed: versions up to the
+                // snapshot add nothing to it, and a later one leads to a load of the clock.
                 unsafe {
                     if Mutant::WeakRead.on(lane) {
                         lane.load_weak_64(version_word)
@@ -166,8 +162,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         now: Version,
     ) -> TxResult<()> {
         let (at, map, len) = (Self::entries(tx), S::map(tx.stm), tx.attempt.set.len);
-        // A kernel that reads one word or two at a time has many such places, and one loop for both
-        // homes is shorter.
+        // A kernel has many such places, and one loop for both homes is shorter.
         let same = Mutant::ExtensionUnchecked.on(tx.lane)
             || if N <= 2 {
                 Self::unchanged::<L, true, BATCH>(at, map, len, now)
@@ -186,8 +181,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(())
     }
 
-    /// Returns whether the words that `len` entries have read are as they were seen, or hold the values
-    /// read at versions up to `now`.
+    /// Returns whether the words of `len` entries are as seen, or hold the values read at versions up to
+    /// `now`.
     fn unchanged<L: Lane, const LONG: bool, const B: usize>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,

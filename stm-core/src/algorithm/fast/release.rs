@@ -1,7 +1,6 @@
-//! Early release: words that were read leave the set again, so that nothing validates them any more (Herlihy,
+//! Early release: words that were read leave the set again, so that nothing validates them (Herlihy,
 //! Luchangco, Moir and Scherer 2003). It is for walks that answer for their results by the words that they
-//! keep, as in `collections/list.rs`. A released word still holds at the snapshot at which it was read, and
-//! no longer after an extension.
+//! keep, as in `collections/list.rs`. A released word holds at the snapshot of its read only.
 
 use crate::algorithm::fast::entries::{BLIND, Column, Entries, SHARES, WRITTEN};
 use crate::algorithm::fast::entry_set::EntrySet;

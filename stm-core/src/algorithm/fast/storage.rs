@@ -15,10 +15,10 @@ use stm_machine::{Element, TArray, View, WordAddress};
 pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     /// The algorithm's line in the registry.
     const VARIANT: Variant;
-    /// Whether each word has a version word of its own, beside its value: then a changed version proves that
-    /// the word has changed, and the bit `CellWord::LOCKED` locks it whatever it holds. Values of 32 bits are
-    /// in their version word, where versions wrap around (`algorithm/fast/age.rs`); one of 64 bits follows
-    /// it, aligned to 16 bytes.
+    /// Whether each word has a version word of its own, beside its value: then a changed version proves a
+    /// change, and the bit `CellWord::LOCKED` locks it whatever it holds. Values of 32 bits are in their
+    /// version word, where versions wrap around (`algorithm/fast/age.rs`); one of 64 bits follows it, aligned
+    /// to 16 bytes.
     const CELLS: bool;
 
     /// The arrays that transactions access.

@@ -6,9 +6,8 @@
 //!    additions that the header counts. A header has no version to compare with the snapshot, so the snapshot
 //!    always moves to that clock, and everything read before must be unchanged.
 //! 3. *commit*: announce one addition in the header of each row, together with the locks of other words (F3);
-//!    advance the clock; validate everything read, where a header may differ by this transaction's own
-//!    announcement (F4); add to the elements; end the addition in each header (A4). A commit that aborts
-//!    withdraws its announcements.
+//!    advance the clock; validate everything read, where a header may have this transaction's own (F4); add
+//!    to the elements; end the addition in each header (A4). An abort withdraws them.
 //!
 //! `ORDERING.md` argues the events.
 

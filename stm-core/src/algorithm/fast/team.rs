@@ -1,7 +1,6 @@
 //! Transactions of teams: each step, taken together by all lanes of a warp or all threads of a block.
 //!
-//! 1. *begin*: the leader loads the clock with the gate's word (F1); a barrier carries its acquire to all
-//!    (F7).
+//! 1. *begin*: the leader loads clock and gate's word (F1); a barrier carries its acquire to all (F7).
 //! 2. *read*: each lane reads its own words. If one is locked or newer than the snapshot, all extend: the
 //!    leader loads the clock and every lane validates its entries; if one fails, the attempt of all fails.
 //! 3. *commit*: each lane acquires the locks of the words it has written; if one fails, all release theirs.
@@ -10,12 +9,11 @@
 //!
 //! Invariant: every branch around a vote, a barrier or a broadcast is the same for all members.
 //!
-//! The table has one lock for many words, so two lanes may need the same one. They lock in the name of the
-//! leader, so a lane that finds its word locked by its team does not know which member owns it;
-//! `settle_as_team` asks about these words one after the other. The owner shares a lock acquired from the
-//! version that the asker has seen; else it is a conflict. If another lane has accessed the very same word,
-//! the program is wrong ([`Abort::TeamOverlap`]), which is detected at the first commit that meets no
-//! conflict.
+//! The table has one lock for many words, so two lanes may need one. They lock in the name of the leader, so
+//! a lane that finds its word locked by its team does not know which member owns it; `settle_as_team` asks
+//! about these words one after the other. The owner shares a lock acquired from the version that the asker
+//! has seen; else it is a conflict. If another lane has accessed the very same word, the program is wrong
+//! ([`Abort::TeamOverlap`]), which is detected at the first commit that meets no conflict.
 
 use crate::algorithm::contract::Tx;
 use crate::algorithm::fast::protocol::Versioned;

@@ -3,8 +3,8 @@
 //! 1. *own*: set the lock bit of every word, all in flight together. What they return has the
 //!    values. If a word was locked, give back those that were not, and abort.
 //! 2. The closure computes the new values. Nothing can abort after it.
-//! 3. *update*: advance the clock once for all lanes that have come so far, which gives version w
-//!    (F3), and store each word with w.
+//! 3. *update*: advance the clock once for all lanes that are here, to version w (F3), and store each word
+//!    with w.
 //!
 //! There is no snapshot and no validation: an update that owns all of its words has read what they hold at
 //! one time. Dynamic transactions see a blind write, whose lock is taken the same way ([`super::acquire`]).
@@ -197,8 +197,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
             } else {
                 (owned.seen[k], owned.values[k].to_bits64())
             };
-            // SAFETY: as above. Relaxed: a packed word, or a pair, is everything there is to see; F5
-            // precedes the others.
+            // SAFETY: as above. Relaxed: a packed word or a pair is all there is; F5 precedes others.
             unsafe {
                 if pair {
                     lane.store_relaxed_128_if(mine, word, [seen, value]);
@@ -217,9 +216,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
 /// Updates in a turn alone (`run/gate.rs`): no word is owned, and none changes but by the lanes of this warp.
 #[stm_core_macros::inlined]
 impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
-    /// Makes the updates of the lanes `makers` one after the other, all at one version. Each loads its words
-    /// in flight together, computes, and stores; a barrier lies between the stores of a lane and the loads of
-    /// the next.
+    /// Makes the updates of `makers` one after the other, all at one version. Each loads its words in flight
+    /// together, computes, and stores; a barrier lies between the stores of a lane and the loads of the next.
     pub(crate) fn update_in_turn<L: Lane, T: Element, const N: usize, const W: usize>(
         tx: &mut Tx<'_, L, Self>,
         words: [WordAddress; N],
@@ -317,8 +315,7 @@ const fn mask(n: usize) -> u32 {
 
 /// Looks which of the words that were found `lost` are named twice, and owned by the update itself. If all
 /// are, it gives them the values of their first mention and returns 0; else those that are not owned.
-/// `written` are the words that get new values. Its arrays are copies in memory, so that the update's own
-/// stay in registers.
+/// `written` are the words that get new values. Its arrays are copies, so that others stay in registers.
 #[inline(always)]
 fn twins<L: Lane, T: Element, const N: usize>(
     lane: &L,

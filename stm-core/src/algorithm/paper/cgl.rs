@@ -37,8 +37,7 @@ const BACKOFF_NS: (u32, u32) = (32, 4096);
 #[stm_core_macros::inlined]
 impl Cgl {
     fn release<L: Lane>(tx: &Tx<'_, L, Self>, word: u32) {
-        // ORDER(C1): everything in the critical section before the release; pairs with the next holder's
-        // acquire.
+        // ORDER(C1): the critical section before the release; pairs with the next holder's acquire.
         // SAFETY: the lock is live, and held by this lane.
         unsafe {
             if Mutant::NoC1Release.on(tx.lane) {
@@ -74,8 +73,7 @@ impl Algorithm for Cgl {
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
         mark!(tx, Initialisation);
         let mut wait = BACKOFF_NS.0;
-        // ORDER(C1): acquire; pairs with the last holder's release. On failure nothing is read under the
-        // lock.
+        // ORDER(C1): pairs with the last release. On failure nothing is read under the lock.
         // SAFETY: the lock is live.
         let take = |free| unsafe {
             if Mutant::NoC1Acquire.on(tx.lane) {
@@ -115,8 +113,7 @@ impl Algorithm for Cgl {
         _: Inside,
     ) -> TxResult<()> {
         for k in 0..N {
-            // SAFETY: in range of a live array (checked by `Tx`). Relaxed: the lock
-            // is held, and C1 orders it.
+            // SAFETY: in range (checked by `Tx`). Relaxed: C1 orders it.
             v[k] = unsafe { words[k].load_relaxed(tx.lane) };
         }
         Ok(())

@@ -53,9 +53,9 @@ impl Entry {
     }
 }
 
-/// The stripes of an attempt: the count of entries in the lane's [`Logs`] and the bitmap over the buckets. Of
-/// each unsafe method, and of a [`Walk`], `logs` are the calling lane's and hold this log, unchanged while a
-/// walk goes on.
+/// The stripes of an attempt: the count of entries in [`Logs`] and the bitmap over the buckets. Of each
+/// unsafe method, and of a [`Walk`], `logs` are the calling lane's and hold this log, unchanged while a walk
+/// goes on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LockLog {
     len: u32,
@@ -69,9 +69,8 @@ impl LockLog {
         occupied: 0,
     };
 
-    /// Records an access to a stripe (Algorithm 3, lines 34 and 38); one that is in the log already keeps its
-    /// place and gains the access. `bucket_shift` brings a stripe down to a bucket number; `ordered` is the
-    /// same in all calls.
+    /// Records an access to a stripe (Algorithm 3, lines 34 and 38); one in the log already gains the access.
+    /// `bucket_shift` brings a stripe down to a bucket number; `ordered` is the same in all calls.
     ///
     /// # Safety
     /// The log has room, as it gets at most one entry for each entry of the read and write sets.

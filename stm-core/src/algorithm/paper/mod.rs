@@ -1,5 +1,4 @@
-//! The algorithms of Xu et al. 2014 and those it compares with, which buffer writes in the lane's logs
-//! ([`logged`]).
+//! The algorithms of Xu et al. 2014 and others, which buffer writes in the lane's logs ([`logged`]).
 //!
 //! | file | contains |
 //! | --- | --- |

@@ -28,8 +28,7 @@ use crate::tx::abort::{Abort, TxResult};
 use crate::tx::crew::{Crew, WarpCrew};
 use stm_machine::{Element, Lane, TArray, WordAddress, observe::Mutant};
 
-/// The algorithm, with a validation, and with a scheme of acquisition: in which order, and how often,
-/// a commit tries to lock.
+/// The algorithm, with a validation, and a scheme: in which order, and how often, a commit tries to lock.
 #[derive(Clone, Copy, Debug)]
 pub struct VersionLocks<const VALUES: bool, const SCHEME: u8>;
 
@@ -97,8 +96,8 @@ impl<const VALUES: bool, const SCHEME: u8> Algorithm for VersionLocks<VALUES, SC
     }
 
     fn begin<L: Lane>(tx: &mut Tx<'_, L, Self>, _: Inside) -> TxResult<()> {
-        // ORDER(E1): pairs with the fence before the clock's increment. A snapshot of c sees every commit up
-        // to c (line 5).
+        // ORDER(E1): pairs with the fence before the increment. A snapshot of c sees every commit up to c
+        // (line 5).
         // SAFETY: the clock is live.
         tx.attempt.snapshot = Version(unsafe {
             if Mutant::NoE1.on(tx.lane) {

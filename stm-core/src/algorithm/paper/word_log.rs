@@ -1,5 +1,4 @@
-//! The words that an attempt has read, with the values found there, and those that its commit writes
-//! back, in the order of the writes.
+//! The words that an attempt has read, with the values found, and those that it has written, in order.
 
 use crate::{memory::bloom::Bloom, memory::logs::Logs, memory::logs::PairSlot, tx::abort::Abort};
 use stm_machine::{Lane, WordAddress, observe::Mutant};
@@ -7,9 +6,9 @@ use stm_machine::{Lane, WordAddress, observe::Mutant};
 /// The number of entries whose loads are in flight together.
 pub(crate) const BATCH: usize = 4;
 
-/// Words with their values. The entries are in the lane's [`Logs`]; this is their count and, with `WRITES`, a
+/// Words with their values. The entries are in the lane's [`Logs`]; this is their count and, for writes, a
 /// filter. A repeated access takes another entry, which costs less than a search: validation compares all,
-/// and write-back runs in order, so the last value stands. Only a set without room is searched and loses its
+/// and write-back runs in order, so the last value stands. Only a full set is searched and loses its
 /// duplicates.
 ///
 /// # Safety

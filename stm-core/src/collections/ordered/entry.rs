@@ -116,8 +116,7 @@ impl<L: Lane, A: Algorithm, K: Key, V: Element> OrderedEntry<'_, '_, L, A, K, V>
             map.set_branch(self.tx, branch, Branch::<K>::value(), occupied)?;
             return map.write_link(self.tx, self.walk.last, leaf);
         }
-        // A branch for the highest digit that differs, where it belongs: behind
-        // the branches for higher digits.
+        // A branch for the highest digit that differs, behind those for higher digits.
         let shift = highest_digit(differing);
         let (mut place, mut below) = (self.walk.last, self.walk.link);
         if !branch.is_none() && branch.shift() < shift {

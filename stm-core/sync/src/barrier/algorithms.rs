@@ -148,8 +148,7 @@ impl Meeting for Tree {
         if place.is_last_of_group(lane, next) {
             let before = place.fetch_add(lane, groups + 1, 1);
             if before + 1 == next * u64::from(groups) {
-                // ORDER(B3): acquires what the others at the root have passed on; pairs with B2
-                // of all blocks.
+                // ORDER(B3): acquires what others at the root passed on; pairs with B2 of all.
                 Mutant::BarrierNotPassedOn.fence(lane);
                 place.store(lane, groups + 2, next);
             }

@@ -26,8 +26,7 @@
 //! thread of the block, though mostly one of them does something:
 //!
 //! 1. **B1**, a fence, and the *arrival*: a store or an addition.
-//! 2. In some algorithms a thread that has seen other arrivals passes them on;
-//!    **B3** is the fence in between.
+//! 2. In some algorithms a thread passes on arrivals that it has seen, behind **B3**, a fence.
 //! 3. Polls until the round is complete; **B2** makes them an acquire.
 //!
 //! What any thread of the grid wrote before is then visible to all of them.
@@ -50,8 +49,7 @@ pub const GROUPS_MAX: u32 = 32;
 
 /// An algorithm for the barrier of a grid.
 ///
-/// The methods are called between two barriers of the block, by every thread of
-/// it, with the number of the round.
+/// Every thread of the block calls the methods between two of its barriers, with the round's number.
 pub trait Meeting: Sealed + Copy + core::fmt::Debug + Send + Sync + 'static {
     /// The name of the algorithm: `xiao-feng`.
     const NAME: &'static str;

@@ -160,8 +160,7 @@ impl BarrierMemory {
     pub(super) fn until<L: Lane>(&self, lane: &L, line: u32, goal: u64) -> bool {
         let word = self.word(line);
         self.poll(lane, || {
-            // ORDER(B2): acquire; pairs with B1 of the arrivals, or with B3 of the
-            // thread that passes them on.
+            // ORDER(B2): acquire; pairs with B1 of the arrivals, or B3 of who passes them on.
             // SAFETY: a live word of the algorithm's.
             let found = unsafe {
                 if Mutant::BarrierNoAcquire.on(lane) {

@@ -18,21 +18,19 @@
 //! [`TChannels::in_cluster`], and the same of [`TRings`]).
 //!
 //! The idea is that of full/empty bits (Smith 1978) and of I-structures (Arvind, Nikhil and Pingali 1989).
-//! Li, van den Braak, Corporaal and Kumar 2015 built *tiny-lock* from the 1,024 such bits of a multiprocessor
-//! of Fermi GPUs; their Figures 8 and 9 are the two forms of one to many. Here a tag is in the word itself,
-//! in any memory.
+//! Li, van den Braak, Corporaal and Kumar 2015 built *tiny-lock* from such bits of Fermi GPUs; their Figures
+//! 8 and 9 are the two forms of one to many. Here a tag is in the word itself, in any memory.
 //!
 //! # Deadlocks within a warp
 //!
 //! Li et al. 2015 (section 4.4.1) describe the deadlock of a warp in lockstep: lanes that wait keep the one
 //! from running that would put. No wait of this module contains a warp operation, so lanes that are scheduled
 //! independently (compute capability 7.0 and later) may wait for one another in any pattern. [`in_rounds`] is
-//! right on every machine.
+//! always right.
 //!
 //! # What a channel does not order
 //!
-//! Nothing but its own words. To hand over what else was written, call [`Lane::fence`] before the put and
-//! after the get.
+//! Nothing but its own words. To hand over more, call [`Lane::fence`] before the put and after the get.
 
 mod ring;
 mod rounds;

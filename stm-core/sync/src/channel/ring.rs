@@ -4,8 +4,7 @@
 //! has taken. Value n, from 0, goes into channel n mod D with tag n + 1, so a stale tag is never the awaited
 //! one (after the buffer of Lamport 1983, which has two counters).
 //!
-//! 1. The producer puts value n when every consumer has taken n + 1 - D values or more, as far as it knows or
-//!    loads.
+//! 1. The producer puts value n when every consumer has, to its knowledge, taken n + 1 - D values.
 //! 2. The consumer loads the channel until the tag is n + 1, and stores n + 1 as its number.
 //!
 //! The numbers carry no data, and all accesses are relaxed: `ORDERING.md`, "Channels".
@@ -74,8 +73,7 @@ impl RingShape {
         self.copies() * self.copy_words::<T, S>() + self.consumers as u64 * S::LINE_WORDS
     }
 
-    /// Returns the 64-bit words that the rings take for values of type `T`, or `None` for a shape out of
-    /// range.
+    /// Returns the 64-bit words of the rings for values of type `T`, or `None` for a shape out of range.
     pub const fn words<T: Element, S: Space>(self) -> Option<u64> {
         if self.is_right() {
             self.ring_words::<T, S>().checked_mul(self.rings as u64)
@@ -186,8 +184,7 @@ pub struct Ring<T, S> {
 
 #[stm_machine::inlined]
 impl<T: Element, S: Space> Ring<T, S> {
-    /// Begins to produce, as the only producer of the ring in this launch, or until another has been told; it
-    /// costs one load.
+    /// Begins to produce, as the only producer of the ring for now; it costs one load.
     pub fn sender<'l, L: Lane>(&self, lane: &'l L) -> Sender<'l, L, T, S> {
         let next = self.taken(lane, 0);
         Sender {
@@ -294,8 +291,8 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
         most < limit
     }
 
-    /// Puts a value if there is room, and returns whether: no consumer has as many values before it as the
-    /// ring is deep.
+    /// Puts a value if there is room, and returns whether: every consumer has fewer values before it than the
+    /// depth.
     pub fn try_send(&mut self, value: T) -> bool {
         let room = self.is_below(self.ring.depth()) || Mutant::ChannelReusedEarly.on(self.lane);
         if room {
@@ -358,8 +355,8 @@ impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
     }
 }
 
-/// The only consumer of several rings with a producer each. How far it has come is in the rings' memory, not
-/// in registers.
+/// The only consumer of several rings with a producer each. How far it has come is in memory, not in
+/// registers.
 pub struct Gather<'l, L, T, S> {
     lane: &'l L,
     rings: TRings<T, S>,
@@ -403,8 +400,7 @@ impl<L: Lane, T: Element, S: Space> Gather<'_, L, T, S> {
         value.ok_or(Stopped)
     }
 
-    /// Takes a value of any producer, with the ring's number, asking each once from the one behind the last
-    /// success on.
+    /// Takes a value of any producer, with the ring's number, asking each once, from behind the last success.
     pub fn try_take_any(&mut self) -> Option<(u32, T)> {
         let mut asked = 0;
         while asked < self.rings.len() {

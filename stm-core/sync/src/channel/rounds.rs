@@ -8,8 +8,7 @@ const ROUNDS: u32 = 64;
 
 /// Calls `step` in each lane of `mask` until it has returned true there; the lanes meet after each round. A
 /// step tries what it can, by the `try_` methods of channels, and does not wait: so a lane that waits never
-/// keeps one of its warp from putting, whatever the machine does where a warp diverges (Li et al. 2015,
-/// section 4.4.1).
+/// keeps one of its warp from putting, however the warp diverges (Li et al. 2015, section 4.4.1).
 ///
 /// # Errors
 /// [`Stopped`], for the lanes whose steps were not done, if the launch was told to stop.

@@ -6,8 +6,7 @@ use crate::wait::{Stopped, until_after};
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, Stop};
 
-/// An array of channels of type `T` for any threads and tags. The host's `Channels` owns those in global
-/// memory.
+/// Channels of type `T` for any threads and tags. The host's `Channels` owns those in global memory.
 ///
 /// A channel holds one value. It may be put again, with another tag, when all have got the last value that
 /// need it; where that does not follow from the flow of data itself, use [`TRings`](super::TRings). New
@@ -40,8 +39,7 @@ impl<T: Element, S: Space> TChannels<T, S> {
 
     stm_machine::counted!("channels", u64, len);
 
-    /// Puts a value into channel `i` with a tag, without waiting, and returns whether there is such a
-    /// channel.
+    /// Puts a value into channel `i` with a tag, without waiting, and returns whether there is one.
     pub fn put<L: Lane>(&self, lane: &L, i: u64, tag: u32, value: T) -> bool {
         let exists = i < self.len;
         if exists {
@@ -60,8 +58,7 @@ impl<T: Element, S: Space> TChannels<T, S> {
         unsafe { try_get(lane, self.space, i, tag) }
     }
 
-    /// Loads channel `i`, whatever is in it, or nothing, so that loads are in flight for what is asked for
-    /// later.
+    /// Loads channel `i`, whatever is in it, or nothing, so that what is asked for later is in flight.
     pub fn look<L: Lane>(&self, lane: &L, i: u64) -> Found<T> {
         if i >= self.len {
             return Found::NOTHING;

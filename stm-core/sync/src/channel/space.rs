@@ -143,8 +143,7 @@ impl Shared {
             return None;
         }
         let space = Self::at(first);
-        // SAFETY: in range, and used by channels only (the caller's promise); every thread of the block comes
-        // here.
+        // SAFETY: in range, and used by channels only (the caller); every thread of the block comes here.
         unsafe {
             clear(lane, space, words);
             lane.barrier();

@@ -223,9 +223,8 @@ impl Waiting for Tickets {
 /// A semaphore with the algorithm `S` that refuses a post without a wait, which would make room for
 /// one thread more than the count from then on. The host reports the first (`Semaphores::check`).
 ///
-/// It counts the threads inside, which takes an addition for each wait and a compare-and-swap for
-/// each post. The post that it finds may be another one than that by mistake: a semaphore does not
-/// know whose wait a post belongs to.
+/// It counts the threads inside, which takes an addition for each wait and a compare-and-swap for each post.
+/// The post that it finds need not be the one by mistake.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<S>(PhantomData<S>);
 
@@ -264,8 +263,7 @@ impl<S: Waiting> Waiting for Checked<S> {
     }
 
     fn may_leave<L: Lane>(lane: &L, gate: Gate) -> bool {
-        // SAFETY: live words. Relaxed: the count alone matters, and the host reads the
-        // record after the launch.
+        // SAFETY: live words. Relaxed: the count alone matters, and the host reads the record later.
         unsafe {
             let mut inside = lane.load_relaxed_32(gate.word(INSIDE));
             loop {

@@ -115,8 +115,7 @@ pub struct TSemaphores<S> {
 stm_machine::handle!([S] TSemaphores<S>: words, len, count; ..);
 
 impl<S: Waiting> TSemaphores<S> {
-    /// Makes `len` semaphores of [`SEMAPHORE_WORDS`] words of 32 bits each at `words`.
-    /// `kind` is for [`Chosen`] only.
+    /// Makes `len` semaphores of [`SEMAPHORE_WORDS`] words each; `kind` is for [`Chosen`] only.
     ///
     /// # Safety
     /// The words are aligned to 128 bytes, in the memory of the device whose kernels will use them, and live
@@ -187,8 +186,7 @@ impl<S: Waiting> TSemaphore<S> {
     pub fn with<L: Lane, R>(&self, lane: &L, f: impl FnOnce() -> R) -> Result<R, Stopped> {
         let group = Group::of(lane, self.gate.words as u64);
         if group.by_itself {
-            // It has entered without the lanes that may wait elsewhere, so its loop may
-            // end before the section.
+            // It has entered without others that may wait, so its loop may end before the section.
             self.wait(lane)?;
             let result = f();
             self.post(lane);

@@ -59,8 +59,7 @@ pub(super) struct Letters<'l, L> {
 
 #[stm_core::inlined]
 impl<L: Lane> Letters<'_, L> {
-    /// Loads the words of the stage that begins with a step, so that they are on the way while
-    /// the warp computes.
+    /// Loads the words of the stage from a step on, so that they are on the way meanwhile.
     pub(super) fn look_ahead(&mut self, step: u32) {
         let steps = stage_steps(self.lane.warp_width());
         let mine = step + 1 + self.lane.lane_index() % steps;
@@ -141,8 +140,7 @@ pub(super) struct Below<'l, L, const AFFINE: bool> {
 
 #[stm_core::inlined]
 impl<L: Lane, const AFFINE: bool> Below<'_, L, AFFINE> {
-    /// Puts the values of the stage that ends with the step `step` of lane 0, if the last
-    /// lane has begun by then.
+    /// Puts the values of the stage that ends with lane 0's step `step`, if the last lane has begun.
     pub(super) fn put(&mut self, step: u32) {
         let width = self.lane.warp_width();
         if step + 2 >= width + stage_steps(width) {
