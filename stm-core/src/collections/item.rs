@@ -1,8 +1,7 @@
 //! The nodes of the containers, as records: a key, some links, a value.
 //!
-//! [`record!`](crate::record) makes structs whose types are known, and the
-//! containers are generic over theirs. So this file implements [`Record`] for
-//! all of them at once. As in every record, the fields of 64 bits come first:
+//! [`record!`](crate::record) makes structs whose types are known, and the containers are generic over
+//! theirs. So this file implements [`Record`] for all of them at once, with fields of 64 bits first:
 //!
 //! | field | place |
 //! | --- | --- |
@@ -16,9 +15,7 @@ use crate::{hint::Sealed, tx::abort::TxResult};
 use core::marker::PhantomData;
 use stm_machine::{Element, Lane, WordAddress};
 
-/// A type of keys: `u32` or `u64`.
-///
-/// A map finds a key's bucket by the upper bits of the hash.
+/// A type of keys: `u32` or `u64`. A map finds a key's bucket by the upper bits of the hash.
 ///
 /// ```
 /// use stm_core::collections::Key;

@@ -2,31 +2,19 @@
 //!
 //! # Early release
 //!
-//! A walk of a [`TList`] under `fast` and `fast-table` removes words from the read set again that it has
-//! walked past (Herlihy, Luchangco, Moir and Scherer 2003; the walk is an elastic transaction in the sense of
-//! Felber, Gramoli and Guerraoui 2009). Of the walk there remain the key and the link of the node before the
-//! place, and those of the node at the place: the *witnesses*. What makes this right:
+//! A walk of a [`TList`] under `fast` and `fast-table` removes words that it has passed from the read set
+//! again (Herlihy, Luchangco, Moir and Scherer 2003; an elastic transaction in the sense of Felber, Gramoli
+//! and Guerraoui 2009). There remain the key and the link of the node before the place, and those of the node
+//! at the place: the *witnesses*. `ORDERING.md`, "Early release", proves that in any state in which they have
+//! these values the operation returns the same, by two rules that this file keeps:
 //!
 //! 1. A removal writes the link of the removed node as well: a link to the node itself, which no node of a
-//!    list has. So while the link of a node is as it was seen in the list, the node is in the list.
-//! 2. The nodes of the pool belong to this list and to no other. Where it has entry
-//!    points, the key of a node says which range it is in.
-//! 3. So the witnesses prove the result: in any state in which they have these values, the node before the
-//!    place is in the list, its key is less, its link leads to the node at the place, whose key is not less.
+//!    list has.
+//! 2. The nodes of the pool belong to this list and to no other. Where it has entry points, the key of a node
+//!    says which range it is in.
 //!
-//! Hence nothing is given up that an elastic transaction gives up: extensions and the commit validate the
-//! witnesses, so the operation returns what it would return at the snapshot, or at the commit. A transaction
-//! that inserts or removes in a part of the list that a walk has passed does not conflict with it.
-//!
-//! By induction over the walk: the first node is in the list at the snapshot, as the list's word is
-//! in the set. If the node before is, so is the one that its link leads to, which is read at the
-//! same snapshot or after an extension that validates that link. A walk ends, as its keys rise.
-//!
-//! Under `fast-table`, whose extension compares values where versions have changed, rule 1 holds
-//! for values: a node that was removed has the link to itself until an insertion into the same list
-//! writes all of it, and by rule 2 the key proves that it is in the same range again.
-//!
-//! The other algorithms release nothing, nor does an attempt inside of an
+//! So extensions and the commit validate the witnesses, and a change in a part of the list that a walk has
+//! passed does not conflict with it. The other algorithms release nothing, nor does an attempt inside of an
 //! alternative, or one that is recorded, because a history tells of all reads.
 
 use crate::algorithm::contract::{Algorithm, Tx};
@@ -34,15 +22,14 @@ use crate::collections::lists::{ListEntry, ListPlace, TLists};
 use crate::{array::pool::Node, collections::item::Key, tx::abort::TxResult};
 use stm_machine::{Element, Lane};
 
-/// One ordered list, small enough to be a kernel parameter. The host's [`List`](super::List) makes one.
+/// One ordered list, as a kernel's parameter; the host's [`List`](super::List) makes one.
 ///
-/// Under `fast` and `fast-table` a walk releases the words that it has passed (early release:
-/// Herlihy, Luchangco, Moir and Scherer 2003). The transaction conflicts only with changes around
-/// the places that it came to, and its read set needs little room; results still belong to one state.
+/// Under `fast` and `fast-table` a walk releases the words that it has passed (early release): the
+/// transaction conflicts only with changes around the places that it came to, and its read set needs little
+/// room.
 ///
-/// The list may have *entry points* (`List::with_entry_points`): the keys of a range
-/// begin at a word of their own, so that a walk is as long as its range. The order
-/// remains that of all keys. [`Self::first`], [`Self::next_after`] and [`Self::pop_first`]
+/// The list may have *entry points* (`List::with_entry_points`): the keys of a range begin at a word of their
+/// own, so that a walk is as long as its range. [`Self::first`], [`Self::next_after`] and [`Self::pop_first`]
 /// then read a word of each empty range that they pass, for which the read set needs room.
 ///
 /// ```

@@ -1,9 +1,6 @@
-//! Ordered lists: chains of nodes in the order of their keys.
-//!
-//! A list is a word with the link to its first node, and each node has the link to the next. An
-//! operation walks to the key's place, and every node on the way is part of what it has read.
-//! [`TMap`](super::TMap) keeps its chains short; [`TList`](super::TList) has one long chain, and
-//! its walks release what they have passed.
+//! Ordered lists: chains of nodes in the order of their keys. A list is a word with the link to its first
+//! node. An operation walks to the key's place and reads every node on the way. [`TMap`](super::TMap) keeps
+//! its chains short; the walks of [`TList`](super::TList) release what they have passed.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::array::pool::{Node, TNodes};
@@ -27,8 +24,8 @@ pub use entry::ListEntry;
 /// ```
 pub type ListItem<K, V> = Item<K, V, 1>;
 
-/// Lists whose nodes come from one pool, numbered from 0, small enough to be a
-/// kernel parameter. The host's [`Lists`](super::Lists) makes one.
+/// Lists whose nodes come from one pool, as a kernel's parameter; the host's [`Lists`](super::Lists) makes
+/// one.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -63,8 +60,8 @@ pub struct TLists<A: Algorithm, K, V> {
 
 stm_machine::handle!([A: Algorithm, K, V] TLists<A, K, V>: heads, nodes);
 
-/// Where an entry is that an attempt has found ([`ListEntry::place`]). It does not borrow the
-/// transaction, so that an attempt can hold several, and it cannot leave the attempt.
+/// Where an attempt has found an entry ([`ListEntry::place`]). It does not borrow the transaction, so an
+/// attempt can hold several, and it cannot leave the attempt.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -224,9 +221,9 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         })
     }
 
-    /// Finds the place of `key` in a list, to use what is there or to change it. Lanes of a warp
-    /// that do different things with their entries walk together. A number past the last list is
-    /// [`Abort::OutOfRange`](crate::Abort::OutOfRange), as in all operations.
+    /// Finds the place of `key` in a list, to use or to change it. Lanes of a warp that do different things
+    /// with their entries walk together. A list past the last is
+    /// [`Abort::OutOfRange`](crate::Abort::OutOfRange), here and below.
     pub fn entry<'t, 'a, L: Lane>(
         &self,
         tx: &'t mut Tx<'a, L, A>,
@@ -340,9 +337,9 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         tx.set(&self.nodes, place.node, ListItem::<K, V>::value(), value)
     }
 
-    /// Removes all entries of a list, in the order of their keys, and calls `each`
-    /// for every one with the transaction, the key and the value. The list is empty
-    /// when the first call begins, and what a call inserts into it stays.
+    /// Removes all entries of a list, in the order of their keys, and calls `each` for every one with the
+    /// transaction, the key and the value. The list is empty when the first call begins; what a call inserts
+    /// stays.
     pub fn drain<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,

@@ -8,12 +8,11 @@
 //! | many lists | [`Lists`] | [`TLists`] | chains whose nodes come from one pool |
 //! | bounded queue | [`Queue`] | [`TQueue`] | a ring and two counts |
 //!
-//! Keys are `u32` or `u64`, values are words of any type. The host owns a container; its `view` is
-//! a kernel parameter. Every operation takes the transaction as its first argument and is a part of
-//! it: what several operations do, on one container or on several, takes effect together, an
-//! alternative of [`Tx::or_else`](crate::Tx::or_else) that gives up has changed no container, and a
-//! transaction that waits ([`Tx::retry`](crate::Tx::retry)) is woken when an operation that it has
-//! called would return something else. All work under every algorithm.
+//! Keys are `u32` or `u64`, values are words of any type. The host owns a container; its `view` is a kernel
+//! parameter. Every operation is a part of the transaction that it takes: several, on one container or more,
+//! take effect together, an alternative of [`Tx::or_else`](crate::Tx::or_else) that gives up has changed
+//! none, and a transaction that waits ([`Tx::retry`](crate::Tx::retry)) is woken when one would return
+//! something else. All work under every algorithm.
 //!
 //! ```
 //! use stm_core::collections::TMap;
@@ -31,23 +30,23 @@
 //! }
 //! ```
 //!
-//! An entry ([`TMap::entry`]) borrows the transaction. A transaction that looks at several entries
-//! before it changes some of them holds their places ([`TMap::locate`], [`ListPlace`]): their
-//! values can be read and written without another search.
+//! An entry ([`TMap::entry`]) borrows the transaction. One that looks at several entries before it changes
+//! some holds their places ([`TMap::locate`], [`ListPlace`]), which are read and written without another
+//! search.
 //!
 //! # Errors
 //!
-//! An operation returns the errors of [`Tx::read`](crate::Tx::read); one that changes something, those
-//! of [`Tx::write`](crate::Tx::write) too; one that inserts a key, those of
-//! [`Tx::alloc`](crate::Tx::alloc), and one that removes one, those of [`Tx::free`](crate::Tx::free).
-//! [`TQueue`]'s `push` and `pop` also return `Abort::Retry`, and `drain` what its closure returns.
+//! An operation returns the errors of [`Tx::read`](crate::Tx::read), and as it changes, inserts or removes
+//! those of [`Tx::write`](crate::Tx::write), [`Tx::alloc`](crate::Tx::alloc) and
+//! [`Tx::free`](crate::Tx::free). [`TQueue`]'s `push` and `pop` also return `Abort::Retry`, and `drain` what
+//! its closure returns.
 //!
 //! # Sizes
 //!
-//! The capacity of a container is the number of its nodes: one for each entry, and one more for each
-//! insertion that is in progress, as an attempt holds the nodes that it has allocated. One that is
-//! full is [`Error::PoolExhausted`](crate::host::Error::PoolExhausted). The sets of a transaction
-//! ([`StmConfig`](crate::host::StmConfig)) must have room for the words that its operations access:
+//! The capacity of a container is the number of its nodes: one for each entry, and one for each insertion in
+//! progress. A full one is [`Error::PoolExhausted`](crate::host::Error::PoolExhausted). The sets of a
+//! transaction ([`StmConfig`](crate::host::StmConfig)) must have room for the words that its operations
+//! access:
 //!
 //! | operation | words read | words written | deferred actions |
 //! | --- | --- | --- | --- |
@@ -59,9 +58,8 @@
 //! | `first`, `next_after` of an ordered map | 3 and 5 for each branch | | |
 //! | of a queue | 3 | 2 | |
 
-// What takes a `Tx` is inlined on a GPU, so that the transaction stays in
-// registers. Elsewhere the larger functions of this module are not: a kernel that
-// calls some of them would take minutes to compile for all algorithms.
+// What takes a `Tx` is inlined on a GPU, so that the transaction stays in registers. Elsewhere the larger
+// functions are not: a kernel that calls some of them would take minutes to compile.
 
 mod item;
 mod list;

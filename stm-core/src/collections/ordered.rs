@@ -1,9 +1,9 @@
 //! A radix tree of 16 ways with compressed paths (Morrison 1968; Leis, Kemper and Neumann 2013).
 //!
-//! A key is a number of digits of four bits. A *branch* stands for the keys that agree in all digits above
-//! one, its *prefix*, and has a link for each value of that digit. A *leaf* has a key and its value. A branch
-//! exists only where two keys differ, so there are fewer branches than leaves, and the way to a leaf is about
-//! log16 of their number: one load for each branch, and nothing is ever rebalanced.
+//! A key is digits of four bits. A *branch* stands for the keys that agree in all digits above one, its
+//! *prefix*, and has a link for each value of that digit. A *leaf* has a key and its value. A branch exists
+//! only where two keys differ, so there are fewer branches than leaves, about log16 of their number on a way,
+//! and nothing is ever rebalanced.
 //!
 //! | bits of a link | meaning |
 //! | --- | --- |
@@ -21,24 +21,24 @@
 //!
 //! 1. A branch has two links or more; keys below it have its prefix, and below link `d` the digit `d`.
 //! 2. The digits along a way fall. So every walk ends.
-//! 3. In a free branch all links and *occupied* are 0. A transaction that takes
-//!    one writes four of its words, and one that frees one clears what is left.
+//! 3. In a free branch all links and *occupied* are 0: who takes one writes four words, who frees one clears
+//!    what is left.
 //!
 //! # Operations
 //!
-//! 1. *find*: follow the key's digits to a leaf or to an empty link, and compare the leaf's key.
-//!    Prefixes are not looked at: a way that ends at another key shows that this one is absent.
-//! 2. *insert*: the leaf's key, or the prefix of the last branch, tells the highest digit in which the
-//!    key differs. If it is the digit of the last branch, its empty link takes the new leaf. Otherwise
-//!    a new branch for that digit goes into the way, where its digit belongs.
+//! 1. *find*: follow the key's digits to a leaf or an empty link, and compare the leaf's key; prefixes are
+//!    not looked at.
+//! 2. *insert*: the leaf's key, or the last branch's prefix, tells the highest digit in which the key
+//!    differs. If it is that of the last branch, its empty link takes the leaf; else a new branch goes into
+//!    the way, where that digit belongs.
 //! 3. *remove*: empty the link. If one other is left, it replaces the branch.
 //! 4. *`next_after`*: follow the key's digits, and note the last branch with a link above the key's
 //!    digit. A branch with another prefix is as a whole above the key or below it.
 //!
 //! # What conflicts
 //!
-//! A lookup reads one word of each branch, so it conflicts with what changes its own way. Two
-//! insertions conflict if they fill links of the same branch, as both write *occupied*.
+//! A lookup reads one word of each branch, so it conflicts with changes of its own way. Two insertions
+//! conflict if they fill links of the same branch, as both write *occupied*.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::collections::item::{Item, Key};
@@ -122,8 +122,8 @@ pub(crate) type Leaf<K, V> = Item<K, V, 0>;
 /// A branch: the prefix, the set of occupied links, and the links.
 pub(crate) type Branch<K> = Item<K, u32, WAYS>;
 
-/// A map in the order of its keys, small enough to be a kernel parameter: a radix tree with compressed
-/// paths (Morrison 1968). The host's [`OrderedMap`](super::OrderedMap) makes one.
+/// A map in the order of its keys, as a kernel's parameter; the host's [`OrderedMap`](super::OrderedMap)
+/// makes one.
 ///
 /// ```
 /// use stm_core::prelude::*;

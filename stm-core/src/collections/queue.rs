@@ -1,9 +1,8 @@
 //! The bounded queue: a ring of words and two counts.
 //!
-//! One count is of the values that were ever popped, the other of those that were ever pushed; they are the
-//! positions of the next values to pop and to push. Both wrap around in 32 bits. The ring has a power of two
-//! of words, so that a position's word does not change when they do. Whoever pushes changes one count and
-//! reads the other, so that those who push conflict with one another, as do those who pop.
+//! One count is of the values ever popped, the other of those ever pushed: the positions of the next ones,
+//! modulo 2^32. The ring has a power of two of words. Whoever pushes changes one count and reads the other,
+//! so that those who push conflict with one another, as do those who pop.
 
 use crate::algorithm::contract::{Algorithm, Tx};
 use crate::tx::abort::TxResult;
@@ -13,8 +12,7 @@ use stm_machine::{Element, Lane, View};
 const POPPED: u64 = 0;
 const PUSHED: u64 = 1;
 
-/// A bounded first-in-first-out queue, small enough to be a kernel parameter. The
-/// host's [`Queue`](super::Queue) makes one.
+/// A bounded first-in-first-out queue as a kernel's parameter; the host's [`Queue`](super::Queue) makes one.
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -1,8 +1,5 @@
-//! The kernels that the library itself launches: elements are copied into cells
-//! and back, in the memory of the device.
-//!
-//! A copy goes by the 64-bit words of the cells, one a lane at a time, so that
-//! the lanes of a warp access words that follow one another:
+//! The kernels that the library itself launches: elements are copied into cells and back, in the memory of
+//! the device, by the 64-bit words of the cells, one a lane at a time, so that a warp accesses neighbours:
 //!
 //! | element | word of the cells | from cells |
 //! | --- | --- | --- |
@@ -10,10 +7,9 @@
 //! | 64 bits, first word | version 0 | nothing |
 //! | 64 bits, second word | the element | the element |
 //!
-//! On the CPU, where a warp is one thread, each thread has words that follow one another. Nothing
-//! synchronises, because no transaction runs meanwhile. `ORDERING.md`, "Cells of another `Stm`", says
-//! why any version of a cell is valid. The entry points are in `stm-kernels`, and their PTX is in
-//! `ptx/` of this crate, so that every program carries it.
+//! On the CPU each thread has words that follow one another. Nothing synchronises, because no transaction
+//! runs meanwhile; `ORDERING.md`, "Cells of another `Stm`", says why any version of a cell is valid. The
+//! entry points are in `stm-kernels`, and their PTX is in `ptx/` of this crate.
 
 use crate::memory::version::CellWord;
 use core::marker::PhantomData;

@@ -18,9 +18,8 @@ macro_rules! __host {
 
 /// Makes `$kernel<A>` a [`Kernel`](crate::kernel::Kernel) for several algorithms.
 ///
-/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params<A>)`. The entry
-/// points are `<name>_<variant>`; the PTX of one is `<name>/<variant>.ptx`. The
-/// attribute [`#[kernel]`](macro@crate::kernel) writes all this for a function.
+/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params<A>)`, and entry points `<name>_<variant>` with
+/// PTX in `<name>/<variant>.ptx`. [`#[kernel]`](macro@crate::kernel) writes all this for a function.
 ///
 /// | form | it has entry points for |
 /// | --- | --- |
@@ -28,9 +27,8 @@ macro_rules! __host {
 /// | `kernels!(K, KParams, "k", teams)` | the algorithms with teams; under others it must not be launched |
 /// | `kernels!(K, KParams, "k", [Fast, HvSorting])` | the algorithms named |
 ///
-/// `wide` behind that adds, for `fast`, an entry point for GPUs with atomics of 128 bits, which pays
-/// for 64-bit elements in cells. `registers { fast: 128 }` bounds the registers of a thread, where too
-/// few threads would fit on a multiprocessor.
+/// `wide` behind that adds, for `fast`, an entry point for GPUs with atomics of 128 bits, which pays for
+/// 64-bit elements in cells. `registers { fast: 128 }` bounds the registers of a thread.
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -1,7 +1,7 @@
 //! Kernels: a kernel is a type, and the machine that runs it is a parameter.
 //!
-//! The trait and what kernels without transactions need is that of `stm-machine`; here are the kernels that
-//! the library itself launches, and the macros that make kernels for several algorithms.
+//! The trait is that of `stm-machine`; here are the library's own kernels, and the macros for several
+//! algorithms.
 
 pub mod copy;
 mod entry;

@@ -1,8 +1,7 @@
 //! The transaction's private logs in device memory, laid out coalesced.
 //!
-//! The logs of the lanes of one warp are interleaved: entry `i` of lane `j` is the neighbour of
-//! entry `i` of lane `j + 1` (section 3.1, "coalesced read-/write-set organization"), so the stores
-//! of a warp that appends together are coalesced. The region of one warp with `w` lanes and
+//! Entry `i` of lane `j` is the neighbour of entry `i` of lane `j + 1` (section 3.1, "coalesced
+//! read-/write-set organization"), so that a warp appends coalesced. The region of a warp with `w` lanes and
 //! capacities of `r` reads, `c` writes and `a` actions:
 //!
 //! | words of 64 bits | contents |
@@ -17,9 +16,9 @@
 //! | `w` | the lane's mark for other threads, 32 bits (`run/wait.rs`); the same |
 //! | `3 * w * a` | deferred actions, three words each (`tx/actions.rs`) |
 //!
-//! The versioned algorithms have no lock log. They use the first four of its bucket heads of each lane as the
-//! target of operations that must have no effect (`Logs::idle_pair`), and in a block's first warp some that
-//! follow, through which the threads of a team broadcast words (`Logs::place_of_block`).
+//! The versioned algorithms have no lock log. Its first four bucket heads of each lane are the target of
+//! operations without effect (`Logs::idle_pair`), and in a block's first warp some that follow are for
+//! broadcasts of a team (`Logs::place_of_block`).
 //!
 //! Invariant: nothing is ever cleared; counts in registers say which entries are valid.
 
@@ -46,9 +45,9 @@ pub(crate) const fn state_of(mark: u32) -> u32 {
     mark & 3
 }
 
-/// The number of entries of each log of one transaction, in [`StmConfig`](crate::host::StmConfig). One
-/// that needs more ends the launch with
-/// [`Error::CapacityExceeded`](crate::host::Error::CapacityExceeded), which names the log.
+/// The entries of each log of a transaction, in [`StmConfig`](crate::host::StmConfig). One that needs more
+/// ends the launch with [`Error::CapacityExceeded`](crate::host::Error::CapacityExceeded), which names the
+/// log.
 ///
 /// ```
 /// # #[cfg(feature = "host")] {
@@ -145,8 +144,8 @@ impl Logs {
         (base, heads)
     }
 
-    /// Returns the place of the block: `PLACE_WORDS` words that its threads broadcast through, among the
-    /// bucket heads of the first warp's lock logs, behind the idle pairs of its lanes.
+    /// Returns the place of the block: `PLACE_WORDS` words for broadcasts, among the bucket heads of the
+    /// first warp's lock logs, behind the idle pairs.
     ///
     /// # Safety
     /// That of [`Self::of_lane`], for an algorithm without lock logs; the threads of the block access

@@ -8,10 +8,8 @@
 //! | `logs` | the logs of each lane |
 //! | `bloom` | the filter over the words of a set |
 //!
-//! Words and their addresses, [`Element`] and [`WordAddress`], are those of `stm-machine`.
-//!
-//! Invariant: everything here is all zero at the start, except the logs, whose
-//! contents never matter before they are stored.
+//! Words and their addresses are those of `stm-machine`. Invariant: everything here is all zero at the start,
+//! except the logs, whose contents never matter before they are stored.
 
 pub(crate) mod bloom;
 pub mod globals;

@@ -5,9 +5,8 @@
 #[repr(transparent)]
 pub struct Stripe(pub u32);
 
-/// The stripe hash. It drops the bits inside a stripe and keeps the low bits of the rest, as the
-/// paper does ("the 2nd-21st of address bits" for 2^20 locks and one-word stripes, section 3.1).
-/// Neighbouring stripes get neighbouring locks, so a coalesced access has coalesced locks.
+/// The stripe hash: it drops the bits inside a stripe and keeps the low bits of the rest, as the paper does
+/// (section 3.1). Neighbouring stripes get neighbouring locks, so a coalesced access has coalesced locks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(C)]
 pub struct StripeMap {

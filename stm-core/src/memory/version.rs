@@ -13,8 +13,7 @@ pub struct Version(pub u64);
 /// | 63..1 | version: the clock at the last commit that wrote the stripe; under `fast-table`, the owner's number while it is locked |
 /// | 0 | 1 while a committing transaction owns the stripe |
 ///
-/// 63 bits of version last 290 years at 10^9 commits a second; the 31 bits of
-/// the paper's words last two seconds.
+/// 63 bits of version last 290 years at 10^9 commits a second; the paper's 31 bits last two seconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(crate) struct LockWord(pub u64);
@@ -45,13 +44,10 @@ impl LockWord {
 /// | 32 | 1 while a committing transaction owns the cell |
 /// | 31..0 | the value of a 32-bit element; for a 64-bit one, whose value is in the next word, bits 62..31 of the version |
 ///
-/// So the version of a 64-bit element has 63 bits and never ends. That of a 32-bit element, which
-/// is *packed* with its value, wraps around after 2^31 ticks of the clock, some 13 seconds of an
-/// H200 under full load. Packed versions are therefore compared in a circle
-/// ([`CellWord::newer_by`]), and `ORDERING.md`, "Versions in a circle", argues why that is enough.
-///
-/// A simulated lane has fewer bits ([`Lane::version_bits`](crate::Lane)), which
-/// are the upper ones of the 31; the others are 0. The comparisons are the same.
+/// So the version of a 64-bit element never ends. That of a 32-bit one, *packed* with its value, wraps around
+/// after 2^31 ticks of the clock, some 13 seconds of an H200 under full load: packed versions are compared in
+/// a circle ([`CellWord::newer_by`]; `ORDERING.md`, "Versions in a circle"). A simulated lane has fewer bits
+/// ([`Lane::version_bits`](crate::Lane)), the upper ones of the 31.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(transparent)]
 pub(crate) struct CellWord(pub u64);
@@ -85,9 +81,8 @@ impl CellWord {
         Version((self.0 & 0xFFFF_FFFF) << 31 | self.0 >> 33)
     }
 
-    /// Returns by how much the version of an unlocked packed word is newer than
-    /// `than`, in a circle and scaled so that the circle has 2^32 places: a
-    /// positive result says newer, by less than half of the circle.
+    /// Returns by how much the version of an unlocked packed word is newer than `than`, in a circle of 2^32
+    /// places: a positive result says newer, by less than half of it.
     pub(crate) const fn newer_by(self, than: Version, bits: u32) -> i32 {
         let than = (than.0 << (64 - bits) >> 32) as u32;
         ((self.0 >> 32) as u32).wrapping_sub(than) as i32

@@ -1,13 +1,11 @@
 //! A lock that its last holder may take again a bounded number of times.
 //!
-//! On a GPU a lock that stays with its multiprocessor costs a swap and a release for each section,
-//! and one that goes to another costs a trip of a flag through the L2 cache as well. Here a holder
-//! that gives the lock up while others wait leaves it *reserved* for itself, and finds it so when
-//! it comes back at once. After `PASSES` times in a row it hands the lock to the first of the
-//! waiters, which queue by tickets. A reservation is for a warp, whose lanes share its time.
-//! Bounded barging of this kind is that of cohort locks (Dice, Marathe and Shavit 2012), with a
-//! single thread in place of the cohort, and that of the reservations of biased locks (Kawachiya,
-//! Koseki and Onodera 2002), taken back here by a swap and no hand-shake.
+//! A lock that stays with its multiprocessor costs a swap and a release for each section, and one that goes
+//! to another a trip of a flag through the L2 cache as well. Here a holder that gives the lock up while
+//! others wait leaves it *reserved* for its warp, and finds it so when it comes back at once. After `PASSES`
+//! times in a row it hands the lock to the first of the waiters, which queue by tickets. It is bounded
+//! barging, as in cohort locks (Dice, Marathe and Shavit 2012) and biased locks (Kawachiya, Koseki and
+//! Onodera 2002), taken back by a swap.
 //!
 //! | word | meaning |
 //! | --- | --- |

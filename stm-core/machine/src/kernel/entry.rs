@@ -77,12 +77,9 @@ macro_rules! __entry_point {
     };
 }
 
-/// Makes `$kernel`, a type without parameters, a `Kernel` with the
-/// entry point `$entry`, whose PTX is `ptx/<folder>/<file>.ptx`.
-///
-/// `$kernel` has `fn body<L: Lane>(lane: &L, params: &$params)`. With `wide` behind it, there is
-/// another entry point for GPUs with atomics of 128 bits, with instructions that only these
-/// have; a launch with clusters needs it.
+/// Makes `$kernel`, a type with `fn body<L: Lane>(lane: &L, params: &$params)`, a `Kernel` with the entry
+/// point `$entry`, whose PTX is `ptx/<folder>/<file>.ptx`. `wide` behind it makes another one for GPUs with
+/// atomics of 128 bits, which a launch with clusters needs.
 #[macro_export]
 macro_rules! kernel_alone {
     ($kernel:ty, $params:ty, $entry:literal, $folder:literal / $file:literal, wide) => {

@@ -24,10 +24,9 @@ impl<K> Unnoted for K {}
 
 /// A kernel: an entry name, a parameter struct, and a body generic over the machine.
 ///
-/// The same `run` becomes PTX (an entry point [`Kernel::ENTRY`] that takes [`Kernel::Params`] by
-/// value), a call on CPU threads, or fibres in the simulator of the crate `verify`.
-///
-/// The attribute [`#[kernel]`](macro@crate::kernel) makes one of a function. By hand it is:
+/// The same `run` becomes PTX (an entry point [`Kernel::ENTRY`] that takes [`Kernel::Params`] by value), a
+/// call on CPU threads, or fibres in the simulator. [`#[kernel]`](macro@crate::kernel) makes one of a
+/// function. By hand it is:
 ///
 /// ```
 /// use stm_machine::{Kernel, Lane, TArray};
@@ -60,9 +59,9 @@ pub trait Kernel: 'static {
     /// The name of the PTX entry point. Those of other builds have a suffix ([`Build::suffix`]).
     const ENTRY: &'static str;
 
-    /// The parameters of a launch, which all threads read, though those that refer to memory are
-    /// neither `Send` nor `Sync` ([`View`](crate::View)). They must be `#[repr(C)]`. A launch on a GPU
-    /// compares their size and alignment with those in the PTX.
+    /// The parameters of a launch, `#[repr(C)]`, which all threads read, though those that refer to memory
+    /// are neither `Send` nor `Sync` ([`View`](crate::View)). A GPU compares their size and alignment with
+    /// the PTX.
     type Params: Copy + 'static;
 
     /// The names and types of the parameters as the sources name them, or

@@ -1,9 +1,7 @@
 //! Plain data: what may be a parameter of a kernel by value.
 
-/// A type whose values mean the same on the host and on a GPU: plain data, laid
-/// out alike, without pointers of the host. It can be a parameter of a kernel.
-///
-/// Derive it for a struct: `#[derive(Clone, Copy, Plain)] #[repr(C)]`.
+/// Plain data that mean the same on the host and on a GPU, laid out alike, without pointers of the host: a
+/// type for parameters of a kernel. Derive it: `#[derive(Clone, Copy, Plain)] #[repr(C)]`.
 ///
 /// # Safety
 /// The type has these properties.

@@ -1,7 +1,5 @@
-//! The CPU's [`Lane`]: `core::sync::atomic` on OS threads, with a warp of one lane.
-//!
-//! Every PTX order has a C11 counterpart at least as strong here. A warp of
-//! one makes each warp operation the identity on its own bit.
+//! The CPU's [`Lane`]: `core::sync::atomic` on OS threads, with a warp of one lane. Every PTX order has a C11
+//! counterpart at least as strong, and a warp operation is the identity on one bit.
 
 use super::Lane;
 pub use super::cpu_block::{Block, BrokenBlock, Cluster};
@@ -47,10 +45,8 @@ pub struct CpuLane<'a> {
 impl<'a> CpuLane<'a> {
     /// Makes the lane of thread `thread_index` of block `block_index`.
     ///
-    /// # Safety
-    /// The obligations are those of [`crate::host::Device::launch`]: what the code run on the lane
-    /// accesses through it is live and accessed by nothing else. Besides, no other lane with the
-    /// same place in the same grid runs at the same time.
+    /// The obligations are those of [`crate::host::Device::launch`], and no other lane with the same place in
+    /// the same grid runs at the same time.
     pub unsafe fn new(
         block: &'a Block,
         thread_index: u32,

@@ -7,10 +7,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 /// The number of a block's barriers on a GPU, of which 0 is that of the whole block.
 const BARRIERS: u32 = 16;
 
-/// The barriers of a block: those of its kernel, and the one at which its threads take the next
-/// block. They can be broken, so that no thread waits for ever for one that panicked.
-///
-/// As on a GPU, a thread that has ended no longer counts at the barrier of the whole block.
+/// The barriers of a block: those of its kernel, and the one at which its threads take the next block. They
+/// can be broken, so that no thread waits for ever for one that panicked; one that has ended no longer counts
+/// at the block's own.
 #[derive(Debug)]
 pub(super) struct Rendezvous {
     threads: u32,
@@ -222,9 +221,9 @@ impl Block {
         self.rendezvous.break_up();
     }
 
-    /// Returns the next block for the team, which one thread draws, given the present one, and all threads
-    /// run, or `None` if there is none or the team is broken up. It clears shared memory in between, so that
-    /// a kernel that forgets to initialise it finds zeros and not the data of the last block.
+    /// Returns the next block for the team, which one thread draws, given the present one, or `None` if there
+    /// is none or the team is broken up. It clears shared memory, so that a kernel that forgets to initialise
+    /// it finds zeros.
     pub fn next(&self, draw: impl FnOnce(Option<u32>) -> Option<u32>) -> Option<u32> {
         self.rendezvous.next(|present| {
             for word in &self.shared {

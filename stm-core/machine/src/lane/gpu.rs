@@ -1,11 +1,9 @@
 //! The GPU's [`Lane`]: each method is one PTX instruction, written out.
 //!
-//! Inline PTX is used for every memory operation, because `core`'s atomics are always `.sys`-scoped and
-//! LLVM 22 drops the order of every read-modify-write except compare-and-swap. Warp operations go through
-//! LLVM's intrinsics instead, because those are marked convergent and `asm!` is not: the compiler may move
-//! or duplicate an `asm!` block into divergent code.
-//!
-//! `asm!` without options clobbers memory, so no access moves across another.
+//! Inline PTX is used for memory operations, because `core`'s atomics are always `.sys`-scoped and LLVM 22
+//! drops the order of every read-modify-write except compare-and-swap. Warp operations are LLVM's intrinsics,
+//! which are marked convergent, while `asm!` may be moved or duplicated into divergent code. `asm!` without
+//! options clobbers memory, so no access moves across another.
 
 use super::{Lane, Probe, Silent, mbarrier};
 use crate::observe::mutant::{DELAYED, Mutant};
@@ -38,11 +36,10 @@ unsafe extern "C" {
     fn activemask() -> u32;
 }
 
-/// The thread that executes this code. It is a zero-sized token, as everything about the thread is
-/// in special registers. `P` observes its code, `MUTANT` is the seeded defect that it runs with
-/// (what ships has none), with [`DELAYED`](crate::observe::mutant::DELAYED) if it waits at fences,
-/// and `WIDE` says whether the GPU has atomics of 128 bits. `sm_90` is the first with these, so an
-/// entry point that uses them goes into a module for `sm_90`.
+/// The thread that executes this code: a zero-sized token. `P` observes its code, `MUTANT` is its seeded
+/// defect (what ships has none), with [`DELAYED`](crate::observe::mutant::DELAYED) if it waits at fences, and
+/// `WIDE` says whether the GPU has atomics of 128 bits, from `sm_90` on, for which such an entry point's
+/// module is.
 #[derive(Clone, Copy)]
 pub struct GpuLane<P = Silent, const MUTANT: u32 = { u32::MAX }, const WIDE: bool = false>(
     PhantomData<P>,
@@ -131,9 +128,9 @@ impl<P: Probe + Default, const MUTANT: u32, const WIDE: bool> Lane for GpuLane<P
     access!(shared_store shared_store_32, u32, reg32, "st.relaxed.cta.shared.b32");
     access!(shared_store shared_store_64, u64, reg64, "st.relaxed.cta.shared.b64");
 
-    // Where an access is made under a condition, a predicate would not do for those with a result
-    // of an atomic, as ptxas makes it a branch and waits for the result at the end of it. Neither
-    // would a selection in Rust, as LLVM makes it a branch with the operation on both sides.
+    // Of accesses under a condition, those with a result of an atomic cannot have a predicate, which ptxas
+    // makes a branch that waits for the result, nor a selection in Rust, as LLVM makes it a branch with the
+    // operation on both sides.
     //
     // Inline assembly cannot name registers of 128 bits, so each text makes its own `.b128` of two halves, or
     // takes it apart. A vector is a load of each of its words (PTX ISA, "Vector Data-types").

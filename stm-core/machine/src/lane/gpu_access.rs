@@ -1,8 +1,7 @@
 //! Macros that write out a GPU lane's methods, each from one row of a table.
 
-/// Methods that are one PTX text each. Behind the parameters stands the result with the registers
-/// that it is made of; in the braces the text, and its operands with their classes; and behind
-/// `else` what a lane without atomics of 128 bits does instead.
+/// Methods that are one PTX text each: behind the parameters the result with its registers; in the braces the
+/// text and its operands with their classes; behind `else` what a lane without atomics of 128 bits does.
 macro_rules! ptx {
     ($(
         fn $name:ident(&$self:ident $(, $arg:ident: $type:ty)*)

@@ -93,9 +93,8 @@ impl Stop {
     }
 }
 
-/// Begins a place of scratch whose words nobody reads before they are written, but which may be
-/// loaded whole. A CPU stores zeros. On a GPU, where to do so costs a short kernel more than its
-/// transactions and a word that was not stored is only meaningless, nothing is stored.
+/// Begins a place of scratch whose words nobody reads before they are written, but which may be loaded whole.
+/// A CPU stores zeros; a GPU nothing, where that costs a short kernel more than its transactions.
 ///
 /// # Safety
 ///

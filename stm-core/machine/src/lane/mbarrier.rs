@@ -1,5 +1,4 @@
-//! Barriers in shared memory that count arrivals, for machines without instructions for
-//! them: the CPU, the simulator, and GPUs before `sm_80`.
+//! Barriers in shared memory that count arrivals, for the CPU, the simulator, and GPUs before `sm_80`.
 //!
 //! | bits of the word | meaning |
 //! | --- | --- |

@@ -6,8 +6,8 @@ use crate::{collections::item::Key, tx::abort::TxResult};
 use stm_core_macros::device;
 use stm_machine::{Element, Lane};
 
-/// The place of a key in an ordered map, as [`TOrderedMap::entry`] finds it. It borrows the
-/// transaction, so that nothing changes the map before the entry is used.
+/// The place of a key in an ordered map ([`TOrderedMap::entry`]). It borrows the transaction, so that nothing
+/// changes the map before its use.
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -4,13 +4,12 @@ use super::{BarrierMemory, GROUPS_MAX, Meeting, place::LINE_WORDS};
 use crate::choice::choice;
 use stm_machine::{Lane, observe::Mutant};
 
-/// The two-stage atomic barrier, with which Stuart and Owens 2011 (section 5) and Xiao and Feng 2010 compare
-/// theirs: all blocks count themselves in, and when all are in, they count themselves out.
+/// The two-stage atomic barrier, with which Stuart and Owens 2011 and Xiao and Feng 2010 compare theirs: all
+/// blocks count themselves in, and when all are in, out.
 ///
-/// Line 1 holds the counter of arrivals and line 2 that of departures. Both only grow, by the
-/// number of blocks in each round; the number of a round is what the second one is before it.
-/// Counting up and down on one counter would need no number, but a block that comes to the next
-/// round could meet one that has not left this one.
+/// Line 1 holds the counter of arrivals and line 2 that of departures. Both only grow, by the number of
+/// blocks in each round, whose number is what the second one is before it: by one counter that went up and
+/// down, a block could meet one that has not left the last round.
 #[derive(Clone, Copy, Debug)]
 pub struct TwoStage;
 
@@ -47,13 +46,12 @@ impl Meeting for TwoStage {
     }
 }
 
-/// The barrier of Xiao and Feng 2010, which Stuart and Owens 2011 (section 5) found to be the best
-/// on both of their GPUs. It needs no atomics: each block sets a flag of its own, the threads of
-/// block 0 wait for one flag each and then set one flag each, for which its block waits.
+/// The barrier of Xiao and Feng 2010, which Stuart and Owens 2011 (section 5) found to be the best. It needs
+/// no atomics: each block sets a flag, the threads of block 0 wait for one each and then set one each, for
+/// which its block waits.
 ///
-/// The flags follow one another, 32 of them in a line, so that the threads of block 0 read and
-/// write neighbours. A flag holds the number of the last round, modulo 2^32; nobody is a round
-/// ahead, so a poll asks for equality and the numbers may wrap around.
+/// The flags are 32 in a line, so that the threads of block 0 access neighbours. A flag holds the number of
+/// the last round, modulo 2^32; nobody is a round ahead, so a poll asks for equality.
 #[derive(Clone, Copy, Debug)]
 pub struct XiaoFeng;
 
@@ -115,9 +113,8 @@ impl Meeting for XiaoFeng {
     }
 }
 
-/// A tree of two levels, as Xiao and Feng 2010 describe: the blocks of a group count
-/// themselves on the group's counter; the last of them counts the group on the root;
-/// and the last there sets a flag that all poll.
+/// A tree of two levels (Xiao and Feng 2010): the blocks of a group count themselves on its counter; the last
+/// of them counts the group on the root; and the last there sets a flag that all poll.
 ///
 /// Lines 1 to `groups` hold the counters of the groups, the next one the root, the next one the flag, which
 /// is the number of rounds that have ended. There are about as many groups as blocks in a group.
@@ -157,16 +154,14 @@ impl Meeting for Tree {
     }
 }
 
-/// A barrier with one hand-over: the blocks count themselves on one counter, and
-/// those that are not the last poll it. It is what grid barriers usually are.
+/// A barrier with one hand-over: the blocks count themselves on one counter, which all but the last poll.
 ///
 /// Line 1 holds the counter. It grows by 2^16 in each round, as block 0 adds 2^16 less the number of the
-/// others, so that the number of the round is in the upper bits, and a round is complete when they change.
+/// others, so that a round is complete when the upper bits, its number, change.
 ///
-/// An arrival is an addition with a result, which tells the last block that it need
-/// not poll; the polls of the others begin when the result is there, and have a short
-/// pause between them. On an H200 both together are faster than an addition without a
-/// result and polls that follow each other (`docs/lab-notes/2026-11-22-barriers.md`).
+/// An arrival is an addition with a result, which tells the last block that it need not poll; the others poll
+/// when the result is there, with a short pause. On an H200 both together are faster than an addition without
+/// a result and polls that follow each other (`docs/lab-notes/2026-11-22-barriers.md`).
 #[derive(Clone, Copy, Debug)]
 pub struct Counted;
 
@@ -211,14 +206,10 @@ impl Meeting for Counted {
     }
 }
 
-/// A barrier for many blocks: the blocks of a group count themselves on the group's
-/// counter; the last of each counts the group on the root, which all poll.
-///
-/// It is [`Tree`] without the flag. There are few groups, so that the polls of many blocks delay few
-/// additions, and the last hand-over is one poll of a counter. On an H200 it is the fastest from about a
-/// thousand blocks on (`docs/lab-notes/2026-11-22-barriers.md`).
-///
-/// Line 1 + g holds the counter of group g, and line 1 + `groups` the root.
+/// A barrier for many blocks: [`Tree`] without the flag, whose root all poll. There are few groups, so that
+/// the polls of many blocks delay few additions. On an H200 it is the fastest from about a thousand blocks on
+/// (`docs/lab-notes/2026-11-22-barriers.md`). Line 1 + g holds the counter of group g, and line 1 + `groups`
+/// the root.
 #[derive(Clone, Copy, Debug)]
 pub struct Grouped;
 
@@ -253,13 +244,10 @@ impl Meeting for Grouped {
     }
 }
 
-/// A barrier with a leader, for many blocks: the blocks of a group count themselves
-/// on the group's counter; the lanes of block 0's first warp poll one counter each,
-/// and when all are complete, set one flag each, which the blocks of a group poll.
-///
-/// It is the barrier of Xiao and Feng 2010 with a counter and a flag for each group
-/// of some 32 blocks in place of each block, so that one warp is enough and needs no
-/// barrier of its block; and no line has both additions and the polls of many.
+/// A barrier with a leader, for many blocks: the blocks of a group count themselves on its counter; the lanes
+/// of block 0's first warp poll one counter each, and then set one flag each, which a group polls. It is the
+/// barrier of Xiao and Feng 2010 for groups of some 32 blocks in place of blocks, so that one warp is enough;
+/// and no line has both additions and the polls of many.
 ///
 /// Line 1 + g holds the counter of group g, and line 1 + `groups` + g its flag, which
 /// is the number of rounds that have ended.

@@ -1,8 +1,8 @@
 //! Barriers across the blocks of a launch.
 //!
-//! A barrier is for a grid whose blocks are all resident at the same time; the host refuses to launch any
-//! other (`host::GridBarrier`). A thread enters by [`TBarrier::enter`], once, and then calls [`Grid::wait`]
-//! as often as it likes. Each wait is one *round*, whose number only grows, from launch to launch.
+//! A barrier is for a grid whose blocks are all resident; the host refuses any other (`host::GridBarrier`). A
+//! thread enters by [`TBarrier::enter`], once, and then calls [`Grid::wait`] as often as it likes. Each wait
+//! is one *round*, whose number only grows, from launch to launch.
 //!
 //! Each algorithm is a type, chosen at compile time, or at launch with [`Chosen`]:
 //!
@@ -15,15 +15,14 @@
 //! | [`Grouped`] | counters of groups; the last of a group adds to the root | all poll the root | 2, with few additions to the line that is polled |
 //! | [`Led`] | counters of groups, polled by one warp | that warp sets a flag for each group | 2, with few accesses to a line |
 //!
-//! The first two are those of Stuart and Owens 2011 (section 5); the second is due to Xiao and Feng
-//! 2010, who also describe a tree. [`Counted`] is what a grid barrier usually does. The polls of a
-//! thousand blocks delay additions to the line that they poll; [`Grouped`] and [`Led`] keep the two
-//! apart, at the price of a second hand-over.
+//! The first two are those of Stuart and Owens 2011 (section 5), the second after Xiao and Feng 2010, who
+//! also describe a tree; [`Counted`] is the usual one. The polls of a thousand blocks delay additions to the
+//! line that they poll; [`Grouped`] and [`Led`] keep the two apart, at the price of a second hand-over.
 //!
 //! # The protocol
 //!
-//! A wait begins and ends with the barrier of the block. In between [`Meeting::meet`] runs in every
-//! thread of the block, though mostly one of them does something:
+//! Between two barriers of the block, [`Meeting::meet`] runs in every thread, though mostly one does
+//! something:
 //!
 //! 1. **B1**, a fence, and the *arrival*: a store or an addition.
 //! 2. In some algorithms a thread passes on arrivals that it has seen, behind **B3**, a fence.
@@ -105,9 +104,9 @@ impl<B: Meeting> TBarrier<B> {
         }
     }
 
-    /// Begins to use the barrier. Every thread of the grid does this before its first wait; it costs
-    /// one load. If the launch has another number of blocks than the barrier was made for, every wait
-    /// returns [`Stopped`] at once, and the host reports both numbers.
+    /// Begins to use the barrier, at the cost of one load, before every thread's first wait. If the launch
+    /// has another number of blocks than the barrier, every wait returns [`Stopped`] at once, and the host
+    /// reports both.
     #[inline(always)]
     pub fn enter<'l, L: Lane>(&self, lane: &'l L) -> Grid<'l, L, B> {
         let fits = lane.grid_dim() == self.place.blocks();
@@ -138,13 +137,12 @@ pub struct Grid<'l, L, B> {
 }
 
 impl<L: Lane, B: Meeting> Grid<'_, L, B> {
-    /// Waits until every thread of the grid has called this as often as the calling
-    /// one. What each wrote before is visible to all of them afterwards.
+    /// Waits until every thread of the grid has called this as often. What each wrote before is visible to
+    /// all afterwards.
     ///
     /// # Errors
-    /// [`Stopped`], for all threads of a block or for none, if the launch was told
-    /// to stop, or has another number of blocks than the barrier was made for. Other
-    /// blocks may have gone on. The kernel should return.
+    /// [`Stopped`], for all threads of a block or none, if the launch was told to stop, or has another number
+    /// of blocks than the barrier. Other blocks may have gone on; the kernel should return.
     ///
     /// # Safety
     /// Every thread of the block calls it, the same number of times and in the same order as the

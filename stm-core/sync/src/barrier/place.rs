@@ -1,8 +1,6 @@
-//! Where a barrier lies in memory.
-//!
-//! The memory of a barrier is counted in lines of 128 bytes, so that words which different blocks
-//! access do not share one. Line 0 holds the fault record; the algorithm arranges the lines behind
-//! it. Words of 64 bits are alone in their lines.
+//! Where a barrier lies in memory: in lines of 128 bytes, so that different blocks' words do not share one.
+//! Line 0 holds the fault record; the algorithm arranges the lines behind it. Words of 64 bits are alone in
+//! theirs.
 
 use crate::wait::until;
 use stm_machine::{Lane, Stop, observe::Mutant};
@@ -30,8 +28,8 @@ impl BarrierMemory {
     /// The number of bytes of a line.
     pub const LINE_BYTES: usize = 128;
 
-    /// Makes a place at `memory` for a grid of `blocks` blocks in 2^`groups_log2`
-    /// groups. `kind` is for [`Chosen`](super::Chosen) only.
+    /// Makes a place at `memory` for a grid of `blocks` blocks in 2^`groups_log2` groups; `kind` is for
+    /// [`Chosen`](super::Chosen).
     ///
     /// # Safety
     /// `memory` is aligned to 128 bytes, in the memory of the device whose kernels will use the
@@ -91,9 +89,9 @@ impl BarrierMemory {
         self.word(line).cast::<u32>().wrapping_add(i as usize)
     }
 
-    /// Loads the word of a line by which a thread tells the number of the next round. Relaxed: the
-    /// thread left the last round, or the launch began, after the word got its present value, as
-    /// far as that tells the number; the next round has not ended without the thread's block.
+    /// Loads the word of a line by which a thread tells the number of the next round. Relaxed: the last
+    /// round, or the beginning of the launch, came after the word's value, and the next has not ended without
+    /// the thread's block.
     pub(super) fn round_in<L: Lane>(&self, lane: &L, line: u32) -> u64 {
         // SAFETY: a live word.
         unsafe { lane.load_relaxed_64(self.word(line)) }

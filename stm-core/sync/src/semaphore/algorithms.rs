@@ -18,8 +18,8 @@ const TAKEN: u32 = 0;
 #[stm_machine::inlined]
 impl Spin {
     fn put<L: Lane>(lane: &L, gate: Gate, value: u32) {
-        // ORDER(V1): release; pairs with P1 of whoever takes the word next. It is one
-        // even if nobody came or left, so that P1 acquires all posts before.
+        // ORDER(V1): release; pairs with P1 of who takes the word next, even if nobody came or left, so that
+        // P1 acquires all posts.
         // SAFETY: a live word, which nobody else stores to now.
         unsafe {
             if Mutant::SemaphoreNoRelease.on(lane) {
@@ -69,9 +69,8 @@ impl Waiting for Spin {
     }
 }
 
-/// The spinning semaphore with backoff of Stuart and Owens 2011 (section 5): after
-/// each try that failed, a thread pauses for one unit more than the time before, and
-/// after the longest pause begins again with the shortest. A post does not pause.
+/// The spinning semaphore with backoff of Stuart and Owens 2011 (section 5): each try that fails lengthens
+/// the pause by one unit, and after the longest it begins again. A post does not pause.
 #[derive(Clone, Copy, Debug)]
 pub struct SpinBackoff;
 
@@ -115,10 +114,9 @@ impl Waiting for SpinBackoff {
 
 /// The sleeping semaphore of Stuart and Owens 2011 (algorithm 5), which is fetch and add.
 ///
-/// Word 0 counts the threads that are inside or wait. A thread that finds room there
-/// is inside after one addition. Another one draws a ticket from word 1 and polls the
-/// turn, in a line of its own, until it has passed the ticket. Whoever leaves while
-/// somebody waits adds one to the turn. Tickets and turns may wrap around.
+/// Word 0 counts the threads inside or waiting. A thread that finds room there is inside after one addition.
+/// Another one draws a ticket from word 1 and polls the turn, in a line of its own, until it has passed the
+/// ticket. Who leaves while somebody waits adds one to the turn. Tickets and turns may wrap around.
 #[derive(Clone, Copy, Debug)]
 pub struct Sleeping;
 
@@ -168,16 +166,15 @@ impl Waiting for Sleeping {
     }
 }
 
-/// A semaphore that counts two things only: the tickets drawn, and the posts. Whoever has
-/// ticket t is inside as soon as there are more than t less `count` posts.
+/// A semaphore that counts tickets and posts: ticket t is inside when there are more than t less `count`
+/// posts.
 ///
-/// A thread that comes makes one addition and one load, both in flight together, and one that leaves
-/// makes one addition, for whose result it does not wait. So a hand-over takes the way of one addition
-/// and of one load. Threads come in in the order of their tickets.
+/// A thread that comes makes one addition and one load, both in flight together, and one that leaves an
+/// addition without a result: a hand-over takes one of each. Threads come in in the order of their tickets.
 ///
-/// At most `count` are inside: only threads whose ticket is below `count` plus the posts have come in,
-/// and each post is by one that has left. A number of posts that was loaded earlier is a smaller one,
-/// and lets in fewer. Tickets and posts have 64 bits each, in lines of their own.
+/// At most `count` are inside: only tickets below `count` plus the posts have come in, and each post is by
+/// one that has left; an old number of posts lets in fewer. Tickets and posts have 64 bits each, in lines of
+/// their own.
 #[derive(Clone, Copy, Debug)]
 pub struct Tickets;
 
@@ -220,11 +217,9 @@ impl Waiting for Tickets {
     }
 }
 
-/// A semaphore with the algorithm `S` that refuses a post without a wait, which would make room for
-/// one thread more than the count from then on. The host reports the first (`Semaphores::check`).
-///
-/// It counts the threads inside, which takes an addition for each wait and a compare-and-swap for each post.
-/// The post that it finds need not be the one by mistake.
+/// A semaphore with the algorithm `S` that refuses a post without a wait, of which the host reports the first
+/// (`Semaphores::check`). It counts the threads inside, by an addition for each wait and a compare-and-swap
+/// for each post. The post that it finds need not be the one by mistake.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked<S>(PhantomData<S>);
 

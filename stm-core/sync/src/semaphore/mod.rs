@@ -10,14 +10,13 @@
 //! | [`Checked`] | as another algorithm, which it asks to find a post without a wait | 2 more |
 //!
 //! The first three are those of Stuart and Owens 2011 (section 5). A spinning semaphore lets in whoever comes
-//! when there is room; the others let those in that wait in the order in which they came.
+//! when there is room; the others keep the order in which threads came.
 //!
-//! [`TSemaphore::with`] runs a closure inside. Lanes of a warp that wait and lanes that are inside
-//! go in rounds, so that no lane is kept from leaving by another of its warp that waits for that,
-//! whatever the machine does where a warp diverges. [`TSemaphore::wait`] and [`TSemaphore::post`] are
-//! for a wait and a post in different places or by different threads; lanes of one warp may wait
-//! together there only if the machine schedules them independently (compute capability 7.0 and
-//! later), or if there is room for all of them.
+//! [`TSemaphore::with`] runs a closure inside. Lanes of a warp that wait and lanes inside go in rounds, so
+//! that none is kept from leaving by one that waits for that, however the warp diverges. [`TSemaphore::wait`]
+//! and [`TSemaphore::post`] are for different places or threads; lanes of one warp may wait together there
+//! only if the machine schedules them independently (compute capability 7.0 and later), or there is room for
+//! all.
 
 mod algorithms;
 
@@ -174,12 +173,12 @@ impl<S: Waiting> TSemaphore<S> {
         self.gate.count
     }
 
-    /// Waits until there is room, runs `f` inside, and leaves. What the threads that
-    /// made room wrote inside is visible to `f`.
+    /// Waits until there is room, runs `f` inside, and leaves. `f` sees what the threads that made room wrote
+    /// inside.
     ///
-    /// Any lanes of a warp may call this, together or apart; `f` may diverge, but must not wait for
-    /// a lane of its warp that is outside. It may wait for another semaphore, if all threads take them
-    /// in one order and the lanes of a warp are scheduled independently (compute capability 7.0).
+    /// Any lanes of a warp may call this; `f` may diverge, but must not wait for a lane of its warp that is
+    /// outside. It may wait for another semaphore, if all threads take them in one order and lanes are
+    /// scheduled independently (compute capability 7.0).
     ///
     /// # Errors
     /// [`Stopped`]; then `f` has not run.
@@ -232,10 +231,8 @@ impl<S: Waiting> TSemaphore<S> {
         }
     }
 
-    /// Waits until there is room and comes in. What the threads that made room wrote
-    /// before their [`Self::post`] is visible afterwards.
-    ///
-    /// The [module](self)'s documentation says which lanes of a warp may wait together.
+    /// Waits until there is room and comes in; what was written before the [`Self::post`] that made room is
+    /// visible. The [module](self) says which lanes of a warp may wait together.
     ///
     /// # Errors
     /// [`Stopped`]; the thread is outside, though it may still be counted as waiting.
