@@ -1,17 +1,13 @@
 //! Bank: transfers between accounts, and audits that read many accounts at one point in time.
 //!
-//! A transfer moves an amount between two accounts of one range, so the sum of a range never changes. An
-//! audit adds up a whole range inside its transaction and compares the sum there. Another sum is that of a
-//! state that never existed, whether or not the attempt commits afterwards; the findings count these.
+//! A transfer moves an amount between two accounts of one range, whose sum never changes. An audit adds up a
+//! whole range inside its transaction; another sum is that of a state that never existed, and the findings
+//! count these. A transfer depends only on the seed and its number, so the host can replay all in any order
+//! and compare every account.
 //!
-//! A transfer depends only on the seed and its number, not on the values that it reads: balances may
-//! become negative. So the host can replay all transfers in any order and compare every account.
-//!
-//! [`BankAdds`] does the same on accounts that are sums: a transfer adds to two of them and reads
-//! neither, so that under some algorithms no two transfers conflict.
-//!
-//! [`BankUpdates`] makes transfers in their static form, as their accounts are known before the
-//! first is read. It has no audits: one reads more accounts than a static update takes.
+//! [`BankAdds`] does the same on accounts that are sums, so that under some algorithms no two transfers
+//! conflict. [`BankUpdates`] makes transfers as static updates; it has no audits, which read too many
+//! accounts.
 
 use crate::draw::{below, draw};
 use crate::ra::doubled;
@@ -67,11 +63,10 @@ pub const FINDINGS: usize = 3;
 
 /// The plan of the transactions.
 ///
-/// Draws that are not uniform come from alias tables (Walker 1977), made by the host so that the
-/// device needs neither division nor powers. The first [`Self::ranges`] entries choose a range,
-/// entry `ranges + a` belongs to account `a` and chooses within its range. An entry has in its
-/// upper half a threshold and in its lower half an alias: a draw that falls on column `c` takes `c`
-/// if its other 32 bits are below the threshold, else the alias.
+/// Draws that are not uniform come from alias tables (Walker 1977), made by the host. The first
+/// [`Self::ranges`] entries choose a range, entry `ranges + a` belongs to account `a` and chooses within its
+/// range. An entry has in its upper half a threshold and in its lower half an alias: a draw that falls on
+/// column `c` takes `c` if its other 32 bits are below the threshold, else the alias.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BankPlan {
@@ -100,9 +95,9 @@ pub enum BankTransaction {
 
 #[stm_core::inlined]
 impl BankPlan {
-    /// Makes the plan of transactions on `accounts` accounts in ranges of `range_len`, the last of
-    /// which takes the rest as well. In a hundred transactions, `audit_percent` are audits. Draws
-    /// are `uniform` or by alias tables.
+    /// Makes the plan of transactions on `accounts` accounts in ranges of `range_len`, the last with the rest
+    /// as well. In a hundred transactions, `audit_percent` are audits. Draws are `uniform` or by alias
+    /// tables.
     ///
     /// # Panics
     /// It panics unless `2 <= range_len <= accounts`.

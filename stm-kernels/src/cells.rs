@@ -1,10 +1,7 @@
-//! Transfers between accounts in cells of 32 and of 64 bits, the same
-//! transactions on both, to measure the cost of a 64-bit payload.
-//!
-//! Each transaction reads two random accounts together and moves an amount from one to the other,
-//! so the total never changes. The entry points for 64 bits exist twice: a GPU with atomics of 128
-//! bits accesses the version and the value of a cell together, and any other one fences between two
-//! accesses. The bench `wide_cells` runs all three.
+//! Transfers between accounts in cells of 32 and of 64 bits, to measure the cost of a 64-bit payload: each
+//! transaction reads two random accounts together and moves an amount, so the total never changes. The entry
+//! points for 64 bits exist twice: with atomics of 128 bits version and value are accessed together, else
+//! with fences between. The bench `wide_cells` runs all three.
 
 use crate::draw::{below, draw};
 use core::marker::PhantomData;

@@ -1,9 +1,8 @@
 //! Operations on one entry of a container, and the kernels `map`, `ordered` and `list`, which run them.
 //!
-//! Each operation is a transaction: it inserts a key, removes one, or looks one up. Kind and key
-//! follow from the seed and the operation's number. A value is the number of the operation that
-//! inserted it, plus one. So the results make the run checkable without a replay: each value that
-//! was inserted was either removed, by one operation, or is there at the end.
+//! Each operation is a transaction: it inserts a key, removes one, or looks one up, by the seed and its
+//! number. A value is the number of the operation that inserted it, plus one. So the results are checkable
+//! without a replay: each value inserted was either removed, by one operation, or is there at the end.
 
 use crate::draw::{below, draw};
 use crate::rows::transactional;

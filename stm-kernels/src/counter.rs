@@ -1,14 +1,11 @@
-//! Counters that all threads increment: the microbenchmark of Grote 2020 (section
-//! 5.2.1), and the critical sections of Gattani and Anickode 2024.
+//! Counters that all threads increment: the microbenchmark of Grote 2020 (section 5.2.1), and the critical
+//! sections of Gattani and Anickode 2024.
 //!
-//! An item names a counter, and each transaction takes an item and increments its counter. In
-//! Grote's benchmark that is all. In the other a section lasts longer: it lowers and raises the
-//! counter a number of times, and at the end adds the counter to a sum, so that the sum tells
-//! whether sections excluded each other. [`crate::locked::counter`] does the same under locks, but
-//! for the rounds: there they are additions to memory, and in a transaction reads and writes of its
-//! own sets, which reach memory once. So a section of many rounds is less work as a transaction.
-//!
-//! [`CounterUpdates`] makes Grote's increments as static updates.
+//! Each transaction takes an item and increments its counter; in Grote's benchmark that is all, and
+//! [`CounterUpdates`] makes it static updates. In the other a section lowers and raises the counter a number
+//! of times, and at the end adds it to a sum, which tells whether sections excluded each other. In
+//! [`crate::locked::counter`] the rounds are additions to memory, and in a transaction accesses to its own
+//! sets: a section of many rounds is less work as a transaction.
 
 use crate::rows::transactional;
 use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm};

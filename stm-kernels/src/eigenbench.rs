@@ -19,14 +19,13 @@
 //!
 //! The workload departs from the original where this makes its result checkable:
 //!
-//! - Addresses and amounts depend only on the seed and the transaction's number, also when it is
-//!   retried (the original's *persistent* mode).
+//! - Addresses and amounts depend only on the seed and the transaction's number (the original's *persistent*
+//!   mode).
 //! - Of a transaction's reads and writes of an array, the k-th write adds to the word of the k-th read.
 //!   Writes beyond the reads read their words too. So the host can replay all additions in any order.
 //! - Accesses go array by array, and consecutive reads go together.
 //! - Cold writes store a number of the transaction's, before cold reads, so attempts do the same.
-//! - The values that a lane has read of its own parts go into a checksum, which the host computes
-//!   too, as it knows which lane runs which transaction.
+//! - The values that a lane has read of its own parts go into a checksum, which the host computes too.
 //!
 //! [`EigenbenchUpdates`] makes transactions on the hot array alone as static updates.
 

@@ -1,18 +1,15 @@
 //! GN, genome (STAMP; Xu et al. 2014, section 4.1): reassembles a gene from segments of it.
 //!
-//! 1. **GN-1**, [`Deduplicate`]: one transaction inserts each segment into a
-//!    hash set, unless one with the same content is there.
-//! 2. **GN-2**: for each overlap, from a segment's length less one down to one base, [`Match`] finds
-//!    the pairs whose first segment ends as the second begins. [`Link`] links each pair in one
-//!    transaction, unless the first has a successor by now, or the second a predecessor, or both are
-//!    in one chain. The end of a launch is the device-wide barrier.
+//! 1. **GN-1**, [`Deduplicate`]: one transaction inserts each segment into a hash set, unless its content is
+//!    there.
+//! 2. **GN-2**: for each overlap, from a segment's length less one down to one base, [`Match`] finds the
+//!    pairs whose first segment ends as the second begins. [`Link`] links each in one transaction, unless the
+//!    first has a successor by now, or the second a predecessor, or both are in one chain. The end of a
+//!    launch is the device-wide barrier.
 //!
-//! A base of a segment takes two bits, 32 bases are a word, the first base is in the lowest bits, and
-//! zeros follow the last. Segments never change, so no transaction reads them.
-//!
-//! A slot of the hash set holds a segment's number plus one, or 0 for none. A segment is put
-//! into the first free slot from that of its hash on. From GN-1 on the slot's
-//! number is the segment's *entry* in all other arrays.
+//! A base takes two bits, 32 bases are a word, the first base is in the lowest bits, and zeros follow the
+//! last. A slot of the hash set holds a segment's number plus one, or 0. A segment is put into the first free
+//! slot from that of its hash on, whose number is the segment's *entry* in all other arrays.
 //!
 //! | array of chains | value for an entry |
 //! | --- | --- |
@@ -20,12 +17,10 @@
 //! | `prevs` | the predecessor's entry plus one, 0 for none |
 //! | `others` | for the first of a chain the last, for the last the first, plus one; 0 for the entry itself |
 //!
-//! A link reads four words and writes four, as in STAMP, where each end of a
-//! chain points to the other, so that no chain is closed to a ring.
-//!
-//! [`Match`] for overlap `o` looks up endings in the table of beginnings of length `o`, fills the one
-//! for `o - 1`, and clears the one for `o - 2`. There are three tables in turn, so that one launch
-//! does all of it. Only [`Match`] accesses them, and nobody reads in a launch what the launch changes.
+//! A link reads four words and writes four, as in STAMP: each end of a chain points to the other, so that no
+//! chain is closed to a ring. [`Match`] for overlap `o` looks up endings in the table of beginnings of length
+//! `o`, fills the one for `o - 1`, and clears the one for `o - 2`, of three tables in turn, so that one
+//! launch does all of it.
 
 use crate::rows::transactional;
 use crate::words::store;

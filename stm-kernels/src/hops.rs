@@ -1,9 +1,7 @@
-//! What it takes to hand a value from one thread to another through a channel, in each
-//! memory: a value goes round some threads, again and again, and each adds 1 to it.
-//!
-//! The time of a hop is that of all rounds, by the clock of the first thread, through the
-//! number of hops. It is what the paper's reduction ([`reduction`](crate::reduction)) has
-//! between warps, for one lane, and a bound for every pipeline across blocks.
+//! What it takes to hand a value from thread to thread through a channel: a value goes round some threads,
+//! and each adds 1. The time of a hop is that of all rounds, by the clock of the first thread, through the
+//! number of hops: what the paper's reduction ([`reduction`](crate::reduction)) has between warps, for one
+//! lane.
 
 use crate::rows::alone;
 use stm_core::{Lane, TArray};

@@ -1,12 +1,8 @@
-//! HT, hash table (Xu et al. 2014, section 4.1): each transaction inserts
-//! several keys into a chained hash table, either all or none.
-//!
-//! Nodes are preassigned: node `t * keys_per_tx + j` holds key `j` of transaction `t`. A link is a
-//! node's number plus one; zero ends a chain. An insertion reads the bucket's head, makes the node
-//! point to the old first node and the head to the new one. Two keys of one transaction may be in
-//! one bucket, and then the second must see the first.
-//!
-//! [`HashTableUpdates`] makes the same transactions as static updates of the heads.
+//! HT, hash table (Xu et al. 2014, section 4.1): each transaction inserts several keys into a chained hash
+//! table, either all or none. Nodes are preassigned: node `t * keys_per_tx + j` holds key `j` of transaction
+//! `t`. A link is a node's number plus one; zero ends a chain. Two keys of one transaction may be in one
+//! bucket, and then the second must see the first. [`HashTableUpdates`] makes the same transactions as static
+//! updates of the heads.
 
 use crate::draw::mix;
 use crate::rows::transactional;

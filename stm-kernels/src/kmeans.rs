@@ -3,23 +3,18 @@
 //!
 //! A launch is one pass over the points:
 //! 1. Search: a lane finds the nearest of the old centres for a few points, by plain loads, as nobody writes
-//!    centres or points during a launch. It stores the centre in `members` and counts the points whose centre
-//!    has changed.
-//! 2. Transactions: for each of those points, one transaction reads and writes the row of its centre,
-//!    `dims + 1` words. Under an algorithm that has teams, the lanes of the warp run it together, with one
-//!    word each. There are few rows, so it matters how soon the next transaction can have one.
+//!    them during a launch. It stores the centre in `members` and counts the points whose centre has changed.
+//! 2. Transactions: each reads and writes the row of a point's centre, `dims + 1` words. Under an algorithm
+//!    with teams, the lanes of the warp run it together, with one word each. There are few rows, so it
+//!    matters how soon one is free.
 //!
-//! A search inside its transaction would be repeated by every attempt and would age the snapshot, so it comes
-//! before, for a few points at a time. STAMP proceeds one point at a time; [`POINTS_A_TURN`] keeps a warp
-//! together for longer, and a lane whose transactions conflict delays the others less.
+//! A search inside its transaction would be repeated by every attempt and would age the snapshot. STAMP
+//! proceeds one point at a time; [`POINTS_A_TURN`] keeps a warp together for longer.
 //!
-//! To make the result checkable, the count that a transaction reads is its place among the
-//! additions to that centre, and it stores this place in `ranks`. Additions of `f32` do not commute
-//! exactly; with the order known, the host repeats them and compares every sum bit for bit.
-//!
-//! [`KMeansAdds`] does the same with sums that transactions add to and do not
-//! read. Under the algorithms for which additions do not conflict, no two of
-//! these transactions do. The order of the additions is then unknown.
+//! To make the result checkable, the count that a transaction reads is its place among the additions to that
+//! centre, which it stores in `ranks`: the host repeats the additions in that order and compares every sum
+//! bit for bit. [`KMeansAdds`] does the same with sums that transactions only add to; the order is then
+//! unknown.
 
 use crate::rows::{Transactional, transactional};
 use crate::words::{load, store};

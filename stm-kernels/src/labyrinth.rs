@@ -7,28 +7,23 @@
 //! 2. All threads expand it, breadth first and level by level, from the source until the
 //!    destination is reached or nothing is left to reach.
 //! 3. Thread 0 traces a shortest path back into the request's own memory.
-//! 4. Thread 0 claims the path in one transaction, which reads all its cells, cancels itself if one
-//!    is taken, and else writes all of them. Under an algorithm that has teams, the block's first
-//!    warp does so together, each lane with every 32nd cell, or in [`LabyrinthByBlock`] the whole
-//!    block. After a claim that was cancelled it continues with step 1.
+//! 4. Thread 0 claims the path in one transaction, which reads all its cells, cancels itself if one is taken,
+//!    and else writes all. Under an algorithm with teams, the block's first warp does so together, or in
+//!    [`LabyrinthByBlock`] the whole block. After a claim that was cancelled it continues with step 1.
 //!
-//! Thread 0 reads its clock around each claim and around all of its work, so that the host can tell
-//! the time of transactions from that of the search.
+//! Thread 0 reads its clock around each claim and all of its work, to tell transactions from the search.
 //!
 //! # Cells
-//! A cell is free, a wall, an end of some request that no path has claimed yet (`RESERVED`, so that
-//! no other path runs over it), or on a path. There is a column of walls after each row and a row of
-//! them after each plane, so that a neighbour is an addition away: off the grid in x or y lies a
-//! wall, and off it in z an index past the end.
+//! A cell is free, a wall, an end of a request that no path has claimed yet (`RESERVED`), or on a path. There
+//! is a column of walls after each row and a row of them after each plane, so that a neighbour is an addition
+//! away: off the grid in x or y lies a wall, and off it in z an index past the end.
 //!
 //! # A request without a path
-//! That a request has no path is found in a snapshot that does not exist at any one time: the loads
-//! of step 1 are relaxed, run beside the commits of other routers, and may be old. The finding is
-//! final all the same. Transactions buffer their writes until nothing can stop their commit, so a
-//! load sees the first state of a cell or the path of a commit that stands, and a cell once on a path
-//! stays there. Hence the final grid has no open cell that the snapshot has not; and where the
-//! snapshot has no path, the final grid has none. A path that the snapshot does have may have been
-//! blocked since, so the claim reads its cells again, in a transaction.
+//! That a request has no path is found in a snapshot that does not exist at any one time, as the loads of
+//! step 1 are relaxed. The finding is final all the same: a load sees the first state of a cell or the path
+//! of a commit that stands, and a cell once on a path stays there. So the final grid has no open cell that
+//! the snapshot has not. A path that the snapshot does have may have been blocked since, so the claim reads
+//! its cells again.
 
 mod claim;
 mod grid;

@@ -1,11 +1,9 @@
 //! Entry points that each contain one [`Lane`] method and nothing else.
 //!
 //! No program launches these. Their PTX is committed as `ptx/lane_ops.ptx`, where `tests/golden_ptx.rs`
-//! checks that each entry is the one instruction that the method stands for. So a compiler that drops an
-//! order, widens a scope or adds an instruction is caught before any algorithm runs. The methods of 128 bits
-//! and those of barriers that count arrivals, which need a newer GPU, are in `ptx/lane_ops_wide.ptx`.
-//!
-//! The name of an entry is `lane_` and the method's name; it stores the result, if there is one, to `out`.
+//! checks that each entry is the one instruction that the method stands for; those that need a newer GPU are
+//! in `ptx/lane_ops_wide.ptx`. The name of an entry is `lane_` and the method's name; it stores a result to
+//! `out`.
 
 // The obligations are those of the method (`Lane`, "Safety of the memory
 // methods"), and `out` must be valid for a store of the result.

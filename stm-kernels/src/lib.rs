@@ -1,10 +1,9 @@
 //! The workloads as kernels: one source for GPU, CPU and simulator.
 //!
-//! Each workload is a type that is generic over the algorithm of the transactional memory. It has a
-//! parameter struct, a PTX entry point for each algorithm (`<workload>_<variant>`, followed by
-//! `_recorded` or `_profiled` for those with a probe), and the functions by which the host makes
-//! its input and checks its result. `cargo xtask ptx` builds the PTX below `ptx/`, which this crate
-//! embeds. A row makes a kernel of a function and what that is given (`rows`).
+//! Each workload is a type that is generic over the algorithm of the transactional memory, with a parameter
+//! struct, a PTX entry point for each algorithm (`<workload>_<variant>`, followed by `_recorded` or
+//! `_profiled` for those with a probe), and what the host needs for input and check. `cargo xtask ptx` builds
+//! the PTX that this crate embeds. A row makes a kernel of a function (`rows`).
 //!
 //! | module | workload | source |
 //! | --- | --- | --- |
@@ -25,12 +24,11 @@
 //! | [`nw`] | alignment of sequences | Li et al. 2015 |
 //! | [`sorted`] | one sorted list with entry points, into which all threads insert | Grote 2020 |
 //!
-//! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same accesses without
-//! transactions, and [`locked`] workloads under locks in place of them. [`machine`] shows what a
-//! machine's memory and its barriers do, [`sections`] what its locks do, and [`checked`] whether its
-//! barriers and semaphores are right. [`reduction`] has the schemes by which warps of a block hand
-//! values on, after Li et al. 2015, and [`hops`] the time of one such hand-over in each memory.
-//! `copy` has the entry points of the kernels that the library itself launches.
+//! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same accesses without transactions, and
+//! [`locked`] workloads under locks. [`machine`] shows what memory and barriers do, [`sections`] what locks
+//! do, [`checked`] whether barriers and semaphores are right, [`reduction`] how warps hand values on, after
+//! Li et al. 2015, and [`hops`] the time of one such hand-over. `copy` has the entry points of the library's
+//! own kernels.
 //!
 //! The feature `sample` leaves most kernels with transactions out of a build for the GPU.
 

@@ -1,9 +1,6 @@
-//! What a machine's memory does: accesses of one thread a block, random accesses of
-//! all threads, barriers and semaphores, alone.
-//!
-//! [`Accesses`] has the twelve benchmarks of Stuart and Owens 2011 (section 3);
-//! [`RandomAccesses`] shows the rate of each access; [`Meetings`] the time of a
-//! barrier, and [`Entries`] that of a semaphore. The words stay zero, whatever is done to them.
+//! What a machine's memory, barriers and semaphores do, alone: [`Accesses`] has the twelve benchmarks of
+//! Stuart and Owens 2011 (section 3), [`RandomAccesses`] the rate of each access, [`Meetings`] the time of a
+//! barrier, [`Entries`] that of a semaphore. The words stay zero, whatever is done to them.
 
 use crate::{draw::mix, rows::alone, spelled::spelled};
 use stm_core::{Lane, TArray};

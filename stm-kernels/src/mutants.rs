@@ -1,8 +1,6 @@
-//! The random-array kernel with a seeded defect, recorded. It shows what omitting each fence does on a GPU.
-//! It never ships: its PTX is built on demand, together with that of the other recorded kernels.
-//!
-//! Each defect has a second kernel that waits now and then where the fences
-//! are, as the windows that a missing fence opens are a few nanoseconds wide.
+//! The random-array kernel with a seeded defect, recorded: what omitting each fence does on a GPU. It never
+//! ships. Each defect has a second kernel that waits now and then where the fences are, as the windows are a
+//! few nanoseconds wide.
 
 use crate::ra::{RaParams, RandomArray};
 use core::marker::PhantomData;

@@ -1,13 +1,9 @@
-//! A bounded first-in-first-out queue in transactions: producers append and consumers take. One
-//! that finds the queue full, or empty, either gives up or waits by `tx.retry` ([`Roles`]).
-//!
-//! Two words count what was ever appended and what was ever taken, and a ring of words holds the
-//! values between them. Every transaction that gets something done changes one of the two counts,
-//! so that producers conflict with producers and consumers with consumers; both read both counts.
-//!
-//! Made checkable: a producer appends the number of its transaction, and each transaction notes at which
-//! position of the queue it did what. So the host can tell whether the values came out in the order in which
-//! they went in, whether one was lost or doubled, and whether the values of each producer kept their order.
+//! A bounded first-in-first-out queue in transactions: producers append and consumers take. One that finds it
+//! full, or empty, either gives up or waits by `tx.retry` ([`Roles`]). Two words count what was ever appended
+//! and taken, and a ring holds the values between them. Producers conflict with producers, and consumers with
+//! consumers, as each changes one of the counts. A producer appends the number of its transaction, and each
+//! notes at which position it did what: so the host can tell whether values came out in the order in which
+//! they went in, and whether one was lost or doubled.
 
 use crate::draw::draw;
 use crate::rows::transactional;

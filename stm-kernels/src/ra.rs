@@ -1,12 +1,7 @@
-//! RA, random array (Xu et al. 2014, section 4.1): each transaction reads some
-//! random words of an array and changes some of them.
-//!
-//! To make the result checkable, what a transaction does depends only on the seed and its number,
-//! not on the values that it reads. It moves amounts between words, so the sum of the array never
-//! changes, and the host can replay all transactions in any order and compare every word.
-//!
-//! [`RaUpdates`] makes the same transactions in their static form, as their
-//! words are known before the first is read.
+//! RA, random array (Xu et al. 2014, section 4.1): each transaction reads some random words of an array and
+//! changes some of them. What it does depends only on the seed and its number. It moves amounts between
+//! words, so the sum never changes, and the host can replay all in any order and compare every word.
+//! [`RaUpdates`] makes the same transactions as static updates.
 
 use crate::draw::{below, draw, mix};
 use crate::rows::transactional;
@@ -78,9 +73,8 @@ pub struct RaTransaction {
 
 #[stm_core::inlined]
 impl RaTransaction {
-    /// Returns the word of access `k`, where `k < reads`. The array is cut into `reads` segments,
-    /// and each access falls into another one, in an order that rotates with the transaction; so
-    /// words are random and none is drawn twice.
+    /// Returns the word of access `k`, where `k < reads`. The array is cut into `reads` segments, and each
+    /// access falls into another one, in an order that rotates with the transaction; so none is drawn twice.
     pub const fn word(&self, k: u32) -> u32 {
         let plan = &self.plan;
         let mut segment = k + self.turn;

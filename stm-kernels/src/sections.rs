@@ -1,11 +1,8 @@
-//! Critical sections on one lock: the first thread of each block makes sections until
-//! all blocks together have made a given number.
-//!
-//! A section adds 1 to a counter that the lock protects, by a load and a store, so a section that
-//! another one overlaps is lost and the run ends with a count that is too small. How many sections
-//! each block has made shows how fair the lock is. This is the mutex benchmark of Stuart and Owens
-//! 2011 (section 6) with a section in it, and with a common end in place of a number for each
-//! block, so that a lock that serves some blocks first is seen to.
+//! Critical sections on one lock, by the first thread of each block, until all together have made a given
+//! number. A section adds 1 to a counter by a load and a store, so one that another overlaps is lost. How
+//! many each block has made shows how fair the lock is. It is the mutex benchmark of Stuart and Owens 2011
+//! (section 6) with a section in it and a common end, so that a lock that serves some blocks first is seen
+//! to.
 
 use crate::rows::alone;
 use crate::words::store;

@@ -1,6 +1,6 @@
-//! A sorted list with entry points, into which each transaction inserts one key with
-//! a value: the benchmark of lock granularity of Grote 2020 (section 5.3), over
-//! [`TList`]. [`crate::locked::sorted`] does the same under locks.
+//! A sorted list with entry points, into which each transaction inserts one key: the benchmark of lock
+//! granularity of Grote 2020 (section 5.3), over [`TList`]. [`crate::locked::sorted`] does the same under
+//! locks.
 
 use crate::rows::transactional;
 use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm, collections::TList};

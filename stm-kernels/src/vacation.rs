@@ -1,5 +1,5 @@
-//! Vacation, STAMP's travel agency (Minh et al., IISWC 2008): tables of cars,
-//! flights, rooms and customers, and a list of reservations for each customer.
+//! Vacation, STAMP's travel agency (Minh et al. 2008): cars, flights, rooms, customers, and lists of
+//! reservations.
 //!
 //! Each transaction is one of three tasks, which follow from the seed and its number:
 //!
@@ -13,11 +13,9 @@
 //! As in STAMP, a record without free places can be the dearest one, and then nothing of that table
 //! is reserved.
 //!
-//! What a transaction finds depends on the order of all, so each one stores a [`Note`] of what it did. By the
-//! notes the host accounts for every place of every record, and for every reservation ever made.
-//!
-//! A record is one word ([`Resource`]), so a query reads three, in most cases: the head of a chain,
-//! a key and the record. Its places are limited in return ([`PLACES_MAX`]).
+//! What a transaction finds depends on the order of all, so each stores a [`Note`] of what it did, by which
+//! the host accounts for every place and reservation. A record is one word ([`Resource`]), so a query mostly
+//! reads three: the head of a chain, a key and the record. Its places are limited in return ([`PLACES_MAX`]).
 
 use crate::words::store_64;
 use core::cell::Cell;

@@ -1,9 +1,8 @@
 //! The bank without transactions; [`crate::bank`] describes what a transaction does.
 //!
 //! The amount of a transfer does not depend on balances, so [`Additions`] leaves every account as
-//! transactions do, and the same replay verifies it. Its audits are plain loads and see sums that
-//! never existed; the findings count them, and the driver reports them. [`CriticalSection`] audits
-//! under its lock, and one wrong sum makes its run wrong.
+//! transactions do. Its audits see sums that never existed, which the findings count and the driver reports.
+//! [`CriticalSection`] audits under its lock, and one wrong sum makes its run wrong.
 
 use super::{Guarded, at, first, for_each};
 use crate::bank::{BATCH, BankPlan, BankTransaction, BankWork, CHECKS, FINDINGS, WRONG_SUMS};

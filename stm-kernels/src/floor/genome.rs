@@ -1,8 +1,6 @@
-//! GN-1 without transactions, and the links of GN-2 as critical sections;
-//! [`crate::genome`] describes what a transaction does.
-//!
-//! [`CasSet`] is the set that one writes by hand: a slot is loaded first, as most segments are in
-//! the set already, and claimed by a 32-bit compare-and-swap.
+//! GN-1 without transactions, and the links of GN-2 as critical sections ([`crate::genome`]). [`CasSet`] is
+//! the set that one writes by hand: a slot is loaded, as most segments are there, and claimed by a 32-bit
+//! swap.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::genome::{DeduplicateWork, LinkWork, other_of, slot_of};

@@ -1,8 +1,8 @@
 //! HT without transactions; [`crate::ht`] describes what a transaction does.
 //!
-//! [`CasTable`] is the table that one writes by hand: open addressing with linear probing from the
-//! slot that belongs to a bucket's number, with a 32-bit compare-and-swap for each slot probed. It
-//! inserts each key separately, where a transaction inserts all of its keys or none.
+//! [`CasTable`] is the table that one writes by hand: open addressing with linear probing, with a 32-bit
+//! compare-and-swap for each slot probed. It inserts each key separately, where a transaction inserts all or
+//! none.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::{ht::bucket_of_key, rows::alone};

@@ -1,7 +1,7 @@
 //! KM without transactions; [`crate::kmeans`] describes what a transaction does.
 //!
-//! [`Additions`] adds each coordinate separately. Additions of `f32` do not commute exactly and
-//! their order is unknown, so its sums are right within rounding errors, and not bit for bit.
+//! [`Additions`] adds each coordinate separately, in an unknown order, so its sums are right within rounding
+//! errors.
 
 use super::{Guarded, first, for_each};
 use crate::kmeans::{KMeansWork, Search};
@@ -265,8 +265,7 @@ fn privatised<L: Lane>(lane: &L, p: &Work) {
 /// Adds to an `f32` in shared memory, as a GPU does whose shared memory adds integers only.
 ///
 /// # Safety
-/// The word is below the number of words of shared memory, and is accessed by atomic
-/// operations only until the block meets at a barrier.
+/// The word is of shared memory, and accessed by atomic operations only until the block meets at a barrier.
 #[inline(always)]
 unsafe fn shared_add_f32<L: Lane>(lane: &L, word: u32, x: f32) {
     // SAFETY: the caller's promise.

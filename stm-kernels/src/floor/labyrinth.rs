@@ -1,7 +1,6 @@
 //! LB with paths that are claimed in critical sections, by the routers of [`crate::labyrinth`].
 //!
-//! Thread 0 of a router claims its path: it loads the cells in batches, and writes them if all
-//! are free. The route has been searched on a copy before the lock is taken.
+//! Thread 0 of a router claims its path: it loads the cells in batches, and writes them if all are free.
 
 use super::{Guarded, Lock, at, first};
 use crate::labyrinth::{

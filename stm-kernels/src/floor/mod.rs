@@ -6,28 +6,25 @@
 //! | [`ra::Additions`], [`bank::Additions`], [`ht::CasTable`], [`genome::CasSet`], [`kmeans::Additions`], [`kmeans::Privatised`], [`kmeans::WarpAPoint`] | a *rival*: what one writes by hand for this workload and no other | right, and verified |
 //! | `CriticalSection` of [`ra`], [`bank`], [`ht`], [`eigenbench`], [`genome`], [`kmeans`], [`queue`], [`vacation`], [`labyrinth`], [`pool`]; [`genome::LinkSection`]; [`chain::Map`], [`chain::Ordered`], [`chain::List`] | the same transactions as *critical sections* of one lock ([`Guarded`]) | right, and verified |
 //!
-//! The accesses without synchronisation show how fast the memory system serves them with this
-//! kernel's order of loads and stores. That is no bound: a rival that needs fewer accesses can be
-//! faster. All loads of a transaction are in flight before the first result is used, as far as its
-//! batches reach. The length of an array is checked once for each launch and not at each access, as
-//! the comparison is to show everything that a transactional memory adds, including such checks.
+//! The first show how fast the memory system serves the accesses in this kernel's order, which is no bound: a
+//! rival that needs fewer can be faster. All loads of a transaction are in flight before the first result is
+//! used, as far as its batches reach. An array's length is checked once a launch, as the comparison is to
+//! show all that a transactional memory adds.
 //!
 //! # Critical sections
 //!
-//! They are what a careful engineer writes who guards all data with one lock
-//! ([`Lock`]), and contain nothing of the transactional memory:
+//! They are what a careful engineer writes who guards all data with one lock ([`Lock`]):
 //!
 //! - Words are drawn, and constant data is loaded, before the lock is taken.
-//! - In the section the loads of a batch are in flight together, then its
-//!   stores are, and the release that gives the lock up is the only wait for them.
+//! - In the section a batch is loaded together and then stored; the release is the only wait for the stores.
 //! - Lanes of a warp that want the lock take it once, and their sections follow each other under it; it goes
 //!   from lane to lane by a barrier of the warp (`stm_sync`, `TLocks::with`).
 //!
 //! - Containers are plain structures without versions ([`plain`]).
 //!
 //! The lock is tried by a compare-and-swap at once, with a pause that doubles after each failure. A load
-//! before the compare-and-swap (test-and-test-and-set) costs a trip to the L2 cache more for whoever gets the
-//! lock, and `stamp bench sync` finds it slower at one hot lock for every number of blocks.
+//! before it costs a trip to the L2 cache more, and `stamp bench sync` finds it slower at one hot lock for
+//! every number of blocks.
 
 pub mod bank;
 pub mod chain;
@@ -89,9 +86,7 @@ fn for_each_locked<L: Lane, D>(
     }
 }
 
-/// Returns the address of element `i` of the array whose first element is at `first`.
-///
-/// Before the address is accessed, the caller must know that the array has the
+/// Returns the address of element `i` of the array from `first` on. The caller must know that it has the
 /// element: [`first`] checks this once, with the plan that draws `i`.
 #[inline(always)]
 fn at<T>(first: *mut T, i: u32) -> *mut T {

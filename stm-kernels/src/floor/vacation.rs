@@ -1,8 +1,7 @@
 //! Vacation as critical sections; [`crate::vacation`] describes what a transaction does.
 //!
-//! All tables are in one [`Table`], by the same keys as there, and the lists are [`Chains`].
-//! The first slots of the first few records and of the customer are computed before the lock
-//! is taken, and loaded together in the section.
+//! All tables are in one [`Table`], by the same keys as there, and the lists are [`Chains`]. The first slots
+//! of the first few records and of the customer are computed before the lock is taken.
 
 use super::plain::chains::{Chains, OpenChains};
 use super::plain::table::{Found, OpenTable, PROBES, Table};

@@ -21,9 +21,8 @@ pub(crate) trait Claims<L: Lane> {
 
     fn concludes(&self, lane: &L) -> bool;
 
-    /// Does step 4, called by the threads that conclude: the path that thread 0 has traced
-    /// becomes the request's, or nothing changes. It returns [`SETTLED`] if the path is the
-    /// request's, [`AGAIN`] if a cell was taken, and [`STOP`] if the launch is to stop.
+    /// Does step 4: the path that thread 0 has traced becomes the request's, or nothing changes. It returns
+    /// [`SETTLED`] if it is, [`AGAIN`] if a cell was taken, and [`STOP`] if the launch is to stop.
     fn claim(&self, lane: &L, request: u32, path: Path) -> u32;
 }
 

@@ -6,8 +6,8 @@
 //! | [`table`] | [`crate::ht`] with one key a transaction |
 //! | [`sorted`] | [`crate::sorted`] |
 //!
-//! A kernel is [`Under`] what keeps its threads apart, and has an entry point for each kind of lock
-//! that is measured. As all of `stm_sync`, kernels report what goes wrong to the locks' owner on the host.
+//! A kernel is [`Under`] what keeps its threads apart, with an entry point for each kind of lock that is
+//! measured, and reports what goes wrong to the locks' owner.
 
 pub mod counter;
 pub mod sorted;

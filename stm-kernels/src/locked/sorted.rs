@@ -1,10 +1,9 @@
 //! A sorted list with entry points under locks: the benchmark of lock granularity of Grote 2020 (section
 //! 5.3). [`Coupled`] has a lock for each node, [`Coarse`] one for each entry point.
 //!
-//! The first nodes of the array are the entry points, one for each range of keys; the node of key
-//! `i` follows at `i` behind them. A node is one word of 64 bits, the key in the upper half and the
-//! number of the next node in the lower; 0 ends a range, as no list leads to the first entry point.
-//! A node belongs to its key beforehand, where a transaction allocates one, and is read by one load,
+//! The first nodes are the entry points, one for each range of keys; the node of key `i` follows at `i`
+//! behind them. A node is one word, the key in the upper half and the number of the next node in the lower; 0
+//! ends a range. A node belongs to its key beforehand, where a transaction allocates one, and is one load,
 //! where a transaction reads two words: both in favour of the locks.
 
 use super::{Guards, under};

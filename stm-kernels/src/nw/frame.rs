@@ -1,9 +1,9 @@
-//! What the kernels have in common that compute a matrix by tiles, a diagonal of tiles a
-//! launch: which tile a block computes, and where the values at its borders are.
+//! What kernels by tiles have in common: which tile a block computes, and where the values at its borders
+//! are.
 //!
-//! Only borders are kept in memory: a row of values for each matrix, which tiles of a column of tiles hand
-//! down, and a column of values, which tiles of a row of tiles hand to the right. So the memory is linear in
-//! the lengths of the sequences, and after the last launch the row of values is the last row of the matrix.
+//! Only borders are kept in memory: a row of values for each matrix, handed down, and a column, handed to the
+//! right. So the memory is linear in the lengths of the sequences, and at the end the row is the last row of
+//! the matrix.
 
 use super::{NEVER, constant};
 use stm_core::{Lane, TArray};
@@ -25,9 +25,8 @@ pub struct Matrix {
     /// The first word of the row of values: a score for each column, and behind them, with
     /// affine gaps, the best score in a vertical gap for each.
     pub row_at: u32,
-    /// The first word of the column of values: for each row of tiles the score above
-    /// its last column, the score of each row, and with affine gaps as many words for the
-    /// best scores in a horizontal gap, of which the first is not used.
+    /// The first word of the column of values: for each row of tiles the score above its last column, the
+    /// score of each row, and with affine gaps as many for horizontal gaps, of which the first is not used.
     pub column_at: u32,
     pub padding: u32,
     /// What a gap at the left border costs beside its extension, negated: the score of column 0.

@@ -19,9 +19,9 @@ pub struct Table<'s> {
 }
 
 impl Table<'_> {
-    /// Returns the last row of plain scores, and with affine gaps the best scores in a vertical gap
-    /// of that row, of which the first has no gap. `value` returns the transformed one of these kinds
-    /// in a column, if it is there, and `extend` is what each letter of a gap costs.
+    /// Returns the last row of plain scores, and with affine gaps the best in a vertical gap of that row, of
+    /// which the first has none. `value` returns the transformed one of a kind in a column, and `extend` is
+    /// what a gap's letter costs.
     fn last_row(
         &self,
         kinds: u32,
@@ -159,9 +159,9 @@ impl TileLayout {
         }
     }
 
-    /// Returns the last rows of matrix `i`, whose `table` it was made of: the best scores, and with
-    /// affine gaps those in a vertical gap. `rows` is what the kernels left in the rows of values,
-    /// and `extend` what each letter of a gap costs.
+    /// Returns the last rows of matrix `i`, made of `table`: the best scores, and with affine gaps those in a
+    /// vertical gap. `rows` is what the kernels left in the rows of values, and `extend` what a gap's letter
+    /// costs.
     pub fn last_row(
         &self,
         i: usize,

@@ -1,5 +1,5 @@
-//! Needleman-Wunsch: the scores of the best global alignments of sequences (Needleman and
-//! Wunsch 1970), with linear gaps and with affine ones (Gotoh 1982).
+//! Needleman-Wunsch: the scores of the best global alignments of sequences (1970), with linear gaps or affine
+//! ones (Gotoh 1982).
 //!
 //! | module | computes the matrix |
 //! | --- | --- |
@@ -13,15 +13,15 @@
 //! # Transformed scores
 //!
 //! A cell holds its score plus `extend` for each row and each column, where a gap of `k` letters costs
-//! `open + k * extend`. Then an extension costs nothing and a gap `open` when it begins; with `open` 0
-//! (linear gaps) cells outside the matrix are all 0. The letters' scores are given with `2 * extend` added.
+//! `open + k * extend`. Then an extension costs nothing and a gap `open`, 0 with linear gaps. The letters'
+//! scores have `2 * extend` added.
 //!
 //! # Cells outside the matrix
 //!
-//! A matrix that is no whole number of tiles has *rows of padding* above it and columns of padding behind it.
-//! Padding is a letter of its own, [`PADDING`], whose score is 0 with itself and [`NEVER`] with all others.
-//! So the same code computes it, and what enters the matrix from there is what the recurrence says: row 0 is
-//! `-open`, column 0 is `-left`, their common cell 0. What is behind the matrix enters nothing.
+//! A matrix that is no whole number of tiles has *rows of padding* above it and columns behind it, of a
+//! letter [`PADDING`], whose score is 0 with itself and [`NEVER`] with others. So the same code computes it,
+//! and what enters the matrix from there is what the recurrence says: row 0 is `-open`, column 0 is `-left`,
+//! their common cell 0.
 
 pub mod frame;
 #[cfg(not(target_arch = "nvptx64"))]

@@ -1,6 +1,6 @@
-//! Alignment scores as dataflow inside of tiles, a thread for each cell, as Li et al. 2015
-//! wrote it (section 6.2): a thread waits for the values of its neighbours, and fires. Tiles
-//! follow one another by launches, a diagonal of tiles each. Gaps are linear.
+//! Alignment scores as dataflow inside of tiles, a thread for each cell, as Li et al. 2015 wrote it (section
+//! 6.2): a thread waits for the values of its neighbours, and fires. A launch is a diagonal of tiles. Gaps
+//! are linear.
 //!
 //! | kernel | a thread waits for |
 //! | --- | --- |
@@ -9,10 +9,10 @@
 //!
 //! The channel of a cell is shared by its three consumers (their Figure 8).
 //!
-//! Lanes of one warp wait for one another. So no lane waits for a lock in a loop of its own, and in a round
-//! of its only loop every lane executes the same operations, whatever it knows: where it has nothing to do,
-//! it does them on a word of its own. So a lane that holds a lock, or that has something to publish, cannot
-//! be left behind by lanes that go round: not even on a machine that runs one side of a branch until it ends.
+//! Lanes of one warp wait for one another. So no lane waits in a loop of its own: in a round of its only loop
+//! every lane executes the same operations, on a word of its own where it has nothing to do. A lane that
+//! holds a lock, or has something to publish, cannot be left behind, even by a machine that runs one side of
+//! a branch until it ends.
 
 use super::frame::{DiagonalParams, Tile};
 use super::{score, word};

@@ -1,12 +1,11 @@
 //! Alignment scores by wavefronts: a launch for each diagonal of tiles, as data-parallel programs do it.
 //!
-//! A block computes a tile, and a lane some rows of it. In one step a lane computes a square block of as many
-//! columns as it has rows. Lane `l` of a warp is `l` steps behind lane 0, so the values above its block are
-//! what the lane before it computed last, and come by a shuffle. The first lane of a warp takes them from a
-//! row in shared memory, the *edge*: at first it holds the values above the tile, and the last lane of each
-//! warp leaves there the values below its rows, of the columns that its warp has done with. The next warp
-//! begins when enough of them are there; warps advance in phases of some steps with a barrier of the block in
-//! between. A step has no branch, and loads the scores of the next one.
+//! A block computes a tile, and a lane some rows of it, in each step a square block. Lane `l` of a warp is
+//! `l` steps behind lane 0, so the values above its block are what the lane before it computed last, and come
+//! by a shuffle. The first lane takes them from a row in shared memory, the *edge*: at first the values above
+//! the tile, and then those below the rows of the warp before. The next warp begins when enough of them are
+//! there; warps advance in phases of some steps with a barrier of the block in between. A step has no branch,
+//! and loads the scores of the next one.
 //!
 //! With one row a lane the smallest tile on a GPU is of 32 x 32 cells, as in Li et al. 2015, by one
 //! warp; with two it is of 64 x 64, and with four of 128 x 128.
@@ -254,9 +253,9 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         }
     }
 
-    /// Returns where the profile has the score of a letter with the first row of a thread, and
-    /// how far the next row's is behind it. Four rows are neighbours, for one load; else the
-    /// threads of a row are, so that their loads meet different banks.
+    /// Returns where the profile has the score of a letter with a thread's first row, and how far the next
+    /// row's is behind. Four rows are neighbours, for one load; else the threads of a row are, in different
+    /// banks.
     fn in_profile(shared: Shared, threads: u32, thread: u32, letter: u32) -> (u32, u32) {
         let of_letter = shared.profile + letter * (threads * ROWS as u32);
         if ROWS == 4 {
@@ -273,9 +272,7 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
         let delay = (width - 1).div_ceil(steps) + 1;
         let warps = threads.div_ceil(width);
         let phases = (warps - 1) * delay + (threads + width - 1).div_ceil(steps);
-        // Shuffled, so that the assembler sees that all lanes of the warp take the same
-        // branches, and needs no other way for those that do not.
-        // SAFETY: all lanes of the warp come here.
+        // SAFETY: all lanes of the warp come here. The assembler then sees that they take the same branches.
         let warp = unsafe { lane.shuffle_32(full_warp(lane), lane.warp_index(), 0) };
         let begins = warp * delay;
         let letters = Self::letters(lane, shared, 0);

@@ -1,9 +1,7 @@
-//! Alignment scores by transactions: a transaction computes a cell of the matrix, and waits
-//! by `retry` until its three neighbours are there. Gaps are linear.
-//!
-//! Threads draw cells from a counter, in the order of their diagonals. So what the first cell
-//! that is not there yet needs is there, and the thread that drew it is running: no thread
-//! waits for a block that is not resident yet.
+//! Alignment scores by transactions: each computes a cell of the matrix, and waits by `retry` until its three
+//! neighbours are there. Gaps are linear. Threads draw cells in the order of their diagonals: what the first
+//! cell that is not there needs is there, and its thread is running, so none waits for a block that is not
+//! resident.
 
 use super::{score, word};
 use crate::rows::transactional;

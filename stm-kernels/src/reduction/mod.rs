@@ -1,11 +1,10 @@
-//! The reduction of Li et al. 2015 (Listing 10): what it costs to hand values from one warp
-//! of a block to the next, by several schemes.
+//! The reduction of Li et al. 2015 (Listing 10): what it costs to hand values from warp to warp, by several
+//! schemes.
 //!
-//! `A[i + 32] = A[i] + i` for each `i` below 32 N, with a warp for each 32 elements: warp w
-//! takes 32 values from warp w - 1, adds, and hands them on. The [`Scheme`]s differ in how a
-//! warp waits. A round begins after a barrier of the block, and its time is that from the
-//! earliest start of a warp to the latest end of one, by the clock of the multiprocessor
-//! that all of them share. The values of each round are others, and are checked in each.
+//! `A[i + 32] = A[i] + i` for each `i` below 32 N, with a warp for each 32 elements: warp w takes 32 values
+//! from warp w - 1, adds, and hands them on. A round begins after a barrier of the block, and its time is
+//! from the earliest start of a warp to the latest end, by the multiprocessor's clock. The values of each
+//! round are others, and are checked.
 //!
 //! | scheme | in the paper | a warp waits by | bytes of synchronisation a warp |
 //! | --- | --- | --- | --- |
@@ -16,9 +15,8 @@
 //! | [`CountedBarr`] | | a barrier that counts arrivals: `mbarrier` | 8 |
 //! | [`Tagged`] | in place of `tiny_lock` | the load of the value, by [`TChannels`](stm_sync::channel::TChannels) | 128 |
 //!
-//! Where the paper's schemes hand over N times, there are N - 1 hand-overs here: nobody waits
-//! for the last warp. All schemes order what the value needs by the letter of the memory
-//! model, with fences of the block, which the paper's code leaves out.
+//! Where the paper's schemes hand over N times, there are N - 1 hand-overs here: nobody waits for the last
+//! warp. All order what the value needs by the memory model, with fences that the paper's code leaves out.
 
 mod schemes;
 

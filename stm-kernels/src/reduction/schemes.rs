@@ -150,9 +150,8 @@ unsafe fn value<L: Lane>(lane: &L, thread: u32) -> u32 {
     unsafe { lane.shared_load_32(thread) }
 }
 
-/// A spin lock for each lane (Li et al. 2015, Listings 2 and 11): the producer holds it until it
-/// has stored, and the consumer waits by acquiring it, which also makes it ready for the
-/// next round. Both accesses are atomic, as in the paper.
+/// A spin lock for each lane (Li et al. 2015, Listings 2 and 11): the producer holds it until it has stored,
+/// and the consumer waits by acquiring it, for the next round. Both accesses are atomic, as in the paper.
 #[derive(Clone, Copy, Debug)]
 pub struct AtomLock;
 
@@ -258,9 +257,8 @@ impl Scheme for WarpBarr {
     }
 }
 
-/// A tag for each warp, the number of the round, which all lanes of the next one load, and a vote
-/// (Listing 9). There, one lane that has its lock lets the others go on; a vote need not order
-/// memory, so here it asks whether all have seen the tag, which they do together.
+/// A tag for each warp, the number of the round, which all lanes of the next one load, and a vote (Listing
+/// 9). A vote need not order memory, so here it asks whether all have seen the tag.
 #[derive(Clone, Copy, Debug)]
 pub struct WarpVote;
 

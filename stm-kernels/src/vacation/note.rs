@@ -1,6 +1,5 @@
 //! What a transaction did, in one word of 64 bits, from which the host accounts for all places and
-//! reservations. Which of the tables below is meant follows from the transaction's task. A word of
-//! zeros is that of a transaction that changed nothing.
+//! reservations. Which table below is meant follows from its task; zeros say that nothing was changed.
 //!
 //! | bits, of a reservation | meaning |
 //! | --- | --- |
@@ -58,9 +57,8 @@ pub struct Note(u64);
 impl Note {
     pub const NOTHING: Self = Self(0);
 
-    /// The transaction found a reservation of no record, or of one without
-    /// reserved places, which must not happen. No other note is the same: one of a
-    /// reservation or of updates has no upper bits, and a sum of prices is even.
+    /// The transaction found a reservation of no record, or of one without reserved places, which must not
+    /// happen. No other note is the same: others have no upper bits, or an even sum of prices.
     pub const DISAGREEMENT: Self = Self(u64::MAX);
 
     pub const fn from_bits(bits: u64) -> Self {

@@ -1,7 +1,5 @@
-//! Sorted chains of nodes, which are taken from a free list.
-//!
-//! The word of a node has the key in its upper half and the next node in its lower one, so
-//! that a step along a chain is one load; the values are apart.
+//! Sorted chains of nodes from a free list. The word of a node has the key in its upper half and the next
+//! node in its lower one, so that a step is one load; the values are apart.
 
 use super::Structure;
 use super::nodes::{Nodes, OpenNodes};

@@ -1,5 +1,4 @@
-//! What critical sections keep their data in: structures without versions, which
-//! whoever holds the lock changes by plain loads and stores.
+//! What critical sections keep data in: structures without versions, changed by plain loads and stores.
 //!
 //! | module | structure | stands for |
 //! | --- | --- | --- |
@@ -38,9 +37,8 @@ pub trait Structure: Copy + core::fmt::Debug + 'static {
     /// Computes what is known of a key before the lock is taken.
     fn draw(open: &Self::Open, key: u32) -> Self::Drawn;
 
-    /// Inserts `value`, which is not 0, at a key that is absent, or removes or looks up a key
-    /// that is there. It returns what the operation notes: [`INSERTED`](crate::chain::INSERTED),
-    /// the value, or 0 if nothing was done.
+    /// Inserts `value`, which is not 0, at an absent key, or removes or looks up a key that is there. It
+    /// returns [`INSERTED`](crate::chain::INSERTED), the value, or 0 if nothing was done.
     ///
     /// # Safety
     /// The lock is held, and only such calls have changed the structure that the host made.

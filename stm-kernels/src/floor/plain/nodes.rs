@@ -1,8 +1,5 @@
-//! Nodes with a free list.
-//!
-//! Nodes are numbered from 1, so that 0 links to none. The word of a free node has the next
-//! free one in its lower half. Nodes that were never taken are in no list: they are taken in
-//! the order of their numbers when the list is empty.
+//! Nodes with a free list, numbered from 1, so that 0 links to none. The word of a free node has the next
+//! free one in its lower half. Nodes that were never taken are taken in order when the list is empty.
 
 use super::{halves, word_of};
 use crate::floor::{at, first};

@@ -7,9 +7,8 @@
 //! | `branches` | the prefix of a branch in the upper half, a bit for each link in the lower one |
 //! | `links` | 16 elements each: the links of branch `n` |
 //!
-//! A link is 0 for none; otherwise its upper bits, from bit 27 on, are 0 for a leaf, and for a
-//! branch one more than the number of its digit, and the others are the number of the node.
-//! The links of a free branch are 0.
+//! A link is 0 for none; else its bits from 27 on are 0 for a leaf, and for a branch one more than the number
+//! of its digit, and the others the number of the node. The links of a free branch are 0.
 
 use super::Structure;
 use super::nodes::{Nodes, OpenNodes};

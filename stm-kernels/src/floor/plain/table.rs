@@ -1,9 +1,8 @@
 //! A hash table by open addressing with linear probing (Knuth, volume 3, section 6.4).
 //!
-//! A slot is a word with the key in its upper half and the value in its lower one; 0 is an
-//! empty slot, so a key and its value are not both 0. There are no deleted slots: a removal
-//! moves what follows back (Knuth's Algorithm R). The loads of a few slots are in flight
-//! together, so a search is one trip to memory in most cases.
+//! A slot is a word with the key in its upper half and the value in its lower one; 0 is an empty slot. A
+//! removal moves what follows back (Knuth's Algorithm R). The loads of a few slots are in flight together, so
+//! a search is mostly one trip.
 
 use super::{Structure, halves, word_of};
 use crate::chain::{INSERTED, Operation};

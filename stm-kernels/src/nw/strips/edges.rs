@@ -18,9 +18,8 @@ const fn kinds<const AFFINE: bool>() -> u32 {
     if AFFINE { 2 } else { 1 }
 }
 
-/// Calls `each` for each value of the stage that begins with column `first` of a row which the
-/// calling lane brings or takes away: with the number of its column among the lane's, its kind, its
-/// channel and its place in the stage.
+/// Calls `each` for each value of the stage from column `first` on that the calling lane brings or takes
+/// away: with its column among the lane's, its kind, its channel and its place in the stage.
 #[inline(always)]
 fn values<L: Lane, const AFFINE: bool>(
     lane: &L,
@@ -44,9 +43,8 @@ fn values<L: Lane, const AFFINE: bool>(
     }
 }
 
-/// Where lane 0 takes the letters of the columns from.
-///
-/// The words of a stage are those of the steps after its own, as a lane looks at its letters a step ahead.
+/// Where lane 0 takes the letters of the columns from: a stage's are those of the steps after its own, as a
+/// lane looks ahead.
 pub(super) struct Letters<'l, L> {
     pub(super) lane: &'l L,
     /// The word of the letters of the first columns.

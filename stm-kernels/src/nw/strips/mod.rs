@@ -1,25 +1,21 @@
-//! The matrix by dataflow: one launch, in which each warp computes a strip of it as soon
-//! as the values that it needs are there.
+//! The matrix by dataflow: one launch, in which each warp computes a strip as soon as the values that it
+//! needs are there.
 //!
-//! A matrix is cut into *strips* of [`ROWS`] rows a lane, and a warp computes a strip. In one step
-//! a lane computes a block of [`ROWS`] rows and [`COLUMNS`] columns (`sweep`); lane `l` is `l` steps
-//! behind lane 0, so the values above its block are what the lane before it computed last, and come
-//! by a shuffle. The values below the strip go into a row of channels ([`stm_sync::channel`]), one a
-//! column, which the warp of the next strip reads (`edges`).
+//! A matrix is cut into *strips* of [`ROWS`] rows a lane, one a warp. In one step a lane computes a block of
+//! [`ROWS`] rows and [`COLUMNS`] columns (`sweep`); lane `l` is `l` steps behind lane 0, so the values above
+//! its block are what the lane before it computed last, and come by a shuffle. Those below the strip go into
+//! a row of channels ([`stm_sync::channel`]), one a column, which the warp of the next strip reads (`edges`).
 //!
-//! A channel is a word with a value and a tag, the number of the strip that put it. So one
-//! load is both the wait for a value and its fetch, and one store both puts and signals it,
-//! as with the lock bits of Li et al. 2015. All strips of a matrix use the same row: a
-//! strip puts a column after it has taken that column of the strip before, which no other
-//! needs. So the memory is linear in the lengths of the sequences, and after the launch
-//! the row holds the last row of the matrix.
+//! A channel is a word with a value and a tag, the number of the strip that put it: one load is both wait and
+//! fetch, and one store both put and signal, as with the lock bits of Li et al. 2015. All strips of a matrix
+//! use the same row: a strip puts a column after it has taken that of the strip before. So the memory is
+//! linear in the lengths of the sequences, and at the end the row holds the last row of the matrix.
 //!
-//! Strips are drawn in order, so those that a strip waits for were drawn before, by warps
-//! that wait for earlier ones still. The first waits for none.
+//! Strips are drawn in order, so those that a strip waits for were drawn before; the first waits for none.
 //!
-//! A first strip that is not full has rows of padding above the matrix ([`nw`](super)), the last
-//! block has columns of padding behind it, and lanes that begin late have some before it. In these
-//! they compute column 0 as the recurrence has it, so no step is a special one.
+//! A first strip that is not full has rows of padding above ([`nw`](super)), the last block columns of
+//! padding behind, and lanes that begin late some before. There they compute column 0 as the recurrence has
+//! it, so no step is a special one.
 
 mod edges;
 mod sweep;
@@ -99,9 +95,9 @@ pub struct StripsParams {
     pub tag: u32,
 }
 
-/// Words of shared memory that a warp of `width` lanes needs with so many letters: a *profile*, which has the
-/// scores of each letter with those of each lane's rows, the values above and below the strip and the letters
-/// of its columns for some steps, and the scores of all pairs of letters.
+/// Words of shared memory that a warp of `width` lanes needs with so many letters: a *profile*, the scores of
+/// each letter with those of each lane's rows, the values above and below the strip, the letters of its
+/// columns for some steps, and the scores of all pairs.
 pub const fn shared_words(alphabet: u32, width: u32) -> u32 {
     (scores_at(alphabet, width) + alphabet * alphabet).next_multiple_of(4)
 }
@@ -137,8 +133,8 @@ impl<const AFFINE: bool> Strips<AFFINE> {
         let warps = lane.block_dim() / lane.warp_width();
         fill_scores(lane, p);
         // A warp mostly draws its number first, and then one that is the number of all warps further on, so
-        // what is loaded for that number arrives together with the draw. It is shuffled so that the assembler
-        // sees that it is one for all lanes, and with it all branches that depend on the strip.
+        // what is loaded for that arrives with the draw. It is shuffled so that the assembler sees that it is
+        // one for all lanes.
         let first = lane.block_index() * warps + lane.warp_index();
         // SAFETY: all lanes of the warp come here.
         let mut guess = unsafe { lane.shuffle_32(warp, first, 0) };
