@@ -6,8 +6,7 @@
 //! and compare every account.
 //!
 //! [`BankAdds`] does the same on accounts that are sums, so that under some algorithms no two transfers
-//! conflict. [`BankUpdates`] makes transfers as static updates; it has no audits, which read too many
-//! accounts.
+//! conflict. [`BankUpdates`] makes transfers as static updates, without audits, which read too many accounts.
 
 use crate::draw::{below, draw};
 use crate::ra::doubled;
@@ -96,8 +95,7 @@ pub enum BankTransaction {
 #[stm_core::inlined]
 impl BankPlan {
     /// Makes the plan of transactions on `accounts` accounts in ranges of `range_len`, the last with the rest
-    /// as well. In a hundred transactions, `audit_percent` are audits. Draws are `uniform` or by alias
-    /// tables.
+    /// as well. Of a hundred, `audit_percent` are audits. Draws are `uniform` or by alias tables.
     ///
     /// # Panics
     /// It panics unless `2 <= range_len <= accounts`.

@@ -19,7 +19,7 @@
 //!
 //! The workload departs from the original where this makes its result checkable:
 //!
-//! - Addresses and amounts depend only on the seed and the transaction's number (the original's *persistent*
+//! - Addresses and amounts depend on the seed and the transaction's number (the original's *persistent*
 //!   mode).
 //! - Of a transaction's reads and writes of an array, the k-th write adds to the word of the k-th read.
 //!   Writes beyond the reads read their words too. So the host can replay all additions in any order.

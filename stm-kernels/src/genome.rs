@@ -1,7 +1,6 @@
 //! GN, genome (STAMP; Xu et al. 2014, section 4.1): reassembles a gene from segments of it.
 //!
-//! 1. **GN-1**, [`Deduplicate`]: one transaction inserts each segment into a hash set, unless its content is
-//!    there.
+//! 1. **GN-1**, [`Deduplicate`]: a transaction inserts each segment into a hash set, unless it is there.
 //! 2. **GN-2**: for each overlap, from a segment's length less one down to one base, [`Match`] finds the
 //!    pairs whose first segment ends as the second begins. [`Link`] links each in one transaction, unless the
 //!    first has a successor by now, or the second a predecessor, or both are in one chain. The end of a
@@ -19,8 +18,7 @@
 //!
 //! A link reads four words and writes four, as in STAMP: each end of a chain points to the other, so that no
 //! chain is closed to a ring. [`Match`] for overlap `o` looks up endings in the table of beginnings of length
-//! `o`, fills the one for `o - 1`, and clears the one for `o - 2`, of three tables in turn, so that one
-//! launch does all of it.
+//! `o`, fills the one for `o - 1`, and clears the one for `o - 2`, of three tables in turn by one launch.
 
 use crate::rows::transactional;
 use crate::words::store;

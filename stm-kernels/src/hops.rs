@@ -1,7 +1,6 @@
-//! What it takes to hand a value from thread to thread through a channel: a value goes round some threads,
-//! and each adds 1. The time of a hop is that of all rounds, by the clock of the first thread, through the
-//! number of hops: what the paper's reduction ([`reduction`](crate::reduction)) has between warps, for one
-//! lane.
+//! What it takes to hand a value from thread to thread through a channel, which goes round some threads, and
+//! each adds 1. The time of a hop is that of all rounds, by the clock of the first thread, through the number
+//! of hops: what the paper's reduction ([`reduction`](crate::reduction)) has between warps, for one lane.
 
 use crate::rows::alone;
 use stm_core::{Lane, TArray};
@@ -11,11 +10,9 @@ use stm_sync::channel::{Cluster, Shared, Space, TChannels};
 alone! {
     /// A value goes round the first lanes of the warps of a block, through shared memory.
     HopsShared(HopsParams) = shared ["hops_shared", "hops" / "shared"];
-    /// A value goes round the first threads of the blocks of a cluster, each of which gets from its
-    /// own shared memory.
+    /// A value goes round the first threads of a cluster's blocks, each with its own shared memory.
     HopsCluster(HopsParams) = cluster ["hops_cluster", "hops" / "cluster", wide];
-    /// A value goes round the first threads of all blocks, which must be resident together,
-    /// through global memory.
+    /// A value goes round the first threads of all blocks, resident together, through global memory.
     HopsGlobal(HopsParams) = global ["hops_global", "hops" / "global"];
 }
 

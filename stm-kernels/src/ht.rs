@@ -1,8 +1,7 @@
 //! HT, hash table (Xu et al. 2014, section 4.1): each transaction inserts several keys into a chained hash
 //! table, either all or none. Nodes are preassigned: node `t * keys_per_tx + j` holds key `j` of transaction
-//! `t`. A link is a node's number plus one; zero ends a chain. Two keys of one transaction may be in one
-//! bucket, and then the second must see the first. [`HashTableUpdates`] makes the same transactions as static
-//! updates of the heads.
+//! `t`. A link is a node's number plus one; zero ends a chain. Of two keys in one bucket the second must see
+//! the first. [`HashTableUpdates`] makes the same transactions as static updates of the heads.
 
 use crate::draw::mix;
 use crate::rows::transactional;

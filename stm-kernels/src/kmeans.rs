@@ -11,10 +11,9 @@
 //! A search inside its transaction would be repeated by every attempt and would age the snapshot. STAMP
 //! proceeds one point at a time; [`POINTS_A_TURN`] keeps a warp together for longer.
 //!
-//! To make the result checkable, the count that a transaction reads is its place among the additions to that
-//! centre, which it stores in `ranks`: the host repeats the additions in that order and compares every sum
-//! bit for bit. [`KMeansAdds`] does the same with sums that transactions only add to; the order is then
-//! unknown.
+//! For the check, the count that a transaction reads is its place among the additions to that centre, which
+//! it stores in `ranks`: the host repeats the additions in that order and compares every sum bit for bit.
+//! [`KMeansAdds`] does the same with sums that transactions only add to; the order is then unknown.
 
 use crate::rows::{Transactional, transactional};
 use crate::words::{load, store};

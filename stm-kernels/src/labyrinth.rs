@@ -22,8 +22,8 @@
 //! That a request has no path is found in a snapshot that does not exist at any one time, as the loads of
 //! step 1 are relaxed. The finding is final all the same: a load sees the first state of a cell or the path
 //! of a commit that stands, and a cell once on a path stays there. So the final grid has no open cell that
-//! the snapshot has not. A path that the snapshot does have may have been blocked since, so the claim reads
-//! its cells again.
+//! the snapshot has not. A path that the snapshot does have may be blocked by now, so the claim reads it
+//! again.
 
 mod claim;
 mod grid;
@@ -322,8 +322,7 @@ impl<'a, L: Lane, C: Claims<L>> Router<'a, L, C> {
                     .cas_relaxed_32(self.distances.wrapping_add(*c as usize), UNSEEN, distance)
             };
             if found == UNSEEN {
-                // SAFETY: a word of shared memory. Each cell is entered once, so the number is below the
-                // cells.
+                // SAFETY: a shared word. Each cell is entered once, so the number is below the cells.
                 let at = unsafe { self.lane.shared_fetch_add_32(REACHED, 1) };
                 self.store(self.reached, at, *c);
                 if *c == destination {

@@ -2,8 +2,7 @@
 //!
 //! No program launches these. Their PTX is committed as `ptx/lane_ops.ptx`, where `tests/golden_ptx.rs`
 //! checks that each entry is the one instruction that the method stands for; those that need a newer GPU are
-//! in `ptx/lane_ops_wide.ptx`. The name of an entry is `lane_` and the method's name; it stores a result to
-//! `out`.
+//! in `ptx/lane_ops_wide.ptx`. An entry `lane_` and the method's name stores a result to `out`.
 
 // The obligations are those of the method (`Lane`, "Safety of the memory
 // methods"), and `out` must be valid for a store of the result.

@@ -27,8 +27,7 @@
 //! [`cells`] compares cells of 32 and of 64 bits. [`floor`] has the same accesses without transactions, and
 //! [`locked`] workloads under locks. [`machine`] shows what memory and barriers do, [`sections`] what locks
 //! do, [`checked`] whether barriers and semaphores are right, [`reduction`] how warps hand values on, after
-//! Li et al. 2015, and [`hops`] the time of one such hand-over. `copy` has the entry points of the library's
-//! own kernels.
+//! Li et al. 2015, and [`hops`] the time of one such hand-over. `copy` has the library's own kernels.
 //!
 //! The feature `sample` leaves most kernels with transactions out of a build for the GPU.
 

@@ -1,6 +1,5 @@
 //! The random-array kernel with a seeded defect, recorded: what omitting each fence does on a GPU. It never
-//! ships. Each defect has a second kernel that waits now and then where the fences are, as the windows are a
-//! few nanoseconds wide.
+//! ships. Each defect has a second kernel that waits now and then where the fences are.
 
 use crate::ra::{RaParams, RandomArray};
 use core::marker::PhantomData;

@@ -1,6 +1,6 @@
 //! Critical sections on one lock, by the first thread of each block, until all together have made a given
 //! number. A section adds 1 to a counter by a load and a store, so one that another overlaps is lost. How
-//! many each block has made shows how fair the lock is. It is the mutex benchmark of Stuart and Owens 2011
+//! many each block made shows the lock's fairness. It is the mutex benchmark of Stuart and Owens 2011
 //! (section 6) with a section in it and a common end, so that a lock that serves some blocks first is seen
 //! to.
 

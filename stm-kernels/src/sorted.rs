@@ -1,6 +1,5 @@
-//! A sorted list with entry points, into which each transaction inserts one key: the benchmark of lock
-//! granularity of Grote 2020 (section 5.3), over [`TList`]. [`crate::locked::sorted`] does the same under
-//! locks.
+//! A sorted list with entry points, into which transactions insert a key: the benchmark of lock granularity
+//! of Grote 2020 (section 5.3), over [`TList`]. [`crate::locked::sorted`] does the same under locks.
 
 use crate::rows::transactional;
 use stm_core::{Lane, StmRef, TArray, View, algorithm::Algorithm, collections::TList};

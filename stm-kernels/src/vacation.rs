@@ -1,5 +1,4 @@
-//! Vacation, STAMP's travel agency (Minh et al. 2008): cars, flights, rooms, customers, and lists of
-//! reservations.
+//! Vacation, STAMP's travel agency (Minh et al. 2008): cars, flights, rooms, customers, reservations.
 //!
 //! Each transaction is one of three tasks, which follow from the seed and its number:
 //!
@@ -10,8 +9,7 @@
 //! - An **update** adds places to some records, or takes some away. A record that is not there is
 //!   made, and one without places is removed; a flight goes as a whole, if nobody has reserved it.
 //!
-//! As in STAMP, a record without free places can be the dearest one, and then nothing of that table
-//! is reserved.
+//! As in STAMP, the dearest record can be without free places, and nothing of its table is reserved.
 //!
 //! What a transaction finds depends on the order of all, so each stores a [`Note`] of what it did, by which
 //! the host accounts for every place and reservation. A record is one word ([`Resource`]), so a query mostly

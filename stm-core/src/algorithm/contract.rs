@@ -1,7 +1,6 @@
 //! The interface of an algorithm: the phases of a transaction, as a trait.
 //!
-//! The loops of `run` call `load_gate_and_snapshot` (if `SCHEDULED`), `commit` and `rollback`, [`Tx`] the
-//! others:
+//! Loops call `load_gate_and_snapshot` (if `SCHEDULED`), `commit` and `rollback`, [`Tx`] the others:
 //!
 //! 1. `load_gate_and_snapshot` and then, if the lane is admitted, `clear`, `begin`;
 //! 2. any number of reads, writes, additions;
@@ -363,8 +362,7 @@ pub trait Algorithm: Copy + Send + Sync + 'static {
     }
 
     /// Reads those of `words` that the mask `active` names into `v`, at one snapshot for all, and adds them
-    /// to the lane's read set. `mine` is the lane's result so far; an error of any lane ends the attempt of
-    /// all.
+    /// to the lane's read set. `mine` is the lane's result so far; an error of any ends the attempt of all.
     fn team_read_many<L: Lane, C: Crew, T: Element, const N: usize>(
         _tx: &mut Tx<'_, L, Self>,
         _crew: C,

@@ -44,8 +44,7 @@ macro_rules! algorithms {
             pub use super::$($module)::+::$type;
         )*
 
-        /// An algorithm of the registry as a value ([`with_algorithm!`](crate::with_algorithm) gives the
-        /// type).
+        /// An algorithm as a value ([`with_algorithm!`](crate::with_algorithm) gives the type).
         ///
         /// ```
         /// use stm_core::algorithm::Variant;

@@ -122,8 +122,7 @@ impl<T: Element, const N: usize> Fields for [T; N] {
     }
 }
 
-/// A field of type `T` of the record `R`; [`record!`](crate::record) makes `Account::balance()` for
-/// `balance`.
+/// A field of type `T` of the record `R`, as `Account::balance()` by [`record!`](crate::record).
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -8,8 +8,7 @@
 //! at the place: the *witnesses*. `ORDERING.md`, "Early release", proves that in any state in which they have
 //! these values the operation returns the same, by two rules that this file keeps:
 //!
-//! 1. A removal writes the link of the removed node as well: a link to the node itself, which no node of a
-//!    list has.
+//! 1. A removal also writes the removed node's link: a link to itself, which no node of a list has.
 //! 2. The nodes of the pool belong to this list and to no other. Where it has entry points, the key of a node
 //!    says which range it is in.
 //!
@@ -24,9 +23,8 @@ use stm_machine::{Element, Lane};
 
 /// One ordered list, as a kernel's parameter; the host's [`List`](super::List) makes one.
 ///
-/// Under `fast` and `fast-table` a walk releases the words that it has passed (early release): the
-/// transaction conflicts only with changes around the places that it came to, and its read set needs little
-/// room.
+/// Under `fast` and `fast-table` a walk releases the words that it has passed: the transaction conflicts only
+/// with changes around the places that it came to, and its read set needs little room.
 ///
 /// The list may have *entry points* (`List::with_entry_points`): the keys of a range begin at a word of their
 /// own, so that a walk is as long as its range. [`Self::first`], [`Self::next_after`] and [`Self::pop_first`]

@@ -24,8 +24,7 @@ pub use entry::ListEntry;
 /// ```
 pub type ListItem<K, V> = Item<K, V, 1>;
 
-/// Lists whose nodes come from one pool, as a kernel's parameter; the host's [`Lists`](super::Lists) makes
-/// one.
+/// Lists with nodes of one pool, as a kernel's parameter; the host's [`Lists`](super::Lists) makes one.
 ///
 /// ```
 /// use stm_core::prelude::*;
@@ -337,9 +336,8 @@ impl<A: Algorithm, K: Key, V: Element> TLists<A, K, V> {
         tx.set(&self.nodes, place.node, ListItem::<K, V>::value(), value)
     }
 
-    /// Removes all entries of a list, in the order of their keys, and calls `each` for every one with the
-    /// transaction, the key and the value. The list is empty when the first call begins; what a call inserts
-    /// stays.
+    /// Removes all entries of a list, in the order of their keys, and calls `each` for every one with
+    /// transaction, key and value. The list is empty when the first call begins; what a call inserts stays.
     pub fn drain<'a, L: Lane>(
         &self,
         tx: &mut Tx<'a, L, A>,

@@ -30,23 +30,20 @@
 //! }
 //! ```
 //!
-//! An entry ([`TMap::entry`]) borrows the transaction. One that looks at several entries before it changes
-//! some holds their places ([`TMap::locate`], [`ListPlace`]), which are read and written without another
-//! search.
+//! An entry ([`TMap::entry`]) borrows the transaction. One that looks at several before it changes some holds
+//! their places ([`TMap::locate`], [`ListPlace`]), which are read and written without another search.
 //!
 //! # Errors
 //!
-//! An operation returns the errors of [`Tx::read`](crate::Tx::read), and as it changes, inserts or removes
-//! those of [`Tx::write`](crate::Tx::write), [`Tx::alloc`](crate::Tx::alloc) and
-//! [`Tx::free`](crate::Tx::free). [`TQueue`]'s `push` and `pop` also return `Abort::Retry`, and `drain` what
-//! its closure returns.
+//! An operation returns errors of [`Tx::read`](crate::Tx::read), and to change, insert or remove those of
+//! [`Tx::write`](crate::Tx::write), [`Tx::alloc`](crate::Tx::alloc) and [`Tx::free`](crate::Tx::free).
+//! [`TQueue`]'s `push` and `pop` also return `Abort::Retry`, and `drain` what its closure returns.
 //!
 //! # Sizes
 //!
 //! The capacity of a container is the number of its nodes: one for each entry, and one for each insertion in
 //! progress. A full one is [`Error::PoolExhausted`](crate::host::Error::PoolExhausted). The sets of a
-//! transaction ([`StmConfig`](crate::host::StmConfig)) must have room for the words that its operations
-//! access:
+//! transaction ([`StmConfig`](crate::host::StmConfig)) need room for the words that its operations access:
 //!
 //! | operation | words read | words written | deferred actions |
 //! | --- | --- | --- | --- |

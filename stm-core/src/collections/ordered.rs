@@ -21,13 +21,13 @@
 //!
 //! 1. A branch has two links or more; keys below it have its prefix, and below link `d` the digit `d`.
 //! 2. The digits along a way fall. So every walk ends.
-//! 3. In a free branch all links and *occupied* are 0: who takes one writes four words, who frees one clears
-//!    what is left.
+//! 3. In a free branch all links and *occupied* are 0: to take one writes four words, to free one clears the
+//!    rest.
 //!
 //! # Operations
 //!
-//! 1. *find*: follow the key's digits to a leaf or an empty link, and compare the leaf's key; prefixes are
-//!    not looked at.
+//! 1. *find*: follow the key's digits to a leaf or an empty link, and compare the leaf's key, and no
+//!    prefixes.
 //! 2. *insert*: the leaf's key, or the last branch's prefix, tells the highest digit in which the key
 //!    differs. If it is that of the last branch, its empty link takes the leaf; else a new branch goes into
 //!    the way, where that digit belongs.
@@ -122,8 +122,7 @@ pub(crate) type Leaf<K, V> = Item<K, V, 0>;
 /// A branch: the prefix, the set of occupied links, and the links.
 pub(crate) type Branch<K> = Item<K, u32, WAYS>;
 
-/// A map in the order of its keys, as a kernel's parameter; the host's [`OrderedMap`](super::OrderedMap)
-/// makes one.
+/// An ordered map, as a kernel's parameter; the host's [`OrderedMap`](super::OrderedMap) makes one.
 ///
 /// ```
 /// use stm_core::prelude::*;

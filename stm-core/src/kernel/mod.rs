@@ -1,7 +1,6 @@
 //! Kernels: a kernel is a type, and the machine that runs it is a parameter.
 //!
-//! The trait is that of `stm-machine`; here are the library's own kernels, and the macros for several
-//! algorithms.
+//! The trait is that of `stm-machine`; here are the library's kernels, and macros for several algorithms.
 
 pub mod copy;
 mod entry;

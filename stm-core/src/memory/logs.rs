@@ -45,9 +45,8 @@ pub(crate) const fn state_of(mark: u32) -> u32 {
     mark & 3
 }
 
-/// The entries of each log of a transaction, in [`StmConfig`](crate::host::StmConfig). One that needs more
-/// ends the launch with [`Error::CapacityExceeded`](crate::host::Error::CapacityExceeded), which names the
-/// log.
+/// The entries of a transaction's logs, in [`StmConfig`](crate::host::StmConfig). One that needs more ends
+/// the launch with [`Error::CapacityExceeded`](crate::host::Error::CapacityExceeded), which names the log.
 ///
 /// ```
 /// # #[cfg(feature = "host")] {

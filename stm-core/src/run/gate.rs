@@ -144,9 +144,9 @@ impl Place {
         period: Period::NEW,
     };
 
-    /// Asks for an attempt, of a gate with this `word`. `starves` says that one of the place's transactions
-    /// does ([`Gate::starves_at`]); the place has met so many `failures` in a row, and makes so many `rounds`
-    /// in a turn.
+    /// Asks for an attempt, of a gate with this `word`. `starves` says that one of its transactions does
+    /// ([`Gate::starves_at`]); the place has met so many `failures` in a row, and makes so many `rounds` in a
+    /// turn.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn admit<L: Lane>(
         &mut self,

@@ -269,9 +269,8 @@ impl<'k, L: Lane, A: Algorithm, R, T: Between> KernelStm<'k, L, A, R, T> {
         }
     }
 
-    /// Keeps the result of transaction `i` in element `i` of `results`; one that cancels itself keeps none. A
-    /// range past their end is [`Abort::OutOfRange`](crate::Abort::OutOfRange), a fault, and no transaction
-    /// runs.
+    /// Keeps the result of transaction `i`, unless it cancels itself, in element `i` of `results`. A range
+    /// past their end is [`Abort::OutOfRange`](crate::Abort::OutOfRange), a fault, and no transaction runs.
     #[must_use]
     pub fn into<'r, E: Element>(
         self,

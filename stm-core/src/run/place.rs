@@ -36,8 +36,7 @@ impl Place {
     }
 
     /// Does [`Self::ask`] for the lanes of a warp, of which those in `working` have a transaction, with so
-    /// many failed rounds in a row. In a turn they make their attempts `together`, in one round, or one in a
-    /// round.
+    /// many failed rounds. In a turn they make their attempts `together`, in one round, or one in a round.
     #[allow(clippy::too_many_arguments)]
     #[inline(never)]
     pub(crate) fn ask_for_warp<L: Lane>(

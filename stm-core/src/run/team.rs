@@ -294,8 +294,7 @@ impl<'p, 'a, L: Lane, A: Algorithm, C: Crew> Team<'p, 'a, L, A, C> {
         let lane = self.tx.lane();
         let mut said = 0;
         if self.tx.deferred || A::SCHEDULED {
-            // ORDER(D1, G2, G4): all lanes' stores before any actions, and before the leader departs or
-            // leaves.
+            // ORDER(D1, G2, G4): all lanes' stores before any actions, and before the leader departs.
             self.tx.crew.meet(lane);
             if self.tx.deferred && !self.tx.leads() {
                 self.tx.tx.end_actions(end.is_ok(), transaction);

@@ -1,9 +1,8 @@
 //! The width of a warp: how many of its lanes may make an attempt in a round.
 //!
 //! It halves after a round in which more than five in eight of them aborted, and doubles after one in which
-//! nearly none did. At a width of one lane that still aborts, the warp backs off, longer each time; then the
-//! gate helps ([`super::gate`]). A lane that fails while others commit leaves rounds to them
-//! ([`Width::sits`]).
+//! nearly none did. At a width of one lane that still aborts, the warp backs off; then the gate helps
+//! ([`super::gate`]). A lane that fails while others commit leaves rounds to them ([`Width::sits`]).
 
 use stm_machine::Lane;
 
@@ -50,10 +49,9 @@ impl Width {
 
     /// Returns whether the calling lane, after so many conflicts in a row, leaves this round to the others.
     ///
-    /// Lanes that want each other's words, each one that the other acquires first, fail together in every
-    /// round, as all swaps of a warp are made at the same time, and the width does not shrink. Two lanes
-    /// differ in this in half of any 32 rounds in a row, and of three or more some sit while others go; so
-    /// one commits.
+    /// Lanes that want each other's words, in opposite orders, fail together in every round, as all swaps of
+    /// a warp are made at the same time, and the width does not shrink. Two lanes differ in this in half of
+    /// any 32 rounds in a row, and of three or more some sit while others go; so one commits.
     pub(crate) const fn sits(&self, lane_index: u32, conflicts: u32, round: u32) -> bool {
         // Where the width has shrunk, the lanes have their turns anyway.
         let odd = (lane_index & round).count_ones() & 1 != 0;

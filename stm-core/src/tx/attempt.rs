@@ -296,7 +296,7 @@ impl<'a, L: Lane, A: Algorithm> Tx<'a, L, A> {
         v
     }
 
-    /// Ends the transaction without effect: `return tx.cancel();`. The error is [`Abort::User`] or an earlier
+    /// Ends the transaction without effect: `return tx.cancel();`. The error: [`Abort::User`] or an earlier
     /// one.
     pub fn cancel<T>(&mut self) -> TxResult<T> {
         self.not_failed()?;

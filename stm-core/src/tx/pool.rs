@@ -195,8 +195,8 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         self.init_many(mine, k, [record], 1)
     }
 
-    /// Does [`Self::init`] for the first `count` of several records, from `k` on; an index past the end is
-    /// the last one's.
+    /// Does [`Self::init`] for the first `count` records from `k` on; an index past the end is the last
+    /// one's.
     pub fn init_many<R: Record, const N: usize>(
         &mut self,
         mine: &Preassigned<'_, A, R>,

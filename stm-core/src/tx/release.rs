@@ -9,8 +9,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         A::reads_held(self)
     }
 
-    /// Removes words from the read set ([`Algorithm::release_reads`]), unless recorded: a history has all
-    /// reads.
+    /// Removes words from the read set ([`Algorithm::release_reads`]), unless it is recorded with all reads.
     pub(crate) fn release_reads(&mut self, from: u32, to: u32) {
         if !records(self.lane) {
             A::release_reads(self, from, to, Inside);

@@ -216,8 +216,7 @@ impl<A> StmRef<A> {
     }
 
     pub(crate) fn asked_to_stop<L: Lane>(&self, lane: &L) -> bool {
-        // SAFETY: a field of live globals (`from_raw`, 1). Relaxed: it carries no data, and is seen
-        // eventually.
+        // SAFETY: a field of live globals (`from_raw`, 1). Relaxed: it is seen eventually.
         unsafe { lane.load_relaxed_32(addr_of_mut!((*self.globals).stop).cast()) != 0 }
     }
 }

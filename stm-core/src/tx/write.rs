@@ -102,8 +102,7 @@ impl<L: Lane, A: Algorithm> Tx<'_, L, A> {
         }
     }
 
-    /// Writes the first `count` words together, `captured` ones at once, if the algorithm can; else returns
-    /// `false`.
+    /// Writes the first `count` words together, `captured` ones at once, if it can; else returns `false`.
     fn put_together<T: Element, const N: usize>(
         &mut self,
         words: [WordAddress; N],

@@ -17,8 +17,7 @@
 //! | 4 | a mark that the words were set up |
 //!
 //! L1 is the load of the ticket served, across blocks by acquire, within the block by a fence behind the
-//! load. L2 is the fence before the stores of the next tickets. Only the block that is served overtakes
-//! others.
+//! load. L2 is the fence before the next tickets. Only the block that is served overtakes others.
 
 use super::lock::{LockFault, LockKind, Place, Poll, Turn, load_grant};
 use stm_machine::{Lane, observe::Mutant};
@@ -133,8 +132,8 @@ impl<const PASSES: u32> LockKind for Cohort<PASSES> {
         let passes = turn.step - HOLDS + 1;
         let passes_on = passes < PASSES && load(lane, place, OWN_NEXT) != next;
         store(lane, place, PASSED, if passes_on { passes } else { 0 });
-        // ORDER(L2): release; pairs with L1 of the next of the block, which finds the word above, and of the
-        // next block.
+        // ORDER(L2): release; pairs with L1 of the next of the block, which finds that word, and of the next
+        // block.
         Mutant::LockNoRelease.fence(lane);
         if !passes_on {
             let served = turn.found.wrapping_add(1);

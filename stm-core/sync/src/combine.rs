@@ -26,9 +26,9 @@
 //! 4. It goes on until its own request is answered and it has found nothing to do four times in a row, or has
 //!    executed `BOUND` requests. Then it stores the head and frees the lock (L2).
 //!
-//! A number looks answered if the user's last response has the same, 2^32 requests before or never written.
-//! The thread looks before it stores the request, and asks for the response under the number with its lowest
-//! bit flipped.
+//! A number looks answered if the last response has the same, 2^32 requests before or never written. The
+//! thread looks before it stores the request, and asks for the response under the number with its lowest bit
+//! flipped.
 
 use super::header::Header;
 use super::lock::{LockFault, cas_grant, store_given_up};
@@ -162,8 +162,7 @@ impl CombinerSeat {
         };
         for i in 0..BATCH {
             let number = first.wrapping_add(i as u32);
-            // SAFETY: entries are live, as the number is masked. Relaxed: each word has its number, and L7
-            // follows.
+            // SAFETY: entries are live, as the number is masked. Relaxed: a word has its number; L7 follows.
             unsafe {
                 batch.users[i] = lane.load_relaxed_64(self.entry(number, 0, N));
                 for k in 0..N {
@@ -361,8 +360,7 @@ impl<const N: usize, const BOUND: u32> TCombiners<N, BOUND> {
                 let from = batch.users[i] as u32;
                 let number = head.wrapping_add(i as u32) ^ (from & 1);
                 let response = tagged(number, response);
-                // SAFETY: the entry names one of the users. Relaxed: the word has its number, and L8
-                // precedes.
+                // SAFETY: the entry names a user. Relaxed: the word has its number, and L8 precedes.
                 unsafe { lane.store_relaxed_64(seat.response(from >> 1), response) };
             }
         }

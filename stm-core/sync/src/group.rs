@@ -11,9 +11,8 @@
 //!
 //! Where a loop exits into the critical section, a compiler may have the lanes that leave it wait there for
 //! those that still spin, which wait for them. So the section is inside of the loop, which ends only by what
-//! the first lane tells in a later pass, through a shuffle, which the compiler can neither see through nor
-//! move. Only a lane that enters by itself has a loop that exits into its section, where nobody else is
-//! waited for.
+//! the first lane tells in a later pass, through a shuffle, which no compiler sees through or moves. Only a
+//! lane that enters by itself has a loop that exits into its section, where nobody else is waited for.
 
 use stm_machine::{Lane, observe::Mutant};
 
@@ -28,9 +27,8 @@ pub(super) struct Group {
     pub(super) by_itself: bool,
 }
 
-/// What the first lane tells its group in a pass of the loop; other numbers are faults. Nothing known before
-/// the shuffle decides a branch after it, so that a compiler that threads jumps does not make two shuffles of
-/// one.
+/// What the first lane tells its group in a pass; other numbers are faults. Nothing known before the shuffle
+/// decides a branch after it, so that a compiler that threads jumps does not make two shuffles of one.
 pub(super) type Told = u32;
 
 /// The lock is granted: it is time for the sections.

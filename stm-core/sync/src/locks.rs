@@ -103,13 +103,11 @@ impl<K: LockKind> TLocks<K> {
     /// with [`LockKind::WARP_HANDOFF`], lanes that run together and want the same lock acquire it once, and
     /// have their sections in order. A section is that of one lane, without operations of the warp or block.
     ///
-    /// It may acquire locks of other arrays, and of the same up to [`LockKind::HELD_MAX`], if all threads
-    /// acquire locks in one order and the lanes of a warp are scheduled independently (compute capability
-    /// 7.0).
+    /// It may acquire locks of other arrays, and of the same up to [`LockKind::HELD_MAX`], if all acquire
+    /// locks in one order and the lanes of a warp are scheduled independently (compute capability 7.0).
     ///
     /// # Errors
-    /// The index is past the end, or the thread cannot be served: the section has not run; the host reports
-    /// it.
+    /// The index is past the end, or the thread cannot be served: the section has not run.
     pub fn with<L: Lane, R>(
         &self,
         lane: &L,

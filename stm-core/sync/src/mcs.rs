@@ -23,7 +23,7 @@
 //! none, it has the lock. Else it links its node behind the one found and polls its own node.
 //!
 //! The holder loads the link of its node. If there is one, it clears the wait of that node; else it swaps the
-//! end of the queue from its node to 0. If that fails, somebody is yet to link a node, and the holder looks
+//! end of the queue from its node to 0. If that fails, a node is yet to be linked, and the holder looks
 //! again.
 //!
 //! L1 is the exchange, or the load of the wait in the own node. L2 is the swap, after a fence, or

@@ -5,8 +5,7 @@ use core::marker::PhantomData;
 use stm_machine::Lane;
 
 /// A lock of kind `K` that each lane of a warp acquires by itself, as in Stuart and Owens 2011 and Grote
-/// 2020, for comparison: kind `K` is never much slower, and many times as fast where lanes of a warp want one
-/// lock.
+/// 2020, for comparison: kind `K` is never much slower, and many times as fast where lanes want one lock.
 #[derive(Clone, Copy, Debug)]
 pub struct PerLane<K>(PhantomData<K>);
 

@@ -91,8 +91,7 @@ impl TryLock for Anderson {
 ///
 /// L1 is the load of the front, L2 the store of the next one. No thread wrongly finds itself at the front:
 ///
-/// - A holder clears its entry before it gives the lock up: else a thread would find its earlier turn's
-///   there.
+/// - A holder clears its entry before it gives the lock up: else a thread would find its earlier turn.
 /// - **L6**, fences around the fetch-and-add, let no thread with position *p* find the front at *p* -
 ///   *n* or before, *n* the number of entries, where its present entry is as well. Of *n* + 1 positions
 ///   in a row two belong to one user, who drew the second after it had moved the front past the first;
@@ -129,8 +128,7 @@ impl LockKind for Ring {
 
     fn arrive<L: Lane>(lane: &L, place: &Place) -> Result<Turn, LockFault> {
         let user = place.user()?;
-        // ORDER(L6): its knowledge of the front before its position, and that before its first look; pairs
-        // with itself.
+        // ORDER(L6): the front known before the position, and that before the first look; pairs with itself.
         lane.fence();
         // SAFETY: the lock's word. Relaxed: between two fences.
         let position = unsafe { lane.fetch_add_relaxed_32(place.word(0), 1) };

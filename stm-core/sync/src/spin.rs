@@ -9,8 +9,7 @@
 use super::lock::{LockFault, LockKind, Place, Poll, TryLock, Turn, cas_grant, store_given_up};
 use stm_machine::Lane;
 
-/// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011, Algorithm 1): swaps until it has
-/// it.
+/// The test-and-set lock (Grote 2020, section 4.1.1; Stuart and Owens 2011, Algorithm 1): it only swaps.
 #[derive(Clone, Copy, Debug)]
 pub struct Tas;
 

@@ -1,6 +1,5 @@
 //! GN-1 without transactions, and the links of GN-2 as critical sections ([`crate::genome`]). [`CasSet`] is
-//! the set that one writes by hand: a slot is loaded, as most segments are there, and claimed by a 32-bit
-//! swap.
+//! the set that one writes by hand: a slot is loaded, as most segments are there, and claimed by a swap.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::genome::{DeduplicateWork, LinkWork, other_of, slot_of};

@@ -1,8 +1,7 @@
 //! HT without transactions; [`crate::ht`] describes what a transaction does.
 //!
 //! [`CasTable`] is the table that one writes by hand: open addressing with linear probing, with a 32-bit
-//! compare-and-swap for each slot probed. It inserts each key separately, where a transaction inserts all or
-//! none.
+//! compare-and-swap for each slot probed. It inserts each key by itself, a transaction all or none.
 
 use super::{Guarded, at, first, for_each, for_each_locked};
 use crate::{ht::bucket_of_key, rows::alone};

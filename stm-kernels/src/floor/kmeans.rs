@@ -1,7 +1,6 @@
 //! KM without transactions; [`crate::kmeans`] describes what a transaction does.
 //!
-//! [`Additions`] adds each coordinate separately, in an unknown order, so its sums are right within rounding
-//! errors.
+//! [`Additions`] adds each coordinate, in an unknown order, so its sums are right within rounding errors.
 
 use super::{Guarded, first, for_each};
 use crate::kmeans::{KMeansWork, Search};

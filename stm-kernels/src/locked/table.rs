@@ -1,8 +1,7 @@
 //! A chained hash table under locks: the benchmark of Grote 2020 (section 5.2.2).
 //!
-//! Each key goes to the beginning of its bucket's chain, without a search. The table is that of [`crate::ht`]
-//! with one key a transaction: nodes are preassigned, a link is a node's number plus one, and zero ends a
-//! chain.
+//! A key goes to the beginning of its chain, without a search. The table is that of [`crate::ht`] with one
+//! key a transaction: nodes are preassigned, a link is a node's number plus one, and zero ends a chain.
 
 use super::{Guards, under};
 use crate::ht::bucket_of_key;

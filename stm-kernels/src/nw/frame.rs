@@ -1,9 +1,7 @@
-//! What kernels by tiles have in common: which tile a block computes, and where the values at its borders
-//! are.
+//! What kernels by tiles have in common: which tile a block computes, and where its borders are.
 //!
 //! Only borders are kept in memory: a row of values for each matrix, handed down, and a column, handed to the
-//! right. So the memory is linear in the lengths of the sequences, and at the end the row is the last row of
-//! the matrix.
+//! right. So the memory is linear in the lengths, and at the end the row is the last row of the matrix.
 
 use super::{NEVER, constant};
 use stm_core::{Lane, TArray};

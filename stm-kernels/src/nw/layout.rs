@@ -159,8 +159,8 @@ impl TileLayout {
         }
     }
 
-    /// Returns the last rows of matrix `i`, made of `table`: the best scores, and with affine gaps those in a
-    /// vertical gap. `rows` is what the kernels left in the rows of values, and `extend` what a gap's letter
+    /// Returns the last rows of matrix `i`, made of `table`: the best scores, and with affine gaps those in
+    /// vertical gaps. `rows` is what kernels left in the rows of values, and `extend` what a gap's letter
     /// costs.
     pub fn last_row(
         &self,

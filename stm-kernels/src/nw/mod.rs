@@ -1,5 +1,5 @@
-//! Needleman-Wunsch: the scores of the best global alignments of sequences (1970), with linear gaps or affine
-//! ones (Gotoh 1982).
+//! Needleman-Wunsch: scores of the best global alignments (1970), with linear gaps or affine ones (Gotoh
+//! 1982).
 //!
 //! | module | computes the matrix |
 //! | --- | --- |
@@ -20,8 +20,8 @@
 //!
 //! A matrix that is no whole number of tiles has *rows of padding* above it and columns behind it, of a
 //! letter [`PADDING`], whose score is 0 with itself and [`NEVER`] with others. So the same code computes it,
-//! and what enters the matrix from there is what the recurrence says: row 0 is `-open`, column 0 is `-left`,
-//! their common cell 0.
+//! and what enters the matrix is as in the recurrence: row 0 is `-open`, column 0 is `-left`, their common
+//! cell 0.
 
 pub mod frame;
 #[cfg(not(target_arch = "nvptx64"))]

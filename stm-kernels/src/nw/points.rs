@@ -1,6 +1,5 @@
 //! Alignment scores as dataflow inside of tiles, a thread for each cell, as Li et al. 2015 wrote it (section
-//! 6.2): a thread waits for the values of its neighbours, and fires. A launch is a diagonal of tiles. Gaps
-//! are linear.
+//! 6.2): a thread waits for its neighbours, and fires. A launch is a diagonal of tiles. Gaps are linear.
 //!
 //! | kernel | a thread waits for |
 //! | --- | --- |

@@ -254,7 +254,7 @@ impl<const ROWS: usize, const AFFINE: bool> Tiles<ROWS, AFFINE> {
     }
 
     /// Returns where the profile has the score of a letter with a thread's first row, and how far the next
-    /// row's is behind. Four rows are neighbours, for one load; else the threads of a row are, in different
+    /// row's is behind. Four rows are neighbours, for one load; else the threads of a row, in different
     /// banks.
     fn in_profile(shared: Shared, threads: u32, thread: u32, letter: u32) -> (u32, u32) {
         let of_letter = shared.profile + letter * (threads * ROWS as u32);

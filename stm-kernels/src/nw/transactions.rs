@@ -1,7 +1,6 @@
-//! Alignment scores by transactions: each computes a cell of the matrix, and waits by `retry` until its three
-//! neighbours are there. Gaps are linear. Threads draw cells in the order of their diagonals: what the first
-//! cell that is not there needs is there, and its thread is running, so none waits for a block that is not
-//! resident.
+//! Alignment scores by transactions: each computes a cell of the matrix, and waits by `retry` for its three
+//! neighbours. Gaps are linear. Threads draw cells in the order of their diagonals: what the first cell that
+//! is not there needs is there, and its thread is running, so none waits for a block that is not resident.
 
 use super::{score, word};
 use crate::rows::transactional;

@@ -1,4 +1,4 @@
-//! The reduction of Li et al. 2015 (Listing 10): what it costs to hand values from warp to warp, by several
+//! The reduction of Li et al. 2015 (Listing 10): the cost of handing values from warp to warp, by several
 //! schemes.
 //!
 //! `A[i + 32] = A[i] + i` for each `i` below 32 N, with a warp for each 32 elements: warp w takes 32 values

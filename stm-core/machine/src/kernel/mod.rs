@@ -59,9 +59,8 @@ pub trait Kernel: 'static {
     /// The name of the PTX entry point. Those of other builds have a suffix ([`Build::suffix`]).
     const ENTRY: &'static str;
 
-    /// The parameters of a launch, `#[repr(C)]`, which all threads read, though those that refer to memory
-    /// are neither `Send` nor `Sync` ([`View`](crate::View)). A GPU compares their size and alignment with
-    /// the PTX.
+    /// The parameters of a launch, `#[repr(C)]`, which all threads read, though those with memory are neither
+    /// `Send` nor `Sync` ([`View`](crate::View)). A GPU compares their size and alignment with the PTX.
     type Params: Copy + 'static;
 
     /// The names and types of the parameters as the sources name them, or
@@ -71,9 +70,8 @@ pub trait Kernel: 'static {
     /// Returns the text of the PTX module that holds the entry point of this build.
     ///
     /// # Errors
-    /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel without PTX, which is the default, or without
-    /// PTX for this `wide` build; [`Error::PtxNotBuilt`](crate::host::Error::PtxNotBuilt) if it is built on
-    /// demand.
+    /// [`Error::NoPtx`](crate::host::Error::NoPtx) for a kernel without PTX, the default, or none for this
+    /// `wide` build; [`Error::PtxNotBuilt`](crate::host::Error::PtxNotBuilt) if it is built on demand.
     #[cfg(all(not(target_arch = "nvptx64"), feature = "host"))]
     fn ptx(_build: Build) -> Result<std::borrow::Cow<'static, str>, crate::host::Error> {
         Err(crate::host::Error::NoPtx { entry: Self::ENTRY })

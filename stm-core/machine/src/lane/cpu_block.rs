@@ -8,8 +8,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 const BARRIERS: u32 = 16;
 
 /// The barriers of a block: those of its kernel, and the one at which its threads take the next block. They
-/// can be broken, so that no thread waits for ever for one that panicked; one that has ended no longer counts
-/// at the block's own.
+/// can be broken, so that no thread waits for ever for one that panicked; one that ended no longer counts.
 #[derive(Debug)]
 pub(super) struct Rendezvous {
     threads: u32,
@@ -222,8 +221,7 @@ impl Block {
     }
 
     /// Returns the next block for the team, which one thread draws, given the present one, or `None` if there
-    /// is none or the team is broken up. It clears shared memory, so that a kernel that forgets to initialise
-    /// it finds zeros.
+    /// is none or the team is broken up. It clears shared memoryfor kernels that forget to.
     pub fn next(&self, draw: impl FnOnce(Option<u32>) -> Option<u32>) -> Option<u32> {
         self.rendezvous.next(|present| {
             for word in &self.shared {

@@ -38,8 +38,7 @@ unsafe extern "C" {
 
 /// The thread that executes this code: a zero-sized token. `P` observes its code, `MUTANT` is its seeded
 /// defect (what ships has none), with [`DELAYED`](crate::observe::mutant::DELAYED) if it waits at fences, and
-/// `WIDE` says whether the GPU has atomics of 128 bits, from `sm_90` on, for which such an entry point's
-/// module is.
+/// `WIDE` says whether the GPU has atomics of 128 bits, as from `sm_90` on.
 #[derive(Clone, Copy)]
 pub struct GpuLane<P = Silent, const MUTANT: u32 = { u32::MAX }, const WIDE: bool = false>(
     PhantomData<P>,

@@ -1,7 +1,6 @@
 //! The first step of a commit: acquiring the locks of all words written ([`super::commit`] has the others).
 //!
-//! 1. Compare-and-swap the version word of every written entry from the word seen to its locked form, in
-//!    batches.
+//! 1. Swap the version word of every written entry from the word seen to its locked form, in batches.
 //! 2. A word written without having been read (a *blind* entry) is locked whatever its version is.
 //! 3. If a swap fails because an earlier entry of this transaction owns the word's lock already, the entry
 //!    shares that lock. Any other failure releases all locks and aborts.

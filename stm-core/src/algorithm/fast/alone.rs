@@ -107,9 +107,8 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         }
     }
 
-    /// Loads the packed words of all blind entries, for the swaps, and gives those that happen to have the
-    /// commit's version another, with their value: their last commit may be of another memory, or a circle of
-    /// versions old.
+    /// Loads the packed words of blind entries, and gives those that happen to have the commit's version
+    /// another, with their value: their last commit may be of another memory, or a circle of versions old.
     #[inline(never)]
     fn look_up<L: Lane>(at: Entries<'_, L, INLINE>, map: S::Map, len: u32, version: Version) {
         let lane = at.lane();

@@ -77,8 +77,7 @@ impl<'a, L: Lane, const N: usize> Entries<'a, L, N> {
         }
     }
 
-    /// Returns the entries of the lane whose `logs` these are; `inline` is live, and used only through the
-    /// result.
+    /// Returns the entries of the lane whose `logs` these are; `inline` is used only through the result.
     pub(crate) unsafe fn new(lane: &'a L, logs: Logs, inline: *mut Inline<N>, apart: bool) -> Self {
         Self {
             lane,

@@ -95,9 +95,8 @@ impl EntrySet {
         written.map(|i| unsafe { at.get(Column::Value, i) })
     }
 
-    /// Adds words read, with the words seen and, if `keep`, the values, except those in the mask `own`.
-    /// Errors: [`Abort::ReadSetFull`] for too many distinct words, [`Abort::ReadStale`] if one was seen
-    /// differently.
+    /// Adds words read, as seen and, if `keep`, with values, except those in the mask `own`. Errors:
+    /// [`Abort::ReadSetFull`] for too many distinct words, [`Abort::ReadStale`] if one was seen differently.
     pub(crate) fn read<L: Lane, const N: usize, const R: usize>(
         &mut self,
         at: Entries<'_, L, N>,

@@ -181,8 +181,7 @@ impl<S: Storage, const INLINE: usize> Versioned<S, INLINE> {
         Ok(())
     }
 
-    /// Returns whether the words of `len` entries are as seen, or hold the values read at versions up to
-    /// `now`.
+    /// Returns whether `len` entries' words are as seen, or hold the values read at versions up to `now`.
     fn unchanged<L: Lane, const LONG: bool, const B: usize>(
         at: Entries<'_, L, INLINE, LONG>,
         map: S::Map,

@@ -17,8 +17,8 @@ pub trait Storage: Sealed + Copy + Send + Sync + 'static {
     const VARIANT: Variant;
     /// Whether each word has a version word of its own, beside its value: then a changed version proves a
     /// change, and the bit `CellWord::LOCKED` locks it whatever it holds. Values of 32 bits are in their
-    /// version word, where versions wrap around (`algorithm/fast/age.rs`); one of 64 bits follows it, aligned
-    /// to 16 bytes.
+    /// version word, which wraps around (`algorithm/fast/age.rs`); one of 64 bits follows it, aligned to 16
+    /// bytes.
     const CELLS: bool;
 
     /// The arrays that transactions access.

@@ -3,8 +3,7 @@
 //! 1. *own*: set the lock bit of every word, all in flight together. What they return has the
 //!    values. If a word was locked, give back those that were not, and abort.
 //! 2. The closure computes the new values. Nothing can abort after it.
-//! 3. *update*: advance the clock once for all lanes that are here, to version w (F3), and store each word
-//!    with w.
+//! 3. *update*: advance the clock once for all lanes here, to version w (F3), and store each word with w.
 //!
 //! There is no snapshot and no validation: an update that owns all of its words has read what they hold at
 //! one time. Dynamic transactions see a blind write, whose lock is taken the same way ([`super::acquire`]).

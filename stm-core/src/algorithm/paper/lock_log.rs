@@ -54,8 +54,7 @@ impl Entry {
 }
 
 /// The stripes of an attempt: the count of entries in [`Logs`] and the bitmap over the buckets. Of each
-/// unsafe method, and of a [`Walk`], `logs` are the calling lane's and hold this log, unchanged while a walk
-/// goes on.
+/// unsafe method, and of a [`Walk`], `logs` are the calling lane's and hold this log, unchanged meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LockLog {
     len: u32,

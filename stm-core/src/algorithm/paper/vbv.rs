@@ -2,8 +2,7 @@
 //! `STM-VBV`. The sequence is even while nobody writes; a snapshot is an even value at which all reads hold.
 //!
 //! 1. *begin*: wait for an even sequence (S1).
-//! 2. *read*: load the value, then the sequence (S2); if that has moved, validate all and take a new
-//!    snapshot.
+//! 2. *read*: load the value, then the sequence (S2); if that moved, validate all and take a new snapshot.
 //! 3. *commit*: acquire the lock by a compare-and-swap that makes the snapshot odd, which succeeds only if
 //!    nothing has committed since (S3); write back; release (S4).
 
@@ -27,8 +26,7 @@ impl Vbv {
     fn even<L: Lane>(tx: &Tx<'_, L, Self>) -> TxResult<Version> {
         let mut polls = 0;
         loop {
-            // ORDER(S1): pairs with the fence before the last store: all commits up to this sequence are
-            // seen.
+            // ORDER(S1): pairs with the fence before the last store: all commits up to this are seen.
             // SAFETY: the sequence is live.
             let sequence = unsafe {
                 if Mutant::NoS1.on(tx.lane) {

@@ -7,9 +7,8 @@ use stm_machine::{Lane, WordAddress, observe::Mutant};
 pub(crate) const BATCH: usize = 4;
 
 /// Words with their values. The entries are in the lane's [`Logs`]; this is their count and, for writes, a
-/// filter. A repeated access takes another entry, which costs less than a search: validation compares all,
-/// and write-back runs in order, so the last value stands. Only a full set is searched and loses its
-/// duplicates.
+/// filter. A repeated access takes another entry, cheaper than a search: validation compares all, and
+/// write-back runs in order, so the last value stands. Only a full set is searched and loses its duplicates.
 ///
 /// # Safety
 /// Of each unsafe method: `logs` are the calling lane's and hold this set, of which an index `i` or a

@@ -8,8 +8,7 @@ use core::marker::PhantomData;
 use stm_core_macros::device;
 use stm_machine::{Element, Lane, observe::Mutant};
 
-/// The place of a key in a list ([`TLists::entry`]). It borrows the transaction, so that nothing changes the
-/// list before its use.
+/// The place of a key in a list ([`TLists::entry`]). It borrows the transaction, so nothing changes the list.
 ///
 /// ```
 /// use stm_core::prelude::*;

@@ -46,9 +46,9 @@ impl Meeting for TwoStage {
     }
 }
 
-/// The barrier of Xiao and Feng 2010, which Stuart and Owens 2011 (section 5) found to be the best. It needs
-/// no atomics: each block sets a flag, the threads of block 0 wait for one each and then set one each, for
-/// which its block waits.
+/// The barrier of Xiao and Feng 2010, the best for Stuart and Owens 2011 (section 5). It needs no atomics:
+/// each block sets a flag, the threads of block 0 wait for one each and then set one each, for which its
+/// block waits.
 ///
 /// The flags are 32 in a line, so that the threads of block 0 access neighbours. A flag holds the number of
 /// the last round, modulo 2^32; nobody is a round ahead, so a poll asks for equality.
@@ -206,8 +206,8 @@ impl Meeting for Counted {
     }
 }
 
-/// A barrier for many blocks: [`Tree`] without the flag, whose root all poll. There are few groups, so that
-/// the polls of many blocks delay few additions. On an H200 it is the fastest from about a thousand blocks on
+/// A barrier for many blocks: [`Tree`] without the flag, whose root all poll. Groups are few, so that polls
+/// delay few additions. On an H200 it is the fastest from about a thousand blocks on
 /// (`docs/lab-notes/2026-11-22-barriers.md`). Line 1 + g holds the counter of group g, and line 1 + `groups`
 /// the root.
 #[derive(Clone, Copy, Debug)]

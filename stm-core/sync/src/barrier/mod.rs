@@ -21,8 +21,7 @@
 //!
 //! # The protocol
 //!
-//! Between two barriers of the block, [`Meeting::meet`] runs in every thread, though mostly one does
-//! something:
+//! Between two barriers of the block, [`Meeting::meet`] runs in every thread; mostly one does something:
 //!
 //! 1. **B1**, a fence, and the *arrival*: a store or an addition.
 //! 2. In some algorithms a thread passes on arrivals that it has seen, behind **B3**, a fence.
@@ -104,9 +103,8 @@ impl<B: Meeting> TBarrier<B> {
         }
     }
 
-    /// Begins to use the barrier, at the cost of one load, before every thread's first wait. If the launch
-    /// has another number of blocks than the barrier, every wait returns [`Stopped`] at once, and the host
-    /// reports both.
+    /// Begins to use the barrier, by one load, before a thread's first wait. If the launch has another number
+    /// of blocks than the barrier, every wait returns [`Stopped`] at once, and the host reports both.
     #[inline(always)]
     pub fn enter<'l, L: Lane>(&self, lane: &'l L) -> Grid<'l, L, B> {
         let fits = lane.grid_dim() == self.place.blocks();
@@ -137,8 +135,7 @@ pub struct Grid<'l, L, B> {
 }
 
 impl<L: Lane, B: Meeting> Grid<'_, L, B> {
-    /// Waits until every thread of the grid has called this as often. What each wrote before is visible to
-    /// all afterwards.
+    /// Waits until every thread of the grid has called this as often. All see what each wrote before.
     ///
     /// # Errors
     /// [`Stopped`], for all threads of a block or none, if the launch was told to stop, or has another number

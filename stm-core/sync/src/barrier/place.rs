@@ -1,6 +1,5 @@
-//! Where a barrier lies in memory: in lines of 128 bytes, so that different blocks' words do not share one.
-//! Line 0 holds the fault record; the algorithm arranges the lines behind it. Words of 64 bits are alone in
-//! theirs.
+//! Where a barrier lies in memory: in lines of 128 bytes, which different blocks do not share. Line 0 holds
+//! the fault record; the algorithm arranges the lines behind it. Words of 64 bits are alone in theirs.
 
 use crate::wait::until;
 use stm_machine::{Lane, Stop, observe::Mutant};
@@ -90,8 +89,7 @@ impl BarrierMemory {
     }
 
     /// Loads the word of a line by which a thread tells the number of the next round. Relaxed: the last
-    /// round, or the beginning of the launch, came after the word's value, and the next has not ended without
-    /// the thread's block.
+    /// round, or the beginning of the launch, came after it, and the next has not ended without the thread.
     pub(super) fn round_in<L: Lane>(&self, lane: &L, line: u32) -> u64 {
         // SAFETY: a live word.
         unsafe { lane.load_relaxed_64(self.word(line)) }

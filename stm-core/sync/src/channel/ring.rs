@@ -291,8 +291,7 @@ impl<L: Lane, T: Element, S: Space> Sender<'_, L, T, S> {
         most < limit
     }
 
-    /// Puts a value if there is room, and returns whether: every consumer has fewer values before it than the
-    /// depth.
+    /// Puts a value if every consumer has fewer before it than the depth, and returns whether.
     pub fn try_send(&mut self, value: T) -> bool {
         let room = self.is_below(self.ring.depth()) || Mutant::ChannelReusedEarly.on(self.lane);
         if room {
@@ -355,8 +354,7 @@ impl<L: Lane, T: Element, S: Space> Receiver<'_, L, T, S> {
     }
 }
 
-/// The only consumer of several rings with a producer each. How far it has come is in memory, not in
-/// registers.
+/// The only consumer of several rings with a producer each. How far it has come is in memory.
 pub struct Gather<'l, L, T, S> {
     lane: &'l L,
     rings: TRings<T, S>,

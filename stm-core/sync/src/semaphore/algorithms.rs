@@ -18,8 +18,8 @@ const TAKEN: u32 = 0;
 #[stm_machine::inlined]
 impl Spin {
     fn put<L: Lane>(lane: &L, gate: Gate, value: u32) {
-        // ORDER(V1): release; pairs with P1 of who takes the word next, even if nobody came or left, so that
-        // P1 acquires all posts.
+        // ORDER(V1): release; pairs with P1 of who takes the word next, also if nobody came or left, for all
+        // posts.
         // SAFETY: a live word, which nobody else stores to now.
         unsafe {
             if Mutant::SemaphoreNoRelease.on(lane) {
@@ -166,15 +166,13 @@ impl Waiting for Sleeping {
     }
 }
 
-/// A semaphore that counts tickets and posts: ticket t is inside when there are more than t less `count`
-/// posts.
+/// A semaphore that counts tickets and posts: ticket t is inside after more than t less `count` posts.
 ///
 /// A thread that comes makes one addition and one load, both in flight together, and one that leaves an
 /// addition without a result: a hand-over takes one of each. Threads come in in the order of their tickets.
 ///
 /// At most `count` are inside: only tickets below `count` plus the posts have come in, and each post is by
-/// one that has left; an old number of posts lets in fewer. Tickets and posts have 64 bits each, in lines of
-/// their own.
+/// one that has left; an old number of posts lets in fewer. Both have 64 bits, in lines of their own.
 #[derive(Clone, Copy, Debug)]
 pub struct Tickets;
 

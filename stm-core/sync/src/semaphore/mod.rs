@@ -15,8 +15,7 @@
 //! [`TSemaphore::with`] runs a closure inside. Lanes of a warp that wait and lanes inside go in rounds, so
 //! that none is kept from leaving by one that waits for that, however the warp diverges. [`TSemaphore::wait`]
 //! and [`TSemaphore::post`] are for different places or threads; lanes of one warp may wait together there
-//! only if the machine schedules them independently (compute capability 7.0 and later), or there is room for
-//! all.
+//! only if the machine schedules them independently (capability 7.0 and later), or there is room for all.
 
 mod algorithms;
 
@@ -173,8 +172,7 @@ impl<S: Waiting> TSemaphore<S> {
         self.gate.count
     }
 
-    /// Waits until there is room, runs `f` inside, and leaves. `f` sees what the threads that made room wrote
-    /// inside.
+    /// Waits until there is room, runs `f` inside, and leaves. `f` sees what those who made room wrote.
     ///
     /// Any lanes of a warp may call this; `f` may diverge, but must not wait for a lane of its warp that is
     /// outside. It may wait for another semaphore, if all threads take them in one order and lanes are

@@ -43,8 +43,7 @@ fn values<L: Lane, const AFFINE: bool>(
     }
 }
 
-/// Where lane 0 takes the letters of the columns from: a stage's are those of the steps after its own, as a
-/// lane looks ahead.
+/// Where lane 0 takes the letters of the columns from, a step ahead of the stage.
 pub(super) struct Letters<'l, L> {
     pub(super) lane: &'l L,
     /// The word of the letters of the first columns.

@@ -1,5 +1,4 @@
-//! The matrix by dataflow: one launch, in which each warp computes a strip as soon as the values that it
-//! needs are there.
+//! The matrix by dataflow: one launch, in which each warp computes a strip as soon as its values are there.
 //!
 //! A matrix is cut into *strips* of [`ROWS`] rows a lane, one a warp. In one step a lane computes a block of
 //! [`ROWS`] rows and [`COLUMNS`] columns (`sweep`); lane `l` is `l` steps behind lane 0, so the values above
@@ -133,8 +132,8 @@ impl<const AFFINE: bool> Strips<AFFINE> {
         let warps = lane.block_dim() / lane.warp_width();
         fill_scores(lane, p);
         // A warp mostly draws its number first, and then one that is the number of all warps further on, so
-        // what is loaded for that arrives with the draw. It is shuffled so that the assembler sees that it is
-        // one for all lanes.
+        // what is loaded for that arrives with the draw. A shuffle shows the assembler that it is one for
+        // all.
         let first = lane.block_index() * warps + lane.warp_index();
         // SAFETY: all lanes of the warp come here.
         let mut guess = unsafe { lane.shuffle_32(warp, first, 0) };
