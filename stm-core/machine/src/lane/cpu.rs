@@ -45,6 +45,7 @@ pub struct CpuLane<'a> {
 impl<'a> CpuLane<'a> {
     /// Makes the lane of thread `thread_index` of block `block_index`.
     ///
+    /// # Safety
     /// The obligations are those of [`crate::host::Device::launch`], and no other lane with the same place in
     /// the same grid runs at the same time.
     pub unsafe fn new(
