@@ -236,7 +236,8 @@ fn link<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, p: &LinkWork<A>) {
 }
 
 transactional! {
-    /// The search of GN-2 for pairs. It has no transactions, but reads arrays in the layout of algorithm `A`.
+    /// The search of GN-2 for pairs. It has no transactions, but reads arrays in
+    /// the layout of algorithm `A`.
     Match<A> of MatchParams<A> = find_pairs ["gn_match", [Cgl, Fast]];
 }
 

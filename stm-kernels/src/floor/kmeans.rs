@@ -37,7 +37,8 @@ impl KMeansWork<Cgl> {
         }
     }
 
-    /// Finds the centre of point `i`, stores it, and returns it with whether it is another than before.
+    /// Finds the centre of point `i`, stores it, and returns it with whether it is
+    /// another than before.
     fn find<L: Lane>(&self, lane: &L, i: u64) -> (u32, bool) {
         let nearest = self.search().nearest(lane, i);
         let changes = load(lane, &self.members, i) != nearest;

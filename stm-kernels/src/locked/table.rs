@@ -38,7 +38,8 @@ impl Table {
     /// Returns the insertion of key `i`, if there is such a key.
     pub fn insertion<L: Lane>(&self, lane: &L, i: u64) -> Option<Insertion> {
         let (key, next) = (self.keys.get(i)?, self.nexts.get(i)?);
-        // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the host left it.
+        // SAFETY: an element of a live array that nothing writes. Relaxed: it is as the
+        // host left it.
         let key = unsafe { lane.load_relaxed_32(key) };
         let bucket = u64::from(bucket_of_key(key, self.heads.len() as u32));
         Some(Insertion {
@@ -89,7 +90,8 @@ impl Insertion {
     /// Those of [`Self::locked`].
     pub fn combined<L: Lane>(self, lane: &L, combiners: &TCombiners<1>) -> Result<(), LockFault> {
         let first = combiners.apply(lane, self.bucket, &Bucket(self.head), [self.link])?;
-        // SAFETY: the word of this lane's node. Relaxed: the host reads it after the launch.
+        // SAFETY: the word of this lane's node. Relaxed: the host reads it after the
+        // launch.
         unsafe { lane.store_relaxed_32(self.next, first) };
         Ok(())
     }

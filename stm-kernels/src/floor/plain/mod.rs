@@ -11,10 +11,11 @@
 //! structures that [`chain`](crate::chain) operates on are [`Structure`]s.
 //!
 //! # Safety
-//! The unsafe functions of all structures have the same obligations. They are called by lanes that hold the
-//! lock, with numbers of nodes, slots and chains that the structure itself has handed out since the lock was
-//! taken; so every address is one of its arrays. A node that is given back was taken, and nothing links to it
-//! any more. A structure whose host owner made its arrays too small does not open.
+//! The unsafe functions of all structures have the same obligations. They are called by lanes that
+//! hold the lock, with numbers of nodes, slots and chains that the structure itself has handed out
+//! since the lock was taken; so every address is one of its arrays. A node that is given back was
+//! taken, and nothing links to it any more. A structure whose host owner made its arrays too small
+//! does not open.
 
 pub mod chains;
 pub mod nodes;

@@ -49,7 +49,8 @@ impl OpenTable {
     pub(crate) unsafe fn probe<L: Lane>(&self, lane: &L, slot: u32) -> [u64; PROBES] {
         core::array::from_fn(|j| {
             let slot = slot.wrapping_add(j as u32) & self.mask;
-            // SAFETY: the mask keeps slots in the array. Relaxed, here and below: the lock orders it.
+            // SAFETY: the mask keeps slots in the array. Relaxed, here and below: the lock
+            // orders it.
             unsafe { lane.load_relaxed_64(at(self.slots, slot)) }
         })
     }
