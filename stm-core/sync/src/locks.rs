@@ -14,7 +14,7 @@ use stm_machine::Lane;
 /// More words than shared memory has.
 const SHARED_MAX: u64 = u32::MAX as u64;
 
-/// Locks of kind `K` as a kernel's parameter, owned by the host's `Locks`; the [crate](crate) has an example.
+/// Locks of kind `K` as a kernel's parameter, owned by the host's `Locks` ([an example](crate)).
 ///
 /// A lock protects what the program says. Holders access that through the lane, relaxed; the lock orders it.
 // While a kernel uses it, there are `count * stride` words of locks behind the header, of which a
