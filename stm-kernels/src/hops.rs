@@ -6,7 +6,7 @@
 //! between warps, for one lane, and a bound for every pipeline across blocks.
 
 use crate::rows::alone;
-use crate::words::store_64;
+use crate::words::store;
 use stm_core::{Lane, TArray};
 use stm_sync::Stop;
 use stm_sync::channel::{Cluster, Shared, Space, TChannels};
@@ -66,8 +66,8 @@ fn go<L: Lane, S: Space>(
     }
     let time = lane.clock() - start;
     if is_first {
-        store_64(lane, &p.result, 0, time);
-        store_64(lane, &p.result, 1, u64::from(value));
+        store(lane, &p.result, 0, time);
+        store(lane, &p.result, 1, u64::from(value));
     }
 }
 

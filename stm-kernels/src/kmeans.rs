@@ -92,8 +92,8 @@ impl<R> KMeansWork<R> {
             let mut at = i;
             let end = centre[0] + u64::from(dims);
             while centre[0] < end {
-                let x = f32::from_bits(load(lane, &points, at));
-                let apart = |c: u64| x - f32::from_bits(load(lane, &centres, c));
+                let x = load(lane, &points, at);
+                let apart = |c: u64| x - load(lane, &centres, c);
                 let [a0, a1, a2, a3] = centre.map(apart);
                 let [s0, s1, s2, s3] = squares;
                 squares = [s0 + a0 * a0, s1 + a1 * a1, s2 + a2 * a2, s3 + a3 * a3];
@@ -135,11 +135,7 @@ impl<R> KMeansWork<R> {
 
     /// Returns coordinate `j` of point `i`.
     pub(crate) fn coordinate<L: Lane>(&self, lane: &L, i: u64, j: u32) -> f32 {
-        f32::from_bits(load(
-            lane,
-            &self.points,
-            u64::from(j) * self.members.len() + i,
-        ))
+        load(lane, &self.points, u64::from(j) * self.members.len() + i)
     }
 
     /// Finds the centre of each point, for a few points of each lane at a time, and calls
@@ -223,7 +219,6 @@ fn add_as_team<L: Lane, A: Algorithm>(
         from += stride;
     }
     let words = p.dims + 1;
-    let points = p.members.len();
     // This makes the stores to `members` visible to all lanes.
     // SAFETY: all lanes of the warp come here, as often.
     unsafe { lane.sync_warp(lanes) };
@@ -236,9 +231,9 @@ fn add_as_team<L: Lane, A: Algorithm>(
         while k - tx.rank() < words {
             let at = (k < words).then_some(row + u64::from(k));
             let x = if at.is_some() && k != 0 {
-                load(lane, &p.points, u64::from(k - 1) * points + i)
+                p.coordinate(lane, i, k - 1)
             } else {
-                0
+                0.0
             };
             let found = tx.read(&p.rows, at)?.unwrap_or(0);
             let new = if k == 0 {
@@ -246,7 +241,7 @@ fn add_as_team<L: Lane, A: Algorithm>(
                 store(lane, &p.ranks, i, found);
                 found.wrapping_add(1)
             } else {
-                (f32::from_bits(found) + f32::from_bits(x)).to_bits()
+                (f32::from_bits(found) + x).to_bits()
             };
             tx.write(&p.rows, at.map(|at| (at, new)))?;
             k += tx.size();
@@ -262,7 +257,6 @@ fn add_to_row<L: Lane, A: Algorithm>(
     i: u64,
 ) -> TxResult<()> {
     let lane = tx.lane();
-    let points = p.members.len();
     let words = p.dims + 1;
     let member = load(lane, &p.members, i);
     if member >= p.clusters {
@@ -284,8 +278,7 @@ fn add_to_row<L: Lane, A: Algorithm>(
                 store(lane, &p.ranks, i, *new);
                 *new = new.wrapping_add(1);
             } else if k < words {
-                let x = f32::from_bits(load(lane, &p.points, u64::from(k - 1) * points + i));
-                *new = (f32::from_bits(*new) + x).to_bits();
+                *new = (f32::from_bits(*new) + p.coordinate(lane, i, k - 1)).to_bits();
             }
             k += 1;
         }
@@ -308,7 +301,7 @@ fn add_to_sums<L: Lane, A: Algorithm>(
     i: u64,
 ) -> TxResult<()> {
     let lane = tx.lane();
-    let (points, dims) = (p.members.len(), p.dims);
+    let dims = p.dims;
     let member = load(lane, &p.members, i);
     if member >= p.clusters {
         // Another lane of the block was stopped before its search.
@@ -320,10 +313,8 @@ fn add_to_sums<L: Lane, A: Algorithm>(
     let mut k = 0;
     while k < dims {
         // The last batch repeats the last coordinate to its end, and adds it once.
-        let point: [f32; BATCH] = core::array::from_fn(|b| {
-            let j = (k + b as u32).min(dims - 1);
-            f32::from_bits(load(lane, &p.points, u64::from(j) * points + i))
-        });
+        let point: [f32; BATCH] =
+            core::array::from_fn(|b| p.coordinate(lane, i, (k + b as u32).min(dims - 1)));
         tx.add_many(&sums, row, 1 + k, point, (dims - k).min(BATCH as u32))?;
         k += BATCH as u32;
     }
