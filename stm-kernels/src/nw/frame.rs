@@ -36,17 +36,10 @@ pub struct Matrix {
 }
 
 impl Matrix {
+    #[cfg(not(target_arch = "nvptx64"))]
     pub const fn words(&self) -> [u32; MATRIX_WORDS as usize] {
-        [
-            self.rows_at,
-            self.columns_at,
-            self.tile_rows,
-            self.tile_columns,
-            self.row_at,
-            self.column_at,
-            self.padding,
-            self.left.cast_unsigned(),
-        ]
+        // SAFETY: fields of 32 bits each, in this order, and as many (`repr(C)`).
+        unsafe { core::mem::transmute(*self) }
     }
 }
 

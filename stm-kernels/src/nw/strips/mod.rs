@@ -64,17 +64,10 @@ pub struct Strip {
 }
 
 impl Strip {
+    #[cfg(not(target_arch = "nvptx64"))]
     pub const fn words(&self) -> [u32; STRIP_WORDS as usize] {
-        [
-            self.rows_at,
-            self.columns_at,
-            self.blocks,
-            self.row_at,
-            self.takes,
-            self.puts,
-            self.padding,
-            self.left.cast_unsigned(),
-        ]
+        // SAFETY: fields of 32 bits each, in this order, and as many (`repr(C)`).
+        unsafe { core::mem::transmute(*self) }
     }
 }
 
