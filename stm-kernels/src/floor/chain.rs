@@ -21,15 +21,17 @@ alone! {
 #[inline(always)]
 fn operations<L: Lane, S: Structure>(lane: &L, guarded: &Guarded<ChainWork<S>>) {
     let p = &guarded.work;
-    let Some(open) = p.entries.open() else {
+    // As a copy: a reference may be to a thread's memory.
+    let entries = p.entries;
+    if !entries.is_whole() {
         return;
-    };
+    }
     for_each(lane, p.transactions, |i| {
         let (operation, key) = p.plan.operation(i);
-        let (drawn, value) = (S::draw(&open, key), ChainPlan::value(i));
+        let (drawn, value) = (entries.draw(key), ChainPlan::value(i));
         let result = guarded.lock.with(lane, 0, || {
             // SAFETY: the lock is held.
-            unsafe { S::apply(&open, lane, operation, drawn, value) }
+            unsafe { entries.apply(lane, operation, drawn, value) }
         });
         // A fault has been recorded, and what was not done shows in the entries.
         if let Ok(result) = result {
