@@ -2,6 +2,7 @@
 //! arrays long enough: past the end a load is 0, and a store does nothing.
 
 use stm_core::{Element, Lane, TArray};
+use stm_sync::Combined;
 
 /// Loads element `i` of an array that nobody writes during a launch, or that only this lane has
 /// written.
@@ -42,5 +43,28 @@ pub(crate) fn add<L: Lane>(lane: &L, array: &TArray<u64>, i: u64, n: u64) {
     if let Some(word) = array.get(i) {
         // SAFETY: in range of a live array of 64-bit words (`TArray`).
         unsafe { lane.add_relaxed_64(word, n) };
+    }
+}
+
+/// A word that alone a combiner protects, as its holder keeps it, and what a request does to it.
+pub(crate) struct Word<F>(pub(crate) *mut u32, pub(crate) F);
+
+#[stm_core::inlined]
+impl<F: Fn(&mut u32, u32) -> u32> Combined<1> for Word<F> {
+    type State = u32;
+    const ORDERED: bool = false;
+
+    fn begin<L: Lane>(&self, lane: &L) -> u32 {
+        // SAFETY: a live word that the combiner protects. Relaxed: it orders it.
+        unsafe { lane.load_relaxed_32(self.0) }
+    }
+
+    fn apply<L: Lane>(&self, _lane: &L, word: &mut u32, [request]: [u32; 1]) -> u32 {
+        (self.1)(word, request)
+    }
+
+    fn end<L: Lane>(&self, lane: &L, word: u32) {
+        // SAFETY: as in `begin`.
+        unsafe { lane.store_relaxed_32(self.0, word) };
     }
 }

@@ -6,11 +6,11 @@
 
 use super::{Guards, under};
 use crate::floor::ht::ChainedTable as Table;
-use crate::ht::bucket_of_key;
+use crate::{ht::bucket_of_key, words::Word};
 use stm_core::{Lane, View};
 use stm_sync::{
-    Anderson, Combined, FetchAdd, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff,
-    Ticket, TicketHandoff, Ttas,
+    Anderson, FetchAdd, LockKind, Mcs, PerLane, TCombiners, TLocks, Tas, TasBackoff, Ticket,
+    TicketHandoff, Ttas,
 };
 
 /// A key that is to be inserted.
@@ -64,37 +64,14 @@ impl<K: LockKind> Guards<Table> for TLocks<K> {
     }
 }
 
-/// A bucket, as a combiner's holder keeps it. A request is a link, and its response is
-/// the link that the node gets, which the thread that asked stores.
-struct Bucket(*mut u32);
-
-#[stm_core::inlined]
-impl Combined<1> for Bucket {
-    type State = u32;
-    // Nothing but the head is protected: each node is its inserter's.
-    const ORDERED: bool = false;
-
-    fn begin<L: Lane>(&self, lane: &L) -> u32 {
-        // SAFETY: a live word that the combiner protects. Relaxed: it orders it.
-        unsafe { lane.load_relaxed_32(self.0) }
-    }
-
-    fn apply<L: Lane>(&self, _lane: &L, head: &mut u32, [link]: [u32; 1]) -> u32 {
-        core::mem::replace(head, link)
-    }
-
-    fn end<L: Lane>(&self, lane: &L, head: u32) {
-        // SAFETY: as in `begin`.
-        unsafe { lane.store_relaxed_32(self.0, head) };
-    }
-}
-
-/// A combiner for each bucket.
+/// A combiner for each bucket. A request is a link, and its response is the link that the node gets, which
+/// the thread that asked stores.
 #[stm_core::inlined]
 impl Guards<Table> for TCombiners<1> {
     fn work<L: Lane>(&self, lane: &L, table: &Table) {
         table.each(lane, |to| {
-            let Ok(first) = self.apply(lane, to.bucket, &Bucket(to.head), [to.link]) else {
+            let bucket = Word(to.head, core::mem::replace::<u32>);
+            let Ok(first) = self.apply(lane, to.bucket, &bucket, [to.link]) else {
                 return false;
             };
             // SAFETY: the word of this lane's node. Relaxed: the host reads it after the launch.
