@@ -7,6 +7,7 @@
 //! after the last launch the row of values is the last row of the matrix.
 
 use super::{NEVER, constant};
+use crate::spelled::spelled;
 use stm_core::{Lane, TArray};
 
 /// Words that describe a matrix.
@@ -91,17 +92,10 @@ impl Tile {
         if number >= p.count {
             return None;
         }
-        let word = |i: u64| constant(lane, &p.matrices, u64::from(number) * MATRIX_WORDS + i);
-        let matrix = Matrix {
-            rows_at: word(0),
-            columns_at: word(1),
-            tile_rows: word(2),
-            tile_columns: word(3),
-            row_at: word(4),
-            column_at: word(5),
-            padding: word(6),
-            left: word(7).cast_signed(),
-        };
+        let at = u64::from(number) * MATRIX_WORDS;
+        let words = spelled!(I of 8 => constant(lane, &p.matrices, at + u64::from(I)));
+        // SAFETY: fields of 32 bits each, in this order, and as many (`repr(C)`).
+        let matrix = unsafe { core::mem::transmute::<[u32; 8], Matrix>(words) };
         let first = (p.diagonal + 1).saturating_sub(matrix.tile_columns);
         let row = first + tile;
         if row >= matrix.tile_rows || row > p.diagonal {
