@@ -55,13 +55,9 @@ impl Table {
     }
 
     pub(crate) unsafe fn set<L: Lane>(&self, lane: &L, slot: u32, key: u32, value: u32) {
+        let slot = self.slots.at((slot & self.mask()).into());
         // SAFETY: the mask keeps slots in the array.
-        unsafe {
-            lane.store_relaxed_64(
-                self.slots.at((slot & self.mask()).into()),
-                word_of(key, value),
-            )
-        }
+        unsafe { lane.store_relaxed_64(slot, word_of(key, value)) }
     }
 
     /// Searches for a key from its home on, whose slots `words` has. A full table ends the
