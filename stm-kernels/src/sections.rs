@@ -5,11 +5,11 @@
 //! to.
 
 use crate::rows::alone;
-use crate::words::store;
+use crate::words::{Word, store};
 use core::marker::PhantomData;
 use stm_core::{Lane, TArray};
 use stm_sync::{
-    Anderson, Chosen, Combined, FetchAdd, LockKind, Mcs, Reserving, Ring, TCombiners, TLocks, Tas,
+    Anderson, Chosen, FetchAdd, LockKind, Mcs, Reserving, Ring, TCombiners, TLocks, Tas,
     TasBackoff, Ticket, Ttas,
 };
 
@@ -77,35 +77,6 @@ pub struct CombinedSectionsParams {
     pub sections: u32,
 }
 
-/// The counter, as a combiner's holder keeps it.
-struct Counter {
-    word: *mut u32,
-    most: u32,
-}
-
-#[stm_core::inlined]
-impl Combined<1> for Counter {
-    type State = u32;
-    // Nothing but the counter is protected.
-    const ORDERED: bool = false;
-
-    fn begin<L: Lane>(&self, lane: &L) -> u32 {
-        // SAFETY: live, and protected by the combiner. Relaxed: the combiner orders it.
-        unsafe { lane.load_relaxed_32(self.word) }
-    }
-
-    fn apply<L: Lane>(&self, _lane: &L, count: &mut u32, [by]: [u32; 1]) -> u32 {
-        let more = *count < self.most;
-        *count += if more { by } else { 0 };
-        u32::from(more)
-    }
-
-    fn end<L: Lane>(&self, lane: &L, count: u32) {
-        // SAFETY: as in `begin`.
-        unsafe { lane.store_relaxed_32(self.word, count) };
-    }
-}
-
 #[inline(always)]
 fn combined<L: Lane>(lane: &L, p: &CombinedSectionsParams) {
     let Some(word) = p.counter.get(0) else {
@@ -114,10 +85,11 @@ fn combined<L: Lane>(lane: &L, p: &CombinedSectionsParams) {
     if lane.thread_index() != 0 {
         return;
     }
-    let counter = Counter {
-        word,
-        most: p.sections,
-    };
+    let counter = Word(word, |count: &mut u32, by| {
+        let more = *count < p.sections;
+        *count += if more { by } else { 0 };
+        u32::from(more)
+    });
     let mut made = 0;
     while p.combiners.apply(lane, 0, &counter, [1]) == Ok(1) {
         made += 1;

@@ -14,9 +14,10 @@ alone! {
 #[inline(always)]
 fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<PoolWork<Nodes>>) {
     let p = &guarded.work;
-    let Some(nodes) = p.pool.open() else {
+    let nodes = p.pool;
+    if !nodes.is_whole() {
         return;
-    };
+    }
     let mut held = 0;
     let mut failed = false;
     for_each(lane, p.transactions, |_| {

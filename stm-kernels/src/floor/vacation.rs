@@ -3,8 +3,8 @@
 //! All tables are in one [`Table`], by the same keys as there, and the lists are [`Chains`]. The first slots
 //! of the first few records and of the customer are computed before the lock is taken.
 
-use super::plain::chains::{Chains, OpenChains};
-use super::plain::table::{Found, OpenTable, PROBES, Table};
+use super::plain::chains::Chains;
+use super::plain::table::{Found, PROBES, Table};
 use super::plain::{Structure, halves};
 use super::{Guarded, for_each};
 use crate::rows::alone;
@@ -40,8 +40,8 @@ type Wanted = (Query, u32, u32);
 /// The agency of a lane that holds the lock.
 struct Agency<'a, L> {
     lane: &'a L,
-    tables: OpenTable,
-    lists: OpenChains,
+    tables: Table,
+    lists: Chains,
 }
 
 #[stm_core::inlined]
@@ -212,11 +212,10 @@ impl<L: Lane> Agency<'_, L> {
 #[inline(always)]
 fn critical_section<L: Lane>(lane: &L, guarded: &Guarded<Params>) {
     let p = &guarded.work;
-    let (Some(tables), Some(lists)) = (p.tables.open(), p.lists.open()) else {
-        return;
-    };
+    let (tables, lists) = (p.tables, p.lists);
     // The plan draws customers that there are lists for.
-    if p.lists.heads.len() < u64::from(p.plan.relations()) {
+    let are_there = lists.heads.len() >= u64::from(p.plan.relations());
+    if !(tables.is_whole() && lists.is_whole() && are_there) {
         return;
     }
     let agency = Agency {

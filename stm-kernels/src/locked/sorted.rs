@@ -7,6 +7,7 @@
 //! where a transaction reads two words: both in favour of the locks.
 
 use super::{Guards, under};
+use crate::floor::plain::{halves, word_of};
 use crate::sorted::value;
 use stm_core::{Lane, TArray};
 use stm_sync::{LockKind, Mcs, Mcs2, PerLane, Step, TLocks, Tas, Ticket, Ttas};
@@ -23,16 +24,6 @@ pub struct SortedList {
     pub entry_points: u32,
     /// A range has 2^`shift` keys; the last one has all that are greater, too.
     pub shift: u32,
-}
-
-#[inline(always)]
-pub const fn node_word(key: u32, next: u32) -> u64 {
-    (key as u64) << 32 | next as u64
-}
-
-#[inline(always)]
-pub const fn node_parts(word: u64) -> (u32, u32) {
-    ((word >> 32) as u32, word as u32)
 }
 
 #[stm_core::inlined]
@@ -90,11 +81,11 @@ impl SortedList {
     /// # Safety
     /// That of [`Self::load`], of both nodes; no other thread changes `before`, and none knows `node`.
     unsafe fn link<L: Lane>(&self, lane: &L, (before, word): (u32, u64), key: u32, node: u32) {
-        let (key_before, next) = node_parts(word);
+        let (key_before, next) = halves(word);
         // SAFETY: the caller's promise. Relaxed: as in `load`.
         unsafe {
-            lane.store_relaxed_64(self.word(node), node_word(key, next));
-            lane.store_relaxed_64(self.word(before), node_word(key_before, node));
+            lane.store_relaxed_64(self.word(node), word_of(key, next));
+            lane.store_relaxed_64(self.word(before), word_of(key_before, node));
         }
     }
 }
@@ -118,12 +109,12 @@ impl<K: LockKind> Guards<SortedList, Coarse> for TLocks<K> {
                 unsafe {
                     let (mut before, mut word) = (entry_point, list.load(lane, entry_point));
                     loop {
-                        let (_, next) = node_parts(word);
+                        let (_, next) = halves(word);
                         if next == 0 {
                             break;
                         }
                         let after = list.load(lane, next);
-                        if node_parts(after).0 > key {
+                        if halves(after).0 > key {
                             break;
                         }
                         (before, word) = (next, after);
@@ -150,7 +141,7 @@ impl<K: LockKind> Guards<SortedList, Coupled> for TLocks<K> {
                 // locks of this node and of the one behind are held, so nobody changes either.
                 unsafe {
                     let word = list.load(lane, here);
-                    let (key_here, next) = node_parts(word);
+                    let (key_here, next) = halves(word);
                     if let Some(behind) = behind.filter(|_| key_here > key) {
                         list.link(lane, (behind as u32, behind_word), key, node);
                         return Step::Done(());

@@ -4,6 +4,7 @@
 //! right. So the memory is linear in the lengths, and at the end the row is the last row of the matrix.
 
 use super::{NEVER, constant};
+use crate::spelled::spelled;
 use stm_core::{Lane, TArray};
 
 /// Words that describe a matrix.
@@ -32,17 +33,10 @@ pub struct Matrix {
 }
 
 impl Matrix {
+    #[cfg(not(target_arch = "nvptx64"))]
     pub const fn words(&self) -> [u32; MATRIX_WORDS as usize] {
-        [
-            self.rows_at,
-            self.columns_at,
-            self.tile_rows,
-            self.tile_columns,
-            self.row_at,
-            self.column_at,
-            self.padding,
-            self.left.cast_unsigned(),
-        ]
+        // SAFETY: fields of 32 bits each, in this order, and as many (`repr(C)`).
+        unsafe { core::mem::transmute(*self) }
     }
 }
 
@@ -93,17 +87,10 @@ impl Tile {
         if number >= p.count {
             return None;
         }
-        let word = |i: u64| constant(lane, &p.matrices, u64::from(number) * MATRIX_WORDS + i);
-        let matrix = Matrix {
-            rows_at: word(0),
-            columns_at: word(1),
-            tile_rows: word(2),
-            tile_columns: word(3),
-            row_at: word(4),
-            column_at: word(5),
-            padding: word(6),
-            left: word(7).cast_signed(),
-        };
+        let at = u64::from(number) * MATRIX_WORDS;
+        let words = spelled!(I of 8 => constant(lane, &p.matrices, at + u64::from(I)));
+        // SAFETY: fields of 32 bits each, in this order, and as many (`repr(C)`).
+        let matrix = unsafe { core::mem::transmute::<[u32; 8], Matrix>(words) };
         let first = (p.diagonal + 1).saturating_sub(matrix.tile_columns);
         let row = first + tile;
         if row >= matrix.tile_rows || row > p.diagonal {

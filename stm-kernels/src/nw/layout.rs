@@ -1,6 +1,6 @@
 //! What the host prepares for the kernels that compute tiles and strips, and reads from what they leave.
 
-use super::frame::{MATRIX_WORDS, Matrix};
+use super::frame::Matrix;
 use super::strips::{COLUMNS, ROWS, Strip, margin};
 use super::{NEVER, PADDING};
 use std::{vec, vec::Vec};
@@ -175,9 +175,6 @@ impl TileLayout {
         table.last_row(self.kinds, extend, |kind, j| Some(rows[kind * columns + j]))
     }
 }
-
-// A description has as many words as it has fields.
-const _: () = assert!(size_of::<Matrix>() as u64 == 4 * MATRIX_WORDS);
 
 /// Matrices laid out in strips for warps of a width.
 #[derive(Clone, Debug)]

@@ -4,7 +4,8 @@
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
 use stm_kernels::draw::{below, draw};
-use stm_kernels::locked::sorted::{Coarse, Coupled, SortedList, node_parts};
+use stm_kernels::floor::plain::halves;
+use stm_kernels::locked::sorted::{Coarse, Coupled, SortedList};
 use stm_kernels::sorted::{Sorted as SortedKernel, SortedWork, value};
 use stm_sync::{Mcs, Mcs2, PerLane, TLocks, Tas, Ticket, Ttas};
 
@@ -206,7 +207,7 @@ fn nodes_of(of: &Sorted) -> u64 {
 fn entries(nodes: &[u64], values: &[u32], entry_points: usize) -> Result<Vec<(u32, u32)>> {
     let mut found = Vec::new();
     for entry_point in 0..entry_points {
-        let (_, mut next) = node_parts(nodes[entry_point]);
+        let (_, mut next) = halves(nodes[entry_point]);
         while next != 0 {
             let node = next as usize;
             let (Some(&word), Some(&value)) = (nodes.get(node), values.get(node)) else {
@@ -215,7 +216,7 @@ fn entries(nodes: &[u64], values: &[u32], entry_points: usize) -> Result<Vec<(u3
             wrong! {
                 found.len() == nodes.len() => "the links lead in a circle";
             }
-            let (key, after) = node_parts(word);
+            let (key, after) = halves(word);
             found.push((key, value));
             next = after;
         }
@@ -247,7 +248,7 @@ fn locked<D: Device + 'static>() -> Uses<Sorted, Locked<D>, SortedList, D> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stm_kernels::locked::sorted::node_word;
+    use stm_kernels::floor::plain::word_of;
 
     #[test]
     fn a_list_with_a_key_missing_twice_or_with_another_value_is_refused() {
@@ -281,11 +282,11 @@ mod tests {
     #[test]
     fn links_that_lead_nowhere_or_in_a_circle_are_told() {
         // Two entry points, and nodes 2 and 3 behind the first.
-        let mut nodes = [node_word(0, 2), 0, node_word(5, 3), node_word(8, 0)];
+        let mut nodes = [word_of(0, 2), 0, word_of(5, 3), word_of(8, 0)];
         let values = [0, 0, 50, 80];
         assert_eq!(entries(&nodes, &values, 2).unwrap(), [(5, 50), (8, 80)]);
         for (next, said) in [(2, "circle"), (9, "node 9")] {
-            nodes[3] = node_word(8, next);
+            nodes[3] = word_of(8, next);
             let error = entries(&nodes, &values, 2).unwrap_err();
             assert!(error.to_string().contains(said));
         }

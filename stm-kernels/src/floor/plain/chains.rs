@@ -2,9 +2,8 @@
 //! node in its lower one, so that a step is one load; the values are apart.
 
 use super::Structure;
-use super::nodes::{Nodes, OpenNodes};
+use super::nodes::Nodes;
 use crate::chain::{INSERTED, Operation};
-use crate::floor::{at, first};
 use stm_core::{Lane, TArray};
 
 #[repr(C)]
@@ -14,13 +13,6 @@ pub struct Chains {
     pub heads: TArray<u32>,
     pub nodes: Nodes,
     pub values: TArray<u32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct OpenChains {
-    heads: *mut u32,
-    nodes: OpenNodes,
-    values: *mut u32,
 }
 
 /// Where a key is in a chain, or would be: the node before, and the next (a window, in Herlihy and
@@ -38,14 +30,14 @@ pub(crate) struct Window {
 }
 
 #[stm_core::inlined]
-impl OpenChains {
+impl Chains {
     pub(crate) unsafe fn find<L: Lane>(&self, lane: &L, chain: u32, key: u32) -> Window {
         // SAFETY: the caller's promise; a link leads to a node. Relaxed, here and below: the lock orders it.
         unsafe {
             let mut window = Window {
                 before: 0,
                 before_key: 0,
-                node: lane.load_relaxed_32(at(self.heads, chain)),
+                node: lane.load_relaxed_32(self.heads.at(chain.into())),
                 next: 0,
                 is_there: false,
             };
@@ -68,7 +60,7 @@ impl OpenChains {
         // SAFETY: those of `find`.
         unsafe {
             if window.before == 0 {
-                lane.store_relaxed_32(at(self.heads, chain), node);
+                lane.store_relaxed_32(self.heads.at(chain.into()), node);
             } else {
                 (self.nodes).store(lane, window.before, (window.before_key, node));
             }
@@ -83,13 +75,13 @@ impl OpenChains {
         key: u32,
         value: u32,
     ) -> bool {
-        // SAFETY: the caller's promise; the values are as many as the nodes (`open`).
+        // SAFETY: the caller's promise; the values are as many as the nodes (`is_whole`).
         unsafe {
             let node = self.nodes.take(lane);
             if node == 0 {
                 return false;
             }
-            lane.store_relaxed_32(at(self.values, node), value);
+            lane.store_relaxed_32(self.values.at(node.into()), value);
             self.nodes.store(lane, node, (key, window.node));
             self.link(lane, chain, window, node);
         }
@@ -106,8 +98,8 @@ impl OpenChains {
     }
 
     unsafe fn value<L: Lane>(&self, lane: &L, node: u32) -> u32 {
-        // SAFETY: the values are as many as the nodes (`open`).
-        unsafe { lane.load_relaxed_32(at(self.values, node)) }
+        // SAFETY: the values are as many as the nodes (`is_whole`).
+        unsafe { lane.load_relaxed_32(self.values.at(node.into())) }
     }
 
     /// Empties a chain, and calls `each` with each key and its value.
@@ -119,7 +111,7 @@ impl OpenChains {
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let head = at(self.heads, chain);
+            let head = self.heads.at(chain.into());
             let mut node = lane.load_relaxed_32(head);
             if node != 0 {
                 lane.store_relaxed_32(head, 0);
@@ -136,41 +128,32 @@ impl OpenChains {
 
 #[stm_core::inlined]
 impl Structure for Chains {
-    type Open = OpenChains;
     type Drawn = u32;
 
-    fn open(&self) -> Option<OpenChains> {
-        Some(OpenChains {
-            heads: first(&self.heads, 1)?,
-            nodes: self.nodes.open()?,
-            values: first(&self.values, self.nodes.words.len())?,
-        })
+    fn is_whole(&self) -> bool {
+        !self.heads.is_empty()
+            && self.nodes.is_whole()
+            && self.values.len() >= self.nodes.words.len()
     }
 
-    fn draw(_: &OpenChains, key: u32) -> u32 {
+    fn draw(&self, key: u32) -> u32 {
         key
     }
 
-    unsafe fn apply<L: Lane>(
-        open: &OpenChains,
-        lane: &L,
-        operation: Operation,
-        key: u32,
-        value: u32,
-    ) -> u32 {
-        // SAFETY: the caller's promise; there is a chain (`open`).
+    unsafe fn apply<L: Lane>(&self, lane: &L, operation: Operation, key: u32, value: u32) -> u32 {
+        // SAFETY: the caller's promise; there is a chain (`is_whole`).
         unsafe {
-            let window = open.find(lane, 0, key);
+            let window = self.find(lane, 0, key);
             match (operation, window.is_there) {
                 (Operation::Insert, false) => {
-                    let inserted = open.insert(lane, (0, &window), key, value);
+                    let inserted = self.insert(lane, (0, &window), key, value);
                     u32::from(inserted) * INSERTED
                 }
                 (Operation::Insert, true) | (_, false) => 0,
-                (Operation::Lookup, true) => open.value(lane, window.node),
+                (Operation::Lookup, true) => self.value(lane, window.node),
                 (Operation::Remove, true) => {
-                    let value = open.value(lane, window.node);
-                    open.remove(lane, 0, &window);
+                    let value = self.value(lane, window.node);
+                    self.remove(lane, 0, &window);
                     value
                 }
             }

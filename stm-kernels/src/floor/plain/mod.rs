@@ -14,8 +14,8 @@
 //! The unsafe functions of all structures have the same obligations. They are called by lanes that
 //! hold the lock, with numbers of nodes, slots and chains that the structure itself has handed out
 //! since the lock was taken; so every address is one of its arrays. A node that is given back was
-//! taken, and nothing links to it any more. A structure whose host owner made its arrays too small
-//! does not open.
+//! taken, and nothing links to it any more. The structure is whole: its host owner made its arrays
+//! large enough.
 
 pub mod chains;
 pub mod nodes;
@@ -27,16 +27,14 @@ use stm_core::Lane;
 
 /// A structure of keys and values, each key once.
 pub trait Structure: Copy + core::fmt::Debug + 'static {
-    /// The structure with the addresses of its arrays.
-    type Open: Copy;
     /// What is known of a key before the lock is taken.
     type Drawn: Copy;
 
-    /// Returns the addresses, if the arrays are as long as the structure needs.
-    fn open(&self) -> Option<Self::Open>;
+    /// Returns whether the arrays are as long as the structure needs; else it must not be used.
+    fn is_whole(&self) -> bool;
 
     /// Computes what is known of a key before the lock is taken.
-    fn draw(open: &Self::Open, key: u32) -> Self::Drawn;
+    fn draw(&self, key: u32) -> Self::Drawn;
 
     /// Inserts `value`, which is not 0, at an absent key, or removes or looks up a key that is there. It
     /// returns [`INSERTED`](crate::chain::INSERTED), the value, or 0 if nothing was done.
@@ -44,7 +42,7 @@ pub trait Structure: Copy + core::fmt::Debug + 'static {
     /// # Safety
     /// The lock is held, and only such calls have changed the structure that the host made.
     unsafe fn apply<L: Lane>(
-        open: &Self::Open,
+        &self,
         lane: &L,
         operation: Operation,
         drawn: Self::Drawn,

@@ -2,13 +2,12 @@
 //! free one in its lower half. Nodes that were never taken are taken in order when the list is empty.
 
 use super::{halves, word_of};
-use crate::floor::{at, first};
 use stm_core::{Lane, TArray};
 
 /// The word with the first node of the free list.
-const FREE: u32 = 0;
+const FREE: u64 = 0;
 /// The word with the number of nodes that were ever taken.
-const USED: u32 = 1;
+const USED: u64 = 1;
 pub const FREE_WORDS: usize = 2;
 
 #[repr(C)]
@@ -20,48 +19,34 @@ pub struct Nodes {
     pub free: TArray<u32>,
 }
 
-#[derive(Clone, Copy, Debug)]
-pub struct OpenNodes {
-    words: *mut u64,
-    free: *mut u32,
-    /// One more than the number of nodes.
-    end: u32,
-}
-
-impl Nodes {
-    #[inline(always)]
-    pub(crate) fn open(&self) -> Option<OpenNodes> {
-        Some(OpenNodes {
-            words: first(&self.words, 2)?,
-            free: first(&self.free, FREE_WORDS as u64)?,
-            end: self.words.len() as u32,
-        })
-    }
-}
-
 #[stm_core::inlined]
-impl OpenNodes {
+impl Nodes {
+    /// Returns whether there is a node, and the words of the free list.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.words.len() >= 2 && self.free.len() >= FREE_WORDS as u64
+    }
+
     pub(super) unsafe fn load<L: Lane>(&self, lane: &L, node: u32) -> (u32, u32) {
         // SAFETY: the caller's promise. Relaxed, here and below: the lock orders it.
-        halves(unsafe { lane.load_relaxed_64(at(self.words, node)) })
+        halves(unsafe { lane.load_relaxed_64(self.words.at(node.into())) })
     }
 
     pub(super) unsafe fn store<L: Lane>(&self, lane: &L, node: u32, (upper, lower): (u32, u32)) {
         // SAFETY: the caller's promise.
-        unsafe { lane.store_relaxed_64(at(self.words, node), word_of(upper, lower)) }
+        unsafe { lane.store_relaxed_64(self.words.at(node.into()), word_of(upper, lower)) }
     }
 
     /// Takes a node, or returns 0 if there is none.
     pub(crate) unsafe fn take<L: Lane>(&self, lane: &L) -> u32 {
-        let (free, used) = (at(self.free, FREE), at(self.free, USED));
-        // SAFETY: both words are there (`open`), and a free node is one of these.
+        let (free, used) = (self.free.at(FREE), self.free.at(USED));
+        // SAFETY: both words are there (`is_whole`), and a free node is one of these.
         unsafe {
             let (node, before) = (lane.load_relaxed_32(free), lane.load_relaxed_32(used));
             if node != 0 {
                 lane.store_relaxed_32(free, self.load(lane, node).1);
                 return node;
             }
-            if before + 1 >= self.end {
+            if before + 1 >= self.words.len() as u32 {
                 return 0;
             }
             lane.store_relaxed_32(used, before + 1);
@@ -70,8 +55,8 @@ impl OpenNodes {
     }
 
     pub(super) unsafe fn give<L: Lane>(&self, lane: &L, node: u32) {
-        let free = at(self.free, FREE);
-        // SAFETY: the word is there (`open`), and the node is one of these.
+        let free = self.free.at(FREE);
+        // SAFETY: the word is there (`is_whole`), and the node is one of these.
         unsafe {
             self.store(lane, node, (0, lane.load_relaxed_32(free)));
             lane.store_relaxed_32(free, node);
@@ -81,14 +66,14 @@ impl OpenNodes {
     /// Takes a node and gives back another one, in one step: what is given back becomes the
     /// first of the list, so the list's first word is stored once.
     pub(crate) unsafe fn exchange<L: Lane>(&self, lane: &L, back: u32) -> u32 {
-        let (free, used) = (at(self.free, FREE), at(self.free, USED));
+        let (free, used) = (self.free.at(FREE), self.free.at(USED));
         // SAFETY: as in `take` and `give`.
         unsafe {
             let (mut node, before) = (lane.load_relaxed_32(free), lane.load_relaxed_32(used));
             let mut next = 0;
             if node != 0 {
                 next = self.load(lane, node).1;
-            } else if before + 1 < self.end {
+            } else if before + 1 < self.words.len() as u32 {
                 node = before + 1;
                 lane.store_relaxed_32(used, node);
             }

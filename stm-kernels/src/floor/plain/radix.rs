@@ -11,9 +11,8 @@
 //! of its digit, and the others the number of the node. The links of a free branch are 0.
 
 use super::Structure;
-use super::nodes::{Nodes, OpenNodes};
+use super::nodes::Nodes;
 use crate::chain::{INSERTED, Operation};
-use crate::floor::{at, first};
 use stm_core::{Lane, TArray};
 
 const WAYS: u32 = 16;
@@ -29,14 +28,6 @@ pub struct Radix {
     pub branches: Nodes,
     /// The links of the branches, 16 each.
     pub links: TArray<u32>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct OpenRadix {
-    root: *mut u32,
-    leaves: OpenNodes,
-    branches: OpenNodes,
-    links: *mut u32,
 }
 
 const fn to_branch(node: u32, shift: u32) -> u32 {
@@ -90,21 +81,25 @@ struct Walk {
 }
 
 #[stm_core::inlined]
-impl OpenRadix {
+impl Radix {
+    fn root(&self) -> *mut u32 {
+        self.root.at(0)
+    }
+
     fn link(&self, branch: u32, digit: u32) -> *mut u32 {
-        at(self.links, node_of(branch) * WAYS + digit)
+        self.links.at((node_of(branch) * WAYS + digit).into())
     }
 
     /// Follows the digits of a key to a leaf or to nothing.
     unsafe fn walk<L: Lane>(&self, lane: &L, key: u32) -> Walk {
-        // SAFETY: a link leads to a node, and there are 16 links for each branch (`open`).
+        // SAFETY: a link leads to a node, and there are 16 links for each branch (`is_whole`).
         // Relaxed, here and below: the lock orders it.
         unsafe {
             let mut walk = Walk {
-                before: self.root,
+                before: self.root(),
                 branch: 0,
-                last: self.root,
-                link: lane.load_relaxed_32(self.root),
+                last: self.root(),
+                link: lane.load_relaxed_32(self.root()),
             };
             while is_branch(walk.link) {
                 let last = self.link(walk.link, digit(key, shift_of(walk.link)));
@@ -138,7 +133,7 @@ impl OpenRadix {
             let differing = if let Some(other) = other {
                 other ^ key
             } else if walk.branch == 0 {
-                lane.store_relaxed_32(self.root, leaf);
+                lane.store_relaxed_32(self.root(), leaf);
                 return true;
             } else {
                 let node = node_of(walk.branch);
@@ -157,7 +152,7 @@ impl OpenRadix {
             let shift = highest_digit(differing);
             let (mut place, mut below) = (walk.last, walk.link);
             if walk.branch != 0 && shift_of(walk.branch) < shift {
-                place = self.root;
+                place = self.root();
                 below = lane.load_relaxed_32(place);
                 while is_branch(below) && shift_of(below) > shift {
                     place = self.link(below, digit(key, shift_of(below)));
@@ -206,44 +201,35 @@ impl OpenRadix {
 
 #[stm_core::inlined]
 impl Structure for Radix {
-    type Open = OpenRadix;
     type Drawn = u32;
 
-    fn open(&self) -> Option<OpenRadix> {
-        Some(OpenRadix {
-            root: first(&self.root, 1)?,
-            leaves: self.leaves.open()?,
-            branches: self.branches.open()?,
-            links: first(&self.links, self.branches.words.len() * u64::from(WAYS))?,
-        })
+    fn is_whole(&self) -> bool {
+        !self.root.is_empty()
+            && self.leaves.is_whole()
+            && self.branches.is_whole()
+            && self.links.len() >= self.branches.words.len() * u64::from(WAYS)
     }
 
-    fn draw(_: &OpenRadix, key: u32) -> u32 {
+    fn draw(&self, key: u32) -> u32 {
         key
     }
 
-    unsafe fn apply<L: Lane>(
-        open: &OpenRadix,
-        lane: &L,
-        operation: Operation,
-        key: u32,
-        value: u32,
-    ) -> u32 {
+    unsafe fn apply<L: Lane>(&self, lane: &L, operation: Operation, key: u32, value: u32) -> u32 {
         // SAFETY: the caller's promise.
         unsafe {
-            let walk = open.walk(lane, key);
-            let leaf = (walk.link != 0).then(|| open.leaves.load(lane, walk.link));
+            let walk = self.walk(lane, key);
+            let leaf = (walk.link != 0).then(|| self.leaves.load(lane, walk.link));
             let there = leaf.filter(|&(other, _)| other == key);
             match (operation, there) {
                 (Operation::Insert, None) => {
                     let other = leaf.map(|(other, _)| other);
-                    let inserted = open.insert(lane, (&walk, other), key, value);
+                    let inserted = self.insert(lane, (&walk, other), key, value);
                     u32::from(inserted) * INSERTED
                 }
                 (Operation::Insert, Some(_)) | (_, None) => 0,
                 (Operation::Lookup, Some((_, found))) => found,
                 (Operation::Remove, Some((_, found))) => {
-                    open.remove(lane, &walk, key);
+                    self.remove(lane, &walk, key);
                     found
                 }
             }

@@ -7,7 +7,6 @@
 use super::{Structure, halves, word_of};
 use crate::chain::{INSERTED, Operation};
 use crate::draw::mix;
-use crate::floor::{at, first};
 use stm_core::{Lane, TArray};
 
 /// A hash table: a power of two of slots, of which half are empty or more.
@@ -15,12 +14,6 @@ use stm_core::{Lane, TArray};
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
     pub slots: TArray<u64>,
-}
-
-#[derive(Clone, Copy, Debug)]
-pub struct OpenTable {
-    slots: *mut u64,
-    mask: u32,
 }
 
 /// The slots whose loads are in flight together.
@@ -41,23 +34,28 @@ pub const fn home(key: u32, mask: u32) -> u32 {
 }
 
 #[stm_core::inlined]
-impl OpenTable {
+impl Table {
+    const fn mask(&self) -> u32 {
+        self.slots.len() as u32 - 1
+    }
+
     pub(crate) const fn home(&self, key: u32) -> u32 {
-        home(key, self.mask)
+        home(key, self.mask())
     }
 
     pub(crate) unsafe fn probe<L: Lane>(&self, lane: &L, slot: u32) -> [u64; PROBES] {
         core::array::from_fn(|j| {
-            let slot = slot.wrapping_add(j as u32) & self.mask;
+            let slot = slot.wrapping_add(j as u32) & self.mask();
             // SAFETY: the mask keeps slots in the array. Relaxed, here and below: the lock
             // orders it.
-            unsafe { lane.load_relaxed_64(at(self.slots, slot)) }
+            unsafe { lane.load_relaxed_64(self.slots.at(slot.into())) }
         })
     }
 
     pub(crate) unsafe fn set<L: Lane>(&self, lane: &L, slot: u32, key: u32, value: u32) {
+        let slot = self.slots.at((slot & self.mask()).into());
         // SAFETY: the mask keeps slots in the array.
-        unsafe { lane.store_relaxed_64(at(self.slots, slot & self.mask), word_of(key, value)) }
+        unsafe { lane.store_relaxed_64(slot, word_of(key, value)) }
     }
 
     /// Searches for a key from its home on, whose slots `words` has. A full table ends the
@@ -75,15 +73,15 @@ impl OpenTable {
             while j < PROBES {
                 if words[j] == 0 || halves(words[j]).0 == key {
                     return Found {
-                        slot: slot.wrapping_add(j as u32) & self.mask,
+                        slot: slot.wrapping_add(j as u32) & self.mask(),
                         word: words[j],
                     };
                 }
                 j += 1;
             }
-            slot = slot.wrapping_add(PROBES as u32) & self.mask;
+            slot = slot.wrapping_add(PROBES as u32) & self.mask();
             probed += PROBES as u32;
-            if probed > self.mask {
+            if probed > self.mask() {
                 return Found { slot, word: 0 };
             }
             // SAFETY: the caller's promise.
@@ -93,52 +91,47 @@ impl OpenTable {
 
     /// Empties a slot, and moves back what was placed after it for lack of it.
     pub(crate) unsafe fn remove<L: Lane>(&self, lane: &L, slot: u32) {
-        let (mut hole, mut here) = (slot, slot.wrapping_add(1) & self.mask);
+        let (mut hole, mut here) = (slot, slot.wrapping_add(1) & self.mask());
         let mut probed = 0;
         // SAFETY: the caller's promise, and the mask keeps slots in the array.
         unsafe {
-            'all: while probed <= self.mask {
+            'all: while probed <= self.mask() {
                 for word in self.probe(lane, here) {
                     if word == 0 {
                         break 'all;
                     }
                     // It may move to the hole, unless its home comes after the hole.
                     let home = self.home(halves(word).0);
-                    if here.wrapping_sub(home) & self.mask >= here.wrapping_sub(hole) & self.mask {
-                        lane.store_relaxed_64(at(self.slots, hole), word);
+                    if here.wrapping_sub(home) & self.mask()
+                        >= here.wrapping_sub(hole) & self.mask()
+                    {
+                        lane.store_relaxed_64(self.slots.at(hole.into()), word);
                         hole = here;
                     }
-                    here = here.wrapping_add(1) & self.mask;
+                    here = here.wrapping_add(1) & self.mask();
                 }
                 probed += PROBES as u32;
             }
-            lane.store_relaxed_64(at(self.slots, hole), 0);
+            lane.store_relaxed_64(self.slots.at(hole.into()), 0);
         }
     }
 }
 
 #[stm_core::inlined]
 impl Structure for Table {
-    type Open = OpenTable;
     type Drawn = (u32, u32);
 
-    fn open(&self) -> Option<OpenTable> {
+    fn is_whole(&self) -> bool {
         let len = self.slots.len();
-        if !len.is_power_of_two() || len > 1 << 31 {
-            return None;
-        }
-        Some(OpenTable {
-            slots: first(&self.slots, PROBES as u64)?,
-            mask: (len - 1) as u32,
-        })
+        len.is_power_of_two() && len <= 1 << 31 && len >= PROBES as u64
     }
 
-    fn draw(open: &OpenTable, key: u32) -> (u32, u32) {
-        (key, open.home(key))
+    fn draw(&self, key: u32) -> (u32, u32) {
+        (key, self.home(key))
     }
 
     unsafe fn apply<L: Lane>(
-        open: &OpenTable,
+        &self,
         lane: &L,
         operation: Operation,
         (key, home): (u32, u32),
@@ -146,16 +139,16 @@ impl Structure for Table {
     ) -> u32 {
         // SAFETY: the caller's promise.
         unsafe {
-            let Found { slot, word } = open.find(lane, key, (home, open.probe(lane, home)));
+            let Found { slot, word } = self.find(lane, key, (home, self.probe(lane, home)));
             match (operation, word) {
                 (Operation::Insert, 0) => {
-                    open.set(lane, slot, key, value);
+                    self.set(lane, slot, key, value);
                     INSERTED
                 }
                 (Operation::Insert, _) | (_, 0) => 0,
                 (Operation::Lookup, word) => halves(word).1,
                 (Operation::Remove, word) => {
-                    open.remove(lane, slot);
+                    self.remove(lane, slot);
                     halves(word).1
                 }
             }

@@ -59,17 +59,10 @@ pub struct Strip {
 }
 
 impl Strip {
+    #[cfg(not(target_arch = "nvptx64"))]
     pub const fn words(&self) -> [u32; STRIP_WORDS as usize] {
-        [
-            self.rows_at,
-            self.columns_at,
-            self.blocks,
-            self.row_at,
-            self.takes,
-            self.puts,
-            self.padding,
-            self.left.cast_unsigned(),
-        ]
+        // SAFETY: fields of 32 bits each, in this order, and as many (`repr(C)`).
+        unsafe { core::mem::transmute(*self) }
     }
 }
 
@@ -164,17 +157,9 @@ impl<const AFFINE: bool> Strips<AFFINE> {
 #[inline(always)]
 fn load_strip<L: Lane>(lane: &L, p: &StripsParams, number: u32) -> Strip {
     let at = u64::from(number) * STRIP_WORDS;
-    let word = |i| constant(lane, &p.strips, at + i);
-    Strip {
-        rows_at: word(0),
-        columns_at: word(1),
-        blocks: word(2),
-        row_at: word(3),
-        takes: word(4),
-        puts: word(5),
-        padding: word(6),
-        left: word(7).cast_signed(),
-    }
+    let words = spelled!(I of 8 => constant(lane, &p.strips, at + u64::from(I)));
+    // SAFETY: fields of 32 bits each, in this order, and as many (`repr(C)`).
+    unsafe { core::mem::transmute::<[u32; 8], Strip>(words) }
 }
 
 #[inline(always)]
