@@ -63,10 +63,8 @@ impl Library<'_> {
         self.targets.join(format!("{:016x}", hasher.finish()))
     }
 
-    /// Compiles the library, and returns the text of the module.
-    ///
-    /// # Errors
-    /// [`Error::Start`], [`Error::Failed`], [`Error::NoOutput`] or [`Error::File`].
+    /// Compiles the library, and returns the text of the module; fails with [`Error::Start`],
+    /// [`Error::Failed`], [`Error::NoOutput`] or [`Error::File`].
     pub fn assemble(&self, toolchain: &Toolchain) -> Result<String, Error> {
         self.assemble_with(toolchain, &[])
     }

@@ -83,10 +83,7 @@ pub struct Module<'a> {
 }
 
 impl<'a> Module<'a> {
-    /// Cuts `text` into items.
-    ///
-    /// # Errors
-    /// [`Error::Parse`] for a directive that this module does not know, or a missing end.
+    /// Cuts `text` into items; a directive that this module does not know, or a missing end, is [`Error::Parse`].
     pub fn parse(text: &'a str) -> Result<Self, Error> {
         let blanked = blank_comments(text);
         let mut module = Module {
@@ -190,11 +187,8 @@ impl<'a> Module<'a> {
     }
 }
 
-/// The files of a module: name, with a folder and without an extension, and text. Each entry has its
-/// own file, which the sources name, except those of [`LANE_FILE`].
-///
-/// # Errors
-/// [`Error::Parse`], also for an entry whose file the sources do not name, or [`Error::NoEntries`].
+/// The files of a module: name, with a folder and without an extension, and text. Each entry has its own file, which
+/// the sources name, or else [`Error::Parse`], except those of [`LANE_FILE`]; without any it is [`Error::NoEntries`].
 pub fn files(text: &str, comment: &str) -> Result<BTreeMap<String, String>, Error> {
     let module = Module::parse(text)?;
     let named = notes(text, ENTRY_NOTE);
