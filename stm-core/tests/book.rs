@@ -11,8 +11,7 @@ const ERRORS: [&str; 2] = [
     include_str!("../build/src/error.rs"),
 ];
 
-/// The variants of an enumeration of errors with their messages, in which `…`
-/// stands for each value.
+/// The variants of an enumeration of errors with their messages, in which `…` stands for each value.
 fn messages(source: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     let parts = source.split("#[error(").skip(1);

@@ -2,9 +2,7 @@
 
 use crate::common::prelude::*;
 use crate::in_use::fail;
-use stm_core::Kernel;
 
-/// The plan of the payments.
 #[derive(Clone, Copy, Debug, Plain)]
 #[repr(C)]
 pub(crate) struct Plan {
@@ -12,7 +10,6 @@ pub(crate) struct Plan {
     amount: u32,
 }
 
-/// Payments of the first accounts to the others.
 #[kernel(all, name = "call_pay")]
 fn pay<L: Lane, A: Algorithm>(
     lane: &L,
@@ -32,7 +29,6 @@ fn pay<L: Lane, A: Algorithm>(
     });
 }
 
-/// Looks words up, by plain input, and returns them.
 #[kernel(name = "call_look_up")]
 pub(crate) fn look_up(stm: &Stm, words: Cells<u64>, wanted: Input<u32>, found: Output<u64>) {
     stm.into(found).each(0..wanted.len(), |tx, i| {
@@ -75,13 +71,8 @@ fn one_memory_has_one_algorithm_and_an_array_the_layout_of_its_own() {
     // The layout of another algorithm.
     let mut stm = Stm::on(&cpu).unwrap();
     let error = pay::launch(&mut stm, shape, &words, PLAN, 1).unwrap_err();
-    assert_ends!(
-        error,
-        Error::WrongLayout {
-            what: "accounts",
-            ..
-        }
-    );
+    let (what, algorithm) = ("accounts", "the kernel's algorithm");
+    assert_eq!(error, Error::WrongLayout { what, algorithm });
 }
 
 #[test]
@@ -109,7 +100,6 @@ fn the_parameters_are_noted_by_name_and_type() {
     assert_eq!(<K as Kernel>::ENTRY, "call_pay_fast");
 }
 
-/// Adds to every word.
 #[kernel(all, name = "call_raise")]
 fn raise<L: Lane, A: Algorithm>(lane: &L, stm: &StmRef<A>, words: &A::Array<u32>, by: u32) {
     stm.for_each(lane, 0..words.len(), |tx, i| {

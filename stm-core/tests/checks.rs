@@ -53,8 +53,7 @@ impl Memory {
         self.launch(How::Once, place, word)
     }
 
-    /// Adds one to the first element in each transaction, and does before what no
-    /// transaction does: it stores `word` at `place`, if that is a place.
+    /// Adds one to the first element in each transaction, after a store of `word` at `place`, if that is one.
     fn launch(&mut self, how: How, place: u64, word: u64) -> Result<(), Error> {
         let (stm, array) = (self.stm.handle::<Fast>(), self.array.view::<Fast>());
         let limit = (how == How::Endless).then(|| Duration::from_millis(20));

@@ -1,12 +1,9 @@
-//! Containers on the CPU: what the host puts in and takes out, and a container that is full says so.
-//! `verify/tests/collections` compares results with those of `std` on the simulator, and moves
-//! entries between containers.
+//! Containers on the CPU: what the host puts in and takes out, and a container that is full says so. What transactions
+//! do with them, `verify/tests/collections` compares with `std`.
 
 use crate::common::prelude::*;
-use std::collections::BTreeMap;
 use stm_core::collections::{List, Map, OrderedMap, Queue};
 
-/// Inserts so many entries.
 #[kernel(all)]
 fn insert(stm: &Stm, ordered: OrderedMap<u32, u32>, entries: u64) {
     stm.each(0..entries, |tx, i| {

@@ -1,12 +1,10 @@
-//! Arrays over memory that somebody else owns, on the CPU: nothing is copied where the layout is
-//! plain, and no neighbour is touched. That every bit of a copy arrives is a test of
-//! `verify/tests/sim/wide_cells.rs`.
+//! Arrays over memory that somebody else owns, on the CPU: nothing is copied where the layout is plain, and no
+//! neighbour is touched. That every bit of a copy arrives is a test of `verify/tests/sim/wide_cells.rs`.
 
 use crate::call::look_up;
 use crate::common::prelude::*;
-use stm_core::host::{ForeignArray, ForeignView};
+use stm_core::host::ForeignView;
 
-/// Adds to every element, one transaction each.
 #[kernel(all)]
 fn raise(stm: &Stm, words: Cells<u32>, wide: Cells<u64>, by: u32) {
     stm.each(0..words.len(), |tx, i| {

@@ -10,7 +10,6 @@ use stm_core::host::{Argument, Holds};
 static MEETING: Barrier = Barrier::new(2);
 
 record! {
-    /// A record of one field.
     pub(crate) struct One {
         value: u32,
     }
@@ -33,7 +32,6 @@ fn stay(
     stm.each(0..words.len(), |tx, i| tx.write(words, i, 1));
 }
 
-/// Adds two words, which may be of one array.
 #[kernel]
 fn add(stm: &Stm, to: Cells<u32>, from: Cells<u32>) {
     stm.each(0..1, |tx, _| {
@@ -48,7 +46,6 @@ fn take(stm: &Stm, sums: Sums<u32>, records: Records<One>, pool: Pool, map: Map<
     let _ = (stm, sums, records, pool, map);
 }
 
-/// Fails by an index past the end, or by a panic.
 #[kernel]
 pub(crate) fn fail(stm: &Stm, words: Cells<u32>, panics: u32) {
     assert!(panics == 0, "as asked");

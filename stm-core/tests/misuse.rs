@@ -1,6 +1,5 @@
-//! Tests of kernels that misuse the API: each ends in a result or in an error that names what was
-//! wrong, never in a hang. And configurations and launches that are refused, and the registry of
-//! algorithms.
+//! Tests of kernels that misuse the API: each ends in a result or in an error that names what was wrong, never
+//! in a hang. And configurations and launches that are refused, and the registry of algorithms.
 
 use crate::common::prelude::*;
 

@@ -1,7 +1,6 @@
-//! A test that the argument about memory order and the code name the same events: every `ORDER(…)`
-//! in the sources is an event of its `ORDERING.md`, and every event there is marked in the sources.
-//! Likewise the list of unsafe code: every unsafe trait, every type that is said to be `Send` or
-//! `Sync`, and every file with assembly or an entry point is in `SAFETY.md`.
+//! The argument about memory order and the code name the same events: every `ORDER(…)` in the sources is an event of
+//! its `ORDERING.md`, and the reverse. Likewise every unsafe trait, every type that is said to be `Send` or `Sync`,
+//! and every file with assembly or an entry point is in `SAFETY.md`.
 
 #[allow(dead_code, unused_imports)]
 #[path = "kernels/closure.rs"]

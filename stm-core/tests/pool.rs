@@ -1,13 +1,9 @@
-//! Tests of pools on the CPU, under every algorithm: what the host sees, and misuse, which is an
-//! error that names the pool. That nodes are neither lost nor given out twice, and that an attempt
-//! that aborts gives its nodes back, `verify/tests/collections` shows by containers.
+//! Pools on the CPU, under every algorithm: what the host sees, and misuse, an error that names the pool. That no node
+//! is lost or given out twice, `verify/tests/collections` shows by containers.
 
 use crate::common::prelude::*;
-use std::collections::BTreeSet;
-use stm_core::TNodes;
 
 record! {
-    /// What a slot links to.
     pub(crate) struct Item {
         key: u32,
         value: u64,
@@ -26,7 +22,6 @@ impl<A: Algorithm> Views<'_, A> {
         self.nodes.pool()
     }
 
-    /// Puts a new node into slot `i`.
     fn publish(&self, tx: &mut CpuTx<'_, '_, A>, i: u64) -> TxResult<()> {
         let (key, value) = (i as u32, !i);
         let new = tx.alloc_record(&self.nodes, Item { key, value })?;

@@ -1,9 +1,7 @@
-//! Tests of records and preassigned nodes on the CPU, under every algorithm:
-//! what the host sees of records (`verify/tests/check` has them in transactions, whole and by field),
-//! and nodes that belong to a transaction's number once. And updates: random programs (`verify/tests/sim`) have what static ones leave.
+//! Records and preassigned nodes on the CPU, under every algorithm: what the host sees (`verify/tests/check` has records
+//! in transactions), and nodes that belong to a transaction's number once. And updates.
 
 use crate::common::prelude::*;
-use std::collections::HashSet;
 
 record! {
     /// A wide field between two narrow ones.
@@ -13,13 +11,11 @@ record! {
         next: u32,
     }
 
-    /// A link alone.
     pub(crate) struct Link {
         next: u32,
     }
 }
 
-/// Reads a record, and writes one behind the last.
 #[kernel(all)]
 fn past_the_end(stm: &Stm, items: Records<Item>) {
     stm.each(0..1, |tx, _| {
@@ -66,7 +62,7 @@ impl Stack {
     fn chained(&self) -> usize {
         let links = self.nodes.records().download().unwrap();
         let mut at = self.head.download().unwrap()[0];
-        let mut seen = HashSet::new();
+        let mut seen = BTreeSet::new();
         while at != 0 {
             assert!(seen.insert(at), "a circle");
             at = links[at as usize - 1].next;
@@ -75,7 +71,6 @@ impl Stack {
     }
 }
 
-/// Pushes preassigned nodes onto a stack.
 #[kernel(all)]
 fn push(stm: &Stm, head: Cells<u32>, nodes: Preassigned<Link>, transactions: u64, loops: u32) {
     for _ in 0..loops {

@@ -1,9 +1,7 @@
-//! Transactions that wait for a change, alternatives and deferred actions, by real threads of the
-//! CPU and under every algorithm. `verify/tests/sim/waiting.rs` has bounded queues under every schedule,
-//! and its random programs have alternatives.
+//! Transactions that wait for a change, alternatives and deferred actions, by real threads of the CPU, under every
+//! algorithm. `verify/tests/sim/waiting.rs` has bounded queues under every schedule.
 
 use crate::common::prelude::*;
-use stm_core::Action;
 
 /// Asserts that a launch ended as everybody waits, so many of its threads in a loop.
 #[track_caller]
@@ -64,8 +62,7 @@ fn producers_that_are_never_resident_are_named() {
     assert_waits(ended, blocks.into(), u64::from(blocks / 4));
 }
 
-/// The first transaction waits until the other one has changed what either of its alternatives has
-/// read: word 0, or a sum.
+/// The first transaction waits until the other changes what either alternative has read.
 #[test]
 fn a_transaction_that_waits_is_woken_by_what_either_alternative_has_read() {
     under_all!(A => for which in 0..2 {
@@ -106,12 +103,10 @@ fn a_retry_with_nothing_read_is_a_fault() {
     });
 }
 
-/// The transactions of a launch, of which every third one cancels itself.
 const TRANSACTIONS: u64 = 400;
 const COMMITS: u64 = TRANSACTIONS - TRANSACTIONS.div_ceil(3);
 
-/// Each transaction adds to a word and defers one action of each kind. Of the counts, 0 are
-/// commits, 1 aborts, 2 commits told, and 3 aborts told.
+/// Each transaction defers an action of each kind; the counts are commits, aborts, and both as told.
 #[test]
 fn every_commit_and_every_abort_executes_its_actions_once() {
     under_all!(A => {
@@ -162,8 +157,7 @@ fn teams_execute_the_actions_of_their_lanes() {
     });
 }
 
-/// Several actions on one word, after a commit or after an abort, which may be that of a first
-/// alternative alone.
+/// Several actions on one word, after a commit or an abort, which may be of a first alternative alone.
 #[test]
 fn actions_of_a_commit_go_forwards_and_those_of_an_abort_backwards() {
     under_all!(A => {

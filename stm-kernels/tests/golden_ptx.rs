@@ -1,11 +1,6 @@
-//! Tests of the text of the committed PTX: each `Lane` operation is the instruction that it is
-//! named for, and no shipped file contains what the rules forbid.
-//!
-//! Host and PTX agree on the parameters of every kernel: each struct has the
-//! layout of C, and the committed PTX declares the host's size and alignment.
-//!
-//! They need neither a GPU nor a compiler for one. `stm_core_build::rules` states what a
-//! file must satisfy, and `cargo xtask ptx` uses it as well.
+//! The text of the committed PTX: each `Lane` operation is the instruction that it is named for, no shipped file has
+//! what the rules forbid (`stm_core_build::rules`), and it declares the size and alignment of the host's parameters,
+//! whose structs have the layout of C. Neither a GPU nor a compiler for one is needed.
 
 #[path = "../../stm-core/tests/common/asserts.rs"]
 mod asserts;
@@ -25,8 +20,7 @@ use stm_core::internal::kernel::Build;
 use stm_core_build::{files, rules};
 use stm_kernels::{bank, eigenbench, floor, genome, ht, kmeans, labyrinth, queue, ra, vacation};
 
-/// A `Lane` method, the effects of its entry, and the width in bits of the
-/// result that the entry stores, or 0 if there is none.
+/// A `Lane` method, the effects of its entry, and the bits of the result that it stores, or 0.
 type Golden = (&'static str, Vec<&'static str>, u32);
 
 fn table() -> impl Iterator<Item = Golden> {
@@ -128,8 +122,7 @@ fn the_files_for_newer_gpus_are_those_that_need_them() {
         "reduction/counted-barr-wide",
     ];
     assert_eq!(found, expected);
-    // No fence is needed between a value and its version: of the fences of a cell in two words,
-    // those of a read (F2) and of a commit (F5, F6) disappear.
+    // No fence is needed between a value and its version, in reads (F2) and commits (F5, F6).
     let fences = |stem: &str| files[stem].matches("fence.acq_rel").count();
     assert!(fences("cells64/fast-wide") < fences("cells64/fast"));
 }
@@ -159,8 +152,7 @@ fn the_table_names_every_method_of_the_trait() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stm-core/machine/src/lane/mod.rs");
     let source = std::fs::read_to_string(source).unwrap();
     let mut methods = trait_methods(&source);
-    // What observes a lane, its seeded defect, and what bounds the age of an
-    // attempt, are no operations of their own.
+    // What observes a lane, its seeded defect, and what bounds the age of an attempt, are no operations.
     for name in [
         "probe",
         "ticks_bound",
@@ -306,19 +298,14 @@ fn ptx_of_another_kernel_is_refused_for_its_parameters() {
 fn every_struct_of_parameters_has_the_layout_of_c() {
     let mut structs = 0;
     for (path, text) in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src")) {
-        let mut layout_of_c = false;
-        for line in text.lines() {
-            let name = line
-                .strip_prefix("pub struct ")
-                .and_then(|rest| rest.split([' ', '<']).next());
-            if line.contains("#[repr(C)]") {
-                layout_of_c = true;
-            } else if let Some(name) = name {
-                if name.ends_with("Params") || name.ends_with("Work") || name == "Transactional" {
-                    assert!(layout_of_c, "{}: {name}", path.display());
-                    structs += 1;
-                }
-                layout_of_c = false;
+        for (at, head) in text.match_indices("\npub struct ") {
+            let name = text[at + head.len()..].split([' ', '<', '(']).next();
+            let name = name.unwrap_or_default();
+            if name.ends_with("Params") || name.ends_with("Work") || name == "Transactional" {
+                let item = text[..at].rsplit("\n\n").next().unwrap_or_default();
+                let what = format!("{}: {name}", path.display());
+                assert!(item.contains("#[repr(C)]"), "{what}");
+                structs += 1;
             }
         }
     }

@@ -21,8 +21,7 @@ fn the_expected_values_are_those_of_the_serial_loop() {
     }
 }
 
-/// Tables 1 and 2 of the paper have 2,048 bytes and 128 for `atom_lock`, 4 bytes a warp for
-/// `shrd_lock` and `warp_vote`, and none for `warp_barr`.
+/// Tables 1 and 2 have 2,048 bytes and 128 for `atom_lock`, 4 a warp for `shrd_lock` and `warp_vote`, or none.
 #[test]
 fn the_schemes_take_the_memory_of_the_papers_tables() {
     assert_eq!(AtomLock::cost_bytes(), (2048, 128));

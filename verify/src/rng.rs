@@ -80,14 +80,12 @@ mod tests {
     fn a_stream_draws_bit_for_bit_the_hash_of_its_seed() {
         for seed in [0, 1, 42, 0x0123_4567_89ab_cdef, u64::MAX] {
             for stream in 0..6 {
-                let start = stm_kernels::draw::draw(seed, 0, stream);
-                assert_eq!(
-                    draw(seed, 7, stream),
-                    stm_kernels::draw::draw(seed, 7, stream)
-                );
+                let device = stm_kernels::draw::draw;
+                let start = device(seed, 0, stream);
+                assert_eq!(draw(seed, 7, stream), device(seed, 7, stream));
                 let mut rng = Rng::of_stream(seed, stream);
                 for n in 1..=1000 {
-                    assert_eq!(rng.bits(), stm_kernels::draw::draw(start, n, 0));
+                    assert_eq!(rng.bits(), device(start, n, 0));
                 }
             }
         }

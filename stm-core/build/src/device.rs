@@ -31,8 +31,7 @@ const WITHOUT_CORE: [&str; 3] = [
     "profile.release.package.core.rustflags=['-Zno-codegen']",
 ];
 
-/// Whether a line declares what the module lacks. Shared memory of a size that the launch says is
-/// declared as external, too.
+/// Whether a line declares what the module lacks; shared memory of the size of a launch is external, too.
 fn is_missing(line: &str) -> bool {
     let line = line.trim_start();
     line.starts_with(".extern") && !line.contains(".shared")
@@ -56,19 +55,16 @@ pub struct Library<'a> {
 }
 
 impl Library<'_> {
-    /// Returns the target directory of one compiler and set of flags, with and without code of
-    /// `core`: cargo tells these apart. The assembly's file name holds neither, so in a common
-    /// directory cargo could take what another compiler left there for up to date.
+    /// Returns the target directory of one compiler and set of flags: in a common one cargo could take what
+    /// another compiler left for up to date, as the name of the assembly has neither.
     fn target(&self, toolchain: &Toolchain) -> PathBuf {
         let mut hasher = DefaultHasher::new();
         (&toolchain.version, RUSTFLAGS, PROFILE).hash(&mut hasher);
         self.targets.join(format!("{:016x}", hasher.finish()))
     }
 
-    /// Compiles the library, and returns the text of the module.
-    ///
-    /// # Errors
-    /// [`Error::Start`], [`Error::Failed`], [`Error::NoOutput`] or [`Error::File`].
+    /// Compiles the library, and returns the text of the module; fails with [`Error::Start`],
+    /// [`Error::Failed`], [`Error::NoOutput`] or [`Error::File`].
     pub fn assemble(&self, toolchain: &Toolchain) -> Result<String, Error> {
         self.assemble_with(toolchain, &[])
     }
@@ -137,8 +133,7 @@ impl Library<'_> {
         Some(format!("{:016x} {}", hasher.finish(), first.display()))
     }
 
-    /// Returns the text of the latest build, if that was of the same sources. Cargo would compile
-    /// them again, as it misses the product of the linker.
+    /// Returns the text of the latest build, if that was of the same sources: cargo would compile them again.
     pub(crate) fn latest(&self, toolchain: &Toolchain) -> Option<String> {
         let latest = read(&self.product(toolchain, "deps/", ".print")).ok()?;
         (self.fingerprint(toolchain)? == latest).then_some(())?;

@@ -48,8 +48,7 @@ pub fn read_ptx(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
     named.collect()
 }
 
-/// The committed PTX, below the root of the repository: a folder with the texts that `stm-core`
-/// carries, and the archive of all others.
+/// The committed PTX, below the root of the repository: what `stm-core` carries, and all others.
 pub const COMMITTED_PTX: [&str; 2] = ["stm-core/ptx", "stm-kernels/ptx.archive"];
 
 /// What identifies the PTX of a tree.
@@ -148,8 +147,7 @@ impl std::fmt::Display for Checksum {
     }
 }
 
-/// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those that were there
-/// and are gone.
+/// Makes `dir` hold exactly `files`, by `FOLDER/NAME`; returns the names of those that were there and are gone.
 pub fn replace(dir: &Path, files: &BTreeMap<String, String>) -> Result<Vec<String>, Error> {
     for (name, text) in files {
         write(&dir.join(format!("{name}.ptx")), text)?;

@@ -70,8 +70,7 @@ impl Toolchain {
     }
 }
 
-/// `command` without what the outer cargo and rustup have set: it would choose
-/// their compiler, their flags and their directories.
+/// `command` without what the outer cargo and rustup have set, which would choose the compiler and flags.
 #[must_use]
 pub fn clean(mut command: Command) -> Command {
     const KEPT: [&str; 6] = [

@@ -42,8 +42,7 @@ pub fn transactional(options: TokenStream, function: TokenStream) -> TokenStream
     or_error(short::transactional(&options.into(), function.into()))
 }
 
-/// Makes a function a part of each kernel that calls it, and on the CPU a function of its own: there
-/// it would be compiled again for each of its calls under each algorithm.
+/// Makes a function a part of each kernel that calls it, and on the CPU one of its own, compiled once.
 #[proc_macro_attribute]
 pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
     let inline = quote! {
@@ -56,9 +55,8 @@ pub fn device(_options: TokenStream, function: TokenStream) -> TokenStream {
         .collect()
 }
 
-/// Inlines each function of an impl or a trait wherever it is called. A large one is inlined on the
-/// GPU and in optimised builds alone, as it would be compiled again for each of its calls; one with
-/// an attribute about it of its own keeps to that.
+/// Inlines each function of an impl or a trait wherever it is called; a large one, which would be compiled for each
+/// call, on the GPU and in optimised builds alone, and one with such an attribute as that says.
 #[proc_macro_attribute]
 pub fn inlined(_options: TokenStream, block: TokenStream) -> TokenStream {
     or_error(inlined::expand(block.into()))
@@ -76,8 +74,7 @@ pub fn plain(item: TokenStream) -> TokenStream {
     plain_at(item, &parse_quote!(::stm_core::Plain))
 }
 
-/// Does the same by the name `stm_machine::kernel::Plain`, for crates that do not depend on
-/// `stm-core`; `stm-machine` exports it as `Plain`.
+/// Does the same by the name `stm_machine::kernel::Plain`, for crates without `stm-core`.
 #[proc_macro_derive(PlainOfMachine)]
 pub fn plain_of_machine(item: TokenStream) -> TokenStream {
     plain_at(item, &parse_quote!(::stm_machine::Plain))

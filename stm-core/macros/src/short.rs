@@ -11,8 +11,7 @@ use syn::{
     parse_quote, parse_quote_spanned,
 };
 
-/// What data of a kernel is called in its short form, what that is, and whether it is of an
-/// algorithm.
+/// What data of a kernel is called in its short form, what that is, and whether it is of an algorithm.
 const DATA: [(&str, &str, bool); 12] = [
     ("Sums", "TSums", false),
     ("Pool", "TPool", false),
@@ -81,8 +80,7 @@ impl VisitMut for Spelling {
     }
 }
 
-/// What cannot be an element of an array, so that the macro says it: the compiler would say it at
-/// each of the ten places where the kernel's code has the type.
+/// What cannot be an element of an array, which the compiler would say at each of ten places.
 const NO_ELEMENTS: [&str; 14] = [
     "bool", "u8", "i8", "u16", "i16", "usize", "isize", "u128", "i128", "char", "String", "Vec",
     "Option", "Box",

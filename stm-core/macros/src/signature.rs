@@ -147,8 +147,7 @@ impl Signature<'_> {
         format_ident!("{}", if is_taken { "memory_of_stm" } else { "stm" })
     }
 
-    /// Returns the generic parameters of the parameter block and of the kernel's type: where they
-    /// are declared, and where they are used.
+    /// Returns the generic parameters of what is made, as they are declared, and as they are used.
     fn generics(&self) -> (TokenStream, TokenStream) {
         let of = |a| (quote!(<#a: ::stm_core::algorithm::Algorithm>), quote!(<#a>));
         self.algorithm.map(of).unwrap_or_default()
@@ -244,8 +243,7 @@ impl Signature<'_> {
         .collect()
     }
 
-    /// Returns the types of the functions' arguments, for the lifetime `'env` if that is asked for,
-    /// with the algorithm `default` in place of the generic one if one is given.
+    /// Returns the types of the functions' arguments, for `'env` if asked for, with the algorithm `default` if given.
     pub(crate) fn lent(&self, env: bool, default: Option<&Ident>) -> Vec<TokenStream> {
         let home = self.home();
         let of = |Argument { is_data, ty, .. }: &Argument| {

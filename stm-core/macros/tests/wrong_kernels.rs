@@ -10,7 +10,6 @@ use std::fs;
 use std::path::Path;
 use trybuild::TestCases;
 
-/// The table of the cases.
 const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/wrong_kernels.txt");
 
 /// What the messages have for the folder of the programs.

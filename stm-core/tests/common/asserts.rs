@@ -2,7 +2,7 @@
 #![allow(dead_code, unused_macros, unused_imports)] // no test has a use for all of it
 
 use stm_core::algorithm::Algorithm;
-use stm_core::host::{Device, Launch, Pod, TxArray};
+use stm_core::host::{Capacity, Device, Launch, Pod, TxArray};
 use stm_core::{Element, Layout, View};
 
 /// Returns the layout of an algorithm's arrays.
@@ -10,7 +10,6 @@ pub(crate) const fn layout<A: Algorithm>() -> Layout {
     <A::Array<u32> as View<u32>>::LAYOUT
 }
 
-/// Makes an array in the layout of an algorithm.
 pub(crate) fn array<A: Algorithm, T: Element + Pod, D: Device>(
     device: &D,
     values: &[T],
@@ -19,13 +18,21 @@ pub(crate) fn array<A: Algorithm, T: Element + Pod, D: Device>(
     TxArray::from_slice(device, layout::<A>(), values, what).unwrap()
 }
 
+/// Returns room for so many reads and writes.
+pub(crate) const fn capacity(reads: u32, writes: u32) -> Capacity {
+    Capacity {
+        reads,
+        writes,
+        ..Capacity::DEFAULT
+    }
+}
+
 /// Returns a launch with so many bytes of shared memory.
 pub(crate) const fn shared(mut launch: Launch, bytes: u32) -> Launch {
     launch.shared_bytes = bytes;
     launch
 }
 
-/// Asserts that what a value is printed as has all of these parts.
 #[track_caller]
 pub(crate) fn assert_says(said: impl std::fmt::Display, parts: &[&str]) {
     let said = said.to_string();
@@ -41,9 +48,8 @@ macro_rules! assert_is {
     };
 }
 
-/// Calls a generic function for each of several types, `of_each!(runs(3): Mcs, Ticket)`, or runs a
-/// block with each, `of_each!(K: LockKind in Mcs, Ticket => { … })`. What it prints last is the type
-/// with which a test has failed.
+/// Calls a generic function for each of several types, `of_each!(runs(3): Mcs, Ticket)`, or runs a block with each,
+/// `of_each!(K: LockKind in Mcs, Ticket => { … })`. What it prints last is the type of a failure.
 macro_rules! of_each {
     ($kind:ident: $bound:ident in $($type:ty),+ => $body:block) => {{
         fn of<$kind: $bound>() $body
@@ -60,8 +66,7 @@ macro_rules! of_each {
     };
 }
 
-/// Runs a block under every algorithm. What it prints last is the algorithm under which a test
-/// has failed.
+/// Runs a block under every algorithm. What it prints last is the algorithm under which a test has failed.
 macro_rules! under_all {
     ($a:ident => $body:expr) => {
         for &variant in stm_core::algorithm::Variant::ALL {

@@ -12,22 +12,26 @@ use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::host::Pod;
 
-/// What nearly every test uses.
 pub(crate) mod prelude {
-    pub(crate) use super::asserts::{assert_is as assert_ends, assert_says, layout, under_all};
+    pub(crate) use super::asserts::{
+        assert_is as assert_ends, assert_says, capacity, layout, under_all,
+    };
     pub(crate) use super::{
         CpuTx, Views, WORDS, World, array, assert_exhausted, assert_full, assert_past_the_end,
-        capacity, config, launch, together,
+        config, launch, together,
     };
+    pub(crate) use std::collections::{BTreeMap, BTreeSet};
     pub(crate) use std::time::Duration;
     pub(crate) use stm_core::algorithm::{Granule, HvSorting, Variant};
     pub(crate) use stm_core::host::{
-        Capacity, Error, Nodes, Pool, PreassignedNodes, Records, Statistics, Sums,
+        Capacity, Error, ForeignArray, Nodes, Pod, Pool, PreassignedNodes, Records, RetryLimits,
+        Statistics, Sums,
     };
     pub(crate) use stm_core::internal::lane::cpu::CpuLane;
     pub(crate) use stm_core::prelude::*;
     pub(crate) use stm_core::{
-        Abort, Layout, TArray, TPool, TPreassigned, TRecords, TSums, record, with_algorithm,
+        Abort, Action, Kernel, Layout, Summand, TArray, TNodes, TPool, TPreassigned, TRecords,
+        TSums, record, with_algorithm,
     };
 }
 
@@ -41,14 +45,12 @@ pub(crate) fn launch(
     launched.map(|(_, statistics)| statistics)
 }
 
-/// A transaction of a lane of the CPU.
 pub(crate) type CpuTx<'t, 'l, A> = stm_core::Tx<'t, CpuLane<'l>, A>;
 
 /// The words of each array of a [`World`].
 pub(crate) const WORDS: u64 = 64;
 
-/// A memory on the CPU, and what its transactions access: words of both widths, two sums in a row,
-/// and plain words.
+/// A memory on the CPU, and its data: words of both widths, two sums in a row, and plain words.
 pub(crate) struct World<A> {
     pub(crate) stm: Stm<Cpu>,
     pub(crate) words: TxArray<Cpu, u32>,
@@ -58,7 +60,6 @@ pub(crate) struct World<A> {
     of: PhantomData<A>,
 }
 
-/// The views of a [`World`] in a launch.
 pub(crate) struct Views<A: Algorithm> {
     pub(crate) stm: StmRef<A>,
     pub(crate) words: A::Array<u32>,
@@ -99,7 +100,6 @@ impl<A: Algorithm> World<A> {
         launch(&mut self.stm, |lane| kernel(lane, &views))
     }
 
-    /// Launches so many transactions.
     pub(crate) fn each(
         &mut self,
         transactions: u64,
@@ -124,7 +124,6 @@ impl<A: Algorithm> World<A> {
     }
 }
 
-/// Makes an array in the layout of an algorithm.
 pub(crate) fn array<A: Algorithm, T: Element + Pod>(
     values: &[T],
     what: &'static str,
@@ -157,18 +156,8 @@ pub(crate) fn assert_exhausted<T: Debug>(ended: Result<T, Error>, pool: &str, of
     assert_ends!(ended, Err(Error::PoolExhausted { what, nodes, .. }) if (what, nodes) == (pool, of));
 }
 
-/// Returns the default configuration after a change.
 pub(crate) fn config(change: impl FnOnce(&mut StmConfig)) -> StmConfig {
     let mut config = StmConfig::default();
     change(&mut config);
     config
-}
-
-/// Returns room for so many reads and writes.
-pub(crate) const fn capacity(reads: u32, writes: u32) -> stm_core::host::Capacity {
-    stm_core::host::Capacity {
-        reads,
-        writes,
-        ..stm_core::host::Capacity::DEFAULT
-    }
 }

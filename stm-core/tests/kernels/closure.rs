@@ -1,6 +1,5 @@
-//! Closures in the place of kernels on the CPU: a test of a kernel that runs nowhere else
-//! needs neither a type nor parameters for it, and may share what the test has on the host. All
-//! threads of the launch call it, so that beside views it captures what they may share.
+//! Closures in the place of kernels on the CPU: a test needs neither a type nor parameters, and may share what it has on
+//! the host. All threads of the launch call it, so that beside views it captures what they may share.
 
 use stm_machine::lane::cpu::CpuLane;
 use stm_machine::{Kernel, Lane};
@@ -34,8 +33,7 @@ pub(crate) fn with<R>(closure: impl Fn(&CpuLane<'_>), launch: impl FnOnce(&Given
     launch(&Given(&raw const *body))
 }
 
-/// Does not compile if one of the types is `Send` or `Sync`, as then two implementations fit:
-/// nothing that a kernel receives outlives its launch.
+/// Does not compile if one of the types is `Send` or `Sync`, as then two implementations fit.
 macro_rules! stay {
     ($($ty:ty),* $(,)?) => {
         $(const _: () = {

@@ -303,10 +303,8 @@ mod tests {
             ("fast 1x1 n=1 : sim:w99", "w32"),
         ] {
             let error = line.parse::<Case>().unwrap_err().to_string();
-            assert!(
-                error.contains(word) && !error.contains('\n'),
-                "{line}: {error}"
-            );
+            let right = error.contains(word) && !error.contains('\n');
+            assert!(right, "{line}: {error}");
         }
     }
 

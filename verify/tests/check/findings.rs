@@ -1,39 +1,17 @@
-//! Kernels with an error of their own: each is found, named, made small and replayed by its line. And
-//! kernels with everything that a history may name: sums, records, nodes, and several launches with the
-//! host between them. `docs/examples/04-queue` has transactions that wait and end.
+//! Kernels with an error of their own: each is found, named, made small and replayed by its line. And kernels with
+//! everything that a history may name: sums, records, nodes, and several launches with the host between them.
 
 use crate::found;
-use stm_core::algorithm::Variant;
+use stm_core::algorithm::{HvSorting, Variant};
 use stm_core::host::{Nodes, Records, Sums};
 use stm_core::internal::observe::Mutant;
 use stm_core::prelude::*;
-use stm_core::{Layout, TArray, TNodes, TRecords, TSums, with_algorithm};
+use stm_core::{Layout, TNodes, TRecords, TSums, with_algorithm};
 use verify::check::FailureKind::{
     Error, Invariant, Livelock, Memory, NotOpaque, NothingLaunched, Panicked,
 };
 use verify::check::{Check, Checked, Run};
-use verify::sim::Sim;
-
-/// Makes payments that a plain word counts, inside of the attempts.
-#[kernel]
-pub(crate) fn counted<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    total: &A::Array<u32>,
-    seen: &TArray<u32>,
-    n: u64,
-) {
-    stm.for_each(lane, 0..n, |tx, _| {
-        let count = tx.read(total, 0)?;
-        tx.write(total, 0, count + 1)?;
-        if let Some(word) = seen.get(0) {
-            // SAFETY: in range of a live array. That it is wrong to count here
-            // is the point: the attempt may abort, and others count too.
-            unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
-        }
-        Ok(())
-    });
-}
+use verify::sim::{self, Sim};
 
 #[test]
 fn a_plain_access_inside_of_an_attempt_is_found() {
@@ -42,8 +20,19 @@ fn a_plain_access_inside_of_an_attempt_is_found() {
         let seen = Buffer::<_, u32>::zeroed(sim, 1, "seen")?;
         run.name(&total)?;
         run.name(&seen)?;
-        let mut stm = run.stm(sim)?;
-        counted::launch(&mut stm, run.shape(), &total, &seen, run.transactions())?;
+        let (mut stm, n) = (run.stm(sim)?, run.transactions());
+        let (handle, words) = (stm.handle::<Fast>(), total.view::<Fast>());
+        sim::launch(&mut stm, |lane| {
+            handle.for_each(lane, 0..n, |tx, _| {
+                let count = tx.read(&words, 0)?;
+                tx.write(&words, 0, count + 1)?;
+                let word = seen.as_mut_ptr();
+                // SAFETY: a live word. That it is wrong to count here is the point: the attempt may
+                // abort, and others count too.
+                unsafe { lane.store_relaxed_32(word, lane.load_relaxed_32(word) + 1) };
+                Ok(())
+            });
+        })?;
         let counted = total.download()? == seen.download()?;
         run.holds("each payment is counted once", counted)
     })
@@ -58,32 +47,21 @@ fn a_plain_access_inside_of_an_attempt_is_found() {
 }
 
 /// Makes transfers, after which one thread puts an account right by a plain store.
-#[kernel(HvSorting)]
-pub(crate) fn put_right<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    accounts: &A::Array<u32>,
-    plain: &TArray<u32>,
-    n: u64,
-) {
-    stm.for_each(lane, 0..n, |tx, i| {
-        let account = i % 2;
-        let balance = tx.read(accounts, account)?;
-        tx.write(accounts, account, balance + 1)
-    });
-    if lane.grid_thread() == 0
-        && let Some(word) = plain.get(1)
-    {
-        // SAFETY: in range of a live array; the error that is to be found.
-        unsafe { lane.store_relaxed_32(word, 0) };
-    }
-}
-
 fn puts_right(sim: &Sim, run: &mut Run) -> Checked {
     let accounts = TxArray::from_slice(sim, run.layout(), &[7_u32; 2], "accounts")?;
     run.name(&accounts)?;
     let (mut stm, n) = (run.stm(sim)?, run.transactions());
-    put_right::launch(&mut stm, run.shape(), &accounts, &accounts, n)?;
+    let (handle, view) = (stm.handle::<HvSorting>(), accounts.view::<HvSorting>());
+    sim::launch(&mut stm, |lane| {
+        handle.for_each(lane, 0..n, |tx, i| {
+            let balance = tx.read(&view, i % 2)?;
+            tx.write(&view, i % 2, balance + 1)
+        });
+        if lane.grid_thread() == 0 {
+            // SAFETY: in range of a live array; the error that is to be found.
+            unsafe { lane.store_relaxed_32(view.get(1).unwrap(), 0) };
+        }
+    })?;
     Ok(())
 }
 
@@ -106,42 +84,34 @@ fn a_plain_store_to_a_transactional_word_is_found_and_the_word_is_named() {
     assert!(text.contains("accounts[1]") && text.contains("does a plain access"));
 }
 
-/// Waits for what nobody does, by plain loads or in a transaction.
-#[kernel]
-pub(crate) fn spin<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    balances: &A::Array<i32>,
-    n: u64,
-) {
-    let _written = stm.atomically(lane, |tx| tx.write(balances, 0, 1));
-    while n > 3 && balances.peek(lane, 0) != Some(2) {
-        lane.pause(10);
-    }
-    assert!(n != 3, "three is too many");
-    if n == 0 {
-        let _waited = stm.atomically(lane, |tx| match tx.read(balances, 1)? {
-            0 => tx.retry(),
-            _ => Ok(()),
-        });
-    }
-    if n == 2 {
-        let _read = stm.atomically(lane, |tx| tx.read(balances, 99));
-    }
-}
-
-/// Launches [`spin()`] with two threads, whatever shape the case has.
+/// Waits for what nobody does, in plain loads or a transaction, with two threads, whatever the case has.
 fn launched(sim: &Sim, n: u64) -> Checked {
     let mut stm = Stm::on(sim)?;
+    stm.set_up::<Fast>(Launch::new(1, 2))?;
     let balances = stm.array("balances", &[0_i32; 2])?;
-    spin::launch(&mut stm, Launch::new(1, 2), &balances, n)?;
+    let (handle, balances) = (stm.handle::<Fast>(), balances.view::<Fast>());
+    sim::launch(&mut stm, |lane| {
+        let _written = handle.atomically(lane, |tx| tx.write(&balances, 0, 1));
+        while n > 3 && balances.peek(lane, 0) != Some(2) {
+            lane.pause(10);
+        }
+        assert!(n != 3, "three is too many");
+        if n == 0 {
+            let _waited = handle.atomically(lane, |tx| match tx.read(&balances, 1)? {
+                0 => tx.retry(),
+                _ => Ok(()),
+            });
+        }
+        if n == 2 {
+            let _read = handle.atomically(lane, |tx| tx.read(&balances, 99));
+        }
+    })?;
     Ok(())
 }
 
 #[test]
 fn a_lane_that_a_schedule_masks_off_for_ever_is_no_finding_whatever_shape_the_case_has() {
-    // Before Volta a lane that loops on its own could wait for ever for one of its warp. The
-    // launch has two lanes, and the case one.
+    // Before Volta a lane that looped could wait for ever for one of its warp. The case has but one lane.
     let check = Check::new(|sim, _| launched(sim, 1));
     let line = "fast 1x1 n=1 : sim:w2,stack,sc,seed=0x5f4cd33ad09d6447";
     let report = check.replay(line).unwrap_or_else(|found| panic!("{found}"));

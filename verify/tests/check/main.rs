@@ -1,11 +1,6 @@
-//! Checks of kernels as a user writes them: no workload and no program of this
-//! crate has a part in them.
-//!
-//! A kernel that is right: nothing is found in it, unless the library has a defect. The line that a
-//! failure prints, given back by the variable that it names. And its page in a real browser, if there
-//! is one: whatever the structure says, it must also be drawn.
-//!
-//! And the same kernel, recorded on the CPU as on a GPU: no workload, no simulator.
+//! Checks of a kernel as a user writes it: nothing is found in it, unless the library has a defect; the line that a
+//! failure prints, given back by the variable that it names; its page in a real browser, if there is one; and the
+//! same kernel recorded on the CPU, as on a GPU.
 
 use std::process::{Command, Output, Stdio};
 use stm_core::algorithm::{Cgl, Fast, Variant};
@@ -20,8 +15,7 @@ use verify::sim::Sim;
 
 mod findings;
 
-/// Returns what a check finds, which is a failure of one of these kinds, after it has found
-/// the same by the line of the case alone.
+/// Returns what a check finds, of one of these kinds, which its line alone finds again.
 fn found<F>(check: &Check<F>, kinds: &[FailureKind]) -> Box<Found>
 where
     F: Fn(&Sim, &mut Run) -> Checked,

@@ -1,6 +1,5 @@
-//! Programs of container operations. One lane: every operation returns what those of `std` return.
-//! Several lanes: the results are those of some order of the transactions. And the seeded defects of
-//! the containers are found.
+//! Programs of container operations: those of one lane return what `std` returns, those of several what some order of
+//! the transactions does. And the seeded defects of the containers are found.
 
 use crate::kernel::{Done, config, run};
 use crate::prelude::*;
@@ -73,8 +72,7 @@ fn several_lanes_return_what_some_order_returns() {
     of_each!(is_right(eight::<Fast>(), 150, short): Versioned<Cells, 0>, Versioned<Table, 0>);
 }
 
-/// Programs whose walks along a list are long enough to release what they have
-/// passed, while others insert and remove around them.
+/// Walks along a list that release what they have passed, while others insert and remove around them.
 fn walks(seed: u64) -> (Vec<Transaction>, Vec<Transaction>) {
     let mut rng = Rng::of_stream(seed, 0);
     let op = |kind, at, key, value| Op::new(kind, [at, 0], key, value);
@@ -154,9 +152,8 @@ fn a_wrong_result_has_no_order() {
     assert!(!is_serializable(&before, &done));
 }
 
-/// Returns whether there is an order of the transactions, with those of a lane in their own order,
-/// in which containers of `std` give the same results and end with the same entries. It tries all
-/// orders, except those that come to a state that was tried before.
+/// Returns whether in some order of the transactions, in which those of a lane stay in theirs, containers of
+/// `std` give the same results and entries. Orders that come to a state tried before are left out.
 fn is_serializable(before: &Model, done: &Done) -> bool {
     let mut tried = HashSet::new();
     let mut open = vec![(vec![0; done.lanes.len()], before.clone())];

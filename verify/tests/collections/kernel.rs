@@ -3,15 +3,10 @@
 use crate::prelude::*;
 use crate::recorded::{numbered, small};
 use crate::{Kind, MAPS, Model, OPS, Op, Outcome, PLACES, Transaction};
-use std::collections::BTreeMap;
-use stm_core::Element;
 use stm_core::collections::{Key, List, Lists, Map, OrderedMap, Queue};
-use stm_core::host::Statistics;
 use verify::history::records::Records;
 use verify::history::{Header, InitialMemory};
 use verify::opacity::{self, report::Verdict};
-
-type SimTx<'t, 'l, A> = Tx<'t, SimLane<'l>, A>;
 
 /// A map with keys and values of some widths.
 trait Held<A: Algorithm> {
@@ -200,8 +195,7 @@ pub(crate) fn settings() -> StmConfig {
     settings
 }
 
-/// Runs a program on containers with the entries of `before`, and says what went
-/// wrong if something did.
+/// Runs a program on containers with the entries of `before`, and says what went wrong if something did.
 pub(crate) fn run<A: Algorithm>(
     config: SimConfig,
     launch: Launch,

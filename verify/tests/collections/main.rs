@@ -35,7 +35,6 @@ pub(crate) enum Kind {
 }
 
 pub(crate) const MAPS: usize = 6;
-/// Maps that know no order.
 pub(crate) const UNORDERED: usize = 2;
 pub(crate) const PLACES: usize = 3;
 
@@ -66,7 +65,6 @@ pub(crate) const OPS: usize = 3;
 
 pub(crate) type Transaction = [Op; OPS];
 
-/// Containers of `std` that do the same.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(crate) struct Model {
     pub(crate) maps: [BTreeMap<u64, u64>; MAPS],
@@ -116,8 +114,7 @@ impl Model {
     }
 }
 
-/// Keys that differ in high digits, in low ones, in all and in the last, so that
-/// a tree has branches everywhere. The successor of each may be used as well.
+/// Keys that differ in high digits, low ones, all and the last, so that a tree has branches everywhere.
 const KEYS: [u64; 10] = [
     0,
     2,

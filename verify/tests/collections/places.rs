@@ -4,15 +4,13 @@
 use crate::kernel::{config, judged, settings};
 use crate::prelude::*;
 use crate::recorded::ended;
-use std::collections::BTreeMap;
 use stm_core::collections::{List, Lists, Map, TList, TLists, TMap};
 use verify::history::{InitialMemory, Rest};
 
 const LISTS: u64 = 3;
 const TRANSACTIONS: u64 = 18;
 
-/// The keys of a list before those that are of use: a walk past them releases what it
-/// has read, where there is release.
+/// The keys of a list before those of use: a walk past them releases what it has read, where it may.
 const AFTER: u32 = 20;
 
 struct World<A: Algorithm> {

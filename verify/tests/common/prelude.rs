@@ -3,12 +3,26 @@
 
 pub(crate) use crate::asserts::*;
 pub(crate) use std::cell::{Cell, RefCell};
+pub(crate) use std::collections::{BTreeMap, BTreeSet};
+pub(crate) use std::time::Duration;
 pub(crate) use stm_core::algorithm::{Algorithm, Fast, FastTable, Granule, HvSorting, Variant};
-pub(crate) use stm_core::host::{Buffer, Device, Error, Launch, Stm, StmConfig};
+pub(crate) use stm_core::host::{
+    Buffer, Capacity, Cpu, Device, Error, Launch, Statistics, Stm, StmConfig,
+};
+pub(crate) use stm_core::internal::Crew;
 pub(crate) use stm_core::internal::algorithm::{Cells, Table, Versioned};
+pub(crate) use stm_core::internal::host::{StopAt, Watchdog};
 pub(crate) use stm_core::internal::observe::Mutant;
-pub(crate) use stm_core::{Lane, StmRef, Tx, TxResult, View};
-pub(crate) use verify::sim::{self, Schedule, Sim, SimConfig, SimLane};
+pub(crate) use stm_core::{
+    Element, Kernel, Lane, StmRef, TeamTx, Tx, TxResult, View, with_algorithm,
+};
+pub(crate) use verify::check::{Check, Checked, Run};
+pub(crate) use verify::sim::{
+    self, Closure, MemoryModel, RunReport, Schedule, Sim, SimConfig, SimError, SimErrorKind,
+    SimLane,
+};
+
+pub(crate) type SimTx<'t, 'l, A> = Tx<'t, SimLane<'l>, A>;
 
 /// Adds 1 to a word by a load and a store, which only a lock makes one.
 pub(crate) fn increment(lane: &SimLane<'_>, p: *mut u32) {
@@ -22,7 +36,6 @@ pub(crate) fn word(buffer: &Buffer<Sim, u32>, i: usize) -> *mut u32 {
     buffer.as_mut_ptr().wrapping_add(i)
 }
 
-/// A word by which threads wait for one another.
 pub(crate) struct Flag(Buffer<Sim, u32>);
 
 impl Flag {

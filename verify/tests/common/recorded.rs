@@ -1,8 +1,6 @@
 //! Launches of closures with a transactional memory, the simulations of such tests, and checks.
 
 use crate::prelude::*;
-use stm_core::host::{Capacity, Statistics};
-use verify::check::{Check, Checked, Run};
 
 /// Launches a closure with a transactional memory, and returns how that ended.
 pub(crate) fn ended<A: Algorithm>(
@@ -35,30 +33,17 @@ pub(crate) fn contended<F: Fn(&Sim, &mut Run) -> Checked>(check: &Check<F>) {
     assert!(aborted > report.cases, "{report}: not contended");
 }
 
-/// Returns the sizes of the sets of transactions that read and write so many words.
-pub(crate) const fn sets(reads: u32, writes: u32) -> Capacity {
-    Capacity {
-        reads,
-        writes,
-        ..Capacity::DEFAULT
-    }
-}
-
-/// Returns the settings of a small memory in which attempts conflict and queue soon, for
-/// transactions that read and write so many words.
+/// Returns the settings of a small memory, in which attempts conflict and queue soon.
 pub(crate) fn small(reads: u32, writes: u32) -> StmConfig {
     let mut config = StmConfig::default();
     (config.locks, config.stripe_bytes) = (16, 8);
-    config.capacity = sets(reads, writes);
-    (
-        config.retry_limits.read_polls,
-        config.retry_limits.queue_after,
-    ) = (8, 6);
+    config.capacity = capacity(reads, writes);
+    let limits = &mut config.retry_limits;
+    (limits.read_polls, limits.queue_after) = (8, 6);
     config
 }
 
-/// The configuration of run `k`, all different: by turns each schedule, each width, and whether
-/// votes order memory and lanes have atomics of 128 bits.
+/// The configuration of run `k`: by turns each schedule, width, order of votes, and atomics of 128 bits.
 pub(crate) fn numbered(k: u64, schedules: &str, widths: [u32; 4]) -> SimConfig {
     let schedules = Schedule::named(schedules);
     let (i, n) = (k as usize, schedules.len());

@@ -73,8 +73,7 @@ const fn adds(number: u32) -> [u32; 3] {
     [number, !number, 0]
 }
 
-/// Launches additions of 1. The responses must be those of a counter that was incremented so many
-/// times, one after the other, each between its request and its answer.
+/// Launches additions of 1; the responses must be those of one counter, between request and answer.
 pub(crate) fn count<const BOUND: u32, const ORDERED: bool>(
     config: SimConfig,
     launch: &Launch,
@@ -138,9 +137,8 @@ fn a_combined_counter_is_linearizable_also_when_holders_change_often() {
     counts::<1, false>([4, 1]);
 }
 
-/// Numbers wrap around, and number 0 comes again, which is that of a response that was never
-/// written. There are more numbers before than entries, of which there are eight, as an entry that
-/// was never written looks like one of number 2^32 - 1.
+/// Number 0 comes again, that of a response that was never written. There are more numbers before than the
+/// eight entries, as an entry that was never written looks like one of number 2^32 - 1.
 #[test]
 fn numbers_of_requests_wrap_around() {
     for first in [u32::MAX - 17, u32::MAX - 16, u32::MAX - 14] {
@@ -157,7 +155,6 @@ fn ordered_operations_see_what_came_before_the_request_and_are_seen_after_the_re
     counts::<2, true>([2, 2]);
 }
 
-/// Lanes of a warp ask several combiners, each of which is one counter.
 #[test]
 fn combiners_of_one_array_do_not_disturb_each_other() {
     for config in fair(4, 8) {

@@ -1,16 +1,14 @@
-//! Mutual exclusion and progress: of sections, of two locks held at a time (walks hand over hand,
-//! and nested sections), of sections that run transactions, under every algorithm, and of locks whose
-//! kind is chosen at launch. And the seeded defects of locks: each is caught, and the right code
-//! survives the same runs.
+//! Mutual exclusion and progress: of sections, also by two locks at a time, of those that run transactions, under
+//! every algorithm, and of locks whose kind is chosen at launch. And the seeded defects of locks are caught.
 
 use super::combining::count;
-use super::{Form, World, config, each_kind, everywhere, sections, show};
+use super::{Form, World, config, each_kind, everywhere, show};
 use crate::prelude::*;
 use stm_sync::chosen::Kind;
 use stm_sync::host::{Defaults, Locks};
 use stm_sync::{
-    Anderson, Chosen, Cohort, FetchAdd, LockFault, LockKind, Mcs, Mcs2, Mutex, Reserving, Ring,
-    Step, Tas, Ticket, TicketHandoff, Ttas,
+    Anderson, Chosen, Cohort, FetchAdd, LockKind, Mcs, Mcs2, Mutex, Reserving, Ring, Step, Tas,
+    Ticket, TicketHandoff, Ttas,
 };
 
 /// Each lane some times, in each shape. Lanes of a warp of 32 are many; they need not come so often.
@@ -34,14 +32,13 @@ fn sections_in_a_row_exclude_those_of_others_and_all_of_them_run() {
     }
 }
 
-/// Under a reconvergence stack, which the hardware that the library runs on does
-/// not have, a launch may come to a standstill, but two sections never overlap.
+/// Under a reconvergence stack, as before Volta, a launch may stand still, but no two sections overlap.
 #[test]
 fn sections_exclude_each_other_even_under_a_reconvergence_stack() {
     each_kind!(K => {
         for seed in 0..40 {
             let config = config(4, Schedule::Stack, seed);
-            let ended = sections::<K>(config, &Launch::new(2, 6), (Form::With, 2, 2));
+            let ended = World::<K>::new(config, &Launch::new(2, 6), 2).sections(Form::With, 2);
             let stuck = ended
                 .as_ref()
                 .is_err_and(|error| error.contains("livelock"));
@@ -50,8 +47,7 @@ fn sections_exclude_each_other_even_under_a_reconvergence_stack() {
     });
 }
 
-/// With one lock, the lanes of a warp do not hinder each other under a stack
-/// either, where the kind hands the lock on within the warp.
+/// Lanes of a warp do not hinder each other under a stack either, where the kind hands its lock on.
 #[test]
 fn a_warp_that_hands_a_lock_on_needs_no_independent_scheduling() {
     each_kind!(K => {
@@ -65,11 +61,9 @@ fn a_warp_that_hands_a_lock_on_needs_no_independent_scheduling() {
     });
 }
 
-/// The places of the list: each walk goes from the first to the last.
 const PLACES: u64 = 5;
 
-/// Each lane walks down the list; at each place it holds this lock and the one before, and
-/// increments a counter that both protect. Returns whether each has visited each place alone.
+/// Walks down the list, each place of which has a counter under its lock and that of the place before.
 pub(crate) fn walk<K: LockKind>(config: SimConfig, launch: &Launch) -> Result<(), String> {
     let lanes = launch.blocks * launch.threads;
     let world = World::<K>::of(config, launch, PLACES, |sim| {
@@ -106,49 +100,10 @@ fn walks_hand_over_hand_exclude_each_other_at_each_place() {
     });
 }
 
-/// A section inside of another one, of two locks in one order.
-#[test]
-fn sections_inside_of_sections_end() {
-    of_each!(K: LockKind in Mcs2, TicketHandoff, Tas => {
-        for (config, launch) in everywhere(6) {
-            let lanes = launch.blocks * launch.threads;
-            let world = World::<K>::new(config, launch, 3);
-            world.ends(|lane, view| {
-                let outer = u64::from(lane.thread_index() % 2);
-                let inner = || increment(lane, word(&world.counters, 2));
-                let done = view.with(lane, outer, || view.with(lane, 2, inner));
-                assert_eq!(done, Ok(Ok(())));
-            });
-            let counted = world.counted();
-            assert_eq!(counted, Ok(vec![0, 0, lanes]), "{} {config}", K::NAME);
-        }
-    });
-}
-
-/// A walk that comes to an index past the end gives up what it holds.
-#[test]
-fn a_lock_and_a_walk_past_the_end_are_errors_and_nothing_is_held() {
-    let config = config(1, Schedule::Random, 1);
-    let mut world = World::<Mcs2>::new(config, &Launch::new(3, 1), 2);
-    world.ends(|lane, view| {
-        let end: Result<(), _> = view.walk(lane, 0, |_, here| Step::Next(here + 1));
-        assert_eq!(end, Err(LockFault::OutOfRange));
-    });
-    let error = world.locks.check().unwrap_err();
-    assert_is!(error, Error::LockMisused { lock: 2, .. });
-    world.locks.reset().unwrap();
-    world.ends(|lane, view| {
-        assert_eq!(view.with(lane, 7, || ()), Err(LockFault::OutOfRange));
-    });
-    let error = world.locks.check().unwrap_err();
-    assert_says(error, &["past the end of the array (lock 7 of locks)"]);
-}
-
 const TIMES: u32 = 2;
 
-/// In each section a thread adds 1 to a plain word, and by a transaction to words 0 and 1;
-/// outside of the lock it adds 1 to word 1 by another one. In a section the plain word and
-/// word 0 are equal, as nobody else writes them.
+/// In each section a thread adds 1 to a plain word, and by a transaction to words 0 and 1; outside, by another
+/// one, to word 1. So in a section the plain word and word 0 are equal.
 fn runs_in_sections<A: Algorithm, K: LockKind>(config: SimConfig) {
     let sim = Sim::new(config);
     let launch = match (A::GRANULE, config.warp_width) {
@@ -200,13 +155,10 @@ fn runs_in_sections<A: Algorithm, K: LockKind>(config: SimConfig) {
     assert_eq!(cells.download().unwrap(), [all, 2 * all], "{what}");
 }
 
-/// Schedules that let each lane of a warp run in the end, as hardware does from compute
-/// capability 7.0 on.
-const INDEPENDENT: [Schedule; 3] = [Schedule::its(32), Schedule::starve(32), Schedule::Random];
-
+/// Each lane of a warp runs in the end, as on hardware from compute capability 7.0 on.
 #[test]
 fn a_section_runs_transactions_of_every_algorithm() {
-    under_all!(A => for schedule in INDEPENDENT {
+    under_all!(A => for schedule in Schedule::named("its32 starve32 random") {
         for width in [1, 4] {
             for seed in 0..4 {
                 let config = config(width, schedule, seed);
@@ -218,8 +170,7 @@ fn a_section_runs_transactions_of_every_algorithm() {
     });
 }
 
-/// `fairness.rs` has sections of chosen locks, one by one; here are those in a row, those that are
-/// tried again and again, and those under the last lock of a walk over both.
+/// `fairness.rs` has sections one by one; here are those in a row, those tried again, and those of a walk.
 #[test]
 fn every_kind_that_is_chosen_at_launch_excludes_in_every_form() {
     for &kind in Kind::ALL {
@@ -261,10 +212,7 @@ fn a_chosen_lock_takes_the_memory_of_its_kind() {
         locks.bytes()
     };
     for &kind in Kind::ALL {
-        let small = matches!(
-            kind,
-            Kind::Tas | Kind::TasBackoff | Kind::Ticket | Kind::FetchAdd
-        );
+        let small = ["tas", "tas-backoff", "ticket", "fetch-add"].contains(&kind.name());
         assert_eq!(bytes(kind) < 1_000, small, "{}", kind.name());
         assert!(kind.lock_words(1_000) <= Chosen::lock_words(1_000));
         assert!(kind.user_words() <= Chosen::USER_WORDS);
@@ -289,10 +237,10 @@ fn the_default_mutex_is_fair_and_excludes() {
 
 const RANDOM: Schedule = Schedule::Random;
 
-/// Looks for a defect in a launch of increments.
 fn shows<K: LockKind>(mutant: Mutant, schedule: Schedule, width: u32, launch: Launch) {
     show(K::NAME, &[mutant], schedule, width, |config| {
-        sections::<K>(config, &launch, (Form::With, 6, 1)).is_ok()
+        let world = World::<K>::new(config, &launch, 1);
+        world.sections(Form::With, 6).is_ok()
     });
 }
 

@@ -1,20 +1,16 @@
 //! Fairness: how often a thread is overtaken. And sections in a row: nobody makes more than the bound
 //! while another one waits.
 
-use super::{Form, Served, World, config, longest_run, sections, served, show};
+use super::{Form, Served, World, config, longest_run, served, show};
 use crate::prelude::*;
 use stm_sync::chosen::Kind;
 use stm_sync::host::Locks;
 use stm_sync::{
     Anderson, Cohort, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, Ticket, TicketHandoff,
 };
-use verify::sim::MemoryModel;
 
-/// Returns the largest number of sections that a section was overtaken by: those that were asked
-/// for after it had been waiting for `settled` operations, and ran before it.
-///
-/// When a thread asks, and when it has its place in the queue, is not the same; `settled`
-/// operations later it has one, as a thread is not passed over for so long.
+/// Returns by how many sections one was overtaken at most: those asked for when it had waited for `settled`
+/// operations, by which a thread has its place in the queue, and which ran before it.
 fn overtaken(served: &[Served], settled: u64) -> usize {
     served
         .iter()
@@ -31,8 +27,7 @@ fn overtaken(served: &[Served], settled: u64) -> usize {
 const BOUND: u32 = 16;
 const LANES: u32 = 6;
 
-/// A bound on the operations between a lane's clock and its place in the queue,
-/// which takes it eight at most.
+/// A bound on the operations between a lane's clock and its place in the queue, which takes it eight at most.
 const SETTLED: u64 = 8 * (BOUND + LANES) as u64;
 
 const ITS: [Schedule; 2] = [Schedule::its(BOUND), Schedule::starve(BOUND)];
@@ -60,7 +55,6 @@ fn the_kinds_that_say_so_serve_in_the_order_of_arrival_and_others_let_threads_be
     }
 }
 
-/// The passes of the lock with reservations in the tests below.
 const PASSES: u32 = 3;
 
 /// Sections in sequential memory, in which a holder knows at once who queues.
@@ -71,8 +65,8 @@ fn reserved_order(mutant: Option<Mutant>, schedule: Schedule, seed: u64) -> Vec<
     served(&world, 30)
 }
 
-/// Asserts that there are as many sections of one in a row as the bound, often, and never more, while all
-/// lanes have sections left, so that somebody else always waits.
+/// Asserts that of one there are often as many sections in a row as the bound, and never more, while all lanes
+/// have sections left, so that somebody else always waits.
 fn keeps_to(bound: u32, what: &str, order: impl Fn(Schedule, u64) -> Vec<u64>) {
     let mut full = 0;
     for schedule in ITS {
@@ -95,8 +89,6 @@ fn a_holder_comes_back_to_its_reservation_a_bounded_number_of_times() {
     });
 }
 
-/// Those that are before a waiter have a bounded number of sections each, and who
-/// comes later has none before it; unless reservations are ignored.
 #[test]
 fn reservations_bound_how_often_a_waiter_is_overtaken() {
     let bound = ((LANES - 1) * PASSES) as usize;
@@ -111,8 +103,6 @@ fn reservations_bound_how_often_a_waiter_is_overtaken() {
     assert!(broken > bound, "{broken}");
 }
 
-/// A thread that does not come back to its reservation is not waited for for
-/// ever, and the lock then goes without reservations.
 #[test]
 fn a_reservation_that_is_not_used_is_taken() {
     for seed in 0..10 {
@@ -135,7 +125,6 @@ fn a_reservation_that_is_not_used_is_taken() {
     }
 }
 
-/// A block passes the lock on within itself a bounded number of times.
 #[test]
 fn a_cohort_keeps_the_lock_for_a_bounded_number_of_sections() {
     keeps_to(PASSES, "cohorts", |schedule, seed| {
@@ -149,12 +138,11 @@ const TIMES: u32 = 40;
 
 fn in_a_row<K: LockKind>(schedule: Schedule, seed: u64, most: u32) -> Vec<u64> {
     let config = config(1, schedule, seed).with_memory(MemoryModel::Sequential);
-    let series = (Form::Many(most), TIMES, 1);
-    sections::<K>(config, &Launch::new(LANES, 1), series).unwrap()
+    let world = World::<K>::new(config, &Launch::new(LANES, 1), 1);
+    world.sections(Form::Many(most), TIMES).unwrap()
 }
 
-/// With a kind that is first come, first served, whoever has made its sections in a row
-/// is behind those who wait.
+/// With first come, first served, whoever has made its sections in a row is behind those who wait.
 #[test]
 fn nobody_has_more_sections_in_a_row_than_the_bound_while_another_waits() {
     of_each!(K: LockKind in Ticket, FetchAdd, Anderson, Ring, Mcs => {
@@ -162,8 +150,7 @@ fn nobody_has_more_sections_in_a_row_than_the_bound_while_another_waits() {
             keeps_to(most, K::NAME, |schedule, seed| in_a_row::<K>(schedule, seed, most));
         }
     });
-    // The measure finds something where there is something to be found: a lock that is not first come,
-    // first served.
+    // The measure finds something in a lock that is not first come, first served.
     let longest = (0..20).map(|seed| {
         let order = in_a_row::<Tas>(ITS[0], seed, 3);
         longest_run(&order[..order.len() / 2]).0
@@ -177,8 +164,8 @@ fn lanes_of_a_warp_share_the_bound() {
     for (in_a_row, each) in [(1, 1), (4, 1), (9, 2), (16, 4)] {
         for seed in 0..10 {
             let config = config(4, Schedule::Lockstep, seed);
-            let series = (Form::Many(in_a_row), 8, 1);
-            let found = sections::<TicketHandoff>(config, &Launch::new(3, 4), series).unwrap();
+            let world = World::<TicketHandoff>::new(config, &Launch::new(3, 4), 1);
+            let found = world.sections(Form::Many(in_a_row), 8).unwrap();
             for turn in found.chunks(each) {
                 assert!(turn.iter().all(|lane| *lane == turn[0]), "{config}");
             }
@@ -198,7 +185,8 @@ fn a_missing_acquire_or_release_is_caught_around_sections_in_a_row() {
     of_each!(K: LockKind in Ticket, Mcs => {
         let mutants = [Mutant::LockNoAcquire, Mutant::LockNoRelease];
         show(K::NAME, &mutants, Schedule::Random, 1, |config| {
-            sections::<K>(config, &Launch::new(3, 1), (Form::Many(2), 4, 1)).is_ok()
+            let world = World::<K>::new(config, &Launch::new(3, 1), 1);
+            world.sections(Form::Many(2), 4).is_ok()
         });
     });
 }

@@ -1,11 +1,9 @@
-//! Locks in the simulator: mutual exclusion under every schedule and weak memory,
-//! progress under every schedule that lets each lane run in the end, fairness,
-//! lock coupling, misuse, and seeded defects.
+//! Locks in the simulator: mutual exclusion under every schedule and weak memory, progress under every schedule
+//! that lets each lane run in the end, fairness, lock coupling, misuse, and seeded defects.
 
 use crate::prelude::*;
 use stm_sync::host::Locks;
 use stm_sync::{LockKind, TLocks};
-use verify::sim::{RunReport, SimError};
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;
@@ -100,7 +98,7 @@ impl<K: LockKind> World<K> {
         let sim = Sim::new(config);
         let locks = locks(&sim);
         Self {
-            launch: shared(launch, &locks),
+            launch: shared(*launch, locks.shared_bytes() as u32),
             counters: Buffer::zeroed(&sim, count as usize, "counters").unwrap(),
             sim,
             locks,
@@ -129,8 +127,7 @@ impl<K: LockKind> World<K> {
         }
     }
 
-    /// What a section under these locks does: it increments the counter of each, by a load
-    /// and a store. The oracle beside it notes whether another one is inside.
+    /// Increments the counter of each lock, by a load and a store, and notes whether another section does so.
     pub(crate) fn section(&self, lane: &SimLane<'_>, locks: &[u64]) {
         let all = |inside: bool| {
             for &lock in locks {
@@ -156,8 +153,7 @@ impl<K: LockKind> World<K> {
         overlap.map_or(Ok(counted), Err)
     }
 
-    /// Returns the lane of each section, in their order, if each was under one lock and no
-    /// increment is lost.
+    /// Returns the lane of each section, in their order, if each was under one lock and no increment is lost.
     pub(crate) fn found(self) -> Result<Vec<u64>, String> {
         self.locks.check().unwrap();
         let sum: u32 = self.counted()?.iter().sum();
@@ -176,8 +172,7 @@ pub(crate) fn longest_run(order: &[u64]) -> (usize, usize) {
     (longest, runs().filter(|&run| run == longest).count())
 }
 
-/// Looks for seeded defects: with each of them, one of so many seeds makes a run wrong, and without
-/// them none does.
+/// With each of these defects one of so many seeds makes a run wrong, and without them none does.
 #[track_caller]
 pub(crate) fn show(
     what: &str,
@@ -210,8 +205,7 @@ pub(crate) enum Form {
 }
 
 impl<K: LockKind> World<K> {
-    /// Runs a launch in which each lane makes so many sections, with all locks in turn, or those in a
-    /// row with one.
+    /// Runs so many sections of each lane, with all locks in turn, or those in a row with one.
     pub(crate) fn sections(self, form: Form, times: u32) -> Result<Vec<u64>, String> {
         let locks = self.inside.len() as u64;
         self.run(|lane, view| {
@@ -248,22 +242,6 @@ impl<K: LockKind> World<K> {
     }
 }
 
-/// Runs a launch in which each lane has so many sections, with so many locks.
-pub(crate) fn sections<K: LockKind>(
-    config: SimConfig,
-    launch: &Launch,
-    (form, times, locks): (Form, u32, u64),
-) -> Result<Vec<u64>, String> {
-    World::<K>::new(config, launch, locks).sections(form, times)
-}
-
-pub(crate) fn shared<K: LockKind>(launch: &Launch, locks: &Locks<Sim, K>) -> Launch {
-    Launch {
-        shared_bytes: locks.shared_bytes() as u32,
-        ..*launch
-    }
-}
-
 /// One section of a lane: when it asked for the lock, in operations of the launch.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Served {
@@ -271,8 +249,7 @@ pub(crate) struct Served {
     pub(crate) asked: u64,
 }
 
-/// Runs a launch in which each lane takes the first lock `times` times, and returns
-/// all sections in their order.
+/// Returns all sections of a launch in which each lane takes the first lock so often, in their order.
 pub(crate) fn served<K: LockKind>(world: &World<K>, times: u32) -> Vec<Served> {
     let all = RefCell::new(Vec::new());
     world.ends(|lane, view| {

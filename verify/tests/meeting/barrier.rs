@@ -3,17 +3,14 @@
 
 use crate::prelude::*;
 use crate::{are_right, config};
-use std::time::Duration;
-use stm_core::internal::host::Watchdog;
 use stm_sync::barrier::{Counted, Grouped, Led, Meeting, TBarrier, Tree, TwoStage, XiaoFeng};
 use stm_sync::host::GridBarrier;
-use verify::sim::Closure;
 
 /// Rounds of a launch, of two waits each.
 const ROUNDS: u32 = 3;
 
-/// In each round every thread stores the round's number in its own word, waits, reads words of
-/// others, and waits again. Threads come at different times, and those of the absent block never.
+/// In each round every thread stores its number in a word of its own, waits, reads those of others, and waits
+/// again. Threads come at different times, and those of the absent block never.
 fn phases<B: Meeting>(
     lane: &SimLane<'_>,
     barrier: &TBarrier<B>,
@@ -50,7 +47,6 @@ fn phases<B: Meeting>(
     }
 }
 
-/// A barrier on a simulator, and a word for each thread.
 struct World<B> {
     sim: Sim,
     watchdog: Watchdog<Sim>,
@@ -137,8 +133,7 @@ fn a_round_that_is_not_counted_and_one_that_is_not_passed_on_are_found() {
     of_each!(is_found(not_passed_on, &ends[..1]): XiaoFeng, Tree, Grouped, Led);
 }
 
-/// In each round every thread adds 1 to all words by transactions, waits, and finds the
-/// sums of all threads there.
+/// In each round every thread adds 1 to all words by transactions, waits, and finds all sums.
 #[test]
 fn transactions_before_a_wait_are_seen_after_it() {
     for k in 0..42 {
@@ -210,11 +205,4 @@ fn a_launch_of_another_grid_is_refused_by_every_wait() {
         assert_eq!(world.launch(FIRST), Err(other));
         world.launch(FIRST).unwrap();
     }
-}
-
-#[test]
-fn a_grid_that_is_not_resident_is_refused_with_the_number_of_blocks_that_would_be() {
-    let (what, asked, limit) = ("blocks at the same time", 9, 8);
-    let refused = World::<Led>::new(config(0), None, (9, 1024)).launch(FIRST);
-    assert_eq!(refused, Err(Error::LaunchTooLarge { what, asked, limit }));
 }

@@ -1,12 +1,8 @@
-//! Every form of a channel, in global and in shared memory: each consumer has every value
-//! once, in the order in which it was put.
-//! The seeded defects of channels are found, and the right code survives the same runs.
+//! Every form of a channel, in global and in shared memory: each consumer has every value once, in the order in
+//! which it was put. The seeded defects of channels are found, and the right code survives the same runs.
 
 use crate::prelude::*;
 use crate::{config, first_wrong, runs_both_sides, simulator};
-use std::time::Duration;
-use stm_core::Element;
-use stm_core::internal::host::StopAt;
 use stm_sync::channel::{
     Cluster, Copies, DEPTH_LOG2_MAX, Global, RingShape, Shared, Space, TChannels, TRings,
 };
@@ -21,8 +17,7 @@ enum In {
     Cluster,
 }
 
-/// What the threads of a run do: the first ones produce, one for each ring, and the next
-/// ones consume.
+/// What the threads of a run do: the first ones produce, one for each ring, and the next ones consume.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Form {
     /// Each consumer of a ring takes all its values.
@@ -35,7 +30,6 @@ enum Form {
 
 const VALUES: u32 = 9;
 
-/// A run: shape of the rings, form and memory.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     shape: RingShape,
@@ -201,8 +195,7 @@ fn many_to_one_delivers_the_values_of_all_in_order_and_whichever_is_ready() {
     is_right(Form::WhicheverReady, 1, Copies::One);
 }
 
-/// The values under way are never more than the depth: with nobody taking, so many sends
-/// succeed and no more; and one for each that is taken.
+/// The values under way are never more than the depth: so many sends succeed, and one for each value taken.
 #[test]
 fn a_ring_holds_as_many_values_as_it_is_deep() {
     for depth_log2 in [0, 1, 4] {
@@ -317,10 +310,8 @@ fn rings_out_of_range_are_refused() {
     for consumers in [0, (1 << 20) + 1] {
         let mut shape = RingShape::one_to_one(1, 3);
         shape.consumers = consumers;
-        refused(
-            shape,
-            &format!("the number of a ring's consumers is {consumers}"),
-        );
+        let said = format!("the number of a ring's consumers is {consumers}");
+        refused(shape, &said);
     }
     let none = RingShape::one_to_one(0, 3);
     let rings = Rings::<_, u32>::new(&sim, none, watchdog.stop()).unwrap();
@@ -377,7 +368,6 @@ fn a_wait_for_what_does_not_come_is_asked_to_stop() {
     }
 }
 
-/// Makes run `k` in a memory, with a defect or without.
 fn run_of<T: Element>(mutant: Option<Mutant>, place: In, k: u64) -> Result<(), String> {
     let config = config(k).with_mutant(mutant).with_idle(20_000);
     let config = config.with_width(1).with_wide_atomics(false);

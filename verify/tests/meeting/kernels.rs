@@ -1,15 +1,9 @@
-//! Kernels of `stm_kernels` that wait, under every schedule and by real threads of the CPU. The reduction
-//! of Li et al. 2015: every scheme hands over the right values, with warps of one lane and of several;
-//! and a scheme whose values are torn is found. So do values that go round. And the checked loops, by
-//! which a benchmark sees that what it times is right: they find nothing in what is right, and the
-//! seeded defects.
+//! Kernels of `stm_kernels` that wait, under every schedule and by real threads of the CPU: each scheme of the
+//! reduction of Li et al. 2015, values that go round, and the checked loops, by which a benchmark sees that what it
+//! times is right. They hand over the right values, and seeded defects are found.
 
 use crate::prelude::*;
 use crate::{are_right, config, runs_both_sides};
-use std::collections::BTreeSet;
-use std::time::Duration;
-use stm_core::Kernel;
-use stm_core::host::Cpu;
 use stm_kernels::hops::{HopsCluster, HopsGlobal, HopsParams, HopsShared};
 use stm_kernels::launches::{self, Reduced, hops, reduce};
 use stm_kernels::reduction::{
@@ -19,7 +13,6 @@ use stm_kernels::reduction::{
 };
 use stm_sync::{barrier, semaphore};
 
-/// The most that a launch on the CPU may take.
 const LIMIT: Option<Duration> = Some(Duration::from_mins(1));
 
 fn run<K: Kernel<Params = ReductionParams>>(
@@ -78,7 +71,6 @@ fn a_value_that_comes_after_its_tag_is_counted_as_wrong() {
     assert!(found.is_some_and(|wrong| wrong.contains("wrong values")));
 }
 
-/// Sends a value round so many stations.
 fn goes_round<K: Kernel<Params = HopsParams>>(
     device: &impl Device,
     stations: u32,

@@ -14,7 +14,6 @@ mod semaphore;
 mod warps;
 
 use crate::prelude::*;
-use stm_core::internal::host::Watchdog;
 
 /// Every kind of schedule. Priorities are fair only because waits pause.
 const SCHEDULES: &str = "lockstep stack its64 starve16 random pct3x2000 pct8x10000";
@@ -53,8 +52,7 @@ fn are_right(what: &str, runs: u64, run: impl Fn(u64) -> Result<(), String>) {
     }
 }
 
-/// Asserts that a seeded defect of `what` makes one of so many runs go wrong, in one of the ways
-/// that `how` names.
+/// Asserts that with a seeded defect one of so many runs goes wrong, in one of these ways.
 fn is_found(
     mutant: Mutant,
     what: &str,
@@ -71,8 +69,7 @@ fn is_found(
     println!("{what}: {name}: run {k}: {wrong}");
 }
 
-/// Whether lanes of a warp that wait for one another in different places come to an end:
-/// where the warp runs both sides of a divergence.
+/// Whether lanes of a warp that wait for one another in different places end: it runs both sides.
 fn runs_both_sides(config: SimConfig) -> bool {
     config.warp_width == 1 || config.schedule != Schedule::Stack
 }

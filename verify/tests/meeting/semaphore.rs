@@ -3,13 +3,10 @@
 
 use crate::prelude::*;
 use crate::{are_right, config, simulator};
-use std::time::Duration;
-use stm_core::internal::host::Watchdog;
 use stm_sync::host::Semaphores;
 use stm_sync::semaphore::{
     COUNT_MAX, Checked, Sleeping, Spin, SpinBackoff, TSemaphores, Tickets, Waiting,
 };
-use verify::sim::Closure;
 
 const TIMES: u32 = 3;
 
@@ -20,8 +17,7 @@ enum Form {
     WaitAlone,
 }
 
-/// Every thread comes in some times, counts who is inside, and adds 1 to a word by a
-/// load and a store.
+/// Every thread comes in some times, counts who is inside, and adds 1 to a word by a load and a store.
 struct Sections<S> {
     semaphores: TSemaphores<S>,
     form: Form,
@@ -47,7 +43,7 @@ impl<S: Waiting> Sections<S> {
     }
 
     fn run(&self, lane: &SimLane<'_>) {
-        let semaphore = self.semaphores.get(0).unwrap();
+        let semaphore = self.semaphores.get(self.semaphores.len() - 1).unwrap();
         let word = self.word.as_mut_ptr();
         let section = || {
             let before = self.inside.replace(self.inside.get() + 1);
@@ -130,8 +126,7 @@ fn every_algorithm_lets_in_the_count_and_everybody_under_every_schedule() {
     });
 }
 
-/// Whether waits in one place and posts in another come to an end: where lanes of a
-/// warp run independently, or warps have one lane.
+/// Whether waits in one place and posts in another end: lanes run independently, or warps have one.
 fn runs_apart(config: SimConfig) -> bool {
     config.warp_width == 1 || !matches!(config.schedule, Schedule::Lockstep | Schedule::Stack)
 }
@@ -140,12 +135,11 @@ fn runs_apart(config: SimConfig) -> bool {
 fn a_wait_and_a_post_do_what_the_closure_does() {
     of_each!(S: Waiting in
         Spin, SpinBackoff, Sleeping, Tickets, Checked<Spin>, Checked<Sleeping> => {
-        for k in (0..84).filter(|&k| runs_apart(config(k))) {
-            for (count, shape) in [(1, (4, 2)), (3, (2, 9))] {
-                if let Err(wrong) = run::<S>(config(k), shape, count, Form::WaitAndPost) {
-                    panic!("{}: {}: {shape:?}, {count}: {wrong}", S::NAME, config(k));
-                }
-            }
+        for (count, shape) in [(1, (4, 2)), (3, (2, 9))] {
+            are_right(&format!("{}: {shape:?}, {count}", S::NAME), 84, |k| match config(k) {
+                config if runs_apart(config) => run::<S>(config, shape, count, Form::WaitAndPost),
+                _ => Ok(()),
+            });
         }
     });
 }
@@ -201,31 +195,26 @@ fn a_count_of_zero_or_above_the_largest_is_refused() {
     }
 }
 
-/// Runs threads of which each waits and posts, and the one with this number posts once more.
-fn a_post_too_many<S: Waiting>(k: u64, culprit: Option<u64>) -> Result<(), Error> {
-    let (sim, watchdog) = simulator(config(k));
-    let mut semaphores = Semaphores::<_, Checked<S>>::new(&sim, 3, 2, watchdog.stop()).unwrap();
-    let (inside, done, view) = (Cell::new(0), Flag::new(&sim), semaphores.view());
-    let launched = sim.run(&Launch::new(6, 1), |lane| {
-        let semaphore = view.get(1).unwrap();
-        for _ in 0..3 {
-            let counted = semaphore.with(lane, || {
-                inside.set(inside.get() + 1);
-                lane.pause(1);
-                inside.set(inside.get() - 1);
-                inside.get() < 2
-            });
-            assert_eq!(counted, Ok(true));
-        }
-        // A post is one too many when all have left.
-        lane.fence();
-        done.count(lane);
-        done.wait_for(lane, 6);
-        if culprit == Some(lane.grid_thread()) {
-            semaphore.post(lane);
-        }
-    });
+/// What a checked semaphore finds if thread 4 posts so often before, or after, all threads wait and post.
+fn posted<S: Waiting>(k: u64, (before, after): (u32, u32)) -> Result<(), Error> {
+    let (sim, mut watchdog) = simulator(config(k));
+    let mut semaphores = Semaphores::<_, Checked<S>>::new(&sim, 3, 1, watchdog.stop()).unwrap();
+    let sections = Sections::new(&sim, &semaphores, Form::With);
+    let post = |times| {
+        let ran = sim.run(&Launch::new(6, 1), |lane| {
+            let semaphore = sections.semaphores.get(2).unwrap();
+            let times = if lane.grid_thread() == 4 { times } else { 0 };
+            (0..times).for_each(|_| semaphore.post(lane));
+        });
+        ran.unwrap();
+    };
+    post(before);
+    let launched = sections.launch(&sim, &mut watchdog, Launch::new(8, 1));
     launched.unwrap_or_else(|error| panic!("{}: {}: {error}", S::NAME, config(k)));
+    // A post without a wait makes no room, and none is refused for it.
+    let words = sections.word.download().unwrap();
+    assert_eq!(words, [8 * TIMES], "{}", S::NAME);
+    post(after);
     let found = semaphores.check();
     semaphores.reset().unwrap();
     semaphores.check().unwrap();
@@ -233,44 +222,20 @@ fn a_post_too_many<S: Waiting>(k: u64, culprit: Option<u64>) -> Result<(), Error
 }
 
 #[test]
-fn a_checked_semaphore_finds_a_post_without_a_wait() {
+fn a_checked_semaphore_finds_a_post_without_a_wait_which_makes_no_room() {
     of_each!(S: Waiting in Spin, SpinBackoff, Sleeping, Tickets => {
-        for k in (0..84).filter(|&k| runs_apart(config(k))) {
-            assert_eq!(a_post_too_many::<S>(k, None), Ok(()), "{}", S::NAME);
-            let found = a_post_too_many::<S>(k, Some(4));
-            let (thread, semaphore) = (4, 1);
-            let expected = Error::PostWithoutWait { thread, semaphore };
-            assert_eq!(found, Err(expected), "{}: {}", S::NAME, config(k));
+        for k in 0..84 {
+            assert_eq!(posted::<S>(k, (0, 0)), Ok(()), "{}", S::NAME);
+            let (thread, semaphore) = (4, 2);
+            let expected = Err(Error::PostWithoutWait { thread, semaphore });
+            for posts in [(0, 1), (3, 0)] {
+                assert_eq!(posted::<S>(k, posts), expected, "{}: {}", S::NAME, config(k));
+            }
         }
     });
 }
 
-/// A post without a wait makes no room: the next threads still exclude each other.
-#[test]
-fn a_post_without_a_wait_at_a_checked_semaphore_makes_no_room() {
-    of_each!(S: Waiting in Spin, SpinBackoff, Sleeping, Tickets => {
-        let (sim, watchdog) = simulator(config(2));
-        let semaphores = Semaphores::<_, Checked<S>>::new(&sim, 1, 1, watchdog.stop()).unwrap();
-        let words = Buffer::<_, u32>::zeroed(&sim, 1, "the word").unwrap();
-        let view = semaphores.view();
-        sim.run(&Launch::new(1, 1), |lane| {
-            let semaphore = view.get(0).unwrap();
-            (0..3).for_each(|_| semaphore.post(lane));
-        })
-        .unwrap();
-        sim.run(&Launch::new(8, 1), |lane| {
-            for _ in 0..5 {
-                let add = || increment(lane, word(&words, 0));
-                assert_eq!(view.get(0).unwrap().with(lane, add), Ok(()));
-            }
-        })
-        .unwrap();
-        assert_eq!(words.download().unwrap(), [40], "{}", S::NAME);
-    });
-}
-
-/// Lanes 0 and 1 of a warp come together, for two semaphores. Another block holds the
-/// second until lane 0 has done with the first, and says so after it.
+/// Two lanes come together, to two semaphores; the second is held until lane 0 has done with the first.
 #[test]
 fn lanes_of_a_warp_do_not_wait_for_those_at_other_semaphores() {
     of_each!(S: Waiting in Spin, SpinBackoff, Sleeping, Tickets => {

@@ -1,59 +1,12 @@
-//! Who waits for one another: the warps of a block, by named barriers; the lanes of a warp, by channels;
-//! and the blocks of a cluster, by its barrier (`forms.rs` has their channels). `sim/litmus.txt` has what
-//! these and barriers that count arrivals order, and `kernels.rs` both in rounds, from warp to warp.
+//! Who waits for one another: the lanes of a warp, by channels; and the blocks of a cluster, by its barrier
+//! (`forms.rs` has their channels). `sim/litmus.txt` has what these, named barriers and those that count arrivals
+//! order, `sim/errors.txt` their misuse, and `kernels.rs` both in rounds, from warp to warp.
 
 use crate::prelude::*;
 use crate::{are_right, config, simulator};
 use stm_sync::Stop;
 use stm_sync::channel::{Cluster, RingShape, TChannels, in_rounds};
 use stm_sync::host::{Channels, Rings};
-
-/// Asserts that a launch of two warps of four ends with an error that says so.
-#[track_caller]
-fn ends_with(said: &str, body: impl Fn(&SimLane<'_>)) {
-    let sim = Sim::new(config(4).with_width(4));
-    let ran = sim.run(&shared(Launch::new(1, 8), 64), |lane| body(lane));
-    assert_says(ran.unwrap_err(), &[said]);
-}
-
-#[test]
-fn a_named_barrier_with_wrong_operands_is_an_error() {
-    for (id, threads) in [(0, 4), (16, 4), (u32::MAX, 4), (1, 0), (1, 6), (1, 12)] {
-        // SAFETY: the simulator checks the operands.
-        ends_with("barriers are 1 to 15", |lane| unsafe {
-            lane.barrier_named_sync(id, threads);
-        });
-    }
-    // SAFETY: as above.
-    ends_with("the same for all that meet", |lane| unsafe {
-        lane.barrier_named_arrive(1, if lane.warp_index() == 0 { 8 } else { 4 });
-    });
-    // A barrier that is left over waits for ever, and the launch says so.
-    // SAFETY: as above.
-    ends_with("deadlock", |lane| unsafe {
-        if lane.warp_index() == 0 {
-            lane.barrier_named_sync(3, 8);
-        }
-    });
-}
-
-#[test]
-fn a_shared_word_has_one_width_and_wide_ones_are_even() {
-    // SAFETY: the simulator checks the indices.
-    ends_with("64", |lane| unsafe {
-        lane.shared_store_64(2, 1);
-        lane.shared_load_32(3);
-    });
-    // SAFETY: as above.
-    ends_with("32", |lane| unsafe {
-        lane.shared_store_32(3, 1);
-        lane.shared_load_64(2);
-    });
-    for i in [1, 15, 16, u32::MAX] {
-        // SAFETY: as above.
-        ends_with("even indices", |lane| _ = unsafe { lane.shared_load_64(i) });
-    }
-}
 
 /// Values go round the lanes of a warp by steps that do not wait, in every schedule: also where one
 /// side of a branch runs until it ends. `forms.rs` has lanes that wait for others of their warp.
@@ -96,8 +49,7 @@ fn steps_in_rounds_end_under_every_schedule() {
     are_right("a ring", 126, |k| ring_of_lanes(config(k)));
 }
 
-/// The simulator's stack schedule is the machine on which plain waits of lanes of one warp
-/// do not end. If it were not, the test above would not show what it claims.
+/// If plain waits ended under this schedule, too, the test above would not show what it claims.
 #[test]
 fn a_plain_wait_for_a_lane_of_the_same_warp_can_stop_a_warp_without_independent_lanes() {
     let stuck = (0..40).any(|seed| {

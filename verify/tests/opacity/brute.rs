@@ -1,9 +1,6 @@
-//! The witness check against opacity by definition: on all histories of up to
-//! three attempts of certain shapes, and on random ones of up to five.
-//!
-//! Two statements are tested. The witness check accepts exactly the histories
-//! for which brute force finds an order by version and samples. And what it
-//! accepts is opaque: brute force finds an order by real time alone.
+//! The witness check against opacity by definition, on all histories of up to three attempts of certain shapes, and on
+//! random ones of up to five. It accepts exactly the histories for which brute force finds an order by version and
+//! samples; and what it accepts is opaque: brute force finds an order by real time alone.
 
 use crate::common::{
     Rng, Values, aborted, header, random_history, read, read_only, update, word, write,
@@ -85,8 +82,7 @@ fn event_lists(length: usize) -> Vec<Vec<Event>> {
     lists
 }
 
-/// The attempts, without lanes, that can have these events: as the update that produced `version`,
-/// if one is given, or as one that is not an update, with all samples up to `last`.
+/// The attempts with these events: as the update of `version`, or as none, with all samples up to `last`.
 fn shapes(events: &[Event], version: Option<u64>, last: u64) -> Vec<Attempt> {
     let writes = events.iter().any(Event::is_update);
     let mut shapes = Vec::new();
@@ -105,10 +101,8 @@ fn shapes(events: &[Event], version: Option<u64>, last: u64) -> Vec<Attempt> {
     shapes
 }
 
-/// What an attempt can be.
 type Choices<'e> = Vec<(Attempt, &'e [Event])>;
 
-/// Calls a function with each history of an attempt of each of these.
 fn histories<'e>(
     choices: &[Choices<'e>],
     chosen: &mut Choices<'e>,
@@ -130,8 +124,7 @@ fn histories<'e>(
     }
 }
 
-/// Compares all histories of attempts, each with events from a list, of which the first `updates`
-/// are updates with versions in that order.
+/// Compares all histories of attempts with events of these lists, the first `updates` of which are updates.
 fn all(
     lists: &[&[Vec<Event>]],
     updates: usize,
@@ -167,8 +160,7 @@ fn agrees_with_brute_force_on_all_short_transactions_and_all_pairs_of_them() {
     tally.finish("pairs", 30_000);
 }
 
-/// The reads of two words, each not read or found 0 or 1; then the writes of a set of words, for
-/// each of which the set gives the value.
+/// Two words, each not read or found 0 or 1; then the writes of one of these sets.
 fn read_write_lists(write_sets: &[&[(u32, u64)]]) -> Vec<Vec<Event>> {
     let mut lists = Vec::new();
     for x in [None, Some(0), Some(1)] {
@@ -232,8 +224,7 @@ fn inferred_initial_memory_rejects_only_what_no_initial_memory_explains() {
 
 #[test]
 fn every_explanation_is_a_smallest_contradiction() {
-    // Rebuilt with only the reads of its explanation the attempt is still in
-    // violation, and with any one of them left out it is not.
+    // With only the reads of its explanation the attempt is in violation; without any one it is not.
     let mut rng = Rng::of_stream(0xe91a, 0);
     let mut sizes = [0_u64; 6];
     for _ in 0..40_000 {

@@ -45,8 +45,7 @@ pub(crate) fn history(attempts: &[(Attempt, &[Event])]) -> History {
     history
 }
 
-/// The history of so many commits one after the other, each of which writes its version to these
-/// words.
+/// The history of so many commits one after the other, each of which writes its version to these words.
 pub(crate) fn commits(versions: u64, words: &[u64]) -> History {
     let mut history = history(&[]);
     for version in 1..=versions {
@@ -136,14 +135,12 @@ impl Values {
     }
 }
 
-/// A sample of the clock from `low` to `high`, both included.
 fn between(rng: &mut Rng, low: u64, high: u64) -> u64 {
     low + u64::from(rng.below((high - low) as u32 + 1))
 }
 
-/// A random possible history of 1 to `attempts_max` attempts on `words` words that are zero at
-/// first. Reads are right for one point of the attempt, except that one in four returns anything: a
-/// good part of the histories is not opaque.
+/// A random possible history on words that are zero at first. Reads are right for one point of the attempt, but
+/// one in four returns anything, so that many of the histories are not opaque.
 pub(crate) fn random_history(
     rng: &mut Rng,
     attempts_max: u32,

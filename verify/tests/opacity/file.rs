@@ -159,9 +159,8 @@ fn errors_say_what_was_expected_and_found() {
     }
 }
 
-/// A file in which all fields are known: four names of a letter each; the known words, and that the
-/// rest is 0; attempts; the numbers of their transactions; where their events begin; keys; values;
-/// words.
+/// A file in which all fields are known: four names of a letter each; the known words, and that the rest is 0;
+/// attempts; the numbers of their transactions; where their events begin; keys; values; words.
 #[test]
 fn columns_that_do_not_fit_each_other_are_an_error() {
     let head: &[u8] = &[1, b'v', 1, b'w', 1, b'd', 1, b's', 1, 0x10, 5, 0, 0];

@@ -1,5 +1,4 @@
-//! Histories and the opacity checker: files, recording buffers, verdicts, and
-//! the checker beside brute force.
+//! Histories and the opacity checker: files, recording buffers, verdicts, and the checker beside brute force.
 
 #[path = "../../../stm-core/tests/common/asserts.rs"]
 mod asserts;

@@ -1,6 +1,5 @@
-//! Verdicts. Histories with a known one: each anomaly beside its innocent twin, with the whole
-//! explanation (`must_reject.txt`), and histories too long to be written down; what a verdict says
-//! beside its violations.
+//! Verdicts. Histories with a known one: each anomaly beside its innocent twin, with the whole explanation
+//! (`must_reject.txt`), and histories too long to be written down; what a verdict says beside its violations.
 
 use crate::asserts::assert_is;
 use crate::common::{

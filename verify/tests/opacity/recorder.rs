@@ -1,6 +1,7 @@
 //! Recording buffers: what a lane appends is what the history has, a full buffer is reported with
 //! the size it needs, and nothing else is taken for records.
 
+use crate::asserts::assert_is;
 use crate::common::{Rng, Values, commits, header, random_history};
 use verify::error::Error;
 use verify::history::{Event, History, InitialMemory, Outcome, layout, records};
@@ -33,8 +34,7 @@ fn records(history: &History, i: usize) -> Vec<u64> {
     words
 }
 
-/// The buffers of `lanes` lanes that made the history. What does not fit is left out, but for
-/// the number of words in use.
+/// The buffers of the lanes that made the history; what does not fit counts among the words in use alone.
 fn buffers(history: &History, lanes: u32, words_per_lane: usize) -> Vec<u64> {
     let of_lane = |lane| {
         let mut buffer = vec![0];
@@ -77,15 +77,8 @@ fn a_buffer_of_just_the_size_holds_and_one_word_less_is_reported_with_the_size()
     assert!(decode(&buffers(&history, 5, needs as usize), 5, needs).is_ok());
     for less in 1..needs {
         let error = decode(&buffers(&history, 5, less as usize), 5, less);
-        let Err(Error::BufferFull {
-            lane,
-            needed,
-            words_per_lane,
-        }) = error
-        else {
-            panic!("{less} words: {error:?}")
-        };
-        assert_eq!((lane, needed, words_per_lane), (fullest, needs, less));
+        assert_is!(error, Err(Error::BufferFull { lane, needed, words_per_lane })
+            if (lane, needed, words_per_lane) == (fullest, needs, less));
     }
 }
 

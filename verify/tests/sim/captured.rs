@@ -1,16 +1,12 @@
-//! Captured words: preassigned nodes that a transaction fills with `Tx::init` and then
-//! publishes, beside transactions that walk the list; recorded and judged. And with the fence
-//! before the clock left out, walkers meet nodes that are not filled.
-//!
-//! Programs have nodes of a pool (`silent-nodes` and its like), and the containers that are made of
-//! them show that none is lost or shared (`tests/collections`).
+//! Captured words: preassigned nodes that a transaction fills with `Tx::init` and then publishes, beside others that
+//! walk the list; recorded and judged. Without the fence before the clock, walkers meet nodes that are not filled.
+//! Nodes of a pool are in programs (`silent-nodes`) and containers (`tests/collections`).
 
 use crate::prelude::*;
-use crate::recorded::{contended, ended, sets};
+use crate::recorded::{contended, ended};
 use stm_core::algorithm::{Cgl, Egpgv, Vbv};
 use stm_core::host::PreassignedNodes;
-use stm_core::{Preassigned, TPreassigned, record};
-use verify::check::{Check, Checked, Run};
+use stm_core::record;
 
 /// Transactions; every second one has two nodes.
 const NODES: u64 = 24;
@@ -27,43 +23,8 @@ const fn held(node: u64) -> u64 {
     node << 32 | 7
 }
 
-/// Pushes two nodes, the first of which it fills twice, and the second after the
-/// first is linked to.
-fn push<L: Lane, A: Algorithm>(
-    tx: &mut Tx<'_, L, A>,
-    heads: &A::Array<u32>,
-    mine: &Preassigned<'_, A, Link>,
-) -> TxResult<()> {
-    let (first, second) = (mine.first(), mine.first() + 1);
-    let head = tx.read(heads, 0)?;
-    let link = |next, node| Link {
-        next,
-        value: held(node),
-    };
-    tx.init(mine, 0, link(0, first))?;
-    let links = [link(second as u32 + 1, first), link(head, 0)];
-    tx.init_many(mine, 0, links, 2)?;
-    tx.write(heads, 0, first as u32 + 1)?;
-    tx.init(mine, 1, link(head, second))
-}
-
-fn walk<L: Lane, A: Algorithm>(
-    tx: &mut Tx<'_, L, A>,
-    heads: &A::Array<u32>,
-    nodes: &TPreassigned<A, Link>,
-) -> TxResult<u32> {
-    let (mut empty, mut link, mut seen) = (0, tx.read(heads, 0)?, 0);
-    while link != 0 && seen < NODES {
-        seen += 1;
-        let node = u64::from(link - 1);
-        let value = tx.read_field(nodes.records(), node, Link::value())?;
-        empty += u32::from(value != held(node));
-        link = tx.read_field(nodes.records(), node, Link::next())?;
-    }
-    Ok(empty)
-}
-
-/// Runs transactions of which every second pushes two nodes, and the others walk.
+/// Runs transactions of which every second pushes two nodes, the first of which it fills twice, and the second
+/// after the first is linked to; the others walk.
 fn run_captured<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
     let head = array::<A, u32, _>(sim, &[0], "head");
     let nodes = PreassignedNodes::<_, Link>::new(sim, layout::<A>(), 2, NODES, "nodes")?;
@@ -71,12 +32,30 @@ fn run_captured<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
     run.name(&nodes)?;
     let (heads, view, empty) = (head.view::<A>(), nodes.view::<A>(), Cell::new(0));
     let launch = Launch::new(2, sim.config().warp_width.max(4));
+    let link = |next, node| Link {
+        next,
+        value: held(node),
+    };
     let done = ended::<A>(sim, launch, run.config(), |lane, stm| {
         stm.for_each_preassigned(lane, NODES, &view, |tx, i, mine| {
+            let head = tx.read(&heads, 0)?;
             if i % 2 == 0 {
-                return push(tx, &heads, &mine);
+                let (first, second) = (mine.first(), mine.first() + 1);
+                tx.init(&mine, 0, link(0, first))?;
+                let links = [link(second as u32 + 1, first), link(head, 0)];
+                tx.init_many(&mine, 0, links, 2)?;
+                tx.write(&heads, 0, first as u32 + 1)?;
+                return tx.init(&mine, 1, link(head, second));
             }
-            empty.set(empty.get() + walk(tx, &heads, &view)?);
+            let (mut found, mut next, mut seen) = (0, head, 0);
+            while next != 0 && seen < NODES {
+                seen += 1;
+                let node = u64::from(next - 1);
+                let value = tx.read_field(view.records(), node, Link::value())?;
+                found += u32::from(value != held(node));
+                next = tx.read_field(view.records(), node, Link::next())?;
+            }
+            empty.set(empty.get() + found);
             Ok(())
         });
     })?;
@@ -92,7 +71,8 @@ fn run_captured<A: Algorithm>(sim: &Sim, run: &mut Run) -> Checked {
 
 fn captured<A: Algorithm>(cases: u32) -> Check<impl Fn(&Sim, &mut Run) -> Checked> {
     let check = Check::new(run_captured::<A>).algorithms(&[A::VARIANT]);
-    let check = check.capacity(sets(2 * NODES as u32 + 8, 8)).cases(cases);
+    let room = capacity(2 * NODES as u32 + 8, 8);
+    let check = check.capacity(room).cases(cases);
     check.warp_widths(&[1, 4, 8, 32]).seed(1)
 }
 

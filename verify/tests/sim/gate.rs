@@ -1,21 +1,18 @@
-//! The gate: places that are not full warps, periods that end, and words whose versions are
-//! of another memory. What its fences and steps are for, the seeded defects show (`mutants.rs`).
-//! And rounds in step: the warps of a block begin their attempts together. Random programs have blocks
-//! that leave the step, as transactions do not suffice.
+//! The gate: places that are not full warps, periods that end, and words whose versions are of another memory. What
+//! its fences and steps are for, the seeded defects show (`mutants.rs`). And rounds in step: the warps of a block
+//! begin their attempts together. Random programs have blocks that leave the step.
 
 use crate::passes;
 use crate::prelude::*;
 use crate::recorded::{ended, launched};
-use stm_core::host::{Pool, Statistics};
+use stm_core::host::Pool;
 use verify::program::Done;
-use verify::sim::MemoryModel;
 
 fn done(line: &str, seed: u64) -> Done {
     passes(&line.replace("SEED", &seed.to_string()))
 }
 
-/// Warps of four lanes, the last of which has one or three; blocks as teams, whose last warp is
-/// short; teams of a warp; lanes on their own. All draw tickets at the first conflict.
+/// Warps and blocks, the last of which are short, as teams or not, draw tickets at the first conflict.
 #[test]
 fn places_of_every_kind_have_turns_and_lose_no_update() {
     let hot = ["r0 w0+1"; 15].join(" / ");
@@ -37,9 +34,8 @@ fn places_of_every_kind_have_turns_and_lose_no_update() {
     }
 }
 
-/// Two warps meet at one word, and then each lane works on a word of its own. Were a period not
-/// to end, each attempt that follows would be in a turn of two, some 4,000 turns; the longest
-/// period has 2,048.
+/// Two warps meet at one word, and then each lane works on a word of its own. Were a period not to end, each
+/// attempt that follows would be in a turn of two, some 4,000 turns; the longest period has 2,048.
 #[test]
 fn a_period_ends_and_the_lanes_go_on_together() {
     let hot = ["r0 w0+1 / r0 w0+1 / r0 w0+1 / r0 w0+1"; 8].join(" / ");
@@ -63,9 +59,8 @@ fn queueing(queue_after: u32) -> StmConfig {
     config
 }
 
-/// Launches two kinds of work, each in a memory of its own, on the same cells: one lane writes
-/// each cell by a transaction of its own, in their order; then all write them blindly, and the
-/// hot word brings them to the gate.
+/// One lane writes each cell by a transaction of its own, in their order; then, in another memory, all write
+/// them blindly, and the hot word brings them to the gate.
 fn blind(config: SimConfig) -> (Vec<u64>, Statistics) {
     let sim = Sim::new(config);
     let cells = array::<Fast, u64, _>(&sim, &[0; (CELLS * SIDES) as usize], "cells");
@@ -99,8 +94,7 @@ fn blind(config: SimConfig) -> (Vec<u64>, Statistics) {
     (cells.download().unwrap(), statistics)
 }
 
-/// A cell whose version is of another memory may have the very version of the commit that
-/// writes it without having read it. A commit alone must not take it for written.
+/// A commit alone must not take for written a cell that has its very version from another memory.
 #[test]
 fn a_commit_alone_writes_cells_that_have_its_version_from_another_memory() {
     for wide_atomics in [false, true] {
@@ -120,8 +114,7 @@ fn a_commit_alone_writes_cells_that_have_its_version_from_another_memory() {
 /// Transactions each of which needs a node for as long as it lasts.
 const BORROWERS: u64 = 96;
 
-/// All lanes of all warps need the only node of a pool. None is told that the pool is
-/// exhausted, as the node is free again whenever a transaction has ended.
+/// All lanes need the only node of a pool, and none is told that it is exhausted, as the node comes back.
 #[test]
 fn the_lanes_of_a_warp_share_the_last_node_of_a_pool_in_their_turns() {
     for (queue_after, warp_width) in [(1, 8), (3, 8), (2, 4), (4, 32)] {
@@ -149,9 +142,8 @@ fn the_lanes_of_a_warp_share_the_last_node_of_a_pool_in_their_turns() {
 const EACH: u64 = 6;
 const THREADS: u32 = 8;
 
-/// Returns how many rounds two warps of a block were apart at most, with blocks of so many threads
-/// in warps of so many lanes. The transactions are on words of their own, so that each needs one
-/// attempt.
+/// Returns how many rounds two warps of a block were apart at most, in blocks of so many threads and warps of so
+/// many lanes. Each transaction needs one attempt, as it has a word of its own.
 fn apart<A: Algorithm>(
     in_step: bool,
     (threads, width): (u32, u32),
@@ -201,8 +193,7 @@ fn warps_in_step_are_never_two_rounds_apart_and_free_ones_are() {
     assert!(free.max() > Some(1), "free warps stay together");
 }
 
-/// Makes a launch of transactions in step on one word, of which one reads past the end if there
-/// is to be a fault, and returns its commits and the word.
+/// Launches transactions in step on one word, with a fault or without; returns the commits and the word.
 fn crowd<A: Algorithm>(
     fault: bool,
     (from, to): (u64, u64),

@@ -5,44 +5,16 @@
 
 use crate::each_part;
 use crate::prelude::*;
-use verify::sim::MemoryModel;
 
 const SEEDS: u64 = 4000;
 
-/// A word of a shape, of 32 bits or of 64.
-#[derive(Clone, Copy)]
-pub(crate) struct Word {
-    place: *mut u64,
-    wide: bool,
-}
-
-/// A thread of a shape, the words `x`, its neighbour `z`, `y`, and `X`, which has 64 bits from `x` on, and a
-/// result for each load.
+/// A thread of a shape, four words of which it uses 32 bits or 64, and a result for each load.
 pub(crate) struct At<'a> {
     pub(crate) lane: &'a SimLane<'a>,
     pub(crate) thread: usize,
-    pub(crate) x: Word,
-    y: Word,
-    z: Word,
-    whole: Word,
+    words: *mut u64,
+    wide: bool,
     results: &'a [Cell<u64>],
-}
-
-macro_rules! operations {
-    ($($name:ident($($value:ident),*) -> $result:ty = $narrow:ident, $wide:ident;)*) => {
-        $(
-            // SAFETY: each word is live and accessed with its width.
-            pub(crate) fn $name(&self, word: Word $(, $value: u64)*) -> $result {
-                unsafe {
-                    if word.wide {
-                        self.lane.$wide(word.place $(, $value)*)
-                    } else {
-                        self.lane.$narrow(word.place.cast() $(, $value as u32)*).into()
-                    }
-                }
-            }
-        )*
-    };
 }
 
 /// Splits what is behind the name of a word into an operator and a number.
@@ -53,41 +25,26 @@ pub(crate) fn digits(text: &str) -> (&str, Option<u64>) {
     (operator, number.parse().ok())
 }
 
+/// Returns the end of the digits behind the first letter.
+fn digits_of(text: &str) -> usize {
+    let behind = text[1..].trim_start_matches(|c: char| c.is_ascii_digit());
+    text.len() - behind.len()
+}
+
 impl<'a> At<'a> {
-    /// Makes the thread of a lane, on three of four words.
     pub(crate) fn new(
         lane: &'a SimLane<'a>,
         words: *mut u64,
         wide: bool,
         results: &'a [Cell<u64>],
     ) -> Self {
-        let word = |at| Word {
-            place: words.wrapping_byte_add(at),
-            wide,
-        };
         Self {
             lane,
             thread: lane.grid_thread() as usize,
-            x: word(0),
-            y: word(16),
-            z: word(if wide { 8 } else { 4 }),
-            whole: Word {
-                place: words,
-                wide: true,
-            },
+            words,
+            wide,
             results,
         }
-    }
-
-    operations! {
-        load() -> u64 = load_relaxed_32, load_relaxed_64;
-        acquire() -> u64 = load_acquire_32, load_acquire_64;
-        add(v) -> u64 = fetch_add_relaxed_32, fetch_add_relaxed_64;
-        cas(expected, new) -> u64 = cas_acquire_32, cas_acquire_64;
-        private() -> u64 = private_load_32, private_load_64;
-        store(v) -> () = store_relaxed_32, store_relaxed_64;
-        store_private(v) -> () = private_store_32, private_store_64;
-        release(v) -> () = store_release_32, store_release_64;
     }
 
     pub(crate) fn note(&self, i: Option<u64>, v: u64) {
@@ -109,6 +66,17 @@ impl<'a> At<'a> {
                 "B" => lane.barrier(),
                 "N" => lane.barrier_named_sync(1, lane.block_dim()),
                 "A" => lane.barrier_named_arrive(1, lane.block_dim()),
+                _ if text.contains(',') => {
+                    let (id, threads) = text[1..].split_once(',').unwrap();
+                    let (id, threads) = (id.parse().unwrap(), threads.parse().unwrap());
+                    match &text[..1] {
+                        "N" => lane.barrier_named_sync(id, threads),
+                        _ => lane.barrier_named_arrive(id, threads),
+                    }
+                }
+                _ if text.starts_with('H') => {
+                    lane.shuffle_32(lane.lane_bit(), 1, mask);
+                }
                 "I" => lane.mbarrier_init(2, lane.warp_width()),
                 "C+" => lane.mbarrier_arrive(2),
                 "C?" => while !lane.mbarrier_try_wait(2, 0) {},
@@ -131,52 +99,88 @@ impl<'a> At<'a> {
         if text == "-" || self.meets(text) {
             return;
         }
-        let word = match text.as_bytes()[0] {
-            b'x' => self.x,
-            b'y' => self.y,
-            b'X' => self.whole,
-            _ => self.z,
+        let kind = text.as_bytes()[0];
+        let end = digits_of(text);
+        let place = text[1..end].parse().unwrap_or(0);
+        let (operator, number) = digits(&text[end - 1..]);
+        let (words, p, wide) = match kind {
+            b'x' => (self.words, 0, self.wide),
+            b'X' => (self.words, 0, true),
+            b'y' => (self.words, 16, self.wide),
+            b'z' => (self.words, if self.wide { 8 } else { 4 }, self.wide),
+            b'n' => (std::ptr::null_mut(), place, true),
+            _ => (self.words, place, kind == b'P'),
         };
-        let (operator, number) = digits(text);
-        let (lane, shared) = (self.lane, text.starts_with('s'));
-        let (cluster, block) = (text.starts_with('c'), lane.cluster_rank());
+        let (lane, p) = (self.lane, words.wrapping_byte_add(p));
+        // Calls the operation of 32 bits or that of 64.
+        macro_rules! access {
+            ($narrow:ident, $wide:ident $(, $value:expr)*) => {
+                unsafe {
+                    if wide {
+                        lane.$wide(p $(, $value)*)
+                    } else {
+                        lane.$narrow(p.cast() $(, $value as u32)*).into()
+                    }
+                }
+            };
+        }
+        let (shared, cluster, block) = (kind == b's', kind == b'c', lane.cluster_rank());
+        let at = place as u32;
         let found = match (operator, number) {
             ("=", Some(v)) if cluster => return unsafe { lane.cluster_store_64(block, 0, v) },
             ("?", _) if cluster => unsafe { lane.cluster_load_64(1 - block, 0) },
-            ("=", Some(v)) if shared => return unsafe { lane.shared_store_32(0, v as u32) },
-            ("+?", _) if shared => unsafe { lane.shared_fetch_add_32(0, 1) }.into(),
-            ("?", _) if shared => unsafe { lane.shared_load_32(0) }.into(),
-            ("=", Some(v)) => return self.store(word, v),
-            (":=", Some(v)) => return self.release(word, v),
-            ("^=", Some(v)) => return self.store_private(word, v),
-            ("~=", Some(v)) => return unsafe { lane.store_weak_64(word.place, v) },
-            ("#", Some(v)) => return unsafe { lane.add_relaxed_64(word.place, v) },
-            ("@", _) => return while self.cas(word, 0, 1) != 0 {},
+            ("=", Some(v)) if shared => return unsafe { lane.shared_store_32(at, v as u32) },
+            ("+?", _) if shared => unsafe { lane.shared_fetch_add_32(at, 1) }.into(),
+            ("?", _) if shared => unsafe { lane.shared_load_32(at) }.into(),
+            ("=", Some(v)) if kind == b'S' => return unsafe { lane.shared_store_64(at, v) },
+            ("?", _) if kind == b'S' => unsafe { lane.shared_load_64(at) },
+            ("=", Some(v)) => return access!(store_relaxed_32, store_relaxed_64, v),
+            (":=", Some(v)) => return access!(store_release_32, store_release_64, v),
+            ("^=", Some(v)) => return access!(private_store_32, private_store_64, v),
+            ("~=", Some(v)) => return unsafe { lane.store_weak_64(p, v) },
+            ("#", Some(v)) => return unsafe { lane.add_relaxed_64(p, v) },
+            ("@", _) => return while access!(cas_acquire_32, cas_acquire_64, 0, 1) != 0 {},
             ("+", Some(v)) => {
-                self.add(word, v);
+                let _: u64 = access!(fetch_add_relaxed_32, fetch_add_relaxed_64, v);
                 return;
             }
             ("++", _) => {
-                let found = self.load(word);
-                self.store(word, found + 1);
+                let found: u64 = access!(load_relaxed_32, load_relaxed_64);
+                access!(store_relaxed_32, store_relaxed_64, found + 1);
                 found
             }
-            ("+?", _) => self.add(word, 1),
-            ("|?", _) => unsafe { lane.fetch_or_relaxed_64(word.place, 0) },
-            ("?", _) => self.load(word),
-            (":?", _) => self.acquire(word),
-            ("^?", _) => self.private(word),
-            ("~?", _) => unsafe { lane.load_weak_64(word.place) },
+            ("+?", _) => access!(fetch_add_relaxed_32, fetch_add_relaxed_64, 1),
+            ("|?", _) => unsafe { lane.fetch_or_relaxed_64(p, 0) },
+            ("?", _) => access!(load_relaxed_32, load_relaxed_64),
+            (":?", _) => access!(load_acquire_32, load_acquire_64),
+            ("^?", _) => access!(private_load_32, private_load_64),
+            ("~?", _) => unsafe { lane.load_weak_64(p) },
             _ => panic!("{text}"),
         };
         self.note(number, found);
     }
 }
 
+/// Returns whether all of these hold of the values that the texts in them have.
+pub(crate) fn holds(conditions: &str, value: impl Fn(&str) -> u64) -> bool {
+    conditions.split(' ').all(|one| {
+        let mut operators = ["!=", "<=", "<", "="].into_iter();
+        let split = |operator| Some((operator, one.split_once(operator)?));
+        let (operator, (a, b)) = operators.find_map(split).unwrap();
+        let (a, b) = (value(a), value(b));
+        match operator {
+            "!=" => a != b,
+            "<=" => a <= b,
+            "<" => a < b,
+            _ => a == b,
+        }
+    })
+}
+
 const WEAK: MemoryModel = MemoryModel::Weak { stale_percent: 50 };
 
-/// Runs a shape over many seeds and schedules, of words of 32 bits and of 64 or of these alone; returns
-/// how often its results are as wanted. The threads of a block are one warp, or where warps meet one each.
+/// Runs a shape over many seeds and schedules, with words of both widths or of 64 bits alone; returns how often its
+/// results are as wanted. The threads of a block are one warp, or where warps meet one each.
 fn shape(row: &str, memory: MemoryModel, votes_order: bool) -> Vec<usize> {
     let (threads, results) = row.split_once(" : ").unwrap();
     let blocks = threads.split(" | ").count() as u32;
@@ -185,17 +189,10 @@ fn shape(row: &str, memory: MemoryModel, votes_order: bool) -> Vec<usize> {
         .flat_map(|block| block.split(" / "))
         .map(|thread| thread.split(' ').collect())
         .collect();
-    let holds = |found: &[u64]| {
-        let at = |i: &str| found[i.parse::<usize>().unwrap()];
-        let number = |v: &str| v.parse::<u64>().unwrap();
-        results.split(' ').all(|one| {
-            if let Some((i, j)) = one.split_once('<') {
-                return at(i) < at(j);
-            }
-            match one.split_once('=') {
-                Some((i, v)) => at(i) == number(v),
-                None => one.split_once('!').is_some_and(|(i, v)| at(i) != number(v)),
-            }
+    let has = |found: &[u64]| {
+        holds(results, |text| match text.strip_prefix('r') {
+            Some(i) => found[i.parse::<usize>().unwrap()],
+            None => text.parse().unwrap(),
         })
     };
     let in_block = threads.len() as u32 / blocks;
@@ -223,7 +220,7 @@ fn shape(row: &str, memory: MemoryModel, votes_order: bool) -> Vec<usize> {
                     threads[at.thread].iter().for_each(|text| at.execute(text));
                 });
                 ran.unwrap();
-                count += usize::from(holds(&results.map(Cell::into_inner)));
+                count += usize::from(has(&results.map(Cell::into_inner)));
             }
         }
         count
@@ -237,7 +234,7 @@ fn shape(row: &str, memory: MemoryModel, votes_order: bool) -> Vec<usize> {
 
 #[test]
 fn every_shape_has_its_verdict() {
-    each_part(include_str!("litmus.txt"), 27, |name, rows| {
+    each_part(include_str!("litmus.txt"), 28, |name, rows| {
         let mut known = 0;
         for row in rows {
             let (sign, row) = row.split_once(' ').unwrap_or_default();
@@ -258,6 +255,6 @@ fn every_shape_has_its_verdict() {
 
 #[test]
 fn sequential_memory_is_never_stale() {
-    let row = "x=1 z=1 | z?0 x?1 : 0=1 1=0";
+    let row = "x=1 z=1 | z?0 x?1 : r0=1 r1=0";
     assert_eq!(shape(row, MemoryModel::Sequential, true), [0, 0]);
 }

@@ -37,8 +37,7 @@ fn first_failure(mut cases: impl Iterator<Item = Case>) -> Option<(Case, Failure
     cases.find_map(|case| run(&case).err().map(|failure| (case, failure)))
 }
 
-/// Asserts that the line of a case finds the same as the case. Names of nodes depend on the pools
-/// that the process has made before, so this is the kind of the failure.
+/// Asserts that the line of a case finds the same kind: names of nodes depend on pools made before.
 #[track_caller]
 fn assert_replays(case: &Case, failure: &Failure) {
     let replayed: Case = case.to_string().parse().unwrap();
@@ -46,8 +45,7 @@ fn assert_replays(case: &Case, failure: &Failure) {
     assert_eq!(kind.err(), Some(failure.kind), "{case}");
 }
 
-/// Runs the parts of a text on all cores: each has the name of what it shows, and rows. There are so
-/// many of them.
+/// Runs so many parts of a text on all cores: each has the name of what it shows, and rows.
 fn each_part(text: &str, parts: usize, run: impl Fn(&str, Vec<&str>) + Sync) {
     let all = text.split("\n\n").filter(|part| !part.starts_with('#'));
     let all: Vec<_> = all.filter_map(|part| part.split_once('\n')).collect();

@@ -29,9 +29,8 @@ fn every_mutant_is_killed_and_the_unmutated_code_survives_ten_times_as_much() {
     }
 }
 
-/// The mutant is caught where values are separate: a fence after a plain load of the version is no
-/// acquire. A packed word needs none. Whoever has acquired the clock at the snapshot sees the locks
-/// of all commits up to it, so the copy in a cache is that of the snapshot, locked, or newer.
+/// A fence after a plain load of the version is no acquire. A packed word needs none: whoever has acquired the clock
+/// at the snapshot sees the locks of all commits up to it, so its cache has the snapshot, locked, or newer.
 #[test]
 fn plain_loads_read_packed_words_right_as_the_snapshot_was_acquired() {
     let mut packed = 0;
@@ -48,8 +47,7 @@ fn plain_loads_read_packed_words_right_as_the_snapshot_was_acquired() {
     assert!(packed > 100, "{packed}");
 }
 
-/// Returns whether no program shows a mutant: `tests/locks` and `tests/meeting` catch those of locks,
-/// barriers, semaphores and channels, and `tests/collections` those of containers.
+/// Whether no program shows a mutant: one of what waits (`tests/locks`, `tests/meeting`), or of containers.
 fn is_elsewhere(mutant: Mutant) -> bool {
     let kinds = ["lock-", "barrier-", "semaphore-", "channel-"];
     let of_containers = [Mutant::WitnessReleased, Mutant::RemovalUnmarked];

@@ -1,19 +1,15 @@
-//! What plain accesses may do before, beside and after transactions: the rules of
-//! `docs/architecture.md`, "Plain accesses beside transactions". `plain.txt` has each under every algorithm
-//! that it holds, and what breaks it.
+//! What plain accesses may do before, beside and after transactions, the rules of `docs/architecture.md`: `plain.txt`
+//! has each under every algorithm that it holds, and what breaks it.
 
 use crate::each_part;
-use crate::litmus::{At, digits};
+use crate::litmus::{At, digits, holds};
 use crate::prelude::*;
 use crate::recorded::small;
-use stm_core::with_algorithm;
 
 const SEEDS: u64 = 400;
 
-/// The transactional words, by their places.
 const WORDS: &str = "lde";
 
-/// A transactional memory in a run, and its words.
 struct World<A: Algorithm> {
     stm: StmRef<A>,
     words: A::Array<u32>,
@@ -83,24 +79,8 @@ impl Left {
             },
         }
     }
-
-    /// Returns whether all of this holds.
-    fn has(&self, conditions: &str) -> bool {
-        conditions.split(' ').all(|one| {
-            let mut operators = ["!=", "<=", "="].into_iter();
-            let split = |operator| Some((operator, one.split_once(operator)?));
-            let (operator, (a, b)) = operators.find_map(split).unwrap();
-            let (a, b) = (self.value(a), self.value(b));
-            match operator {
-                "!=" => a != b,
-                "<=" => a <= b,
-                _ => a == b,
-            }
-        })
-    }
 }
 
-/// Runs launches on one memory, one after the other.
 fn run<A: Algorithm>(launches: &str, seed: u64) -> Left {
     let schedule = match seed % 3 {
         0 => Schedule::starve(16),
@@ -153,14 +133,17 @@ fn every_rule_holds_and_what_breaks_it_is_seen() {
                 continue;
             }
             for (variant, runs) in &runs {
-                let holds = runs.iter().filter(|left| left.has(rest)).count();
+                let found = runs
+                    .iter()
+                    .filter(|left| holds(rest, |text| left.value(text)))
+                    .count();
                 let right = match sign {
-                    "always" => holds == runs.len(),
-                    "never" => holds == 0,
-                    "often" => holds > runs.len() / 20,
-                    _ => holds > 0,
+                    "always" => found == runs.len(),
+                    "never" => found == 0,
+                    "often" => found > runs.len() / 20,
+                    _ => found > 0,
                 };
-                assert!(right, "{name}: {variant}: {row}: {holds} of {SEEDS}");
+                assert!(right, "{name}: {variant}: {row}: {found} of {SEEDS}");
             }
         }
         assert!(!runs.is_empty(), "{name}");

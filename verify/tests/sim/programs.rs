@@ -1,19 +1,14 @@
-//! Random transaction programs on the simulator: every variant, both regimes of values, random
-//! warps, stripes, schedules and weak memory. After each run no lock is held and counts add up, every
-//! transaction has committed once and done what it says, the history is opaque, and the memory is what
-//! the commits leave. A failure prints the line that replays the smallest case found.
+//! Random transaction programs: every variant, both regimes of values, random warps, stripes, schedules and weak
+//! memory. After each no lock is held, counts add up, every transaction has committed once, the history is opaque,
+//! and the memory is what the commits leave. A failure prints the line that replays the smallest case found.
 //!
-//! And a directed program for every known hole, which the right algorithms pass; that each can fail,
-//! the gate of mutants shows (`mutants.rs`). And forward progress, where lanes of one warp conflict and
-//! cannot get out of each other's way (`progress.txt`): `schedules.rs` has the classic failures that
-//! the simulator shows without transactions.
+//! And a directed program for every known hole, which can fail (`mutants.rs`); and forward progress, where lanes of one
+//! warp conflict (`progress.txt`): `schedules.rs` has the classic failures without transactions.
 
 use crate::prelude::*;
 use crate::{assert_replays, each_part, first_failure, passes};
 use proptest::prelude::*;
-use std::collections::BTreeSet;
 use std::hash::{BuildHasher, Hasher, RandomState};
-use stm_core::with_algorithm;
 use verify::fuzz::{self, Config};
 use verify::program::directed::{ALL, Directed};
 use verify::program::shrink::shrink;
@@ -72,8 +67,7 @@ fn the_bits_of_versions_can_be_chosen_and_nothing_else_changes() {
     assert_eq!(bits, (3..=8).collect());
 }
 
-/// A lane loads its snapshot and does nothing until eight stores to the clock
-/// have come after. `fuzz --version-bits 3..8` found that its sample was newer.
+/// A lane loads its snapshot, and nothing else until eight stores to the clock have come; found by `fuzz`.
 #[test]
 fn a_sample_of_the_clock_is_no_newer_than_the_snapshot_of_a_lane_that_was_suspended() {
     for bits in [5, 7, 31] {
@@ -281,8 +275,7 @@ fn transactions_in_each_others_way_complete() {
     });
 }
 
-/// Lanes of a warp that want each other's words fail together in every round, while the others
-/// commit and so keep the warp's width. One of them must sit out in the end.
+/// Lanes that want each other's words fail in every round while the others keep the warp's width.
 #[test]
 fn two_lanes_in_each_others_way_do_not_wait_for_the_others() {
     let crossed = ["r0 w0+1 r1 w1+1", "r1 w1+1 r0 w0+1"].map(str::to_owned);

@@ -4,9 +4,7 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 use crate::prelude::*;
-use std::time::Duration;
-use stm_core::internal::host::StopAt;
-use verify::sim::{MemoryModel, Op, RunReport, SimError, SimErrorKind};
+use verify::sim::Op;
 
 const ALL: &str = "lockstep stack its32 starve32 random pct3x500";
 
@@ -40,8 +38,7 @@ fn release(lane: &SimLane<'_>, p: *mut u32) {
     unsafe { lane.store_release_32(p, 0) }
 }
 
-/// The naive spin lock (Grote, chapter 3): each lane loops until it has the
-/// lock. `pauses`: whether it pauses in the loop.
+/// The naive spin lock (Grote, chapter 3): each lane loops until it has it, with a pause or without.
 fn spin_lock(config: SimConfig, launch: &Launch, pauses: bool) -> Result<u32, SimError> {
     let words = on_words(config, launch, "lock", 2, |lane, p| {
         while !cas(lane, p) {
@@ -88,8 +85,7 @@ fn the_naive_spin_lock_ends_with_one_lane_a_warp_and_under_independent_schedulin
     }
 }
 
-/// Two lanes each take two locks, and let go of the first if they cannot have
-/// the second (scheme #3 of Xu et al. 2014, section 2.2). `sorted`: in one order.
+/// Two lanes take two locks, and let the first go without the second (Xu et al. 2014, scheme #3 of 2.2).
 fn two_locks(config: SimConfig, sorted: bool) -> Result<u32, SimError> {
     let words = on_words(config, &Launch::new(1, 2), "locks", 3, |lane, p| {
         let first = usize::from(!sorted && lane.lane_index() == 1);
@@ -129,8 +125,7 @@ fn circular_locking_livelocks_in_lockstep_and_sorted_locking_does_not() {
     }
 }
 
-/// Grote's livelock (chapter 3): a lane waits for another of its warp, which
-/// is masked off, unless a warp operation in the loop lets that one run.
+/// Grote's livelock (chapter 3): a lane waits for one of its warp that is masked off, unless they meet.
 #[test]
 fn a_wait_for_the_masked_off_side_ends_only_with_a_warp_operation_in_its_loop() {
     let wait = |meets: bool, seed| {
@@ -201,8 +196,7 @@ fn no_lane_waits_longer_than_the_bound_of_its() {
                 }
             })
             .unwrap();
-            // Two operations, each passed over for the bound and for every lane
-            // that has waited as long.
+            // Two operations, each passed over for the bound and for every lane that has waited as long.
             let (most, longest) = (u64::from(2 * (bound + lanes)), longest.get());
             let passed_over = !starve || longest > u64::from(bound);
             assert!(longest <= most && passed_over, "{longest} operations");

@@ -1,12 +1,8 @@
-//! Transactions of teams on the simulator: long audits by whole warps and whole
-//! blocks beside transfers by single lanes and by teams, recorded and judged;
-//! and what the lanes of a team may not do to each other.
+//! Transactions of teams on the simulator: long audits by whole warps and whole blocks beside transfers by
+//! single lanes and by teams, recorded and judged; and what the lanes of a team may not do to each other.
 
 use crate::prelude::*;
-use crate::recorded::{contended, ended, sets, small};
-use stm_core::internal::Crew;
-use stm_core::{Abort, TeamTx};
-use verify::check::{Check, Checked, Run};
+use crate::recorded::{contended, ended, small};
 
 const ACCOUNTS: u64 = 40;
 const EACH: u32 = 100;
@@ -30,8 +26,7 @@ fn audit<L: Lane, A: Algorithm, C: Crew>(
     Ok((0..tx.size()).fold(0, |all, rank| all + tx.told_by(rank, sum.into()) as u32))
 }
 
-/// Moves money between pairs of accounts: even lanes give what odd ones take; a team of one moves
-/// nothing.
+/// Moves money between pairs of accounts: even lanes give what odd ones take; a team of one moves nothing.
 fn transfer<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut TeamTx<'_, L, A, C>,
     accounts: &A::Array<u32>,
@@ -46,29 +41,9 @@ fn transfer<L: Lane, A: Algorithm, C: Crew>(
     tx.write(accounts, mine.zip(found).map(new))
 }
 
-/// Moves money so often, by transactions of a lane alone.
-fn transfers<L: Lane, A: Algorithm>(
-    lane: &L,
-    stm: &StmRef<A>,
-    accounts: &A::Array<u32>,
-    times: u64,
-) {
-    let len = accounts.len();
-    for k in 0..times {
-        let from = (lane.grid_thread() * 5 + k) % len;
-        let to = (from + 1 + k % (len - 1)) % len;
-        let done = stm.atomically(lane, |tx| {
-            let [a, b] = tx.read_many(accounts, [from, to])?;
-            tx.write_many(accounts, [from, to], [a - 1, b + 1], 2)
-        });
-        assert!(done.is_ok());
-    }
-}
-
-/// The first warp of each block audits all accounts, the second moves money
-/// between pairs of accounts as a team, the others between two as single lanes.
-/// With teams of blocks, the first block audits and the second moves, and only
-/// the third is as said. `sums` gets what each audit has found.
+/// The first warp of each block audits all accounts, the second moves money between pairs of accounts as a
+/// team, the others between two as single lanes. With teams of blocks, the first block audits and the second
+/// moves, and only the third is as said. `sums` gets what each audit has found.
 fn work<A: Algorithm>(
     lane: &SimLane<'_>,
     stm: &StmRef<A>,
@@ -76,33 +51,42 @@ fn work<A: Algorithm>(
     of_block: bool,
     sums: &RefCell<Vec<u32>>,
 ) {
-    let found = |leads: bool, sum: Result<u32, Abort>| {
-        let led = leads.then(|| sum.unwrap_or(0));
-        sums.borrow_mut().extend(led);
-    };
-    match (lane.block_index(), lane.warp_index()) {
-        (0, _) if of_block => {
+    let (block, warp) = (lane.block_index(), lane.warp_index());
+    let by_block = of_block && block < 2;
+    match if by_block { block } else { warp } {
+        0 => {
             for _ in 0..AUDITS {
-                let sum = stm.team_of_block(lane, |tx| audit(tx, accounts));
-                found(lane.thread_index() == 0, sum);
+                let (sum, rank) = if by_block {
+                    let sum = stm.team_of_block(lane, |tx| audit(tx, accounts));
+                    (sum, lane.thread_index())
+                } else {
+                    (stm.team(lane, |tx| audit(tx, accounts)), lane.lane_index())
+                };
+                let led = (rank == 0).then(|| sum.unwrap_or(0));
+                sums.borrow_mut().extend(led);
             }
         }
-        (1, _) if of_block => {
+        1 if by_block => {
             stm.for_each_block_team(lane, 0..3 * TRANSFERS, |tx, i| transfer(tx, accounts, i));
         }
-        (_, 0) => {
-            for _ in 0..AUDITS {
-                let sum = stm.team(lane, |tx| audit(tx, accounts));
-                found(lane.lane_index() == 0, sum);
-            }
-        }
-        (_, 1) => {
+        1 => {
             for k in 0..TRANSFERS {
                 let done = stm.team(lane, |tx| transfer(tx, accounts, k));
                 assert!(done.is_ok());
             }
         }
-        _ => transfers(lane, stm, accounts, TRANSFERS),
+        _ => {
+            let len = accounts.len();
+            for k in 0..TRANSFERS {
+                let from = (lane.grid_thread() * 5 + k) % len;
+                let to = (from + 1 + k % (len - 1)) % len;
+                let done = stm.atomically(lane, |tx| {
+                    let [a, b] = tx.read_many(accounts, [from, to])?;
+                    tx.write_many(accounts, [from, to], [a - 1, b + 1], 2)
+                });
+                assert!(done.is_ok());
+            }
+        }
     }
 }
 
@@ -135,7 +119,7 @@ fn all<A: Algorithm>(of_block: bool) {
     // Runs with warps of 32 lanes are long.
     for (widths, cases) in [(&[1, 4, 8][..], 120), (&[32], 5)] {
         let check = Check::new(|sim, run| bank::<A>(sim, run, of_block));
-        let check = check.algorithms(&[A::VARIANT]).capacity(sets(64, 8));
+        let check = check.algorithms(&[A::VARIANT]).capacity(capacity(64, 8));
         contended(&check.warp_widths(widths).cases(cases).seed(1));
     }
 }
@@ -178,8 +162,7 @@ fn steps<L: Lane, A: Algorithm, C: Crew>(
     Ok(())
 }
 
-/// Two warps of four, or two blocks of five, on words with one lock for two;
-/// what came of it, and the words.
+/// Two warps of four, or two blocks of five, on words with one lock for two; what came of it, and the words.
 fn misuse<A: Algorithm>(how: &str, seed: u64, of_block: bool) -> (Result<u64, Error>, Vec<u64>) {
     let config = SimConfig::of(4, Schedule::Random).with_stale(30);
     let sim = Sim::new(config.with_seed(seed));
@@ -217,14 +200,9 @@ fn misuses<A: Algorithm>(of_block: bool) {
             assert_is!(ended, Err(Error::TeamOverlap { transaction: 0 | 1 }));
             assert_eq!(words, [0; 12], "{how}");
         }
-        assert_is!(
-            misuse("?o,77", seed).0,
-            Err(Error::OutOfRange { index: 77, .. })
-        );
-        assert_is!(
-            misuse(many, seed).0,
-            Err(Error::CapacityExceeded { limit: 8, .. })
-        );
+        let (past, full) = (misuse("?o,77", seed).0, misuse(many, seed).0);
+        assert_is!(past, Err(Error::OutOfRange { index: 77, .. }));
+        assert_is!(full, Err(Error::CapacityExceeded { limit: 8, .. }));
     }
 }
 

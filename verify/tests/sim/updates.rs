@@ -2,11 +2,9 @@
 
 use crate::first_failure;
 use crate::prelude::*;
-use stm_core::Element;
-use stm_core::host::{Cpu, Pod, TxArray};
+use stm_core::host::{Pod, TxArray};
 use stm_core::prelude::kernel;
 use stm_kernels::draw::{below, draw};
-use verify::Check;
 use verify::program::directed::Directed;
 use verify::program::{Case, Op};
 
@@ -26,51 +24,35 @@ fn new<T: Element, const N: usize>(seed: u64, i: u64, k: usize, old: [T; N]) -> 
     element((sum + draw(seed, i, 9 + k as u32)) % 256)
 }
 
-/// Dynamic transactions, then static updates, then dynamic ones: of different warps, all at the same
-/// time.
-fn both<A: Algorithm, T: Element, const N: usize, const W: usize>(
-    lane: &SimLane<'_>,
-    stm: &StmRef<A>,
-    words: &A::Array<T>,
-    seed: u64,
-    n: u64,
-) {
-    let len = words.len();
-    let dynamic = |first: u64| {
-        stm.for_each(lane, 0..n, |tx, i| {
-            let i = first + i;
-            let [from, to] = at::<2>(seed, i, len);
-            let old = [tx.read(words, from)?, tx.read(words, to)?];
-            tx.write(words, from, new(seed, i, 0, old))?;
-            if !i.is_multiple_of(3) {
-                tx.write(words, to, new(seed, i, 1, old))?;
-            }
-            Ok(())
-        });
-    };
-    dynamic(0);
-    stm.update_each(
-        lane,
-        0..n,
-        words,
-        |i| at::<N>(seed, n + i, len),
-        |i, old: [T; N]| {
-            let i = n + i;
-            (!i.is_multiple_of(5)).then(|| std::array::from_fn::<T, W, _>(|k| new(seed, i, k, old)))
-        },
-    );
-    dynamic(2 * n);
-}
-
-/// Checks as many cases with so many words, of which an update reads `N` and writes `W`.
-fn checked<A: Algorithm, T: Element + Pod, const N: usize, const W: usize>(cases: u32, len: usize) {
+/// Checks as many cases with so many words: dynamic transactions, then static updates, which read `N` words and
+/// write `W`, then dynamic ones, of different warps, all at the same time.
+fn checked<A: Algorithm, T: Element + Pod, const N: usize, const W: usize>(cases: u32, len: u64) {
     let check = Check::new(|sim, run| {
-        let words = array::<A, T, _>(sim, &vec![element::<T>(7); len], "words");
+        let words = array::<A, T, _>(sim, &vec![element::<T>(7); len as usize], "words");
         run.name(&words)?;
         let (seed, n, mut memory) = (run.bits(), run.transactions(), run.stm(sim)?);
-        let (stm, view) = (memory.handle::<A>(), words.view::<A>());
+        let (stm, words) = (memory.handle::<A>(), words.view::<A>());
+        let dynamic = |lane: &SimLane<'_>, first: u64| {
+            stm.for_each(lane, 0..n, |tx, i| {
+                let i = first + i;
+                let [from, to] = at::<2>(seed, i, len);
+                let old = [tx.read(&words, from)?, tx.read(&words, to)?];
+                tx.write(&words, from, new(seed, i, 0, old))?;
+                if !i.is_multiple_of(3) {
+                    tx.write(&words, to, new(seed, i, 1, old))?;
+                }
+                Ok(())
+            });
+        };
+        let of = |i: u64| at::<N>(seed, n + i, len);
+        let change = |i: u64, old: [T; N]| {
+            let new = |k| new(seed, n + i, k, old);
+            (!(n + i).is_multiple_of(5)).then(|| std::array::from_fn::<T, W, _>(new))
+        };
         let done = sim::launch(&mut memory, |lane| {
-            both::<A, T, N, W>(lane, &stm, &view, seed, n);
+            dynamic(lane, 0);
+            stm.update_each(lane, 0..n, &words, of, change);
+            dynamic(lane, 2 * n);
         })?;
         run.holds("all of them commit", done.commits == 3 * n)
     });
@@ -138,8 +120,7 @@ fn a_closure_that_panics_leaves_nothing_owned() {
     });
 }
 
-/// Returns a directed program whose transactions other than static updates only read, with a
-/// defect.
+/// Returns a directed program whose transactions other than static updates only read, with a defect.
 fn beside_readers(name: &str, mutant: Mutant, seed: u64) -> Case {
     let program = Directed::named(name).unwrap();
     let mut case = program.case(Variant::Fast, Some(mutant), seed);

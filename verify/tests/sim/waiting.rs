@@ -1,16 +1,10 @@
-//! Waiting and alternatives on the simulator: transactions that wait for either of two bounded queues, in
-//! rounds and by teams, recorded and judged under every algorithm and schedule. Programs have waits of
-//! lanes alone and of warps in step (`silent-turns`), and catch the seeded defects (`mutants.rs`).
+//! Transactions that wait for either of two bounded queues, in rounds and by teams, recorded and judged under every
+//! algorithm and schedule. Programs have other waits (`silent-turns`), and catch the seeded defects.
 
 use crate::prelude::*;
 use crate::recorded::{eight, ended, numbered, small};
+use stm_core::Action;
 use stm_core::collections::Queue;
-use stm_core::host::Capacity;
-use stm_core::internal::Crew;
-use stm_core::{Action, TeamTx};
-use verify::check::{Check, Checked, Run};
-
-type SimTx<'t, 'l, A> = Tx<'t, SimLane<'l>, A>;
 
 const ITEMS: u64 = 10;
 const PLACES: u64 = 2;
@@ -74,8 +68,7 @@ fn in_rounds<A: Algorithm>(sim: &Sim, run: &mut Run, waits: &Cell<u64>) -> Check
     run.holds("the queues are empty", left == 0)
 }
 
-/// Puts into one queue or takes from it, by a team: returns the item taken. Lane 0 has the
-/// head, the last lane the tail.
+/// Puts into one queue or takes an item from it, by a team: lane 0 has the head, the last lane the tail.
 fn team_turn<L: Lane, A: Algorithm, C: Crew>(
     tx: &mut TeamTx<'_, L, A, C>,
     (ends, items): (&A::Array<u32>, &A::Array<u64>),
@@ -158,7 +151,6 @@ fn error<A: Algorithm>(
     ended::<A>(&sim, launch, settings(), run).err()
 }
 
-/// Waits until a word is not 0.
 fn wait_for<A: Algorithm>(
     tx: &mut SimTx<'_, '_, A>,
     words: &A::Array<u64>,
@@ -170,8 +162,7 @@ fn wait_for<A: Algorithm>(
     tx.write(words, 1 - at, 1)
 }
 
-/// Everybody waits for one of two words; or the first two transactions wait for each other, and the
-/// others end.
+/// Everybody waits for one of two words; or the first two transactions wait for each other, and the others end.
 #[test]
 fn a_launch_in_which_everybody_waits_ends_and_says_how_many() {
     under_all!(A => {
