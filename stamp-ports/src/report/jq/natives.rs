@@ -1,6 +1,6 @@
 //! What programs may call that is not written in jq, and the digits of numbers.
 
-use super::{Arr, Data, Error, Null, Num, Obj, Str, Val};
+use super::{Arr, Data, Error, Null, Num, Obj, Str, Val, known};
 use crate::numbers::{bytes, count, digits3, of, percent, short, time, times};
 use crate::report::palette;
 use jaq_core::native::{Fun, bome, run, unary, v};
@@ -118,9 +118,7 @@ fn number(value: &Val) -> Result<f64, Error> {
 fn of_number(value: &Val, of: fn(f64) -> f64) -> ValR<Val> {
     Ok(match value {
         Null => Null,
-        value => Some(of(number(value)?))
-            .filter(|x| !x.is_nan())
-            .map_or(Null, Num),
+        value => known(of(number(value)?)),
     })
 }
 

@@ -1,5 +1,4 @@
-//! The report of `stamp bench nw`: alignments by dataflow, by launches and by locks, and what
-//! it costs to hand a value from warp to warp.
+//! The report of `stamp bench nw`.
 
 use super::source::{PAGE, Source};
 use super::stated::Report;
