@@ -90,7 +90,7 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// Returns the best score of the first letters of A with none of B.
+    /// Returns the best score of the first letters of A with none of B, which fits 32 bits, as was checked.
     pub(super) fn edge(&self, row: usize) -> i32 {
         match row {
             0 => 0,
