@@ -142,7 +142,6 @@ impl Spec {
     }
 }
 
-/// This program's rate over the other's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Compared {
     /// The quotient of the rates at the median times.

@@ -18,7 +18,6 @@ use std::sync::LazyLock;
 
 pub(crate) const VARIANT: &str = "fast";
 
-/// A workload with its options.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {

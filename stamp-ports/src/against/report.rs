@@ -107,7 +107,6 @@ pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Fou
     verdict(out, spec, found)
 }
 
-/// Prints what the table does not show.
 fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
     if !found.same.is_empty() {
         let same = found.same.join(", ");

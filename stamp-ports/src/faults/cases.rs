@@ -345,7 +345,6 @@ fn loses<K: Kernel>(device: &AnyDevice, params: &K::Params, codes: &[&str]) -> V
     expect(device.available_bytes(), same)
 }
 
-/// Stores to an address, which loses the device with this code.
 fn stores(device: &AnyDevice, address: u64, code: &str) -> Verdict {
     loses::<Store>(device, &StoreParams { address, value: 1 }, &[code])
 }

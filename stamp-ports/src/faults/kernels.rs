@@ -171,7 +171,6 @@ impl Memory {
         })
     }
 
-    /// Launches any kernel by the memory.
     pub(crate) fn launch<K: Kernel>(
         &mut self,
         params: &K::Params,

@@ -35,7 +35,6 @@ const PATIENCE: Duration = Duration::from_mins(3);
 #[derive(Serialize)]
 pub(crate) struct Finding {
     pub name: &'static str,
-    /// What was injected and what the user is to see.
     pub what: &'static str,
     pub passed: bool,
     pub seconds: f64,
@@ -49,12 +48,10 @@ struct Findings {
     device: String,
     device_name: String,
     faults: Vec<Finding>,
-    /// Faults that this device cannot show.
     skipped: Vec<&'static str>,
 }
 
 impl Findings {
-    /// Returns the log for a person.
     fn text(&self) -> String {
         let mut lines = vec![format!("{}: {}", self.device, self.device_name)];
         for fault in &self.faults {

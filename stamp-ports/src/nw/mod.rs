@@ -70,7 +70,6 @@ impl Document for NwBench {
 /// Letters of proteins that sequences are drawn from, which published matrices name first.
 const AMINO_ACIDS: u32 = 20;
 
-/// Pairs of sequences, and how they score.
 pub(crate) struct Inputs {
     pairs: Vec<[Vec<u8>; 2]>,
     pub(crate) scoring: Scoring,
@@ -154,7 +153,6 @@ const REPEAT: usize = 5;
 /// The times, the last row of each table, and what it took beside the time, in words.
 type Filled = (Vec<Duration>, Vec<LastRow>, String);
 
-/// How a scheme fills tables.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
     /// As they are, again and again. Every part of the benchmark measures it.
@@ -185,7 +183,6 @@ fn dataflow(device: &AnyDevice, inputs: &Inputs) -> Result<Filled> {
     Ok((times, strips.last_rows(&passes)?, took))
 }
 
-/// Fills the tables of some pairs, cut so.
 fn tiled(device: &AnyDevice, inputs: &Inputs, cut: Cut, again: Again) -> Result<Filled> {
     let passes = inputs.passes();
     let tables = Tables::new(device, cut, &passes, &inputs.scoring)?;
@@ -214,7 +211,6 @@ const HOST_CELLS_MAX: u64 = 1 << 30;
 /// A transaction for each cell, in place of a scheme.
 pub(crate) const STM: &str = "stm:fast";
 
-/// A point, and what measures it.
 pub(crate) type Planned = (Asked, Measure);
 
 type Measure = Box<dyn Fn(&mut Measuring<'_>, &Asked) -> Result<Point>>;
@@ -246,7 +242,6 @@ impl<'d> Measuring<'d> {
         Point::or_note(asked, measure(self, asked))
     }
 
-    /// Measures an alignment by a transaction for each cell.
     fn transactions(&self, asked: &Asked, case: Case) -> Result<Point> {
         let variants = parse_variants(STM.trim_start_matches("stm:"))?;
         let letters = u32::try_from(case.letters).unwrap_or(u32::MAX);

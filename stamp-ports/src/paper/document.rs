@@ -58,7 +58,6 @@ pub(crate) struct Best {
     pub(crate) verified: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
-    /// Launches that the search tried.
     pub(crate) tried: u64,
 }
 
@@ -131,7 +130,6 @@ pub(crate) fn is_of(of: &str, workload: &str) -> bool {
 pub(crate) struct KernelPart {
     pub(crate) kernel: String,
     pub(crate) launches: u64,
-    /// The time of its launches together.
     pub(crate) time_ms: f64,
     pub(crate) commits: u64,
     pub(crate) aborts: u64,
@@ -290,13 +288,11 @@ impl Paper {
     }
 }
 
-/// A verdict on the isolation of the transactions of a recorded run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Isolation {
     /// Whether every attempt saw a state that existed, in one order; absent where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) opaque: Option<bool>,
-    /// Transactions that committed in the records.
     pub(crate) transactions: u64,
     pub(crate) attempts: u64,
     /// Histories, one after the other, of which each was judged.

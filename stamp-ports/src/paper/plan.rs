@@ -133,7 +133,6 @@ impl Plan {
         }
     }
 
-    /// Figure 2: the launches that are searched.
     pub(crate) fn search_shapes(&self, by_blocks: bool) -> Vec<(u32, u32)> {
         let (room, p) = (&self.room, self.room.limits.processors);
         match (room.kind, self.quick) {
@@ -219,7 +218,6 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Begins a piece; `head` is that of its command.
     pub(crate) fn new(head: &Head) -> Self {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         Self {

@@ -119,7 +119,6 @@ impl Axis {
         )
     }
 
-    /// Shares of a whole.
     pub(crate) fn percent() -> Self {
         Self::new([0.0, 100.0], false, vec![0.0, 25.0, 50.0, 75.0, 100.0])
     }
@@ -129,7 +128,6 @@ impl Axis {
         ["linear scale", "log scale"][usize::from(self.logarithmic)]
     }
 
-    /// Returns the lowest that it shows.
     pub(crate) const fn low(&self) -> f64 {
         self.range[0]
     }
@@ -149,7 +147,6 @@ impl Axis {
         tenths(from + (to - from) * share)
     }
 
-    /// Returns where its ticks are, and their numbers.
     pub(crate) fn ticks(&self, ends: [f64; 2]) -> impl Iterator<Item = (f64, String)> {
         let ticks = self.ticks.iter();
         ticks.map(move |tick| (self.place(*tick, ends), (self.label)(*tick)))

@@ -14,7 +14,6 @@ const BOTTOM: f64 = 39.0;
 const OF_LINES: [f64; 2] = [46.0, WIDTH - 12.0];
 const OF_BARS: [f64; 2] = [84.0, WIDTH - 62.0];
 const OF_STACKS: [f64; 2] = [84.0, WIDTH - 12.0];
-/// Where a plot of lines ends.
 const FLOOR: f64 = TOP + 176.0;
 /// The height of a row, and from the middle of a bar in it to the bar's edge.
 const ROW: f64 = 24.0;
@@ -28,7 +27,6 @@ enum Kind {
     Stacks,
 }
 
-/// A panel as it is stated.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Panel {
@@ -58,7 +56,6 @@ struct Series {
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Point {
-    /// The abscissa of a line.
     x: f64,
     /// What was measured, if it was, and of a bar the lowest and the highest. A segment is a share
     /// of the whole, from 0 to 1.
@@ -66,7 +63,6 @@ struct Point {
     range: Option<[f64; 2]>,
     /// What stands behind a bar, or before a row of segments.
     label: String,
-    /// What is said under the pointer.
     tooltip: String,
 }
 
@@ -163,7 +159,6 @@ fn lines(panel: &Panel, x: &Axis, y: &Axis) -> Drawn {
     drawn(panel, (x, OF_LINES, &panel.x), FLOOR, &marks)
 }
 
-/// A marker with its rim.
 pub(crate) fn marker(shape: usize, hue: Hue, (x, y): (f64, f64), tooltip: &str) -> Markup {
     html! {
         path fill=(hue.css()) stroke=(SURFACE.css()) stroke-width="2" paint-order="stroke"

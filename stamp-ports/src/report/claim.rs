@@ -60,12 +60,10 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Returns the verdict at this machine's sizes, if there is one.
     pub(crate) fn here(&self) -> Option<&str> {
         self.verdict_here.as_deref().filter(|here| is_known(here))
     }
 
-    /// Returns whether it can be judged, at some sizes.
     pub(crate) fn is_judged(&self) -> bool {
         is_known(&self.verdict) || self.here().is_some()
     }

@@ -80,7 +80,6 @@ impl Figure {
         }
     }
 
-    /// The figure as a file, with all that it needs.
     pub(crate) fn file(&self) -> String {
         let columns = match self.panels.len() {
             0 | 1 => 1,

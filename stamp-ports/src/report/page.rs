@@ -65,7 +65,6 @@ fn page(head: Option<&Head>, reports: &[Report], title: &str) -> String {
 }
 
 impl Report {
-    /// Returns the part of the page, with the facts that are its own.
     fn part(&self, own: &[Fact]) -> Markup {
         let (head, page) = (&self.head, &self.page);
         html! {
@@ -167,7 +166,6 @@ type Fact = (String, String);
 
 const COMMAND: &str = "Command";
 
-/// What a document says of where and how it was measured.
 fn facts(head: &Head) -> Vec<Fact> {
     let commit = head.commit.as_deref().unwrap_or("not recorded");
     let (version, seed) = (&head.version, head.seed);

@@ -113,7 +113,6 @@ pub(crate) enum Look {
     Lock(usize),
     /// That of a variant; an unknown one has a plain one.
     Variant(String),
-    /// That of a phase of a thread's time.
     Phase(String),
 }
 

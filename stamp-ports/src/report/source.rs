@@ -8,7 +8,6 @@ use serde_json::{Value, json};
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-/// The view of the page.
 pub(super) const PAGE: &str = "page";
 
 /// Claims by the parts of a page that they are of.

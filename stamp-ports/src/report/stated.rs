@@ -40,7 +40,6 @@ pub(crate) struct Table {
     pub(crate) name: String,
     /// How many columns are words.
     left: usize,
-    /// Its rows, whose cells are as many in each.
     rows: Vec<Vec<Cell>>,
     /// Whether a line says so if there are no rows.
     or_none: bool,
@@ -115,7 +114,6 @@ pub(super) struct Section {
     pub(super) id: String,
     pub(super) name: String,
     pub(super) claims: Vec<Claim>,
-    /// Whether these are targets.
     targets: bool,
     pub(super) shows: Vec<String>,
     /// What the paper says of the same.
@@ -159,7 +157,6 @@ impl Section {
     }
 }
 
-/// What a page says of a document.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Page {
@@ -168,7 +165,6 @@ pub(crate) struct Page {
     pub(super) lead: String,
     /// What stands in large letters, and what it is.
     pub(super) headline: Vec<[String; 2]>,
-    /// Words with what they mean.
     pub(super) terms: Vec<(String, String)>,
     pub(super) note: Option<String>,
     /// What a reader has to know first, above all which results are wrong.

@@ -158,7 +158,6 @@ const fn count(kind: DeviceKind) -> u32 {
     }
 }
 
-/// Accounts in cells of a type.
 fn cells<T: Element + Pod>(
     device: &AnyDevice,
     sum: fn(Vec<T>) -> u64,

@@ -132,7 +132,6 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Runs transactions on one of the memories that live long.
     fn serve(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         let which = chance.below(ALGORITHMS.len() as u32) as usize;
         let most = self.most();
@@ -157,7 +156,6 @@ impl<'a> Bench<'a> {
         memory.sum_is_zero()
     }
 
-    /// Checks the memories that live long in full.
     pub(super) fn check_service(&mut self) -> Result<(), Wrong> {
         let mut all = self.service.iter_mut();
         let checked = all.try_for_each(|memory| memory.stm.check_in_full());
@@ -249,7 +247,6 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Injects a fault, and checks what the user sees.
     fn inject(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         if chance.below(IN_A_PROCESS) == 0 {
             let is_shown = |case: &&Case| case.is_shown_by(self.device.kind());

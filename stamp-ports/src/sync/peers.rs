@@ -100,7 +100,6 @@ fn load<const PLACE: usize>(gpu: &Cuda) -> Result<(), Error> {
     gpu.prepare::<Peer<PLACE>>(Observation::Silent).map(|_| ())
 }
 
-/// What loads each of [`ENTRY_POINTS`].
 const LOADS: [Load; 5] = [load::<0>, load::<1>, load::<2>, load::<3>, load::<4>];
 
 type Load = fn(&Cuda) -> Result<(), Error>;
@@ -139,7 +138,6 @@ fn prepared(
     Some(format!("{} are not measured: {why}", NAMES.join(", ")))
 }
 
-/// Returns the compilers to try, in this order.
 fn choices(named: Option<&Path>) -> Vec<PathBuf> {
     let of_environment = || env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty());
     let named = named.map(Path::to_owned);

@@ -52,7 +52,6 @@ impl Of {
 /// The locks of Grote 2020, each lane by itself.
 const OF_GROTE: &str = "tas/lane ttas/lane ticket mcs/lane";
 
-/// The other implementations of the counter.
 const COUNTERS: &str = "tas ttas tas-backoff ticket-handoff fetch-add ring anderson mcs cohort \
                         combining added stm:fast stm:hv-sorting";
 
@@ -129,7 +128,6 @@ pub(crate) fn full(processors: u32) -> Vec<Asked> {
     }
     list.add(all, &[128, 64], &theirs, &COARSE[1..]);
     critical(all, processors);
-    // The counter.
     COUNTER.add(all, &ITEMS, &[(1, 1)], &[OF_GROTE]);
     let shapes = [(32, 1024), (32, 256), (32, 32), (processors, 256)];
     COUNTER.add(all, &ITEMS, &shapes, &[COUNTERS, OF_GROTE]);
@@ -187,7 +185,6 @@ const CHECKS: Duration = Duration::from_millis(500);
 
 const LOCKS: u64 = 1 << 20;
 
-/// A point's workload, and its operations.
 fn workload(asked: &Asked) -> (AnyWorkload, u64) {
     let given = |name: &str| asked.parameters[name] as u32;
     let (workload, operations): (AnyWorkload, u32) = match asked.part.as_str() {
@@ -282,7 +279,6 @@ fn excluding(
     Ok(found)
 }
 
-/// Measures an algorithm of the transactional memory.
 pub(crate) fn transactions(
     device: &AnyDevice,
     workload: &AnyWorkload,
@@ -310,7 +306,6 @@ pub(crate) fn transactions(
     }
     let time = report.time_ms;
     if time.median <= 0.0 {
-        // A launch that was stopped.
         let why = report.error;
         let why = why.unwrap_or_else(|| "no time was measured".into());
         return Ok(Point::without_time(asked, why));

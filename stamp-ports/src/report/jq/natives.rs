@@ -114,7 +114,6 @@ fn number(value: &Val) -> Result<f64, Error> {
     }
 }
 
-/// Computes with a number; what is not a number is not known.
 fn of_number(value: &Val, of: fn(f64) -> f64) -> ValR<Val> {
     Ok(match value {
         Null => Null,
@@ -182,7 +181,6 @@ fn show(value: &Val, form: &str) -> ValR<Val> {
     Ok(text.map_or(Null, Val::from))
 }
 
-/// Shows a number by a unit and its digits.
 fn in_digits(value: f64, form: &str) -> Option<String> {
     let split = form.find(|c: char| c.is_ascii_digit());
     let (unit, decimals) = form.split_at(split.unwrap_or(form.len()));

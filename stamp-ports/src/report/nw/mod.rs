@@ -24,7 +24,6 @@ pub(crate) fn report(bench: &Bench) -> Report {
     SOURCE.report(&bench.head, &facts(bench))
 }
 
-/// Returns the document, and what the schemes of the reduction cost.
 fn facts(bench: &Bench) -> Value {
     let costs = SCHEMES.iter().map(|scheme| {
         let (all, each) = (scheme.cost)();

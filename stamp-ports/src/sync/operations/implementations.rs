@@ -98,7 +98,6 @@ fn wrong_sections(sections: u32, made: &[u32], count: u32) -> Option<String> {
     })
 }
 
-/// Makes sections on a lock of one kind, which is acquired for each.
 fn of_kind<K: LockKind>(of: Wanted<'_>) -> Result<Run, Error>
 where
     Sections<K>: Kernel<Params = SectionsParams<K>>,
@@ -107,7 +106,6 @@ where
     made_on(of, &locks, 1)
 }
 
-/// Makes sections on a lock whose kind is chosen at launch.
 pub(super) fn chosen(of: Wanted<'_>, kind: Kind) -> Result<Run, Error> {
     let locks = Locks::chosen(of.device, kind, 1, of.users(), "the mutex")?;
     made_on(of, &locks, 1)
@@ -120,7 +118,6 @@ fn default<const IN_A_ROW: u32>(of: Wanted<'_>) -> Result<Run, Error> {
     made_on(of, &locks, IN_A_ROW)
 }
 
-/// Makes sections on a lock, up to so many of a thread in a row.
 fn made_on<K>(of: Wanted<'_>, locks: &Locks<AnyDevice, K>, in_a_row: u32) -> Result<Run, Error>
 where
     K: LockKind,
@@ -141,7 +138,6 @@ where
     Ok(run)
 }
 
-/// Makes sections that whoever holds a combiner executes.
 fn combined(of: Wanted<'_>) -> Result<Run, Error> {
     let combiners = Combiners::<_, 1>::new(of.device, 1, of.users(), "the combiner")?;
     let run = counted(of, |counter, made| {
@@ -180,7 +176,6 @@ fn alike<'d>(mut launch: impl FnMut(u32) -> Result<Duration, Error> + 'd) -> Lau
     Box::new(move |times| Ok((launch(times)?, Vec::new(), None)))
 }
 
-/// Returns the waits at a barrier of a kind, or at that of the peer.
 pub(super) fn waits(device: &AnyDevice, shape: Launch, kind: Option<barrier::Kind>) -> Checked<'_> {
     let Some(kind) = kind else {
         let words = shape.blocks as usize * shape.threads as usize + 1;
@@ -216,7 +211,6 @@ fn wrong_waits(words: &[u32]) -> Option<String> {
 /// The entries of each thread in the launch with a check.
 const ENTRIES: u32 = 50;
 
-/// Returns the entries into a semaphore of a kind and a count, or into that of the peer.
 pub(super) fn entries(
     device: &AnyDevice,
     shape: Launch,

@@ -47,7 +47,6 @@ pub(crate) fn semaphores(count: u32) -> impl Iterator<Item = Named> {
     kinds.map(move |&kind| (kind.name(), Some(count.into()), of(kind)))
 }
 
-/// The timed launches of a point.
 const REPEAT: usize = 5;
 
 /// The first trial launch makes the most operations divided by this, and each next one so many times as many.
@@ -170,7 +169,6 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Oper
     Ok(all)
 }
 
-/// Returns the point of an implementation, and what is measured.
 pub(crate) fn asked(
     part: &str,
     shape: (u32, u32),
