@@ -141,7 +141,6 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// Returns the last row, given its pieces.
     pub(super) fn last_row(&self, pieces: impl IntoIterator<Item = LastRow>) -> LastRow {
         let corner = self.edge(self.a.len());
         let (mut best, mut in_gap) = (vec![corner], vec![corner]);

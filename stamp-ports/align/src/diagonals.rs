@@ -42,7 +42,6 @@ impl TileKernel {
         }
     }
 
-    /// Returns the words of shared memory that a block needs.
     const fn shared_words(self, alphabet: u32, side: u32, affine: bool) -> u32 {
         match self {
             Self::Tiles(_) => shared_words(alphabet, side, affine),

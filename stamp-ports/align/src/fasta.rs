@@ -102,7 +102,6 @@ pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
     Ok(records)
 }
 
-/// Refuses a record without letters.
 fn whole(record: Option<&Record>) -> std::result::Result<(), String> {
     let empty = record.filter(|record| record.letters.is_empty());
     empty.map_or(Ok(()), |record| {

@@ -11,7 +11,6 @@ use std::num::IntErrorKind;
 /// nucleotides, as the NCBI publishes them, each below a line with `>` and its name.
 const BUILT_IN: &str = include_str!("matrices.txt");
 
-/// Returns the name and the text of each of them.
 fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
     let matrices = BUILT_IN.split('>');
     matrices.filter_map(|matrix| matrix.split_once('\n'))
@@ -151,7 +150,6 @@ pub struct Alphabet {
     codes: [u8; 256],
 }
 
-/// The code of a byte that is no letter.
 const NONE: u8 = u8::MAX;
 
 impl Alphabet {

@@ -220,7 +220,6 @@ pub(crate) fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
     Judged { ratio, verdict }
 }
 
-/// Returns why a run has no rate.
 fn reason(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Done(_) => "ended well",

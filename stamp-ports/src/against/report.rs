@@ -84,7 +84,6 @@ fn cells(measured: &Measured) -> Vec<String> {
     row
 }
 
-/// Prints the table and what has to be known about single points.
 pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> Result<()> {
     writeln!(out, "{device}")?;
     writeln!(out, "this: {}", program(&found.this))?;

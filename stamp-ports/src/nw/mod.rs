@@ -52,7 +52,6 @@ impl Case {
     }
 }
 
-/// A document of points, as that of `bench sync` is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct NwBench(pub Bench);

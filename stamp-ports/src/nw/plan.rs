@@ -28,7 +28,6 @@ const POINTS: [&str; 2] = ["locks", "cells"];
 
 struct Plan {
     warp_width: u32,
-    /// The launch of transactions.
     stm: (u32, u32),
     all: Vec<Planned>,
 }

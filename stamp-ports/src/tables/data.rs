@@ -95,7 +95,6 @@ fn log_rows(text: &str) -> Vec<Value> {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
-    /// Its path below the folder of results.
     #[serde(rename = "file")]
     pub(crate) path: String,
     pub(crate) machine: Option<String>,
