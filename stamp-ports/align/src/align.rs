@@ -1,8 +1,6 @@
-//! The best global alignment on the host, which judges what a device finds.
-//!
-//! [`score`] keeps two rows (Gotoh 1982). From the last rows above and below the middle follows where
-//! the best alignment crosses it, by which [`crate::divide`] divides it. An alignment as text is
-//! short, or letter above letter.
+//! The best global alignment on the host, which judges what a device finds, in two rows (Gotoh 1982). From
+//! the last rows above and below the middle follows where it crosses this, by which [`crate::divide`] divides
+//! it.
 
 use crate::Pass;
 use crate::fasta::Sequence;
@@ -36,21 +34,16 @@ pub struct Alignment {
 pub struct LastRow {
     /// The best score of all of A with the first `j` letters of B, `j` from 0.
     pub best: Vec<i32>,
-    /// The best score of those that end in a gap below a letter of A. It need not be there
-    /// if gaps are linear.
+    /// The best score of those that end in a gap below a letter of A; needless if gaps are linear.
     pub in_gap: Vec<i32>,
 }
 
-/// Returns the score of the best alignment of two sequences of codes that
-/// [`Scoring::check`] admits.
+/// Returns the best score of two sequences of codes that [`Scoring::check`] admits.
 pub fn score(a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
     i64::from(last_row(&scoring.pass(a, b), scoring).best[b.len()])
 }
 
-/// Returns the score of an alignment, which must be one of these sequences.
-///
-/// # Panics
-/// It panics if the alignment has another number of letters.
+/// Returns the score of an alignment; panics if it has other numbers of letters than these sequences.
 pub fn score_of(ops: &[Op], a: &[u8], b: &[u8], scoring: &Scoring) -> i64 {
     let (mut i, mut j, mut sum) = (0, 0, 0);
     for run in ops.chunk_by(|x, y| x == y) {
@@ -97,8 +90,7 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// Returns the best score of the first letters of A with none of B. Costs fit 32 bits, as the
-    /// scoring was checked.
+    /// Returns the best score of the first letters of A with none of B, which fits 32 bits, as was checked.
     pub(super) fn edge(&self, row: usize) -> i32 {
         match row {
             0 => 0,
@@ -115,17 +107,15 @@ impl<'s> Table<'s> {
         LastRow { best, in_gap }
     }
 
-    /// Returns the column before the first in some rows: the best scores, and for the column behind it
-    /// the best of those that end in a gap above a letter of B.
+    /// Returns the column before the first: the best scores, and for the column behind it those in a gap.
     pub(super) fn before(&self, rows: Range<usize>) -> Vec<(i32, i32)> {
         let edges = rows.map(|row| self.edge(row + 1));
         let Gap { open, extend } = self.scoring.gap;
         edges.map(|edge| (edge, edge - open - extend)).collect()
     }
 
-    /// Fills the block of some rows and of these letters of columns. `left` is the column before it
-    /// and becomes its last; `piece` is the row above it and becomes its last, and `corner` is the best
-    /// score of the cell above `left`.
+    /// Fills the block of some rows and of these letters of columns. `left` and the last argument are the
+    /// column and the row before it, and become its last; `corner` is the best score of the cell before both.
     pub(super) fn fill(
         &self,
         rows: Range<usize>,
@@ -151,7 +141,6 @@ impl<'s> Table<'s> {
         }
     }
 
-    /// Returns the last row, given its pieces.
     pub(super) fn last_row(&self, pieces: impl IntoIterator<Item = LastRow>) -> LastRow {
         let corner = self.edge(self.a.len());
         let (mut best, mut in_gap) = (vec![corner], vec![corner]);
@@ -172,10 +161,9 @@ pub(super) fn last_row(pass: &Pass<'_>, scoring: &Scoring) -> LastRow {
     table.last_row([row])
 }
 
-/// Finds where a best alignment crosses from the upper part of A to the lower, by the last rows of the
-/// upper and, from the end, of the lower. Returns the number of letters of B in the upper part,
-/// whether a gap below letters of A goes through, the last of the upper part and the first of the
-/// lower, and the score of the whole.
+/// Finds where a best alignment crosses from the upper part of A to the lower, by the last rows of the upper
+/// and, from the end, of the lower. Returns the number of letters of B in the upper part, whether a gap below
+/// letters of A goes through, and the score of the whole.
 pub(super) fn crossing(above: &LastRow, below: &LastRow, gap: Gap) -> (usize, bool, i64) {
     let columns = above.best.len() - 1;
     let at = |column| {
@@ -194,8 +182,9 @@ pub(super) fn crossing(above: &LastRow, below: &LastRow, gap: Gap) -> (usize, bo
     all.max_by_key(|&(.., score)| score).expect("a column")
 }
 
-/// Returns the best alignment of a part that has at most one letter of A, or none of B. A gap below it that touches the beginning
-/// costs `open[0]` to open, one that touches the end `open[1]`: nothing where it goes on beyond.
+/// Returns the best alignment of a part that has at most one letter of A, or none of B. A gap below it that
+/// touches the beginning costs `open[0]` to open, one that touches the end `open[1]`: nothing where it goes
+/// on beyond.
 pub(super) fn single(a: &[u8], b: &[u8], scoring: &Scoring, open: [i32; 2]) -> Vec<Op> {
     let only_b = |n: usize| std::iter::repeat_n(Op::OnlyB, n);
     let &[letter] = a else {
@@ -217,9 +206,8 @@ pub(super) fn single(a: &[u8], b: &[u8], scoring: &Scoring, open: [i32; 2]) -> V
     only_b(before).chain([op]).chain(only_b(after)).collect()
 }
 
-/// Returns an alignment in CIGAR: runs of equal letters (`=`), of other pairs (`X`), of
-/// letters of A alone (`I`) and of B alone (`D`), each with its length. `a` and `b` are codes,
-/// as a T and a U may be equal.
+/// Returns an alignment of codes in CIGAR: runs of equal letters (`=`), of other pairs (`X`), of letters of A
+/// alone (`I`) and of B alone (`D`), each with its length.
 pub fn cigar(ops: &[Op], a: &[u8], b: &[u8]) -> String {
     let columns = columns(ops, a, b);
     let runs = columns.chunk_by(|x, y| x.0 == y.0);
@@ -255,8 +243,8 @@ fn label(name: &str) -> String {
     }
 }
 
-/// Returns an alignment for people: lines of `width` columns, each with the places of its
-/// first and last letters, and `|` between letters that are equal. Long names are cut.
+/// Returns an alignment for people: lines of `width` columns, each with the places of its first and last
+/// letters, and `|` between letters that are equal.
 pub fn lines(ops: &[Op], of_a: &Sequence, of_b: &Sequence, width: usize) -> String {
     let columns = columns(ops, &of_a.codes, &of_b.codes);
     let (a, b) = (&of_a.record, &of_b.record);

@@ -12,9 +12,8 @@ use stm_machine::Kernel;
 use stm_machine::host::{Buffer, Device, Launch, Watchdog};
 use stm_sync::host::Channels;
 
-/// Warps of a multiprocessor with few tables: one for each of its four schedulers. A table has
-/// fewer strips than there are schedulers, or its strips wait for each other; two that share
-/// one only slow each other.
+/// Warps of a multiprocessor with few tables, whose strips wait for each other: one for each of its four
+/// schedulers, as two that share one only slow each other.
 const WARPS_OF_FEW: u32 = 4;
 
 /// Warps of a multiprocessor with many tables, whose strips do not wait for each other.
@@ -68,8 +67,7 @@ impl<D: Device> Strips<D> {
     fn run<K: Kernel<Params = StripsParams>>(&mut self, params: &StripsParams) -> Result<Duration> {
         let (device, launch) = (&self.device, &self.launch);
         device.prepare::<K>(launch.probe.observation())?;
-        // SAFETY: the parameters are views of buffers of this value, which nothing else uses
-        // meanwhile.
+        // SAFETY: the parameters are views of buffers of this value, which nothing else uses meanwhile.
         Ok(unsafe { self.watchdog.launch::<K>(device, launch, params)? })
     }
 
@@ -113,8 +111,7 @@ impl<D: Device> Strips<D> {
         words + 8 * self.layout.channels as u64
     }
 
-    /// Returns the last rows of the tables, which have been filled; `passes` are those that
-    /// they were made of. A row of which the launch has not put every value is empty.
+    /// Returns the last rows of the tables of these passes; one that the launch has not filled is empty.
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let found = self.channels.download()?;
         Ok(last_rows(passes, |i, pass| {

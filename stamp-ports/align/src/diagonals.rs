@@ -25,8 +25,7 @@ pub enum TileKernel {
 }
 
 impl TileKernel {
-    /// Returns the kernel of tiles that suits a side: as many rows a lane as let one warp
-    /// compute a tile, up to 4.
+    /// Returns the kernel that suits a side: with as many rows a lane as let one warp compute a tile, up to 4.
     pub const fn tiles(side: u32, warp_width: u32) -> Self {
         Self::Tiles(match side / warp_width {
             0 | 1 => 1,
@@ -43,7 +42,6 @@ impl TileKernel {
         }
     }
 
-    /// Returns the words of shared memory that a block needs.
     const fn shared_words(self, alphabet: u32, side: u32, affine: bool) -> u32 {
         match self {
             Self::Tiles(_) => shared_words(alphabet, side, affine),
@@ -85,10 +83,7 @@ pub struct Tables<D: Device> {
 }
 
 impl<D: Device> Tables<D> {
-    /// Makes the tables of passes, none of which has an empty sequence.
-    ///
-    /// # Errors
-    /// A block that is no whole number of warps, too little memory, or an error of the device.
+    /// Makes the tables of passes without empty sequences; refuses a block that is no whole number of warps.
     pub fn new(device: &D, cut: Cut, passes: &[Pass<'_>], scoring: &Scoring) -> Result<Self> {
         let (threads, width) = (cut.kernel.threads(cut.side), device.limits().warp_width);
         if matches!(cut.kernel, TileKernel::Tiles(_)) && !threads.is_multiple_of(width) {
@@ -150,8 +145,8 @@ impl<D: Device> Tables<D> {
         let mut laps = self.device.laps(2)?;
         laps.lap()?;
         for (launch, params) in &launches {
-            // SAFETY: the parameters are views of buffers that live until the launches
-            // have been waited for, which nothing else uses meanwhile.
+            // SAFETY: the parameters are views of buffers that live until the launches have been waited for,
+            // which nothing else uses meanwhile.
             unsafe { self.device.enqueue::<K>(launch, params)? };
         }
         laps.lap()?;
@@ -160,8 +155,8 @@ impl<D: Device> Tables<D> {
     }
 
     fn record<K: Kernel<Params = DiagonalParams>>(&self) -> Result<Box<dyn Replay + '_>> {
-        // SAFETY: the parameters are views of buffers that live as long as what is
-        // returned, and which nothing changes meanwhile.
+        // SAFETY: the parameters are views of buffers that live as long as what is returned, and which
+        // nothing changes meanwhile.
         Ok(unsafe { self.device.record::<K>(&self.launches())? })
     }
 
@@ -178,8 +173,7 @@ impl<D: Device> Tables<D> {
         }
     }
 
-    /// Fills the tables, and returns the time from the beginning of the first launch to the
-    /// end of the last.
+    /// Fills the tables, and returns the time from the beginning of the first launch to the end of the last.
     pub fn fill(&self) -> Result<Duration> {
         self.filling().0(self)
     }
@@ -202,8 +196,7 @@ impl<D: Device> Tables<D> {
         words.map(|buffer| 4 * buffer.len() as u64).sum()
     }
 
-    /// Returns the last rows of the tables, which have been filled; `passes` are those that
-    /// they were made of.
+    /// Returns the last rows of the tables of these passes, which have been filled.
     pub fn last_rows(&self, passes: &[Pass<'_>]) -> Result<Vec<LastRow>> {
         let rows = self.rows.download()?;
         Ok(last_rows(passes, |i, pass| {

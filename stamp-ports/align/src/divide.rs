@@ -1,9 +1,8 @@
 //! Alignments of batches of pairs, of which a [`Scorer`] fills the large tables.
 //!
-//! A part is divided where its best alignment crosses the middle row (Hirschberg 1975; with affine
-//! gaps Myers and Miller 1988), so an alignment takes twice the time of its score, and memory for a
-//! few rows. The parts of all pairs are divided together, in rounds: in a round the scorer gets two
-//! tables of half the size for each part that is large. What is small enough is divided further by
+//! A part is divided where its best alignment crosses the middle row (Hirschberg 1975; with affine gaps Myers
+//! and Miller 1988), so an alignment takes twice the time of its score, and memory for a few rows. The parts
+//! of all pairs are divided together, in rounds, by two tables of half the size for each; what is small by
 //! the host, on all cores.
 
 use super::Pass;
@@ -60,8 +59,8 @@ impl Part {
         })
     }
 
-    /// Returns its parts, by the last rows of its tables, and its score. Between the two to align
-    /// further are the letters of A around the middle, if they are in a gap.
+    /// Returns its parts, by the last rows of its tables, and its score. Between the two to align further are
+    /// the letters of A around the middle, if they are in a gap.
     fn divided(&self, rows: &[LastRow], scoring: &Scoring) -> ([Self; 3], i64) {
         let (column, through, score) = crossing(&rows[0], &rows[1], scoring.gap);
         let middle = self.a.start + self.a.len() / 2;
@@ -86,12 +85,9 @@ impl Part {
     }
 }
 
-/// Returns a best alignment of each pair of sequences of codes; tables of more than `limit`
-/// cells go to the scorer. The scoring admits all pairs ([`Scoring::check`]).
-///
-/// # Errors
-/// Those of the scorer; and a result of it that cannot be right, because the alignment has
-/// another score than its tables.
+/// Returns a best alignment of each pair of sequences of codes, which the scoring admits
+/// ([`Scoring::check`]); tables of more than `limit` cells go to the scorer. Errors are those of the scorer,
+/// and alignments with another score than its tables.
 pub fn align_all(
     pairs: &[(&[u8], &[u8])],
     scoring: &Scoring,
@@ -162,8 +158,7 @@ fn align_part(part: &Part, pairs: &[(&[u8], &[u8])], scoring: &Scoring) -> Vec<O
     aligned.flatten().collect()
 }
 
-/// Returns a best alignment of two sequences of codes that [`Scoring::check`] admits, all by one
-/// core of the host.
+/// Returns a best alignment of two sequences of codes that [`Scoring::check`] admits, by one core of the host.
 pub fn align(a: &[u8], b: &[u8], scoring: &Scoring) -> Alignment {
     let ops = align_part(&Part::whole(0, (a, b), scoring), &[(a, b)], scoring);
     let score = score_of(&ops, a, b, scoring);
@@ -186,11 +181,8 @@ impl Pair {
     }
 }
 
-/// Reads two files and pairs their records in order.
-///
-/// # Errors
-/// Files that cannot be read or are not FASTA, different numbers of records, letters that
-/// the alphabet lacks, lengths whose scores are too large.
+/// Reads two files and pairs their records in order. Errors are files that cannot be read or are not FASTA,
+/// different numbers of records, letters that the alphabet lacks, lengths whose scores are too large.
 pub fn read_pairs(a: &Path, b: &Path, scoring: &Scoring) -> Result<Vec<Pair>> {
     if is_input(a) && is_input(b) {
         return Err(Error::Usage(
@@ -232,8 +224,7 @@ pub fn read_pairs(a: &Path, b: &Path, scoring: &Scoring) -> Result<Vec<Pair>> {
     Ok(pairs)
 }
 
-/// Letters of B in a group of pairs, unless one pair has more: what a group's rows need of
-/// the memory is in proportion to them.
+/// Letters of B in a group of pairs, unless one pair has more: its rows take memory in proportion.
 const GROUP_COLUMNS: usize = 16 << 20;
 
 /// Divides pairs into groups that are aligned together.

@@ -1,6 +1,6 @@
-//! Sequences in FASTA: a line `>NAME what else` begins a record, and the letters of its
-//! sequence follow, on any number of lines. Here is also what other programs put before a file of
-//! text, around it and at the ends of its lines.
+//! Sequences in FASTA: a line `>NAME what else` begins a record, and the letters of its sequence follow, on
+//! any number of lines. Here is also what other programs put before a text, around it and at the ends of its
+//! lines.
 
 use crate::{Error, Result};
 use std::fs;
@@ -39,10 +39,7 @@ pub fn shown(path: &Path) -> String {
     }
 }
 
-/// Reads all records of a file, or of standard input (`-`).
-///
-/// # Errors
-/// The file cannot be read, or the errors of [`parse`], with the file's name.
+/// Reads all records of a file, or of standard input (`-`); errors are those of [`parse`] with its name.
 pub fn read(path: &Path) -> Result<Vec<Record>> {
     let shown = shown(path);
     let bytes = if is_input(path) {
@@ -57,11 +54,8 @@ pub fn read(path: &Path) -> Result<Vec<Record>> {
     parse(&bytes).map_err(|wrong| Error::Usage(format!("{shown}: {wrong}")))
 }
 
-/// Reads records.
-///
-/// # Errors
-/// One line: a compressed file, FASTQ, letters before the first record, a record without a name or letters, a
-/// character that is no letter, with its line; or no record at all.
+/// Reads records. The error is one line: a compressed file, FASTQ, letters before the first record, a record
+/// without a name or letters, a character that is no letter, with its line; or no record at all.
 pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
     let mut records: Vec<Record> = Vec::new();
     for (number, line) in (1..).zip(lines(plain(text)?)) {
@@ -108,7 +102,6 @@ pub fn parse(text: &[u8]) -> std::result::Result<Vec<Record>, String> {
     Ok(records)
 }
 
-/// Refuses a record without letters.
 fn whole(record: Option<&Record>) -> std::result::Result<(), String> {
     let empty = record.filter(|record| record.letters.is_empty());
     empty.map_or(Ok(()), |record| {
@@ -116,10 +109,7 @@ fn whole(record: Option<&Record>) -> std::result::Result<(), String> {
     })
 }
 
-/// Returns the text without a byte order mark.
-///
-/// # Errors
-/// One line: bytes that are no text but that of another format, with what to do.
+/// Returns the text without a byte order mark; the error is another format in one line, with what to do.
 pub fn plain(bytes: &[u8]) -> Result<&[u8], String> {
     match bytes {
         [0x1f, 0x8b, ..] => {

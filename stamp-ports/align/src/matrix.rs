@@ -1,21 +1,16 @@
-//! Scores of pairs of letters, in the format in which substitution matrices are published:
-//! a line of column letters, and a line for each letter with its scores; `#` begins a
-//! comment. A row is of a letter of the first sequence, and a column of one of the second.
-//!
-//! Letters have the codes that kernels use for them: a letter's code is its place in the
-//! alphabet, so that a score is an element of a square table. The score of an alignment is that of
-//! each pair of letters, less the cost of gaps.
+//! Scores of pairs of letters, in the format in which substitution matrices are published: a line of column
+//! letters, and a line for each letter of the first sequence with its scores; `#` begins a comment. A
+//! letter's code, which kernels use, is its place in the alphabet. The score of an alignment is that of each
+//! pair of letters, less the cost of gaps.
 
 use crate::Pass;
 use crate::fasta::lines;
 use std::num::IntErrorKind;
 
-/// The matrices that the program carries: those of Henikoff and Henikoff 1992 and of
-/// Dayhoff, Schwartz and Orcutt 1978, and one for nucleotides, as the NCBI publishes them, each
-/// below a line with `>` and its name.
+/// The matrices of Henikoff and Henikoff 1992 and of Dayhoff, Schwartz and Orcutt 1978, and one for
+/// nucleotides, as the NCBI publishes them, each below a line with `>` and its name.
 const BUILT_IN: &str = include_str!("matrices.txt");
 
-/// Returns the name and the text of each of them.
 fn built_in() -> impl Iterator<Item = (&'static str, &'static str)> {
     let matrices = BUILT_IN.split('>');
     matrices.filter_map(|matrix| matrix.split_once('\n'))
@@ -26,8 +21,7 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     built_in().map(|(name, _)| name)
 }
 
-/// Returns a built-in matrix other than `but` that has all letters of a sequence: the one for
-/// nucleotides, or one for proteins.
+/// Returns a built-in matrix other than `but` that has all letters of a sequence.
 pub fn one_with(letters: &[u8], but: &str) -> Option<&'static str> {
     ["nuc.4.4", "blosum62"].into_iter().find(|&name| {
         let known = Matrix::named(name).and_then(Result::ok);
@@ -70,12 +64,8 @@ impl Matrix {
         Some(Self::parse(name, text))
     }
 
-    /// Reads a matrix. Rows may come in any order; a row is of a letter of A, and its scores
-    /// are those with the letters of B, in the order of the columns.
-    ///
-    /// # Errors
-    /// One line: no columns, a row of another letter or length, a score that is no number or
-    /// too large, rows that are missing or too many.
+    /// Reads a matrix, whose rows may come in any order. The error is one line: no columns, a row of another
+    /// letter or length, a score that is no number or too large, rows that are missing or too many.
     pub fn parse(name: &str, text: &str) -> Result<Self, String> {
         let lines = (1..).zip(lines(text.as_bytes()));
         let mut lines = lines.filter_map(|(number, line)| {
@@ -160,12 +150,11 @@ pub struct Alphabet {
     codes: [u8; 256],
 }
 
-/// The code of a byte that is no letter.
 const NONE: u8 = u8::MAX;
 
 impl Alphabet {
-    /// Makes an alphabet of letters, in upper case; a letter in lower case has the same code.
-    /// Where the letters are those of nucleotides with one of T and U, the other is read as it.
+    /// Makes an alphabet of letters in upper case, which have the same codes in lower case. Where they are
+    /// those of nucleotides with one of T and U, the other is read as it.
     pub fn new(letters: &[u8]) -> Result<Self, String> {
         let mut codes = [NONE; 256];
         let twin = thymine_and_uracil(letters);
@@ -229,8 +218,7 @@ fn thymine_and_uracil(letters: &[u8]) -> Option<(u8, u8)> {
     }
 }
 
-/// What a gap costs, in numbers from 0 on: `k` letters cost `open + k * extend`. A linear
-/// gap costs nothing to open.
+/// What a gap costs, from 0 on: `k` letters cost `open + k * extend`. A linear gap costs nothing to open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
     /// What a gap costs whatever its length.
@@ -261,9 +249,8 @@ pub struct Scoring {
     pub gap: Gap,
 }
 
-/// All scores are less than this and more than its negative, also with the costs of both
-/// sequences in gaps added, as kernels compute them. So most of the range of 32 bits is
-/// left, for a score that is less than all others and for the costs taken off it.
+/// All scores are less than this and more than its negative, also with the costs of both sequences in gaps
+/// added, as kernels compute them. So there is room in 32 bits for one that is less than all others.
 pub const SCORE_LIMIT: i64 = 1 << 29;
 
 impl Scoring {

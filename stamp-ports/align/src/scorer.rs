@@ -1,9 +1,8 @@
 //! What fills the tables of alignments: a device, or the host.
 //!
-//! All cores of the host fill a table as dataflow: the rows are cut into bands, of which a worker
-//! takes the next when it has done one, and a band gets the row above it from the band before in
-//! pieces, through a channel. Bands are taken from the top down, so the uppermost one that is not
-//! finished has, or will get, every piece that it waits for.
+//! All cores of the host fill a table as dataflow: the rows are cut into bands, and a band gets the row above
+//! it from the band before in pieces, through a channel. Workers take bands from the top down, so the
+//! uppermost one that is not finished has, or will get, every piece that it waits for.
 
 use super::Pass;
 use crate::Result;
@@ -41,8 +40,7 @@ impl<D: Device> Costs<D> {
     }
 }
 
-/// Returns the last row of each table, given the best scores and those in a gap that its launches have
-/// left. One that they have not filled is empty, by which it differs from any right one.
+/// Returns the last row of each table, given the best scores and those in a gap; empty if it was not filled.
 pub(super) fn last_rows(
     passes: &[Pass<'_>],
     row: impl Fn(usize, &Pass<'_>) -> Option<[Vec<i32>; 2]>,
@@ -54,8 +52,7 @@ pub(super) fn last_rows(
     rows.collect()
 }
 
-/// Returns the last row of each table, of which `fill` fills those without an empty sequence,
-/// if there are any.
+/// Returns the last row of each table, of which `fill` fills those without an empty sequence.
 pub(super) fn fill_whole(
     passes: &[Pass<'_>],
     scoring: &Scoring,
@@ -124,8 +121,7 @@ impl Scorer for Host {
     }
 }
 
-/// Applies a function to each item, on all cores, each of which takes the next item when it has
-/// done one, and returns the results in the order of the items.
+/// Applies a function to each item, on all cores, and returns the results in the order of the items.
 pub(super) fn on_all_cores<T: Sync, R: Send>(items: &[T], of: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let done = in_ranges(1, items.len() as u64, |_| {
@@ -144,8 +140,7 @@ const ROWS: usize = 512;
 /// Columns of a piece of a row: enough to make a message cheap.
 const COLUMNS: usize = 2048;
 
-/// A band: its first row, and where pieces of the rows above it and of its last row come from and go
-/// to. A piece has no column before its first.
+/// A band: its first row, and where pieces of the rows above it come from and of its last row go to.
 type Band = (usize, Receiver<LastRow>, Sender<LastRow>);
 
 /// Returns the last row of a table, which all cores fill.

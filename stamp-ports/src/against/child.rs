@@ -1,4 +1,4 @@
-//! A `stamp` program, its runs in child processes, and what becomes of them.
+//! A `stamp` program, and its runs in child processes.
 
 use crate::child::{Ended, watch};
 use crate::error::{Error, Result};
@@ -18,13 +18,11 @@ const REFUSED: i32 = 2;
 
 pub(crate) struct Program {
     path: PathBuf,
-    /// The driver's cache of what this program has compiled, empty at first and kept from anybody
-    /// else: each kernel is compiled once, by the first point that needs it.
+    /// The driver's cache of what this program has compiled, empty at first.
     cache: TempDir,
 }
 
-/// A program's file and version, and the commit that it was built from and the checksum of the PTX
-/// that it carries, where it says so.
+/// A program's file and version, and its commit and the checksum of its PTX, where it says so.
 pub(crate) type Identity = BTreeMap<&'static str, String>;
 
 /// What `stamp run --json` prints about a run, as far as it is needed here.
@@ -46,7 +44,7 @@ pub(crate) struct Timed {
 pub(crate) enum Outcome {
     /// It ended, and its result is right.
     Done(Timed),
-    /// The program does not know the command line, or cannot carry it out; what it said.
+    /// The program does not know the command line, or cannot carry it out.
     Refused(String),
     /// It did not end in its time.
     Late(String),
@@ -77,13 +75,9 @@ impl Run {
         self.timed().map(|timed| (timed.blocks, timed.threads))
     }
 
-    /// Returns one run for several of the same point: the one with the middle rate, with the
-    /// shortest and the longest launch of all; or the first that did not end well.
+    /// Returns the run with the middle rate, and the ends of all; or the first that did not end well.
     pub(crate) fn middle(mut runs: Vec<Self>) -> Self {
-        let rate = |run: &Self| {
-            run.timed()
-                .map_or(f64::NEG_INFINITY, |timed| timed.tx_per_s)
-        };
+        let rate = |run: &Self| run.timed().map_or(f64::NEG_INFINITY, |of| of.tx_per_s);
         let times = runs.iter().filter_map(Self::timed);
         let ends = times.map(|timed| (timed.time_ms.min, timed.time_ms.max));
         let ends = ends.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)));
@@ -185,9 +179,8 @@ fn outcome(ended: &Ended, limit: Duration) -> Result<Outcome, String> {
             return Ok(Outcome::Failed(format!("{status}: {}", said(ended))));
         }
         Err(error) => {
-            return Err(format!(
-                "its run printed no JSON as that of `stamp run --json`: {error}"
-            ));
+            let why = "its run printed no JSON as that of `stamp run --json`";
+            return Err(format!("{why}: {error}"));
         }
     };
     let why = || timed.error.clone().unwrap_or_else(|| said(ended));
@@ -204,8 +197,6 @@ fn outcome(ended: &Ended, limit: Duration) -> Result<Outcome, String> {
 fn said(ended: &Ended) -> String {
     let mut lines = ended.errors.lines().rev().map(str::trim);
     let last = lines.find(|line| !line.is_empty());
-    last.map_or("it did not say why", |line| {
-        line.trim_start_matches("error: ")
-    })
-    .into()
+    let last = last.unwrap_or("it did not say why");
+    last.trim_start_matches("error: ").into()
 }

@@ -1,20 +1,10 @@
-//! `bench against`: a fixed list of points in this program and in another `stamp` program, which was
-//! built from an earlier commit, so that a change of device code that costs throughput is seen.
+//! `bench against`: a fixed list of points in this program and in another `stamp` program, which was built
+//! from an earlier commit, so that a change of device code that costs throughput is seen.
 //!
-//! | file | contains |
-//! | --- | --- |
-//! | `points` | the list of points |
-//! | `child` | a run of a point in a child process, and what became of it |
-//! | `report` | the document, and the table for people |
-//!
-//! Each point runs in one program and then in the other, one child process at a time. This program
-//! is started as a child too, so that both are measured alike, and the program that begins changes
-//! with each point, so that a device that warms up favours neither. The driver's cache of compiled
-//! kernels is a new one for each program, so that both compile each kernel once.
-//!
-//! A point that is too slow while launches of both programs overlap is in doubt. Both run it again,
-//! until there are three runs of each, and the middle one counts.
-//! The verdict about a point is whether this program is as fast as the other.
+//! Each point runs in one program and then in the other, one child process at a time, this one's too. The
+//! program that begins changes with each point, so that a device that warms up favours neither, and each has
+//! an empty cache of compiled kernels of its own. A point that is too slow while launches of both programs
+//! overlap is in doubt: both run it again, until there are three runs of each, and the middle one counts.
 
 use crate::error::Result;
 use crate::measure::meter::Meter;
@@ -46,9 +36,8 @@ pub(crate) struct Measured {
     /// The command, without the program's name and without what all points share.
     pub command: String,
     pub rounds: usize,
-    /// The run of this program that counts.
+    /// The runs that count.
     pub this: Run,
-    /// The run of the other program that counts.
     pub other: Run,
     #[serde(flatten)]
     pub judged: Judged,
@@ -59,7 +48,7 @@ pub(crate) struct Found {
     pub this: Identity,
     pub other: Identity,
     pub points: Vec<Measured>,
-    /// The points that were left out, as their launch is the default one, which was measured.
+    /// The points that were left out, as their launch is the default one.
     #[serde(rename = "same_as_default")]
     pub same: Vec<String>,
 }
@@ -153,14 +142,12 @@ impl Spec {
     }
 }
 
-/// This program's rate over the other's.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Compared {
     /// The quotient of the rates at the median times.
     pub ratio: f64,
-    /// This program's lowest rate over the other's highest.
+    /// This program's lowest rate over the other's highest, and its highest over the other's lowest.
     pub lowest: f64,
-    /// This program's highest rate over the other's lowest.
     pub highest: f64,
 }
 
@@ -195,7 +182,6 @@ pub(crate) struct Judged {
 }
 
 impl Compared {
-    /// Returns the ratio of two runs that ended well.
     pub(crate) fn of(this: &Timed, other: &Timed) -> Self {
         // Both may have other numbers of transactions, so times alone do not compare.
         let rate = |run: &Timed, ms: f64| run.tx_per_s * run.time_ms.median / ms;
@@ -210,7 +196,7 @@ impl Compared {
 }
 
 impl Judged {
-    /// Returns whether a point is below although launches of both overlap: more may say otherwise.
+    /// Returns whether a point is below although launches of both overlap.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.verdict == Verdict::Below && self.ratio.is_some_and(|ratio| ratio.highest >= 1.0)
     }
@@ -234,7 +220,6 @@ pub(crate) fn judge(this: &Outcome, other: &Outcome, at_least: f64) -> Judged {
     Judged { ratio, verdict }
 }
 
-/// Returns why a run has no rate.
 fn reason(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Done(_) => "ended well",

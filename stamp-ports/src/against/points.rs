@@ -1,19 +1,15 @@
-//! The points of `bench against`.
+//! The points of `bench against`: a *row* is a workload with its options, and a *point* is a row at a launch.
 //!
-//! A *row* is a workload with its options, and a *point* is a row at a launch. Each row runs at the
-//! launch that a program chooses by itself, and rows of dynamic RA and bank at fixed launches too, from
-//! sixteen warps to more threads than a GPU holds at a time.
-//!
-//! The rows are in `points.json`, the whole list and that of `--quick`, whose launches a CPU can make.
-//! A row has the sizes of its launches, first that of the launch that a program chooses; a row with
-//! more has one for each shape of its list.
+//! The rows are in `points.json`, the whole list and that of `--quick`, whose launches a CPU can make. A row
+//! has the sizes of its launches: first of the one that a program chooses, then, if it has more, of each
+//! shape of its list, from sixteen warps to more threads than a GPU holds at a time.
 //!
 //! The sizes are chosen so that a launch takes some milliseconds to some 100 ms on an H200 whether
-//! transactions conflict or not, and the whole list four minutes at most, most of which the driver
-//! takes to compile the kernels of each child process. Where all transactions want the same few words,
-//! each thread of the largest launch has one transaction, as more would take seconds. Two million
-//! transfers end before a GPU's clocks are even, so there are more. Vacation has
-//! fewer records than it has by default, as the host checks all of them after each launch.
+//! transactions conflict or not, and the whole list four minutes at most, most of which the driver takes to
+//! compile the kernels of each child process. Where all transactions want the same few words, each thread of
+//! the largest launch has one transaction, as more would take seconds. Two million transfers end before a
+//! GPU's clocks are even, so there are more. Vacation has fewer records than by default, as the host checks
+//! all of them after each launch.
 
 use crate::error::{Error, Result};
 use crate::report::stated;
@@ -22,7 +18,6 @@ use std::sync::LazyLock;
 
 pub(crate) const VARIANT: &str = "fast";
 
-/// A workload with its options.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
@@ -92,8 +87,7 @@ pub(crate) fn all(quick: bool) -> Vec<Point> {
     points.collect()
 }
 
-/// Returns the points that these names mean, in their order; without names all points. Blanks
-/// around a name do not count.
+/// Returns the points that these names mean, in their order; without names all points.
 pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
     let points = all(quick);
     if names.is_empty() {
@@ -102,10 +96,7 @@ pub(crate) fn select(quick: bool, names: &[String]) -> Result<Vec<Point>> {
     let names: Vec<&str> = names.iter().map(|name| name.trim()).collect();
     if let Some(unknown) = names.iter().find(|n| !points.iter().any(|p| p.is_named(n))) {
         let mut launches: Vec<&str> = Vec::new();
-        for launch in points
-            .iter()
-            .filter_map(|point| point.name.split('@').nth(1))
-        {
+        for (_, launch) in points.iter().filter_map(|of| of.name.split_once('@')) {
             if !launches.contains(&launch) {
                 launches.push(launch);
             }

@@ -46,7 +46,7 @@ fn millions(per_s: f64) -> String {
     }
 }
 
-/// Returns the ratio of a point, or what became of it, for the line on standard error.
+/// Returns what a point came to, for the line on standard error.
 pub(super) fn line(measured: &Measured) -> String {
     let name = &measured.point;
     let ratio = measured.judged.ratio.map_or(0.0, |ratio| ratio.ratio);
@@ -84,7 +84,6 @@ fn cells(measured: &Measured) -> Vec<String> {
     row
 }
 
-/// Prints the table and what has to be known about single points.
 pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Found) -> Result<()> {
     writeln!(out, "{device}")?;
     writeln!(out, "this: {}", program(&found.this))?;
@@ -107,23 +106,19 @@ pub(crate) fn print(out: &mut impl Write, device: &str, spec: &Spec, found: &Fou
     verdict(out, spec, found)
 }
 
-/// Prints what the table does not show.
 fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
     if !found.same.is_empty() {
+        let same = found.same.join(", ");
         writeln!(
             out,
-            "Not measured again, as the default launch is the same: {}.",
-            found.same.join(", ")
+            "Not measured again, as the default launch is the same: {same}."
         )?;
     }
     let again = found.points.iter().filter(|point| point.rounds > 1);
     let again: Vec<&str> = again.map(|point| point.point.as_str()).collect();
     if !again.is_empty() {
-        writeln!(
-            out,
-            "Below at first while launches overlapped, so run {ROUNDS} times: {}.",
-            again.join(", ")
-        )?;
+        let why = format!("Below at first while launches overlapped, so run {ROUNDS} times");
+        writeln!(out, "{why}: {}.", again.join(", "))?;
     }
     for point in &found.points {
         if let (Some(this), Some((blocks, threads))) = (point.this.shape(), point.other.shape())
@@ -146,29 +141,22 @@ fn remarks(out: &mut impl Write, found: &Found) -> Result<()> {
 }
 
 fn verdict(out: &mut impl Write, spec: &Spec, found: &Found) -> Result<()> {
-    let verdicts = found.points.iter().map(|point| &point.judged.verdict);
-    let judged = verdicts
-        .clone()
-        .filter(|verdict| verdict.is_judged())
-        .count();
-    let wrong = verdicts.filter(|verdict| verdict.is_failure()).count();
+    let verdicts = || found.points.iter().map(|point| &point.judged.verdict);
+    let judged = verdicts().filter(|of| of.is_judged()).count();
+    let wrong = verdicts().filter(|of| of.is_failure()).count();
     let at_least = spec.at_least;
     let others = match found.points.len() - judged {
         0 => String::new(),
         others => format!(" {others} were not judged."),
     };
-    if judged == 0 {
-        writeln!(out, "\nNo point was judged, so nothing is known.")?;
-    } else if wrong == 0 {
-        writeln!(
-            out,
-            "\nAll {judged} points that were judged are at {at_least} or above.{others}"
-        )?;
-    } else {
-        writeln!(
-            out,
-            "\n{wrong} of {judged} points that were judged failed or are below {at_least}.{others}"
-        )?;
-    }
-    Ok(())
+    let told = match (judged, wrong) {
+        (0, _) => "No point was judged, so nothing is known.".into(),
+        (_, 0) => {
+            format!("All {judged} points that were judged are at {at_least} or above.{others}")
+        }
+        _ => format!(
+            "{wrong} of {judged} points that were judged failed or are below {at_least}.{others}"
+        ),
+    };
+    Ok(writeln!(out, "\n{told}")?)
 }

@@ -6,7 +6,7 @@ use crate::numbers::{count, digits3, short};
 use crate::nw::plan::PARTS as NW_PARTS;
 use crate::nw::reduction::{self, MEMORIES};
 use crate::nw::{self, NwSpec, SCHEMES, STM};
-use crate::paper::document::{Paper, Speedup};
+use crate::paper::document::{Paper, Speedup, is_of};
 use crate::paper::plan::SECTIONS;
 use crate::paper::run::{self, PaperSpec};
 use crate::points::Point;
@@ -47,7 +47,8 @@ fn fewer(paper: &Paper) -> Vec<String> {
     let lines = WORKLOADS.iter().filter_map(|&(workload, _)| {
         let runs = paper.speedups.iter().filter(|s| s.workload == workload);
         let runs = runs.map(|s| (s.variant.as_str(), s.transactions, s.transactions_full));
-        let sections = paper.critical_sections.iter().filter(|s| s.is_of(workload));
+        let sections = paper.critical_sections.iter();
+        let sections = sections.filter(|s| is_of(&s.workload, workload));
         let sections = sections.map(|s| (CRITICAL_SECTION, s.transactions, s.transactions_full));
         let mut all = runs.chain(sections).peekable();
         let full = count(all.peek()?.2);

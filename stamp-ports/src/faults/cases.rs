@@ -1,5 +1,4 @@
-//! The faults, each a function that injects one in a process of its own and
-//! returns what was wrong with what the user saw, if anything.
+//! The faults: each is a function that injects it and returns what was wrong with what the user saw.
 
 use super::kernels::{
     Absent, Endless, Load, Memory, Rubbish, Stale, Store, StoreParams, Trap, WORDS,
@@ -13,16 +12,13 @@ use stm_core::Kernel;
 use stm_core::algorithm::Variant;
 use stm_core::host::{Capacity, Device, Error, Launch, Statistics, Stm, StmConfig};
 
-/// What the parent does with the child process.
+/// What the parent does with the child process: it waits for it, and then for another one that must find the
+/// device whole; hides all GPUs from it; or kills it while a kernel runs, and then tries another one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Treatment {
-    /// Waits for it.
     Wait,
-    /// Waits for it, and then for another one that must find the device whole.
     WaitAndRetry,
-    /// Hides all GPUs from it.
     HideGpus,
-    /// Kills it while a kernel runs, and then does the same.
     Kill,
 }
 
@@ -44,41 +40,25 @@ impl Case {
     }
 }
 
-const fn case(
-    name: &'static str,
-    on: Option<DeviceKind>,
-    treatment: Treatment,
-    run: fn(&AnyDevice) -> Verdict,
-    what: &'static str,
-) -> Case {
-    Case {
-        name,
-        what,
-        on,
-        treatment,
-        run,
-    }
-}
-
 const ANY: Option<DeviceKind> = None;
 const GPU: Option<DeviceKind> = Some(DeviceKind::Cuda);
 
 #[rustfmt::skip]
 pub(crate) const CASES: &[Case] = &[
-    case("none", ANY, Wait, works, "no fault: transactions run and the sum is right"),
-    case("set-full", ANY, Wait, set_full, "a set of N entries takes N words; N + 1 are an error that names the set and N, and the memory stays usable"),
-    case("out-of-range", ANY, Wait, |device| beyond_the_end(device, Variant::Fast, 2 * WORDS).map(seen), "an index past the end is an error that names index, length and transaction, and the memory stays usable"),
-    case("timeout", ANY, Wait, |device| time_limit(device, Variant::Fast, A_COMMIT_FITS).map(seen), "at the time limit the stop flag ends the launch; the error counts commits, all locks are free, the sum is right"),
-    case("memory-exhausted", ANY, Wait, memory_exhausted, "an allocation beyond the memory is an error that says for what; nothing leaks, and the device stays usable"),
-    case("launch-too-large", ANY, Wait, launch_too_large, "a launch beyond the device's limits is refused before it begins, with the limit"),
-    case("lock-held", ANY, Wait, lock_held, "a cell that stays owned is found after the launch and named; later launches are refused"),
-    case("no-gpu", ANY, HideGpus, |_| no_gpu(), "without a GPU its use is an error, and the automatic choice is the CPU with a note"),
-    case("bad-ptx", GPU, Wait, bad_ptx, "text that is no PTX, a missing entry point and other parameters are refused by name; the device stays usable"),
-    case("illegal-address", GPU, WaitAndRetry, |device| stores(device, 0x1000, "CUDA_ERROR_ILLEGAL_ADDRESS"), "a store to a bad address loses the device; later calls refuse with the same error; a new process works"),
-    case("misaligned-address", GPU, WaitAndRetry, misaligned_address, "a store to an odd address loses the device; later calls refuse; a new process works"),
-    case("trap", GPU, WaitAndRetry, |device| loses::<Trap>(device, &(), &["CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_ILLEGAL_INSTRUCTION"]), "a trap loses the device; later calls refuse; a new process works"),
-    case("killed", ANY, Kill, |device| endless(device, |memory| memory.run(light(1 << 50))), "the process is killed while transactions run; a new process works"),
-    case("killed-endless", GPU, Kill, |device| endless(device, |memory| memory.launch::<Endless>(&())), "a kernel that never ends is killed with its process; a new process works"),
+    Case { name: "none", on: ANY, treatment: Wait, run: works, what: "no fault: transactions run and the sum is right" },
+    Case { name: "set-full", on: ANY, treatment: Wait, run: set_full, what: "a set of N entries takes N words; N + 1 are an error that names the set and N, and the memory stays usable" },
+    Case { name: "out-of-range", on: ANY, treatment: Wait, run: |device| beyond_the_end(device, Variant::Fast, 2 * WORDS).map(seen), what: "an index past the end is an error that names index, length and transaction, and the memory stays usable" },
+    Case { name: "timeout", on: ANY, treatment: Wait, run: |device| time_limit(device, Variant::Fast, A_COMMIT_FITS).map(seen), what: "at the time limit the stop flag ends the launch; the error counts commits, all locks are free, the sum is right" },
+    Case { name: "memory-exhausted", on: ANY, treatment: Wait, run: memory_exhausted, what: "an allocation beyond the memory is an error that says for what; nothing leaks, and the device stays usable" },
+    Case { name: "launch-too-large", on: ANY, treatment: Wait, run: launch_too_large, what: "a launch beyond the device's limits is refused before it begins, with the limit" },
+    Case { name: "lock-held", on: ANY, treatment: Wait, run: lock_held, what: "a cell that stays owned is found after the launch and named; later launches are refused" },
+    Case { name: "no-gpu", on: ANY, treatment: HideGpus, run: |_| no_gpu(), what: "without a GPU its use is an error, and the automatic choice is the CPU with a note" },
+    Case { name: "bad-ptx", on: GPU, treatment: Wait, run: bad_ptx, what: "text that is no PTX, a missing entry point and other parameters are refused by name; the device stays usable" },
+    Case { name: "illegal-address", on: GPU, treatment: WaitAndRetry, run: |device| stores(device, 0x1000, "CUDA_ERROR_ILLEGAL_ADDRESS"), what: "a store to a bad address loses the device; later calls refuse with the same error; a new process works" },
+    Case { name: "misaligned-address", on: GPU, treatment: WaitAndRetry, run: misaligned_address, what: "a store to an odd address loses the device; later calls refuse; a new process works" },
+    Case { name: "trap", on: GPU, treatment: WaitAndRetry, run: |device| loses::<Trap>(device, &(), &["CUDA_ERROR_LAUNCH_FAILED", "CUDA_ERROR_ILLEGAL_INSTRUCTION"]), what: "a trap loses the device; later calls refuse; a new process works" },
+    Case { name: "killed", on: ANY, treatment: Kill, run: |device| endless(device, |memory| memory.run(light(1 << 50))), what: "the process is killed while transactions run; a new process works" },
+    Case { name: "killed-endless", on: GPU, treatment: Kill, run: |device| endless(device, |memory| memory.launch::<Endless>(&())), what: "a kernel that never ends is killed with its process; a new process works" },
 ];
 
 const fn light(transactions: u64) -> Load {
@@ -121,7 +101,6 @@ pub(crate) const ROOMY: Capacity = Capacity {
     ..Capacity::DEFAULT
 };
 
-/// Makes a memory of an algorithm, whose launches may take so long.
 fn memory_of(
     device: &AnyDevice,
     algorithm: Variant,
@@ -253,7 +232,7 @@ fn memory_exhausted(device: &AnyDevice) -> Verdict {
     };
     let launch = Launch::new(1 << 20, 1024);
     expect(Stm::new(device, launch, config).map(|_| ()), is_exhausted)?;
-    if matches!(device, AnyDevice::Cuda(_)) {
+    if device.kind() == DeviceKind::Cuda {
         // Until the driver itself refuses, with a memory beside.
         let mut kept = Vec::new();
         let refused = loop {
@@ -267,9 +246,8 @@ fn memory_exhausted(device: &AnyDevice) -> Verdict {
         drop(kept);
         let after = available()?;
         if after.abs_diff(before) > 64 << 20 {
-            return Err(format!(
-                "{before} bytes were available before, {after} after"
-            ));
+            let before = format!("{before} bytes were available before");
+            return Err(format!("{before}, {after} after"));
         }
     }
     works(device)
@@ -323,10 +301,10 @@ fn no_gpu() -> Verdict {
             seen(note);
             works(&device)
         }
-        (device, note) => Err(format!(
-            "{} was opened, with the note {note:?}",
-            device.id()
-        )),
+        (device, note) => {
+            let id = device.id();
+            Err(format!("{id} was opened, with the note {note:?}"))
+        }
     }
 }
 
@@ -367,7 +345,6 @@ fn loses<K: Kernel>(device: &AnyDevice, params: &K::Params, codes: &[&str]) -> V
     expect(device.available_bytes(), same)
 }
 
-/// Stores to an address, which loses the device with this code.
 fn stores(device: &AnyDevice, address: u64, code: &str) -> Verdict {
     loses::<Store>(device, &StoreParams { address, value: 1 }, &[code])
 }

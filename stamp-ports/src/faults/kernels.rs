@@ -1,8 +1,5 @@
-//! Kernels that misbehave on purpose. Their PTX is a few lines that stand here;
-//! on the CPU only [`Store`] does anything.
-//!
-//! With them is a small transactional memory and random transactions on it, which faults are
-//! injected into.
+//! Kernels that misbehave on purpose, by a few lines of PTX; on the CPU only [`Store`] does anything. With
+//! them is a small transactional memory, which faults are injected into.
 
 use crate::devices::AnyDevice;
 use std::borrow::Cow;
@@ -174,14 +171,12 @@ impl Memory {
         })
     }
 
-    /// Launches any kernel by the memory.
     pub(crate) fn launch<K: Kernel>(
         &mut self,
         params: &K::Params,
     ) -> Result<Statistics, host::Error> {
-        // SAFETY: the parameters hold the handle of this memory, for the one
-        // algorithm, and a view of its array; kernels that misbehave are
-        // launched where the child process ends soon.
+        // SAFETY: the parameters hold the handle of this memory, for the one algorithm, and a view of its
+        // array; kernels that misbehave are launched where the child process ends soon.
         unsafe { self.stm.launch::<K>(params) }.map(|(_, statistics)| statistics)
     }
 

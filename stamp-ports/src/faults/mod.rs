@@ -1,21 +1,16 @@
-//! The command `faults`: faults are injected on a device, each in a process of
-//! its own, and what the user sees of them is judged and logged.
+//! The command `faults`: faults are injected on a device, each in a process of its own, and what the user
+//! sees of them is judged and logged.
 //!
-//! | file | contains |
-//! | --- | --- |
-//! | `cases` | the faults |
-//! | `kernels` | kernels that misbehave on purpose, and the memory into which faults are injected |
-//!
-//! The process that the user starts runs this program again for each fault, with the hidden option
-//! `--case`, and waits for it, or kills it in mid-launch. What only a driver can show (a watchdog,
-//! memory errors) is tested by a stand-in for the driver in `stm-core`.
+//! The process that the user starts runs this program again for each fault, with the hidden option `--case`,
+//! and waits for it, or kills it in mid-launch. What only a driver can show (a watchdog, memory errors) is
+//! tested by a stand-in for the driver in `stm-core`.
 
 pub(crate) mod cases;
 pub(crate) mod kernels;
 
 use crate::child::watch;
 use crate::devices::{AnyDevice, Choice, parse_choice};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::out_file::{make_folder, write_log};
 use cases::Treatment;
 pub(crate) use cases::{CASES, Case, Verdict};
@@ -40,7 +35,6 @@ const PATIENCE: Duration = Duration::from_mins(3);
 #[derive(Serialize)]
 pub(crate) struct Finding {
     pub name: &'static str,
-    /// What was injected and what the user is to see.
     pub what: &'static str,
     pub passed: bool,
     pub seconds: f64,
@@ -54,12 +48,10 @@ struct Findings {
     device: String,
     device_name: String,
     faults: Vec<Finding>,
-    /// Faults that this device cannot show.
     skipped: Vec<&'static str>,
 }
 
 impl Findings {
-    /// Returns the log for a person.
     fn text(&self) -> String {
         let mut lines = vec![format!("{}: {}", self.device, self.device_name)];
         for fault in &self.faults {
@@ -104,15 +96,10 @@ pub(crate) fn faults(plan: &Plan) -> Result<bool> {
     let out = plan.out.as_deref();
     let out = out.ok_or_else(|| Error::Usage("give --out the folder of the log".into()))?;
     let names: Vec<&str> = CASES.iter().map(|case| case.name).collect();
-    if let Some(unknown) = plan
-        .only
-        .iter()
-        .find(|name| !names.contains(&name.as_str()))
-    {
-        return Err(Error::Usage(format!(
-            "there is no fault {unknown:?}: known are {}",
-            names.join(", ")
-        )));
+    let mut asked = plan.only.iter();
+    if let Some(unknown) = asked.find(|name| !names.contains(&name.as_str())) {
+        let known = names.join(", ");
+        return refuse(format!("there is no fault {unknown:?}: known are {known}"));
     }
     make_folder(out)?;
     let (device, _) = AnyDevice::open(plan.device)?;
@@ -144,11 +131,8 @@ pub(crate) fn faults(plan: &Plan) -> Result<bool> {
     let right = findings.faults.iter().filter(|fault| fault.passed).count();
     let all = findings.faults.len();
     let log = out.join("faults.txt");
-    writeln!(
-        stdout(),
-        "{right} of {all} faults as they should be; {} says what was seen",
-        log.display()
-    )?;
+    let told = format!("{right} of {all} faults as they should be");
+    writeln!(stdout(), "{told}; {} says what was seen", log.display())?;
     Ok(right == all)
 }
 

@@ -1,14 +1,6 @@
-//! `stamp bench nw`: scores of alignments by every implementation, in one run that can be
-//! interrupted and gone on with.
-//!
-//! | module | is |
-//! | --- | --- |
-//! | `plan` | the points of a device, in the order in which they are measured |
-//! | `reduction` | the reduction by channels and by locks |
-//!
-//! The ways of filling tables have a line each in [`SCHEMES`], from which come the points and the help.
-//! [`NwBench`] is the document, `nw.json`. [`bench()`] is the whole measurement: the points that the
-//! document lacks, one after the other, and the document written after each.
+//! `stamp bench nw`: scores of alignments by every implementation, in one run that can be interrupted and
+//! gone on with. The ways of filling tables have a line each in [`SCHEMES`], from which come the points and
+//! the help. [`NwBench`] is the document, `nw.json`.
 
 use crate::head::Head;
 use crate::numbers::bytes;
@@ -60,7 +52,6 @@ impl Case {
     }
 }
 
-/// A document of points, as that of `bench sync` is.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct NwBench(pub Bench);
@@ -75,11 +66,9 @@ impl Document for NwBench {
     }
 }
 
-/// Letters of proteins that sequences are drawn from: the amino acids, which published
-/// matrices name first.
+/// Letters of proteins that sequences are drawn from, which published matrices name first.
 const AMINO_ACIDS: u32 = 20;
 
-/// Pairs of sequences, and how they score.
 pub(crate) struct Inputs {
     pairs: Vec<[Vec<u8>; 2]>,
     pub(crate) scoring: Scoring,
@@ -160,17 +149,14 @@ pub(crate) fn bench(device: &AnyDevice, spec: &NwSpec, command: &str) -> Result<
 /// The launches that are timed, after one that is not.
 const REPEAT: usize = 5;
 
-/// The times, the last row of each table, and what it took beside the time, as a phrase that ends with
-/// bytes.
+/// The times, the last row of each table, and what it took beside the time, in words.
 type Filled = (Vec<Duration>, Vec<LastRow>, String);
 
-/// How a scheme fills tables.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
     /// As they are, again and again. Every part of the benchmark measures it.
     Whole(fn(&AnyDevice, &Inputs) -> Result<Filled>),
-    /// Cut into tiles. For a tile's side and the width of a warp the function returns the kernel;
-    /// parts name the schemes and the sides that they measure.
+    /// Cut into tiles, whose kernel the function returns for a side and the width of a warp.
     Tiles(fn(u32, u32) -> TileKernel, Again),
 }
 
@@ -196,7 +182,6 @@ fn dataflow(device: &AnyDevice, inputs: &Inputs) -> Result<Filled> {
     Ok((times, strips.last_rows(&passes)?, took))
 }
 
-/// Fills the tables of some pairs, cut so.
 fn tiled(device: &AnyDevice, inputs: &Inputs, cut: Cut, again: Again) -> Result<Filled> {
     let passes = inputs.passes();
     let tables = Tables::new(device, cut, &passes, &inputs.scoring)?;
@@ -225,7 +210,6 @@ const HOST_CELLS_MAX: u64 = 1 << 30;
 /// A transaction for each cell, in place of a scheme.
 pub(crate) const STM: &str = "stm:fast";
 
-/// A point, and what measures it.
 pub(crate) type Planned = (Asked, Measure);
 
 type Measure = Box<dyn Fn(&mut Measuring<'_>, &Asked) -> Result<Point>>;
@@ -257,7 +241,6 @@ impl<'d> Measuring<'d> {
         Point::or_note(asked, measure(self, asked))
     }
 
-    /// Measures an alignment by a transaction for each cell.
     fn transactions(&self, asked: &Asked, case: Case) -> Result<Point> {
         let variants = parse_variants(STM.trim_start_matches("stm:"))?;
         let letters = u32::try_from(case.letters).unwrap_or(u32::MAX);
@@ -293,8 +276,7 @@ impl<'d> Measuring<'d> {
         Ok(found)
     }
 
-    /// Returns the sequences of a case and what its tables must come to, by the host or by
-    /// tiles that are cut in another way than these, if they are cut.
+    /// Returns a case's sequences and what its tables must come to, by the host or by tiles of another cut.
     fn made(&self, case: Case, cut: Option<Cut>) -> Result<Kept> {
         let inputs = Inputs::new(&case, self.seed)?;
         let passes = inputs.passes();

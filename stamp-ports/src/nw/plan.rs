@@ -1,5 +1,5 @@
-//! The points of a device, in the order in which they are measured: those of the paper
-//! first, and last what takes long.
+//! The points of a device, in the order in which they are measured: those of the paper first, and last what
+//! takes long.
 
 use super::reduction::{self, CLUSTER, GLOBAL, HOPS, Memory, REDUCTION, SHARED, measure_hops};
 use super::{Case, Inputs, Measure, Planned, SCHEMES, STM, Way, tiled};
@@ -28,14 +28,12 @@ const POINTS: [&str; 2] = ["locks", "cells"];
 
 struct Plan {
     warp_width: u32,
-    /// The launch of transactions.
     stm: (u32, u32),
     all: Vec<Planned>,
 }
 
 impl Plan {
-    /// Adds the points of a case by the schemes that take tables as they are, and with tiles of each
-    /// of these sides by each of these.
+    /// Adds the points of a case by the schemes that take whole tables, and by these with each side of tiles.
     fn add_all(&mut self, part: &str, case: Case, sides: &[u64], of_each: &[&str]) {
         for (name, way, _) in SCHEMES {
             if matches!(way, Way::Whole(_)) {
@@ -49,8 +47,7 @@ impl Plan {
         }
     }
 
-    /// Adds a point of a scheme, or of transactions; `side` is that of a tile, or 0 where there are
-    /// none.
+    /// Adds a point of a scheme, or of transactions; `side` is that of a tile, if there are any.
     fn add(&mut self, part: &str, implementation: &str, case: Case, side: u64) {
         let mut parameters = vec![
             ("letters", case.letters),
@@ -98,101 +95,44 @@ impl Plan {
     }
 }
 
-struct Sizes {
-    warps: &'static [u32],
-    /// Hops: the memory, blocks, warps of a block, and the threads that a value goes round.
-    hops: &'static [(Memory, u32, u32, u64)],
-    table3: &'static [u64],
-    long: &'static [u64],
-    /// The most letters of implementations with a thread for each cell.
-    points_max: u64,
-    /// Where tiles, gaps and proteins are compared.
-    compared: u64,
-    sides: &'static [u64],
-    /// The side of tiles of dataflow with a thread for each cell.
-    points_side: u64,
-    batch: (u64, u64),
-}
-
-const FULL: Sizes = Sizes {
-    warps: &[2, 4, 8, 16],
-    hops: &[
-        (SHARED, 1, 2, 2),
-        (SHARED, 1, 16, 16),
-        (CLUSTER, 2, 1, 2),
-        (CLUSTER, 8, 1, 8),
-        (GLOBAL, 2, 1, 2),
-        (GLOBAL, 132, 1, 132),
-    ],
-    table3: &[31, 62, 124, 248, 496, 992, 1984],
-    long: &[4096, 8192, 16_384, 32_768, 65_536, 100_000],
-    points_max: 8192,
-    compared: 32_768,
-    sides: &[32, 64, 128, 256, 512, 1024],
-    points_side: 32,
-    batch: (10_000, 300),
-};
-
-const QUICK: Sizes = Sizes {
-    warps: &[2, 4],
-    hops: &[(SHARED, 1, 2, 2), (CLUSTER, 2, 1, 2), (GLOBAL, 2, 1, 2)],
-    table3: &[31, 62],
-    long: &[200],
-    points_max: 62,
-    compared: 150,
-    sides: &[32, 64],
-    points_side: 4,
-    batch: (20, 30),
-};
-
 /// How many sides, from the smallest on, are compared with other gaps and letters.
 const SIDES_COMPARED: usize = 4;
 
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Planned> {
     let on_cpu = device.kind() == DeviceKind::Cpu;
-    let sizes = if quick || on_cpu { QUICK } else { FULL };
-    let (processors, width) = (device.limits().processors, device.limits().warp_width);
+    // Each size is for the full run, and for the small one.
+    let i = usize::from(quick || on_cpu);
+    let table3: &[u64] = [&[31, 62, 124, 248, 496, 992, 1984][..], &[31, 62]][i];
+    let long: &[u64] = [&[4096, 8192, 16_384, 32_768, 65_536, 100_000][..], &[200]][i];
+    let all_sides: &[u64] = [&[32, 64, 128, 256, 512, 1024][..], &[32, 64]][i];
+    // The most letters of implementations with a thread for each cell, and the side of their tiles.
+    let (points_max, points_side) = [(8192, 32), (62, 4)][i];
+    // Where tiles, gaps and proteins are compared.
+    let compared = Case::nucleotides([32_768, 150][i]);
+    let (pairs, letters) = [(10_000, 300), (20, 30)][i];
     let mut plan = Plan {
-        warp_width: width,
-        stm: [(processors, 32), (1, 2)][usize::from(on_cpu)],
-        all: Vec::new(),
+        warp_width: device.limits().warp_width,
+        stm: [(device.limits().processors, 32), (1, 2)][usize::from(on_cpu)],
+        all: hand_overs(device.limits().warp_width, i),
     };
-    for &warps in sizes.warps {
-        for scheme in reduction::SCHEMES {
-            let parameters = [("warps", u64::from(warps))];
-            let asked = Asked::new(REDUCTION, scheme.name, (1, warps * width), &parameters);
-            let measure: Measure =
-                Box::new(move |of, asked| reduction::measure(of.device, asked, scheme, warps));
-            plan.all.push((asked, measure));
-        }
-    }
-    for &((memory, _, hops), blocks, warps, round) in sizes.hops {
-        let asked = Asked::new(HOPS, memory, (blocks, warps * width), &[("round", round)]);
-        let measure: Measure =
-            Box::new(move |of, asked| measure_hops(of.device, asked, hops, round));
-        plan.all.push((asked, measure));
-    }
-    for &letters in sizes.table3 {
+    for &letters in table3 {
         let case = Case::nucleotides(letters);
         // The side of the paper, and all that are not larger than the table needs.
-        let sides = sizes.sides.iter().copied();
+        let sides = all_sides.iter().copied();
         let sides: Vec<u64> = sides.filter(|&s| s == 32 || s < 2 * letters).collect();
         plan.add_all("table3", case, &sides, &[DIAGONALS, GRAPH]);
         for name in POINTS {
-            plan.add("table3", name, case, sizes.points_side);
+            plan.add("table3", name, case, points_side);
         }
         plan.add("table3", STM, case, 0);
     }
-    let compared = Case::nucleotides(sizes.compared);
-    plan.add_all("tiles", compared, sizes.sides, &[GRAPH]);
-    for &letters in sizes.long {
+    plan.add_all("tiles", compared, all_sides, &[GRAPH]);
+    for &letters in long {
         let case = Case::nucleotides(letters);
-        plan.add_all("sizes", case, sizes.sides, &[GRAPH]);
+        plan.add_all("sizes", case, all_sides, &[GRAPH]);
         plan.add("sizes", DIAGONALS, case, 32);
-        if letters <= sizes.points_max {
-            for name in POINTS {
-                plan.add("sizes", name, case, sizes.points_side);
-            }
+        for name in POINTS.into_iter().filter(|_| letters <= points_max) {
+            plan.add("sizes", name, case, points_side);
         }
     }
     let with = |affine, protein| Case {
@@ -200,18 +140,54 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Planned> {
         protein,
         ..compared
     };
-    let mut batch = Case::nucleotides(sizes.batch.1);
-    batch.pairs = sizes.batch.0;
+    let batch = Case {
+        pairs,
+        ..Case::nucleotides(letters)
+    };
     for (part, case) in [
         ("affine", with(true, false)),
         ("protein", with(false, true)),
         ("protein", with(true, true)),
         ("batch", batch),
     ] {
-        let sides = sizes.sides.len().min(SIDES_COMPARED);
-        plan.add_all(part, case, &sizes.sides[..sides], &[GRAPH]);
+        let sides = all_sides.len().min(SIDES_COMPARED);
+        plan.add_all(part, case, &all_sides[..sides], &[GRAPH]);
     }
     plan.all
+}
+
+/// Returns the points of the reduction and of hops: all, or few.
+fn hand_overs(width: u32, few: usize) -> Vec<Planned> {
+    let warps: &[u32] = [&[2, 4, 8, 16][..], &[2, 4]][few];
+    // The memory, blocks, warps of a block, and the threads that a value goes round.
+    let hops: &[(Memory, u32, u32, u64)] = [
+        &[
+            (SHARED, 1, 2, 2),
+            (SHARED, 1, 16, 16),
+            (CLUSTER, 2, 1, 2),
+            (CLUSTER, 8, 1, 8),
+            (GLOBAL, 2, 1, 2),
+            (GLOBAL, 132, 1, 132),
+        ][..],
+        &[(SHARED, 1, 2, 2), (CLUSTER, 2, 1, 2), (GLOBAL, 2, 1, 2)],
+    ][few];
+    let mut all: Vec<Planned> = Vec::new();
+    for &warps in warps {
+        for scheme in reduction::SCHEMES {
+            let parameters = [("warps", u64::from(warps))];
+            let asked = Asked::new(REDUCTION, scheme.name, (1, warps * width), &parameters);
+            let measure: Measure =
+                Box::new(move |of, asked| reduction::measure(of.device, asked, scheme, warps));
+            all.push((asked, measure));
+        }
+    }
+    for &((memory, _, hops), blocks, warps, round) in hops {
+        let asked = Asked::new(HOPS, memory, (blocks, warps * width), &[("round", round)]);
+        let measure: Measure =
+            Box::new(move |of, asked| measure_hops(of.device, asked, hops, round));
+        all.push((asked, measure));
+    }
+    all
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
-//! The reduction of Li et al. 2015 (Listing 10): what a hand-over of 32 values from warp to
-//! warp costs under each scheme.
-//!
-//! With it is what a hop costs: a value that goes round some threads through channels, in each memory
+//! The reduction of Li et al. 2015 (Listing 10): what a hand-over of 32 values from warp to warp costs under
+//! each scheme; and what a hop costs: a value that goes round some threads through channels, in each memory
 //! that has them.
 
 use crate::points::prelude::*;
@@ -104,8 +102,7 @@ fn wrong(found: &Reduced, rounds: u32, width: u32) -> Option<String> {
 
 type Hops = fn(&AnyDevice, Launch, u32, u32) -> Result<[(Duration, u64, u64); 2], host::Error>;
 
-/// A memory that has channels, between whom a value goes in it, and how it goes round so many
-/// threads, in so many rounds.
+/// A memory that has channels, between whom a value goes in it, and how it goes round.
 pub(crate) type Memory = (&'static str, &'static str, Hops);
 
 pub(super) const SHARED: Memory = (

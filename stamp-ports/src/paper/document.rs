@@ -1,9 +1,8 @@
 //! `paper.json`: what `stamp bench paper` writes and `stamp report` reads.
 //!
-//! One object. The sections are lists that grow as points are measured, and an empty list means
-//! that nothing of it was measured (yet). What is optional is absent where the device or the
-//! program does not know it. A rate counts transactions that committed, by the kernel's own time; a
-//! share is from 0 to 1; an abort rate is attempts that aborted over all attempts.
+//! The sections are lists that grow as points are measured, and what the device or the program does not know
+//! is absent. A rate counts transactions that committed, by the kernel's own time; a share is from 0 to 1; an
+//! abort rate is attempts that aborted over all attempts.
 
 use super::plan::Piece;
 use crate::head::Head;
@@ -22,13 +21,12 @@ pub struct Paper {
     /// Where it comes from.
     #[serde(flatten)]
     pub head: Head,
-    /// What each command measured. Documents of earlier versions have none.
+    /// What each command measured. Earlier versions have none, nor critical sections.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) pieces: Vec<Piece>,
     /// Figure 2 and Table 2: each variant at its best launch.
     pub(crate) speedups: Vec<Speedup>,
-    /// The transactions of a workload, or of one of its kernels, as critical sections of one
-    /// hand-written lock, beside Figure 2. Documents of earlier versions have none.
+    /// Beside it, the same transactions as critical sections of one hand-written lock.
     pub(crate) critical_sections: Vec<Best>,
     /// Figure 3: throughput by threads.
     pub(crate) threads: Vec<LaunchPoint>,
@@ -60,18 +58,12 @@ pub(crate) struct Best {
     pub(crate) verified: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
-    /// Launches that the search tried.
     pub(crate) tried: u64,
 }
 
 impl Best {
     pub(crate) fn counts(&self) -> bool {
         self.verified && self.tx_per_s.is_finite() && self.tx_per_s > 0.0
-    }
-
-    /// Returns whether it is that of a workload, or of a part of it.
-    pub(crate) fn is_of(&self, workload: &str) -> bool {
-        is_of(&self.workload, workload)
     }
 }
 
@@ -84,10 +76,9 @@ pub(crate) struct Speedup {
     /// The algorithm that ran: another name only for `optimized`.
     pub(crate) resolved: String,
     pub(crate) locks: u64,
-    /// The median over that of `cgl` with the same workload, once both ran.
+    /// The median over that of `cgl`, and of critical sections, with the same workload.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) over_cgl: Option<f64>,
-    /// The median over the rate of the workload's critical sections, once both ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) over_critical_section: Option<f64>,
     /// What the verification covers: `final state`, or `final state and isolation`.
@@ -131,7 +122,7 @@ impl DerefMut for Speedup {
 }
 
 /// Returns whether a point's workload, which may be a kernel's as `genome/gn1`, is this one.
-pub(super) fn is_of(of: &str, workload: &str) -> bool {
+pub(crate) fn is_of(of: &str, workload: &str) -> bool {
     of.split('/').next() == Some(workload)
 }
 
@@ -139,14 +130,12 @@ pub(super) fn is_of(of: &str, workload: &str) -> bool {
 pub(crate) struct KernelPart {
     pub(crate) kernel: String,
     pub(crate) launches: u64,
-    /// The time of its launches together.
     pub(crate) time_ms: f64,
     pub(crate) commits: u64,
     pub(crate) aborts: u64,
-    /// Its rate over that of `cgl` in the same kernel, once both ran.
+    /// Its rate over that of `cgl`, and of critical sections, in the same kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) over_cgl: Option<f64>,
-    /// Its rate over that of the kernel's critical sections, once both ran.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) over_critical_section: Option<f64>,
 }
@@ -174,7 +163,7 @@ pub(crate) struct LaunchPoint {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub(crate) workload: String,
     pub(crate) variant: String,
-    /// Words of the hot array, the shared data; they and the locks are those of Figure 4.
+    /// Words of the shared data; they and the locks are those of Figure 4.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) hot_words: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -200,24 +189,16 @@ pub(crate) struct Breakdown {
     pub(crate) variant: String,
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
-    /// Transactions of a run. Documents of earlier versions do not say.
+    /// Documents of earlier versions do not say.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) transactions: Option<u64>,
     /// The workload's parameters, where they are not those of Figure 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) input: Option<String>,
-    /// Share of the lanes' time, by the paper's phases and `warp`, waiting for the warp's other
-    /// lanes, for which the paper has no place; the sum is 1.
+    /// Shares of the lanes' time by the paper's phases and `warp`, waiting for other lanes; the sum is 1.
     pub(crate) shares: BTreeMap<String, f64>,
     /// The kernel's time with the measuring over the time without.
     pub(crate) cost: f64,
-}
-
-impl Breakdown {
-    /// Returns whether it is of one thread alone, as the paper's.
-    pub(crate) const fn is_alone(&self) -> bool {
-        self.blocks == 1 && self.threads == 1
-    }
 }
 
 /// A row of Table 1, measured.
@@ -228,12 +209,10 @@ pub(crate) struct Characteristics {
     pub(crate) variant: String,
     /// 32-bit words that transactions share.
     pub(crate) shared_words: u64,
-    /// Reads of a committed transaction, on average.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reads_per_tx: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) writes_per_tx: Option<f64>,
-    /// Transactions of a run.
     pub(crate) transactions: u64,
     /// Share of the time that is inside transactions.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -260,20 +239,27 @@ impl Document for Paper {
     }
 
     fn finish(&mut self) {
-        self.compare();
+        self.relate();
+        for row in &mut self.characteristics {
+            let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
+            let of = || self.breakdown.iter().filter(of);
+            // Of one thread alone, as the paper's, where it was measured.
+            let alone = of().find(|b| (b.blocks, b.threads) == (1, 1));
+            let bar = alone.or_else(|| of().next());
+            let native = bar.and_then(|b| b.shares.get("native"));
+            row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
+        }
     }
 }
 
 impl Paper {
-    /// Why the figures of this document must not be compared with one another; `None` if they
-    /// may be.
+    /// Why the figures of this document must not be compared with one another, if they must not.
     pub(crate) fn mixed(&self) -> Option<String> {
         let mut pieces = self.pieces.iter();
         pieces.find_map(|piece| piece.foreign(&self.head))
     }
 
-    /// Sets each variant's ratios to `cgl` and to the critical sections with the same workload,
-    /// those of kernels too.
+    /// Sets the ratios of variants and of their kernels to `cgl` and to critical sections.
     pub(crate) fn relate(&mut self) {
         // By workload, and by `workload/kernel`.
         let mut cgl: BTreeMap<String, f64> = BTreeMap::new();
@@ -300,30 +286,13 @@ impl Paper {
             }
         }
     }
-
-    /// Sets what follows from other sections: the ratios, and the share of the time inside
-    /// transactions.
-    fn compare(&mut self) {
-        self.relate();
-        for row in &mut self.characteristics {
-            let of = |b: &&Breakdown| (&b.workload, &b.variant) == (&row.workload, &row.variant);
-            let of = || self.breakdown.iter().filter(of);
-            // As the paper's, where it was measured.
-            let bar = of().find(|b| b.is_alone()).or_else(|| of().next());
-            let native = bar.and_then(|b| b.shares.get("native"));
-            row.time_in_tx = native.map(|native| 1.0 - native).or(row.time_in_tx);
-        }
-    }
 }
 
-/// A verdict on the isolation of the transactions of a recorded run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Isolation {
-    /// Whether every attempt saw a state that existed, in one order; absent where the run could
-    /// not be judged.
+    /// Whether every attempt saw a state that existed, in one order; absent where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) opaque: Option<bool>,
-    /// Transactions that committed in the records.
     pub(crate) transactions: u64,
     pub(crate) attempts: u64,
     /// Histories, one after the other, of which each was judged.
@@ -391,7 +360,7 @@ mod tests {
             tx_per_s: 1000.0,
             ..Best::default()
         }];
-        paper.compare();
+        paper.finish();
         for speedup in &paper.speedups {
             let of = |s: &&Speedup| s.workload == speedup.workload && s.variant == "cgl";
             let cgl = paper.speedups.iter().find(of).unwrap();
@@ -400,7 +369,7 @@ mod tests {
         }
         paper.critical_sections[0].verified = true;
         paper.speedups.retain(|s| s.variant != "cgl");
-        paper.compare();
+        paper.finish();
         for s in &paper.speedups {
             let expected = (s.workload == "ra").then(|| s.tx_per_s / 1000.0);
             assert_eq!((s.over_cgl, s.over_critical_section), (None, expected));

@@ -1,6 +1,5 @@
-//! The points: one measurement each, of a workload whose data is there. Each is added to the document,
-//! and returns what it came to. Errors are those after which nothing can run on the device; others are
-//! in the document, or in what is returned.
+//! The points: each is added to the document, and returns what it came to. Errors are those after which
+//! nothing can run on the device; others are in the document, or in what is returned.
 
 use super::document::{Best, Breakdown, Characteristics, LaunchPoint, Paper, Speedup};
 use super::plan::{DESCRIBED, LOCKS, Plan};
@@ -94,8 +93,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         (self.search).spec(variant, LOCKS, (shape, n), self.plan.limit)
     }
 
-    /// A point of Figure 2: the search, unless the document has its result, and the
-    /// measurement of the best launch.
+    /// A point of Figure 2: the search, unless its result is known, and the measurement.
     pub(super) fn speedup(&mut self, paper: &mut Paper, variant: AskedVariant) -> Result<String> {
         let (sizes, plan) = (self.sizes(), self.plan);
         let resolved = self.resolved(variant);
@@ -128,8 +126,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         Ok(format!("{}: {rate}, {verdict}", variant.name()))
     }
 
-    /// Measurements of one launch until the time for them is spent. The first
-    /// of several warms up: its result counts, its time does not.
+    /// Measurements of one launch until the time for them is spent; that of the first of several does not count.
     fn repeats(&mut self, spec: &RunSpec) -> Result<Vec<RunReport>> {
         let (began, plan) = (Instant::now(), self.plan);
         let mut reports = Vec::new();
@@ -173,8 +170,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         )
     }
 
-    /// The workload's transactions as critical sections of one lock, searched and
-    /// measured; of each of its kernels that have such.
+    /// The transactions of the workload, or of each of its kernels, as critical sections.
     pub(super) fn critical_sections(&mut self, paper: &mut Paper) -> Result<String> {
         let (plan, sizes) = (self.plan, self.sizes());
         let by_blocks = sizes.by_blocks();
@@ -231,8 +227,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         })
     }
 
-    /// A point of Figure 3: as many transactions as fill its time, and a launch of them that is
-    /// verified.
+    /// A point of Figure 3: as many transactions as fill its time, and a launch that is verified.
     pub(super) fn threads(
         &mut self,
         paper: &mut Paper,
@@ -287,8 +282,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         self.spec(DESCRIBED, shape, self.search.transactions)
     }
 
-    /// A bar of Figure 5: of a full launch, or of one thread alone, which has as many
-    /// transactions as take it about the plan's time.
+    /// A bar of Figure 5: of a full launch, or of one thread alone.
     pub(super) fn breakdown(&mut self, paper: &mut Paper, alone: bool) -> Result<String> {
         Ok(match given_up(self.bar(&paper.speedups, alone))? {
             Ok(bar) => {
@@ -329,8 +323,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         )
     }
 
-    /// Rows of Table 1: the workload, and if it has several kernels with transactions, each of
-    /// them. Conflicts are those of the best launch that is known, else of the default one.
+    /// Rows of Table 1: the workload, and each of its kernels with transactions if they are several.
     pub(super) fn characteristics(&mut self, paper: &mut Paper) -> Result<String> {
         let (sizes, resolved) = (self.sizes(), self.resolved(DESCRIBED));
         let spec = self.described(&paper.speedups);
@@ -366,8 +359,7 @@ impl<'s, 'a> Bench<'s, 'a> {
         Ok("characteristics".into())
     }
 
-    /// The reads and writes of a transaction, counted in a run that records what its transactions do;
-    /// nothing if it could not be recorded.
+    /// The reads and writes of a transaction, counted in a recorded run; nothing if there is none.
     fn accesses(&self) -> Result<Option<[f64; 2]>> {
         let (sizes, plan) = (self.sizes(), self.plan);
         let (blocks, threads) = plan.recorded_shape(sizes.by_blocks());
@@ -394,12 +386,10 @@ impl<'s, 'a> Bench<'s, 'a> {
     }
 }
 
-/// The algorithm of recorded runs. It does not matter to what a committed transaction reads and
-/// writes, so one records for all.
+/// The algorithm of recorded runs, which does not matter to what a committed transaction accesses.
 const RECORDED: Variant = Variant::HvSorting;
 
-/// Adds a history's commits, their reads that returned a value from memory, and their writes; what
-/// does not end in a commit does not count.
+/// Adds a history's commits, their reads that returned a value from memory, and their writes.
 fn add_accesses([commits, reads, writes]: &mut [u64; 3], history: &History) {
     for i in 0..history.len() {
         if let Outcome::Aborted { .. } | Outcome::Running = history.attempt(i).outcome {

@@ -1,10 +1,8 @@
-//! What `stamp bench paper` measures: the inputs and the points of each figure,
-//! all tables of it in this file; and what one command measured of it, a [`Piece`].
+//! What `stamp bench paper` measures: inputs and launches, and what one command measured, a [`Piece`].
 //!
-//! Figures that are compared with each other are a *unit*: the search and the variants of a
-//! workload in Figure 2, the lines of a workload in Figure 3, all of Figure 4, a workload's bars
-//! of Figure 5 and its rows of Table 1. A unit is of one piece: one that a piece ended within is
-//! measured again, whole.
+//! Figures that are compared with each other are a *unit*: the search and the variants of a workload in
+//! Figure 2, the lines of a workload in Figure 3, all of Figure 4, a workload's bars of Figure 5 and its rows
+//! of Table 1. A unit is of one piece: one that a piece ended within is measured again, whole.
 
 use crate::devices::DeviceKind;
 use crate::error::Result;
@@ -22,19 +20,13 @@ use std::time::Duration;
 use stm_core::algorithm::Variant;
 
 /// The sections of the document that can be measured alone, and what they show.
+#[rustfmt::skip]
 pub(crate) const SECTIONS: [(&str, &str); 5] = [
-    (
-        "fig2",
-        "Figure 2 and Table 2: every variant over coarse locking at its best launch, which \
-         is searched",
-    ),
+    ("fig2", "Figure 2 and Table 2: every variant over coarse locking at its best launch, which is searched"),
     ("fig3", "Figure 3: throughput by threads"),
     ("fig4", "Figure 4: EigenBench by shared words and locks"),
     ("fig5", "Figure 5: where the time goes"),
-    (
-        "table1",
-        "Table 1: what the workloads' transactions are like",
-    ),
+    ("table1", "Table 1: what the workloads' transactions are like"),
 ];
 
 /// Reads `all` or names separated by commas; `table2` is found with `fig2`.
@@ -64,9 +56,9 @@ pub(crate) struct Plan {
     pub(crate) point: Effort,
     /// The kernel's time in a run of Figure 2, for which slow variants have fewer transactions.
     pub(crate) measure: Duration,
-    /// No further repeat of a measurement begins after this time, verification included.
+    /// No further repeat begins after this time, verification included.
     pub(crate) measure_wall: Duration,
-    /// A run of Figure 2 that takes longer is stopped: an error.
+    /// A run that takes longer is stopped.
     pub(crate) limit: Duration,
     /// Timed runs of each variant at its best launch, at most.
     pub(crate) repeat: u32,
@@ -121,8 +113,7 @@ impl Plan {
         AnyWorkload::sized(name, occasion, seed)
     }
 
-    /// The workload for one thread alone where it is another: a small one where the input says how
-    /// many transactions there are, as these would take one thread minutes.
+    /// The workload for one thread alone where it is another, as all would take one thread minutes.
     pub(super) fn alone(&self, name: &str, seed: u64) -> Result<Option<AnyWorkload>> {
         let small = AnyWorkload::sized(name, Occasion::Quick, seed)?;
         let fixed = small.sizes().transactions().is_some();
@@ -133,8 +124,7 @@ impl Plan {
         workload.transactions().unwrap_or(self.transactions)
     }
 
-    /// How long the search tries a launch. Where the input says how many
-    /// transactions there are, fewer than all cannot be tried; so longer.
+    /// How long the search tries a launch: longer where fewer transactions than all cannot be tried.
     pub(crate) fn search_effort(&self, whole: bool) -> Effort {
         let times = if whole { 2 } else { 1 };
         Effort {
@@ -143,7 +133,6 @@ impl Plan {
         }
     }
 
-    /// Figure 2: the launches that are searched.
     pub(crate) fn search_shapes(&self, by_blocks: bool) -> Vec<(u32, u32)> {
         let (room, p) = (&self.room, self.room.limits.processors);
         match (room.kind, self.quick) {
@@ -163,8 +152,7 @@ impl Plan {
         }
     }
 
-    /// Figure 3: the launches, by threads; on a GPU from a warp to twice what it holds, and by
-    /// blocks to what it holds.
+    /// Figure 3: the launches; on a GPU from a warp to twice what it holds, and by blocks to what it holds.
     pub(crate) fn thread_shapes(&self, by_blocks: bool) -> Vec<(u32, u32)> {
         let (room, p) = (&self.room, self.room.limits.processors);
         match (room.kind, self.quick, by_blocks) {
@@ -204,8 +192,7 @@ impl Plan {
         }
     }
 
-    /// Table 1: the launch that is recorded: few threads, as aborted attempts take room in the
-    /// records, and nearly all of k-means abort by a warp of each multiprocessor.
+    /// Table 1: the launch that is recorded: few threads, as aborted attempts take room in the records.
     pub(super) const fn recorded_shape(&self, by_blocks: bool) -> (u32, u32) {
         let p = self.room.limits.processors;
         match (self.room.kind, by_blocks) {
@@ -231,7 +218,6 @@ pub(crate) struct Piece {
 }
 
 impl Piece {
-    /// Begins a piece; `head` is that of its command.
     pub(crate) fn new(head: &Head) -> Self {
         let text = |value: &Option<String>| value.clone().unwrap_or_default();
         Self {
@@ -245,8 +231,7 @@ impl Piece {
         }
     }
 
-    /// Returns what of this piece is not of the same build and driver as the document's head
-    /// says; `None` if all is.
+    /// Returns what of this piece is not of the build and driver that the document's head says.
     pub(super) fn foreign(&self, head: &Head) -> Option<String> {
         let pairs = [
             ("commit", &self.commit, &head.commit),

@@ -1,11 +1,10 @@
-//! The whole measurement: the units of the document, the points of those that it lacks, grouped by
-//! their data and measured one after the other, and the document written after each.
+//! The whole measurement: the points of the units that the document lacks, grouped by their data.
 
 use super::document::{Paper, is_of};
 use super::measure::Bench;
 use super::plan::{FIG4_VARIANTS, LOCKS, Piece, Plan, SECTIONS, parse_sections};
 use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::measure::launches::Room;
 use crate::measure::meter::Meter;
 use crate::measure::runner::Runner;
@@ -36,9 +35,8 @@ pub(crate) struct PaperSpec {
     pub retry: bool,
 }
 
-/// Measures what the document lacks; `command` is how the program was called.
-/// Returns the document and its file.
-/// What a single point cannot do is written into the document and is no error.
+/// Measures what the document lacks; `command` is how the program was called. What a single point cannot do
+/// is written into the document and is no error.
 pub(crate) fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Result<Store<Paper>> {
     let plan = Plan::new(spec.bench.quick, Room::of(device));
     let mut head = spec.bench.head(Paper::FORMAT, device, command)?;
@@ -49,9 +47,8 @@ pub(crate) fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Resu
     let document = &mut store.document;
     if let Some(why) = document.mixed() {
         let out = spec.bench.out.display();
-        return Err(Error::Usage(format!(
-            "--out {out}: {why}: begin anew with --fresh, or name another folder"
-        )));
+        let fix = "begin anew with --fresh, or name another folder";
+        return refuse(format!("--out {out}: {why}: {fix}"));
     }
     let all = Unit::all(&SECTIONS.map(|section| section.0), &all_workloads());
     let mut asked = Unit::all(&spec.only, &spec.workload);
@@ -74,8 +71,7 @@ pub(crate) fn paper(device: &AnyDevice, spec: &PaperSpec, command: &str) -> Resu
     Ok(store)
 }
 
-/// Measures the units that the document lacks, as long as there is time for another one; the last
-/// piece is what this command measures.
+/// Measures units as long as there is time for another one; the last piece is what this command measures.
 fn measure(
     device: &AnyDevice,
     plan: &Plan,
@@ -86,7 +82,7 @@ fn measure(
     let groups = groups(plan, lacking, seed)?;
     // The unit of each point, in the order of measuring.
     let units = groups.iter().flat_map(|(_, points)| points);
-    let units: Vec<Unit> = units.map(|point| point.unit).collect();
+    let units: Vec<Unit> = units.map(|(unit, _)| *unit).collect();
     let mut meter = Meter::new(units.iter().map(|unit| unit.section));
     // A unit begins only while there is time.
     let ends = |at: usize, store: &Store<Paper>| {
@@ -104,22 +100,21 @@ fn measure(
         let mut runner = Runner::new(device, workload, seed, transactions)?;
         let runner = (&mut runner, &meter.progress);
         let mut bench = Bench::new(plan, (workload, seed), runner, transactions);
-        for point in points {
+        for (unit, measure) in points {
             if ends(at, store) {
                 break;
             }
             let point_began = Instant::now();
-            let what = (point.measure)(&mut bench, &mut store.document)?;
+            let what = measure(&mut bench, &mut store.document)?;
             if let Some(piece) = store.document.pieces.last_mut() {
                 piece.seconds = began.elapsed().as_secs_f64();
-                if units.get(at + 1) != Some(&point.unit) {
-                    piece.units.push(point.unit.name());
+                if units.get(at + 1) != Some(unit) {
+                    piece.units.push(unit.name());
                 }
             }
             store.save()?;
-            let section = point.unit.section;
-            let what = format!("{section} {name} {what}");
-            meter.done(section, point_began.elapsed(), &what);
+            let what = format!("{} {name} {what}", unit.section);
+            meter.done(unit.section, point_began.elapsed(), &what);
             at += 1;
         }
     }
@@ -206,8 +201,7 @@ impl Paper {
         self.pieces.iter().any(|piece| piece.units.contains(&name))
     }
 
-    /// Whether the document has something, and of these units all of every workload that it has
-    /// anything of.
+    /// Whether the document has something, and all of these units of every workload that it has.
     fn is_whole(&self, all: &[Unit]) -> bool {
         let begun = |workload: &str| {
             let mut units = self.pieces.iter().flat_map(|piece| &piece.units);
@@ -228,7 +222,8 @@ impl Paper {
         match unit.section {
             "fig2" => {
                 self.speedups.retain(|s| s.workload != workload);
-                self.critical_sections.retain(|s| !s.is_of(workload));
+                self.critical_sections
+                    .retain(|s| !is_of(&s.workload, workload));
                 self.search.retain(|t| t.workload != workload);
             }
             "fig3" => self.threads.retain(|t| t.workload != workload),
@@ -245,27 +240,21 @@ impl Paper {
         let (mut speedups, mut sections) = (self.speedups.iter(), self.critical_sections.iter());
         unit.section == "fig2"
             && (speedups.any(|s| s.workload == unit.workload && !s.verified)
-                || sections.any(|s| s.is_of(unit.workload) && !s.verified))
+                || sections.any(|s| is_of(&s.workload, unit.workload) && !s.verified))
     }
 }
 
 /// Measures a point, adds it to the document, and returns what it came to.
 type Measure = dyn Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String>;
 
-struct Point {
-    unit: Unit,
-    measure: Box<Measure>,
-}
+type Point = (Unit, Box<Measure>);
 
 impl Unit {
     fn point(
         self,
         measure: impl Fn(&mut Bench<'_, '_>, &mut Paper) -> Result<String> + 'static,
     ) -> Point {
-        Point {
-            unit: self,
-            measure: Box::new(measure),
-        }
+        (self, Box::new(measure))
     }
 
     fn threads(self, plan: &Plan, by_blocks: bool) -> Vec<Point> {
@@ -302,8 +291,7 @@ impl Unit {
     }
 }
 
-/// Returns all points of these units in the order of measuring, by the input whose data they share:
-/// a unit's points are one after the other.
+/// Returns all points of these units in the order of measuring, by the input whose data they share.
 #[expect(
     clippy::redundant_closure_for_method_calls,
     reason = "a method is of a bench with one lifetime, and a point of any"

@@ -1,13 +1,15 @@
 //! Axes: what range they show, and which values are worth a tick.
 
 use crate::numbers::{count, digits3, short};
+use serde::Deserialize;
 use std::ops::RangeInclusive;
 
 /// What an axis stretches for. No measurement is beyond, and a document may hold anything.
 const SHOWN: RangeInclusive<f64> = 1e-12..=1e18;
 
 /// A range of values along an axis, never empty.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Deserialize)]
+#[serde(from = "Scale")]
 pub(crate) struct Axis {
     range: [f64; 2],
     logarithmic: bool,
@@ -15,7 +17,33 @@ pub(crate) struct Axis {
     label: fn(f64) -> String,
 }
 
-/// The lowest and the highest that a logarithmic axis can show.
+/// An axis as a program states it: its kind, and what it shows.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Scale {
+    Decimal(Vec<f64>),
+    /// A decimal axis that begins at the power of ten below all.
+    Tens(Vec<f64>),
+    Binary(Vec<f64>),
+    Linear(Vec<f64>),
+}
+
+impl From<Scale> for Axis {
+    fn from(scale: Scale) -> Self {
+        match scale {
+            Scale::Decimal(values) => Self::decimal(values),
+            Scale::Tens(mut values) => {
+                let (low, _) = bounds(values.iter().copied());
+                values.push(10f64.powf(low.log10().floor()));
+                Self::decimal(values)
+            }
+            Scale::Binary(values) => Self::binary(values),
+            Scale::Linear(values) => Self::linear(values),
+        }
+    }
+}
+
+/// The lowest and the highest that a logarithmic axis can show of some values.
 fn bounds(values: impl IntoIterator<Item = f64>) -> (f64, f64) {
     let usable = values.into_iter().filter(|v| SHOWN.contains(v));
     let (low, high) = usable.fold((f64::INFINITY, 0.0), |(low, high): (f64, f64), v| {
@@ -91,7 +119,6 @@ impl Axis {
         )
     }
 
-    /// Shares of a whole.
     pub(crate) fn percent() -> Self {
         Self::new([0.0, 100.0], false, vec![0.0, 25.0, 50.0, 75.0, 100.0])
     }
@@ -99,6 +126,10 @@ impl Axis {
     /// How its values are spread, for its name.
     pub(crate) fn scale(&self) -> &'static str {
         ["linear scale", "log scale"][usize::from(self.logarithmic)]
+    }
+
+    pub(crate) const fn low(&self) -> f64 {
+        self.range[0]
     }
 
     pub(crate) fn shows(&self, value: f64) -> bool {
@@ -116,7 +147,6 @@ impl Axis {
         tenths(from + (to - from) * share)
     }
 
-    /// Returns where its ticks are, and their numbers.
     pub(crate) fn ticks(&self, ends: [f64; 2]) -> impl Iterator<Item = (f64, String)> {
         let ticks = self.ticks.iter();
         ticks.map(move |tick| (self.place(*tick, ends), (self.label)(*tick)))

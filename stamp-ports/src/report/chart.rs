@@ -1,8 +1,5 @@
-//! Panels: one drawing of lines, of bars or of stacks, each 340 units wide so
-//! that its text stays legible on a phone, where a figure is a column of them.
-//!
-//! A mark has a `title`, which browsers show under the pointer; a marker is a little larger than it
-//! seems, by a rim of the background's colour.
+//! Panels: one drawing of lines, of bars or of stacks, each 340 units wide so that its text stays legible on a
+//! phone, where a figure is a column of them. A mark has a `title`, which browsers show under the pointer.
 
 use super::axis::{Axis, tenths};
 use super::palette::{GRID, Hue, INK, Look, MARKERS, MUTED, SURFACE};
@@ -10,86 +7,84 @@ use maud::{Markup, html};
 use serde::Deserialize;
 
 pub(crate) const WIDTH: f64 = 340.0;
-/// Room for the titles above a plot.
+/// Room for the titles above a plot, and for the ticks and the name of the abscissa below.
 const TOP: f64 = 46.0;
-/// Room for the ticks and the name of the abscissa.
 const BOTTOM: f64 = 39.0;
 /// The ends of a plot of lines, of one of bars and of one of stacks.
 const OF_LINES: [f64; 2] = [46.0, WIDTH - 12.0];
 const OF_BARS: [f64; 2] = [84.0, WIDTH - 62.0];
 const OF_STACKS: [f64; 2] = [84.0, WIDTH - 12.0];
-/// Where a plot of lines ends.
 const FLOOR: f64 = TOP + 176.0;
 /// The height of a row, and from the middle of a bar in it to the bar's edge.
 const ROW: f64 = 24.0;
 const HALF: f64 = 7.5;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Kind {
+enum Kind {
     Lines,
     Bars,
     Stacks,
 }
 
-/// A panel as it is stated.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Panel {
-    pub(crate) title: String,
+struct Panel {
+    title: String,
     /// The line below it: the ordinate's name, or what bars start from.
-    pub(crate) below: String,
+    below: String,
     /// The name of the abscissa; that of bars has their scale behind it.
-    pub(crate) x: String,
-    /// What is said of it, and whether the figure says that too.
-    pub(crate) about: String,
-    pub(crate) told: bool,
-    /// What its ordinate is, or its bars are.
-    pub(crate) quantity: String,
-    /// Whether large speed-ups share an axis that begins at 1.
-    pub(crate) shared: bool,
-    /// Whether an ordinate is that of all panels where the abscissa is.
-    pub(crate) same_y: bool,
-    /// The highest that a linear ordinate shows.
-    pub(crate) cap: Option<f64>,
-    pub(crate) kind: Kind,
-    pub(crate) series: Vec<Series>,
+    x: String,
+    about: String,
+    kind: Kind,
+    series: Vec<Series>,
+    /// The abscissa and the ordinate of lines; the axis of bars, and where they begin if not at its end.
+    #[serde(default)]
+    axes: Vec<Axis>,
+    base: Option<f64>,
 }
 
 /// A line, a bar, which is one point, or a phase with its segments of all bars.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Series {
-    pub(crate) name: String,
-    pub(crate) look: Look,
-    pub(crate) points: Vec<Point>,
+struct Series {
+    name: String,
+    look: Look,
+    points: Vec<Point>,
 }
 
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Point {
-    /// The abscissa of a line.
-    pub(crate) x: f64,
+struct Point {
+    x: f64,
     /// What was measured, if it was, and of a bar the lowest and the highest. A segment is a share
     /// of the whole, from 0 to 1.
-    pub(crate) y: Option<f64>,
-    pub(crate) range: Option<[f64; 2]>,
+    y: Option<f64>,
+    range: Option<[f64; 2]>,
     /// What stands behind a bar, or before a row of segments.
-    pub(crate) label: String,
-    /// What is said under the pointer.
-    pub(crate) tooltip: String,
+    label: String,
+    tooltip: String,
 }
 
-/// A panel as it is drawn.
-#[derive(Clone, Debug)]
+/// A panel as it is drawn, with its title and a sentence about it for readers of the screen.
+#[derive(Debug, Deserialize)]
+#[serde(from = "Panel")]
 pub(crate) struct Drawn {
-    /// What it shows, for its heading and for readers of the screen.
     pub(crate) title: String,
-    /// A sentence about it, for readers of the screen.
     pub(crate) about: String,
     pub(crate) height: f64,
     /// What is drawn: the inside of an `svg`.
     pub(crate) marks: Markup,
+}
+
+impl From<Panel> for Drawn {
+    fn from(panel: Panel) -> Self {
+        match (panel.kind, panel.axes.as_slice()) {
+            (Kind::Lines, [x, y]) => lines(&panel, x, y),
+            (Kind::Bars, [axis]) => bars(&panel, axis, panel.base.unwrap_or(axis.low())),
+            _ => stacks(&panel),
+        }
+    }
 }
 
 /// Draws the titles of a panel, its marks, and below them the abscissa with a name.
@@ -123,7 +118,7 @@ fn middle([from, to]: [f64; 2]) -> f64 {
 }
 
 /// Draws lines from mark to mark, and all markers above all lines.
-pub(crate) fn lines(panel: &Panel, x: &Axis, y: &Axis) -> Drawn {
+fn lines(panel: &Panel, x: &Axis, y: &Axis) -> Drawn {
     let [left, right] = OF_LINES;
     let place = |point: &Point| {
         let value = point.y.filter(|value| y.shows(*value))?;
@@ -164,7 +159,6 @@ pub(crate) fn lines(panel: &Panel, x: &Axis, y: &Axis) -> Drawn {
     drawn(panel, (x, OF_LINES, &panel.x), FLOOR, &marks)
 }
 
-/// A marker with its rim.
 pub(crate) fn marker(shape: usize, hue: Hue, (x, y): (f64, f64), tooltip: &str) -> Markup {
     html! {
         path fill=(hue.css()) stroke=(SURFACE.css()) stroke-width="2" paint-order="stroke"
@@ -198,24 +192,19 @@ fn rows<'n>(
     drawn(panel, x, floor, &marks)
 }
 
-/// Draws bars to the right and to the left of `base`, a row each. A dot at the end shows also the
-/// bar that is too short to be seen.
-pub(crate) fn bars(panel: &Panel, axis: &Axis, base: f64) -> Drawn {
+/// Draws bars to both sides of `base`, a row each, with a dot at the end, as one may be too short to be seen.
+fn bars(panel: &Panel, axis: &Axis, base: f64) -> Drawn {
     let place = |value| axis.place(value, OF_BARS);
     let zero = place(base);
     let bar = |i: usize, middle: f64| {
-        let Series { look, points, .. } = &panel.series[i];
-        let (point, (hue, _)) = (&points[0], look.of());
+        let bar = &panel.series[i];
+        let (point, (hue, _)) = (&bar.points[0], bar.look.of());
         let end = point.y.filter(|value| axis.shows(*value)).map(place);
         let shown = |range: &[f64; 2]| end.is_some() && range.iter().all(|end| axis.shows(*end));
         let ends = point.range.filter(shown).map(|range| range.map(place));
         let far = ends.map_or(zero, |ends| ends[1]);
         let far = end.unwrap_or(zero).max(zero).max(far);
-        let (weight, ink) = if end.is_some() {
-            ("bold", INK)
-        } else {
-            ("normal", MUTED)
-        };
+        let (weight, ink) = [("normal", MUTED), ("bold", INK)][usize::from(end.is_some())];
         html! {
             g {
                 title { (point.tooltip) }
@@ -260,9 +249,8 @@ fn whisker([low, high]: [f64; 2], y: f64) -> Markup {
     }
 }
 
-/// Draws bars of segments that sum up to one, a row each: a series has a segment of each bar. A
-/// segment wide enough has its share written in it.
-pub(crate) fn stacks(panel: &Panel) -> Drawn {
+/// Draws bars of segments that sum up to one, a row each: a series has a segment of each bar.
+fn stacks(panel: &Panel) -> Drawn {
     let axis = Axis::percent();
     let stack = |i: usize, middle: f64| {
         let mut x = 0.0;
@@ -291,10 +279,9 @@ pub(crate) fn stacks(panel: &Panel) -> Drawn {
         });
         html! { @for segment in segments { (segment) } }
     };
-    let first = panel.series.first().into_iter();
-    let names = first
-        .flat_map(|series| &series.points)
-        .map(|point| &point.label);
+    let bars = panel.series.first().into_iter();
+    let bars = bars.flat_map(|series| &series.points);
+    let names = bars.map(|point| &point.label);
     rows(panel, (&axis, OF_STACKS, &panel.x), names, stack)
 }
 

@@ -1,26 +1,22 @@
-//! Claims and targets: each is a row that a program states, and one function judges them all, which
-//! is `judge` of `prelude.jq`.
+//! Claims and targets: each is a row that a program states, and `judge` of `prelude.jq` judges them all.
 //!
-//! A row says what is claimed and where, what the source gives in figures, and its parts: which
-//! points are compared, the quotient or difference, its bound, and the numbers that were found.
-//! The verdict is made of these, and the rule that stands beside it, which so cannot differ from
-//! what is judged. For all rows:
+//! A row says what is claimed and where, what the source gives in figures, and its parts: which points are
+//! compared, the quotient or difference, its bound, and the numbers that were found. Of these are made the
+//! verdict and the rule beside it, which so cannot differ from what is judged. For all rows:
 //!
-//! - A row holds if all numbers of its parts are within their bounds, and holds in part if some
-//!   are. A part whose bound is `fact` is met if what its cases name is so, and one that is `shown`
-//!   decides nothing.
+//! - A row holds if all numbers of its parts are within their bounds, and holds in part if some are. A part
+//!   whose bound is `fact` is met if what its cases name is so, and one that is `shown` decides nothing.
 //! - Where a number is missing the row cannot be judged, and the reason names what is missing.
-//! - A difference counts if it is more than 5 %, and two times are equal if neither is more
-//!   than 1.25 times the other.
+//! - A difference counts if it is more than 5 %, and two times are equal if neither is more than 1.25 times
+//!   the other.
 //! - At most eight numbers of a row are listed one by one.
 
 use serde::{Deserialize, Serialize};
 
 pub(crate) const FORMAT: &str = "stamp-claims/3";
 
-/// The verdicts, and the class of each in the page. By the first three a claim is judged: the next
-/// says that the document has no points for the rule, and the last that it has points, but no
-/// critical sections to compare them with.
+/// The verdicts, and the class of each in the page. By the first three a claim is judged; for the others the
+/// document has no points, or no critical sections to compare them with.
 const VERDICTS: [(&str, &str); 5] = [
     ("holds", "holds"),
     ("holds in part", "partly"),
@@ -64,12 +60,10 @@ pub(crate) struct Claim {
 }
 
 impl Claim {
-    /// Returns the verdict at this machine's sizes, if there is one.
     pub(crate) fn here(&self) -> Option<&str> {
         self.verdict_here.as_deref().filter(|here| is_known(here))
     }
 
-    /// Returns whether it can be judged, at some sizes.
     pub(crate) fn is_judged(&self) -> bool {
         is_known(&self.verdict) || self.here().is_some()
     }

@@ -1,5 +1,5 @@
 # Figures as the page's program states them, made ready to be drawn: each panel is of lines, of bars at one place, or of the
-# phases of a thread's time.
+# phases of a thread's time. Then the parts of the page, as sections.
 
 # A quantity: its name and unit for the axis, how a number is shown, what the best is called and the worst, and whether the
 # least is the best.
@@ -75,11 +75,47 @@ def of_stacks: [.lines[] | {name, point: placed(0)[0].point}] as $rows
     | {label: .name, $y, tooltip: "\(.name), \($phase): \($y | percent)"}]}] as $series
   | {kind: "stacks", $series, about: (.said // ""), told: (.said == null), x: "% of the time (linear)", below};
 
-def panel: {title, quantity: .y, shared: (.shared == true), same_y: (.same_y == true), cap}
-  + if .x then of_lines elif .phases then of_stacks else of_bars end;
-# The page with its claims, of which each names it, and how many hold is said of those of a part.
-def ready: .id as $page | . + {parts: [.parts[] | (.id / "-" | any(. == "targets")) as $targets
-  | [$judged[.id][] | . + {part: $page}] as $claims
-  | . + {$claims, $targets}
-  + if .judged then {shows: ["\($claims | tally(if $targets then "targets" else "claims" end)) \(.judged)"]} else {} end
-  + if .figure then {figure: (.figure + {panels: [.figure.panels[] | panel]})} else {} end]};
+def panel: {title, quantity: .y, shared, same_y, cap} + if .x then of_lines elif .phases then of_stacks else of_bars end;
+
+def has_point: .kind as $kind | any(.series[].points[]; .y != null or $kind != "lines");
+# What is measured of a panel, as far as an axis can show it.
+def measured: .series[].points[] | (.y, .range[]) | select(. > 0 and . < 1 / 0);
+# From this ratio of times on the axis of bars is logarithmic, and from this speed-up on that of all such panels: below, a
+# linear one shows more.
+def is_large: any(measured; . >= 10);
+# The axes of a panel among these, as axis.rs has them, with the values that they show; and where bars begin, if that is not
+# the lowest.
+def axes($figure; $all): . as $panel | [measured] as $own
+  | if .kind == "lines" then
+      (if $figure.apart and (.same_y | not) then $own else [$all[] | select(.quantity == $panel.quantity) | measured] end) as $y
+      | {axes: [{binary: (if $figure.apart then $figure.span else [.series[].points[].x] end)},
+        if .cap then {linear: [1.2, ($y[] | select(. <= $panel.cap))]} else {decimal: $y} end]}
+    elif .kind == "stacks" then {}
+    elif .shared and is_large then {axes: [{decimal: [0.5, ($all[] | select(is_large) | measured)]}], base: 1}
+    elif .shared then {axes: [{linear: [1, $own[]]}]}
+    elif max($own[]) >= 10 * min($own[]) then {axes: [{tens: $own}]}
+    else {axes: [{linear: $own}]} end;
+# A part's figure: its panels that have a point, with one axis for each quantity, or with `apart` an ordinate for each panel
+# and the abscissa of all; and one legend. Null if none has a point.
+def figure($part): . as $figure | [.panels[] | panel] as $all | [$all[] | select(has_point)] as $shown
+  | joined("; "; [$all[] | select(has_point | not).title] | without_repetition[]) as $missing
+  | when($shown != []; {id: $part.id, title: $part.name, pairs: (.pairs == true),
+    about: ($part.shows // [($shown[] | select(.told).about), ("Not measured: \($missing)." | values)]),
+    legend: ([$shown[] | (.kind == "lines") as $line | .series[] | select(.points != []) | {name, look, $line}] as $keys
+      | [distinct($keys[].name) as $name | first($keys | where({$name}))]),
+    panels: [$shown[] | {title, below, x, about, kind, series} + axes($figure; $shown)]});
+# A part as a section of the page, with whether any of it was measured, and its figure. How many of its claims hold is said
+# first.
+def section($page): . as $part | one(.figure | values | figure($part)) as $figure | (.figure != null and $figure == null) as $elsewhere
+  | [$judged[.id][] | . + {part: $page}] as $claims | (.id / "-" | any(. == "targets")) as $targets
+  | [.tables[] | select(.rows != [] or .or_none)] as $tables
+  | [.judged != null or (.measured != false and ($tables != [] or ($elsewhere | not))), $figure,
+    {id, name, theirs, only, $claims, $targets, $tables, open: [.open[] | select(.rows != [] or .or_none)],
+      shows: (if .judged then ["\($claims | tally(if $targets then "targets" else "claims" end)) \(.judged)"]
+        elif $figure then $figure.about
+        elif $elsewhere then ["Nothing was measured with these launches; the tables have what was asked for."]
+        else .shows // [] end)}];
+# The page with its sections, the names of those of which nothing was measured, and the figures.
+def ready: .id as $page | [.parts[] | section($page)] as $all
+  | {page: reduce (to_entries[] | select(.key != "parts")) as {$key, $value} ({}; . + {($key): $value}),
+    sections: [$all[] | select(.[0])[2]], lacking: [$all[] | select(.[0] | not)[2].name], figures: [$all[][1] | values]};

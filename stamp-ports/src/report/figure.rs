@@ -1,21 +1,21 @@
 //! A figure: panels with one legend, as part of the page or as a file.
 
 use super::chart::{Drawn, WIDTH, marker};
-use super::palette::{self, Hue, INK, SURFACE};
+use super::palette::{self, INK, Look, SURFACE};
 use maud::{Markup, PreEscaped, html};
+use serde::Deserialize;
 
-/// Between the panels of a file, and around them.
+/// Between the panels of a file, and around them; and the height of a row of its legend.
 const GAP: f64 = 18.0;
-/// The height of a row of a file's legend.
 const LEGEND_ROW: f64 = 20.0;
 
-#[derive(Clone, Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Figure {
     /// Its name in the page and in the file's name.
     pub(crate) id: String,
     pub(crate) title: String,
     pub(crate) about: Vec<String>,
-    /// What its colours, dashes and markers mean.
     pub(crate) legend: Vec<Key>,
     pub(crate) panels: Vec<Drawn>,
     /// Whether panels belong together two by two.
@@ -23,24 +23,23 @@ pub(crate) struct Figure {
 }
 
 /// An entry of a legend: the look of a line, with its marker, or of a bar.
-#[derive(Clone, Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Key {
     pub(crate) name: String,
-    pub(crate) hue: Hue,
-    pub(crate) marker: Option<usize>,
+    pub(crate) look: Look,
+    pub(crate) line: bool,
 }
 
 impl Key {
     /// The sample and its width; it is 12 units high, and as the charts draw it.
     fn sample(&self) -> (Markup, f64) {
-        let (hue, width) = (
-            self.hue.css(),
-            if self.marker.is_some() { 34.0 } else { 14.0 },
-        );
+        let (look, shape) = self.look.of();
+        let (hue, width) = (look.css(), if self.line { 34.0 } else { 14.0 });
         let sample = html! {
-            @if let Some(shape) = self.marker {
-                path stroke=(hue) stroke-width="2" stroke-dasharray=[self.hue.dash] d="M0,6H34" {}
-                (marker(shape, self.hue, (17.0, 6.0), ""))
+            @if self.line {
+                path stroke=(hue) stroke-width="2" stroke-dasharray=[look.dash] d="M0,6H34" {}
+                (marker(shape, look, (17.0, 6.0), ""))
             } @else {
                 rect width=(width) height="12" fill=(hue) {}
             }
@@ -50,14 +49,10 @@ impl Key {
 }
 
 impl Figure {
-    /// The figure in the page: a legend and a drawing a panel, so that the
-    /// page's own layout puts them side by side or one below the other.
+    /// The figure in the page: a legend and a drawing a panel, which the page's own layout arranges.
     pub(crate) fn in_page(&self) -> Markup {
-        let layout = match self.panels.len() {
-            _ if self.pairs => "panels wide",
-            0..3 => "panels wide",
-            _ => "panels",
-        };
+        let is_wide = self.pairs || self.panels.len() < 3;
+        let layout = if is_wide { "panels wide" } else { "panels" };
         html! {
             figure aria-label=(self.title) {
                 ul .legend {
@@ -85,7 +80,6 @@ impl Figure {
         }
     }
 
-    /// The figure as a file, with all that it needs.
     pub(crate) fn file(&self) -> String {
         let columns = match self.panels.len() {
             0 | 1 => 1,

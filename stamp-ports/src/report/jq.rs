@@ -4,9 +4,9 @@
 //! It has no elements, arithmetic with it is null, a text with null in it is null, and no comparison
 //! with it but `==` and `!=` holds. So a sentence or a number is known if all that it names is.
 //!
-//! A program asks for the sets of records of a document by their names, `$points`, which another
-//! program makes of it, or for a result file, `file("h200/fast.json")`. What it may call are the definitions of `prelude.jq`, the few of
-//! `jaq_core`, and those of [`natives`].
+//! A program asks for the sets of records of a document by their names, `$points`, which another program
+//! makes of it, or for a result file, `file("h200/fast.json")`. What it may call are the definitions of
+//! `prelude.jq`, the few of `jaq_core`, and those of [`natives`].
 
 use jaq_core::data::HasLut;
 use jaq_core::load::parse::{Def, Expect};
@@ -127,10 +127,15 @@ impl FromIterator<Self> for Val {
     }
 }
 
-/// Computes with numbers; what is not a number is not known.
+/// What is not a number is not known.
+const fn known(x: f64) -> Val {
+    if x.is_nan() { Null } else { Num(x) }
+}
+
+/// Computes with numbers.
 fn computed(left: Val, of: (Math, fn(f64, f64) -> f64), right: Val) -> ValR<Val> {
     match (&left, &right) {
-        (Num(a), Num(b)) => Ok(Some(of.1(*a, *b)).filter(|x| !x.is_nan()).map_or(Null, Num)),
+        (Num(a), Num(b)) => Ok(known(of.1(*a, *b))),
         (Null, _) | (_, Null) => Ok(Null),
         _ => Err(Error::math(left, of.0, right)),
     }
@@ -152,20 +157,6 @@ impl Add for Val {
     }
 }
 
-impl Sub for Val {
-    type Output = ValR<Self>;
-    fn sub(self, other: Self) -> ValR<Self> {
-        computed(self, (Math::Sub, f64::sub), other)
-    }
-}
-
-impl Mul for Val {
-    type Output = ValR<Self>;
-    fn mul(self, other: Self) -> ValR<Self> {
-        computed(self, (Math::Mul, f64::mul), other)
-    }
-}
-
 impl Div for Val {
     type Output = ValR<Self>;
     fn div(self, other: Self) -> ValR<Self> {
@@ -176,12 +167,19 @@ impl Div for Val {
     }
 }
 
-impl Rem for Val {
-    type Output = ValR<Self>;
-    fn rem(self, other: Self) -> ValR<Self> {
-        computed(self, (Math::Rem, f64::rem), other)
-    }
+/// Operators of numbers alone.
+macro_rules! of_numbers {
+    ($($operator:ident $of:ident),*) => {$(
+        impl $operator for Val {
+            type Output = ValR<Self>;
+            fn $of(self, other: Self) -> ValR<Self> {
+                computed(self, (Math::$operator, f64::$of), other)
+            }
+        }
+    )*};
 }
+
+of_numbers!(Sub sub, Mul mul, Rem rem);
 
 impl Neg for Val {
     type Output = ValR<Self>;
@@ -201,9 +199,7 @@ impl ValT for Val {
     }
 
     fn from_map<I: IntoIterator<Item = (Self, Self)>>(fields: I) -> ValR<Self> {
-        let fields = fields
-            .into_iter()
-            .map(|(name, value)| (name.to_string(), value));
+        let fields = fields.into_iter().map(|(name, of)| (name.to_string(), of));
         Ok(Obj(Rc::new(fields.collect())))
     }
 

@@ -1,34 +1,23 @@
-//! `stamp report DIR`: one page about what `stamp bench all`, or `bench paper`, `sync` and `nw`,
-//! measured, with a part for each document in the folder.
+//! `stamp report DIR`: one page about what `stamp bench all`, or `bench paper`, `sync` and `nw`, measured,
+//! with a part for each document in the folder; an SVG file for each figure; and the judged claims as JSON.
+//! The page needs nothing beside itself, runs no script, follows the reader's light or dark theme, and is a
+//! column on a phone.
 //!
-//! The documents go in; the page, an SVG file for each figure and the judged claims as JSON come
-//! out, in a folder of their own. The page needs nothing beside itself and runs no script. It
-//! follows the reader's light or dark theme, is a column on a phone, and prints in black on white.
-//!
-//! A part is a list of figures, tables and claims, stated by programs in jq: `page.jq` beside the
-//! module of each document, and a file for the claims of each source. One engine makes all of them:
+//! A part is a list of figures, tables and claims, stated by programs in jq: `page.jq` beside the module of
+//! each document, and a file for the claims of each source. One engine makes all of them:
 //!
 //! | module | is |
 //! | --- | --- |
-//! | `jq` | the programs that state what is shown, and what they ask: sets of records, or files |
-//! | `source` | the programs of a kind of documents, and what they make of one |
-//! | `claim` | claims and targets as they were judged |
-//! | `stated` | what is said of a document, with its sections, sentences and tables as they are stated |
-//! | `drawing` | figures as they are stated, and `drawing.jq` makes them ready |
-//! | `axis` | axes and their ticks |
-//! | `palette` | colours, dashes and markers, the same everywhere |
-//! | `chart` | panels of lines, bars and stacks |
-//! | `figure` | panels with a legend, in the page or as a file |
+//! | `jq`, `source` | programs, and those of a kind of documents with what they make of one |
+//! | `claim`, `stated` | claims as they were judged; sections, sentences and tables as `drawing.jq` makes them ready |
+//! | `axis`, `palette`, `chart`, `figure` | drawings: axes, colours, panels, and panels with a legend |
 //! | `page` | the page, which `maud` writes, as it does the drawings |
-//!
-//! `cost`, `paper`, `sync` and `nw` have the programs of each document, and what these have to know
-//! beside it.
+//! | `cost`, `paper`, `sync`, `nw` | the programs of each document, and what these have to know beside it |
 
 mod axis;
 mod chart;
 mod claim;
 mod cost;
-mod drawing;
 mod figure;
 pub(crate) mod jq;
 mod nw;
@@ -41,7 +30,7 @@ mod sync;
 
 pub(crate) use stated::Table;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::head::{Head, UNKNOWN};
 use crate::numbers::of;
 use crate::nw::NwBench;
@@ -71,8 +60,8 @@ pub fn report(folder: &Path, out: Option<&Path>, title: Option<&str>) -> Result<
         })?;
     }
     let (figures, page) = (of(files.len() as u64 - 2, "figure"), out.join(PAGE));
-    let claims = page::CLAIMS;
-    writeln!(stdout(), "{}, {figures} and {claims}", page.display())?;
+    let page = page.display();
+    writeln!(stdout(), "{page}, {figures} and {}", page::CLAIMS)?;
     Ok(true)
 }
 
@@ -98,13 +87,12 @@ fn read<T>(folder: &Path, name: &str, parse: impl FnOnce(&str) -> Result<T>) -> 
 /// Reads a document of `bench paper` whose pieces are of one build.
 fn paper_of(text: &str) -> Result<Paper> {
     let paper = Paper::parse(text)?;
-    match paper.mixed() {
-        None => Ok(paper),
-        Some(why) => Err(Error::Usage(format!(
+    paper.mixed().map_or(Ok(paper), |why| {
+        refuse(format!(
             "{why}: figures of two builds are not compared, so measure it again with \
              `stamp bench paper --fresh`"
-        ))),
-    }
+        ))
+    })
 }
 
 fn made(folder: &Path, title: Option<&str>) -> Result<Vec<(String, String)>> {
@@ -120,15 +108,15 @@ fn made(folder: &Path, title: Option<&str>) -> Result<Vec<(String, String)>> {
         (Bench::FILE_NAME, sync.as_ref().map(sync::report)),
         (NwBench::FILE_NAME, nw.map(|nw| nw::report(&nw.0))),
     ];
-    let there = reports.into_iter();
-    let there = there.filter_map(|(name, report)| Some((name, report?)));
+    let there = reports
+        .into_iter()
+        .filter_map(|(name, of)| Some((name, of?)));
     let (names, reports): (Vec<&str>, Vec<_>) = there.unzip();
     if reports.is_empty() {
         return Err(nothing_in(folder));
     }
     let floors = floors.iter().map(|floor| (cost::FILE_NAME, &floor.head));
-    let heads = reports.iter().map(|report| &report.head);
-    let heads = names.into_iter().zip(heads);
+    let heads = names.into_iter().zip(reports.iter().map(|of| &of.head));
     let sealed = all.iter().map(|head| (SEALS, head));
     one_measurement(folder, sealed.chain(floors).chain(heads).collect())?;
     page::files(all.as_ref(), &reports, title)
@@ -143,14 +131,12 @@ fn one_measurement(folder: &Path, heads: Vec<(&str, &Head)>) -> Result<()> {
     let first = heads[0];
     for other in heads {
         if let Some(what) = first.1.other_build(other.1) {
-            return Err(Error::Usage(format!(
-                "{}: {}, and {}: {} was begun {what}: a page is of one measurement, so give each \
-                 a folder of its own, or measure all with `stamp bench all`",
-                folder.display(),
-                of(first),
-                of(other),
-                first.0
-            )));
+            let (folder, begun) = (folder.display(), first.0);
+            let (first, other) = (of(first), of(other));
+            return refuse(format!(
+                "{folder}: {first}, and {other}: {begun} was begun {what}: a page is of one \
+                 measurement, so give each a folder of its own, or measure all with `stamp bench all`"
+            ));
         }
     }
     Ok(())

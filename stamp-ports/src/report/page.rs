@@ -14,8 +14,7 @@ pub(crate) const CLAIMS: &str = "claims.json";
 
 const TITLE: &str = "The measurements of GPU-STM";
 
-/// Returns the files of the page by their names: the page, the figures of all reports, the claims.
-/// `head` is of the command that measured all, if there was one.
+/// Returns the files with their names; `head` is of the command that measured all, if there was one.
 pub(crate) fn files(
     head: Option<&Head>,
     reports: &[Report],
@@ -66,13 +65,21 @@ fn page(head: Option<&Head>, reports: &[Report], title: &str) -> String {
 }
 
 impl Report {
-    /// Returns the part of the page, with the facts that are its own.
     fn part(&self, own: &[Fact]) -> Markup {
         let (head, page) = (&self.head, &self.page);
         html! {
             article id=(page.id) {
                 h2 { (page.title) }
-                (page.lead())
+                @if !page.headline.is_empty() {
+                    div .headline {
+                        @for (class, [big, what]) in ["big", "second"].into_iter().zip(&page.headline) {
+                            div { span class=(class) { (big) } span .what { (what) } }
+                        }
+                    }
+                }
+                @if !page.lead.is_empty() { p .lead { (page.lead) } }
+                (list(&page.terms))
+                @if let Some(text) = &page.note { p .note { (text) } }
                 @if head.quick {
                     p .warn {
                         "A quick run: small inputs and few points, to see that everything works. \
@@ -100,7 +107,9 @@ impl Report {
                 @if !self.lacking.is_empty() {
                     p .lacking { "Not measured: " (self.lacking.join("; ")) "." }
                 }
-                @for section in &self.sections { (section.markup) }
+                @for section in &self.sections {
+                    (section.made(&page.id, self.figures.iter().find(|own| own.id == section.id)))
+                }
                 div .foot {
                     @for text in &page.footer { p { (text.replace("{format}", &head.format)) } }
                 }
@@ -152,7 +161,7 @@ fn took(seconds: f64) -> String {
     }
 }
 
-/// What a document says of where and how it was measured: a name and a value.
+/// A name and a value.
 type Fact = (String, String);
 
 const COMMAND: &str = "Command";

@@ -1,12 +1,10 @@
 //! What a variant and a phase look like, the same in every figure.
 //!
-//! The drawings hold the colours of the light theme. The style rules select marks by them, to
-//! exchange each colour in the dark theme; so every light colour is used for one thing only.
-//!
-//! The variants' colours were searched for: for each theme the set whose closest pair is farthest
-//! apart in `OKLab`, to the common eye and to the three kinds of colour blindness, among colours
-//! with a contrast of 3 : 1 or more to the background. Nothing depends on them alone: a variant has
-//! a marker and a dash of its own, a bar its name, a segment its share.
+//! The drawings hold the colours of the light theme, by which style rules select marks to exchange each in
+//! the dark theme; so every light colour is used for one thing only. The variants' colours were searched for:
+//! for each theme the set whose closest pair is farthest apart in `OKLab`, to the common eye and to the three
+//! kinds of colour blindness, among colours with a contrast of 3 : 1 or more to the background. Nothing
+//! depends on them alone.
 
 use serde::Deserialize;
 
@@ -75,8 +73,7 @@ const SHADES: [Hue; 8] = [
 /// A line that none of these colours is near to.
 const TEAL: Hue = hue("", 0x0e_7c86, 0x4c_c9d1, Some("3 1.5 1 1.5"));
 
-/// Looks of lines that are no variants of the paper's: those of the variants, and where they
-/// do not suffice, shades.
+/// Looks of lines that are no variants of the paper's: those of the variants, and some shades.
 const LINES: [Hue; 12] = [
     VARIANTS[1],
     VARIANTS[2],
@@ -92,8 +89,7 @@ const LINES: [Hue; 12] = [
     SHADES[1],
 ];
 
-/// The phases of a thread's time, in the order of the stack. Their contrast to the background is
-/// 4.5 : 1 or more, so that a share can be written on them in its colour.
+/// The phases of a thread's time, in the order of the stack. Shares are written on them.
 pub(crate) const PHASES: [Hue; 8] = [
     hue("native", 0x6a_737d, 0x8b_949e, None),
     hue("initialisation", 0x3f_2a6b, 0x8d_78c9, None),
@@ -117,7 +113,6 @@ pub(crate) enum Look {
     Lock(usize),
     /// That of a variant; an unknown one has a plain one.
     Variant(String),
-    /// That of a phase of a thread's time.
     Phase(String),
 }
 
@@ -173,8 +168,7 @@ pub(crate) const MARKERS: [&str; 9] = [
     "M1.9-4L4-1.9L2.1,0L4,1.9L1.9,4L0,2.1L-1.9,4L-4,1.9L-2.1,0L-4-1.9L-1.9-4L0-2.1Z",
 ];
 
-/// The markers of the variants by their rank, and that of names that are not known. hv-sorting and
-/// tbv-sorting, compared most often, have the plainest two.
+/// The markers of the variants by their rank, and that of names that are not known.
 const OF_RANKS: [usize; 10] = [5, 4, 2, 1, 0, 3, 7, 8, 6, 7];
 
 /// Everything that a drawing may be coloured with.

@@ -1,5 +1,4 @@
-//! What is reported about documents of one kind: programs that make sets of records of a document,
-//! judge claims and targets by these, and state the page.
+//! What is reported about documents of one kind.
 
 use super::claim::Claim;
 use super::jq::{Sets, Val};
@@ -9,16 +8,15 @@ use serde_json::{Value, json};
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
-/// The view of the page.
 pub(super) const PAGE: &str = "page";
 
 /// Claims by the parts of a page that they are of.
 type Judged = BTreeMap<&'static str, Vec<Claim>>;
 
-/// The programs of a kind of documents. What they know are the facts, an object of values by the
-/// names of variables, with the document as `$document`; and `$view`, for what the sets are made:
-/// for the `page`, for claims that are of the `paper`'s variants alone, or for claims at the sizes
-/// of this machine, `here`.
+/// Programs that make sets of records of a document, judge claims and targets by these, and state the page.
+/// What they know are the facts, an object of values by the names of variables, with the document as
+/// `$document`; and `$view`, for what the sets are made: for the `page`, for claims that are of the `paper`'s
+/// variants alone, or for claims at the sizes of this machine, `here`.
 #[derive(Default)]
 pub(super) struct Source {
     /// What all of them call.
@@ -70,6 +68,9 @@ impl Source {
         let drawing = include_str!("drawing.jq");
         let programs = [drawing, self.shared, self.calls, self.page, "| ready"];
         let sets = sets.and(&Val::from(&judged));
-        Report::new(sets.run(&programs), head)
+        Report {
+            head: head.clone(),
+            ..sets.run(&programs)
+        }
     }
 }

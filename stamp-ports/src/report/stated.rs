@@ -1,8 +1,6 @@
-//! What a page says and shows of a document, with its sections, sentences and tables, as its
-//! program states it.
+//! What a page says and shows of a document, as its program states it.
 
 use super::claim::{self, Claim};
-use super::drawing::Drawing;
 use super::figure::Figure;
 use crate::head::Head;
 use maud::{Markup, html};
@@ -12,49 +10,26 @@ use std::fmt::Write as _;
 /// What stands where nothing is known.
 const NONE: &str = "\u{2013}";
 
-#[derive(Debug)]
-pub(super) struct Section {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) markup: Markup,
-}
-
 /// What is reported about a document: a part of the page.
-#[derive(Debug)]
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Report {
-    pub(crate) page: Page,
+    #[serde(skip)]
     pub(crate) head: Head,
-    pub(crate) sections: Vec<Section>,
+    pub(crate) page: Page,
+    pub(super) sections: Vec<Section>,
     /// The names of sections of which nothing was measured.
     pub(crate) lacking: Vec<String>,
+    /// The figures, each with the name of its section.
     pub(crate) figures: Vec<Figure>,
 }
 
 impl Report {
-    pub(super) fn new(page: Page, head: &Head) -> Self {
-        let (mut sections, mut lacking, mut figures) = (Vec::new(), Vec::new(), Vec::new());
-        for part in &page.parts {
-            let figure = part.drawn();
-            match part.section(&page.id, figure.as_ref()) {
-                Some(section) => sections.push(section),
-                None => lacking.push(part.name.clone()),
-            }
-            figures.extend(figure);
-        }
-        Self {
-            page,
-            head: head.clone(),
-            sections,
-            lacking,
-            figures,
-        }
-    }
-
     /// Returns its targets, or its claims.
     pub(super) fn judged(&self, targets: bool) -> impl Iterator<Item = &Claim> {
-        let parts = self.page.parts.iter();
-        let parts = parts.filter(move |part| part.targets == targets);
-        parts.flat_map(|part| &part.claims)
+        let sections = self.sections.iter();
+        let sections = sections.filter(move |section| section.targets == targets);
+        sections.flat_map(|section| &section.claims)
     }
 }
 
@@ -65,7 +40,6 @@ pub(crate) struct Table {
     pub(crate) name: String,
     /// How many columns are words.
     left: usize,
-    /// Its rows, whose cells are as many in each.
     rows: Vec<Vec<Cell>>,
     /// Whether a line says so if there are no rows.
     or_none: bool,
@@ -73,8 +47,7 @@ pub(crate) struct Table {
     missing: Option<String>,
 }
 
-/// The head of a cell's column, its text, if it is known, and whether the column is left out if no
-/// row fills it.
+/// The head of its column, its text, if it is known, and whether a column that no row fills is left out.
 type Cell = (String, Option<String>, bool);
 
 impl Table {
@@ -95,9 +68,7 @@ impl Table {
         Ok(text)
     }
 
-    /// Returns it in a page, if it has any row or says that it has none: a table that scrolls within
-    /// itself, and whose first column stays. Where several rows begin with the same word, rows that
-    /// begin with another are set apart.
+    /// Returns it in a page, if it has any row or says that it has none. Rows that begin alike stand together.
     fn made(&self) -> Option<Markup> {
         let Some(first) = self.rows.first() else {
             return self.or_none.then(|| html! { p .none { "Not measured." } });
@@ -136,20 +107,15 @@ impl Table {
     }
 }
 
-/// What a page says and shows of something.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Part {
-    id: String,
-    name: String,
-    /// Whether any of what it is about was measured, if that is not for its figure to say.
-    measured: Option<bool>,
-    /// What all rules have in common, if it is of claims.
-    judged: Option<String>,
-    claims: Vec<Claim>,
-    /// Whether these are targets.
+/// What a page says and shows of something: of claims a table of those that can be judged.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Section {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) claims: Vec<Claim>,
     targets: bool,
-    shows: Option<Vec<String>>,
+    pub(super) shows: Vec<String>,
     /// What the paper says of the same.
     theirs: Option<String>,
     /// What `--only` of the command calls it, if it is one of its parts.
@@ -157,120 +123,57 @@ struct Part {
     tables: Vec<Table>,
     /// Its tables that stand open.
     open: Vec<Table>,
-    figure: Option<Drawing>,
 }
 
-impl Part {
-    /// Returns its figure, if it has one and any of its points was measured.
-    fn drawn(&self) -> Option<Figure> {
-        let mut figure = self.figure.as_ref()?.drawn(&self.id, &self.name)?;
-        if let Some(shows) = &self.shows {
-            figure.about.clone_from(shows);
-        }
-        Some(figure)
-    }
-
-    /// Returns the section of a page, with its figure if it has one; none if nothing of it was
-    /// measured. One of claims has a table of those that can be judged.
-    fn section(&self, page: &str, figure: Option<&Figure>) -> Option<Section> {
-        let shows = self.shows.clone().unwrap_or_default();
-        if self.judged.is_some() {
-            let caption = format!("{}, judged by rules", self.name);
-            return Some(self.written(&shows, &claims_table(&caption, page, &self.claims)));
-        }
-        let is_there = self.measured != Some(false);
-        let tables: Vec<Markup> = self.tables.iter().filter_map(Table::made).collect();
-        let elsewhere = self.figure.is_some() && figure.is_none();
-        if !is_there || (elsewhere && tables.is_empty()) {
-            return None;
-        }
-        let shows = match figure {
-            Some(figure) => figure.about.clone(),
-            None if elsewhere => vec![ELSEWHERE.into()],
-            None => shows,
-        };
-        let open = self.open.iter().filter_map(Table::made);
-        let body = html! {
-            @if let Some(figure) = figure { (figure.in_page()) }
-            @for table in open { (table) }
-            @if figure.is_some() && !tables.is_empty() {
-                details { summary { "The same in numbers" } @for table in tables { (table) } }
-            } @else {
-                @for table in tables { (table) }
-            }
-        };
-        Some(self.written(&shows, &body))
-    }
-
-    /// Returns the section with these sentences, and below them its figures and tables.
-    fn written(&self, shows: &[String], body: &Markup) -> Section {
-        let markup = html! {
+impl Section {
+    /// Returns it with its figure, if it has one, in the page of this name.
+    pub(super) fn made(&self, page: &str, figure: Option<&Figure>) -> Markup {
+        let caption = format!("{}, judged by rules", self.name);
+        let tables = html! { @for table in &self.tables { (table.made().unwrap_or_default()) } };
+        html! {
             section id=(self.id) {
                 h3 { (self.name) }
-                @if let [sentence] = shows {
+                @if let [sentence] = self.shows.as_slice() {
                     p { (sentence) }
                 } @else {
-                    ul .shows { @for sentence in shows { li { (sentence) } } }
+                    ul .shows { @for sentence in &self.shows { li { (sentence) } } }
                 }
                 @if let Some(theirs) = &self.theirs { p .theirs { (theirs) } }
-                (body)
+                (claims_table(&caption, page, &self.claims))
+                @if let Some(figure) = figure { (figure.in_page()) }
+                @for table in &self.open { (table.made().unwrap_or_default()) }
+                @if figure.is_some() && !self.tables.is_empty() {
+                    details { summary { "The same in numbers" } (tables) }
+                } @else {
+                    (tables)
+                }
                 @if let Some(only) = &self.only {
                     p .by {
                         "This section alone: the same command with " code { "--only " (only) } "."
                     }
                 }
             }
-        };
-        let (id, name) = (self.id.clone(), self.name.clone());
-        Section { id, name, markup }
+        }
     }
 }
 
-/// What a section says whose figure would be empty.
-const ELSEWHERE: &str =
-    "Nothing was measured with these launches; the tables have what was asked for.";
-
-/// What a page says of a document.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Page {
     pub(super) id: String,
     pub(super) title: String,
-    lead: String,
+    pub(super) lead: String,
     /// What stands in large letters, and what it is.
-    headline: Vec<[String; 2]>,
-    /// Words with what they mean.
-    terms: Vec<(String, String)>,
-    note: Option<String>,
+    pub(super) headline: Vec<[String; 2]>,
+    pub(super) terms: Vec<(String, String)>,
+    pub(super) note: Option<String>,
     /// What a reader has to know first, above all which results are wrong.
     pub(super) warnings: Vec<String>,
-    parts: Vec<Part>,
     /// The paragraphs of its end; `{format}` is that of the document.
     pub(super) footer: Vec<String>,
 }
 
-impl Page {
-    /// Returns what stands first on it.
-    pub(super) fn lead(&self) -> Markup {
-        html! {
-            @if !self.headline.is_empty() {
-                div .headline {
-                    @for (class, [big, what]) in ["big", "second"].into_iter().zip(&self.headline) {
-                        div { span class=(class) { (big) } span .what { (what) } }
-                    }
-                }
-            }
-            @if !self.lead.is_empty() { p .lead { (self.lead) } }
-            @if !self.terms.is_empty() {
-                dl { @for (term, meaning) in &self.terms { dt { (term) } dd { (meaning) } } }
-            }
-            @if let Some(text) = &self.note { p .note { (text) } }
-        }
-    }
-}
-
-/// The claims that can be judged, with their rules, figures and verdicts; columns that none fills
-/// are left out, and so is the table if there are none.
+/// The claims that can be judged, if there are any, without columns that none fills.
 fn claims_table(caption: &str, page: &str, claims: &[Claim]) -> Markup {
     let claims: Vec<&Claim> = claims.iter().filter(|claim| claim.is_judged()).collect();
     if claims.is_empty() {

@@ -1,21 +1,14 @@
-//! The command `soak`: for minutes or days, mixed workloads with random launches and options,
-//! faults from which a memory recovers, and recorded histories that are judged.
+//! The command `soak`: for minutes or days, mixed workloads with random launches and options, faults from
+//! which a memory recovers, and recorded histories that are judged.
 //!
-//! | file | contains |
-//! | --- | --- |
-//! | `step` | one step |
-//! | `state` | what was done: the file by which a soak is resumed |
-//!
-//! In each step, one of a few memories that live as long as the session runs
-//! more transactions, whose totals are checked. Then a step makes one of three
-//! things: a run of a workload that is verified; a fault, after which the memory must be whole, or
-//! which the user of another process sees as he should; or a recording whose histories are judged.
-//!
-//! The transactions are transfers between accounts on one memory that lives as long as a session, so that versions may
-//! run out: after each launch the number of commits and the sum of all accounts must be exact.
+//! In each step, one of a few memories that live as long as the session, so that versions may run out, runs
+//! more transactions, and then transfers between accounts, whose totals and commits must be exact. Then a
+//! step makes one of three things: a run of a workload that is verified; a fault, after which the memory must
+//! be whole, or which the user of another process sees as he should; or a recording whose histories are
+//! judged.
 
 use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
-use crate::error::{Error, Result};
+use crate::error::{Result, refuse};
 use crate::numbers::parse_count;
 use crate::out_file::make_folder;
 use crate::points::parse_names;
@@ -44,10 +37,8 @@ const LINE_EVERY: Duration = Duration::from_mins(1);
 pub(crate) fn soak(plan: &Plan) -> Result<bool> {
     let (device, note) = AnyDevice::open(plan.device)?;
     if let Some(note) = note {
-        writeln!(
-            stdout(),
-            "no GPU can be used, so this runs on the CPU: {note}"
-        )?;
+        let why = "no GPU can be used, so this runs on the CPU";
+        writeln!(stdout(), "{why}: {note}")?;
     }
     let mut state = begin(plan, &device)?;
     make_folder(&plan.out)?;
@@ -103,9 +94,7 @@ fn begin(plan: &Plan, device: &AnyDevice) -> Result<State> {
     ] {
         if was != is {
             let path = path.display();
-            return Err(Error::Usage(format!(
-                "--resume {path}: the {what} was {was} and is {is}"
-            )));
+            return refuse(format!("--resume {path}: the {what} was {was} and is {is}"));
         }
     }
     Ok(state)
@@ -151,8 +140,7 @@ fn parse_minutes(text: &str) -> Result<Duration, String> {
 /// The binary logarithm of the accounts of a row of sums.
 const ROW_LOG2: u32 = 4;
 
-/// Makes so many transfers between accounts, drawn from a seed, and adds up all accounts, in numbers
-/// that wrap as they do.
+/// Makes so many transfers, drawn from a seed, and adds up all accounts, in numbers that wrap as they do.
 type Launcher =
     Box<dyn Fn(&mut Stm<AnyDevice>, u64, u64) -> Result<(Statistics, u64), host::Error>>;
 
@@ -170,7 +158,6 @@ const fn count(kind: DeviceKind) -> u32 {
     }
 }
 
-/// Accounts in cells of a type.
 fn cells<T: Element + Pod>(
     device: &AnyDevice,
     sum: fn(Vec<T>) -> u64,

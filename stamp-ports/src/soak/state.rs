@@ -29,7 +29,6 @@ pub(super) struct State {
     pub runs: BTreeMap<String, u64>,
     /// Faults that were injected and seen as they should be, by kind.
     pub faults: BTreeMap<String, u64>,
-    /// Recordings whose histories were judged.
     pub histories: u64,
     /// Launches on the memories that live as long as a session.
     pub service_launches: u64,
@@ -72,7 +71,6 @@ impl State {
         write_log(folder, "soak", self, &self.text())
     }
 
-    /// Notes a launch on a memory that lives long.
     pub(super) fn note_service(&mut self, done: &Statistics) {
         self.service_launches += 1;
         self.commits += done.commits;
@@ -104,7 +102,6 @@ impl State {
         )
     }
 
-    /// Returns the log and the summary for a person.
     pub(super) fn text(&self) -> String {
         let mut lines = vec![format!(
             "{}: {}, seed {}, {} sessions",

@@ -28,14 +28,6 @@ struct Chance {
 }
 
 impl Chance {
-    const fn new(seed: u64, step: u64) -> Self {
-        Self {
-            seed,
-            step,
-            next: 0,
-        }
-    }
-
     fn below(&mut self, n: u32) -> u32 {
         self.next += 1;
         below(draw(self.seed, self.step, self.next), n)
@@ -98,7 +90,11 @@ impl<'a> Bench<'a> {
 
     /// Returns what was wrong. A lost device is wrong in every later step too.
     pub(super) fn step(&mut self, state: &mut State, number: u64) -> Result<(), Wrong> {
-        let mut chance = Chance::new(state.seed, number);
+        let mut chance = Chance {
+            seed: state.seed,
+            step: number,
+            next: 0,
+        };
         if self.only.contains(&"memories") {
             self.serve(state, &mut chance)?;
         }
@@ -136,15 +132,13 @@ impl<'a> Bench<'a> {
         Ok(())
     }
 
-    /// Runs transactions on one of the memories that live long.
     fn serve(&mut self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         let which = chance.below(ALGORITHMS.len() as u32) as usize;
         let most = self.most();
         let memory = &mut self.service[which];
         let accesses = 1 + chance.below(16);
         let words = (2 * accesses).max(WORDS >> chance.below(8));
-        // The paper's algorithms commit a few ten thousand transactions a second
-        // where every one of them meets every other one.
+        // The paper's algorithms commit a few ten thousand a second where all transactions meet each other.
         let most = if words < WORDS / 4 { most / 20 } else { most };
         let transactions = chance.size(most / 100, most);
         let load = Load {
@@ -162,7 +156,6 @@ impl<'a> Bench<'a> {
         memory.sum_is_zero()
     }
 
-    /// Checks the memories that live long in full.
     pub(super) fn check_service(&mut self) -> Result<(), Wrong> {
         let mut all = self.service.iter_mut();
         let checked = all.try_for_each(|memory| memory.stm.check_in_full());
@@ -207,12 +200,11 @@ impl<'a> Bench<'a> {
             let slow = [Variant::Cgl, Variant::Egpgv, Variant::Vbv].map(AskedVariant::from);
             all.retain(|variant| !slow.contains(variant));
         }
-        if chance.below(2) == 0 {
-            all = [Variant::Fast, Variant::FastTable]
-                .map(AskedVariant::from)
-                .into();
+        let ours = [Variant::Fast, Variant::FastTable].map(AskedVariant::from);
+        match chance.below(2) {
+            0 => chance.one_of(&ours),
+            _ => chance.one_of(&all),
         }
-        chance.one_of(&all)
     }
 
     fn spec(&self, variant: AskedVariant, workload: &dyn Sizes, chance: &mut Chance) -> RunSpec {
@@ -255,7 +247,6 @@ impl<'a> Bench<'a> {
         }
     }
 
-    /// Injects a fault, and checks what the user sees.
     fn inject(&self, state: &mut State, chance: &mut Chance) -> Result<(), Wrong> {
         if chance.below(IN_A_PROCESS) == 0 {
             let is_shown = |case: &&Case| case.is_shown_by(self.device.kind());
@@ -346,7 +337,8 @@ mod tests {
     #[test]
     fn draws_of_a_step_repeat_and_stay_in_their_range() {
         let draws = |step| {
-            let mut chance = Chance::new(5, step);
+            let (seed, next) = (5, 0);
+            let mut chance = Chance { seed, step, next };
             let mut next = || (chance.size(1 << 10, 5000), chance.below(7));
             [next(), next(), next()]
         };

@@ -1,14 +1,6 @@
-//! `stamp bench sync`: locks, barriers and semaphores alone, and workloads under locks and
-//! with transactions in their place, in one run that can be interrupted and gone on with.
-//!
-//! | module | is |
-//! | --- | --- |
-//! | `operations` | mutexes, barriers and semaphores alone |
-//! | `peers` | libcu++ and cooperative groups, compiled where there is `nvcc` |
-//! | `sections` | the counter, the hash table, the sorted list and critical sections |
-//!
-//! [`Bench`] is `sync.json`, which `stamp report` reads. [`sync`] is the whole measurement: the points
-//! that the document lacks, one after the other, and the document written after each.
+//! `stamp bench sync`: locks, barriers and semaphores alone, and workloads under locks and with transactions
+//! in their place, in one run that can be interrupted and gone on with. [`Bench`] is `sync.json`, which
+//! `stamp report` reads.
 
 use crate::head::Head;
 use crate::measure::machine::{self, Measurement};
@@ -62,7 +54,7 @@ pub(crate) struct SyncSpec {
 /// The part that is not points: what the memory of the machine does.
 pub(crate) const MACHINE: &str = "machine";
 
-/// The parts, and a sentence about each for a person. The last four are measured by [`sections`].
+/// The parts, and what each is. The last four are measured by [`sections`].
 #[rustfmt::skip]
 pub(crate) const PARTS: [(&str, &str); 8] = [
     (MUTEX, "sections on one lock, of every kind (Stuart and Owens 2011)"),

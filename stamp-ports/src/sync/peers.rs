@@ -1,6 +1,5 @@
-//! The peers: what libcu++ and cooperative groups have for the same purpose, in loops
-//! written for this comparison (`stamp-ports/peers/peers.cu`). `nvcc` compiles them where it is
-//! found, and the host program that launches our kernels launches them.
+//! The peers: what libcu++ and cooperative groups have for the same purpose, in loops written for this
+//! comparison (`stamp-ports/peers/peers.cu`), which `nvcc` compiles where it is found.
 
 use crate::points::prelude::*;
 use std::path::{Path, PathBuf};
@@ -67,8 +66,7 @@ impl<const PLACE: usize> Kernel for Peer<PLACE> {
     }
 }
 
-/// Makes one launch of a peer on a semaphore made anew, on a line of its own. The words and the
-/// counter are as many as the source says, and 0.
+/// Makes one launch of a peer on a semaphore made anew. Words and counter are as the source says, and 0.
 pub(super) fn launch<const PLACE: usize>(
     device: &AnyDevice,
     shape: &Launch,
@@ -90,8 +88,7 @@ pub(super) fn launch<const PLACE: usize>(
     unsafe { device.launch::<Peer<PLACE>>(shape, &params) }
 }
 
-/// The PTX of the source, once it was compiled and loaded. A kernel's PTX is asked for by its type, so
-/// it is here.
+/// The PTX of the source, once it was compiled and loaded.
 static COMPILED: RwLock<Option<String>> = RwLock::new(None);
 
 fn compiled() -> Option<String> {
@@ -103,14 +100,13 @@ fn load<const PLACE: usize>(gpu: &Cuda) -> Result<(), Error> {
     gpu.prepare::<Peer<PLACE>>(Observation::Silent).map(|_| ())
 }
 
-/// What loads each of [`ENTRY_POINTS`].
 const LOADS: [Load; 5] = [load::<0>, load::<1>, load::<2>, load::<3>, load::<4>];
 
 type Load = fn(&Cuda) -> Result<(), Error>;
 
-/// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the
-/// environment (`NVCC`), else by the one on the path or in `/usr/local/cuda/bin`. Returns why they
-/// are missing, in one line. A device without CUDA has no peers, and needs no note.
+/// Has the peers compiled for a device by `nvcc`: by the one named, or by that of the environment (`NVCC`),
+/// else by the one on the path or in `/usr/local/cuda/bin`. Returns why they are missing, in one line, on a
+/// device with CUDA.
 pub(super) fn prepare(device: &AnyDevice, nvcc: Option<&Path>) -> Option<String> {
     let AnyDevice::Cuda(gpu) = device else {
         return None;
@@ -119,8 +115,7 @@ pub(super) fn prepare(device: &AnyDevice, nvcc: Option<&Path>) -> Option<String>
     prepared(gpu.info().compute_capability, &choices(nvcc), load)
 }
 
-/// Compiles the source with the first compiler that can be run. If it cannot be loaded then, there are
-/// no peers, as the driver may be older than the compiler.
+/// Compiles the source with the first compiler that can be run, and loads it, which an old driver may refuse.
 fn prepared(
     capability: (i32, i32),
     choices: &[PathBuf],
@@ -143,7 +138,6 @@ fn prepared(
     Some(format!("{} are not measured: {why}", NAMES.join(", ")))
 }
 
-/// Returns the compilers to try, in this order.
 fn choices(named: Option<&Path>) -> Vec<PathBuf> {
     let of_environment = || env::var_os("NVCC").filter(|nvcc| !nvcc.is_empty());
     let named = named.map(Path::to_owned);
@@ -182,8 +176,7 @@ fn compile(nvcc: &Path, (major, minor): (i32, i32)) -> Result<String, String> {
     fs::read_to_string(&to).map_err(|error| format!("{} left no PTX: {error}", nvcc.display()))
 }
 
-/// Returns why a point of this implementation cannot be measured on a device, if it is a peer
-/// that is not there.
+/// Returns why an implementation cannot be measured on a device, if it is a peer that is not there.
 pub(super) fn why_missing(device: &AnyDevice, implementation: &str) -> Option<String> {
     let name = NAMES.into_iter().find(|name| *name == implementation)?;
     match device {

@@ -1,10 +1,7 @@
-//! Workloads whose operations exclude each other: by locks of every kind, by combining, by
-//! atomic operations, and by transactions.
-//!
-//! Each point is of a workload of the registry. An implementation is one of the
-//! workload's contenders, or an algorithm of the transactional memory, as `stm:fast`.
-//! [`points`] lists them in the order in which they are measured: first what the targets and the
-//! claims of the papers need, and last what takes long.
+//! Workloads of the registry whose operations exclude each other. An implementation is one of the workload's
+//! contenders, or an algorithm of the transactional memory, as `stm:fast`. [`points`] lists them in the order
+//! in which they are measured: first what the targets and the claims of the papers need, and last what takes
+//! long.
 
 use crate::measure::ONCE;
 use crate::measure::run_report::RunSpec;
@@ -18,8 +15,7 @@ use crate::workloads::sorted::Sorted;
 use std::time::Instant;
 use stm_core::host::StmConfig;
 
-/// Points of one of the workloads: the part, the parameter in which they differ, and one that all of
-/// them share.
+/// Points of a workload: the part, the parameter in which they differ, and one that all of them share.
 #[derive(Clone, Copy)]
 struct Of(&'static str, &'static str, Option<(&'static str, u64)>);
 
@@ -36,8 +32,7 @@ const COUNTER: Of = Of("counter", "items", None);
 const SECTION: Of = Of("sections", "rounds", None);
 
 impl Of {
-    /// Adds the points that are not there yet: of each value of the parameter, at each shape, of
-    /// each kind in the lists, in which blanks stand between two.
+    /// Adds the points that are not there yet: of each value of the parameter, shape and kind in the lists.
     fn add(self, all: &mut Vec<Asked>, values: &[u64], shapes: &[(u32, u32)], kinds: &[&str]) {
         let Self(part, varied, shared) = self;
         for &value in values {
@@ -57,14 +52,11 @@ impl Of {
 /// The locks of Grote 2020, each lane by itself.
 const OF_GROTE: &str = "tas/lane ttas/lane ticket mcs/lane";
 
-/// The other implementations of the counter.
 const COUNTERS: &str = "tas ttas tas-backoff ticket-handoff fetch-add ring anderson mcs cohort \
                         combining added stm:fast stm:hv-sorting";
 
-/// The other implementations of the table that are measured with every number of buckets.
+/// Those of the table that are measured with every number of buckets, and with the fewest.
 const TABLES: &str = "lock-free mcs combining stm:fast";
-
-/// The rest of them, with the fewest buckets.
 const TABLES_FEW: &str = "tas ttas tas-backoff ticket-handoff fetch-add anderson";
 
 const COUPLED: &str = "coupled:tas coupled:ttas coupled:ticket coupled:mcs2";
@@ -83,10 +75,10 @@ const LIST_KEYS: u64 = 262_000;
 const PAIRS: u64 = 26_214_400;
 
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Vec<Asked> {
-    if quick || device.kind() == DeviceKind::Cpu {
-        return small();
+    match device.kind() {
+        DeviceKind::Cuda if !quick => full(device.limits().processors),
+        _ => small(),
     }
-    full(device.limits().processors)
 }
 
 fn small() -> Vec<Asked> {
@@ -136,7 +128,6 @@ pub(crate) fn full(processors: u32) -> Vec<Asked> {
     }
     list.add(all, &[128, 64], &theirs, &COARSE[1..]);
     critical(all, processors);
-    // The counter.
     COUNTER.add(all, &ITEMS, &[(1, 1)], &[OF_GROTE]);
     let shapes = [(32, 1024), (32, 256), (32, 32), (processors, 256)];
     COUNTER.add(all, &ITEMS, &shapes, &[COUNTERS, OF_GROTE]);
@@ -194,32 +185,28 @@ const CHECKS: Duration = Duration::from_millis(500);
 
 const LOCKS: u64 = 1 << 20;
 
-/// A point's workload, and its operations.
 fn workload(asked: &Asked) -> (AnyWorkload, u64) {
-    let given = |name: &str| asked.parameters[name];
-    let small = |name: &str| given(name) as u32;
-    match asked.part.as_str() {
+    let given = |name: &str| asked.parameters[name] as u32;
+    let (workload, operations): (AnyWorkload, u32) = match asked.part.as_str() {
         "counter" => {
-            let of = Counter {
-                items: small("items"),
-                ..Counter::default()
-            };
-            (of.into(), given("items"))
+            let items = given("items");
+            let counter = Counter::default();
+            (Counter { items, ..counter }.into(), items)
         }
         "sections" => {
-            let rounds = small("rounds");
+            let (items, rounds) = (asked.blocks, given("rounds"));
             let of = Counter {
-                items: asked.blocks,
+                items,
                 rounds,
                 sums: rounds > 0,
                 first_only: true,
                 ..Counter::default()
             };
-            (of.into(), asked.blocks.into())
+            (of.into(), items)
         }
         "table" => {
             let of = Ht {
-                buckets: small("buckets"),
+                buckets: given("buckets"),
                 keys_per_tx: 1,
                 ..Ht::default()
             };
@@ -227,13 +214,11 @@ fn workload(asked: &Asked) -> (AnyWorkload, u64) {
         }
         other => {
             assert_eq!(other, "list", "a part of no workload");
-            let of = Sorted {
-                keys: small("keys"),
-                entry_points: small("entry-points"),
-            };
-            (of.into(), given("keys"))
+            let (keys, entry_points) = (given("keys"), given("entry-points"));
+            (Sorted { keys, entry_points }.into(), keys)
         }
-    }
+    };
+    (workload, operations.into())
 }
 
 /// Measures one point. What this point alone cannot do is in its note.
@@ -294,7 +279,6 @@ fn excluding(
     Ok(found)
 }
 
-/// Measures an algorithm of the transactional memory.
 pub(crate) fn transactions(
     device: &AnyDevice,
     workload: &AnyWorkload,
@@ -322,7 +306,6 @@ pub(crate) fn transactions(
     }
     let time = report.time_ms;
     if time.median <= 0.0 {
-        // A launch that was stopped.
         let why = report.error;
         let why = why.unwrap_or_else(|| "no time was measured".into());
         return Ok(Point::without_time(asked, why));

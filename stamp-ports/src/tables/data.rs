@@ -51,9 +51,8 @@ fn number_or_words(text: &str) -> Value {
     number.map_or_else(|| text.into(), Value::from)
 }
 
-/// The rows of all tables that `verify` or `stamp record` printed into a log: a header that
-/// begins with `variant`, `defect` or `mutant`, then rows until a line that has fewer columns.
-/// The last column takes the rest of its line.
+/// The rows of all tables of a log: a header that begins with one of three words, then rows until a line that has
+/// fewer columns. The last column takes the rest of its line.
 fn log_rows(text: &str) -> Vec<Value> {
     let mut rows = Vec::new();
     let mut columns: Vec<String> = Vec::new();
@@ -92,12 +91,10 @@ fn log_rows(text: &str) -> Vec<Value> {
     rows
 }
 
-/// A result file. What it does not say itself of its measurement stands here; what it says must
-/// not.
+/// A result file. What it says itself of its measurement must not stand here.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct File {
-    /// Its path below the folder of results.
     #[serde(rename = "file")]
     pub(crate) path: String,
     pub(crate) machine: Option<String>,

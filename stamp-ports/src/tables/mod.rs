@@ -7,9 +7,9 @@
 //! <!-- end -->
 //! ```
 //!
-//! The text between them is a caption, which names the machine, the date and the commit of each
-//! file that the table was made from, and the table. `tables.jq` makes the tables of the values in
-//! the files, which are those of `files.json` (`report/jq.rs` has what is beyond jq).
+//! The text between them is a caption, which names the machine, the date and the commit of each file that the
+//! table was made from, and the table. `tables.jq` makes the tables of the values in the files of
+//! `files.json`.
 
 use crate::error::{Error, Result};
 use crate::out_file::write_whole;

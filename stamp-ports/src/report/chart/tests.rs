@@ -11,8 +11,8 @@ fn panel(kind: &str, values: &[&[Option<f64>]]) -> Panel {
         json!({"name": "s", "look": {"variant": "cgl"}, "points": points})
     });
     let panel = json!({
-        "title": "RA", "below": "b", "x": "x", "about": "a", "told": false, "quantity": "ms",
-        "shared": false, "same_y": false, "kind": kind, "series": series.collect::<Vec<_>>(),
+        "title": "RA", "below": "b", "x": "x", "about": "a", "kind": kind,
+        "series": series.collect::<Vec<_>>(),
     });
     serde_json::from_value(panel).unwrap()
 }

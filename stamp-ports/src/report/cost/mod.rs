@@ -1,13 +1,11 @@
-//! What transactions cost beside one lock, from all in conflict with each other to nearly none:
-//! transfers between ever more accounts, as `bench all` measures them by `bench floor`.
-//!
-//! The records are the rates of `fast`, of `cgl`, and of the same transfers as critical sections
-//! of a hand-written lock; the figure and the table are in `page.jq`.
+//! What transactions cost beside one lock, from all in conflict with each other to nearly none: transfers
+//! between ever more accounts, as `bench all` measures them by `bench floor`; by `fast`, by `cgl`, and as
+//! critical sections.
 
 use super::jq::Sets;
 use super::source::Source;
 use super::stated::Report;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, refuse};
 use crate::head::Head;
 use crate::measure::floor::report::FORMAT;
 use serde::Deserialize;
@@ -29,18 +27,18 @@ pub(crate) struct Floor {
 pub(crate) fn parse(text: &str) -> Result<Vec<Floor>> {
     let mut all: Vec<Floor> = serde_json::from_str(text)
         .map_err(|error| Error::Usage(format!("it is no list of `bench floor`: {error}")))?;
-    if let Some(other) = all.iter().find(|floor| floor.head.format != FORMAT) {
-        return Err(Error::Usage(format!(
-            "a format in it is {:?}, not {FORMAT:?}: use the program that wrote it",
-            other.head.format
-        )));
+    let mut formats = all.iter().map(|floor| &floor.head.format);
+    if let Some(other) = formats.find(|format| *format != FORMAT) {
+        let fix = "use the program that wrote it";
+        return refuse(format!(
+            "a format in it is {other:?}, not {FORMAT:?}: {fix}"
+        ));
     }
     all.retain(|floor| !rates(floor).is_empty());
     Ok(all)
 }
 
-/// The rates of a document by what has them, if it has those of transactions, of one lock of
-/// theirs, and of a lock written by hand.
+/// The rates of a document, if it has all three.
 fn rates(floor: &Floor) -> Vec<Value> {
     let runs = Sets::of(&json!({"runs": floor.runs, "stm": floor.stm}));
     runs.run(&[include_str!("rates.jq")])

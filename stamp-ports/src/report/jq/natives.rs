@@ -1,6 +1,6 @@
 //! What programs may call that is not written in jq, and the digits of numbers.
 
-use super::{Arr, Data, Error, Null, Num, Obj, Str, Val};
+use super::{Arr, Data, Error, Null, Num, Obj, Str, Val, known};
 use crate::numbers::{bytes, count, digits3, of, percent, short, time, times};
 use crate::report::palette;
 use jaq_core::native::{Fun, bome, run, unary, v};
@@ -114,13 +114,10 @@ fn number(value: &Val) -> Result<f64, Error> {
     }
 }
 
-/// Computes with a number; what is not a number is not known.
 fn of_number(value: &Val, of: fn(f64) -> f64) -> ValR<Val> {
     Ok(match value {
         Null => Null,
-        value => Some(of(number(value)?))
-            .filter(|x| !x.is_nan())
-            .map_or(Null, Num),
+        value => known(of(number(value)?)),
     })
 }
 
@@ -184,7 +181,6 @@ fn show(value: &Val, form: &str) -> ValR<Val> {
     Ok(text.map_or(Null, Val::from))
 }
 
-/// Shows a number by a unit and its digits.
 fn in_digits(value: f64, form: &str) -> Option<String> {
     let split = form.find(|c: char| c.is_ascii_digit());
     let (unit, decimals) = form.split_at(split.unwrap_or(form.len()));

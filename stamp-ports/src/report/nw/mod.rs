@@ -1,5 +1,4 @@
-//! The report of `stamp bench nw`: alignments by dataflow, by launches and by locks, and what
-//! it costs to hand a value from warp to warp.
+//! The report of `stamp bench nw`.
 
 use super::source::{PAGE, Source};
 use super::stated::Report;
@@ -25,7 +24,6 @@ pub(crate) fn report(bench: &Bench) -> Report {
     SOURCE.report(&bench.head, &facts(bench))
 }
 
-/// Returns the document, and what the schemes of the reduction cost.
 fn facts(bench: &Bench) -> Value {
     let costs = SCHEMES.iter().map(|scheme| {
         let (all, each) = (scheme.cost)();

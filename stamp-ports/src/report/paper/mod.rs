@@ -1,16 +1,14 @@
 //! The report of `stamp bench paper`: what Xu et al. 2014 evaluate, measured again.
 //!
-//! Figures, sentences, tables and what the paper says of the same are in `page.jq`, and what it
-//! claims in `claims.jq`. A rule that applies to several workloads or settings is judged in those
-//! that the document has points of. A gain over coarse-grained locking is one over the same
-//! transactions as critical sections of a hand-written lock, of the same run, because `cgl` is
-//! slower than these.
+//! A rule of `claims.jq` that applies to several workloads or settings is judged in those that the document
+//! has points of. A gain over coarse-grained locking is one over the same transactions as critical sections
+//! of a hand-written lock, of the same run, because `cgl` is slower than these.
 //!
-//! `workloads.json` has the workloads in the paper's order, by their names at the command line: the
-//! paper's name, what it stands for, and the row of Table 1, as printed, with the launch of Table 2:
-//! shared data in words, words that a transaction reads and writes, transactions of a kernel, share
-//! of the time in transactions, probability of conflicts, and blocks x threads of a block where its
-//! optimized variant is fastest.
+//! `workloads.json` has the workloads in the paper's order, by their names at the command line: the paper's
+//! name, what it stands for, and the row of Table 1, as printed, with the launch of Table 2: shared data in
+//! words, words that a transaction reads and writes, transactions of a kernel, share of the time in
+//! transactions, probability of conflicts, and blocks x threads of a block where its optimized variant is
+//! fastest.
 
 use super::source::Source;
 use super::stated;
@@ -33,8 +31,7 @@ pub(crate) fn report(paper: &Paper) -> Report {
     SOURCE.report(&paper.head, &facts(paper))
 }
 
-/// Returns the document with its ratios, the paper's workloads and variants, and the note of a
-/// launch that was stopped.
+/// Returns the document with its ratios, the paper's workloads and variants, and a note that launches have.
 fn facts(paper: &Paper) -> Value {
     let mut paper = paper.clone();
     paper.relate();

@@ -1,19 +1,13 @@
-//! The report of `stamp bench sync`: the benchmarks of three papers about synchronisation, and
-//! what the library is to reach.
+//! The report of `stamp bench sync`: the benchmarks of three papers about synchronisation, and what the
+//! library is to reach. `calls.jq` has what page, claims and targets call, and `choice.jq` what suits a
+//! machine by ratios of memory accesses. A claim is judged at the papers' grids and once more at this
+//! machine's, by the same rule.
 //!
-//! Figures, tables and what was done otherwise than in the papers are in `page.jq`; what it and the
-//! claims and targets call is in `calls.jq`. `choice.jq` has what suits a machine by ratios of memory
-//! accesses.
-//!
-//! A claim is judged at the papers' grids and once more at this machine's, by the same rule. A
-//! CPU is not judged: claims and targets are about GPUs.
-//!
-//! Grote's lanes ask for the lock each by itself: the kinds with `/lane`. His MCS2 with one lock
-//! for each entry point is `mcs` here, as one lock is held at a time. "All" locks of Gattani and
-//! Anickode are the spin lock, measured twice as their mutex is the same code, ticket, MCS and
-//! Anderson's, and the spin spin lock where it was measured. In the source that the slides seem to
-//! come from, the kernel with Anderson's lock prints "MCS" and the other way round, so two claims
-//! are judged in both readings.
+//! Grote's lanes ask for the lock each by itself: the kinds with `/lane`. His MCS2 with one lock for each
+//! entry point is `mcs` here, as one lock is held at a time. "All" locks of Gattani and Anickode are the spin
+//! lock, measured twice as their mutex is the same code, ticket, MCS and Anderson's, and the spin spin lock
+//! where it was measured. In the source that the slides seem to come from, the kernel with Anderson's lock
+//! prints "MCS" and the other way round, so two claims are judged in both readings.
 
 use super::source::{PAGE, Source};
 use super::stated::Report;
@@ -22,6 +16,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use stm_sync::barrier::Kind;
 
+#[rustfmt::skip]
 const SOURCE: Source = Source {
     shared: include_str!("../points.jq"),
     sets: concat!(include_str!("choice.jq"), include_str!("sets.jq")),
@@ -31,16 +26,8 @@ const SOURCE: Source = Source {
     judged: &[
         ("sync-targets", "", include_str!("targets.jq")),
         ("claims-grote", "Grote 2020", include_str!("grote.jq")),
-        (
-            "claims-stuart",
-            "Stuart and Owens 2011",
-            include_str!("stuart.jq"),
-        ),
-        (
-            "claims-gattani",
-            "Gattani and Anickode 2024",
-            include_str!("gattani.jq"),
-        ),
+        ("claims-stuart", "Stuart and Owens 2011", include_str!("stuart.jq")),
+        ("claims-gattani", "Gattani and Anickode 2024", include_str!("gattani.jq")),
     ],
 };
 
@@ -119,8 +106,9 @@ pub(super) mod tests {
     fn every_series_of_a_panel_has_a_look_of_its_own() {
         for figure in report(&full()).figures {
             // Bars have their names beside them.
-            let lines = figure.legend.iter().filter(|key| key.marker.is_some());
-            let mut looks: Vec<_> = lines.map(|key| (key.hue.light, key.marker)).collect();
+            let lines = figure.legend.iter().filter(|key| key.line);
+            let looks = lines.map(|key| key.look.of());
+            let mut looks: Vec<_> = looks.map(|(hue, marker)| (hue.light, marker)).collect();
             let n = looks.len();
             looks.sort_unstable();
             looks.dedup();
@@ -229,9 +217,9 @@ pub(super) mod tests {
         let report = report(&bench);
         assert!(report.figures.is_empty());
         let mut sections = report.sections.into_iter();
-        let own = sections.find(|s| s.markup.0.contains("with these launches"));
+        let own = sections.find(|s| s.shows.concat().contains("with these launches"));
         assert_eq!(own.unwrap().id, "counter-beside");
-        assert!(sections.all(|s| !s.markup.0.contains("with these launches")));
+        assert!(sections.all(|s| !s.shows.concat().contains("with these launches")));
     }
 
     /// What `choice.jq` chooses by these times.

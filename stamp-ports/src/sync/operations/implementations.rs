@@ -22,8 +22,7 @@ use stm_sync::series::IN_A_ROW;
 use stm_sync::{Anderson, FetchAdd, LockKind, Mcs, Reserving, Ring, Tas, TasBackoff, Ticket, Ttas};
 use stm_sync::{barrier, chosen::Kind, semaphore};
 
-/// The time limit of a launch with barriers or semaphores, which takes far less unless a
-/// thread waits for ever.
+/// The time limit of a launch, which takes far less unless a thread waits for ever.
 const LIMIT: Option<Duration> = Some(Duration::from_mins(2));
 
 type Words = Buffer<AnyDevice, u32>;
@@ -45,8 +44,7 @@ impl Wanted<'_> {
 
 pub(crate) type Make = fn(Wanted<'_>) -> Result<Run, Error>;
 
-/// The mutexes. A kind of lock with parameters has them in its name. The first two are the one that
-/// suits the kind of device, with several sections of a thread in a row and acquired for each.
+/// The mutexes; the first two are the one that suits the device, with sections in a row and acquired for each.
 pub(super) const MUTEXES: &[(&str, Make)] = &[
     ("default", default::<IN_A_ROW>),
     ("default-single", default::<1>),
@@ -69,8 +67,7 @@ pub(super) const MUTEXES: &[(&str, Make)] = &[
     }),
 ];
 
-/// Returns what is to be said of the mutex that suits the device, if that is what was measured: which
-/// it is.
+/// Returns which the mutex is that suits the device, if that is what was measured.
 pub(super) fn of_default(device: &AnyDevice, name: &str) -> Option<String> {
     let all = [("default", IN_A_ROW), ("default-single", 1)];
     let (_, most) = all.into_iter().find(|of| of.0 == name)?;
@@ -78,8 +75,7 @@ pub(super) fn of_default(device: &AnyDevice, name: &str) -> Option<String> {
     Some(format!("{kind}, {most} in a row at most"))
 }
 
-/// Makes one launch, given what launches a kernel with a counter and a word for each block,
-/// and compares both with the number of sections.
+/// Makes one launch of a kernel with a counter and a word for each block, and compares both with the sections.
 fn counted(
     of: Wanted<'_>,
     launch: impl Fn(&Words, &Words) -> Result<Duration, Error>,
@@ -102,7 +98,6 @@ fn wrong_sections(sections: u32, made: &[u32], count: u32) -> Option<String> {
     })
 }
 
-/// Makes sections on a lock of one kind, which is acquired for each.
 fn of_kind<K: LockKind>(of: Wanted<'_>) -> Result<Run, Error>
 where
     Sections<K>: Kernel<Params = SectionsParams<K>>,
@@ -111,21 +106,18 @@ where
     made_on(of, &locks, 1)
 }
 
-/// Makes sections on a lock whose kind is chosen at launch.
 pub(super) fn chosen(of: Wanted<'_>, kind: Kind) -> Result<Run, Error> {
     let locks = Locks::chosen(of.device, kind, 1, of.users(), "the mutex")?;
     made_on(of, &locks, 1)
 }
 
-/// Makes sections on the mutex that suits the device, which a thread keeps for some of
-/// its sections in a row.
+/// Makes sections on the mutex that suits the device, up to so many of a thread in a row.
 fn default<const IN_A_ROW: u32>(of: Wanted<'_>) -> Result<Run, Error> {
     let kinds = Defaults::of_device_kind(of.device);
     let locks = kinds.mutexes(of.device, 1, of.users(), "the mutex")?;
     made_on(of, &locks, IN_A_ROW)
 }
 
-/// Makes sections on a lock, up to so many of a thread in a row.
 fn made_on<K>(of: Wanted<'_>, locks: &Locks<AnyDevice, K>, in_a_row: u32) -> Result<Run, Error>
 where
     K: LockKind,
@@ -146,7 +138,6 @@ where
     Ok(run)
 }
 
-/// Makes sections that whoever holds a combiner executes.
 fn combined(of: Wanted<'_>) -> Result<Run, Error> {
     let combiners = Combiners::<_, 1>::new(of.device, 1, of.users(), "the combiner")?;
     let run = counted(of, |counter, made| {
@@ -166,8 +157,8 @@ fn combined(of: Wanted<'_>) -> Result<Run, Error> {
 /// The waits of the launch with a check.
 const WAITS: u32 = 100;
 
-/// Returns the launches of a peer, whose launch with a check leaves `words` words; of both `counts`
-/// has what is counted: that of a semaphore, and how often the check enters or waits.
+/// Returns the launches of a peer, whose launch with a check leaves `words` words; `counts` are that of a
+/// semaphore, and how often the check enters or waits.
 fn of_peer<const CHECKED: usize, const TIMED: usize>(
     device: &AnyDevice,
     shape: Launch,
@@ -185,7 +176,6 @@ fn alike<'d>(mut launch: impl FnMut(u32) -> Result<Duration, Error> + 'd) -> Lau
     Box::new(move |times| Ok((launch(times)?, Vec::new(), None)))
 }
 
-/// Returns the waits at a barrier of a kind, or at that of the peer.
 pub(super) fn waits(device: &AnyDevice, shape: Launch, kind: Option<barrier::Kind>) -> Checked<'_> {
     let Some(kind) = kind else {
         let words = shape.blocks as usize * shape.threads as usize + 1;
@@ -206,8 +196,7 @@ pub(super) fn waits(device: &AnyDevice, shape: Launch, kind: Option<barrier::Kin
     Ok((fault, alike(launch)))
 }
 
-/// Says what is wrong with a launch with a check, whose words are one for each thread, in which it
-/// counts its waits, and one for what was wrong.
+/// Says what is wrong with a launch with a check: its words are the waits of each thread, and what was wrong.
 fn wrong_waits(words: &[u32]) -> Option<String> {
     let (wrong, waits) = words.split_last()?;
     let short = waits.iter().filter(|&&waits| waits != WAITS).count();
@@ -222,7 +211,6 @@ fn wrong_waits(words: &[u32]) -> Option<String> {
 /// The entries of each thread in the launch with a check.
 const ENTRIES: u32 = 50;
 
-/// Returns the entries into a semaphore of a kind and a count, or into that of the peer.
 pub(super) fn entries(
     device: &AnyDevice,
     shape: Launch,
@@ -252,11 +240,8 @@ pub(super) fn entries(
 /// Says what is wrong with how many are inside, and how often there were too many.
 fn wrong_entries(words: &[u32]) -> Option<String> {
     let (inside, over) = (words[0], words[1]);
-    (inside != 0 || over != 0).then(|| {
-        format!(
-            "the semaphore let {over} threads in when it was full, and {inside} are left inside"
-        )
-    })
+    let full = format!("the semaphore let {over} threads in when it was full");
+    (inside != 0 || over != 0).then(|| format!("{full}, and {inside} are left inside"))
 }
 
 #[cfg(test)]

@@ -1,12 +1,10 @@
-//! Operations alone: sections on one mutex, waits at a barrier and entries into a semaphore,
-//! a second (Stuart and Owens 2011, section 6), of each implementation and of its peer.
+//! Operations alone: sections on one mutex, waits at a barrier and entries into a semaphore, a second (Stuart
+//! and Owens 2011, section 6), of each implementation and of its peer.
 //!
-//! [`points`] lists what is to be measured on a device, and by what, and [`measure`] measures one point,
-//! whatever was measured before. Trial launches with more and more operations show how many
-//! fit into the time of a launch, so that an implementation which is a thousand times slower
-//! than another one takes as long. Results are checked: those of the mutex in each launch,
-//! as its sections leave a count; those of barriers and semaphores in a launch beside the
-//! timed ones, with a check in its loop (`stm_kernels::checked`).
+//! Trial launches with more and more operations show how many fit into the time of a launch, so that an
+//! implementation which is a thousand times slower than another one takes as long. Results are checked: those
+//! of the mutex in each launch, as its sections leave a count; those of barriers and semaphores in a launch
+//! beside the timed ones, with a check in its loop (`stm_kernels::checked`).
 
 mod implementations;
 
@@ -49,17 +47,14 @@ pub(crate) fn semaphores(count: u32) -> impl Iterator<Item = Named> {
     kinds.map(move |&kind| (kind.name(), Some(count.into()), of(kind)))
 }
 
-/// The timed launches of a point.
 const REPEAT: usize = 5;
 
-/// The first trial launch makes the most operations divided by this, and at least one.
+/// The first trial launch makes the most operations divided by this, and each next one so many times as many.
 const FIRST: u32 = 4096;
-
-/// Each trial launch makes so many times the operations of the one before.
 const STEP: u32 = 4;
 
-/// The trials end when one takes the time of a launch divided by this. It is not less, as
-/// a thread of a busy CPU may lose milliseconds at once.
+/// The trials end when one takes the time of a launch divided by this. It is not less, as a thread of a busy
+/// CPU may lose milliseconds at once.
 const ENOUGH: u32 = 2;
 
 /// The most operations of a launch, and the time that they may take, unless the fewest take longer.
@@ -82,8 +77,7 @@ fn size(part: &str, kind: DeviceKind, quick: bool) -> Size {
     (most, Duration::from_millis(ms))
 }
 
-/// A launch: its time, the operations of each block, where blocks may differ, and what was wrong with
-/// the result.
+/// A launch: its time, the operations of each block, where blocks may differ, and what was wrong.
 type Run = (Duration, Vec<u32>, Option<String>);
 
 /// What makes a launch with so many operations.
@@ -92,8 +86,7 @@ type Launches<'d> = Box<dyn FnMut(u32) -> Result<Run, host::Error> + 'd>;
 /// The launches of a point, and what a check beside them has found wrong.
 type Checked<'d> = Result<(Option<String>, Launches<'d>)>;
 
-/// Measures a point by its launches, given how many operations there are for each one asked for, and
-/// what the check beside the launches has found wrong.
+/// Measures a point by its launches, given how many operations there are for each one asked for.
 fn measured(
     asked: &Asked,
     (most, limit): Size,
@@ -137,8 +130,7 @@ fn measured(
     })
 }
 
-/// Lists the points for a device, without the peers that are not there. Barriers whose blocks would
-/// not be resident together have as many blocks as are.
+/// Lists the points for a device, without the peers that are not there and blocks that are not resident.
 pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Operation)>> {
     let (kind, processors) = (device.kind(), device.limits().processors);
     let single = single(kind, processors, quick).into_iter();
@@ -177,7 +169,6 @@ pub(crate) fn points(device: &AnyDevice, quick: bool) -> Result<Vec<(Asked, Oper
     Ok(all)
 }
 
-/// Returns the point of an implementation, and what is measured.
 pub(crate) fn asked(
     part: &str,
     shape: (u32, u32),
@@ -187,8 +178,8 @@ pub(crate) fn asked(
     (Asked::new(part, name, shape, count.as_slice()), operation)
 }
 
-/// Measures one point. What cannot be measured alone, as a peer that was not compiled or a
-/// grid that is not resident, is a point without a time, whose note says why.
+/// Measures one point. What cannot be measured alone, as a peer that was not compiled or a grid that is not
+/// resident, is a point without a time, whose note says why.
 pub(crate) fn measure(
     device: &AnyDevice,
     (asked, operation): (&Asked, Operation),
@@ -234,9 +225,8 @@ pub(crate) fn measure(
     }
 }
 
-/// Returns numbers of blocks: on a GPU small ones, and after these `others`. On the CPU there is a
-/// block for each core and no more: threads that wait in turn for one that does not run show the
-/// scheduler of the system.
+/// Returns numbers of blocks: on a GPU small ones, and after these `others`. On the CPU there is a block for
+/// each core and no more, as threads that wait for one that does not run show the scheduler of the system.
 fn blocks(kind: DeviceKind, processors: u32, quick: bool, others: &[u32]) -> Vec<u32> {
     let mut all = match kind {
         DeviceKind::Cuda if !quick => [&[1, 8, 32], others].concat(),
@@ -247,8 +237,7 @@ fn blocks(kind: DeviceKind, processors: u32, quick: bool, others: &[u32]) -> Vec
     all
 }
 
-/// Returns the blocks of mutexes and semaphores: by the number of multiprocessors, and those of the
-/// papers' figures, which are half a Fermi and all of it, a Tesla, and Gattani and Anickode's.
+/// Returns the blocks of mutexes and semaphores: by processors, and those of the papers' figures.
 fn single(kind: DeviceKind, processors: u32, quick: bool) -> Vec<u32> {
     let others = [processors, 4 * processors, 64, 128, 240, 512];
     blocks(kind, processors, quick, &others)
