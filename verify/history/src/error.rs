@@ -89,7 +89,7 @@ impl Error {
 
 /// A record that contradicts itself or another one.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("attempt {attempt} (lane {lane}): {why}")]
+#[error("attempt {attempt} (thread {lane}): {why}")]
 pub struct ImpossibleHistory {
     /// Index of the attempt in the history.
     pub attempt: usize,

@@ -258,12 +258,15 @@ impl Explained<'_> {
 
     fn described(&self, at: &AttemptRef) -> String {
         let (name, lane, number) = (self.attempt(at.attempt), at.lane, at.number_in_lane);
-        format!("{name} (lane {lane}, its number {number}; {})", at.outcome)
+        format!(
+            "{name} (thread {lane}, its attempt {number}; {})",
+            at.outcome
+        )
     }
 
     fn commit(&self, by: CommitRef) -> String {
         let (version, name, lane) = (by.version, self.attempt(by.attempt), by.lane);
-        format!("commit {version} ({name}, lane {lane})")
+        format!("commit {version} ({name}, thread {lane})")
     }
 
     fn held(&self, held: &Held) -> String {

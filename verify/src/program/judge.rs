@@ -184,7 +184,7 @@ fn follows_program(
         let lane = attempt.lane as usize;
         let Some(&number) = lanes[lane].get(next[lane]) else {
             return Err(format!(
-                "lane {lane} made attempt {at} after the last of its transactions"
+                "thread {lane} made attempt {at} after the last of its transactions"
             ));
         };
         let recorded: Vec<Event> = history.events(at).collect();
@@ -216,7 +216,7 @@ fn follows_program(
         let whole = ended.is_ok() && model.events == recorded;
         if !(whole || model.met && !committed) {
             return Err(format!(
-                "attempt {at} of lane {lane} at transaction {number} recorded {recorded:?}, which \
+                "attempt {at} of thread {lane} at transaction {number} recorded {recorded:?}, which \
                  on the state that it saw does {:?}",
                 model.events
             ));
@@ -226,7 +226,7 @@ fn follows_program(
     let mut lanes = lanes.iter().map(Vec::len).zip(next).enumerate();
     match lanes.find(|(_, (all, done))| complete && done != all) {
         Some((lane, (all, done))) => Err(format!(
-            "lane {lane} committed {done} of its {all} transactions"
+            "thread {lane} committed {done} of its {all} transactions"
         )),
         None => Ok(()),
     }

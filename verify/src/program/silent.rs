@@ -153,7 +153,7 @@ impl Watch {
                 let written = || seen.written.get(&word).copied().flatten();
                 let was = seen.known[word].or_else(written)?;
                 let text = format!(
-                    "lane {lane} waits for a change of word {word} from {was}, and it is {is}"
+                    "thread {lane} waits for a change of word {word} from {was}, and it is {is}"
                 );
                 (was != is).then_some(text)
             })

@@ -10,7 +10,7 @@
 //! Nothing in a file is believed before its checksum agrees, and nothing is allocated by a length
 //! that a file states. What another writer got wrong under a right checksum is an error as well.
 
-use super::{ATTEMPTS_MAX, History, WORDS_MAX, Words, kind};
+use super::{ATTEMPTS_MAX, History, WORDS_MAX, kind};
 use crate::error::Error;
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -119,7 +119,7 @@ impl History {
 
     /// Makes what a file leaves out, and says what is wrong with its columns.
     fn complete(&mut self) -> Result<(), &'static str> {
-        let (attempts, words) = (self.attempts.len(), self.words.words.len());
+        let (attempts, words) = (self.attempts.len(), self.words.len());
         let first = &self.first_event;
         if attempts as u64 > ATTEMPTS_MAX || words as u64 > WORDS_MAX {
             return Err("more attempts or words than there may be");
@@ -131,22 +131,15 @@ impl History {
         if self.values.len() != self.keys.len() || self.numbers.len() > attempts {
             return Err("columns of other lengths");
         }
-        if self
-            .keys
-            .iter()
-            .any(|key| (key >> kind::BITS) as usize >= words)
-        {
+        let is_listed = |key: &u32| ((key >> kind::BITS) as usize) < words;
+        if !self.keys.iter().all(is_listed) {
             return Err("a word that is not listed");
         }
         self.additions = self.keys.iter().any(|key| key & kind::MASK >= kind::ADD);
-        let mut known = Words::default();
-        for &word in &self.words.words {
-            known.intern(word);
-        }
-        if known.words.len() != words {
+        self.word_numbers = self.words.iter().copied().zip(0..).collect();
+        if self.word_numbers.len() != words {
             return Err("a word that is listed twice");
         }
-        self.words = known;
         Ok(())
     }
 }

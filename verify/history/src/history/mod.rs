@@ -243,7 +243,11 @@ pub struct History {
     /// A word's number, shifted, and the kind ([`kind`]).
     keys: Vec<u32>,
     values: Vec<u64>,
-    words: Words,
+    /// The distinct words, in the order of their first use.
+    words: Vec<u64>,
+    /// The numbers of the words.
+    #[serde(skip)]
+    word_numbers: NumberMap<u64, u32>,
     /// Whether any event is an addition.
     #[serde(skip)]
     additions: bool,
@@ -263,7 +267,8 @@ impl History {
             first_event: vec![0],
             keys: Vec::new(),
             values: Vec::new(),
-            words: Words::default(),
+            words: Vec::new(),
+            word_numbers: NumberMap::default(),
             additions: false,
         }
     }
@@ -280,7 +285,7 @@ impl History {
         for &event in events {
             let (word, value, kind) = event.parts();
             self.additions |= kind >= kind::ADD;
-            let Some(number) = self.words.intern(word) else {
+            let Some(number) = self.intern(word) else {
                 self.keys.truncate(self.first_event[self.len()] as usize);
                 self.values.truncate(self.keys.len());
                 return too_large("distinct words", WORDS_MAX);
@@ -323,6 +328,7 @@ impl History {
         self.keys.clear();
         self.values.clear();
         self.words.clear();
+        self.word_numbers.clear();
         self.additions = false;
     }
 
@@ -366,7 +372,7 @@ impl History {
     pub fn events(&self, i: usize) -> impl ExactSizeIterator<Item = Event> + '_ {
         let (keys, values) = self.columns(i);
         keys.iter().zip(values).map(|(&key, &value)| {
-            let word = self.words.word(key >> kind::BITS);
+            let word = self.word(key >> kind::BITS);
             match key & kind::MASK {
                 kind::READ => Event::Read { word, value },
                 kind::WRITE => Event::Write { word, value },
@@ -383,8 +389,24 @@ impl History {
         (&self.keys[range.clone()], &self.values[range])
     }
 
-    pub(crate) fn words(&self) -> &Words {
-        &self.words
+    /// Returns the number of `word`, or a new one; `None` if there are [`WORDS_MAX`] already.
+    fn intern(&mut self, word: u64) -> Option<u32> {
+        let known = self.number_of(word);
+        if known.is_some() || self.words.len() as u64 == WORDS_MAX {
+            return known;
+        }
+        let next = self.words.len() as u32;
+        self.word_numbers.insert(word, next);
+        self.words.push(word);
+        Some(next)
+    }
+
+    pub(crate) fn number_of(&self, word: u64) -> Option<u32> {
+        self.word_numbers.get(&word).copied()
+    }
+
+    pub(crate) fn word(&self, number: u32) -> u64 {
+        self.words[number as usize]
     }
 
     /// Returns how many attempts of its lane came before attempt `i`.
@@ -400,42 +422,3 @@ impl History {
 pub type NumberMap<K, V> = rustc_hash::FxHashMap<K, V>;
 
 const WORDS_MAX: u64 = 1 << 30;
-
-/// A table of the distinct words, in the order of their first use.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Words {
-    words: Vec<u64>,
-    #[serde(skip)]
-    numbers: NumberMap<u64, u32>,
-}
-
-impl Words {
-    /// Returns the number of `word`, or a new one; `None` if there are [`WORDS_MAX`] already.
-    pub(crate) fn intern(&mut self, word: u64) -> Option<u32> {
-        let known = self.number(word);
-        if known.is_some() || self.words.len() as u64 == WORDS_MAX {
-            return known;
-        }
-        let next = self.words.len() as u32;
-        self.numbers.insert(word, next);
-        self.words.push(word);
-        Some(next)
-    }
-
-    pub(crate) fn number(&self, word: u64) -> Option<u32> {
-        self.numbers.get(&word).copied()
-    }
-
-    pub(crate) fn word(&self, number: u32) -> u64 {
-        self.words[number as usize]
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.words.len()
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.words.clear();
-        self.numbers.clear();
-    }
-}

@@ -94,10 +94,7 @@ pub fn check(history: &History) -> Result<Verdict, Error> {
 /// Does the same, and returns the states that the attempts saw.
 #[doc(hidden)]
 pub fn check_with_states(history: &History) -> Result<(Verdict, States<'_>), Error> {
-    judge(history).map_err(|what| Error::Impossible {
-        file: None,
-        what: Box::new(what),
-    })
+    judge(history).map_err(impossible(None))
 }
 
 /// Reads a history file and judges it.
@@ -106,11 +103,15 @@ pub fn check_with_states(history: &History) -> Result<(Verdict, States<'_>), Err
 /// Whatever [`History::load`] returns; [`Error::Impossible`] with the file.
 pub fn check_file(path: &Path) -> Result<Verdict, Error> {
     let history = History::load(path)?;
-    let judged = judge(&history).map_err(|what| Error::Impossible {
-        file: Some(path.to_owned()),
-        what: Box::new(what),
-    });
+    let judged = judge(&history).map_err(impossible(Some(path)));
     judged.map(|(verdict, _)| verdict)
+}
+
+fn impossible(file: Option<&Path>) -> impl Fn(ImpossibleHistory) -> Error {
+    move |what| Error::Impossible {
+        file: file.map(Path::to_owned),
+        what: Box::new(what),
+    }
 }
 
 /// The states of memory that the attempts of a history saw.
@@ -129,7 +130,7 @@ impl States<'_> {
         let (low, high) = self.timeline.window(self.history, i);
         let state = point(&self.timeline, &self.splitter.memory, low, high).unwrap_or(low);
         move |word| {
-            let word = self.history.words().number(word)?;
+            let word = self.history.number_of(word)?;
             self.timeline.value(word, state)
         }
     }
@@ -137,19 +138,21 @@ impl States<'_> {
 
 fn judge(history: &History) -> Result<(Verdict, States<'_>), ImpossibleHistory> {
     let order = version_order(history)?;
-    let (timeline, initial_use) = Timeline::new(history, order);
+    let (timeline, initial) = Timeline::new(history, order);
     let mut splitter = Splitter::default();
-    let (violations_total, first) = violations(history, &timeline, &mut splitter);
-    let explained = first
-        .iter()
-        .map(|&i| explain::explain(history, &timeline, i));
-    let violations = explained.collect();
+    let is_wrong = |&i: &usize| {
+        let lost = splitter.split(history, i);
+        let (low, high) = timeline.window(history, i);
+        lost.is_some() || point(&timeline, &splitter.memory, low, high).is_none()
+    };
+    let wrong: Vec<usize> = (0..history.len()).filter(is_wrong).collect();
+    let explained = wrong.iter().take(EXPLAINED_MAX);
     let verdict = Verdict {
         history: history.header.clone(),
         counts: counts(history),
-        initial: initial_use,
-        violations_total,
-        violations,
+        initial,
+        violations_total: wrong.len() as u64,
+        violations: (explained.map(|&i| explain::explain(history, &timeline, i))).collect(),
     };
     let states = States {
         history,
@@ -183,30 +186,29 @@ fn counts(history: &History) -> Counts {
 /// # Errors
 /// The first contradiction: of one attempt, of a lane, then of two commits.
 fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory> {
+    let impossible = |attempt: usize, why| ImpossibleHistory {
+        attempt,
+        lane: history.attempt(attempt).lane,
+        why,
+    };
     let mut order = Vec::new();
     // The last attempt of each lane.
     let mut lanes: NumberMap<u32, usize> = NumberMap::default();
     for i in 0..history.len() {
         let attempt = history.attempt(i);
-        let impossible = |why| ImpossibleHistory {
-            attempt: i,
-            lane: attempt.lane,
-            why,
-        };
-        alone(history, i, attempt).map_err(impossible)?;
+        alone(history, i, attempt).map_err(|why| impossible(i, why))?;
         if let Some(before) = lanes.insert(attempt.lane, i) {
             let Attempt { end, outcome, .. } = history.attempt(before);
+            let of_lane = format!("the thread's attempt before it, attempt {before}");
             if outcome == Outcome::Running {
-                return Err(impossible(format!(
-                    "the lane's attempt before it, attempt {before}, never ended"
-                )));
+                return Err(impossible(i, format!("{of_lane}, never ended")));
             }
             if attempt.begin < end {
-                return Err(impossible(format!(
-                    "the clock was {} at its begin, but {end} at the end of the lane's attempt \
-                     before it, attempt {before}",
-                    attempt.begin
-                )));
+                let begin = attempt.begin;
+                let why = format!(
+                    "the clock was {begin} at its begin, but {end} at the end of {of_lane}"
+                );
+                return Err(impossible(i, why));
             }
         }
         if let Outcome::Committed { version } = attempt.outcome {
@@ -217,16 +219,10 @@ fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory
     for pair in order.windows(2) {
         let ((version, other), (next, i)) = (pair[0], pair[1]);
         if version == next {
-            let (other, i) = (other as usize, i as usize);
-            let other_lane = history.attempt(other).lane;
-            let why = format!(
-                "commit version {version} was already produced by attempt {other} (lane {other_lane})"
-            );
-            return Err(ImpossibleHistory {
-                attempt: i,
-                lane: history.attempt(i).lane,
-                why,
-            });
+            let thread = history.attempt(other as usize).lane;
+            let by = format!("attempt {other} (thread {thread})");
+            let why = format!("commit version {version} was already produced by {by}");
+            return Err(impossible(i as usize, why));
         }
     }
     Ok(order)
@@ -258,26 +254,6 @@ fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
         }),
         _ => Ok(()),
     }
-}
-
-/// Judges every attempt; returns how many are in violation, and the first of them.
-fn violations(
-    history: &History,
-    timeline: &Timeline,
-    splitter: &mut Splitter,
-) -> (u64, Vec<usize>) {
-    let (mut total, mut first) = (0, Vec::new());
-    for i in 0..history.len() {
-        let lost = splitter.split(history, i);
-        let (low, high) = timeline.window(history, i);
-        if lost.is_some() || point(timeline, &splitter.memory, low, high).is_none() {
-            total += 1;
-            if first.len() < EXPLAINED_MAX {
-                first.push(i);
-            }
-        }
-    }
-    (total, first)
 }
 
 /// Returns the first state from `low` to `high` in which all reads hold.
