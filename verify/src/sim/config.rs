@@ -30,21 +30,18 @@ pub enum Schedule {
     /// Stack-based reconvergence, as before Volta: where a warp diverges, one side runs and the
     /// others are masked off until it blocks, ends or comes to where they are.
     Stack,
-    /// Independent thread scheduling: any lane that can run, chosen at random; none waits for more
-    /// than `bound` operations, plus one for each lane that has waited as long.
+    /// Independent thread scheduling: any lane that can run, chosen at random.
     Its {
-        /// Operations that a lane may be passed over for.
+        /// Operations that a lane may be passed over for, plus one for each lane that has waited as long.
         bound: u32,
-        /// Whether the lane whose atomic last changed memory, the likely
-        /// holder of a lock, runs only when it has to.
+        /// Whether the likely holder of a lock, whose atomic last changed memory, runs only when it must.
         starve: bool,
     },
-    /// Any lane that can run, in bursts whose mean length, from 1 to 8
-    /// operations, is drawn for each launch. Fair by chance only.
+    /// Any lane that can run, in bursts of 1 to 8 operations in the mean, drawn for each launch. It is fair
+    /// by chance only.
     Random,
-    /// Probabilistic concurrency testing (Burckhardt et al. 2010): random
-    /// priorities, the highest runs; at `depth - 1` random operations of the
-    /// first `length`, the one that runs falls to the bottom.
+    /// Probabilistic concurrency testing (Burckhardt et al. 2010): the lane of the highest of random
+    /// priorities runs; at `depth - 1` random operations of the first `length` it falls to the bottom.
     Pct {
         /// The number of ordering constraints of the bugs looked for, 1 or more.
         depth: u32,
@@ -106,8 +103,8 @@ pub struct SimConfig {
     pub schedule: Schedule,
     /// What a load may return.
     pub memory: MemoryModel,
-    /// Whether `ballot`, `shuffle` and `match_any` order the memory accesses of
-    /// the lanes that take part, as `sync_warp` does. PTX does not promise it.
+    /// Whether `ballot`, `shuffle` and `match_any` order the memory accesses of the lanes that take part, as
+    /// `sync_warp` does. PTX does not promise it.
     pub votes_order: bool,
     /// Whether lanes have atomics of 128 bits.
     pub wide_atomics: bool,
@@ -117,8 +114,7 @@ pub struct SimConfig {
     pub seed: u64,
     /// The launch is a livelock when no lane has ended for so many operations.
     pub steps_max: u64,
-    /// The launch is a livelock when no operation has changed memory, and no
-    /// lane has ended, for so many operations.
+    /// It is one as well when no lane has ended, and memory has not changed, for so many operations.
     pub idle_max: u64,
     /// A deliberate bug for the kernel under test to show.
     pub mutant: Option<u32>,
@@ -178,8 +174,7 @@ impl SimConfig {
         self
     }
 
-    /// Returns the same configuration with other limits: operations within which a lane must end,
-    /// and within which memory must change.
+    /// Returns the same configuration with other limits, [`Self::steps_max`] and [`Self::idle_max`].
     #[must_use]
     pub const fn with_limits(mut self, steps_max: u64, idle_max: u64) -> Self {
         (self.steps_max, self.idle_max) = (steps_max, idle_max);
@@ -206,8 +201,8 @@ impl SimConfig {
         self
     }
 
-    /// Draws a simulation for so many lanes in warps of this width, one that masks lanes off only if
-    /// they keep `apart`; loads are stale as often, in a hundred, as one of the numbers says.
+    /// Draws a simulation for so many lanes, one that masks lanes off only if they keep `apart`; loads are
+    /// stale as often, in a hundred, as one of the numbers says.
     pub(crate) fn drawn(
         rng: &mut Rng,
         warp_width: u32,
@@ -301,31 +296,22 @@ impl fmt::Display for SimConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let default = Self::default();
         let (width, schedule, memory) = (self.warp_width, self.schedule, self.memory);
+        let (bits, steps, idle) = (self.version_bits, self.steps_max, self.idle_max);
         write!(f, "sim:w{width},{schedule},{memory}")?;
-        if !self.votes_order {
-            f.write_str(",votes=relaxed")?;
-        }
-        if self.wide_atomics {
-            f.write_str(",atomics=128")?;
-        }
-        if self.version_bits != default.version_bits {
-            write!(f, ",versions={}", self.version_bits)?;
-        }
-        write!(f, ",seed={:#x}", self.seed)?;
-        if self.steps_max != default.steps_max {
-            write!(f, ",steps={}", self.steps_max)?;
-        }
-        if self.idle_max != default.idle_max {
-            write!(f, ",idle={}", self.idle_max)?;
-        }
-        if let Some(mutant) = self.mutant {
-            write!(f, ",mutant={mutant}")?;
-        }
-        Ok(())
+        let parts = [
+            (!self.votes_order).then(|| "votes=relaxed".to_owned()),
+            self.wide_atomics.then(|| "atomics=128".to_owned()),
+            (bits != default.version_bits).then(|| format!("versions={bits}")),
+            Some(format!("seed={:#x}", self.seed)),
+            (steps != default.steps_max).then(|| format!("steps={steps}")),
+            (idle != default.idle_max).then(|| format!("idle={idle}")),
+            self.mutant.map(|mutant| format!("mutant={mutant}")),
+        ];
+        let mut parts = parts.iter().flatten();
+        parts.try_for_each(|part| write!(f, ",{part}"))
     }
 }
 
-/// Reads a number of a line, in decimal or after `0x`.
 pub(crate) fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
@@ -338,20 +324,19 @@ fn small(text: &str) -> Option<u32> {
 }
 
 fn schedule(part: &str) -> Option<Schedule> {
-    Some(match part {
-        "lockstep" => Schedule::Lockstep,
-        "stack" => Schedule::Stack,
-        "random" => Schedule::Random,
-        _ => {
-            if let Some(bound) = part.strip_prefix("its") {
-                Schedule::its(small(bound)?)
-            } else if let Some(bound) = part.strip_prefix("starve") {
-                Schedule::starve(small(bound)?)
-            } else {
-                let (depth, length) = part.strip_prefix("pct")?.split_once('x')?;
-                Schedule::pct(small(depth)?, small(length)?)
-            }
+    let digits = part.find(|c: char| c.is_ascii_digit());
+    let (name, numbers) = part.split_at(digits.unwrap_or(part.len()));
+    Some(match (name, numbers) {
+        ("lockstep", "") => Schedule::Lockstep,
+        ("stack", "") => Schedule::Stack,
+        ("random", "") => Schedule::Random,
+        ("its", bound) => Schedule::its(small(bound)?),
+        ("starve", bound) => Schedule::starve(small(bound)?),
+        ("pct", numbers) => {
+            let (depth, length) = numbers.split_once('x')?;
+            Schedule::pct(small(depth)?, small(length)?)
         }
+        _ => return None,
     })
 }
 
@@ -393,20 +378,16 @@ impl FromStr for SimConfig {
             part: part.to_owned(),
             expected,
         };
-        let Some(rest) = text.strip_prefix("sim:") else {
-            return Err(bad(0, text, "a line that begins with `sim:`"));
-        };
+        let head = "a line that begins with `sim:`";
+        let known = "w4, lockstep, stack, its64, starve64, random, pct3x1000, sc, weak25, votes=relaxed, \
+                     atomics=128, seed=0x1, steps=1000, idle=1000 or mutant=1";
+        let rest = text
+            .strip_prefix("sim:")
+            .ok_or_else(|| bad(0, text, head))?;
         let mut config = Self::default();
         let mut offset = 4;
         for part in rest.split(',') {
-            if config.set(part).is_none() {
-                return Err(bad(
-                    offset,
-                    part,
-                    "w4, lockstep, stack, its64, starve64, random, pct3x1000, sc, weak25, \
-                     votes=relaxed, atomics=128, seed=0x1, steps=1000, idle=1000 or mutant=1",
-                ));
-            }
+            config.set(part).ok_or_else(|| bad(offset, part, known))?;
             offset += part.len() + 1;
         }
         config.check().map_err(|expected| bad(0, text, expected))?;
