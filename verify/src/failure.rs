@@ -24,8 +24,7 @@ pub enum FailureKind {
     NotFollowed,
     /// Memory is not what the commits have left.
     Memory,
-    /// An invariant does not hold ([`Run::holds`](crate::check::Run::holds)), or a
-    /// silent program saw a state that breaks its own, or left one.
+    /// An invariant does not hold ([`Run::holds`](crate::check::Run::holds)), or that of a silent program.
     Invariant,
     /// The closure of a check or its kernel panicked.
     Panicked,

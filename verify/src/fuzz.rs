@@ -1,8 +1,7 @@
 //! Random programs and simulations until the time is over, or something is wrong.
 //!
-//! Run `k` of a seed is the same everywhere: its variant is `k` modulo their number, one run in
-//! eight takes a directed program, and one in four of the others is silent. The workers, one for
-//! each core, draw numbers in turn; the simulator is single-threaded, so they share nothing else.
+//! Run `k` of a seed is the same everywhere: its variant is `k` modulo their number, one run in eight takes a
+//! directed program, and one in four of the others is silent. Workers draw numbers in turn.
 
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
@@ -255,7 +254,7 @@ fn on_threads<T>(threads: usize, items: impl Iterator<Item = T> + Send, run: imp
     });
 }
 
-/// Does something with each item, on all cores; returns the results in the order of the items.
+/// Returns what `run` makes of the items, in their order, on all cores.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let results = Mutex::new(BTreeMap::new());
     on_threads(cores(), items.iter().enumerate(), |(i, item)| {
@@ -282,8 +281,7 @@ pub(crate) fn lines(rows: Vec<Vec<String>>, numbers: &[usize]) -> Vec<String> {
     table.lines().map(|line| line.trim_end().into()).collect()
 }
 
-/// Digits, with underscores, then optionally K, M or G (powers of 1024); or
-/// `0x` and hexadecimal digits; or `2^n`.
+/// Digits, with underscores, then optionally K, M or G (powers of 1024); or hexadecimal ones; or `2^n`.
 pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     let parse = || {
         if let Some(hex) = text.strip_prefix("0x") {

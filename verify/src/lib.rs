@@ -3,9 +3,8 @@
 //!
 //! # Check your own kernel
 //!
-//! [`Check`] is for the `#[test]` of a crate with kernels of its own. It runs what a
-//! closure launches in hundreds of simulations, judges every attempt, and prints a
-//! line that replays what it finds:
+//! [`Check`] is for the `#[test]` of a crate with kernels of its own. It runs what a closure launches in
+//! hundreds of simulations, judges every attempt, and prints a line that replays what it finds:
 //!
 //! ```
 //! use stm_core::prelude::*;
@@ -39,7 +38,7 @@
 //! # }
 //! ```
 //!
-//! Another crate depends on this one without the program, which would bring the workloads with it:
+//! Another crate depends on this one without its program:
 //!
 //! ```toml
 //! [dev-dependencies]
@@ -49,14 +48,12 @@
 //! opt-level = 1 # a simulation is much faster
 //! ```
 //!
-//! [`recording`] judges what a kernel did on a GPU (feature `cuda`) or on the CPU.
-//!
 //! # The modules
 //!
 //! | module | is |
 //! | --- | --- |
 //! | [`check`] | checks of a user's kernels |
-//! | [`recording`] | a user's kernel recorded on any device |
+//! | [`recording`] | a user's kernel recorded on a GPU (feature `cuda`) or any other device |
 //! | [`sim`] | a SIMT machine in one thread, with weak memory |
 //! | [`history`], [`opacity`] | what transactions did, and whether it was right |
 //! | [`failure`] | what a run can find |

@@ -1,9 +1,6 @@
-//! Findings in the words of the program that was run: its transactions by their numbers, its words
-//! by their names. A finding says `accounts[17]` where the history has an address.
-//!
-//! An array of the host's side implements [`Named`]: it says how it is called,
-//! which words it has, and what they hold. [`Names`] collects arrays and finds
-//! the name of a word. [`Explained`] tells a violation by them.
+//! Findings in the words of the program that was run: its transactions by their numbers, its words by their
+//! names, as `accounts[17]` where the history has an address. Arrays are [`Named`]: they say which words they
+//! have. [`Names`] collects arrays and finds the name of a word. [`Explained`] tells a violation by them.
 
 use crate::history::{Header, History, InitialMemory};
 use crate::opacity::report::{AttemptRef, CommitRef, Finding, Held, ReadEvidence, Violation};
@@ -44,8 +41,8 @@ pub struct NamedArray {
     pub shape: Shape,
     /// Its words, by ascending address.
     pub words: Vec<NamedWord>,
-    /// Says whether transactions alone write it, so that it holds what the
-    /// commits have left; an attempt that aborts may leave something in a node.
+    /// Says whether transactions alone write it, so that it holds what the commits have left; an attempt that
+    /// aborts may leave something in a node.
     pub transactional: bool,
 }
 
@@ -164,8 +161,7 @@ impl Names {
         self.arrays.push(array);
     }
 
-    /// Takes what `newest` returns for the values of the words, and forgets the
-    /// arrays for which it returns nothing, which have been freed.
+    /// Takes what `newest` returns for the values of the words, and forgets arrays without, which are freed.
     pub fn refresh(&mut self, newest: impl Fn(&NamedWord) -> Option<u64>) {
         self.arrays.retain_mut(|array| {
             array.words.iter_mut().all(|word| {
@@ -181,8 +177,7 @@ impl Names {
         &self.arrays
     }
 
-    /// Returns the words of all arrays, with what they held when the arrays were
-    /// added, as the initial memory of a history wants them.
+    /// Returns the words of all arrays, with what they held when the arrays were added.
     pub fn values(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let words = self.arrays.iter().flat_map(|array| &array.words);
         words.map(|word| (word.word, word.value))

@@ -1,8 +1,4 @@
-//! A case: everything that decides one run of a checked kernel, as one line.
-//!
-//! Cases are drawn from ranges, and made simpler: few transactions, threads and
-//! blocks, warps of one lane, a random schedule, sequentially consistent memory
-//! and versions that do not wrap around.
+//! A case of a checked kernel: as one line, drawn from ranges, and made simpler.
 
 use crate::line;
 use crate::rng::Rng;
@@ -59,12 +55,9 @@ pub struct Case {
 }
 
 impl Case {
-    /// Locks of a case whose line does not say it.
+    // What a line leaves out.
     pub(super) const LOCKS: u64 = 64;
-    /// Bytes of a stripe, likewise.
     pub(super) const STRIPE_BYTES: u64 = 4;
-
-    /// Operations within which a lane must end, and within which memory must change, likewise.
     pub(super) const STEPS_MAX: u64 = 2_000_000;
     pub(super) const IDLE_MAX: u64 = 1_000_000;
 
@@ -101,7 +94,7 @@ impl Case {
         }
     }
 
-    /// Returns the numbers of a line that are left out if they have their default, by their keys.
+    /// Returns the numbers that a line leaves out if they have their default, by their keys.
     fn numbers(&self) -> [(&'static str, u64); 5] {
         [
             ("locks", self.locks),

@@ -1,22 +1,18 @@
-//! Checks of a user's own kernels: the simulator, the recorder and the opacity
-//! checker behind one builder, for a `#[test]`.
+//! Checks of a user's own kernels: the simulator, the recorder and the opacity checker behind one builder, for
+//! a `#[test]`. [The crate](crate) begins with an example.
 //!
 //! [`Check::new`] takes a closure that makes arrays on the simulator, launches a kernel and says
 //! what must hold afterwards. [`Check::run`] runs it in many cases, drawn at random:
 //! algorithms, shapes of the launch, warp widths, schedules, memory models, bits of versions, sizes
 //! of the table of locks, and whatever the closure draws for its input. In each of them
 //!
-//! 1. every attempt of every transaction must have seen a state that existed
-//!    ([`crate::opacity`]);
+//! 1. every attempt of every transaction must have seen a state that existed ([`crate::opacity`]);
 //! 2. the arrays that the closure has named must hold what the commits have left;
 //! 3. no lane may run for ever, and none may access memory wrongly;
 //! 4. the closure must return without an error.
 //!
-//! A case that fails is made smaller, and the message ends with one line that
-//! replays it ([`Case`]).
-//!
-//! [The crate](crate) begins with an example. The variables `STM_REPLAY`, with the line of a case,
-//! `STM_CASES`, with a number, and `STM_PAGE`, with a file, change what [`Check::run`] does.
+//! A case that fails is made smaller, and the message ends with one line that replays it ([`Case`]).
+//! Variables change what [`Check::run`] does: [`REPLAY`], [`CASES`] and [`PAGE`].
 
 mod case;
 mod run;
@@ -49,11 +45,11 @@ use stm_history::page::Page;
 /// What the closure of a check returns; `?` takes any error.
 pub type Checked = Result<(), Box<dyn std::error::Error>>;
 
-/// The variable with the line of the one case to run.
+/// The variable with the line of the one case to run, `STM_REPLAY`.
 pub const REPLAY: &str = "STM_REPLAY";
-/// The variable with the number of cases.
+/// The variable with the number of cases, `STM_CASES`.
 pub const CASES: &str = "STM_CASES";
-/// The variable with the file that shows a failure as a page.
+/// The variable with the file that shows a failure as a page, `STM_PAGE`.
 pub const PAGE: &str = "STM_PAGE";
 
 /// Words of each lane's recording buffer in the first attempt at a case.
@@ -73,8 +69,8 @@ pub struct Check<F> {
 }
 
 impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
-    /// Makes a check of what `body` launches on the device that it gets. It is called once for each
-    /// run and must do the same each time, but for what [`Run`] says.
+    /// Makes a check of what `body` launches on the device that it gets, which must be the same each time but
+    /// for what [`Run`] says.
     pub fn new(body: F) -> Self {
         Self {
             body,
@@ -86,8 +82,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         }
     }
 
-    /// Sets the algorithms, of which the body runs [`Run::algorithm`]; `fast` if
-    /// this is not called.
+    /// Sets the algorithms, of which the body runs [`Run::algorithm`]; `fast` if this is not called.
     ///
     /// # Panics
     /// It panics if there are none.
@@ -133,8 +128,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Sets the numbers of lanes of a warp, the simplest first; 1, 2, 4 and 8 if
-    /// this is not called.
+    /// Sets the numbers of lanes of a warp, the simplest first; 1, 2, 4 and 8 if this is not called.
     ///
     /// # Panics
     /// It panics if there are none.
@@ -152,9 +146,8 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Says that transactions wait by `tx.retry`: memory is seldom stale then, as
-    /// whoever asks whether all wait must see the marks of all, and a launch may
-    /// take ten times as many operations.
+    /// Says that transactions wait by `tx.retry`: memory is seldom stale then, as whoever asks whether all wait
+    /// must see the marks of all, and a launch may take ten times as many operations.
     #[must_use]
     pub fn with_waiting(mut self) -> Self {
         self.ranges.stale_percents = vec![5, 10];
@@ -179,8 +172,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
     /// Runs the check, or with the variable `STM_REPLAY` the one case that it has.
     ///
     /// # Panics
-    /// It panics with what was found and the line that replays it, and if the
-    /// variables have something that cannot be used.
+    /// It panics with what was found and the line that replays it, and if a variable cannot be used.
     pub fn run(&self) -> Report {
         let result = match std::env::var(REPLAY) {
             Ok(line) => self.replay(&line),
@@ -230,8 +222,8 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         Ok(report)
     }
 
-    /// Makes a case that fails smaller: only a failure of the same kind counts. In the end its input
-    /// is left out, if the run makes nothing of it.
+    /// Makes a case that fails smaller: only a failure of the same kind counts. In the end its input is left
+    /// out, if it fails as well without.
     fn smaller(&self, found: Box<Found>) -> Box<Found> {
         let (kind, since) = (found.failure.kind, Instant::now());
         let fails = |case: &Case| {
@@ -248,7 +240,6 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         }
     }
 
-    /// Says what was found by a case of this number, and writes the page of it.
     fn shown(&self, mut found: Box<Found>, after: u64) -> Box<Found> {
         found.after = after;
         let file = std::env::var_os(PAGE).map(PathBuf::from);
@@ -366,14 +357,14 @@ impl fmt::Display for Report {
     }
 }
 
-/// Returns the test that runs on this thread, which has its name unless there is but one.
+/// Returns the test that runs on this thread, which has its name if there are several.
 fn test_name() -> Option<String> {
     let thread = std::thread::current();
     let name = thread.name().filter(|&name| name != "main")?;
     Some(name.to_owned())
 }
 
-/// A launch that was recorded and judged.
+/// A launch that was recorded.
 #[derive(Clone, Debug)]
 pub struct Launched {
     /// The history.

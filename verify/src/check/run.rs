@@ -1,6 +1,5 @@
-//! One run of a check: what the closure gets beside the device; what records its launches and
-//! judges each when it is over; and panics that are findings, caught with their place and printed
-//! by nobody.
+//! One run of a check: what the closure gets beside the device; what records and judges its launches; and
+//! panics that are findings, which nobody prints.
 
 use super::case::Case;
 use super::{Launched, Report};
@@ -22,7 +21,7 @@ use stm_history::history::{Header, InitialMemory, Rest};
 use stm_history::named::{Explained, Named, NamedWord, Names};
 use stm_history::opacity;
 
-/// One run of a check: what the case says about the launch, and the closure about the result.
+/// What the case says about a launch, and the closure about the result.
 #[derive(Debug)]
 pub struct Run {
     case: Case,
@@ -66,8 +65,8 @@ impl Run {
         Launch::new(self.case.blocks, self.case.threads)
     }
 
-    /// Returns the sizes and limits of the transactional memory. There is no limit
-    /// of time, as a simulation that does not end is found out otherwise.
+    /// Returns the sizes and limits of the transactional memory, without a limit of time, as a simulation that
+    /// does not end is found out otherwise.
     pub const fn config(&self) -> StmConfig {
         StmConfig {
             locks: self.case.locks,
@@ -111,9 +110,8 @@ impl Run {
         (0..len).map(|_| self.below(n)).collect()
     }
 
-    /// Names the words of an array in what is found, takes note of its values before each launch,
-    /// and compares them after it with what the commits have left. Words of arrays without a name
-    /// are judged too; what they held at first is inferred from what transactions read.
+    /// Names the words of an array in what is found, and has them compared after each launch with what the
+    /// commits have left. Words without a name are judged too; what they held at first is inferred.
     pub fn name(&self, array: &impl Named) -> Result<(), host::Error> {
         let array = array.describe()?;
         self.recorder.state.borrow_mut().names.add(array);
@@ -143,7 +141,6 @@ pub(super) struct State {
     pub(super) failure: Option<Failure>,
     /// Words that a lane's buffer would have needed.
     pub(super) needed: Option<u64>,
-    /// What the run has done; it is unfair if its schedule kept a launch from its end.
     pub(super) report: Report,
 }
 
@@ -219,7 +216,6 @@ impl Attendant for Recorder {
     }
 }
 
-/// Returns the error of a device in an error of a recording.
 fn of_device(error: Error) -> host::Error {
     match error {
         Error::Host(error) => error,
@@ -256,22 +252,19 @@ fn judge(sim: &Sim, judged: &mut Launched) -> Result<(), Failure> {
 }
 
 impl Recorder {
-    /// Returns whether a launch that does not end says nothing about the code,
-    /// because its schedule is one that no machine has to run it to an end under. The launch had
-    /// blocks of so many `threads`.
+    /// Returns whether a launch of blocks of `threads` that does not end says nothing about the code, because
+    /// no machine has to run it to an end under its schedule.
     fn is_unfair(&self, error: &SimError, threads: u32) -> bool {
         if !error.kind.is_livelock() {
             return false;
         }
-        // Those that wait while they hold a lock, or that undo each other, for as
-        // long as a schedule lets neither get ahead.
+        // Those that wait while they hold a lock, or undo each other while neither gets ahead.
         let may_undo = matches!(self.case.algorithm, Variant::Egpgv | Variant::HvBackoff);
         let alone = self.case.sim.warp_width == 1 || threads == 1;
         match self.case.sim.schedule {
             // The highest priority runs for as long as it likes.
             Schedule::Pct { .. } => true,
-            // A lane that loops on its own (`atomically`) waits for one that is
-            // masked off, as before Volta, or meets it in each round.
+            // A lane that loops on its own waits for one that is masked off, or meets it in each round.
             Schedule::Lockstep | Schedule::Stack => may_undo || !alone,
             Schedule::Its { .. } => may_undo && error.kind == SimErrorKind::NoneEnded,
             Schedule::Random => false,
@@ -286,7 +279,7 @@ thread_local! {
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs `body`; `Err` has the message of its panic and where it was. Other panics go on as before.
+/// Runs `body`; the error is the message of its panic and where it was.
 pub(super) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,8 +1,6 @@
-//! The history against the program: every attempt did what its transaction does on the state that
-//! the attempt saw, every transaction committed once, and memory is what the commits leave.
-//!
-//! This is what makes the check whole. Opacity alone would accept a memory that
-//! records one write and stores another, or that loses a transaction.
+//! The history against the program: every attempt did what its transaction does on the state that the attempt
+//! saw, every transaction committed once, and memory is what the commits leave. Opacity alone would accept a
+//! memory that records one write and stores another, or that loses a transaction.
 
 use super::case::{Case, Op, Program};
 use crate::failure::{Failure, FailureKind};
@@ -11,8 +9,7 @@ use stm_history::history::{Event, History, Outcome, sum};
 use stm_history::named::NamedWord;
 use stm_history::opacity::{self, States};
 
-/// Makes all checks of a history, by all words and sums as they are after the launch, which was
-/// `complete` if it ended without an error.
+/// Checks a history, by all words and sums as they are after the launch, `complete` if it ended rightly.
 pub(super) fn judge(
     case: &Case,
     history: &History,
@@ -107,8 +104,7 @@ impl Model<'_> {
         })
     }
 
-    /// Makes writes or additions together. Where an addition is a read and a write, all are read
-    /// first.
+    /// Makes writes or additions together. Where an addition is a read and a write, all are read first.
     fn update(&mut self, ops: &[Op]) {
         let of_sums = ops[0].is_of_sums();
         let first = if of_sums { self.first_sum() } else { 0 };
@@ -138,8 +134,8 @@ impl Model<'_> {
         }
     }
 
-    /// Runs the first of two alternatives, or the second if it retries. Then the first one has
-    /// read what it has read, without what it had added, and left nothing else.
+    /// Runs the first of two alternatives, or the second if it retries. Then the first one has left what it
+    /// read, without what it had added.
     fn alternatives(&mut self, first: &[Op], second: &[Op]) -> Result<(), ()> {
         let (values, begin) = (self.values.clone(), self.events.len());
         if self.block(first).is_ok() {

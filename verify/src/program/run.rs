@@ -53,10 +53,9 @@ pub fn run(case: &Case) -> Result<Done, Failure> {
     run_shown(case).0
 }
 
-/// Does the same, and returns the history as well, if the case ended and is not a silent one.
+/// Does the same, and returns the history of a case that ended and is not silent.
 pub fn run_shown(case: &Case) -> (Result<Done, Failure>, Option<Shown>) {
-    // In half of the cases the sets of the versioned algorithms have no
-    // part on the stack, as the end of those of long transactions.
+    // In half of the cases the sets of the versioned algorithms have no part on the stack.
     let launches = match case.variant {
         Variant::Fast if case.sim.seed & 1 != 0 => launches::<Versioned<Cells, 0>>,
         Variant::FastTable if case.sim.seed & 1 != 0 => launches::<Versioned<Table, 0>>,
@@ -216,8 +215,7 @@ fn parameters<'a, A: Algorithm>(
         watch,
         launch: (launch.start, launch.len()),
         updates: program.updates(k),
-        // Half of the schedules, and the same ones when a case is replayed. The
-        // lowest bits of the seed choose other things.
+        // Half of the schedules. The lowest bits of the seed choose other things.
         in_step: case.sim.seed >> 40 & 1 == 0,
     }
 }
@@ -325,16 +323,15 @@ fn simulator_error(case: &Case, sim: &Sim) -> Stop {
 fn may_starve(case: &Case) -> bool {
     let program = &case.program;
     let one_warp = program.blocks == 1 && program.threads <= case.sim.warp_width;
-    // Who locks in the order met is undone by another who does, for as long as a schedule lets
-    // neither get ahead; lanes of one warp that go together take turns instead.
+    // Those that lock in the order met may undo each other for as long as a schedule lets neither get
+    // ahead; lanes of one warp that go together take turns instead.
     let may_undo_each_other = match case.variant {
         Variant::Egpgv => true,
         Variant::HvBackoff => !one_warp || program.calls == Loop::Own,
         _ => false,
     };
     match case.sim.schedule {
-        // The highest priority runs for as long as it changes memory, so a lane
-        // may starve the one it waits for.
+        // The highest priority runs for as long as it changes memory.
         Schedule::Pct { .. } => true,
         Schedule::Lockstep | Schedule::Stack | Schedule::Its { .. } => may_undo_each_other,
         Schedule::Random => false,

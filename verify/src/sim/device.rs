@@ -1,5 +1,4 @@
-//! The simulator's [`Device`]: it owns the memory, makes a fibre of each lane
-//! and runs them on the calling thread.
+//! The simulator's [`Device`]: it owns the memory, and runs a fibre for each lane on the calling thread.
 
 use super::config::SimConfig;
 use super::error::{SimError, SimErrorKind};
@@ -17,8 +16,7 @@ use stm_core::host::{Device, Error, Launch};
 use stm_core::internal::host::{Limits, Memory};
 use stm_core::internal::observe::{HostProbe, Observation};
 
-/// Bytes of a fibre's stack: room for a kernel, and for the message if it
-/// panics. Only what is touched takes memory.
+/// Bytes of a fibre's stack, of which only what is touched takes memory.
 const STACK_BYTES: usize = 256 << 10;
 
 /// Stacks that a thread keeps for the launches that follow, as they are costly to make.
@@ -35,9 +33,8 @@ type Fibre<'a> = Coroutine<(), (), (), &'a mut DefaultStack>;
 
 /// Somebody on the host's side who records launches, and looks at the memory before and after.
 pub(crate) trait Attendant {
-    /// Is called before a launch, for the probe that it is to have; an error refuses it.
+    /// Returns the probe of a launch, or why it is refused.
     fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, Error>;
-    /// Is called after it, however it ended.
     fn after(&self, sim: &Sim, end: &Result<(), SimError>);
 }
 
@@ -51,7 +48,6 @@ pub(super) struct Inner {
     pub(super) closure: Cell<Option<*const Body<'static>>>,
 }
 
-/// A closure that every lane of a launch runs.
 pub(super) type Body<'a> = dyn Fn(&SimLane<'_>) + 'a;
 
 impl Inner {
@@ -108,7 +104,6 @@ impl Sim {
         self.0.launches.set(0);
     }
 
-    /// Sets who attends the launches that follow: nobody in the end, to let go of its memory.
     pub(crate) fn attended_by(&self, attendant: Option<Rc<dyn Attendant>>) {
         self.0.attendant.replace(attendant);
     }
@@ -134,7 +129,6 @@ impl Sim {
         self.run_kernel(launch, &kernel)
     }
 
-    /// Does the same for any kernel, and is compiled once.
     fn run_kernel(&self, launch: &Launch, kernel: &Body<'_>) -> Result<RunReport, SimError> {
         launch.check(&self.limits()).map_err(SimError::launch)?;
         let lanes = u64::from(launch.blocks) * u64::from(launch.threads);
@@ -376,12 +370,11 @@ impl Device for Sim {
         })
     }
 
-    /// Launches a kernel. The simulator's clock counts operations, each of which
-    /// takes a nanosecond, for the time returned and for the time limit.
+    /// Launches a kernel. An operation takes a nanosecond, for the time returned and for the time limit.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`] with the line that replays the run, if a
-    /// [`SimError`] ended it, which [`Sim::last_run`] has.
+    /// [`Error::DeviceLost`] with the line that replays the run, if a [`SimError`] ended it, which
+    /// [`Sim::last_run`] has.
     unsafe fn launch<K: Kernel>(
         &self,
         launch: &Launch,

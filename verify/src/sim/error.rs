@@ -1,5 +1,4 @@
-//! What can go wrong in a simulated launch, with messages that name the lanes; and the operations that
-//! lanes execute.
+//! What can go wrong in a simulated launch, and the operations that lanes execute.
 
 use std::fmt;
 
@@ -24,8 +23,7 @@ pub enum SimErrorKind {
     BadMask,
     /// A shuffle was from a lane that takes no part.
     BadSource,
-    /// Two lanes that wait for each other were at different warp operations, or two threads of a
-    /// block used its barrier in different ways.
+    /// Two lanes that wait for each other were at different operations of their warp or block.
     Mismatch,
     /// A lane ended that another one waits for.
     LaneEnded,
@@ -79,9 +77,9 @@ pub struct ConfigError {
     pub expected: &'static str,
 }
 
-/// Hands the table of operations to a macro. Each has its number, its method, and what
-/// a [`SimLane`](super::SimLane) does at a point at which another lane may run; a result `as` a type
-/// is cast to it. A method without a body here is written out in `lane.rs`.
+/// Hands the table of operations to a macro: the variant, the method, and what a
+/// [`SimLane`](super::SimLane) does; a result `as` a type is cast to it. A method without a body here is
+/// written out in `lane.rs`.
 macro_rules! operations {
     ($to:ident) => {
         $to! { self, op;

@@ -1,8 +1,6 @@
-//! The simulator's [`Lane`]: each operation is a point at which another lane
-//! may run. Shared memory has words of 32 bits, two of which make one of 64. Atomics and
+//! The simulator's [`Lane`]. Shared memory has words of 32 bits, two of which make one of 64. Atomics and
 //! loads of 32 bits read the newest store there, which is stronger than relaxed, and what fences order
-//! around them is ordered as around a relaxed operation on global memory; those of 64 bits are relaxed,
-//! so a load may find an older store.
+//! around them is ordered as around a relaxed operation on global memory; those of 64 bits are relaxed.
 
 use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};
@@ -16,9 +14,8 @@ use stm_core::internal::observe::{HostProbe, Mutant};
 
 /// One thread of a simulated launch.
 ///
-/// Its addresses are the device's and mean nothing to the process; every access
-/// is checked, so that the `unsafe` methods of [`Lane`] cannot do harm here: a
-/// wrong address ends the launch with an error.
+/// Its addresses are the device's and mean nothing to the process. Every access is checked, so the `unsafe`
+/// methods of [`Lane`] can do no harm here: a wrong address ends the launch with an error.
 pub struct SimLane<'a> {
     pub(super) machine: *mut Machine,
     pub(super) fibre: &'a Yielder<(), ()>,
@@ -63,8 +60,7 @@ impl SimLane<'_> {
         self.machine().config
     }
 
-    /// Returns the machine, which is live until the fibre has ended. A call's result must be dropped
-    /// before the fibre is left.
+    /// Returns the machine. The result must be dropped before the fibre is left.
     #[allow(clippy::mut_from_ref)] // every call's result dies before the next
     #[inline]
     pub(super) fn machine(&self) -> &mut Machine {
@@ -73,7 +69,6 @@ impl SimLane<'_> {
         unsafe { &mut *self.machine }
     }
 
-    /// Lets the schedule choose, and returns when it has chosen this lane.
     #[inline]
     fn switch(&self) {
         if self.machine().next() != self.lane {
@@ -81,8 +76,7 @@ impl SimLane<'_> {
         }
     }
 
-    /// Announces an operation and returns when it is to be executed; `false` if
-    /// the fibre is being unwound, when nothing is to be done.
+    /// Announces an operation and returns when it is to be executed; `false` if the fibre is being unwound.
     #[inline]
     fn turn(&self, op: Op, at: u64) -> bool {
         if self.machine().ending {
@@ -147,9 +141,8 @@ impl SimLane<'_> {
         })
     }
 
-    /// Returns the oldest value of a word that a load by this lane may return
-    /// now. It is an answer of the oracle: no operation, no point at which
-    /// another lane may run, and nothing that later loads would notice.
+    /// Returns the oldest value that a load by this lane may return now. It is an answer of the oracle: no
+    /// operation, no point at which another lane may run, and nothing that later loads would notice.
     fn oldest_visible(&self, at: u64) -> u64 {
         let machine = self.machine();
         if machine.ending {
@@ -248,7 +241,6 @@ impl SimLane<'_> {
         }
     }
 
-    /// Returns where a word of the block's shared memory is.
     pub(super) fn shared(&self, i: u32) -> Place {
         let (block, i) = (self.block, i.into());
         Place::Shared { block, i }

@@ -1,11 +1,10 @@
-//! Where lanes wait for each other: warp operations, the block's barrier, its named
-//! barriers, at which some of its warps wait and others only arrive, and the barrier of
-//! a cluster, whose blocks reach each other's shared memory.
+//! Where lanes wait for each other: warp operations, the block's barrier, its named barriers, at which some
+//! of its warps wait and others only arrive, and the barrier of a cluster.
 //!
-//! A lane that arrives sleeps until all lanes of its mask are at the same operation with the same
-//! mask. Lanes of one warp may wait at several operations with different masks at a time, as
-//! independent lanes may; but two lanes that name each other and are at different ones would wait
-//! for ever, and are reported at once. So is a lane that waits for one that has ended.
+//! A lane that arrives sleeps until all lanes of its mask are at the same operation with the same mask.
+//! Lanes of one warp may wait at several operations with different masks at a time, as independent lanes
+//! may; but two lanes that name each other and are at different ones would wait for ever, and are reported
+//! at once. So is a lane that waits for one that has ended.
 
 use super::error::{Op, SimErrorKind};
 use super::lane::{Place, SimLane};
@@ -13,7 +12,6 @@ use super::machine::{Act, LaneState, Machine, State};
 use super::rounds::{BLOCK, BarrierAt, CLUSTER, bits, mask_of};
 
 impl Machine {
-    /// Returns the names of a lane and of where it is.
     fn at(&self, lane: u32) -> [String; 2] {
         [self.id(lane), self.access(self.lanes[lane as usize].next)]
     }
@@ -222,8 +220,8 @@ impl Machine {
 }
 
 impl SimLane<'_> {
-    /// Returns where a word of the shared memory of block `rank` of the lane's cluster is, for an
-    /// operation. The block must have threads that have not ended, as its memory is gone with them.
+    /// Returns where a word of the shared memory of block `rank` of the cluster is. The block must have
+    /// threads that have not ended, as its memory is gone with them.
     pub(super) fn in_cluster(&self, op: Op, rank: u32, i: u32) -> Place {
         let machine = self.machine();
         if machine.ending {

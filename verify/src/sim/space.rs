@@ -1,10 +1,10 @@
 //! The device's memory: allocations at addresses of our own making.
 //!
-//! Kernels see addresses that start at [`BASE`] and mean nothing to the process, so a run depends
-//! neither on where the system puts memory nor on anything but the order of allocations, and no
-//! access can be wild: each is looked up first. Every allocation starts on a page of its own and is
-//! followed by a page that belongs to none. Beside its data lies how each word of 32 bits was used,
-//! by which launch, and which history it has there, so nothing is cleared between launches.
+//! Kernels see addresses that start at [`BASE`] and mean nothing to the process, so a run depends on
+//! nothing but the order of allocations, and no access can be wild: each is looked up first. Every
+//! allocation starts on a page of its own and is followed by a page that belongs to none. Beside its data
+//! lies how each word of 32 bits was used, by which launch, and which history it has there, so nothing is
+//! cleared between launches.
 
 use super::error::SimErrorKind;
 use std::ops::Range;
@@ -65,8 +65,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Returns the newest value of a word, or `None` if there is none at that address. It is no
-    /// operation of any lane and changes no view.
+    /// Returns the newest value of a word, if there is one. It is no operation and changes no view.
     pub(super) fn newest(&self, address: u64, wide: bool) -> Option<u64> {
         let found = self.find(address, if wide { 8 } else { 4 });
         found.ok().map(|found| self.load(found) as u64)
@@ -108,13 +107,11 @@ impl Space {
         BASE + self.allocations[number as usize].offset
     }
 
-    /// Copies bytes in. Panics if they do not fit.
     pub(super) fn write(&mut self, number: u32, offset: usize, bytes: &[u8]) {
         let data = &mut self.allocations[number as usize].data;
         data[offset..][..bytes.len()].copy_from_slice(bytes);
     }
 
-    /// Copies bytes out. Panics if they are not there.
     pub(super) fn read(&self, number: u32, offset: usize, bytes: &mut [u8]) {
         let data = &self.allocations[number as usize].data;
         bytes.copy_from_slice(&data[offset..][..bytes.len()]);
@@ -135,7 +132,6 @@ impl Space {
         }
     }
 
-    /// Returns the word of `bytes` (4, 8 or 16) at an address.
     #[inline]
     pub(super) fn find(&self, address: u64, bytes: u64) -> Result<Found, SimErrorKind> {
         let allocation = self.allocation_at(address);
@@ -157,7 +153,6 @@ impl Space {
         })
     }
 
-    /// Returns the allocation that an address's page belongs to, or [`SHARED`].
     #[inline]
     pub(super) fn allocation_at(&self, address: u64) -> u32 {
         let page = address.wrapping_sub(BASE) / PAGE;

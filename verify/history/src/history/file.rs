@@ -38,7 +38,7 @@ fn malformed<T>(
     })
 }
 
-/// Writes a file that is there whole or not at all: first to a name beside the final one.
+/// Writes a file that is there whole or not at all.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.partial", std::process::id()));

@@ -5,12 +5,8 @@
 //! Attempts of one lane stand in program order; between lanes the order means nothing.
 //!
 //! The columns are made for tens of millions of attempts: an attempt costs 48 bytes, 8 more if its
-//! transaction's number is known, and an event 12, with each distinct word kept once.
-//!
-//! * [`layout`], [`records`]: recording into the buffers of lanes,
-//!   and decoding.
-//! * [`left`]: what the commits leave in memory.
-//! * [`file`](mod@file): files of histories.
+//! transaction's number is known, and an event 12, with each distinct word kept once. They are recorded into
+//! buffers of lanes ([`layout`], [`records`]), and kept in [files](mod@file); [`left`] is what they leave.
 
 pub mod file;
 /// The layout of a lane's recording buffer, which the kernels' probe fills.
@@ -67,9 +63,9 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A read, a write or an addition. A word is an opaque number; recorders take
-/// its address with the width in bit 0, which says where additions wrap: at 32
-/// bits if it is 0, else at 64. Words do not overlap. Values and what is added are zero-extended.
+/// A read, a write or an addition. A word is an opaque number; recorders take its address with the width in
+/// bit 0, which says where additions wrap: at 32 bits if it is 0, else at 64. Words do not overlap. Values
+/// and what is added are zero-extended.
 #[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
@@ -80,8 +76,7 @@ pub enum Event {
     Write { word: u64, value: u64 },
     /// An addition, which takes effect with the commit.
     Add { word: u64, delta: u64 },
-    /// An addition of floats. What it leaves depends on the order of the
-    /// additions, which nobody knows: reads of such a word are not judged.
+    /// An addition of floats. Reads of such a word are not judged, as nobody knows the order of additions.
     AddFloat { word: u64 },
 }
 
@@ -218,8 +213,7 @@ impl Attempt {
         }
     }
 
-    /// Returns the first and the last clock value at which it may have its place in the order: for
-    /// an update the one before its version.
+    /// Returns the first and the last point at which it may stand: for an update the one before its version.
     pub(crate) const fn points(&self) -> (u64, u64) {
         match self.outcome {
             Outcome::Committed { version } => (version - 1, version - 1),
@@ -308,9 +302,9 @@ impl History {
         }
     }
 
-    /// Returns the number of the transaction that attempt `i` belongs to: the
-    /// index in its loop (`StmRef::for_each`), or the number of the thread for a
-    /// transaction outside of loops. Attempts that never ended have none.
+    /// Returns the number of the transaction that attempt `i` belongs to: the index in its loop
+    /// (`StmRef::for_each`), or the number of the thread for a transaction outside of loops. Attempts that
+    /// never ended have none.
     pub fn transaction(&self, i: usize) -> Option<u64> {
         layout::transaction(self.number(i))
     }
@@ -382,14 +376,14 @@ impl History {
         })
     }
 
-    /// Returns the events of attempt `i` as columns: keys (word number and kind) and values.
+    /// Returns the events of attempt `i` as keys (word number and kind) and values.
     #[inline]
     pub(crate) fn columns(&self, i: usize) -> (&[u32], &[u64]) {
         let range = self.first_event[i] as usize..self.first_event[i + 1] as usize;
         (&self.keys[range.clone()], &self.values[range])
     }
 
-    /// Returns the number of `word`, or a new one; `None` if there are [`WORDS_MAX`] already.
+    /// Returns the number of a word, a new one unless there are [`WORDS_MAX`] already.
     fn intern(&mut self, word: u64) -> Option<u32> {
         let known = self.number_of(word);
         if known.is_some() || self.words.len() as u64 == WORDS_MAX {
@@ -417,7 +411,7 @@ impl History {
     }
 }
 
-/// A map from numbers. A file whose keys are made to collide is slow to read, no more.
+/// A map from numbers. A file whose keys are made to collide is slow to read.
 #[doc(hidden)]
 pub type NumberMap<K, V> = rustc_hash::FxHashMap<K, V>;
 

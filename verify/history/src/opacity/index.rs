@@ -1,21 +1,19 @@
 //! Memory over time: for each word, the commits that wrote it. And which reads of an attempt went to
 //! memory, and which to its own writes; of those after own additions, what memory held.
 //!
-//! The commits are numbered by version from 0: their *ranks*. State `r` is memory after the first
-//! `r` commits, so that commit `r` turns state `r` into state `r + 1`, and states are numbers
-//! without gaps even where versions have some. State `r` is memory at the clock values from the
-//! version of commit `r - 1` up to, and without, that of commit `r`.
+//! The commits are numbered by version from 0: their *ranks*. State `r` is memory after the first `r`
+//! commits, so states are numbers without gaps even where versions have some. State `r` is memory at the
+//! clock values from the version of commit `r - 1` up to, and without, that of commit `r`.
 //!
 //! # What each word held before the first commit
-//! A history may say it. For a word about which it does not, the value is inferred from the
-//! attempts whose read of it was certainly a read of initial memory: those whose whole interval
-//! lies before the word's first commit. The most trustworthy is believed, so that the others are
-//! judged by it: a committed update before a read-only commit before an attempt that did not
-//! commit, and among equals the one with the earliest interval.
+//! A history may say it. Otherwise it is inferred from the attempts whose read of the word was certainly one
+//! of initial memory: those whose whole interval lies before the word's first commit. The most trustworthy is
+//! believed, so that the others are judged by it: a committed update before a read-only commit before an
+//! attempt that did not commit, and among equals the one with the earliest interval.
 //!
-//! Failing that, a read whose interval reaches from before the first commit to
-//! after it is one of initial memory if no commit in the interval wrote its
-//! value. And failing that, the word has any value that a read asks for.
+//! Failing that, a read whose interval reaches from before the first commit to after it is one of initial
+//! memory if no commit in the interval wrote its value. And failing that, the word has any value that a read
+//! asks for.
 
 use super::report::{Finding, InitialUse};
 use crate::history::{History, NumberMap, Outcome, Rest, kind, sum};
@@ -26,8 +24,7 @@ pub(crate) struct Timeline {
     commits: Vec<(u64, u32)>,
     /// Where each word's entries start, and the number of all.
     first: Vec<usize>,
-    /// Each word that a commit wrote: its number, the rank, and the value that it had after the commit. They are
-    /// sorted.
+    /// Each word that a commit wrote, sorted: its number, the rank, and its value after the commit.
     entries: Vec<(u32, u32, u64)>,
     /// The same sorted by word, value and rank.
     by_value: Vec<(u32, u64, u32)>,
@@ -56,8 +53,8 @@ impl Span {
 }
 
 impl Timeline {
-    /// Makes the index of the updates in `commits`: (version, attempt), by version; and takes the
-    /// initial values that the history gives, or infers them if it says so.
+    /// Makes the index of `commits`: (version, attempt), by version; and takes the initial values that the
+    /// history gives, or infers them if it says so.
     pub(crate) fn new(history: &History, commits: Vec<(u64, u32)>) -> (Self, InitialUse) {
         let initial = given(history);
         // What words hold while the commits are replayed, if anything is added to them.
@@ -211,8 +208,7 @@ fn given(history: &History) -> Vec<Option<u64>> {
 }
 
 impl Timeline {
-    /// Infers the initial values that the history does not give: first from certain reads, then by
-    /// elimination.
+    /// Infers initial values: first from certain reads, then by elimination.
     fn infer(&mut self, history: &History) -> InitialUse {
         let words = history.words_len() as u64;
         let known = |initial: &[Option<u64>]| initial.iter().flatten().count() as u64;
@@ -281,7 +277,7 @@ enum Own {
     Unknown,
 }
 
-/// Own writes for which there is room from attempt to attempt.
+/// Own writes for which room is kept from attempt to attempt.
 const OWN_KEPT: usize = 64;
 
 /// Splits attempts, one after the other, with the same scratch space.

@@ -1,9 +1,8 @@
 //! Opacity, checked with a witness.
 //!
-//! A history is opaque if all its attempts, committed or not, can be put in one order that respects
-//! real time and in which every read returns what the committed writes before it left. Finding such
-//! an order takes a search over all orders. A transactional memory with a clock needs none: it
-//! knows its own order, and the history brings it along as the witness.
+//! A history is opaque if all its attempts, committed or not, can be put in one order that respects real
+//! time and in which every read returns what the committed writes before it left. To find such an order
+//! takes a search over all. A memory with a clock knows its own, which the history has as the witness.
 //!
 //! # The rule
 //! Replay the committed updates by their versions. `state(p)` is memory after all commits with a
@@ -11,22 +10,19 @@
 //! attempt with clock samples `begin` and `end` is right if some point `p` exists with
 //!
 //! 1. `begin <= p <= end`; for an update with version `v`, `p = v - 1` exactly;
-//! 2. every read equals `state(p)`, or, after a write of the same word in the
-//!    same attempt, equals that write.
+//! 2. every read equals `state(p)`, or, after a write of the same word in the same attempt, equals that
+//!    write. A read after the attempt's own additions returns them too.
 //!
-//! An addition leaves in its word what the word held and what is added; a read after the attempt's
-//! own additions returns them too. Words to which floats are added hold what nobody can say, for
-//! the order of the additions is not known: their reads are not judged. Nor are those of words that
-//! are added to and whose initial value is neither given nor written before.
+//! What words hold to which floats are added depends on the unknown order of the additions: their reads are
+//! not judged. Nor are those of words that are added to and whose initial value is neither given nor written.
 //!
 //! `begin <= v - 1`, `v <= end`, distinct versions and the like cannot fail in any run, however
 //! wrong its reads; a history that breaks them is not judged but refused ([`ImpossibleHistory`]).
 //!
 //! # Why that is opacity
-//! Order the attempts by their points: an update at its version, any other
-//! attempt at its `p`, after the update with version `p` if there is one and
-//! before the next. The non-updates at one `p` change nothing: take them in
-//! their real-time order. By rule 2 every read is legal in that order.
+//! Order the attempts by their points: an update at its version, any other attempt at its `p`, after the
+//! update with version `p` and before the next. The non-updates at one `p` change nothing: take them in their
+//! real-time order. By rule 2 every read is legal in that order.
 //!
 //! It respects real time. Let A end before B begins, with B's thread aware of it: the same lane, or
 //! any chain of synchronisation. Then A's end sample is coherence-ordered before B's begin sample,
@@ -36,38 +32,30 @@
 //! one, and otherwise the two share a point and were taken in real-time order.
 //!
 //! # What the samples must be
-//! The begin sample is loaded before the attempt's first read, the end sample after its last
-//! action, also when it only reads or aborts. A begin sampled too early, or an end sampled too
-//! late, only widens the interval: the check gets weaker and never accuses a right run. The other
-//! way round it would. An end is late enough on weak memory as well: an attempt uses no value newer
-//! than a clock value that it has itself read, so by coherence a later load of the clock returns at
-//! least that.
+//! The begin sample is loaded before the attempt's first read, the end sample after its last action, also
+//! when it only reads or aborts. A begin sampled too early, or an end sampled too late, only widens the
+//! interval: the check gets weaker and never accuses a right run. The other way round it would. An end is
+//! late enough on weak memory as well: an attempt uses no value newer than a clock value that it has itself
+//! read, so by coherence a later load of the clock returns at least that.
 //!
-//! The simulator gives both samples without a load: the oldest value that a load of this lane might
-//! return there. That is a sample like any other, and the best one for both purposes: by coherence
-//! it is at most what the attempt's own load of the clock returns, and at least what the lane has
-//! loaded before or what happened before. So it keeps the argument about real time above and makes
-//! the interval no wider than it must be.
+//! The simulator gives both samples without a load: the oldest value that a load of this lane might return
+//! there. By coherence it is at most what the attempt's own load of the clock returns, and at least what the
+//! lane has loaded before or what happened before. So the argument about real time holds, and the interval
+//! is no wider than it must be.
 //!
 //! # What it does not see
-//! The converse: an opaque history whose recorded versions are not its order is rejected. For a
-//! protocol whose versions are its order that is a bug as well. A running attempt's end is open;
-//! its commit, if it had one, is unknown, and readers of its writes are then in violation. Initial
-//! values that are not recorded are inferred (`index.rs`), which weakens the check for words that
-//! no attempt certainly read before their first commit, and for no others.
+//! An opaque history whose recorded versions are not its order is rejected; for a protocol whose versions
+//! are its order that is a bug as well. A running attempt's end is open; its commit, if it had one, is
+//! unknown, and readers of its writes are then in violation. Initial values that are not recorded are
+//! inferred (`index.rs`), which weakens the check for words that no attempt certainly read before their
+//! first commit, and for no others.
 //!
 //! # Cost
-//! Sorting is O(n log n); each read is a binary search in its word's commits. A word that changes
-//! and changes back within an attempt's interval costs one more search each time, until the
-//! attempt's point is found or the interval is over: a wrong attempt over a long interval of words
-//! that toggle is the slow case. Memory, beside the history's: 16 bytes for each word that a commit
-//! wrote, and some 25 for each distinct word.
-//!
-//! # The search for each attempt's point
-//! The states that an attempt may see are a stretch; each of its reads holds in
-//! a set of states. A finger walks over the stretch: a read that does not hold
-//! at the finger moves it to the next state in which it does, and when all
-//! reads in a row hold at the finger, that is the point. No set is ever listed.
+//! Sorting is O(n log n); each read is a binary search in its word's commits. A finger walks over the states
+//! that an attempt may see: a read that does not hold at the finger moves it to the next state in which it
+//! does, and when all reads in a row hold at the finger, that is the point. So a wrong attempt over a long
+//! interval of words that toggle is the slow case. Memory, beside the history's: 32 bytes for each word that
+//! a commit wrote, and some 25 for each distinct word.
 
 pub mod brute;
 mod explain;
@@ -123,8 +111,8 @@ pub struct States<'h> {
 }
 
 impl States<'_> {
-    /// Returns what words held at a point of attempt `i`, as far as the history says it: one at
-    /// which all of its reads hold, or, if there is none, its first.
+    /// Returns what words held, as far as the history says it, at a point of attempt `i` at which all of its
+    /// reads hold, or at its first if there is none.
     pub fn seen_by(&mut self, i: usize) -> impl Fn(u64) -> Option<u64> + '_ {
         self.splitter.split(self.history, i);
         let (low, high) = self.timeline.window(self.history, i);

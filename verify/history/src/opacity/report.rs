@@ -7,7 +7,7 @@ use crate::history::{Header, Outcome};
 use serde::Serialize;
 use std::fmt;
 
-/// The verdict on a history.
+/// The verdict.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Verdict {
     /// What was run.
@@ -86,18 +86,15 @@ pub struct AttemptRef {
 }
 
 /// What is wrong with an attempt. Events are numbered from 0.
-#[allow(missing_docs)] // of the fields of a lost write
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Finding {
-    /// The reads listed hold together at no point where the attempt may stand.
-    /// Without any one of them, the others do.
+    /// Of `reads_total` reads from memory, those listed hold together at no point where the attempt may
+    /// stand. Without any one of them, the others do.
     NoCommonPoint {
-        /// Where the attempt may stand.
         points: Interval,
-        /// Reads from memory that the attempt made.
         reads_total: usize,
-        /// Those in contradiction.
         reads: Vec<ReadEvidence>,
     },
     /// A read after a write of the same word did not return it.
@@ -127,8 +124,7 @@ pub struct ReadEvidence {
     pub word: u64,
     /// The value it returned.
     pub value: u64,
-    /// When memory held the value, where the attempt may stand: the first few
-    /// intervals, at full length.
+    /// When memory held the value, where the attempt may stand: the first few intervals, at full length.
     pub holds: Vec<Held>,
     /// Such intervals that are not listed.
     pub holds_left_out: usize,

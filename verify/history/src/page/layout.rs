@@ -1,9 +1,8 @@
 //! Which events explain a finding, with the arrows between them; and which attempts are shown, and
 //! where: a column for each thread, and rows in the order of the clock.
 //!
-//! The rows of one value of the clock are a *band*. An attempt begins in the band
-//! of its begin sample and ends in that of its end sample; attempts of one thread
-//! that begin in the same band are in rows of their own, one below the other.
+//! The rows of one value of the clock are a *band*. An attempt goes from the band of its begin sample to that
+//! of its end sample; those of one thread that begin in the same band are in rows of their own.
 
 use crate::history::{Event, History};
 use crate::opacity::report::{CommitRef, Finding, Held, Violation};
@@ -102,8 +101,8 @@ fn lanes(history: &History, attempts: impl Iterator<Item = usize>) -> BTreeSet<u
     attempts.map(|i| history.attempt(i).lane).collect()
 }
 
-/// Returns the attempts to show, in the order of the history: all if they are few,
-/// else those that explain the finding and others close to it in time.
+/// Returns the attempts to show: all if they are few, else those that explain the finding and others close
+/// to it in time.
 fn choose(history: &History, marks: &Marks) -> Vec<usize> {
     let mut chosen: BTreeSet<usize> = marks.attempts().collect();
     // The middle of time, as far as it matters.
@@ -153,8 +152,7 @@ pub(super) struct Marks {
     /// The attempt that saw no state that existed.
     pub(super) wrong: Option<usize>,
     roles: BTreeMap<At, BTreeSet<Role>>,
-    /// From one event to another: one that read what was `made` there, or one that `ends` a value
-    /// that was read there.
+    /// From an event to one that read what was `made` there, or that `ends` a value that was read there.
     pub(super) arrows: Vec<(At, At, &'static str)>,
 }
 

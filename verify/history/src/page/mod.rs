@@ -4,11 +4,6 @@
 //! from the row of its begin to that of its end, with what it read and wrote, in its order. If an
 //! attempt saw no state that existed, the page says why: when memory held what it read, side by
 //! side, with the writes that made these values and ended them marked in the history.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `layout.rs` | which attempts are shown, and where; which events explain the finding, and the arrows between them |
-//! | `grid.rs` | the history, and when memory held what was read |
 
 mod grid;
 mod layout;
