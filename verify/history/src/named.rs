@@ -19,16 +19,14 @@ pub enum Shape {
     Fields(Vec<&'static str>),
 }
 
-/// A word of an array.
+/// A word of an array: the number by which a history names it; its value, zero-extended; the address of that in
+/// the memory of the device; and whether it has 64 bits.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NamedWord {
-    /// The number by which a history names it.
     pub word: u64,
-    /// What it holds, zero-extended.
     pub value: u64,
-    /// The address of its value in the memory of the device.
     pub value_at: u64,
-    /// Says whether the value has 64 bits.
     pub wide: bool,
 }
 
@@ -48,7 +46,7 @@ pub struct NamedArray {
 
 impl NamedArray {
     /// Returns an array of elements, of which number `i` has the number `bits(i)` in a history.
-    fn of<T: Element>(
+    pub(crate) fn of<T: Element>(
         (name, shape, layout): (&str, Shape, Layout),
         values: Vec<T>,
         bits: impl Fn(usize) -> u64,
@@ -222,13 +220,11 @@ impl fmt::Display for WordName<'_> {
 }
 
 /// A violation, with the history that it is in and the names of its words.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, Debug)]
 pub struct Explained<'a> {
-    /// The violation.
     pub violation: &'a Violation,
-    /// The history.
     pub history: &'a History,
-    /// The names.
     pub names: &'a Names,
 }
 
@@ -244,7 +240,6 @@ impl<'a> Explained<'a> {
 }
 
 impl Explained<'_> {
-    /// Names an attempt, with its transaction if that is known.
     fn attempt(&self, i: usize) -> String {
         let transaction = self.history.transaction(i);
         let transaction = transaction.map(|n| format!("transaction {n}, "));
@@ -309,19 +304,11 @@ impl Explained<'_> {
 
 impl fmt::Display for Explained<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Violation {
-            attempt,
-            begin,
-            end,
-            finding,
-        } = self.violation;
-        let end = end.map(|end| format!(", {end} at end")).unwrap_or_default();
-        writeln!(
-            f,
-            "{}: clock {begin} at begin{end}",
-            self.described(attempt)
-        )?;
-        match finding {
+        let (attempt, begin) = (&self.violation.attempt, self.violation.begin);
+        let end = self.violation.end.map(|end| format!(", {end} at end"));
+        let (attempt, end) = (self.described(attempt), end.unwrap_or_default());
+        writeln!(f, "{attempt}: clock {begin} at begin{end}")?;
+        match &self.violation.finding {
             Finding::OwnWriteLost {
                 event,
                 word,

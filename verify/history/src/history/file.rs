@@ -57,10 +57,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 impl History {
-    /// Writes the history to `path`, which has it whole or is left as it was.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
+    /// Writes the history to `path`, which has it whole or is left as it was, with [`Error::Io`].
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         write_whole(path, &self.to_bytes())
     }
@@ -74,10 +71,7 @@ impl History {
         bytes
     }
 
-    /// Reads the history in `path`.
-    ///
-    /// # Errors
-    /// [`Error::Io`], [`Error::Malformed`].
+    /// Reads the history in `path`, or returns [`Error::Io`] or [`Error::Malformed`].
     pub fn load(path: &Path) -> Result<Self, Error> {
         Self::from_bytes(&fs::read(path).map_err(Error::io(path))?, path)
     }

@@ -69,8 +69,7 @@ impl fmt::Display for Outcome {
 #[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A read that returned `value`. After a write of the same word in the same attempt it is a
-    /// read of that write; the attempt's own additions since are in the value.
+    /// A read that returned `value`, of the attempt's own write and additions if it made any.
     Read { word: u64, value: u64 },
     /// A write.
     Write { word: u64, value: u64 },
@@ -122,16 +121,13 @@ pub(crate) mod kind {
     pub(crate) const MASK: u32 = 3;
 }
 
-/// What was run, as free text that is shown and not interpreted.
+/// What was run, an algorithm and a workload on a machine, and what replays it, as free text.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Header {
-    /// The algorithm.
     pub variant: String,
-    /// The workload.
     pub workload: String,
-    /// The machine.
     pub device: String,
-    /// What replays the run.
     pub seed: String,
 }
 
@@ -239,10 +235,8 @@ pub struct History {
     values: Vec<u64>,
     /// The distinct words, in the order of their first use.
     words: Vec<u64>,
-    /// The numbers of the words.
     #[serde(skip)]
     word_numbers: NumberMap<u64, u32>,
-    /// Whether any event is an addition.
     #[serde(skip)]
     additions: bool,
 }
@@ -267,10 +261,8 @@ impl History {
         }
     }
 
-    /// Adds an attempt, after all others of its lane.
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`], past 2^32 - 2 attempts or 2^30 distinct words.
+    /// Adds an attempt, after all others of its lane. Past 2^32 - 2 attempts or 2^30 distinct words the error
+    /// is [`Error::TooLarge`].
     pub fn push(&mut self, attempt: Attempt, events: &[Event]) -> Result<(), Error> {
         let too_large = |what, limit| Err(Error::TooLarge { what, limit });
         if self.len() as u64 >= ATTEMPTS_MAX {
@@ -314,16 +306,10 @@ impl History {
         self.numbers.get(i).copied().unwrap_or(0)
     }
 
-    /// Takes all attempts out, keeping the space for new ones.
+    /// Takes all attempts out.
     pub fn clear(&mut self) {
-        self.attempts.clear();
-        self.numbers.clear();
-        self.first_event.truncate(1);
-        self.keys.clear();
-        self.values.clear();
-        self.words.clear();
-        self.word_numbers.clear();
-        self.additions = false;
+        let initial = std::mem::replace(&mut self.initial, InitialMemory::ZERO);
+        *self = Self::new(std::mem::take(&mut self.header), initial);
     }
 
     /// Returns the number of attempts.
@@ -350,19 +336,13 @@ impl History {
         self.words.len()
     }
 
-    /// Returns attempt `i`.
-    ///
-    /// # Panics
-    /// `i` is not below [`Self::len`].
+    /// Returns attempt `i`, which must be below [`Self::len`].
     #[inline]
     pub fn attempt(&self, i: usize) -> Attempt {
         self.attempts[i]
     }
 
-    /// Returns the reads and writes of attempt `i`, in program order.
-    ///
-    /// # Panics
-    /// `i` is not below [`Self::len`].
+    /// Returns the reads and writes of attempt `i`, which must be below [`Self::len`], in program order.
     pub fn events(&self, i: usize) -> impl ExactSizeIterator<Item = Event> + '_ {
         let (keys, values) = self.columns(i);
         keys.iter().zip(values).map(|(&key, &value)| {

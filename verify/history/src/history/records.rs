@@ -60,11 +60,8 @@ impl<D: Device> Records<D> {
     }
 }
 
-/// Reads the buffers of `lanes` lanes, `words_per_lane` words each.
-///
-/// # Errors
-/// [`Error::BufferFull`] with the lane that needs the most, if any was too small; [`Error::Record`] for what
-/// no probe writes; [`Error::TooLarge`].
+/// Reads the buffers of `lanes` lanes, `words_per_lane` words each. Errors are [`Error::BufferFull`] with the
+/// lane that needs the most, [`Error::Record`] for what no probe writes, and [`Error::TooLarge`].
 pub fn decode(
     buffers: &[u64],
     lanes: u32,

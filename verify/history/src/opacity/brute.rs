@@ -9,19 +9,15 @@ pub const ATTEMPTS_MAX: usize = 8;
 /// Which orders are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Orders {
-    /// All that respect real time: attempts of a lane in program order, and one whose end sample is below
-    /// another's begin sample before that one.
+    /// All with the attempts of a lane in program order, and one that ends below another's begin before it.
     RealTime,
-    /// Of these, the ones with the updates in version order and every attempt at a point that its samples
-    /// allow.
+    /// Of these, those with updates in version order and every attempt at a point that its samples allow.
     Witness,
 }
 
 /// Returns whether some order of the attempts is legal: every read returns the latest write before it, of
-/// the attempt itself or else of a committed one.
-///
-/// # Panics
-/// More than [`ATTEMPTS_MAX`] attempts, initial memory that is to be inferred, or additions of floats.
+/// the attempt itself or else of a committed one. It panics at more than [`ATTEMPTS_MAX`] attempts, initial
+/// memory that is to be inferred, or additions of floats.
 pub fn is_opaque(history: &History, orders: Orders) -> bool {
     assert!(
         history.len() <= ATTEMPTS_MAX,
@@ -60,10 +56,8 @@ impl Search<'_> {
             if !is_free || !self.run(next, &mut after) {
                 return false;
             }
-            let committed = matches!(
-                self.history.attempt(next).outcome,
-                Outcome::Committed { .. }
-            );
+            let outcome = self.history.attempt(next).outcome;
+            let committed = matches!(outcome, Outcome::Committed { .. });
             placed.push(next);
             let done = self.extend(placed, if committed { &after } else { memory });
             placed.pop();

@@ -1,43 +1,26 @@
 //! Why an attempt has no point, in as few reads as possible.
 
-use super::index::{MemoryRead, Span, Splitter, Timeline};
-use super::point;
+use super::States;
+use super::index::{MemoryRead, Span};
 use super::report::{AttemptRef, CommitRef, Finding, Held, Interval, ReadEvidence, Violation};
-use crate::history::{Event, History, Outcome};
+use crate::history::{Event, Outcome};
 
 const HELD_MAX: usize = 4;
 /// Distinct reads up to which the smallest conflict of two is looked for.
 const PAIRS_MAX: usize = 256;
 
-struct Wrong<'a> {
-    history: &'a History,
-    timeline: &'a Timeline,
-    attempt: usize,
-    low: u32,
-    high: u32,
-}
-
-pub(crate) fn explain(history: &History, timeline: &Timeline, i: usize) -> Violation {
-    let attempt = history.attempt(i);
-    let (low, high) = timeline.window(history, i);
-    let wrong = Wrong {
-        history,
-        timeline,
-        attempt: i,
-        low,
-        high,
-    };
-    let mut splitter = Splitter::default();
-    let lost = splitter.split(history, i);
-    Violation {
-        attempt: wrong.attempt_ref(i),
-        begin: attempt.begin,
-        end: (attempt.outcome != Outcome::Running).then_some(attempt.end),
-        finding: lost.unwrap_or_else(|| wrong.no_common_point(&splitter.memory)),
+impl States<'_> {
+    pub(super) fn explain(&mut self, i: usize) -> Violation {
+        let lost = self.look_at(i);
+        let attempt = self.history.attempt(i);
+        Violation {
+            attempt: self.attempt_ref(i),
+            begin: attempt.begin,
+            end: (attempt.outcome != Outcome::Running).then_some(attempt.end),
+            finding: lost.unwrap_or_else(|| self.no_common_point(&self.splitter.memory)),
+        }
     }
-}
 
-impl Wrong<'_> {
     fn attempt_ref(&self, i: usize) -> AttemptRef {
         let attempt = self.history.attempt(i);
         AttemptRef {
@@ -64,7 +47,7 @@ impl Wrong<'_> {
     }
 
     fn in_conflict(&self, reads: &[MemoryRead]) -> bool {
-        point(self.timeline, reads, self.low, self.high).is_none()
+        self.point(reads).is_none()
     }
 
     /// Returns reads without a common point, none of them to spare; one or two if that suffices.
@@ -100,11 +83,12 @@ impl Wrong<'_> {
         let spans = self.timeline.spans(read.word, read.value);
         let held = |span: &Span| self.held(read.word, *span);
         // Those in which are states that the attempt may see.
-        let is_inside = |span: &&Span| span.from() <= self.high && span.to() >= self.low;
+        let (low, high) = self.window;
+        let is_inside = |span: &&Span| span.from() <= high && span.to() >= low;
         let inside = || spans.iter().filter(is_inside);
         let holds: Vec<Held> = inside().take(HELD_MAX).map(held).collect();
-        let before = spans.iter().rev().find(|span| span.to() < self.low);
-        let after = spans.iter().find(|span| span.from() > self.high);
+        let before = spans.iter().rev().find(|span| span.to() < low);
+        let after = spans.iter().find(|span| span.from() > high);
         let outside = before.into_iter().chain(after);
         let never_held = spans.is_empty();
         let writer = never_held.then(|| self.writer(word, read.value)).flatten();
@@ -155,7 +139,7 @@ impl Wrong<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::history::{Attempt, Header, InitialMemory, Rest};
+    use crate::history::{Attempt, Header, History, InitialMemory, Rest};
     use crate::opacity::check;
 
     /// Smaller conflicts are those that `tests/opacity` finds to be smallest.

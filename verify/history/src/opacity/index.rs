@@ -118,7 +118,6 @@ impl Timeline {
         self.unknown.get(word as usize) == Some(&true)
     }
 
-    /// Returns the version of a commit, and its attempt.
     pub(crate) fn commit(&self, rank: u32) -> (u64, usize) {
         let (version, attempt) = self.commits[rank as usize];
         (version, attempt as usize)
@@ -192,7 +191,6 @@ impl Timeline {
     }
 }
 
-/// Returns the initial values that the history gives, by word number.
 fn given(history: &History) -> Vec<Option<u64>> {
     let fill = match history.initial.rest {
         Rest::Value(value) => Some(value),
@@ -217,12 +215,10 @@ impl Timeline {
         // How far an inferred value is to be trusted: lower is better.
         let mut trust = vec![(u8::MAX, u32::MAX); self.initial.len()];
         for certain in [true, false] {
-            let attempts = if known(&self.initial) < words {
-                history.len()
-            } else {
-                0
-            };
-            for i in 0..attempts {
+            if known(&self.initial) == words {
+                break;
+            }
+            for i in 0..history.len() {
                 let (low, high) = self.window(history, i);
                 let class = match history.attempt(i).outcome {
                     Outcome::Committed { .. } => 0,
@@ -263,17 +259,14 @@ impl Timeline {
 pub(crate) struct MemoryRead {
     pub(crate) word: u32,
     pub(crate) value: u64,
-    /// Index among the attempt's events.
     pub(crate) event: u32,
 }
 
 #[derive(Clone, Copy)]
 enum Own {
-    /// Its value is this.
     Value(u64),
     /// Its value is what memory holds and this.
     More(u64),
-    /// Floats were added.
     Unknown,
 }
 
@@ -285,7 +278,6 @@ const OWN_KEPT: usize = 64;
 pub(crate) struct Splitter {
     /// Reads from memory of the attempt split last, in program order.
     pub(crate) memory: Vec<MemoryRead>,
-    /// What each word written or added to so far is.
     own: NumberMap<u32, Own>,
 }
 

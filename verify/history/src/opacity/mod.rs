@@ -65,16 +65,13 @@ pub mod report;
 use crate::error::{Error, ImpossibleHistory};
 use crate::history::{Attempt, Event, History, NumberMap, Outcome};
 use index::{MemoryRead, Splitter, Timeline};
-use report::{Counts, Verdict};
+use report::{Counts, Finding, Verdict};
 use std::path::Path;
 
 /// Violations that a verdict explains; the others are only counted.
 pub const EXPLAINED_MAX: usize = 16;
 
-/// Judges a history.
-///
-/// # Errors
-/// [`Error::Impossible`], if no run of any transactional memory can have made the records.
+/// Judges a history, unless no run of any transactional memory can have made it: [`Error::Impossible`].
 pub fn check(history: &History) -> Result<Verdict, Error> {
     check_with_states(history).map(|(verdict, _)| verdict)
 }
@@ -85,10 +82,7 @@ pub fn check_with_states(history: &History) -> Result<(Verdict, States<'_>), Err
     judge(history).map_err(impossible(None))
 }
 
-/// Reads a history file and judges it.
-///
-/// # Errors
-/// Whatever [`History::load`] returns; [`Error::Impossible`] with the file.
+/// Reads a history file and judges it; errors are those of [`History::load`] and of [`check`].
 pub fn check_file(path: &Path) -> Result<Verdict, Error> {
     let history = History::load(path)?;
     let judged = judge(&history).map_err(impossible(Some(path)));
@@ -108,30 +102,61 @@ pub struct States<'h> {
     history: &'h History,
     timeline: Timeline,
     splitter: Splitter,
+    /// The attempt that was looked at last, and the states between which it has its point, both included.
+    attempt: usize,
+    window: (u32, u32),
 }
 
 impl States<'_> {
     /// Returns what words held, as far as the history says it, at a point of attempt `i` at which all of its
     /// reads hold, or at its first if there is none.
     pub fn seen_by(&mut self, i: usize) -> impl Fn(u64) -> Option<u64> + '_ {
-        self.splitter.split(self.history, i);
-        let (low, high) = self.timeline.window(self.history, i);
-        let state = point(&self.timeline, &self.splitter.memory, low, high).unwrap_or(low);
+        self.look_at(i);
+        let state = self.point(&self.splitter.memory).unwrap_or(self.window.0);
         move |word| {
             let word = self.history.number_of(word)?;
             self.timeline.value(word, state)
         }
     }
+
+    /// Looks at attempt `i`, and returns the first read that missed an own write.
+    fn look_at(&mut self, i: usize) -> Option<Finding> {
+        self.attempt = i;
+        self.window = self.timeline.window(self.history, i);
+        self.splitter.split(self.history, i)
+    }
+
+    /// Returns the first state that the attempt may see in which all reads hold.
+    fn point(&self, reads: &[MemoryRead]) -> Option<u32> {
+        let (mut state, last) = self.window;
+        let mut agreed = 0;
+        let mut turn = reads.iter().cycle();
+        while agreed < reads.len() {
+            let read = turn.next()?;
+            let next = self.timeline.first_holding(read.word, read.value, state)?;
+            if next > last {
+                return None;
+            }
+            agreed = if next == state { agreed + 1 } else { 1 };
+            state = next;
+        }
+        Some(state)
+    }
 }
 
 fn judge(history: &History) -> Result<(Verdict, States<'_>), ImpossibleHistory> {
-    let order = version_order(history)?;
-    let (timeline, initial) = Timeline::new(history, order);
-    let mut splitter = Splitter::default();
+    let commits = version_order(history)?;
+    let (timeline, initial) = Timeline::new(history, commits);
+    let mut states = States {
+        history,
+        timeline,
+        splitter: Splitter::default(),
+        attempt: 0,
+        window: (0, 0),
+    };
     let is_wrong = |&i: &usize| {
-        let lost = splitter.split(history, i);
-        let (low, high) = timeline.window(history, i);
-        lost.is_some() || point(&timeline, &splitter.memory, low, high).is_none()
+        let lost = states.look_at(i);
+        lost.is_some() || states.point(&states.splitter.memory).is_none()
     };
     let wrong: Vec<usize> = (0..history.len()).filter(is_wrong).collect();
     let explained = wrong.iter().take(EXPLAINED_MAX);
@@ -140,12 +165,7 @@ fn judge(history: &History) -> Result<(Verdict, States<'_>), ImpossibleHistory> 
         counts: counts(history),
         initial,
         violations_total: wrong.len() as u64,
-        violations: (explained.map(|&i| explain::explain(history, &timeline, i))).collect(),
-    };
-    let states = States {
-        history,
-        timeline,
-        splitter,
+        violations: explained.map(|&i| states.explain(i)).collect(),
     };
     Ok((verdict, states))
 }
@@ -168,11 +188,8 @@ fn counts(history: &History) -> Counts {
     counts
 }
 
-/// Checks what must hold of a history before its reads can be judged, and returns the committed
-/// updates as (version, attempt), by version.
-///
-/// # Errors
-/// The first contradiction: of one attempt, of a lane, then of two commits.
+/// Returns the committed updates as (version, attempt), by version, or the first contradiction: of one attempt,
+/// of a lane, then of two commits.
 fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory> {
     let impossible = |attempt: usize, why| ImpossibleHistory {
         attempt,
@@ -242,21 +259,4 @@ fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
         }),
         _ => Ok(()),
     }
-}
-
-/// Returns the first state from `low` to `high` in which all reads hold.
-fn point(timeline: &Timeline, reads: &[MemoryRead], low: u32, high: u32) -> Option<u32> {
-    let mut state = low;
-    let mut agreed = 0;
-    let mut turn = reads.iter().cycle();
-    while agreed < reads.len() {
-        let read = turn.next()?;
-        let next = timeline.first_holding(read.word, read.value, state)?;
-        if next > high {
-            return None;
-        }
-        agreed = if next == state { agreed + 1 } else { 1 };
-        state = next;
-    }
-    Some(state)
 }

@@ -16,7 +16,6 @@ const THREADS_SEEN: usize = 4;
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct AttemptBox {
     pub(super) attempt: usize,
-    /// Its column, from 0.
     pub(super) column: usize,
     /// Its rows, from 0, both included.
     pub(super) rows: (usize, usize),
@@ -32,7 +31,6 @@ pub(super) struct Band {
 
 #[derive(PartialEq, Eq, Debug, Default)]
 pub(super) struct Layout {
-    /// The thread of each column.
     pub(super) threads: Vec<u32>,
     pub(super) bands: Vec<Band>,
     /// By row, then by column.
@@ -101,8 +99,7 @@ fn lanes(history: &History, attempts: impl Iterator<Item = usize>) -> BTreeSet<u
     attempts.map(|i| history.attempt(i).lane).collect()
 }
 
-/// Returns the attempts to show: all if they are few, else those that explain the finding and others close
-/// to it in time.
+/// Returns all attempts if they are few, else those that explain the finding and others close to it in time.
 fn choose(history: &History, marks: &Marks) -> Vec<usize> {
     let mut chosen: BTreeSet<usize> = marks.attempts().collect();
     // The middle of time, as far as it matters.
@@ -196,7 +193,6 @@ impl Marks {
         marks
     }
 
-    /// Marks the writes that made and ended a value.
     fn held(&mut self, history: &History, read: At, number: usize, word: u64, held: &Held) {
         let last_update = |by: CommitRef| {
             let events = (0..).zip(history.events(by.attempt));
