@@ -20,7 +20,7 @@ use stm_core::internal::observe::Mutant;
 pub type VariantList = std::vec::Vec<Variant>;
 
 /// What a fuzzing run does, and when it ends, as options of the program.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Config {
     /// A variant, several separated by commas, or all
     #[arg(long = "variant", value_name = "V", value_parser = parse_variants, default_value = "all")]
@@ -55,12 +55,9 @@ impl Config {
     pub fn new(variants: &[Variant], seed: u64) -> Self {
         Self {
             variants: variants.to_vec(),
-            mutant: None,
             seed,
-            version_bits: None,
-            transactions: None,
-            time: None,
             threads: 1,
+            ..Self::default()
         }
     }
 }
@@ -174,11 +171,9 @@ pub fn random_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
 
 const BATCH: u64 = 64;
 
-/// What a run has come to so far.
 struct State {
     done: Vec<Done>,
     found: Option<(Case, Failure)>,
-    /// When `progress` was called last.
     reported: Instant,
 }
 
@@ -261,11 +256,8 @@ pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync)
         let result = run(item);
         locked(&results).insert(i, result);
     });
-    let results = results.into_inner();
-    results
-        .unwrap_or_else(PoisonError::into_inner)
-        .into_values()
-        .collect()
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_values().collect()
 }
 
 /// Returns rows as lines, columns two spaces apart, those of `numbers` aligned to the right.

@@ -1,5 +1,5 @@
-//! Checks of transactional memories: a simulator that is worse than any GPU,
-//! recorded histories, an opacity checker, and programs that put them to work.
+//! Checks of transactional memories: a simulator that is worse than any GPU, recorded histories, an opacity
+//! checker, and programs that put them to work.
 //!
 //! # Check your own kernel
 //!
@@ -59,8 +59,34 @@
 //! | [`failure`] | what a run can find |
 //! | [`named`], [`page`] | findings in the words of the program, and as a page |
 //! | [`rng`] | the source of chance, whose values stay the same |
-//!
-//! With the feature `cli` there are those of the program `verify` as well, which are for it alone.
+
+/// What most modules name.
+mod prelude {
+    pub(crate) use crate::failure::{Failure, FailureKind};
+    pub(crate) use crate::rng::Rng;
+    pub(crate) use stm_core::algorithm::Variant;
+    pub(crate) use stm_core::internal::observe::Mutant;
+    pub(crate) use stm_history::error::Error;
+    pub(crate) use stm_history::history::left::Left;
+    pub(crate) use stm_history::history::records::Records;
+    pub(crate) use stm_history::history::{Header, History, InitialMemory, Rest};
+    pub(crate) use stm_history::named::{Explained, Named, NamedWord, Names};
+    pub(crate) use stm_history::opacity;
+    pub(crate) use stm_history::opacity::report::Verdict;
+    pub(crate) use stm_history::page::Page;
+}
+
+/// Writes methods of a builder, each of which sets a field.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($value:ident: $of:ty): $($field:ident).+ = $new:expr;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub const fn $name(mut self, $value: $of) -> Self {
+            self.$($field).+ = $new;
+            self
+        }
+    )*};
+}
 
 pub mod check;
 #[cfg(feature = "cli")]

@@ -11,12 +11,9 @@
 //!
 //! And the search for smaller cases that fail as well.
 
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::{ConfigError, SimConfig};
 use std::fmt;
-use stm_core::algorithm::Variant;
-use stm_core::internal::observe::Mutant;
-use stm_history::error::Error;
 
 /// What the line of every case begins with: the algorithm, the defect, blocks and threads.
 pub(crate) type Head = (Variant, Option<Mutant>, u32, u32);

@@ -1,5 +1,4 @@
-//! The mutants gate: every seeded defect is caught, and the right code survives
-//! ten times what caught it.
+//! The mutants gate: every seeded defect is caught, and the right code survives ten times what caught it.
 //!
 //! For each [`Mutant`] there is a stream of cases: the directed programs made for it in turn, then random
 //! programs. The gate runs the stream until a check fails, and then the unmutated code on ten times as many
@@ -20,7 +19,6 @@ pub const BUDGET: u64 = 20_000;
 /// How many times the cases that a mutant took the unmutated code must survive.
 pub const SURVIVAL: u64 = 10;
 
-/// Cases with directed programs at the front of a stream.
 const DIRECTED_FIRST: u64 = 10_000;
 
 /// Returns the variant in which a mutant is looked for, and the directed programs made for it, by
@@ -170,15 +168,10 @@ pub fn table(rows: &[Row]) -> String {
     for row in rows {
         let [source, finding, schedules] = match &row.killed {
             None => ["SURVIVED", "-", "-"].map(String::from),
-            Some(Kill {
-                source,
-                failure,
-                schedules,
-                ..
-            }) => [
-                source.as_str().unwrap_or("a random program").to_owned(),
-                failure.kind.name().to_owned(),
-                schedules.to_string(),
+            Some(kill) => [
+                kill.source.as_str().unwrap_or("a random program").into(),
+                kill.failure.kind.name().into(),
+                kill.schedules.to_string(),
             ],
         };
         let unmutated = match &row.unmutated_failure {

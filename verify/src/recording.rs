@@ -45,17 +45,10 @@
 //! # }
 //! ```
 
+use crate::prelude::*;
 use std::fmt;
 use stm_core::host::{Device, Launch};
 use stm_core::internal::observe::HostProbe;
-use stm_history::error::Error;
-use stm_history::history::left::Left;
-use stm_history::history::records::Records;
-use stm_history::history::{Header, History, InitialMemory, Rest};
-use stm_history::named::{Explained, Named, Names};
-use stm_history::opacity;
-use stm_history::opacity::report::Verdict;
-use stm_history::page::Page;
 
 pub use stm_core::internal::observe::history_layout::words_needed;
 
@@ -91,10 +84,8 @@ impl<D: Device> Recording<D> {
     }
 
     /// Judges what the launches since [`Self::clear`] have recorded. `algorithm` and `kernel` are for reports.
-    ///
-    /// # Errors
-    /// [`Error::BufferFull`] says how many words a lane would have needed; [`Error::Impossible`]
-    /// and [`Error::Record`] for what no launch records; an error of the device.
+    /// [`Error::BufferFull`] says how many words a lane would have needed; [`Error::Impossible`] and
+    /// [`Error::Record`] are of what no launch records.
     pub fn judge(&self, algorithm: &str, kernel: &str) -> Result<Judged, Error> {
         let header = Header::new(algorithm, kernel, &self.device);
         let initial = InitialMemory::of(self.names.values(), Rest::Inferred);
@@ -115,13 +106,11 @@ impl<D: Device> Recording<D> {
 }
 
 /// A history with the verdict on it, whose text has the names of words and the numbers of transactions.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// The history.
     pub history: History,
-    /// The verdict.
     pub verdict: Verdict,
-    /// The names of the words.
     pub names: Names,
 }
 

@@ -22,7 +22,7 @@ pub use case::Case;
 pub use run::Run;
 
 use crate::line::smallest;
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::Sim;
 use case::Ranges;
 use run::{Broken, Recorder, State};
@@ -33,14 +33,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use stm_core::algorithm::Variant;
 use stm_core::host::Capacity;
-use stm_core::internal::observe::Mutant;
-use stm_history::error::Error;
-use stm_history::history::History;
-use stm_history::named::Names;
-use stm_history::opacity::report::Verdict;
-use stm_history::page::Page;
 
 /// What the closure of a check returns; `?` takes any error.
 pub type Checked = Result<(), Box<dyn std::error::Error>>;
@@ -52,7 +45,6 @@ pub const CASES: &str = "STM_CASES";
 /// The variable with the file that shows a failure as a page, `STM_PAGE`.
 pub const PAGE: &str = "STM_PAGE";
 
-/// Words of each lane's recording buffer in the first attempt at a case.
 const RECORD_WORDS: u64 = 512;
 const TRIES: u64 = 40;
 const SHRINK_TIME_MAX: Duration = Duration::from_secs(20);
@@ -82,10 +74,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         }
     }
 
-    /// Sets the algorithms, of which the body runs [`Run::algorithm`]; `fast` if this is not called.
-    ///
-    /// # Panics
-    /// It panics if there are none.
+    /// Sets the algorithms, one or more, of which the body runs [`Run::algorithm`]; `fast` if this is not called.
     #[must_use]
     pub fn algorithms(mut self, algorithms: &[Variant]) -> Self {
         assert!(!algorithms.is_empty(), "a check needs an algorithm");
@@ -93,56 +82,28 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Sets how many cases are run, 256 if this is not called. `STM_CASES` goes before it.
-    #[must_use]
-    pub const fn cases(mut self, cases: u32) -> Self {
-        self.cases = cases;
-        self
+    setters! {
+        /// Sets how many cases are run, 256 if this is not called. `STM_CASES` goes before it.
+        cases(cases: u32): cases = cases;
+        /// Sets the seed from which cases are drawn. Without it they are others each time.
+        seed(seed: u64): seed = Some(seed);
+        /// Sets the sizes of runs ([`Run::transactions`]), 1 to 24 if this is not called.
+        transactions(transactions: RangeInclusive<u64>): ranges.transactions = transactions;
+        /// Sets the numbers of blocks, 1 to 3 if this is not called.
+        blocks(blocks: RangeInclusive<u32>): ranges.blocks = blocks;
+        /// Sets the numbers of threads of a block, 1 to 8 if this is not called.
+        threads(threads: RangeInclusive<u32>): ranges.threads = threads;
+        /// Sets the sizes of the transactions' sets.
+        capacity(capacity: Capacity): capacity = capacity;
+        /// Switches on a seeded defect of the library, to see whether the check would find it.
+        defect(defect: Mutant): ranges.defect = Some(defect);
     }
 
-    /// Sets the seed from which cases are drawn. Without it they are others each time.
-    #[must_use]
-    pub const fn seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
-    /// Sets the sizes of runs ([`Run::transactions`]), 1 to 24 if this is not called.
-    #[must_use]
-    pub const fn transactions(mut self, transactions: RangeInclusive<u64>) -> Self {
-        self.ranges.transactions = transactions;
-        self
-    }
-
-    /// Sets the numbers of blocks, 1 to 3 if this is not called.
-    #[must_use]
-    pub const fn blocks(mut self, blocks: RangeInclusive<u32>) -> Self {
-        self.ranges.blocks = blocks;
-        self
-    }
-
-    /// Sets the numbers of threads of a block, 1 to 8 if this is not called.
-    #[must_use]
-    pub const fn threads(mut self, threads: RangeInclusive<u32>) -> Self {
-        self.ranges.threads = threads;
-        self
-    }
-
-    /// Sets the numbers of lanes of a warp, the simplest first; 1, 2, 4 and 8 if this is not called.
-    ///
-    /// # Panics
-    /// It panics if there are none.
+    /// Sets the numbers of lanes of a warp, one or more, the simplest first; 1, 2, 4 and 8 if this is not called.
     #[must_use]
     pub fn warp_widths(mut self, widths: &[u32]) -> Self {
         assert!(!widths.is_empty(), "a check needs a width of its warps");
         self.ranges.warp_widths = widths.to_vec();
-        self
-    }
-
-    /// Sets the sizes of the transactions' sets.
-    #[must_use]
-    pub const fn capacity(mut self, capacity: Capacity) -> Self {
-        self.capacity = capacity;
         self
     }
 
@@ -155,13 +116,6 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Switches on a seeded defect of the library, to see whether the check would find it.
-    #[must_use]
-    pub const fn defect(mut self, defect: Mutant) -> Self {
-        self.ranges.defect = Some(defect);
-        self
-    }
-
     /// Sets the file that shows a failure as a page ([`crate::page`]). `STM_PAGE` goes before it.
     #[must_use]
     pub fn page(mut self, file: impl Into<PathBuf>) -> Self {
@@ -169,10 +123,8 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Runs the check, or with the variable `STM_REPLAY` the one case that it has.
-    ///
-    /// # Panics
-    /// It panics with what was found and the line that replays it, and if a variable cannot be used.
+    /// Runs the check, or with the variable `STM_REPLAY` the one case that it has. It panics with what was found
+    /// and the line that replays it, and if a variable cannot be used.
     pub fn run(&self) -> Report {
         let result = match std::env::var(REPLAY) {
             Ok(line) => self.replay(&line),
@@ -181,23 +133,15 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         result.unwrap_or_else(|found| panic!("{found}"))
     }
 
-    /// Runs one case, from the line that a failure has printed.
-    ///
-    /// # Errors
-    /// What the case finds.
-    ///
-    /// # Panics
-    /// It panics if the line is no case.
+    /// Runs one case, from the line that a failure has printed; it panics if the line is none. The error is
+    /// what it finds.
     pub fn replay(&self, line: &str) -> Result<Report, Box<Found>> {
         let parsed = line.parse();
         let case: Case = parsed.unwrap_or_else(|error: Error| panic!("{error}"));
         self.once(&case).map_err(|found| self.shown(found, 1))
     }
 
-    /// Runs the check.
-    ///
-    /// # Errors
-    /// The smallest case found that fails.
+    /// Runs the check; the error is the smallest case found that fails.
     pub fn find(&self) -> Result<Report, Box<Found>> {
         let cases = std::env::var(CASES).map_or(self.cases, |text| {
             text.parse()
@@ -288,19 +232,14 @@ fn conclude(
         (Some(failure), _) => failure,
         _ if report.unfair != 0 => return Ok(report),
         (None, Err(panic)) => Failure::trimmed(FailureKind::Panicked, panic),
-        (None, Ok(Err(error))) => {
-            let broken = error.is::<Broken>();
-            let kind = if broken {
-                FailureKind::Invariant
-            } else {
-                FailureKind::Error
-            };
-            Failure::trimmed(kind, error)
+        (None, Ok(Err(error))) if error.is::<Broken>() => {
+            Failure::trimmed(FailureKind::Invariant, error)
         }
-        (None, Ok(Ok(()))) if report.launches == 0 => Failure::trimmed(
-            FailureKind::NothingLaunched,
-            "the closure launched nothing on the device that it was given",
-        ),
+        (None, Ok(Err(error))) => Failure::trimmed(FailureKind::Error, error),
+        (None, Ok(Ok(()))) if report.launches == 0 => {
+            let text = "the closure launched nothing on the device that it was given";
+            Failure::trimmed(FailureKind::NothingLaunched, text)
+        }
         (None, Ok(Ok(()))) => return Ok(report),
     };
     Err(Box::new(Found {
@@ -310,11 +249,10 @@ fn conclude(
 }
 
 /// What a check did that found nothing.
+#[allow(missing_docs)] // of cases and launches
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Report {
-    /// Cases run.
     pub cases: u64,
-    /// Launches.
     pub launches: u64,
     /// Attempts recorded and judged.
     pub attempts: u64,
@@ -364,14 +302,12 @@ fn test_name() -> Option<String> {
     Some(name.to_owned())
 }
 
-/// A launch that was recorded.
+/// The history of a launch, the verdict, unless it is impossible, and the names of its words.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, Debug)]
 pub struct Launched {
-    /// The history.
     pub history: History,
-    /// The verdict, unless the history is impossible.
     pub verdict: Option<Verdict>,
-    /// The names of its words.
     pub names: Names,
 }
 
@@ -407,10 +343,7 @@ impl Found {
         format!("{REPLAY}='{}' cargo test{test}", self.case)
     }
 
-    /// Writes a page that shows the history and what is wrong with it.
-    ///
-    /// # Errors
-    /// [`Error::Io`], and [`Error::Usage`] if nothing was recorded.
+    /// Writes a page of the history and what is wrong with it. If nothing was recorded, that is [`Error::Usage`].
     pub fn write_page(&self, file: &Path) -> Result<(), Error> {
         let Some(judged) = &self.judged else {
             let why = "a launch that is cut short leaves no whole history";

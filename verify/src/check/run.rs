@@ -3,23 +3,15 @@
 
 use super::case::Case;
 use super::{Launched, Report};
-use crate::failure::{Failure, FailureKind};
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::{Attendant, Schedule, Sim, SimError, SimErrorKind};
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
 use std::sync::Once;
-use stm_core::algorithm::Variant;
 use stm_core::host::{self, Capacity, Device, Launch, Stm, StmConfig};
 use stm_core::internal::observe::HostProbe;
 use stm_core::{Layout, View, with_algorithm};
-use stm_history::error::Error;
-use stm_history::history::left::Left;
-use stm_history::history::records::Records;
-use stm_history::history::{Header, InitialMemory, Rest};
-use stm_history::named::{Explained, Named, NamedWord, Names};
-use stm_history::opacity;
 
 /// What the case says about a launch, and the closure about the result.
 #[derive(Debug)]
@@ -30,7 +22,6 @@ pub struct Run {
     rng: Rng,
 }
 
-/// The stream of [`Rng`] that inputs are drawn from.
 const INPUT: u32 = 7;
 
 impl Run {
@@ -93,19 +84,13 @@ impl Run {
         self.rng.bits()
     }
 
-    /// Returns a number of the run's input, from 0 to below `n`.
-    ///
-    /// # Panics
-    /// It panics if `n` is 0.
+    /// Returns a number of the run's input, from 0 to below `n`, which must not be 0.
     pub fn below(&mut self, n: u32) -> u32 {
         assert_ne!(n, 0, "no number is below 0");
         self.rng.below(n)
     }
 
-    /// Returns `len` numbers of the run's input, each below `n`.
-    ///
-    /// # Panics
-    /// It panics if `n` is 0.
+    /// Returns `len` such numbers.
     pub fn numbers(&mut self, len: usize, n: u32) -> Vec<u32> {
         (0..len).map(|_| self.below(n)).collect()
     }
@@ -118,10 +103,7 @@ impl Run {
         Ok(())
     }
 
-    /// Ends the run with a failure, `what` does not hold, unless `holds` is true.
-    ///
-    /// # Errors
-    /// The failure, for the closure to return.
+    /// Returns the failure that `what` does not hold, for the closure to return, unless `holds` is true.
     pub fn holds(&self, what: &str, holds: bool) -> Result<(), Box<dyn std::error::Error>> {
         let broken = || Broken(format!("it does not hold that {what}")).into();
         holds.then_some(()).ok_or_else(broken)
@@ -153,15 +135,12 @@ pub(super) struct Recorder {
 }
 
 impl Attendant for Recorder {
-    fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, host::Error> {
+    fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, Error> {
         let state = &mut *self.state.borrow_mut();
         let shape = (launch.blocks, launch.threads);
         match &mut state.records {
-            Some((records, of)) if *of == shape => records.clear().map_err(of_device)?,
-            _ => {
-                let records = Records::new(sim, launch, self.words_per_lane).map_err(of_device)?;
-                state.records = Some((records, shape));
-            }
+            Some((records, of)) if *of == shape => records.clear()?,
+            none => *none = Some((Records::new(sim, launch, self.words_per_lane)?, shape)),
         }
         // What the host has written since, and what plain accesses have.
         state
@@ -216,16 +195,6 @@ impl Attendant for Recorder {
     }
 }
 
-fn of_device(error: Error) -> host::Error {
-    match error {
-        Error::Host(error) => error,
-        other => host::Error::DeviceLost {
-            during: "the recording".into(),
-            code: other.to_string(),
-        },
-    }
-}
-
 fn of_simulator(error: &SimError) -> Failure {
     let kind = match error.kind {
         SimErrorKind::Panicked => FailureKind::Panicked,
@@ -239,16 +208,13 @@ fn judge(sim: &Sim, judged: &mut Launched) -> Result<(), Failure> {
     let (history, names) = (&judged.history, &judged.names);
     let verdict = opacity::check(history)
         .map_err(|error| Failure::trimmed(FailureKind::Impossible, error))?;
-    let first = verdict.violations.first().map(|violation| {
-        let explained = Explained::of(violation, history, names);
-        Failure::trimmed(FailureKind::NotOpaque, explained)
-    });
+    let first = verdict.violations.first();
+    let explained = first.map(|violation| Explained::of(violation, history, names).to_string());
     judged.verdict = Some(verdict);
-    first.map_or(Ok(()), Err)?;
+    Failure::unless_none(FailureKind::NotOpaque, explained)?;
     let newest = |word: &NamedWord| sim.newest(word.value_at, word.wide);
-    let difference = Left::by(&judged.history).difference(&judged.names, newest);
-    let wrong = difference.map(|text| Failure::trimmed(FailureKind::Memory, text));
-    wrong.map_or(Ok(()), Err)
+    let difference = Left::by(history).difference(names, newest);
+    Failure::unless_none(FailureKind::Memory, difference)
 }
 
 impl Recorder {

@@ -28,7 +28,6 @@ pub enum Op {
     Add(u8, Value),
     /// Reads one to three sums, together if they follow each other in one row.
     ReadSums(Vec<u8>),
-    /// Does to a word what silent programs alone do.
     Act(Act, u8),
     /// Reads a word, which does not count as the value last read, and retries if it is odd (`true`) or even.
     RetryIf(u8, bool),
@@ -97,10 +96,8 @@ pub fn flat(ops: &[Op]) -> Vec<&Op> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Widths {
-    /// All have 32.
     #[value(name = "u32")]
     Narrow,
-    /// All have 64.
     #[value(name = "u64")]
     Wide,
     /// Those of even numbers have 64, the others 32; sums have 32.
@@ -130,7 +127,6 @@ impl Loop {
     }
 }
 
-/// Returns whether these sums are read, or added to, together.
 pub(super) fn together(row: u32, sums: &[u8]) -> bool {
     let row_of = |sum: &u8| u32::from(*sum) / row;
     sums.windows(2)
@@ -331,9 +327,8 @@ pub enum Invariant {
     /// Word 0 is the head of a list whose node `k` is word `k`; each word holds the next node, which is
     /// greater than its own, or 0: torn and lost links.
     Sorted,
-    /// Each word names a node of a pool that no other word names, or none; a
-    /// node that is found through a word says so, and all its fields belong to
-    /// one write. The nodes that no word names are free.
+    /// Each word names a node of a pool that no other word names, or none; a node that is found through a
+    /// word says so, and all its fields belong to one write. The nodes that no word names are free.
     Nodes,
     /// Each word is put and taken in turn, 1 and 0, and whoever finds it so waits by `Tx::retry`. If
     /// everybody waits, nothing that anybody has read has changed.

@@ -7,11 +7,7 @@ use stm_core::algorithm::{Algorithm, Variant};
 use stm_history::error::Error;
 
 pub(super) fn ensure(holds: bool, part: &str, expected: &str) -> Result<(), Error> {
-    if holds {
-        Ok(())
-    } else {
-        Err(bad(part, expected))
-    }
+    holds.then_some(()).ok_or_else(|| bad(part, expected))
 }
 
 impl Program {

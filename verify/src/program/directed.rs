@@ -17,12 +17,11 @@
 use super::case::{Case, Loop, Op, Program, Widths, update};
 use super::generate::simulation;
 use super::line;
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::Schedule;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::internal::observe::Mutant;
+use stm_core::algorithm::Algorithm;
 
 const WORDS: [&str; 5] = ["lockstep", "team", "block", "warp", "circle"];
 
@@ -30,7 +29,6 @@ const WORDS: [&str; 5] = ["lockstep", "team", "block", "warp", "circle"];
 pub struct Directed {
     pub name: &'static str,
     lanes: Vec<Vec<Vec<Op>>>,
-    /// What does not follow from the seed.
     program: Program,
     /// The words of the table above that it has, with their numbers.
     words: BTreeMap<&'static str, u32>,

@@ -8,11 +8,9 @@
 
 use super::case::{Act, Case, Invariant, Loop, Op, Program, Value, Widths, update};
 use super::check::{begins_with_read, room};
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::SimConfig;
 use clap::ValueEnum;
-use stm_core::algorithm::Variant;
-use stm_core::internal::observe::Mutant;
 
 /// Operations after which a run in which no lane ended, or memory did not change, is a livelock: a hundred
 /// times what most programs need.
@@ -95,7 +93,6 @@ fn drawn(
     }
 }
 
-/// Draws words and transactions of a program that is recorded.
 fn recorded(rng: &mut Rng, program: &mut Program) {
     let toggling = rng.chance(50);
     let long = !toggling && rng.chance(15);
@@ -297,7 +294,6 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// Reads all words, sometimes one of them twice.
     fn audit(&mut self) -> Vec<Op> {
         let mut order = shuffled(self.rng, self.words);
         if self.rng.chance(30) {
@@ -315,7 +311,6 @@ impl Writer<'_> {
         reads(self.rng, &order, Op::ReadSums)
     }
 
-    /// Writes the same to all words, or adds the same to all sums.
     fn equal(&mut self) -> Vec<Op> {
         self.written += 1;
         let mut ops = Vec::new();
@@ -364,7 +359,6 @@ impl Writer<'_> {
         ]
     }
 
-    /// Takes a word if none is taken.
     fn claim(&mut self) -> Vec<Op> {
         let order = shuffled(self.rng, self.words);
         let mut ops: Vec<Op> = order.iter().map(|&w| Op::Read(vec![w])).collect();

@@ -3,11 +3,9 @@
 //! memory that records one write and stores another, or that loses a transaction.
 
 use super::case::{Case, Op, Program};
-use crate::failure::{Failure, FailureKind};
-use stm_history::history::left::Left;
-use stm_history::history::{Event, History, Outcome, sum};
-use stm_history::named::NamedWord;
-use stm_history::opacity::{self, States};
+use crate::prelude::*;
+use stm_history::history::{Event, Outcome, sum};
+use stm_history::opacity::States;
 
 /// Checks a history, by all words and sums as they are after the launch, `complete` if it ended rightly.
 pub(super) fn judge(
@@ -43,7 +41,6 @@ impl Word {
 /// A transaction that runs on the state that an attempt saw, and what it leaves in a record.
 struct Model<'a> {
     program: &'a Program,
-    /// All words, and after them all sums.
     words: &'a [NamedWord],
     /// Whether an addition is an event of its own, not a read and a write.
     adds: bool,
@@ -185,14 +182,12 @@ fn follows_program(
         };
         let recorded: Vec<Event> = history.events(at).collect();
         let state = states.seen_by(at);
-        let values = words
-            .iter()
-            .zip(program.memory())
-            .map(|(word, first)| Word {
-                held: state(word.word).unwrap_or(first),
-                own: None,
-                added: 0,
-            });
+        let values = words.iter().zip(program.memory());
+        let values = values.map(|(word, first)| Word {
+            held: state(word.word).unwrap_or(first),
+            own: None,
+            added: 0,
+        });
         let mut model = Model {
             program,
             words,
@@ -205,10 +200,7 @@ fn follows_program(
             met: recorded.is_empty(),
         };
         let ended = model.block(&program.transactions[number]);
-        let committed = matches!(
-            attempt.outcome,
-            Outcome::Committed { .. } | Outcome::CommittedReadOnly
-        );
+        let committed = !matches!(attempt.outcome, Outcome::Aborted { .. } | Outcome::Running);
         let whole = ended.is_ok() && model.events == recorded;
         if !(whole || model.met && !committed) {
             return Err(format!(

@@ -45,7 +45,6 @@ impl Op {
 }
 
 impl Act {
-    /// Every one, with what it begins with.
     const LETTERS: [(Self, &'static str); 8] = [
         (Self::Insert, "i"),
         (Self::Remove, "d"),

@@ -4,20 +4,16 @@ use super::case::{Case, Invariant, Loop, Program, Widths};
 use super::judge::judge;
 use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
-use crate::failure::{Failure, FailureKind};
+use crate::prelude::*;
 use crate::sim::{self, Schedule, Sim, SimErrorKind};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::ops::AddAssign;
-use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Capacity, Launch, Nodes, RetryLimits, Stm, StmConfig, Sums, TxArray};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
 use stm_core::{StmRef, View, with_algorithm};
-use stm_history::error::Error;
-use stm_history::history::records::Records;
-use stm_history::history::{Header, History, InitialMemory, Rest};
-use stm_history::named::{Named, NamedWord, Names};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Done {
@@ -44,7 +40,6 @@ impl AddAssign for Done {
     }
 }
 
-/// The words of each lane's recording buffer in the first attempt at a run.
 const RECORD_WORDS: u64 = 256;
 
 pub type Shown = (History, Names);
@@ -181,18 +176,13 @@ impl Data {
         named.sort_unstable();
         if taken != named {
             let text = format!("the words name the nodes {named:x?}, and {taken:x?} are not free");
-            return invariant(Some(text));
+            return Err(Failure::new(FailureKind::Invariant, text));
         }
         if refresh {
             pool.refresh().map_err(Failure::of(FailureKind::Corrupt))?;
         }
         Ok(())
     }
-}
-
-fn invariant(broken: Option<String>) -> Result<(), Failure> {
-    let failure = broken.map(|text| Failure::new(FailureKind::Invariant, text));
-    failure.map_or(Ok(()), Err)
 }
 
 fn parameters<'a, A: Algorithm>(
@@ -249,7 +239,8 @@ fn launches<A: Algorithm>(
         done.operations += sim.last_run().map_or(0, |(run, _)| run.steps);
         if let (Err(host::Error::EverybodyWaits { .. }), Some(watch)) = (&ended, &watch) {
             // A program may have put what nobody takes.
-            invariant(watch.borrow().judge_waiting(&data.memory(program)?))?;
+            let broken = watch.borrow().judge_waiting(&data.memory(program)?);
+            Failure::unless_none(FailureKind::Invariant, broken)?;
             complete = false;
             break;
         }
@@ -263,7 +254,8 @@ fn launches<A: Algorithm>(
         }
         if let Some(watch) = &watch {
             let memory = data.memory(program)?;
-            invariant(watch.borrow().judge(&memory, program.launch(k).end))?;
+            let broken = watch.borrow().judge(&memory, program.launch(k).end);
+            Failure::unless_none(FailureKind::Invariant, broken)?;
             if program.silent == Some(Invariant::Nodes) {
                 data.check_nodes(&memory, case.sim.seed & 1 != 0)?;
             }
@@ -339,10 +331,7 @@ fn may_starve(case: &Case) -> bool {
 }
 
 fn history(case: &Case, records: &Records<Sim>, words: &[NamedWord]) -> Result<History, Stop> {
-    let words = words
-        .iter()
-        .map(|word| word.word)
-        .zip(case.program.memory());
+    let words = words.iter().map(|w| w.word).zip(case.program.memory());
     let initial = InitialMemory::of(words, Rest::Value(0));
     let header = Header::new(case.variant.name(), "program", "simulator");
     match records.history(header, initial) {

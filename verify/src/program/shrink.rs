@@ -6,10 +6,8 @@ use super::run::run;
 use crate::line::smallest;
 use crate::sim::{MemoryModel, Schedule};
 
-/// Simulations that each candidate is tried with.
 const TRIES: u64 = 150;
 
-/// The number of runs, over all candidates, after which shrinking stops.
 const RUNS_MAX: u64 = 30_000;
 
 pub fn shrink(case: &Case, failure: Failure) -> (Case, Failure) {

@@ -74,11 +74,9 @@ struct Seen {
 /// What an attempt had written when an alternative began, and the number of its changes.
 pub(super) type Saved = (BTreeMap<usize, Option<u64>>, usize);
 
-/// The values that the transactions of a run report, in the host's memory.
 pub(super) struct Watch {
     program: Program,
     invariant: Invariant,
-    /// The attempts that each lane has begun.
     attempts: Vec<u64>,
     /// What the present attempt of each lane, or of its team, has read; by the lane that leads.
     seen: Vec<Seen>,
@@ -156,7 +154,6 @@ impl Watch {
         self.broken.get_or_insert(what);
     }
 
-    /// Notes that an attempt has written a word, or added to a sum.
     pub(super) fn wrote(&mut self, leader: u64, at: usize) {
         let seen = &mut self.seen[leader as usize];
         let held = seen.written.entry(at).or_default();

@@ -1,20 +1,4 @@
 //! A simulation in one line.
-//!
-//! `sim:w4,its64,weak25,seed=0x2a` says everything that decides a run: what is
-//! left out has its default. [`SimConfig`] prints and parses it.
-//!
-//! | part | means | default |
-//! | --- | --- | --- |
-//! | `w4` | warps of 4 lanes | `w32` |
-//! | `lockstep`, `stack`, `its64`, `starve64`, `random`, `pct3x1000` | [`Schedule`] | `random` |
-//! | `sc`, `weak25` | [`MemoryModel`] | `weak25` |
-//! | `votes=ordered` or `votes=relaxed` | whether votes order memory | `ordered` |
-//! | `atomics=64` or `atomics=128` | the widest atomics of a lane | `atomics=64` |
-//! | `versions=5` | bits of a packed version, 3 to 31 | `versions=31` |
-//! | `seed=0x2a` | the seed | 0 |
-//! | `steps=50000000` | operations within which some lane must end | 50 M |
-//! | `idle=1000000` | operations within which memory must change | 1 M |
-//! | `mutant=7` | a deliberate bug | none |
 
 use super::error::ConfigError;
 use crate::rng::Rng;
@@ -53,24 +37,17 @@ pub enum Schedule {
 impl Schedule {
     /// Independent scheduling, as `its64` in a line.
     pub const fn its(bound: u32) -> Self {
-        Self::Its {
-            bound,
-            starve: false,
-        }
+        let starve = false;
+        Self::Its { bound, starve }
     }
 
     /// Independent scheduling that starves the likely holder of a lock, as `starve64` in a line.
     pub const fn starve(bound: u32) -> Self {
-        Self::Its {
-            bound,
-            starve: true,
-        }
+        let starve = true;
+        Self::Its { bound, starve }
     }
 
-    /// Returns the schedules that a text names as a line does, with spaces between them.
-    ///
-    /// # Panics
-    /// It panics if a word names no schedule.
+    /// Returns the schedules that a text names as a line does, with spaces between them. It panics if it does not.
     pub fn named(text: &str) -> Vec<Self> {
         let of = |word| schedule(word).unwrap_or_else(|| panic!("`{word}` is no schedule"));
         text.split_whitespace().map(of).collect()
@@ -94,29 +71,33 @@ pub enum MemoryModel {
     },
 }
 
-/// Everything that decides a run. Its text, by [`fmt::Display`], is the line that replays the run.
+/// Everything that decides a run. Its text replays it: `sim:w4,its64,weak25,seed=0x2a`, where what is left out has
+/// its default.
+///
+/// | part | means | default |
+/// | --- | --- | --- |
+/// | `w4` | warps of 4 lanes | `w32` |
+/// | `lockstep`, `stack`, `its64`, `starve64`, `random`, `pct3x1000` | [`Schedule`] | `random` |
+/// | `sc`, `weak25` | [`MemoryModel`] | `weak25` |
+/// | `votes=ordered` or `votes=relaxed` | whether `ballot`, `shuffle` and `match_any` order memory accesses of those that take part, as `sync_warp` does; PTX does not promise it | `ordered` |
+/// | `atomics=64` or `atomics=128` | the widest atomics of a lane | `atomics=64` |
+/// | `versions=5` | bits of a packed version, 3 to 31 | `versions=31` |
+/// | `seed=0x2a` | the seed | 0 |
+/// | `steps=50000000` | operations within which some lane must end, or it is a livelock | 50 M |
+/// | `idle=1000000` | operations within which memory must change, or a lane end | 1 M |
+/// | `mutant=7` | a deliberate bug | none |
+#[allow(missing_docs)] // of the fields, which the table has
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimConfig {
-    /// Lanes of a warp, 1 to 32.
     pub warp_width: u32,
-    /// Who runs next.
     pub schedule: Schedule,
-    /// What a load may return.
     pub memory: MemoryModel,
-    /// Whether `ballot`, `shuffle` and `match_any` order the memory accesses of the lanes that take part, as
-    /// `sync_warp` does. PTX does not promise it.
     pub votes_order: bool,
-    /// Whether lanes have atomics of 128 bits.
     pub wide_atomics: bool,
-    /// The bits of a packed word's version, 3 to 31: few of them wrap around within a launch.
     pub version_bits: u32,
-    /// The seed of every choice.
     pub seed: u64,
-    /// The launch is a livelock when no lane has ended for so many operations.
     pub steps_max: u64,
-    /// It is one as well when no lane has ended, and memory has not changed, for so many operations.
     pub idle_max: u64,
-    /// A deliberate bug for the kernel under test to show.
     pub mutant: Option<u32>,
 }
 
@@ -147,31 +128,19 @@ impl SimConfig {
         }
     }
 
-    /// Returns the same configuration with warps of so many lanes.
-    #[must_use]
-    pub const fn with_width(mut self, warp_width: u32) -> Self {
-        self.warp_width = warp_width;
-        self
-    }
-
-    /// Returns the same configuration with this memory.
-    #[must_use]
-    pub const fn with_memory(mut self, memory: MemoryModel) -> Self {
-        self.memory = memory;
-        self
-    }
-
-    /// Returns the same configuration with weak memory that is stale so often, in a hundred.
-    #[must_use]
-    pub const fn with_stale(self, stale_percent: u32) -> Self {
-        self.with_memory(MemoryModel::Weak { stale_percent })
-    }
-
-    /// Returns the same configuration with atomics of 128 bits, or without them.
-    #[must_use]
-    pub const fn with_wide_atomics(mut self, wide_atomics: bool) -> Self {
-        self.wide_atomics = wide_atomics;
-        self
+    setters! {
+        /// Returns the same configuration with warps of so many lanes.
+        with_width(warp_width: u32): warp_width = warp_width;
+        /// Returns the same configuration with this memory.
+        with_memory(memory: MemoryModel): memory = memory;
+        /// Returns the same configuration with weak memory that is stale so often, in a hundred.
+        with_stale(stale_percent: u32): memory = MemoryModel::Weak { stale_percent };
+        /// Returns the same configuration with atomics of 128 bits, or without them.
+        with_wide_atomics(wide_atomics: bool): wide_atomics = wide_atomics;
+        /// Returns the same configuration with so many operations within which memory must change.
+        with_idle(idle_max: u64): idle_max = idle_max;
+        /// Returns the same configuration with another seed.
+        with_seed(seed: u64): seed = seed;
     }
 
     /// Returns the same configuration with other limits, [`Self::steps_max`] and [`Self::idle_max`].
@@ -181,23 +150,10 @@ impl SimConfig {
         self
     }
 
-    /// Returns the same configuration with so many operations within which memory must change.
-    #[must_use]
-    pub const fn with_idle(self, idle_max: u64) -> Self {
-        self.with_limits(self.steps_max, idle_max)
-    }
-
     /// Returns the same configuration with a seeded defect, or without one.
     #[must_use]
     pub fn with_mutant(mut self, mutant: Option<Mutant>) -> Self {
         self.mutant = mutant.map(|mutant| mutant as u32);
-        self
-    }
-
-    /// Returns the same configuration with another seed.
-    #[must_use]
-    pub const fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
         self
     }
 
@@ -250,19 +206,19 @@ impl SimConfig {
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
-        let pct = "pctDxL with a depth and a length of 1 or more";
-        let (is_wrong, of_schedule) = match self.schedule {
-            Schedule::Its { bound, .. } => (bound == 0, "its or starve with a bound of 1 or more"),
-            Schedule::Pct { depth, length } => (depth == 0 || length == 0, pct),
-            Schedule::Lockstep | Schedule::Stack | Schedule::Random => (false, ""),
-        };
-        match (self.warp_width, self.version_bits, self.memory) {
-            (0 | 33.., ..) => Err("a warp width from w1 to w32"),
-            _ if is_wrong => Err(of_schedule),
-            (_, ..3 | 32.., _) => Err("versions=3 to versions=31"),
-            (.., MemoryModel::Weak { stale_percent }) if stale_percent >= 100 => {
-                Err("weak0 to weak99")
+        match (self.schedule, self.memory) {
+            _ if !(1..=32).contains(&self.warp_width) => Err("a warp width from w1 to w32"),
+            (Schedule::Its { bound: 0, .. }, _) => Err("its or starve with a bound of 1 or more"),
+            (Schedule::Pct { depth: 0, .. } | Schedule::Pct { length: 0, .. }, _) => {
+                Err("pctDxL with a depth and a length of 1 or more")
             }
+            _ if !(3..=31).contains(&self.version_bits) => Err("versions=3 to versions=31"),
+            (
+                _,
+                MemoryModel::Weak {
+                    stale_percent: 100..,
+                },
+            ) => Err("weak0 to weak99"),
             _ if self.steps_max == 0 || self.idle_max == 0 => Err("steps and idle of 1 or more"),
             _ => Ok(()),
         }
@@ -274,9 +230,11 @@ impl fmt::Display for Schedule {
         match *self {
             Self::Lockstep => f.write_str("lockstep"),
             Self::Stack => f.write_str("stack"),
-            Self::Its { bound, starve } => {
-                write!(f, "{}{bound}", if starve { "starve" } else { "its" })
-            }
+            Self::Its {
+                bound,
+                starve: false,
+            } => write!(f, "its{bound}"),
+            Self::Its { bound, .. } => write!(f, "starve{bound}"),
             Self::Random => f.write_str("random"),
             Self::Pct { depth, length } => write!(f, "pct{depth}x{length}"),
         }

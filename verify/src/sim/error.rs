@@ -77,9 +77,8 @@ pub struct ConfigError {
     pub expected: &'static str,
 }
 
-/// Hands the table of operations to a macro: the variant, the method, and what a
-/// [`SimLane`](super::SimLane) does; a result `as` a type is cast to it. A method without a body here is
-/// written out in `lane.rs`.
+/// Hands the table of operations to a macro: the variant, the method, and what a [`SimLane`](super::SimLane)
+/// does; a result `as` a type is cast to it. A method without a body here is written out in `lane.rs`.
 macro_rules! operations {
     ($to:ident) => {
         $to! { self, op;
@@ -179,6 +178,9 @@ macro_rules! numbered {
             /// Every operation, in the order of its number.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
 
+            /// How many operations there are.
+            pub const COUNT: usize = Self::ALL.len();
+
             /// Returns the method's name.
             pub const fn name(self) -> &'static str {
                 match self {
@@ -190,11 +192,6 @@ macro_rules! numbered {
 }
 
 operations!(numbered);
-
-impl Op {
-    /// How many operations there are.
-    pub const COUNT: usize = Self::ALL.len();
-}
 
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

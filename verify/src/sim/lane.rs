@@ -141,21 +141,6 @@ impl SimLane<'_> {
         })
     }
 
-    /// Returns the oldest value that a load by this lane may return now. It is an answer of the oracle: no
-    /// operation, no point at which another lane may run, and nothing that later loads would notice.
-    fn oldest_visible(&self, at: u64) -> u64 {
-        let machine = self.machine();
-        if machine.ending {
-            return 0;
-        }
-        let found = machine.word::<64>(self.lane, at, Use::Bits(64));
-        if !machine.weak {
-            return machine.space.load(found) as u64;
-        }
-        let history = machine.views.history_of(&mut machine.space, found);
-        machine.views.oldest_visible(history, self.lane) as u64
-    }
-
     #[inline(never)]
     fn store<const BITS: u32>(&self, op: Op, place: impl Into<Place>, value: impl Into<u128>) {
         self.access::<BITS>(op, place, |machine, lane, found| {
@@ -231,14 +216,24 @@ impl SimLane<'_> {
         }
     }
 
+    /// Executes an operation without an operand, which `does` it and says what it gave.
+    fn simple(&self, op: Op, does: impl FnOnce(&mut Machine) -> u64) -> u64 {
+        if !self.turn(op, 0) {
+            return 0;
+        }
+        let machine = self.machine();
+        let value = does(machine);
+        machine.done(self.lane, value);
+        value
+    }
+
     fn fence_of(&self, op: Op) {
-        if self.turn(op, 0) {
-            let machine = self.machine();
+        self.simple(op, |machine| {
             if machine.weak {
                 machine.views.fence(self.lane);
             }
-            machine.done(self.lane, 0);
-        }
+            0
+        });
     }
 
     pub(super) fn shared(&self, i: u32) -> Place {
@@ -267,7 +262,6 @@ impl SimLane<'_> {
         self.arrive(op, id.into(), |m| m.meet_named(self.lane, threads));
     }
 
-    /// Meets the threads of the block or cluster, and returns how many have a predicate that holds.
     #[inline(never)]
     fn meet_whole(&self, which: u32, op: Op, predicate: bool) -> u32 {
         self.arrive(op, 0, |m| m.meet_whole(self.lane, which, predicate)) as u32
@@ -280,7 +274,6 @@ impl SimLane<'_> {
 }
 
 impl Op {
-    /// Returns what a load or read-modify-write does with the view that it finds.
     const fn acquire(self) -> Acquire {
         match self {
             Self::LoadAcquire32
@@ -315,7 +308,6 @@ macro_rules! methods {
     };
 }
 
-/// Joins two words of 64 bits into one of 128.
 const fn joined([low, high]: [u64; 2]) -> u128 {
     (high as u128) << 64 | low as u128
 }
@@ -383,38 +375,39 @@ impl Lane for SimLane<'_> {
         self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
     }
     fn active_mask(&self) -> u32 {
-        if !self.turn(Op::ActiveMask, 0) {
-            return 0;
-        }
-        let machine = self.machine();
-        let lane = self.lane;
-        // Lanes that do this in one round get one answer from the first.
-        let mut active = std::mem::take(&mut machine.lanes[lane as usize].result) as u32;
-        if active == 0 {
-            let (warp, index) = machine.shape.warp_of(lane);
+        let active = self.simple(Op::ActiveMask, |machine| {
+            // Lanes that do this in one round get one answer from the first.
+            let known = std::mem::take(&mut machine.lanes[self.lane as usize].result);
+            if known != 0 {
+                return known;
+            }
+            let (warp, index) = machine.shape.warp_of(self.lane);
             let base = machine.shape.base_of(warp);
             let here = |i: &u32| machine.lanes[(base + i) as usize].next.op == Op::ActiveMask;
             let others = mask_of(bits(machine.schedule.together(warp)).filter(here));
-            active = others | 1 << index;
-            for i in bits(others) {
-                machine.lanes[(base + i) as usize].result = u64::from(active);
-            }
-        }
-        machine.done(lane, u64::from(active));
-        active
+            let active = u64::from(others | 1 << index);
+            bits(others).for_each(|i| machine.lanes[(base + i) as usize].result = active);
+            active
+        });
+        active as u32
     }
 
     fn clock(&self) -> u64 {
-        if !self.turn(Op::Clock, 0) {
+        self.simple(Op::Clock, |machine| machine.report.steps)
+    }
+    /// Returns the oldest value that a load by this lane may return now. It is an answer of the oracle: no
+    /// operation, no point at which another lane may run, and nothing that later loads would notice.
+    unsafe fn observed_clock(&self, p: *const u64) -> u64 {
+        let machine = self.machine();
+        if machine.ending {
             return 0;
         }
-        let machine = self.machine();
-        let steps = machine.report.steps;
-        machine.done(self.lane, steps);
-        steps
-    }
-    unsafe fn observed_clock(&self, p: *const u64) -> u64 {
-        self.oldest_visible(p as u64)
+        let found = machine.word::<64>(self.lane, p as u64, Use::Bits(64));
+        if !machine.weak {
+            return machine.space.load(found) as u64;
+        }
+        let history = machine.views.history_of(&mut machine.space, found);
+        machine.views.oldest_visible(history, self.lane) as u64
     }
     fn version_bits(&self) -> u32 {
         self.machine().config.version_bits
@@ -440,8 +433,6 @@ impl Lane for SimLane<'_> {
         if !machine.ending {
             machine.schedule.give_way(self.lane);
         }
-        if self.turn(Op::Pause, 0) {
-            self.machine().done(self.lane, 0);
-        }
+        self.simple(Op::Pause, |_| 0);
     }
 }

@@ -29,7 +29,6 @@ use stm_history::history::NumberMap;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Ready,
-    /// It waits for the lanes of its warp operation's mask.
     Warp,
     Barrier(BarrierAt),
     Ended,
@@ -45,7 +44,6 @@ pub(super) struct Act {
 #[derive(Clone, Copy)]
 pub(super) struct LaneState {
     pub(super) state: State,
-    /// What it is about to do.
     pub(super) next: Act,
     /// What it did, and the value that gave.
     pub(super) last: Option<(Act, u64)>,
@@ -88,7 +86,6 @@ pub(super) struct Machine {
     pub(super) rng: Rng,
     pub(super) schedule: Box<dyn Scheduler>,
     pub(super) lanes: Vec<LaneState>,
-    /// The barriers at which somebody has been.
     pub(super) barriers: NumberMap<BarrierAt, Barrier>,
     pub(super) launch: Launch,
     pub(super) report: RunReport,
@@ -201,7 +198,6 @@ impl Machine {
         self.trace(lane, value);
     }
 
-    /// Adds what a lane just did to the hash of the run.
     #[inline]
     pub(super) fn trace(&mut self, lane: u32, value: u64) {
         const K: u64 = 0xF135_7AEA_2E62_A9C5;
@@ -324,7 +320,6 @@ impl Machine {
 
 const LISTED_MAX: usize = 32;
 
-/// From lane numbers and addresses to errors and reports.
 impl Machine {
     #[cold]
     fn missing(&mut self, lane: u32, address: u64, bytes: u64, missing: SimErrorKind) -> ! {

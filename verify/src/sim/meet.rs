@@ -16,7 +16,6 @@ impl Machine {
         [self.id(lane), self.access(self.lanes[lane as usize].next)]
     }
 
-    /// Lets the lane arrive with a value at the warp operation that it announced, and sleep there.
     pub(super) fn meet(&mut self, lane: u32, value: u64) {
         let act = self.lanes[lane as usize].next;
         let (op, mask) = (act.op, act.at as u32);
@@ -99,7 +98,6 @@ impl Machine {
         ((lane / threads, which), threads)
     }
 
-    /// Lets the lane arrive with a predicate at the barrier of its block or cluster, and sleep there.
     pub(super) fn meet_whole(&mut self, lane: u32, which: u32, predicate: bool) {
         let (place, threads) = self.barrier_of(lane, which);
         let op = self.lanes[lane as usize].next.op;
@@ -191,7 +189,6 @@ impl Machine {
         }
     }
 
-    /// Reports that two lanes that wait for each other are at different operations.
     fn mismatch(&mut self, lane: u32, other: u32) -> ! {
         let rule = match self.lanes[lane as usize].next.op {
             Op::Barrier | Op::BarrierAny | Op::BarrierCount => {

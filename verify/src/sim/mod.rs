@@ -1,5 +1,4 @@
-//! A SIMT machine in one thread, worse than any GPU: seeded, deterministic and
-//! replayable from one line.
+//! A SIMT machine in one thread, worse than any GPU: seeded, deterministic and replayable from one line.
 //!
 //! [`Sim`] is a [`Device`](stm_core::host::Device) and [`SimLane`] a [`Lane`], so the code under test is the
 //! code that ships. Each lane is a fibre. Every operation on global or shared memory, every fence, warp
@@ -70,8 +69,7 @@ impl Kernel for Closure {
     const ENTRY: &'static str = "a closure";
     type Params = ();
 
-    /// # Panics
-    /// It always panics: the simulator runs the closure instead.
+    /// Panics: the simulator runs the closure instead.
     fn run<L: Lane>(_lane: &L, (): &()) {
         panic!("a closure is launched inside of `Sim::with_closure` alone")
     }
@@ -121,7 +119,6 @@ impl Sim {
         result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
-    /// Returns what a launch of this kernel runs in its place.
     pub(super) fn closure<K: Kernel>(&self) -> Option<&Body<'_>> {
         let body = self.0.closure.get().filter(|_| K::ENTRY == Closure::ENTRY);
         // SAFETY: it is there only while the closure lives (`with_closure`), and who calls

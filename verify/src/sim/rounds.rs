@@ -23,7 +23,6 @@
 use super::schedule::{Scheduler, remove};
 use crate::rng::Rng;
 
-/// Blocks and threads of a launch, and the width of its warps.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Shape {
     pub(super) blocks: u32,
@@ -82,7 +81,6 @@ pub(super) struct Barrier {
     pub(super) ended: Option<u32>,
 }
 
-/// Sites that a warp remembers.
 const RECENT: usize = 8;
 
 #[derive(Clone)]
@@ -98,7 +96,6 @@ pub(super) struct Rounds {
     shape: Shape,
     stack: bool,
     warps: Vec<Warp>,
-    /// Warps with a lane that can run.
     awake: Vec<u32>,
     /// The warp whose round it is, and its lanes that have not had their turn: first these, then those.
     warp: u32,
@@ -159,7 +156,6 @@ impl Rounds {
         side
     }
 
-    /// Returns the site that goes on where lanes `among` are at several.
     fn choose(&self, warp: u32, among: u32, rng: &mut Rng) -> u32 {
         let base = self.shape.base_of(warp);
         let site_of = |i: u32| self.site[(base + i) as usize];

@@ -5,7 +5,6 @@
 
 use crate::rng::Rng;
 
-/// Removes a number from a list, in which the last one takes its place.
 pub(super) fn remove(list: &mut Vec<u32>, number: u32) {
     if let Some(place) = list.iter().position(|&other| other == number) {
         list.swap_remove(place);
@@ -53,12 +52,10 @@ pub(super) enum Fairness {
     Bursts(u32),
 }
 
-/// Any lane that can run.
 pub(super) struct Chance {
     ready: Vec<u32>,
     fairness: Fairness,
     starve: bool,
-    /// The lane whose atomic last changed memory.
     holder: Option<u32>,
     /// The lane that runs, unless it sleeps.
     current: Option<u32>,
@@ -142,7 +139,6 @@ impl Scheduler for Chance {
 /// Operations in a row that change nothing, after which a lane gives way to one that it may wait for.
 const IDLE_RUN_MAX: u64 = 128;
 
-/// Random priorities with a few changes.
 #[derive(Default)]
 pub(super) struct Priorities {
     ready: Vec<u32>,

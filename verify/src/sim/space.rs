@@ -1,10 +1,9 @@
 //! The device's memory: allocations at addresses of our own making.
 //!
-//! Kernels see addresses that start at [`BASE`] and mean nothing to the process, so a run depends on
-//! nothing but the order of allocations, and no access can be wild: each is looked up first. Every
-//! allocation starts on a page of its own and is followed by a page that belongs to none. Beside its data
-//! lies how each word of 32 bits was used, by which launch, and which history it has there, so nothing is
-//! cleared between launches.
+//! Kernels see addresses that start at [`BASE`] and mean nothing to the process, so a run depends on nothing
+//! but the order of allocations, and no access can be wild: each is looked up first. Every allocation starts
+//! on a page of its own and is followed by a page that belongs to none. Beside its data lies how each word of
+//! 32 bits was used, by which launch, and which history it has there, so nothing is cleared between launches.
 
 use super::error::SimErrorKind;
 use std::ops::Range;
@@ -14,7 +13,6 @@ const PAGE: u64 = 1 << 12;
 /// What all allocations together may take, in bytes.
 pub(super) const BYTES_MAX: u64 = 8 << 30;
 
-/// How a word is used in one launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     /// By atomic accesses of so many bits.
@@ -26,7 +24,6 @@ pub(super) enum Use {
 #[derive(Default)]
 struct Allocation {
     name: &'static str,
-    /// Offset of its first byte from [`BASE`].
     offset: u64,
     data: Vec<u8>,
     /// Of each word of 32 bits: the launch that used it last, how, and the number of its history or 0.
@@ -107,18 +104,8 @@ impl Space {
         BASE + self.allocations[number as usize].offset
     }
 
-    pub(super) fn write(&mut self, number: u32, offset: usize, bytes: &[u8]) {
-        let data = &mut self.allocations[number as usize].data;
-        data[offset..][..bytes.len()].copy_from_slice(bytes);
-    }
-
-    pub(super) fn read(&self, number: u32, offset: usize, bytes: &mut [u8]) {
-        let data = &self.allocations[number as usize].data;
-        bytes.copy_from_slice(&data[offset..][..bytes.len()]);
-    }
-
-    pub(super) fn clear(&mut self, number: u32) {
-        self.allocations[number as usize].data.fill(0);
+    pub(super) fn data(&mut self, number: u32) -> &mut [u8] {
+        &mut self.allocations[number as usize].data
     }
 
     /// Begins a launch of so many blocks, each with so many words of 32 bits of shared memory.
@@ -205,7 +192,6 @@ impl Space {
         })
     }
 
-    /// Sets a word, and returns whether that changed it.
     #[inline]
     pub(super) fn store(&mut self, found: Found, value: u128) -> bool {
         let bytes = &mut self.allocations[found.allocation as usize].data[found.range()];

@@ -34,11 +34,10 @@
 //!
 //! # Samples
 //!
-//! A lane whose floor is older than the last few stores is taken to see the oldest of these. For
-//! what a load returns that forbids behaviours and nothing else. A sample of the clock
-//! ([`Views::oldest_visible`]) would become newer than what the lane has loaded before, and the
-//! checker would accuse an attempt that is right: it began with that older value. So the history of
-//! a sampled word keeps its older stores.
+//! A lane whose floor is older than the last few stores is taken to see the oldest of these. For what a load
+//! returns that forbids behaviours and nothing else. A sample of the clock ([`Views::oldest_visible`]) would
+//! become newer than what the lane has loaded before, and the checker would accuse an attempt that is right:
+//! it began with that older value. So the history of a sampled word keeps its older stores.
 
 use super::space::{Found, Space};
 use crate::rng::Rng;
@@ -46,7 +45,6 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use stm_history::history::NumberMap;
 
-/// Stores of a word that a load may return.
 const KEPT: usize = 8;
 
 #[derive(Default)]
@@ -78,13 +76,11 @@ impl Store {
 struct History {
     /// Oldest first. Those before the last [`KEPT`] are there for the oracle, if the word is sampled.
     stores: VecDeque<Store>,
-    /// How many stores there were before these.
     dropped: u64,
     sampled: bool,
 }
 
 impl History {
-    /// Returns the position of the oldest store that a load may return.
     #[inline]
     fn oldest(&self) -> usize {
         self.stores.len().saturating_sub(KEPT)
@@ -109,7 +105,6 @@ struct Lane {
     view: Box<[i32]>,
     /// What its next fence will join to its view.
     pending: Box<[i32]>,
-    /// The view that its last fence released.
     released: Option<Rc<[i32]>>,
     /// Its time at its last fence or acquire.
     invalidated: i32,
@@ -128,7 +123,6 @@ impl Lane {
         assert!(*time < i32::MAX, "a lane released its view 2^31 times");
     }
 
-    /// Ends the lane's fence or acquire.
     #[inline]
     fn invalidate(&mut self) {
         self.invalidated = self.time();
@@ -163,13 +157,11 @@ impl Lane {
 #[derive(Default)]
 pub(super) struct Views {
     lanes: Vec<Lane>,
-    /// Number 0 is none.
     histories: Vec<History>,
     threads: u32,
     /// The number of the store that a block's cache has, by block and number of the history.
     copies: NumberMap<(u32, u32), u64>,
     stale_percent: u32,
-    /// Loads that returned another store than the newest.
     pub(super) stale: u64,
 }
 
@@ -190,7 +182,6 @@ pub(super) enum Order {
     Weak,
 }
 
-/// What a load found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Acquire {
     /// Its view waits for a fence.
@@ -353,7 +344,6 @@ impl Views {
         self.push(number, value, lane, view);
     }
 
-    /// `fence.acq_rel`.
     pub(super) fn fence(&mut self, lane: u32) {
         // What was joined stays there, as joining it again changes nothing.
         let own = &mut self.lanes[lane as usize];

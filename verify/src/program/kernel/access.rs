@@ -45,7 +45,6 @@ fn read_sums<L: Lane, A: Algorithm, T: Summand>(
     Ok(found)
 }
 
-/// Adds to one sum, or to two that are added to together.
 #[inline(never)]
 fn add<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
@@ -160,7 +159,6 @@ impl<A: Algorithm> Run<'_, A> {
         Ok(found)
     }
 
-    /// Inserts a node into the list or removes it, if it is not there or is.
     fn relink<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: u8, inserts: bool) -> TxResult<()> {
         let mut before = 0;
         // To the first node that is not before it, or to where the list is not sorted.
@@ -185,7 +183,6 @@ impl<A: Algorithm> Run<'_, A> {
         Ok(())
     }
 
-    /// Puts a word or takes it, or waits if that has been done.
     fn turn<L: Lane>(&self, tx: &mut Tx<'_, L, A>, word: u8, puts: bool) -> TxResult<()> {
         if self.look(tx, word)? != u64::from(puts) {
             self.write(tx, &[(word, puts.into())])?;
@@ -196,7 +193,6 @@ impl<A: Algorithm> Run<'_, A> {
         tx.retry()
     }
 
-    /// Does what an operation on the node of a word says, and looks at the node before.
     fn node<L: Lane>(&self, tx: &mut Tx<'_, L, A>, word: u8, act: Act) -> TxResult<()> {
         let node = Node::from_bits(self.look(tx, word)? as u32);
         let nodes = &self.params.nodes;
