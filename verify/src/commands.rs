@@ -63,8 +63,7 @@ fn moved(was: &str, now: &str) -> Error {
 /// Whether a line could not be printed to a reader who has not left.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line. If its reader has left, as `head` does, the exit status still tells; on a full
-/// disk that is an error.
+/// Prints a line. If its reader has left, as `head` does, the exit status tells; else that is an error.
 fn say(text: impl std::fmt::Display) {
     let Err(error) = writeln!(io::stdout(), "{text}") else {
         return;

@@ -77,14 +77,13 @@ impl<D: Device> Recording<D> {
         Ok(())
     }
 
-    /// Returns the probe for [`Stm::observe`](stm_core::host::Stm::observe). It serves one launch at a time,
-    /// while this lives.
+    /// Returns a probe for [`Stm::observe`](stm_core::host::Stm::observe): one launch at a time, while this lives.
     pub fn probe(&self) -> HostProbe {
         self.records.probe()
     }
 
-    /// Judges what the launches since [`Self::clear`] have recorded. `algorithm` and `kernel` are for reports.
-    /// [`Error::BufferFull`] says how many words a lane would have needed; [`Error::Impossible`] and
+    /// Judges what the launches since [`Self::clear`] have recorded. `algorithm` and `kernel` are for
+    /// reports. [`Error::BufferFull`] says how many words a lane would have needed; [`Error::Impossible`] and
     /// [`Error::Record`] are of what no launch records.
     pub fn judge(&self, algorithm: &str, kernel: &str) -> Result<Judged, Error> {
         let header = Header::new(algorithm, kernel, &self.device);
@@ -120,7 +119,7 @@ impl Judged {
         self.verdict.is_opaque()
     }
 
-    /// Returns the first difference, in words, between what an array holds now and what the commits have left.
+    /// Returns the first difference, in words, of what an array holds from what the commits have left.
     pub fn difference(&self, array: &impl Named) -> Result<Option<String>, Error> {
         let mut names = Names::default();
         names.add(array.describe()?);

@@ -19,8 +19,8 @@ pub enum Shape {
     Fields(Vec<&'static str>),
 }
 
-/// A word of an array: the number by which a history names it; its value, zero-extended; the address of that in
-/// the memory of the device; and whether it has 64 bits.
+/// A word of an array: the number by which a history names it; its value, zero-extended; the address of that
+/// in the memory of the device; and whether it has 64 bits.
 #[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NamedWord {

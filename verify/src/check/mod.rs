@@ -1,5 +1,5 @@
-//! Checks of a user's own kernels: the simulator, the recorder and the opacity checker behind one builder, for
-//! a `#[test]`. [The crate](crate) begins with an example.
+//! Checks of a user's own kernels: the simulator, the recorder and the opacity checker behind one builder,
+//! for a `#[test]`. [The crate](crate) begins with an example.
 //!
 //! [`Check::new`] takes a closure that makes arrays on the simulator, launches a kernel and says
 //! what must hold afterwards. [`Check::run`] runs it in many cases, drawn at random:
@@ -61,8 +61,8 @@ pub struct Check<F> {
 }
 
 impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
-    /// Makes a check of what `body` launches on the device that it gets, which must be the same each time but
-    /// for what [`Run`] says.
+    /// Makes a check of what `body` launches on the device that it gets, the same each time but for what
+    /// [`Run`] says.
     pub fn new(body: F) -> Self {
         Self {
             body,
@@ -74,7 +74,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         }
     }
 
-    /// Sets the algorithms, one or more, of which the body runs [`Run::algorithm`]; `fast` if this is not called.
+    /// Sets the algorithms, one or more, of which the body runs [`Run::algorithm`]; `fast` by default.
     #[must_use]
     pub fn algorithms(mut self, algorithms: &[Variant]) -> Self {
         assert!(!algorithms.is_empty(), "a check needs an algorithm");
@@ -99,7 +99,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         defect(defect: Mutant): ranges.defect = Some(defect);
     }
 
-    /// Sets the numbers of lanes of a warp, one or more, the simplest first; 1, 2, 4 and 8 if this is not called.
+    /// Sets the numbers of lanes of a warp, one or more, the simplest first; 1, 2, 4 and 8 by default.
     #[must_use]
     pub fn warp_widths(mut self, widths: &[u32]) -> Self {
         assert!(!widths.is_empty(), "a check needs a width of its warps");
@@ -107,8 +107,8 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Says that transactions wait by `tx.retry`: memory is seldom stale then, as whoever asks whether all wait
-    /// must see the marks of all, and a launch may take ten times as many operations.
+    /// Says that transactions wait by `tx.retry`: memory is seldom stale then, as whoever asks whether all
+    /// wait must see the marks of all, and a launch may take ten times as many operations.
     #[must_use]
     pub fn with_waiting(mut self) -> Self {
         self.ranges.stale_percents = vec![5, 10];
@@ -123,8 +123,8 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Runs the check, or with the variable `STM_REPLAY` the one case that it has. It panics with what was found
-    /// and the line that replays it, and if a variable cannot be used.
+    /// Runs the check, or with the variable `STM_REPLAY` the one case that it has. It panics with what was
+    /// found and the line that replays it, and if a variable cannot be used.
     pub fn run(&self) -> Report {
         let result = match std::env::var(REPLAY) {
             Ok(line) => self.replay(&line),
@@ -133,8 +133,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         result.unwrap_or_else(|found| panic!("{found}"))
     }
 
-    /// Runs one case, from the line that a failure has printed; it panics if the line is none. The error is
-    /// what it finds.
+    /// Runs one case, from the line that a failure has printed; it panics if the line is none.
     pub fn replay(&self, line: &str) -> Result<Report, Box<Found>> {
         let parsed = line.parse();
         let case: Case = parsed.unwrap_or_else(|error: Error| panic!("{error}"));
@@ -343,7 +342,7 @@ impl Found {
         format!("{REPLAY}='{}' cargo test{test}", self.case)
     }
 
-    /// Writes a page of the history and what is wrong with it. If nothing was recorded, that is [`Error::Usage`].
+    /// Writes a page of the history and what is wrong with it, or is [`Error::Usage`] without a history.
     pub fn write_page(&self, file: &Path) -> Result<(), Error> {
         let Some(judged) = &self.judged else {
             let why = "a launch that is cut short leaves no whole history";

@@ -56,8 +56,8 @@ impl Run {
         Launch::new(self.case.blocks, self.case.threads)
     }
 
-    /// Returns the sizes and limits of the transactional memory, without a limit of time, as a simulation that
-    /// does not end is found out otherwise.
+    /// Returns the sizes and limits of the transactional memory, without a limit of time, as a simulation
+    /// that does not end is found out otherwise.
     pub const fn config(&self) -> StmConfig {
         StmConfig {
             locks: self.case.locks,

@@ -23,8 +23,7 @@ pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
     // Lanes of one warp that each loop on their own may wait for ever for one that the stack masks off, as
     // before Volta; and in lockstep two may meet for ever, as pauses have no length here.
     let apart = program.calls != Loop::Own || width == 1;
-    // That everybody waits is found out by questions that become rarer, and each must see the marks of all
-    // threads as they are.
+    // That everybody waits is found out by ever rarer questions, and each must see the marks of all threads.
     let waits = program.silent == Some(Invariant::Turns);
     let stale = if waits { [10; 4] } else { [10, 30, 50, 70] };
     // Before each step of a lane of a team a schedule may let the others wait so long.
@@ -237,7 +236,7 @@ fn divided(rng: &mut Rng, words: u32, ops: &[Op], depth: u32) -> Vec<Op> {
 }
 
 /// Gives some transactions alternatives, with the room that they need and a read before a write that begins
-/// them. Those of a silent program are whole transactions: a first one that is not undone breaks the invariant.
+/// them. Those of a silent program are whole transactions: one that is not undone breaks the invariant.
 fn with_alternatives(rng: &mut Rng, program: &mut Program) {
     let words = program.initial.len();
     let whole = program.silent.map(|_| program.transactions.clone());

@@ -84,8 +84,7 @@ fn candidates(case: &Case) -> Vec<Case> {
     all
 }
 
-/// Returns lists with one operation less, or less in it. An alternative that takes the place of both
-/// is without what retries.
+/// Returns lists with one operation less, or less in it. An alternative in place of both does not retry.
 fn smaller(ops: &[Op]) -> Vec<Vec<Op>> {
     let mut all = Vec::new();
     for (k, op) in ops.iter().enumerate() {

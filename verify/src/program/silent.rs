@@ -191,7 +191,7 @@ impl Watch {
         self.changes[transaction].push((node, inserted));
     }
 
-    /// Returns what is wrong with a launch that left this memory when the transactions before `done` had
+    /// Returns what is wrong with a launch that left this memory, with the transactions before `done`
     /// committed.
     pub(super) fn judge(&self, memory: &[u64], done: usize) -> Option<String> {
         if let Some(what) = &self.broken {

@@ -21,8 +21,7 @@ pub enum Schedule {
         /// Whether the likely holder of a lock, whose atomic last changed memory, runs only when it must.
         starve: bool,
     },
-    /// Any lane that can run, in bursts of 1 to 8 operations in the mean, drawn for each launch. It is fair
-    /// by chance only.
+    /// Any lane that can run, in bursts of 1 to 8 operations in the mean, drawn for each launch; fair by chance.
     Random,
     /// Probabilistic concurrency testing (Burckhardt et al. 2010): the lane of the highest of random
     /// priorities runs; at `depth - 1` random operations of the first `length` it falls to the bottom.
@@ -47,7 +46,7 @@ impl Schedule {
         Self::Its { bound, starve }
     }
 
-    /// Returns the schedules that a text names as a line does, with spaces between them. It panics if it does not.
+    /// Returns the schedules that a text names as a line does, with spaces between them, or panics.
     pub fn named(text: &str) -> Vec<Self> {
         let of = |word| schedule(word).unwrap_or_else(|| panic!("`{word}` is no schedule"));
         text.split_whitespace().map(of).collect()
@@ -71,8 +70,8 @@ pub enum MemoryModel {
     },
 }
 
-/// Everything that decides a run. Its text replays it: `sim:w4,its64,weak25,seed=0x2a`, where what is left out has
-/// its default.
+/// Everything that decides a run. Its text replays it: `sim:w4,its64,weak25,seed=0x2a`, with defaults left
+/// out.
 ///
 /// | part | means | default |
 /// | --- | --- | --- |
@@ -230,11 +229,8 @@ impl fmt::Display for Schedule {
         match *self {
             Self::Lockstep => f.write_str("lockstep"),
             Self::Stack => f.write_str("stack"),
-            Self::Its {
-                bound,
-                starve: false,
-            } => write!(f, "its{bound}"),
-            Self::Its { bound, .. } => write!(f, "starve{bound}"),
+            Self::Its { bound, starve } if starve => write!(f, "starve{bound}"),
+            Self::Its { bound, .. } => write!(f, "its{bound}"),
             Self::Random => f.write_str("random"),
             Self::Pct { depth, length } => write!(f, "pct{depth}x{length}"),
         }

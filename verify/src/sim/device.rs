@@ -86,9 +86,8 @@ impl Sim {
         self.0.with(|machine| machine.config)
     }
 
-    /// Changes the configuration for the launches that follow, which are numbered from 0 again; the
-    /// memory stays. It panics if the warp width is another, by which metadata may be laid out, or a value is out
-    /// of its range.
+    /// Changes the configuration for the launches that follow, which are numbered from 0 again; the memory
+    /// stays. It panics if the warp width is another, which decides metadata, or a value is out of range.
     pub fn configure(&self, config: SimConfig) {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         assert_eq!(
@@ -113,8 +112,8 @@ impl Sim {
         self.0.last.borrow().clone()
     }
 
-    /// Runs a closure as every lane of a launch, on the calling thread. An error is what ended the launch early,
-    /// with the memory as it was left.
+    /// Runs a closure as every lane of a launch, on the calling thread. An error is what ended the launch
+    /// early, with the memory as it was left.
     pub fn run(
         &self,
         launch: &Launch,

@@ -58,10 +58,8 @@ pub struct SimError {
 
 impl SimError {
     pub(super) fn launch(why: impl fmt::Display) -> Self {
-        Self {
-            kind: SimErrorKind::Launch,
-            text: why.to_string(),
-        }
+        let (kind, text) = (SimErrorKind::Launch, why.to_string());
+        Self { kind, text }
     }
 }
 
@@ -167,7 +165,7 @@ macro_rules! numbered {
     ($me:ident, $op:ident; $($variant:ident $method:ident $(
         ($($arg:ident: $ty:ty),*) $(-> $gives:ty)? $(as $is:ty)? $body:block
     )?;)*) => {
-        /// An operation of [`Lane`](stm_core::Lane), named as its method; `Start` is none: the lane has not begun.
+        /// An operation of [`Lane`](stm_core::Lane), named as its method; `Start` is none.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
         #[repr(u8)]
         pub enum Op {

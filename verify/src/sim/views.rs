@@ -6,7 +6,8 @@
 //! - A lane's *view* says, for each lane, up to which of its times everything it did happens before now.
 //!   A store carries its lane and that lane's time.
 //! - A *released view* travels with a store: the writer's view, for a release store; the view at its last
-//!   fence, for a relaxed one; and for a read-modify-write that joined with what it read (a release sequence).
+//!   fence, for a relaxed one; and for a read-modify-write that joined with what it read (a release
+//!   sequence).
 //! - An acquire load joins the released view into its lane's view; a relaxed load into what the lane's
 //!   next fence will join.
 //! - A lane's time advances whenever its view is released, as what it does afterwards is not released.

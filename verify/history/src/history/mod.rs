@@ -261,8 +261,8 @@ impl History {
         }
     }
 
-    /// Adds an attempt, after all others of its lane. Past 2^32 - 2 attempts or 2^30 distinct words the error
-    /// is [`Error::TooLarge`].
+    /// Adds an attempt, after all others of its lane. Past 2^32 - 2 of them or 2^30 distinct words that is
+    /// [`Error::TooLarge`].
     pub fn push(&mut self, attempt: Attempt, events: &[Event]) -> Result<(), Error> {
         let too_large = |what, limit| Err(Error::TooLarge { what, limit });
         if self.len() as u64 >= ATTEMPTS_MAX {

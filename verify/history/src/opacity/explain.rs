@@ -121,15 +121,11 @@ impl States<'_> {
                 value: self.timeline.value(word, rank + 1).unwrap_or_default(),
             }
         };
-        let (set_by, overwritten_by) = (
-            span.set_by.map(commit_ref),
-            span.overwritten_by.map(commit_ref),
-        );
+        let (set_by, overwritten_by) = (span.since.map(commit_ref), span.until.map(commit_ref));
+        let from = set_by.map_or(0, |by| by.version);
+        let to = overwritten_by.map(|by| by.version - 1);
         Held {
-            points: Interval {
-                from: set_by.map_or(0, |by| by.version),
-                to: overwritten_by.map(|by| by.version - 1),
-            },
+            points: Interval { from, to },
             set_by,
             overwritten_by,
         }

@@ -37,18 +37,18 @@ pub(crate) struct Timeline {
 /// A stretch of states in which a word holds a value: between two commits, if it has a begin and an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
-    pub(crate) set_by: Option<u32>,
-    pub(crate) overwritten_by: Option<u32>,
+    pub(crate) since: Option<u32>,
+    pub(crate) until: Option<u32>,
 }
 
 impl Span {
     pub(crate) fn from(&self) -> u32 {
-        self.set_by.map_or(0, |rank| rank + 1)
+        self.since.map_or(0, |rank| rank + 1)
     }
 
     /// Returns the last state; `u32::MAX` if the value was never overwritten.
     pub(crate) fn to(&self) -> u32 {
-        self.overwritten_by.unwrap_or(u32::MAX)
+        self.until.unwrap_or(u32::MAX)
     }
 }
 
@@ -171,22 +171,17 @@ impl Timeline {
         let entries = entries.filter(|_| !self.is_unknown(word));
         for &(_, rank, written) in entries {
             match open {
-                Some(set_by) if written != value => {
-                    let overwritten_by = Some(rank);
-                    spans.push(Span {
-                        set_by,
-                        overwritten_by,
-                    });
+                Some(since) if written != value => {
+                    let until = Some(rank);
+                    spans.push(Span { since, until });
                     open = None;
                 }
                 None if written == value => open = Some(Some(rank)),
                 _ => {}
             }
         }
-        spans.extend(open.map(|set_by| Span {
-            set_by,
-            overwritten_by: None,
-        }));
+        let until = None;
+        spans.extend(open.map(|since| Span { since, until }));
         spans
     }
 }

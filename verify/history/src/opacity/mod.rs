@@ -188,13 +188,12 @@ fn counts(history: &History) -> Counts {
     counts
 }
 
-/// Returns the committed updates as (version, attempt), by version, or the first contradiction: of one attempt,
-/// of a lane, then of two commits.
+/// Returns the committed updates as (version, attempt), by version, or the first contradiction: of one
+/// attempt, of a lane, then of two commits.
 fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory> {
-    let impossible = |attempt: usize, why| ImpossibleHistory {
-        attempt,
-        lane: history.attempt(attempt).lane,
-        why,
+    let impossible = |attempt: usize, why| {
+        let lane = history.attempt(attempt).lane;
+        ImpossibleHistory { attempt, lane, why }
     };
     let mut order = Vec::new();
     // The last attempt of each lane.

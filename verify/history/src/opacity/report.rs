@@ -41,8 +41,8 @@ pub struct Counts {
     pub words: u64,
 }
 
-/// How many words have an initial value that the history gives, one that was inferred from reads, and one that
-/// no read determines: any value was accepted.
+/// How many words have an initial value that the history gives, one that was inferred from reads, and one
+/// that no read determines: any value was accepted.
 #[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct InitialUse {
@@ -121,8 +121,8 @@ pub struct ReadEvidence {
     pub never_visible_write_by: Option<AttemptRef>,
 }
 
-/// A stretch during which memory held a value, with the commit that wrote it, unless it is initial, and the one
-/// that wrote another.
+/// A stretch during which memory held a value, with the commit that wrote it, if any, and one that wrote
+/// another.
 #[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 pub struct Held {

@@ -178,10 +178,8 @@ impl Marks {
                         marks.held(history, at, number, read.word, held);
                     }
                     if let Some(writer) = read.never_visible_write_by {
-                        let wanted = Event::Write {
-                            word: read.word,
-                            value: read.value,
-                        };
+                        let (word, value) = (read.word, read.value);
+                        let wanted = Event::Write { word, value };
                         let mut events = (0..).zip(history.events(writer.attempt));
                         if let Some((write, _)) = events.find(|(_, e)| *e == wanted) {
                             marks.made((writer.attempt, write), at, number);
