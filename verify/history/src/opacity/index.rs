@@ -85,7 +85,8 @@ impl Timeline {
                 entries.push((word, rank, value));
             }
         }
-        entries.sort_by_key(|&(word, rank, _)| (word, rank));
+        // They come by rank, and stay so within a word.
+        entries.sort_by_key(|entry| entry.0);
         // The last of several writes by one commit counts.
         entries.dedup_by(|next, kept| {
             let same = (next.0, next.1) == (kept.0, kept.1);
@@ -94,12 +95,12 @@ impl Timeline {
         });
         let starts = 0..=history.words_len() as u32;
         let starts = starts.map(|word| entries.partition_point(|entry| entry.0 < word));
-        let first = starts.collect();
-        let by_value = entries
-            .iter()
-            .map(|&(word, rank, value)| (word, value, rank));
-        let mut by_value: Vec<_> = by_value.collect();
-        by_value.sort_unstable();
+        let first: Vec<usize> = starts.collect();
+        let swapped = |&(word, rank, value): &(u32, u32, u64)| (word, value, rank);
+        let mut by_value: Vec<_> = entries.iter().map(swapped).collect();
+        for bounds in first.windows(2) {
+            by_value[bounds[0]..bounds[1]].sort_unstable();
+        }
         let mut timeline = Self {
             commits,
             first,
