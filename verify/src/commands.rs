@@ -1,9 +1,10 @@
 //! What the commands of the program `verify` do.
 
 use crate::cli::{CheckArgs, Cli, Command, FuzzArgs, MutantsArgs, ReplayArgs, one_line};
+use crate::prelude::*;
 use crate::program::shrink::shrink;
 use crate::program::{Case, Failure, run, run_shown};
-use crate::{fuzz, mutants, opacity};
+use crate::{fuzz, mutants};
 use clap::Parser;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -12,12 +13,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-use stm_core::internal::observe::Mutant;
-use stm_history::error::Error;
-use stm_history::history::History;
-use stm_history::named::Names;
-use stm_history::opacity::report::Verdict;
-use stm_history::page::Page;
 
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     match Cli::try_parse_from(arguments) {
@@ -68,8 +63,7 @@ fn moved(was: &str, now: &str) -> Error {
 /// Whether a line could not be printed to a reader who has not left.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Prints a line. If its reader has left, as `head` does, the exit status still tells; on a full
-/// disk that is an error.
+/// Prints a line. If its reader has left, as `head` does, the exit status tells; else that is an error.
 fn say(text: impl std::fmt::Display) {
     let Err(error) = writeln!(io::stdout(), "{text}") else {
         return;

@@ -24,8 +24,7 @@ pub enum FailureKind {
     NotFollowed,
     /// Memory is not what the commits have left.
     Memory,
-    /// An invariant does not hold ([`Run::holds`](crate::check::Run::holds)), or a
-    /// silent program saw a state that breaks its own, or left one.
+    /// An invariant does not hold ([`Run::holds`](crate::check::Run::holds)), or that of a silent program.
     Invariant,
     /// The closure of a check or its kernel panicked.
     Panicked,
@@ -71,7 +70,14 @@ impl Failure {
         Self { kind, text }
     }
 
-    /// Returns what makes a failure of this kind of an error.
+    /// Returns what was found, if anything, as a failure of this kind.
+    pub(crate) fn unless_none(
+        kind: FailureKind,
+        found: Option<impl fmt::Display>,
+    ) -> Result<(), Self> {
+        found.map_or(Ok(()), |text| Err(Self::trimmed(kind, text)))
+    }
+
     #[cfg(feature = "cli")]
     pub(crate) fn of<E: fmt::Display>(kind: FailureKind) -> impl Fn(E) -> Self {
         move |error| Self::new(kind, error)

@@ -1,8 +1,7 @@
 //! Random programs and simulations until the time is over, or something is wrong.
 //!
-//! Run `k` of a seed is the same everywhere: its variant is `k` modulo their number, one run in
-//! eight takes a directed program, and one in four of the others is silent. The workers, one for
-//! each core, draw numbers in turn; the simulator is single-threaded, so they share nothing else.
+//! Run `k` of a seed is the same everywhere: its variant is `k` modulo their number, one run in eight takes a
+//! directed program, and one in four of the others is silent. Workers draw numbers in turn.
 
 use crate::program::shrink::shrink;
 use crate::program::{Case, Done, Failure, directed, generate, run};
@@ -21,7 +20,7 @@ use stm_core::internal::observe::Mutant;
 pub type VariantList = std::vec::Vec<Variant>;
 
 /// What a fuzzing run does, and when it ends, as options of the program.
-#[derive(Args, Clone, Debug)]
+#[derive(Args, Clone, Debug, Default)]
 pub struct Config {
     /// A variant, several separated by commas, or all
     #[arg(long = "variant", value_name = "V", value_parser = parse_variants, default_value = "all")]
@@ -56,12 +55,9 @@ impl Config {
     pub fn new(variants: &[Variant], seed: u64) -> Self {
         Self {
             variants: variants.to_vec(),
-            mutant: None,
             seed,
-            version_bits: None,
-            transactions: None,
-            time: None,
             threads: 1,
+            ..Self::default()
         }
     }
 }
@@ -175,11 +171,9 @@ pub fn random_case(variant: Variant, mutant: Option<Mutant>, seed: u64) -> Case 
 
 const BATCH: u64 = 64;
 
-/// What a run has come to so far.
 struct State {
     done: Vec<Done>,
     found: Option<(Case, Failure)>,
-    /// When `progress` was called last.
     reported: Instant,
 }
 
@@ -255,18 +249,15 @@ fn on_threads<T>(threads: usize, items: impl Iterator<Item = T> + Send, run: imp
     });
 }
 
-/// Does something with each item, on all cores; returns the results in the order of the items.
+/// Returns what `run` makes of the items, in their order, on all cores.
 pub fn on_all_cores<T: Sync, R: Send>(items: &[T], run: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let results = Mutex::new(BTreeMap::new());
     on_threads(cores(), items.iter().enumerate(), |(i, item)| {
         let result = run(item);
         locked(&results).insert(i, result);
     });
-    let results = results.into_inner();
-    results
-        .unwrap_or_else(PoisonError::into_inner)
-        .into_values()
-        .collect()
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.into_values().collect()
 }
 
 /// Returns rows as lines, columns two spaces apart, those of `numbers` aligned to the right.
@@ -282,8 +273,7 @@ pub(crate) fn lines(rows: Vec<Vec<String>>, numbers: &[usize]) -> Vec<String> {
     table.lines().map(|line| line.trim_end().into()).collect()
 }
 
-/// Digits, with underscores, then optionally K, M or G (powers of 1024); or
-/// `0x` and hexadecimal digits; or `2^n`.
+/// Digits, with underscores, then optionally K, M or G (powers of 1024); or hexadecimal ones; or `2^n`.
 pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     let parse = || {
         if let Some(hex) = text.strip_prefix("0x") {

@@ -1,11 +1,10 @@
-//! Checks of transactional memories: a simulator that is worse than any GPU,
-//! recorded histories, an opacity checker, and programs that put them to work.
+//! Checks of transactional memories: a simulator that is worse than any GPU, recorded histories, an opacity
+//! checker, and programs that put them to work.
 //!
 //! # Check your own kernel
 //!
-//! [`Check`] is for the `#[test]` of a crate with kernels of its own. It runs what a
-//! closure launches in hundreds of simulations, judges every attempt, and prints a
-//! line that replays what it finds:
+//! [`Check`] is for the `#[test]` of a crate with kernels of its own. It runs what a closure launches in
+//! hundreds of simulations, judges every attempt, and prints a line that replays what it finds:
 //!
 //! ```
 //! use stm_core::prelude::*;
@@ -39,7 +38,7 @@
 //! # }
 //! ```
 //!
-//! Another crate depends on this one without the program, which would bring the workloads with it:
+//! Another crate depends on this one without its program:
 //!
 //! ```toml
 //! [dev-dependencies]
@@ -49,21 +48,45 @@
 //! opt-level = 1 # a simulation is much faster
 //! ```
 //!
-//! [`recording`] judges what a kernel did on a GPU (feature `cuda`) or on the CPU.
-//!
 //! # The modules
 //!
 //! | module | is |
 //! | --- | --- |
 //! | [`check`] | checks of a user's kernels |
-//! | [`recording`] | a user's kernel recorded on any device |
+//! | [`recording`] | a user's kernel recorded on a GPU (feature `cuda`) or any other device |
 //! | [`sim`] | a SIMT machine in one thread, with weak memory |
 //! | [`history`], [`opacity`] | what transactions did, and whether it was right |
 //! | [`failure`] | what a run can find |
 //! | [`named`], [`page`] | findings in the words of the program, and as a page |
 //! | [`rng`] | the source of chance, whose values stay the same |
-//!
-//! With the feature `cli` there are those of the program `verify` as well, which are for it alone.
+
+/// What most modules name.
+mod prelude {
+    pub(crate) use crate::failure::{Failure, FailureKind};
+    pub(crate) use crate::rng::Rng;
+    pub(crate) use stm_core::algorithm::Variant;
+    pub(crate) use stm_core::internal::observe::Mutant;
+    pub(crate) use stm_history::error::Error;
+    pub(crate) use stm_history::history::left::Left;
+    pub(crate) use stm_history::history::records::Records;
+    pub(crate) use stm_history::history::{Header, History, InitialMemory, Rest};
+    pub(crate) use stm_history::named::{Explained, Named, NamedWord, Names};
+    pub(crate) use stm_history::opacity;
+    pub(crate) use stm_history::opacity::report::Verdict;
+    pub(crate) use stm_history::page::Page;
+}
+
+/// Writes methods of a builder, each of which sets a field.
+macro_rules! setters {
+    ($($(#[$doc:meta])* $name:ident($value:ident: $of:ty): $($field:ident).+ = $new:expr;)*) => {$(
+        $(#[$doc])*
+        #[must_use]
+        pub const fn $name(mut self, $value: $of) -> Self {
+            self.$($field).+ = $new;
+            self
+        }
+    )*};
+}
 
 pub mod check;
 #[cfg(feature = "cli")]

@@ -9,16 +9,11 @@
 //! launch; then the words of the kind of case, most of them `KEY=VALUE`, in any order. Programs
 //! have a body, their transactions. The simulation is last ([`SimConfig`]).
 //!
-//! And the search for smaller cases that fail as well. A smaller case runs another schedule under the
-//! same seed, so each candidate is tried with a number of seeds; the first that fails becomes the new
-//! case.
+//! And the search for smaller cases that fail as well.
 
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::{ConfigError, SimConfig};
 use std::fmt;
-use stm_core::algorithm::Variant;
-use stm_core::internal::observe::Mutant;
-use stm_history::error::Error;
 
 /// What the line of every case begins with: the algorithm, the defect, blocks and threads.
 pub(crate) type Head = (Variant, Option<Mutant>, u32, u32);
@@ -69,9 +64,9 @@ pub(crate) fn head(text: &str) -> Result<(Head, impl Iterator<Item = &str>), Err
     Ok(((algorithm, defect, blocks, threads), words))
 }
 
-/// Returns the smallest case found, and how it fails, from one that does. `candidates` are smaller
-/// cases than one, the boldest cuts first; `seed` is where a case has that of its simulation; and
-/// `fails` runs a case, unless it has been asked too often.
+/// Returns the smallest case found, and how it fails, from one that does. `candidates` are smaller cases than
+/// one, the boldest cuts first, each tried with several seeds, as it runs another schedule under the same
+/// one; `seed` is where a case has it; and `fails` runs a case, unless it has been asked too often.
 pub(crate) fn smallest<C: Clone, F>(
     mut best: (C, F),
     tries: u64,

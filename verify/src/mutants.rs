@@ -1,13 +1,9 @@
-//! The mutants gate: every seeded defect is caught, and the right code survives
-//! ten times what caught it.
+//! The mutants gate: every seeded defect is caught, and the right code survives ten times what caught it.
 //!
-//! For each [`Mutant`] there is a stream of cases, decided by its name: the directed programs made
-//! for it in turn, then random programs. The gate runs the stream until a check fails, and then the
-//! unmutated code on ten times as many cases of the same stream.
-//!
-//! A program that was chosen for a defect says little about the defects that nobody has thought of.
-//! So there is a second stream, of random programs only, recorded and silent ones; how many defects
-//! it catches, and how soon, is a measure of the generator and no gate.
+//! For each [`Mutant`] there is a stream of cases: the directed programs made for it in turn, then random
+//! programs. The gate runs the stream until a check fails, and then the unmutated code on ten times as many
+//! cases. Programs chosen for a defect say little about defects that nobody has thought of, so there is a
+//! second stream, of random programs only: what it catches is a measure of the generator and no gate.
 
 use crate::fuzz::{lines, on_all_cores, random_case};
 use crate::program::directed::Directed;
@@ -23,14 +19,12 @@ pub const BUDGET: u64 = 20_000;
 /// How many times the cases that a mutant took the unmutated code must survive.
 pub const SURVIVAL: u64 = 10;
 
-/// Cases with directed programs at the front of a stream.
 const DIRECTED_FIRST: u64 = 10_000;
 
-/// Returns the variant in which a mutant is looked for, and the directed
-/// programs made for it, by `mutants/targets.txt`: a variant with programs, and then the
-/// mutants. There are none for a mutant that programs cannot show; the gate leaves it out,
-/// and kernels of their own catch it: programs have no containers, locks, barriers,
-/// semaphores or channels (`tests/collections`, `tests/locks`, `tests/meeting`).
+/// Returns the variant in which a mutant is looked for, and the directed programs made for it, by
+/// `mutants/targets.txt`: a variant with programs, and then the mutants. There are none for a mutant that
+/// programs cannot show, of containers, locks, barriers, semaphores or channels; kernels of their own catch
+/// it (`tests/collections`, `tests/locks`, `tests/meeting`).
 pub fn target(mutant: Mutant) -> (Variant, Vec<&'static str>) {
     let mut of = ("", "");
     for line in include_str!("mutants/targets.txt").lines() {
@@ -79,9 +73,9 @@ pub struct Row {
     pub killed: Option<Kill>,
     /// Cases that the unmutated code ran.
     pub unmutated: u64,
-    /// A case that the unmutated code failed, which is a bug in the core or in the checks.
+    /// A case that the unmutated code failed.
     pub unmutated_failure: Option<(Box<Case>, Failure)>,
-    /// The most random programs, if any were to be run, and which of them caught it first.
+    /// The most random programs to run, and which of them caught it first.
     pub random: Option<(u64, Option<Kill>)>,
 }
 
@@ -174,15 +168,10 @@ pub fn table(rows: &[Row]) -> String {
     for row in rows {
         let [source, finding, schedules] = match &row.killed {
             None => ["SURVIVED", "-", "-"].map(String::from),
-            Some(Kill {
-                source,
-                failure,
-                schedules,
-                ..
-            }) => [
-                source.as_str().unwrap_or("a random program").to_owned(),
-                failure.kind.name().to_owned(),
-                schedules.to_string(),
+            Some(kill) => [
+                kill.source.as_str().unwrap_or("a random program").into(),
+                kill.failure.kind.name().into(),
+                kill.schedules.to_string(),
             ],
         };
         let unmutated = match &row.unmutated_failure {

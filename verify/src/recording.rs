@@ -1,19 +1,16 @@
 //! A user's own kernel, recorded on any device and judged: a GPU, the CPU, the simulator.
 //!
-//! A [`Recording`] has the buffers that a kernel's lanes fill, and the names and
-//! initial values of the arrays:
+//! A [`Recording`] has the buffers that a kernel's lanes fill, and the names and initial values of arrays:
 //!
-//! 1. make it for the device and the shape of the launches, with words for each
-//!    lane ([`words_needed`] says how many);
+//! 1. make it for the device and the shape of the launches, with words for each lane ([`words_needed`]);
 //! 2. name the arrays, when they hold what the first launch will find;
-//! 3. have the [`Stm`](stm_core::host::Stm) observed by [`Recording::probe`], and
-//!    launch, as often as one likes, while the host does not change the arrays;
+//! 3. have the [`Stm`](stm_core::host::Stm) observed by [`Recording::probe`], and launch, as often as one
+//!    likes, while the host does not change the arrays;
 //! 4. [`Recording::judge`].
 //!
-//! For a GPU the kernel needs PTX that records, as
-//! [`Error::PtxNotBuilt`](stm_core::host::Error::PtxNotBuilt) says; the feature
-//! `cuda` of this crate adds the device. What a history from hardware proves, and
-//! what it cannot, is said in [`stm_core::internal::observe::recorder`].
+//! For a GPU the kernel needs PTX that records, as [`Error::PtxNotBuilt`](stm_core::host::Error::PtxNotBuilt)
+//! says, and this crate its feature `cuda`. What a history from hardware proves, and what it cannot, is said
+//! in [`stm_core::internal::observe::recorder`].
 //!
 //! ```
 //! use stm_core::prelude::*;
@@ -48,17 +45,10 @@
 //! # }
 //! ```
 
+use crate::prelude::*;
 use std::fmt;
 use stm_core::host::{Device, Launch};
 use stm_core::internal::observe::HostProbe;
-use stm_history::error::Error;
-use stm_history::history::left::Left;
-use stm_history::history::records::Records;
-use stm_history::history::{Header, History, InitialMemory, Rest};
-use stm_history::named::{Explained, Named, Names};
-use stm_history::opacity;
-use stm_history::opacity::report::Verdict;
-use stm_history::page::Page;
 
 pub use stm_core::internal::observe::history_layout::words_needed;
 
@@ -71,8 +61,7 @@ pub struct Recording<D: Device> {
 }
 
 impl<D: Device> Recording<D> {
-    /// Allocates buffers of `words_per_lane` 64-bit words for each lane of launches
-    /// of this shape ([`words_needed`]).
+    /// Allocates buffers of `words_per_lane` 64-bit words for each lane of launches of this shape.
     pub fn new(device: &D, launch: &Launch, words_per_lane: u64) -> Result<Self, Error> {
         Ok(Self {
             device: device.name(),
@@ -81,25 +70,21 @@ impl<D: Device> Recording<D> {
         })
     }
 
-    /// Names the words of an array and takes what it holds now for what it held
-    /// before the first launch. What words without a name held is inferred.
+    /// Names the words of an array and takes what it holds now for what it held before the first launch. What
+    /// words without a name held is inferred.
     pub fn name(&mut self, array: &impl Named) -> Result<(), Error> {
         self.names.add(array.describe()?);
         Ok(())
     }
 
-    /// Returns the probe for [`Stm::observe`](stm_core::host::Stm::observe). It
-    /// serves one launch at a time, while this lives.
+    /// Returns a probe for [`Stm::observe`](stm_core::host::Stm::observe): one launch at a time, while this lives.
     pub fn probe(&self) -> HostProbe {
         self.records.probe()
     }
 
-    /// Judges what the launches since the last call of [`Self::clear`] have
-    /// recorded. `algorithm` and `kernel` are what reports call them.
-    ///
-    /// # Errors
-    /// [`Error::BufferFull`] says how many words a lane would have needed; [`Error::Impossible`]
-    /// and [`Error::Record`] for what no launch records; an error of the device.
+    /// Judges what the launches since [`Self::clear`] have recorded. `algorithm` and `kernel` are for
+    /// reports. [`Error::BufferFull`] says how many words a lane would have needed; [`Error::Impossible`] and
+    /// [`Error::Record`] are of what no launch records.
     pub fn judge(&self, algorithm: &str, kernel: &str) -> Result<Judged, Error> {
         let header = Header::new(algorithm, kernel, &self.device);
         let initial = InitialMemory::of(self.names.values(), Rest::Inferred);
@@ -112,23 +97,19 @@ impl<D: Device> Recording<D> {
         })
     }
 
-    /// Clears the buffers and forgets the arrays: what follows is a history of its
-    /// own, and names the arrays again.
+    /// Clears the buffers and forgets the arrays, which a next history names again.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.names = Names::default();
         self.records.clear()
     }
 }
 
-/// A history with the verdict on it. Its text says what is wrong, by the names of
-/// the words and the numbers of the transactions.
+/// A history with the verdict on it, whose text has the names of words and the numbers of transactions.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, Debug)]
 pub struct Judged {
-    /// The history.
     pub history: History,
-    /// The verdict.
     pub verdict: Verdict,
-    /// The names of the words.
     pub names: Names,
 }
 
@@ -138,8 +119,7 @@ impl Judged {
         self.verdict.is_opaque()
     }
 
-    /// Compares what an array holds now, after the last launch, with what the
-    /// commits have left there; the first difference, in words.
+    /// Returns the first difference, in words, of what an array holds from what the commits have left.
     pub fn difference(&self, array: &impl Named) -> Result<Option<String>, Error> {
         let mut names = Names::default();
         names.add(array.describe()?);

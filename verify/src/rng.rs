@@ -1,9 +1,8 @@
 //! The source of chance of the simulator, of random programs and of their simulations.
 //!
-//! A line printed today must replay the same run after every update of the
-//! dependencies. The generator is [`SplitMix64`], whose values are fixed by its
-//! definition (Steele, Lea, Flood 2014); any seed is good. Numbers in a range
-//! are made here, because `rand` may change how it makes them between versions.
+//! A line printed today must replay the same run after every update of the dependencies. The generator is
+//! [`SplitMix64`], fixed by its definition (Steele, Lea, Flood 2014); numbers in a range are made here,
+//! because `rand` may change how it makes them.
 
 use rand::{Rng as _, SeedableRng as _};
 use rand_xoshiro::SplitMix64;

@@ -1,15 +1,14 @@
 //! What can be wrong with a history before its transactions are judged.
 //!
 //! A violation of opacity is no error: it is a finding, and stands in the
-//! [`Verdict`](crate::opacity::report::Verdict). An error says that there was
-//! nothing sound to judge.
+//! [`Verdict`](crate::opacity::report::Verdict).
 
 use std::path::{Path, PathBuf};
 
 /// Why a history could not be recorded, read or judged.
 ///
-/// `offset` is in bytes from the start of the file, `word` the index of a 64-bit word in the lane's
-/// buffer, and `needed` the words that hold all of the lane's records.
+/// `offset` is in bytes of the file, `word` the index of a 64-bit word in the lane's buffer, and `needed` the
+/// words that hold all of the lane's records.
 #[allow(missing_docs)] // of the other fields, which the texts name
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -87,15 +86,13 @@ impl Error {
     }
 }
 
-/// A record that contradicts itself or another one.
+/// An attempt, by its index in the history and its lane, whose record contradicts itself or another one.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("attempt {attempt} (lane {lane}): {why}")]
+#[error("attempt {attempt} (thread {lane}): {why}")]
 pub struct ImpossibleHistory {
-    /// Index of the attempt in the history.
     pub attempt: usize,
-    /// The lane that made it.
     pub lane: u32,
-    /// The contradiction.
     pub why: String,
 }
 

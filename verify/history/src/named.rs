@@ -1,9 +1,6 @@
-//! Findings in the words of the program that was run: its transactions by their numbers, its words
-//! by their names. A finding says `accounts[17]` where the history has an address.
-//!
-//! An array of the host's side implements [`Named`]: it says how it is called,
-//! which words it has, and what they hold. [`Names`] collects arrays and finds
-//! the name of a word. [`Explained`] tells a violation by them.
+//! Findings in the words of the program that was run: its transactions by their numbers, its words by their
+//! names, as `accounts[17]` where the history has an address. Arrays are [`Named`]: they say which words they
+//! have. [`Names`] collects arrays and finds the name of a word. [`Explained`] tells a violation by them.
 
 use crate::history::{Header, History, InitialMemory};
 use crate::opacity::report::{AttemptRef, CommitRef, Finding, Held, ReadEvidence, Violation};
@@ -22,16 +19,14 @@ pub enum Shape {
     Fields(Vec<&'static str>),
 }
 
-/// A word of an array.
+/// A word of an array: the number by which a history names it; its value, zero-extended; the address of that
+/// in the memory of the device; and whether it has 64 bits.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct NamedWord {
-    /// The number by which a history names it.
     pub word: u64,
-    /// What it holds, zero-extended.
     pub value: u64,
-    /// The address of its value in the memory of the device.
     pub value_at: u64,
-    /// Says whether the value has 64 bits.
     pub wide: bool,
 }
 
@@ -44,14 +39,14 @@ pub struct NamedArray {
     pub shape: Shape,
     /// Its words, by ascending address.
     pub words: Vec<NamedWord>,
-    /// Says whether transactions alone write it, so that it holds what the
-    /// commits have left; an attempt that aborts may leave something in a node.
+    /// Says whether transactions alone write it, so that it holds what the commits have left; an attempt that
+    /// aborts may leave something in a node.
     pub transactional: bool,
 }
 
 impl NamedArray {
     /// Returns an array of elements, of which number `i` has the number `bits(i)` in a history.
-    fn of<T: Element>(
+    pub(crate) fn of<T: Element>(
         (name, shape, layout): (&str, Shape, Layout),
         values: Vec<T>,
         bits: impl Fn(usize) -> u64,
@@ -164,8 +159,7 @@ impl Names {
         self.arrays.push(array);
     }
 
-    /// Takes what `newest` returns for the values of the words, and forgets the
-    /// arrays for which it returns nothing, which have been freed.
+    /// Takes what `newest` returns for the values of the words, and forgets arrays without, which are freed.
     pub fn refresh(&mut self, newest: impl Fn(&NamedWord) -> Option<u64>) {
         self.arrays.retain_mut(|array| {
             array.words.iter_mut().all(|word| {
@@ -181,8 +175,7 @@ impl Names {
         &self.arrays
     }
 
-    /// Returns the words of all arrays, with what they held when the arrays were
-    /// added, as the initial memory of a history wants them.
+    /// Returns the words of all arrays, with what they held when the arrays were added.
     pub fn values(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let words = self.arrays.iter().flat_map(|array| &array.words);
         words.map(|word| (word.word, word.value))
@@ -227,13 +220,11 @@ impl fmt::Display for WordName<'_> {
 }
 
 /// A violation, with the history that it is in and the names of its words.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, Debug)]
 pub struct Explained<'a> {
-    /// The violation.
     pub violation: &'a Violation,
-    /// The history.
     pub history: &'a History,
-    /// The names.
     pub names: &'a Names,
 }
 
@@ -249,7 +240,6 @@ impl<'a> Explained<'a> {
 }
 
 impl Explained<'_> {
-    /// Names an attempt, with its transaction if that is known.
     fn attempt(&self, i: usize) -> String {
         let transaction = self.history.transaction(i);
         let transaction = transaction.map(|n| format!("transaction {n}, "));
@@ -258,12 +248,15 @@ impl Explained<'_> {
 
     fn described(&self, at: &AttemptRef) -> String {
         let (name, lane, number) = (self.attempt(at.attempt), at.lane, at.number_in_lane);
-        format!("{name} (lane {lane}, its number {number}; {})", at.outcome)
+        format!(
+            "{name} (thread {lane}, its attempt {number}; {})",
+            at.outcome
+        )
     }
 
     fn commit(&self, by: CommitRef) -> String {
         let (version, name, lane) = (by.version, self.attempt(by.attempt), by.lane);
-        format!("commit {version} ({name}, lane {lane})")
+        format!("commit {version} ({name}, thread {lane})")
     }
 
     fn held(&self, held: &Held) -> String {
@@ -311,19 +304,11 @@ impl Explained<'_> {
 
 impl fmt::Display for Explained<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Violation {
-            attempt,
-            begin,
-            end,
-            finding,
-        } = self.violation;
-        let end = end.map(|end| format!(", {end} at end")).unwrap_or_default();
-        writeln!(
-            f,
-            "{}: clock {begin} at begin{end}",
-            self.described(attempt)
-        )?;
-        match finding {
+        let (attempt, begin) = (&self.violation.attempt, self.violation.begin);
+        let end = self.violation.end.map(|end| format!(", {end} at end"));
+        let (attempt, end) = (self.described(attempt), end.unwrap_or_default());
+        writeln!(f, "{attempt}: clock {begin} at begin{end}")?;
+        match &self.violation.finding {
             Finding::OwnWriteLost {
                 event,
                 word,

@@ -1,24 +1,16 @@
-//! A case: everything that decides one run of a checked kernel, as one line.
-//!
-//! Cases are drawn from ranges, and made simpler: few transactions, threads and
-//! blocks, warps of one lane, a random schedule, sequentially consistent memory
-//! and versions that do not wrap around.
+//! A case of a checked kernel: as one line, drawn from ranges, and made simpler.
 
 use crate::line;
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::config::number;
 use crate::sim::{MemoryModel, Schedule, SimConfig};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
-use stm_core::algorithm::Variant;
 use stm_core::host::RetryLimits;
-use stm_core::internal::observe::Mutant;
-use stm_history::error::Error;
 
-/// Everything that decides a run, beside the code. Its text replays it:
-///
-/// `fast 2x3 n=8 input=0x2a locks=4 : sim:w2,its16,weak30,seed=0x7`
+/// Everything that decides a run, beside the code. Its text replays it, such as
+/// `fast 2x3 n=8 input=0x2a locks=4 : sim:w2,its16,weak30,seed=0x7`:
 ///
 /// | part | means | default |
 /// | --- | --- | --- |
@@ -26,45 +18,32 @@ use stm_history::error::Error;
 /// | `2x3` | blocks, and threads of a block | |
 /// | `n=8` | what [`Run::transactions`](super::Run::transactions) returns | |
 /// | `input=0x2a` | the seed of [`Run::bits`](super::Run::bits) and its like | 0 |
-/// | `locks=4` | entries of the table of locks | 64 |
-/// | `stripe=8` | bytes of a stripe | 4 |
+/// | `locks=4` | entries of the table of locks, a power of two | 64 |
+/// | `stripe=8` | bytes of a stripe, a power of two | 4 |
 /// | `polls=2`, `tries=1`, `queue=3` | the [`RetryLimits`] of these names | theirs |
 /// | `sim:…` | the simulation ([`SimConfig`]) | 2 M steps, 1 M of them idle |
+#[allow(missing_docs)] // of the fields, which the table has
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Case {
-    /// The algorithm.
     pub algorithm: Variant,
-    /// The seeded defect, if any.
     pub defect: Option<Mutant>,
-    /// Blocks of a launch.
     pub blocks: u32,
-    /// Threads of a block.
     pub threads: u32,
-    /// The size of the run.
     pub transactions: u64,
-    /// The seed of the input.
     pub input: u64,
-    /// Entries of the table of locks, a power of two.
     pub locks: u64,
-    /// Bytes of a stripe, a power of two.
     pub stripe_bytes: u64,
-    /// How often a read polls, 0 for the algorithm's own number.
     pub read_polls: u32,
-    /// Tries at the locks.
     pub acquire_tries: u32,
-    /// Conflicts before a ticket.
     pub queue_after: u32,
     /// The simulation; its own `mutant` is not used.
     pub sim: SimConfig,
 }
 
 impl Case {
-    /// Locks of a case whose line does not say it.
+    // What a line leaves out.
     pub(super) const LOCKS: u64 = 64;
-    /// Bytes of a stripe, likewise.
     pub(super) const STRIPE_BYTES: u64 = 4;
-
-    /// Operations within which a lane must end, and within which memory must change, likewise.
     pub(super) const STEPS_MAX: u64 = 2_000_000;
     pub(super) const IDLE_MAX: u64 = 1_000_000;
 
@@ -83,11 +62,7 @@ impl Case {
             read_polls: limits.read_polls,
             acquire_tries: limits.acquire_tries,
             queue_after: limits.queue_after,
-            sim: SimConfig {
-                steps_max: Self::STEPS_MAX,
-                idle_max: Self::IDLE_MAX,
-                ..SimConfig::default()
-            },
+            sim: SimConfig::default().with_limits(Self::STEPS_MAX, Self::IDLE_MAX),
         }
     }
 
@@ -101,7 +76,7 @@ impl Case {
         }
     }
 
-    /// Returns the numbers of a line that are left out if they have their default, by their keys.
+    /// Returns the numbers that a line leaves out if they have their default, by their keys.
     fn numbers(&self) -> [(&'static str, u64); 5] {
         [
             ("locks", self.locks),
@@ -148,7 +123,7 @@ impl fmt::Display for Case {
         if (sim.steps_max, sim.idle_max) == (Self::STEPS_MAX, Self::IDLE_MAX) {
             // What the line of a simulation leaves out.
             let default = SimConfig::default();
-            (sim.steps_max, sim.idle_max) = (default.steps_max, default.idle_max);
+            sim = sim.with_limits(default.steps_max, default.idle_max);
         }
         write!(f, " : {sim}")
     }
@@ -335,15 +310,10 @@ mod tests {
             let simplest = Case {
                 defect: Some(Mutant::NoF4),
                 input: case.input,
-                sim: SimConfig {
-                    warp_width: 1,
-                    schedule: Schedule::Random,
-                    memory: MemoryModel::Sequential,
-                    seed: case.sim.seed,
-                    steps_max: Case::STEPS_MAX,
-                    idle_max: Case::IDLE_MAX,
-                    ..SimConfig::default()
-                },
+                sim: SimConfig::of(1, Schedule::Random)
+                    .with_memory(MemoryModel::Sequential)
+                    .with_seed(case.sim.seed)
+                    .with_limits(Case::STEPS_MAX, Case::IDLE_MAX),
                 ..Case::new(Variant::Cgl, 1, 1, 2)
             };
             assert_eq!(case, simplest);

@@ -1,22 +1,18 @@
-//! Checks of a user's own kernels: the simulator, the recorder and the opacity
-//! checker behind one builder, for a `#[test]`.
+//! Checks of a user's own kernels: the simulator, the recorder and the opacity checker behind one builder,
+//! for a `#[test]`. [The crate](crate) begins with an example.
 //!
 //! [`Check::new`] takes a closure that makes arrays on the simulator, launches a kernel and says
 //! what must hold afterwards. [`Check::run`] runs it in many cases, drawn at random:
 //! algorithms, shapes of the launch, warp widths, schedules, memory models, bits of versions, sizes
 //! of the table of locks, and whatever the closure draws for its input. In each of them
 //!
-//! 1. every attempt of every transaction must have seen a state that existed
-//!    ([`crate::opacity`]);
+//! 1. every attempt of every transaction must have seen a state that existed ([`crate::opacity`]);
 //! 2. the arrays that the closure has named must hold what the commits have left;
 //! 3. no lane may run for ever, and none may access memory wrongly;
 //! 4. the closure must return without an error.
 //!
-//! A case that fails is made smaller, and the message ends with one line that
-//! replays it ([`Case`]).
-//!
-//! [The crate](crate) begins with an example. The variables `STM_REPLAY`, with the line of a case,
-//! `STM_CASES`, with a number, and `STM_PAGE`, with a file, change what [`Check::run`] does.
+//! A case that fails is made smaller, and the message ends with one line that replays it ([`Case`]).
+//! Variables change what [`Check::run`] does: [`REPLAY`], [`CASES`] and [`PAGE`].
 
 mod case;
 mod run;
@@ -26,7 +22,7 @@ pub use case::Case;
 pub use run::Run;
 
 use crate::line::smallest;
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::Sim;
 use case::Ranges;
 use run::{Broken, Recorder, State};
@@ -37,26 +33,18 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
-use stm_core::algorithm::Variant;
 use stm_core::host::Capacity;
-use stm_core::internal::observe::Mutant;
-use stm_history::error::Error;
-use stm_history::history::History;
-use stm_history::named::Names;
-use stm_history::opacity::report::Verdict;
-use stm_history::page::Page;
 
 /// What the closure of a check returns; `?` takes any error.
 pub type Checked = Result<(), Box<dyn std::error::Error>>;
 
-/// The variable with the line of the one case to run.
+/// The variable with the line of the one case to run, `STM_REPLAY`.
 pub const REPLAY: &str = "STM_REPLAY";
-/// The variable with the number of cases.
+/// The variable with the number of cases, `STM_CASES`.
 pub const CASES: &str = "STM_CASES";
-/// The variable with the file that shows a failure as a page.
+/// The variable with the file that shows a failure as a page, `STM_PAGE`.
 pub const PAGE: &str = "STM_PAGE";
 
-/// Words of each lane's recording buffer in the first attempt at a case.
 const RECORD_WORDS: u64 = 512;
 const TRIES: u64 = 40;
 const SHRINK_TIME_MAX: Duration = Duration::from_secs(20);
@@ -73,8 +61,8 @@ pub struct Check<F> {
 }
 
 impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
-    /// Makes a check of what `body` launches on the device that it gets. It is called once for each
-    /// run and must do the same each time, but for what [`Run`] says.
+    /// Makes a check of what `body` launches on the device that it gets, the same each time but for what
+    /// [`Run`] says.
     pub fn new(body: F) -> Self {
         Self {
             body,
@@ -86,11 +74,7 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         }
     }
 
-    /// Sets the algorithms, of which the body runs [`Run::algorithm`]; `fast` if
-    /// this is not called.
-    ///
-    /// # Panics
-    /// It panics if there are none.
+    /// Sets the algorithms, one or more, of which the body runs [`Run::algorithm`]; `fast` by default.
     #[must_use]
     pub fn algorithms(mut self, algorithms: &[Variant]) -> Self {
         assert!(!algorithms.is_empty(), "a check needs an algorithm");
@@ -98,46 +82,24 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Sets how many cases are run, 256 if this is not called. `STM_CASES` goes before it.
-    #[must_use]
-    pub const fn cases(mut self, cases: u32) -> Self {
-        self.cases = cases;
-        self
+    setters! {
+        /// Sets how many cases are run, 256 if this is not called. `STM_CASES` goes before it.
+        cases(cases: u32): cases = cases;
+        /// Sets the seed from which cases are drawn. Without it they are others each time.
+        seed(seed: u64): seed = Some(seed);
+        /// Sets the sizes of runs ([`Run::transactions`]), 1 to 24 if this is not called.
+        transactions(transactions: RangeInclusive<u64>): ranges.transactions = transactions;
+        /// Sets the numbers of blocks, 1 to 3 if this is not called.
+        blocks(blocks: RangeInclusive<u32>): ranges.blocks = blocks;
+        /// Sets the numbers of threads of a block, 1 to 8 if this is not called.
+        threads(threads: RangeInclusive<u32>): ranges.threads = threads;
+        /// Sets the sizes of the transactions' sets.
+        capacity(capacity: Capacity): capacity = capacity;
+        /// Switches on a seeded defect of the library, to see whether the check would find it.
+        defect(defect: Mutant): ranges.defect = Some(defect);
     }
 
-    /// Sets the seed from which cases are drawn. Without it they are others each time.
-    #[must_use]
-    pub const fn seed(mut self, seed: u64) -> Self {
-        self.seed = Some(seed);
-        self
-    }
-
-    /// Sets the sizes of runs ([`Run::transactions`]), 1 to 24 if this is not called.
-    #[must_use]
-    pub const fn transactions(mut self, transactions: RangeInclusive<u64>) -> Self {
-        self.ranges.transactions = transactions;
-        self
-    }
-
-    /// Sets the numbers of blocks, 1 to 3 if this is not called.
-    #[must_use]
-    pub const fn blocks(mut self, blocks: RangeInclusive<u32>) -> Self {
-        self.ranges.blocks = blocks;
-        self
-    }
-
-    /// Sets the numbers of threads of a block, 1 to 8 if this is not called.
-    #[must_use]
-    pub const fn threads(mut self, threads: RangeInclusive<u32>) -> Self {
-        self.ranges.threads = threads;
-        self
-    }
-
-    /// Sets the numbers of lanes of a warp, the simplest first; 1, 2, 4 and 8 if
-    /// this is not called.
-    ///
-    /// # Panics
-    /// It panics if there are none.
+    /// Sets the numbers of lanes of a warp, one or more, the simplest first; 1, 2, 4 and 8 by default.
     #[must_use]
     pub fn warp_widths(mut self, widths: &[u32]) -> Self {
         assert!(!widths.is_empty(), "a check needs a width of its warps");
@@ -145,27 +107,12 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Sets the sizes of the transactions' sets.
-    #[must_use]
-    pub const fn capacity(mut self, capacity: Capacity) -> Self {
-        self.capacity = capacity;
-        self
-    }
-
-    /// Says that transactions wait by `tx.retry`: memory is seldom stale then, as
-    /// whoever asks whether all wait must see the marks of all, and a launch may
-    /// take ten times as many operations.
+    /// Says that transactions wait by `tx.retry`: memory is seldom stale then, as whoever asks whether all
+    /// wait must see the marks of all, and a launch may take ten times as many operations.
     #[must_use]
     pub fn with_waiting(mut self) -> Self {
         self.ranges.stale_percents = vec![5, 10];
         self.ranges.steps_max = 10 * Case::STEPS_MAX;
-        self
-    }
-
-    /// Switches on a seeded defect of the library, to see whether the check would find it.
-    #[must_use]
-    pub const fn defect(mut self, defect: Mutant) -> Self {
-        self.ranges.defect = Some(defect);
         self
     }
 
@@ -176,11 +123,8 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         self
     }
 
-    /// Runs the check, or with the variable `STM_REPLAY` the one case that it has.
-    ///
-    /// # Panics
-    /// It panics with what was found and the line that replays it, and if the
-    /// variables have something that cannot be used.
+    /// Runs the check, or with the variable `STM_REPLAY` the one case that it has. It panics with what was
+    /// found and the line that replays it, and if a variable cannot be used.
     pub fn run(&self) -> Report {
         let result = match std::env::var(REPLAY) {
             Ok(line) => self.replay(&line),
@@ -189,23 +133,14 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         result.unwrap_or_else(|found| panic!("{found}"))
     }
 
-    /// Runs one case, from the line that a failure has printed.
-    ///
-    /// # Errors
-    /// What the case finds.
-    ///
-    /// # Panics
-    /// It panics if the line is no case.
+    /// Runs one case, from the line that a failure has printed; it panics if the line is none.
     pub fn replay(&self, line: &str) -> Result<Report, Box<Found>> {
         let parsed = line.parse();
         let case: Case = parsed.unwrap_or_else(|error: Error| panic!("{error}"));
         self.once(&case).map_err(|found| self.shown(found, 1))
     }
 
-    /// Runs the check.
-    ///
-    /// # Errors
-    /// The smallest case found that fails.
+    /// Runs the check; the error is the smallest case found that fails.
     pub fn find(&self) -> Result<Report, Box<Found>> {
         let cases = std::env::var(CASES).map_or(self.cases, |text| {
             text.parse()
@@ -230,8 +165,8 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         Ok(report)
     }
 
-    /// Makes a case that fails smaller: only a failure of the same kind counts. In the end its input
-    /// is left out, if the run makes nothing of it.
+    /// Makes a case that fails smaller: only a failure of the same kind counts. In the end its input is left
+    /// out, if it fails as well without.
     fn smaller(&self, found: Box<Found>) -> Box<Found> {
         let (kind, since) = (found.failure.kind, Instant::now());
         let fails = |case: &Case| {
@@ -248,7 +183,6 @@ impl<F: Fn(&Sim, &mut Run) -> Checked> Check<F> {
         }
     }
 
-    /// Says what was found by a case of this number, and writes the page of it.
     fn shown(&self, mut found: Box<Found>, after: u64) -> Box<Found> {
         found.after = after;
         let file = std::env::var_os(PAGE).map(PathBuf::from);
@@ -297,19 +231,14 @@ fn conclude(
         (Some(failure), _) => failure,
         _ if report.unfair != 0 => return Ok(report),
         (None, Err(panic)) => Failure::trimmed(FailureKind::Panicked, panic),
-        (None, Ok(Err(error))) => {
-            let broken = error.is::<Broken>();
-            let kind = if broken {
-                FailureKind::Invariant
-            } else {
-                FailureKind::Error
-            };
-            Failure::trimmed(kind, error)
+        (None, Ok(Err(error))) if error.is::<Broken>() => {
+            Failure::trimmed(FailureKind::Invariant, error)
         }
-        (None, Ok(Ok(()))) if report.launches == 0 => Failure::trimmed(
-            FailureKind::NothingLaunched,
-            "the closure launched nothing on the device that it was given",
-        ),
+        (None, Ok(Err(error))) => Failure::trimmed(FailureKind::Error, error),
+        (None, Ok(Ok(()))) if report.launches == 0 => {
+            let text = "the closure launched nothing on the device that it was given";
+            Failure::trimmed(FailureKind::NothingLaunched, text)
+        }
         (None, Ok(Ok(()))) => return Ok(report),
     };
     Err(Box::new(Found {
@@ -319,11 +248,10 @@ fn conclude(
 }
 
 /// What a check did that found nothing.
+#[allow(missing_docs)] // of cases and launches
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Report {
-    /// Cases run.
     pub cases: u64,
-    /// Launches.
     pub launches: u64,
     /// Attempts recorded and judged.
     pub attempts: u64,
@@ -366,21 +294,19 @@ impl fmt::Display for Report {
     }
 }
 
-/// Returns the test that runs on this thread, which has its name unless there is but one.
+/// Returns the test that runs on this thread, which has its name if there are several.
 fn test_name() -> Option<String> {
     let thread = std::thread::current();
     let name = thread.name().filter(|&name| name != "main")?;
     Some(name.to_owned())
 }
 
-/// A launch that was recorded and judged.
+/// The history of a launch, the verdict, unless it is impossible, and the names of its words.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, Debug)]
 pub struct Launched {
-    /// The history.
     pub history: History,
-    /// The verdict, unless the history is impossible.
     pub verdict: Option<Verdict>,
-    /// The names of its words.
     pub names: Names,
 }
 
@@ -416,10 +342,7 @@ impl Found {
         format!("{REPLAY}='{}' cargo test{test}", self.case)
     }
 
-    /// Writes a page that shows the history and what is wrong with it.
-    ///
-    /// # Errors
-    /// [`Error::Io`], and [`Error::Usage`] if nothing was recorded.
+    /// Writes a page of the history and what is wrong with it, or is [`Error::Usage`] without a history.
     pub fn write_page(&self, file: &Path) -> Result<(), Error> {
         let Some(judged) = &self.judged else {
             let why = "a launch that is cut short leaves no whole history";

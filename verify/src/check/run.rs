@@ -1,28 +1,19 @@
-//! One run of a check: what the closure gets beside the device; what records its launches and
-//! judges each when it is over; and panics that are findings, caught with their place and printed
-//! by nobody.
+//! One run of a check: what the closure gets beside the device; what records and judges its launches; and
+//! panics that are findings, which nobody prints.
 
 use super::case::Case;
 use super::{Launched, Report};
-use crate::failure::{Failure, FailureKind};
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::{Attendant, Schedule, Sim, SimError, SimErrorKind};
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe};
 use std::rc::Rc;
 use std::sync::Once;
-use stm_core::algorithm::Variant;
 use stm_core::host::{self, Capacity, Device, Launch, Stm, StmConfig};
 use stm_core::internal::observe::HostProbe;
 use stm_core::{Layout, View, with_algorithm};
-use stm_history::error::Error;
-use stm_history::history::left::Left;
-use stm_history::history::records::Records;
-use stm_history::history::{Header, InitialMemory, Rest};
-use stm_history::named::{Explained, Named, NamedWord, Names};
-use stm_history::opacity;
 
-/// One run of a check: what the case says about the launch, and the closure about the result.
+/// What the case says about a launch, and the closure about the result.
 #[derive(Debug)]
 pub struct Run {
     case: Case,
@@ -31,7 +22,6 @@ pub struct Run {
     rng: Rng,
 }
 
-/// The stream of [`Rng`] that inputs are drawn from.
 const INPUT: u32 = 7;
 
 impl Run {
@@ -66,8 +56,8 @@ impl Run {
         Launch::new(self.case.blocks, self.case.threads)
     }
 
-    /// Returns the sizes and limits of the transactional memory. There is no limit
-    /// of time, as a simulation that does not end is found out otherwise.
+    /// Returns the sizes and limits of the transactional memory, without a limit of time, as a simulation
+    /// that does not end is found out otherwise.
     pub const fn config(&self) -> StmConfig {
         StmConfig {
             locks: self.case.locks,
@@ -94,36 +84,26 @@ impl Run {
         self.rng.bits()
     }
 
-    /// Returns a number of the run's input, from 0 to below `n`.
-    ///
-    /// # Panics
-    /// It panics if `n` is 0.
+    /// Returns a number of the run's input, from 0 to below `n`, which must not be 0.
     pub fn below(&mut self, n: u32) -> u32 {
         assert_ne!(n, 0, "no number is below 0");
         self.rng.below(n)
     }
 
-    /// Returns `len` numbers of the run's input, each below `n`.
-    ///
-    /// # Panics
-    /// It panics if `n` is 0.
+    /// Returns `len` such numbers.
     pub fn numbers(&mut self, len: usize, n: u32) -> Vec<u32> {
         (0..len).map(|_| self.below(n)).collect()
     }
 
-    /// Names the words of an array in what is found, takes note of its values before each launch,
-    /// and compares them after it with what the commits have left. Words of arrays without a name
-    /// are judged too; what they held at first is inferred from what transactions read.
+    /// Names the words of an array in what is found, and has them compared after each launch with what the
+    /// commits have left. Words without a name are judged too; what they held at first is inferred.
     pub fn name(&self, array: &impl Named) -> Result<(), host::Error> {
         let array = array.describe()?;
         self.recorder.state.borrow_mut().names.add(array);
         Ok(())
     }
 
-    /// Ends the run with a failure, `what` does not hold, unless `holds` is true.
-    ///
-    /// # Errors
-    /// The failure, for the closure to return.
+    /// Returns the failure that `what` does not hold, for the closure to return, unless `holds` is true.
     pub fn holds(&self, what: &str, holds: bool) -> Result<(), Box<dyn std::error::Error>> {
         let broken = || Broken(format!("it does not hold that {what}")).into();
         holds.then_some(()).ok_or_else(broken)
@@ -143,7 +123,6 @@ pub(super) struct State {
     pub(super) failure: Option<Failure>,
     /// Words that a lane's buffer would have needed.
     pub(super) needed: Option<u64>,
-    /// What the run has done; it is unfair if its schedule kept a launch from its end.
     pub(super) report: Report,
 }
 
@@ -156,15 +135,12 @@ pub(super) struct Recorder {
 }
 
 impl Attendant for Recorder {
-    fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, host::Error> {
+    fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, Error> {
         let state = &mut *self.state.borrow_mut();
         let shape = (launch.blocks, launch.threads);
         match &mut state.records {
-            Some((records, of)) if *of == shape => records.clear().map_err(of_device)?,
-            _ => {
-                let records = Records::new(sim, launch, self.words_per_lane).map_err(of_device)?;
-                state.records = Some((records, shape));
-            }
+            Some((records, of)) if *of == shape => records.clear()?,
+            none => *none = Some((Records::new(sim, launch, self.words_per_lane)?, shape)),
         }
         // What the host has written since, and what plain accesses have.
         state
@@ -219,17 +195,6 @@ impl Attendant for Recorder {
     }
 }
 
-/// Returns the error of a device in an error of a recording.
-fn of_device(error: Error) -> host::Error {
-    match error {
-        Error::Host(error) => error,
-        other => host::Error::DeviceLost {
-            during: "the recording".into(),
-            code: other.to_string(),
-        },
-    }
-}
-
 fn of_simulator(error: &SimError) -> Failure {
     let kind = match error.kind {
         SimErrorKind::Panicked => FailureKind::Panicked,
@@ -243,35 +208,29 @@ fn judge(sim: &Sim, judged: &mut Launched) -> Result<(), Failure> {
     let (history, names) = (&judged.history, &judged.names);
     let verdict = opacity::check(history)
         .map_err(|error| Failure::trimmed(FailureKind::Impossible, error))?;
-    let first = verdict.violations.first().map(|violation| {
-        let explained = Explained::of(violation, history, names);
-        Failure::trimmed(FailureKind::NotOpaque, explained)
-    });
+    let first = verdict.violations.first();
+    let explained = first.map(|violation| Explained::of(violation, history, names).to_string());
     judged.verdict = Some(verdict);
-    first.map_or(Ok(()), Err)?;
+    Failure::unless_none(FailureKind::NotOpaque, explained)?;
     let newest = |word: &NamedWord| sim.newest(word.value_at, word.wide);
-    let difference = Left::by(&judged.history).difference(&judged.names, newest);
-    let wrong = difference.map(|text| Failure::trimmed(FailureKind::Memory, text));
-    wrong.map_or(Ok(()), Err)
+    let difference = Left::by(history).difference(names, newest);
+    Failure::unless_none(FailureKind::Memory, difference)
 }
 
 impl Recorder {
-    /// Returns whether a launch that does not end says nothing about the code,
-    /// because its schedule is one that no machine has to run it to an end under. The launch had
-    /// blocks of so many `threads`.
+    /// Returns whether a launch of blocks of `threads` that does not end says nothing about the code, because
+    /// no machine has to run it to an end under its schedule.
     fn is_unfair(&self, error: &SimError, threads: u32) -> bool {
         if !error.kind.is_livelock() {
             return false;
         }
-        // Those that wait while they hold a lock, or that undo each other, for as
-        // long as a schedule lets neither get ahead.
+        // Those that wait while they hold a lock, or undo each other while neither gets ahead.
         let may_undo = matches!(self.case.algorithm, Variant::Egpgv | Variant::HvBackoff);
         let alone = self.case.sim.warp_width == 1 || threads == 1;
         match self.case.sim.schedule {
             // The highest priority runs for as long as it likes.
             Schedule::Pct { .. } => true,
-            // A lane that loops on its own (`atomically`) waits for one that is
-            // masked off, as before Volta, or meets it in each round.
+            // A lane that loops on its own waits for one that is masked off, or meets it in each round.
             Schedule::Lockstep | Schedule::Stack => may_undo || !alone,
             Schedule::Its { .. } => may_undo && error.kind == SimErrorKind::NoneEnded,
             Schedule::Random => false,
@@ -286,7 +245,7 @@ thread_local! {
     static LAST: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// Runs `body`; `Err` has the message of its panic and where it was. Other panics go on as before.
+/// Runs `body`; the error is the message of its panic and where it was.
 pub(super) fn catch<R>(body: impl FnOnce() -> R) -> Result<R, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,5 +1,4 @@
-//! The data: a program, its transactions, what the words of a silent one keep to, and the case
-//! that says how it is run.
+//! The data: a program, what the words of a silent one keep to, and the case that says how it is run.
 
 use crate::sim::SimConfig;
 use clap::ValueEnum;
@@ -29,14 +28,11 @@ pub enum Op {
     Add(u8, Value),
     /// Reads one to three sums, together if they follow each other in one row.
     ReadSums(Vec<u8>),
-    /// Does to a word what silent programs alone do.
     Act(Act, u8),
-    /// Reads a word, which is not the value last read from then on, and retries
-    /// if the word is odd (`true`) or if it is even.
+    /// Reads a word, which does not count as the value last read, and retries if it is odd (`true`) or even.
     RetryIf(u8, bool),
-    /// Does the first operations, or the second ones if the first retry, as if these had written
-    /// nothing (`Tx::or_else`). Only [`Op::RetryIf`] retries in a program that is recorded, and it
-    /// stands inside of first operations, so no such transaction waits.
+    /// Does the first operations, or the second ones if the first retry (`Tx::or_else`). Only [`Op::RetryIf`]
+    /// retries in a program that is recorded, and in first operations alone, so no such transaction waits.
     Either(Vec<Op>, Vec<Op>),
 }
 
@@ -100,10 +96,8 @@ pub fn flat(ops: &[Op]) -> Vec<&Op> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Widths {
-    /// All have 32.
     #[value(name = "u32")]
     Narrow,
-    /// All have 64.
     #[value(name = "u64")]
     Wide,
     /// Those of even numbers have 64, the others 32; sums have 32.
@@ -120,10 +114,10 @@ pub enum Loop {
     /// The lanes of a warp run each transaction together: `StmRef::for_each_team`. Word `w` belongs
     /// to lane `w % lanes` of the team.
     Team,
-    /// The threads of a block run each transaction together: `StmRef::for_each_block_team`.
+    /// The threads of a block do: `StmRef::for_each_block_team`.
     Block,
-    /// The first transactions of a launch, as far as they have the form, are static updates:
-    /// `StmRef::update_each`. Those after them are run as in [`Self::Each`].
+    /// The first transactions of a launch that have the form are static updates: `StmRef::update_each`.
+    /// Those after them are run as in [`Self::Each`].
     Update,
 }
 
@@ -133,27 +127,23 @@ impl Loop {
     }
 }
 
-/// Returns whether these sums are read, or added to, together.
 pub(super) fn together(row: u32, sums: &[u8]) -> bool {
     let row_of = |sum: &u8| u32::from(*sum) / row;
     sums.windows(2)
         .all(|pair| pair[0] + 1 == pair[1] && row_of(&pair[0]) == row_of(&pair[1]))
 }
 
-/// Transactions, the words they share, and the launch that runs them.
+/// Transactions, the words they share, and the launches that run them, on the same memory.
 ///
-/// The transactions are divided among `launches` launches on the same memory.
-/// Transaction `i` of a launch belongs to the lane `i % lanes`; with `egpgv` in
-/// a loop of the kind [`Loop::Each`], to the first lane of block `i % blocks`;
-/// in one of the kind [`Loop::Team`] or [`Loop::Block`], to the team `i % teams`.
+/// Transaction `i` of a launch belongs to the lane `i % lanes`; with `egpgv` in [`Loop::Each`], to the first
+/// lane of block `i % blocks`; in [`Loop::Team`] or [`Loop::Block`], to the team `i % teams`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Program {
     pub blocks: u32,
     pub threads: u32,
     pub calls: Loop,
     pub launches: u32,
-    /// The invariant that the transactions themselves check, in a run that is
-    /// not recorded. If there is none, the run is recorded.
+    /// The invariant that the transactions themselves check, unless the run is recorded.
     pub silent: Option<Invariant>,
     pub widths: Widths,
     /// Words of a stripe, a power of two.
@@ -210,8 +200,7 @@ impl Program {
         self.transactions.iter().flat_map(|ops| flat(ops))
     }
 
-    /// Splits operations, if there are any, into those that are done first, which are two if these
-    /// are done together, and the others.
+    /// Splits operations into the first one, or two that are done together, and the others.
     pub(super) fn split<'o>(&self, ops: &'o [Op]) -> Option<(&'o [Op], &'o [Op])> {
         let two = match ops {
             [] => return None,
@@ -222,8 +211,7 @@ impl Program {
         Some(ops.split_at(1 + usize::from(two)))
     }
 
-    /// Returns the team that runs transaction `i` of a launch, if the program has
-    /// teams and warps have `width` lanes: its first lane, and its lanes.
+    /// Returns the first lane and the number of lanes of the team that runs transaction `i` of a launch.
     pub(super) fn team(&self, width: u32, i: usize) -> (u32, u32) {
         let width = match self.calls {
             Loop::Block => self.threads,
@@ -258,8 +246,7 @@ impl Program {
         if wide { u64::MAX } else { u64::from(u32::MAX) }
     }
 
-    /// Returns the number of nodes of the pool: enough for all words, and for
-    /// whatever the attempts of all lanes hold at a time.
+    /// Returns the nodes that the pool needs for all words and what attempts of all lanes hold at a time.
     pub fn nodes(&self) -> u64 {
         let is_node = |op: &&Op| matches!(op, Op::Act(act, _) if act.is_of_nodes());
         let of = |ops: &Vec<Op>| flat(ops).into_iter().filter(is_node).count();
@@ -282,8 +269,7 @@ impl Program {
         first(k)..first(k + 1)
     }
 
-    /// Returns the lane that runs transaction `i` of a launch, or leads the team
-    /// that does; with warps of `width` lanes.
+    /// Returns the lane that runs transaction `i` of a launch, or leads the team that does.
     pub fn place(&self, variant: Variant, width: u32, i: usize) -> u32 {
         if self.calls.is_of_teams() {
             self.team(width, i).0
@@ -295,8 +281,7 @@ impl Program {
     }
 }
 
-/// A transaction in the form of a static update: the three words that it reads, and what it writes
-/// to the first two of them, if anything.
+/// Returns the three words that a static update reads, and what it writes to two of them, if anything.
 pub(super) fn update(ops: &[Op]) -> Option<([u8; 3], Option<[Value; 2]>)> {
     let [Op::Read(words), rest @ ..] = ops else {
         return None;
@@ -333,21 +318,19 @@ impl Case {
 pub enum Invariant {
     /// All words hold the same value, and all sums do: torn reads.
     Equal,
-    /// Words 0 and 1 hold 0 and 1 in either order, and so do words 2 and 3, and
-    /// so on: torn reads of values that come back.
+    /// Words 0 and 1 hold 0 and 1 in either order, and so on: torn reads of values that come back.
     Toggle,
     /// The total of all words stands still: lost updates.
     Total,
     /// At most one word holds 1, the others 0: write skew.
     Exclusive,
-    /// Word 0 is the head of a list whose node `k` is word `k`; each word holds
-    /// the next node, which is greater than its own, or 0: torn and lost links.
+    /// Word 0 is the head of a list whose node `k` is word `k`; each word holds the next node, which is
+    /// greater than its own, or 0: torn and lost links.
     Sorted,
-    /// Each word names a node of a pool that no other word names, or none; a
-    /// node that is found through a word says so, and all its fields belong to
-    /// one write. The nodes that no word names are free.
+    /// Each word names a node of a pool that no other word names, or none; a node that is found through a
+    /// word says so, and all its fields belong to one write. The nodes that no word names are free.
     Nodes,
-    /// Each word is put and taken in turn, 1 and 0, and whoever finds it so already waits by
-    /// `Tx::retry`. If everybody waits, nothing that anybody has read has changed.
+    /// Each word is put and taken in turn, 1 and 0, and whoever finds it so waits by `Tx::retry`. If
+    /// everybody waits, nothing that anybody has read has changed.
     Turns,
 }

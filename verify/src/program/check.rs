@@ -1,4 +1,4 @@
-//! Whether a program can be run, and which of its transactions need more room than their sets have.
+//! Whether a program can be run, and whether its transactions need more room than their sets have.
 
 use super::case::{Act, Invariant, Loop, Op, Program, WORDS_MAX, Widths, flat};
 use crate::line::bad;
@@ -7,11 +7,7 @@ use stm_core::algorithm::{Algorithm, Variant};
 use stm_history::error::Error;
 
 pub(super) fn ensure(holds: bool, part: &str, expected: &str) -> Result<(), Error> {
-    if holds {
-        Ok(())
-    } else {
-        Err(bad(part, expected))
-    }
+    holds.then_some(()).ok_or_else(|| bad(part, expected))
 }
 
 impl Program {
@@ -97,11 +93,10 @@ impl Program {
         Ok(())
     }
 
-    /// Returns whether a transaction of launch `k` reads or writes more distinct words than its
-    /// sets hold, those of a lane of the team that runs it, so that the launch may fail with
-    /// `CapacityExceeded`; and whether it does so in every run, also where a lane whose attempt runs
-    /// alone logs no reads. Where additions are no writes, sums are taken to fit. A transaction with
-    /// alternatives always fits (`Program::check`).
+    /// Returns whether a transaction of launch `k` reads or writes more distinct words than its sets, or
+    /// those of a lane of its team, hold, so that the launch may fail with `CapacityExceeded`; and whether it
+    /// does so in every run, also where a lane whose attempt runs alone logs no reads. Where additions are no
+    /// writes, sums are taken to fit. A transaction with alternatives always fits (`Program::check`).
     pub fn launch_overflows(&self, variant: Variant, width: u32, k: u32) -> (bool, bool) {
         let (logs_reads, scheduled) =
             stm_core::with_algorithm!(variant, A => (A::LOGS_READS, A::SCHEDULED));
@@ -169,8 +164,7 @@ pub(super) fn begins_with_read(ops: &[Op]) -> bool {
     !matches!(first, Some(Op::Write(..) | Op::Add(..)))
 }
 
-/// Returns the entries of each set that a transaction needs, of a program with
-/// so many words: while an alternative is open, each access may take one.
+/// Returns the entries of each set that a transaction needs: in an open alternative, one for each access.
 pub(super) fn room(ops: &[Op], words: usize) -> u32 {
     let of = |op: &Op| match op {
         Op::Read(list) | Op::ReadSums(list) => list.len() as u32,

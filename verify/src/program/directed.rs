@@ -1,12 +1,10 @@
 //! A program for every known hole.
 //!
-//! Each is the smallest that we know to show what goes wrong, with the wrong outcome named. The
-//! right algorithms pass all of them under every simulation; each seeded defect fails one of them
-//! in some. Most are recorded; the others check an invariant themselves.
+//! Each is the smallest that we know to show what goes wrong, with the wrong outcome named. The right
+//! algorithms pass all of them under every simulation; each seeded defect fails one of them in some.
 //!
-//! They stand in `programs.txt`, one after the other: a name with what a line of a case says
-//! about a program (`init=0,0`, `stripe=2`, `silent=equal`), what the program can show, and
-//! the transactions of each lane. Besides,
+//! They stand in `programs.txt`: a name with what a line of a case says about a program (`init=0,0`), what
+//! the program can show, and the transactions of each lane. Besides,
 //!
 //! | word | means |
 //! | --- | --- |
@@ -19,12 +17,11 @@
 use super::case::{Case, Loop, Op, Program, Widths, update};
 use super::generate::simulation;
 use super::line;
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::Schedule;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
-use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::internal::observe::Mutant;
+use stm_core::algorithm::Algorithm;
 
 const WORDS: [&str; 5] = ["lockstep", "team", "block", "warp", "circle"];
 
@@ -32,7 +29,6 @@ const WORDS: [&str; 5] = ["lockstep", "team", "block", "warp", "circle"];
 pub struct Directed {
     pub name: &'static str,
     lanes: Vec<Vec<Vec<Op>>>,
-    /// What does not follow from the seed.
     program: Program,
     /// The words of the table above that it has, with their numbers.
     words: BTreeMap<&'static str, u32>,
@@ -132,8 +128,8 @@ impl Directed {
             },
             retry_limits: (
                 rng.pick(&[2, 8, 32]),
-                // Where a circle of versions matters, one attempt lasts for many commits of
-                // others, who must not wait for its lane at the gate.
+                // In a circle of versions one attempt lasts for many commits of others, who must not
+                // wait for its lane at the gate.
                 rng.pick(match (warp, circle) {
                     (1.., _) => &[1, 2, 8],
                     (0, 1..) => &[64, 64, 64],
@@ -159,7 +155,7 @@ impl Directed {
     }
 }
 
-/// Reads the transactions of a lane, `a / b`, or so many of the same: `16 x a`.
+/// Reads the transactions of a lane: `a / b`, or 16 of the same in `16 x a`.
 fn transactions(name: &str, lane: &str) -> Vec<Vec<Op>> {
     let (times, lane) = match lane.split_once(" x ") {
         Some((times, lane)) => (times.parse().unwrap_or(0), lane),

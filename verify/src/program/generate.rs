@@ -1,43 +1,32 @@
 //! Random programs and simulations, each decided by a seed.
 //!
-//! Recorded programs have two regimes of values. *Unique*: no value is written twice, so each read
-//! names its writer. *Toggling*: words are 0 or 1, two or three of them on one or two stripes, in at
-//! most four transactions: what needs a word to change and change back shows only there. A part of the
-//! unique ones has long transactions over many words, which leave the sets on the stack. Silent
-//! programs keep an invariant: they have transactions that keep it, whatever order they commit in, and
-//! others that only look.
-//!
-//! A part of the programs of both kinds is run by teams, has sums or has alternatives, and a part of
-//! the recorded ones has static updates.
+//! Recorded programs have two regimes of values. *Unique*: no value is written twice, so each read names its
+//! writer; some have long transactions over many words, which leave the sets on the stack. *Toggling*: words
+//! are 0 or 1, two or three of them on one or two stripes, in at most four transactions: what needs a word to
+//! change and change back shows only there. Silent programs have transactions that keep an invariant,
+//! whatever order they commit in, and others that only look.
 
 use super::case::{Act, Case, Invariant, Loop, Op, Program, Value, Widths, update};
 use super::check::{begins_with_read, room};
-use crate::rng::Rng;
+use crate::prelude::*;
 use crate::sim::SimConfig;
 use clap::ValueEnum;
-use stm_core::algorithm::Variant;
-use stm_core::internal::observe::Mutant;
 
-/// Operations after which a run in which no lane ended, or memory did not
-/// change, is a livelock: a hundred times what most programs need. A schedule
-/// may let a lane that waits run 256 times before the one waited for.
+/// Operations after which a run in which no lane ended, or memory did not change, is a livelock: a hundred
+/// times what most programs need.
 const STEPS_MAX: u64 = 1_000_000;
 const IDLE_MAX: u64 = 300_000;
 /// By how much more a program may need that waits, which is found out by ever rarer questions.
 const WAITING: u64 = 10;
 
 pub fn simulation(rng: &mut Rng, program: &Program, width: u32) -> SimConfig {
-    // Lanes of one warp that each loop on their own: a lane that waits for one that the stack masks
-    // off waits for ever, as before Volta; and in lockstep two may meet for ever, as the
-    // simulator's pauses have no length, which is what draws them apart on hardware.
+    // Lanes of one warp that each loop on their own may wait for ever for one that the stack masks off, as
+    // before Volta; and in lockstep two may meet for ever, as pauses have no length here.
     let apart = program.calls != Loop::Own || width == 1;
-    // That everybody waits is found out by questions that become rarer, and each
-    // must see the marks of all threads as they are. A loaded value is never so
-    // old on hardware; here it may be, at every question.
+    // That everybody waits is found out by ever rarer questions, and each must see the marks of all threads.
     let waits = program.silent == Some(Invariant::Turns);
     let stale = if waits { [10; 4] } else { [10, 30, 50, 70] };
-    // Each lane of a team makes all steps of its transactions, and before each
-    // of them a schedule may let the others wait so long.
+    // Before each step of a lane of a team a schedule may let the others wait so long.
     let lanes_together = match program.calls {
         Loop::Team => 2 * u64::from(width),
         Loop::Block => 2 * u64::from(program.threads),
@@ -103,7 +92,6 @@ fn drawn(
     }
 }
 
-/// Draws words and transactions of a program that is recorded.
 fn recorded(rng: &mut Rng, program: &mut Program) {
     let toggling = rng.chance(50);
     let long = !toggling && rng.chance(15);
@@ -225,7 +213,6 @@ fn with_updates(rng: &mut Rng, program: &mut Program) {
     }
 }
 
-/// Puts an operation that retries at a random place of a first alternative.
 fn with_retry(rng: &mut Rng, words: u32, ops: &[Op]) -> Vec<Op> {
     let mut ops = ops.to_vec();
     let at = rng.below(ops.len() as u32 + 1) as usize;
@@ -248,9 +235,8 @@ fn divided(rng: &mut Rng, words: u32, ops: &[Op], depth: u32) -> Vec<Op> {
     [&ops[..from], &[Op::Either(first, second)], &ops[to..]].concat()
 }
 
-/// Gives some transactions alternatives, with the room that they need and a read before a write that
-/// begins them. Those of a silent program are whole transactions, each of which keeps the invariant if
-/// it runs to its end; a first one that is left in its midst, and not undone, would break it.
+/// Gives some transactions alternatives, with the room that they need and a read before a write that begins
+/// them. Those of a silent program are whole transactions: one that is not undone breaks the invariant.
 fn with_alternatives(rng: &mut Rng, program: &mut Program) {
     let words = program.initial.len();
     let whole = program.silent.map(|_| program.transactions.clone());
@@ -307,7 +293,6 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// A transaction that only reads, all words or some, some of them twice.
     fn audit(&mut self) -> Vec<Op> {
         let mut order = shuffled(self.rng, self.words);
         if self.rng.chance(30) {
@@ -325,7 +310,6 @@ impl Writer<'_> {
         reads(self.rng, &order, Op::ReadSums)
     }
 
-    /// Writes the same to all words, or adds the same to all sums.
     fn equal(&mut self) -> Vec<Op> {
         self.written += 1;
         let mut ops = Vec::new();
@@ -374,7 +358,6 @@ impl Writer<'_> {
         ]
     }
 
-    /// Takes a word if none is taken, and else gives it back or leaves it free.
     fn claim(&mut self) -> Vec<Op> {
         let order = shuffled(self.rng, self.words);
         let mut ops: Vec<Op> = order.iter().map(|&w| Op::Read(vec![w])).collect();

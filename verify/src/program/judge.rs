@@ -1,18 +1,13 @@
-//! The history against the program: every attempt did what its transaction does on the state that
-//! the attempt saw, every transaction committed once, and memory is what the commits leave.
-//!
-//! This is what makes the check whole. Opacity alone would accept a memory that
-//! records one write and stores another, or that loses a transaction.
+//! The history against the program: every attempt did what its transaction does on the state that the attempt
+//! saw, every transaction committed once, and memory is what the commits leave. Opacity alone would accept a
+//! memory that records one write and stores another, or that loses a transaction.
 
 use super::case::{Case, Op, Program};
-use crate::failure::{Failure, FailureKind};
-use stm_history::history::left::Left;
-use stm_history::history::{Event, History, Outcome, sum};
-use stm_history::named::NamedWord;
-use stm_history::opacity::{self, States};
+use crate::prelude::*;
+use stm_history::history::{Event, Outcome, sum};
+use stm_history::opacity::States;
 
-/// Makes all checks of a history, by all words and sums as they are after the launch, which was
-/// `complete` if it ended without an error.
+/// Checks a history, by all words and sums as they are after the launch, `complete` if it ended rightly.
 pub(super) fn judge(
     case: &Case,
     history: &History,
@@ -46,7 +41,6 @@ impl Word {
 /// A transaction that runs on the state that an attempt saw, and what it leaves in a record.
 struct Model<'a> {
     program: &'a Program,
-    /// All words, and after them all sums.
     words: &'a [NamedWord],
     /// Whether an addition is an event of its own, not a read and a write.
     adds: bool,
@@ -107,8 +101,7 @@ impl Model<'_> {
         })
     }
 
-    /// Makes writes or additions together. Where an addition is a read and a write, all are read
-    /// first.
+    /// Makes writes or additions together. Where an addition is a read and a write, all are read first.
     fn update(&mut self, ops: &[Op]) {
         let of_sums = ops[0].is_of_sums();
         let first = if of_sums { self.first_sum() } else { 0 };
@@ -138,8 +131,8 @@ impl Model<'_> {
         }
     }
 
-    /// Runs the first of two alternatives, or the second if it retries. Then the first one has
-    /// read what it has read, without what it had added, and left nothing else.
+    /// Runs the first of two alternatives, or the second if it retries. Then the first one has left what it
+    /// read, without what it had added.
     fn alternatives(&mut self, first: &[Op], second: &[Op]) -> Result<(), ()> {
         let (values, begin) = (self.values.clone(), self.events.len());
         if self.block(first).is_ok() {
@@ -184,19 +177,17 @@ fn follows_program(
         let lane = attempt.lane as usize;
         let Some(&number) = lanes[lane].get(next[lane]) else {
             return Err(format!(
-                "lane {lane} made attempt {at} after the last of its transactions"
+                "thread {lane} made attempt {at} after the last of its transactions"
             ));
         };
         let recorded: Vec<Event> = history.events(at).collect();
         let state = states.seen_by(at);
-        let values = words
-            .iter()
-            .zip(program.memory())
-            .map(|(word, first)| Word {
-                held: state(word.word).unwrap_or(first),
-                own: None,
-                added: 0,
-            });
+        let values = words.iter().zip(program.memory());
+        let values = values.map(|(word, first)| Word {
+            held: state(word.word).unwrap_or(first),
+            own: None,
+            added: 0,
+        });
         let mut model = Model {
             program,
             words,
@@ -209,14 +200,11 @@ fn follows_program(
             met: recorded.is_empty(),
         };
         let ended = model.block(&program.transactions[number]);
-        let committed = matches!(
-            attempt.outcome,
-            Outcome::Committed { .. } | Outcome::CommittedReadOnly
-        );
+        let committed = !matches!(attempt.outcome, Outcome::Aborted { .. } | Outcome::Running);
         let whole = ended.is_ok() && model.events == recorded;
         if !(whole || model.met && !committed) {
             return Err(format!(
-                "attempt {at} of lane {lane} at transaction {number} recorded {recorded:?}, which \
+                "attempt {at} of thread {lane} at transaction {number} recorded {recorded:?}, which \
                  on the state that it saw does {:?}",
                 model.events
             ));
@@ -226,7 +214,7 @@ fn follows_program(
     let mut lanes = lanes.iter().map(Vec::len).zip(next).enumerate();
     match lanes.find(|(_, (all, done))| complete && done != all) {
         Some((lane, (all, done))) => Err(format!(
-            "lane {lane} committed {done} of its {all} transactions"
+            "thread {lane} committed {done} of its {all} transactions"
         )),
         None => Ok(()),
     }

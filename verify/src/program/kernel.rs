@@ -18,8 +18,7 @@ pub(super) struct Params<'a, A: Algorithm> {
     pub(super) narrow_sums: TSums<u32>,
     pub(super) wide_sums: TSums<u64>,
     pub(super) nodes: TNodes<A, Item>,
-    /// The program, which lanes that run on the host can read without an operation that the
-    /// simulator would schedule, and the watch over a silent one.
+    /// The program, which lanes read without an operation of the simulator, and the watch over a silent one.
     pub(super) program: &'a Program,
     pub(super) watch: Option<&'a RefCell<Watch>>,
     /// The transactions of the launch: the first one, and how many.
@@ -71,81 +70,77 @@ trait Access<A: Algorithm>: Sized {
         (1, 0)
     }
 
+    /// Returns the word if it is the lane's.
+    fn own(&self, word: u8) -> Option<u64> {
+        let (lanes, place) = self.lanes();
+        (u32::from(word) % lanes == place).then_some(word.into())
+    }
+
     /// Returns the value that the lane of a place has.
     fn held_by(&self, _place: u32, value: u64) -> u64 {
         value
     }
 
     /// Does an operation of lanes alone, or two together. Teams have none (`Program::check`).
-    fn alone(_: &mut Part<'_, '_, Self, A>, _ops: &[Op]) -> TxResult<()> {
+    fn alone(&mut self, _: &Run<'_, A>, _ops: &[Op]) -> TxResult<()> {
         Ok(())
     }
 }
 
-/// A transaction while it is interpreted, or an alternative in it.
-struct Part<'p, 'a, X, A: Algorithm> {
-    tx: &'p mut X,
+/// A transaction that is interpreted, beside its [`Access`].
+struct Run<'a, A: Algorithm> {
     params: &'a Params<'a, A>,
     number: usize,
     /// The lane that leads, by its number in the grid.
     leader: u64,
     /// The value last read, and the bits of all of these.
-    last: u64,
-    any: u64,
+    last: Cell<u64>,
+    any: Cell<u64>,
 }
 
-impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
-    fn own(&self, word: u8) -> Option<u64> {
-        let (lanes, place) = self.tx.lanes();
-        (u32::from(word) % lanes == place).then_some(u64::from(word))
-    }
-
+impl<A: Algorithm> Run<'_, A> {
     /// Does operations one after the other, those of a first alternative or others.
     #[inline(never)]
-    fn block(&mut self, mut ops: &[Op], first: bool) -> TxResult<()> {
+    fn block<X: Access<A>>(&self, tx: &mut X, mut ops: &[Op], first: bool) -> TxResult<()> {
         while let Some((now, rest)) = self.params.program.split(ops) {
             ops = rest;
             match &now[0] {
                 Op::Read(list) => {
-                    self.last = self.read(list)?;
-                    self.any |= self.last;
+                    let last = self.read(tx, list)?;
+                    self.last.set(last);
+                    self.any.set(self.any.get() | last);
                 }
                 Op::Write(..) => {
                     let (values, count) = self.values(now);
-                    self.write(&values[..count])?;
+                    self.write(tx, &values[..count])?;
                 }
                 Op::RetryIf(word, odd) => {
-                    let found = self.read(&[*word])?;
+                    let found = self.read(tx, &[*word])?;
                     // At the end of an alternative one lane says it for all.
-                    let says = !(first && rest.is_empty()) || self.own(*word).is_some();
+                    let says = !(first && rest.is_empty()) || tx.own(*word).is_some();
                     if says && found & 1 == u64::from(*odd) {
-                        return self.tx.give_up();
+                        return tx.give_up();
                     }
                 }
-                Op::Either(first, second) => self.alternatives(first, second)?,
-                _ => X::alone(self, now)?,
+                Op::Either(first, second) => self.alternatives(tx, first, second)?,
+                _ => tx.alone(self, now)?,
             }
         }
         Ok(())
     }
 
     /// Reads words, those of one width together, and returns the value of the last one.
-    fn read(&mut self, list: &[u8]) -> TxResult<u64> {
-        let params = self.params;
-        let mut at = [None; 3];
-        for (at, &word) in at.iter_mut().zip(list) {
-            *at = self.own(word);
-        }
-        let (mut found, mut from) = ([None; 3], 0);
-        let program = params.program;
-        for part in list.chunk_by(|&a, &b| program.is_wide(a) == program.is_wide(b)) {
-            let range = from..from + part.len();
-            from = range.end;
-            let (at, found) = (&at[range.clone()], &mut found[range]);
-            if program.is_wide(part[0]) {
-                self.read_array(&params.wide, at, found)?;
+    fn read<X: Access<A>>(&self, tx: &mut X, list: &[u8]) -> TxResult<u64> {
+        let (params, program) = (self.params, self.params.program);
+        let mut found = [None; 3];
+        let mut rest = &mut found[..];
+        for words in list.chunk_by(|&a, &b| program.is_wide(a) == program.is_wide(b)) {
+            let (to, behind) = rest.split_at_mut(words.len());
+            rest = behind;
+            if program.is_wide(words[0]) {
+                read_array::<A, _, _>(tx, &params.wide, words, to)?;
             } else {
-                self.read_array(&params.narrow, at, found)?;
+                read_array::<A, _, _>(tx, &params.narrow, words, to)?;
             }
         }
         for (&word, value) in list.iter().zip(found) {
@@ -153,29 +148,8 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
                 self.tell(|watch, leader| watch.read(leader, word.into(), value));
             }
         }
-        let newest = list.last().map_or(0, |&w| u32::from(w) % self.tx.lanes().0);
-        Ok((self.tx).held_by(newest, found[list.len() - 1].unwrap_or(0)))
-    }
-
-    #[inline(never)]
-    fn read_array<T: Element>(
-        &mut self,
-        words: &A::Array<T>,
-        at: &[Option<u64>],
-        found: &mut [Option<u64>],
-    ) -> TxResult<()> {
-        let mut put = |values: &[Option<T>]| {
-            for (to, value) in found.iter_mut().zip(values) {
-                *to = value.map(Element::to_bits64);
-            }
-        };
-        match *at {
-            [a] => put(&self.tx.read_words(words, [a])?),
-            [a, b] => put(&self.tx.read_words(words, [a, b])?),
-            [a, b, c] => put(&self.tx.read_words(words, [a, b, c])?),
-            _ => {}
-        }
-        Ok(())
+        let newest = list.last().map_or(0, |&w| u32::from(w) % tx.lanes().0);
+        Ok(tx.held_by(newest, found[list.len() - 1].unwrap_or(0)))
     }
 
     /// Returns what one or two operations write or add together, and to what, and how many they are.
@@ -183,41 +157,25 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
         let mut values = [(0, 0); 2];
         for (to, op) in values.iter_mut().zip(ops) {
             if let Op::Write(word, value) | Op::Add(word, value) = op {
-                *to = (*word, value.after(self.last, self.any));
+                *to = (*word, value.after(self.last.get(), self.any.get()));
             }
         }
         (values, ops.len())
     }
 
     /// Writes one word, or two of the same width.
-    fn write(&mut self, values: &[(u8, u64)]) -> TxResult<()> {
+    fn write<X: Access<A>>(&self, tx: &mut X, values: &[(u8, u64)]) -> TxResult<()> {
         if self.params.program.is_wide(values[0].0) {
-            self.write_array(&self.params.wide, values)?;
+            write_array::<A, _, _>(tx, &self.params.wide, values)?;
         } else {
-            self.write_array(&self.params.narrow, values)?;
+            write_array::<A, _, _>(tx, &self.params.narrow, values)?;
         }
         for &(word, _) in values {
-            if self.own(word).is_some() {
+            if tx.own(word).is_some() {
                 self.tell(|watch, leader| watch.wrote(leader, word.into()));
             }
         }
         Ok(())
-    }
-
-    #[inline(never)]
-    fn write_array<T: Element>(
-        &mut self,
-        words: &A::Array<T>,
-        values: &[(u8, u64)],
-    ) -> TxResult<()> {
-        let own = |&(word, value)| Some((self.own(word)?, T::from_bits64(value)));
-        if let [first, second] = values {
-            let writes = [own(first), own(second)];
-            self.tx.write_words(words, writes)
-        } else {
-            let write = own(&values[0]);
-            self.tx.write_words(words, [write])
-        }
     }
 
     /// Tells whoever watches a silent program, with the lane that leads.
@@ -229,39 +187,57 @@ impl<A: Algorithm, X: Access<A>> Part<'_, '_, X, A> {
 
     /// Does the operations of one of two alternatives. What the first one has read last stays so.
     #[inline(never)]
-    fn alternatives(&mut self, first: &[Op], second: &[Op]) -> TxResult<()> {
-        let (params, number, leader) = (self.params, self.number, self.leader);
-        let watch = params.watch;
-        let before = watch.map(|watch| (watch, watch.borrow().save(leader, number)));
-        let values = Cell::new((self.last, self.any));
-        let run = |tx: &mut X, ops: &[Op], first: bool| {
-            let (last, any) = values.get();
-            let mut part = Part {
-                tx,
-                params,
-                number,
-                leader,
-                last,
-                any,
-            };
-            let result = part.block(ops, first);
-            values.set((part.last, part.any));
-            result
-        };
-        let (lanes, place) = self.tx.lanes();
-        let result = self.tx.either(
-            |tx| run(tx, first, true),
+    fn alternatives<X: Access<A>>(&self, tx: &mut X, first: &[Op], second: &[Op]) -> TxResult<()> {
+        let mut before = None;
+        self.tell(|watch, leader| before = Some(watch.save(leader, self.number)));
+        let (lanes, place) = tx.lanes();
+        let mine = |at| at as u32 % lanes == place;
+        tx.either(
+            |tx| self.block(tx, first, true),
             |tx| {
-                if let Some((watch, before)) = &before {
-                    let mine = |at| at as u32 % lanes == place;
-                    watch.borrow_mut().undo(leader, number, before, mine);
+                if let Some(before) = &before {
+                    self.tell(|watch, leader| watch.undo(leader, self.number, before, mine));
                 }
-                run(tx, second, false)
+                self.block(tx, second, false)
             },
-        );
-        (self.last, self.any) = values.get();
-        result
+        )
     }
+}
+
+#[inline(never)]
+fn read_array<A: Algorithm, X: Access<A>, T: Element>(
+    tx: &mut X,
+    array: &A::Array<T>,
+    words: &[u8],
+    found: &mut [Option<u64>],
+) -> TxResult<()> {
+    let mut put = |values: &[Option<T>]| {
+        for (to, value) in found.iter_mut().zip(values) {
+            *to = value.map(Element::to_bits64);
+        }
+    };
+    let own = |i: usize| tx.own(words[i]);
+    match words.len() {
+        1 => put(&tx.read_words(array, [own(0)])?),
+        2 => put(&tx.read_words(array, [own(0), own(1)])?),
+        _ => put(&tx.read_words(array, [own(0), own(1), own(2)])?),
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn write_array<A: Algorithm, X: Access<A>, T: Element>(
+    tx: &mut X,
+    array: &A::Array<T>,
+    values: &[(u8, u64)],
+) -> TxResult<()> {
+    let own = |i: usize| Some((tx.own(values[i].0)?, T::from_bits64(values[i].1)));
+    if values.len() == 1 {
+        let write = [own(0)];
+        return tx.write_words(array, write);
+    }
+    let writes = [own(0), own(1)];
+    tx.write_words(array, writes)
 }
 
 #[inline(never)]
@@ -271,18 +247,15 @@ fn transaction<A: Algorithm, X: Access<A>>(
     number: usize,
     (lane, leader): (u64, u64),
 ) -> TxResult<()> {
-    if let Some(watch) = params.watch {
-        watch.borrow_mut().begin(lane, leader, number);
-    }
-    let mut part = Part {
-        tx,
+    let run = Run {
         params,
         number,
         leader,
-        last: 0,
-        any: 0,
+        last: Cell::new(0),
+        any: Cell::new(0),
     };
-    part.block(&params.program.transactions[number], false)
+    run.tell(|watch, leader| watch.begin(lane, leader, number));
+    run.block(tx, &params.program.transactions[number], false)
 }
 
 fn updated<L: Lane, A: Algorithm, T: Element>(

@@ -4,20 +4,18 @@
 //! hv-sorting!no-e5 3x1 own u64 stripe=1 locks=4 sets=8/8 retry_limits=8/8 init=0,0 : r0 r1 / w0=1 / w1=1 : sim:w1,random,weak25,seed=0x2a
 //! ```
 //!
-//! The grammar is that of all cases (`crate::line`). Behind blocks and threads stand `each`, `own`,
-//! `team`, `block` or `update` (`Loop`); the words' widths (`Widths`); words of a stripe;
-//! locks; entries of the sets; polls and tries; initial values; and, if there are sums, their
-//! initial values and how many make a row; `launches=2` if there are several; `silent=equal` or
-//! another [`Invariant`] for a run without a recorder. Then the transactions, ` / ` between them,
-//! `-` for an empty one. An operation is `r` and one to three words, or `w`, a word and its value:
-//! `=5`, `+5` for the value last read plus 5, `~` for that value with bit 0 flipped, `?` for 1 if
-//! all that was read is 0, and else 0; or `s` and one to three sums, or `a`, a sum and what is
-//! added, written as a value; or `i` or `d` and a node of a list to be inserted or removed; or `n`,
-//! `m`, `u` or `v` and a word whose node of the pool is allocated or freed, replaced, updated or
-//! visited ([`Act`]); or `p` or `t` and a word that is put or taken, which may wait. `( r0 e1
-//! w0=1 | w0=2 )` are two alternatives: the second one runs if the first retries, by `e` and a word
-//! if that is even, or by `o` if it is odd. Numbers of words, sums and nodes are digits in base 36.
-//! Then the simulation.
+//! The grammar is that of all cases (`crate::line`). Behind blocks and threads stand the `Loop` and the
+//! `Widths`; words of a stripe; locks; entries of the sets; polls and tries; initial values; those of sums
+//! and how many make a row, if there are any; `launches=2` if there are several; `silent=equal` or another
+//! [`Invariant`] for a run without a recorder. Then the transactions, ` / ` between them, `-` for an empty
+//! one. Numbers of words, sums and nodes are digits in base 36. An operation is
+//!
+//! - `r` and one to three words, or `w`, a word and its value: `=5`, `+5` for the value last read plus 5,
+//!   `~` for that value with bit 0 flipped, `?` for 1 if all that was read is 0, and else 0;
+//! - `s` and one to three sums, or `a`, a sum and what is added, written as a value;
+//! - a letter of an [`Act`] and a word or node;
+//! - `( r0 e1 w0=1 | w0=2 )`, two alternatives: the second one runs if the first retries, by `e` and a word
+//!   if that is even, or by `o` if it is odd.
 
 use super::case::{Act, Case, Invariant, Op, Program, Value, WORDS_MAX};
 use super::check::ensure;
@@ -47,7 +45,6 @@ impl Op {
 }
 
 impl Act {
-    /// Every one, with what it begins with.
     const LETTERS: [(Self, &'static str); 8] = [
         (Self::Insert, "i"),
         (Self::Remove, "d"),

@@ -1,10 +1,9 @@
-//! Random and directed transaction programs: small enough to be understood when
-//! they fail, run on the simulator and judged whole.
+//! Random and directed transaction programs: small enough to be understood when they fail, run on the
+//! simulator and judged whole.
 //!
-//! A [`Program`] is a launch shape, a few shared words with their stripes and locks, and a list of
-//! transactions, each a list of [`Op`]s without branches other than alternatives. A [`Case`] adds
-//! the variant, a seeded defect if any, and the simulation: it is everything that decides a run,
-//! and its text replays it.
+//! A [`Program`] is a launch shape, a few words with their stripes and locks, and a list of transactions,
+//! each a list of [`Op`]s without branches other than alternatives. A [`Case`] adds the variant, a seeded
+//! defect if any, and the simulation.
 
 pub mod case;
 mod check;

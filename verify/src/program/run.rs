@@ -4,20 +4,16 @@ use super::case::{Case, Invariant, Loop, Program, Widths};
 use super::judge::judge;
 use super::kernel::{Item, Params, interpret};
 use super::silent::Watch;
-use crate::failure::{Failure, FailureKind};
+use crate::prelude::*;
 use crate::sim::{self, Schedule, Sim, SimErrorKind};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::fmt::Display;
 use std::ops::AddAssign;
-use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::algorithm::Algorithm;
 use stm_core::host::{self, Capacity, Launch, Nodes, RetryLimits, Stm, StmConfig, Sums, TxArray};
 use stm_core::internal::algorithm::{Cells, Table, Versioned};
 use stm_core::{StmRef, View, with_algorithm};
-use stm_history::error::Error;
-use stm_history::history::records::Records;
-use stm_history::history::{Header, History, InitialMemory, Rest};
-use stm_history::named::{Named, NamedWord, Names};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Done {
@@ -44,7 +40,6 @@ impl AddAssign for Done {
     }
 }
 
-/// The words of each lane's recording buffer in the first attempt at a run.
 const RECORD_WORDS: u64 = 256;
 
 pub type Shown = (History, Names);
@@ -53,10 +48,9 @@ pub fn run(case: &Case) -> Result<Done, Failure> {
     run_shown(case).0
 }
 
-/// Does the same, and returns the history as well, if the case ended and is not a silent one.
+/// Does the same, and returns the history of a case that ended and is not silent.
 pub fn run_shown(case: &Case) -> (Result<Done, Failure>, Option<Shown>) {
-    // In half of the cases the sets of the versioned algorithms have no
-    // part on the stack, as the end of those of long transactions.
+    // In half of the cases the sets of the versioned algorithms have no part on the stack.
     let launches = match case.variant {
         Variant::Fast if case.sim.seed & 1 != 0 => launches::<Versioned<Cells, 0>>,
         Variant::FastTable if case.sim.seed & 1 != 0 => launches::<Versioned<Table, 0>>,
@@ -182,18 +176,13 @@ impl Data {
         named.sort_unstable();
         if taken != named {
             let text = format!("the words name the nodes {named:x?}, and {taken:x?} are not free");
-            return invariant(Some(text));
+            return Err(Failure::new(FailureKind::Invariant, text));
         }
         if refresh {
             pool.refresh().map_err(Failure::of(FailureKind::Corrupt))?;
         }
         Ok(())
     }
-}
-
-fn invariant(broken: Option<String>) -> Result<(), Failure> {
-    let failure = broken.map(|text| Failure::new(FailureKind::Invariant, text));
-    failure.map_or(Ok(()), Err)
 }
 
 fn parameters<'a, A: Algorithm>(
@@ -216,8 +205,7 @@ fn parameters<'a, A: Algorithm>(
         watch,
         launch: (launch.start, launch.len()),
         updates: program.updates(k),
-        // Half of the schedules, and the same ones when a case is replayed. The
-        // lowest bits of the seed choose other things.
+        // Half of the schedules. The lowest bits of the seed choose other things.
         in_step: case.sim.seed >> 40 & 1 == 0,
     }
 }
@@ -251,7 +239,8 @@ fn launches<A: Algorithm>(
         done.operations += sim.last_run().map_or(0, |(run, _)| run.steps);
         if let (Err(host::Error::EverybodyWaits { .. }), Some(watch)) = (&ended, &watch) {
             // A program may have put what nobody takes.
-            invariant(watch.borrow().judge_waiting(&data.memory(program)?))?;
+            let broken = watch.borrow().judge_waiting(&data.memory(program)?);
+            Failure::unless_none(FailureKind::Invariant, broken)?;
             complete = false;
             break;
         }
@@ -265,7 +254,8 @@ fn launches<A: Algorithm>(
         }
         if let Some(watch) = &watch {
             let memory = data.memory(program)?;
-            invariant(watch.borrow().judge(&memory, program.launch(k).end))?;
+            let broken = watch.borrow().judge(&memory, program.launch(k).end);
+            Failure::unless_none(FailureKind::Invariant, broken)?;
             if program.silent == Some(Invariant::Nodes) {
                 data.check_nodes(&memory, case.sim.seed & 1 != 0)?;
             }
@@ -325,16 +315,15 @@ fn simulator_error(case: &Case, sim: &Sim) -> Stop {
 fn may_starve(case: &Case) -> bool {
     let program = &case.program;
     let one_warp = program.blocks == 1 && program.threads <= case.sim.warp_width;
-    // Who locks in the order met is undone by another who does, for as long as a schedule lets
-    // neither get ahead; lanes of one warp that go together take turns instead.
+    // Those that lock in the order met may undo each other for as long as a schedule lets neither get
+    // ahead; lanes of one warp that go together take turns instead.
     let may_undo_each_other = match case.variant {
         Variant::Egpgv => true,
         Variant::HvBackoff => !one_warp || program.calls == Loop::Own,
         _ => false,
     };
     match case.sim.schedule {
-        // The highest priority runs for as long as it changes memory, so a lane
-        // may starve the one it waits for.
+        // The highest priority runs for as long as it changes memory.
         Schedule::Pct { .. } => true,
         Schedule::Lockstep | Schedule::Stack | Schedule::Its { .. } => may_undo_each_other,
         Schedule::Random => false,
@@ -342,10 +331,7 @@ fn may_starve(case: &Case) -> bool {
 }
 
 fn history(case: &Case, records: &Records<Sim>, words: &[NamedWord]) -> Result<History, Stop> {
-    let words = words
-        .iter()
-        .map(|word| word.word)
-        .zip(case.program.memory());
+    let words = words.iter().map(|w| w.word).zip(case.program.memory());
     let initial = InitialMemory::of(words, Rest::Value(0));
     let header = Header::new(case.variant.name(), "program", "simulator");
     match records.history(header, initial) {

@@ -6,10 +6,8 @@ use super::run::run;
 use crate::line::smallest;
 use crate::sim::{MemoryModel, Schedule};
 
-/// Simulations that each candidate is tried with.
 const TRIES: u64 = 150;
 
-/// The number of runs, over all candidates, after which shrinking stops.
 const RUNS_MAX: u64 = 30_000;
 
 pub fn shrink(case: &Case, failure: Failure) -> (Case, Failure) {
@@ -86,8 +84,7 @@ fn candidates(case: &Case) -> Vec<Case> {
     all
 }
 
-/// Returns lists with one operation less, or less in it. An alternative that takes the place of both
-/// is without what retries.
+/// Returns lists with one operation less, or less in it. An alternative in place of both does not retry.
 fn smaller(ops: &[Op]) -> Vec<Vec<Op>> {
     let mut all = Vec::new();
     for (k, op) in ops.iter().enumerate() {

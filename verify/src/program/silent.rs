@@ -1,21 +1,15 @@
-//! Silent programs: nothing records them, and their transactions check an
-//! invariant of the words that they read.
+//! Silent programs: nothing records them, and their transactions check an invariant of the words they read.
 //!
-//! A recorder may add what the code under test lacks, and a history says nothing about a run
-//! without one. Here a `Watch` in the host's memory gets every value that a transaction reads,
-//! which costs no operation of the simulator, and looks for two values of one attempt that no state
-//! has together. It sees attempts that abort as well. After each launch the whole memory must keep
-//! the invariant.
-//!
-//! An attempt's own writes are left out from the word's first write on, so what remains was read
-//! from memory and belongs to one state, whatever the attempt has buffered.
+//! A recorder may add what the code under test lacks. Here a `Watch` in the host's memory gets every value
+//! that a transaction reads, which costs no operation of the simulator, and looks for two values of one
+//! attempt that no state has together. It sees attempts that abort as well, and leaves out words from the
+//! attempt's first write on. After each launch the whole memory must keep the invariant.
 
 use super::case::{Invariant, Program};
 use std::collections::BTreeMap;
 
 impl Invariant {
-    /// Returns how values that one attempt has read, of the words and after them of the sums,
-    /// break it; `None` is a value that it has not read.
+    /// Returns how values that one attempt has read, of the words and after them of the sums, break it.
     pub(super) fn broken_by(self, program: &Program, known: &[Option<u64>]) -> Option<String> {
         let (words, sums) = known.split_at(program.initial.len());
         let mut values = words.iter().flatten().copied();
@@ -80,16 +74,13 @@ struct Seen {
 /// What an attempt had written when an alternative began, and the number of its changes.
 pub(super) type Saved = (BTreeMap<usize, Option<u64>>, usize);
 
-/// The values that the transactions of a run report, in the host's memory.
 pub(super) struct Watch {
     program: Program,
     invariant: Invariant,
-    /// The attempts that each lane has begun.
     attempts: Vec<u64>,
     /// What the present attempt of each lane, or of its team, has read; by the lane that leads.
     seen: Vec<Seen>,
-    /// The nodes that the last attempt at each transaction inserted (`true`) or
-    /// removed, in its order, or the words that it put or took.
+    /// What the last attempt at each transaction inserted or put (`true`), or removed or took.
     changes: Vec<Vec<(u8, bool)>>,
     broken: Option<String>,
 }
@@ -112,8 +103,7 @@ impl Watch {
         let attempt = &mut self.attempts[lane as usize];
         *attempt += 1;
         let seen = &mut self.seen[leader as usize];
-        // The lanes of a team end an attempt together, so the first one to
-        // begin the next one comes after all have ended the last.
+        // The lanes of a team end an attempt together, so the first to begin the next one ends the last.
         if *attempt > seen.attempt {
             let len = self.program.initial.len() + self.program.sums.len();
             *seen = Seen {
@@ -125,7 +115,7 @@ impl Watch {
         }
     }
 
-    /// Notes that an attempt has read a word, or a sum, whose number comes after the words'.
+    /// Notes that an attempt has read a word, or a sum, numbered after the words.
     pub(super) fn read(&mut self, leader: u64, at: usize, value: u64) {
         let seen = &mut self.seen[leader as usize];
         if !seen.written.contains_key(&at) {
@@ -145,7 +135,7 @@ impl Watch {
         self.seen[leader as usize].waits = true;
     }
 
-    /// Returns what is wrong where everybody waits: whoever does has read what is still there.
+    /// Returns what is wrong where everybody waits, for a change of what is still there.
     pub(super) fn judge_waiting(&self, memory: &[u64]) -> Option<String> {
         let mut waiting = self.seen.iter().enumerate().filter(|(_, seen)| seen.waits);
         waiting.find_map(|(lane, seen)| {
@@ -153,7 +143,7 @@ impl Watch {
                 let written = || seen.written.get(&word).copied().flatten();
                 let was = seen.known[word].or_else(written)?;
                 let text = format!(
-                    "lane {lane} waits for a change of word {word} from {was}, and it is {is}"
+                    "thread {lane} waits for a change of word {word} from {was}, and it is {is}"
                 );
                 (was != is).then_some(text)
             })
@@ -164,21 +154,19 @@ impl Watch {
         self.broken.get_or_insert(what);
     }
 
-    /// Notes that an attempt has written a word, or added to a sum.
     pub(super) fn wrote(&mut self, leader: u64, at: usize) {
         let seen = &mut self.seen[leader as usize];
         let held = seen.written.entry(at).or_default();
         *held = seen.known[at].take().or(*held);
     }
 
-    /// Returns what an attempt has written, when an alternative begins.
     pub(super) fn save(&self, leader: u64, transaction: usize) -> Saved {
         let written = self.seen[leader as usize].written.clone();
         (written, self.changes[transaction].len())
     }
 
-    /// Notes that an alternative has retried, and is undone: it has read what it has read, and
-    /// written nothing. Of a team, each lane notes this about the words that are `mine`.
+    /// Notes that an alternative has retried, and has written nothing. Each lane of a team notes this about
+    /// the words that are `mine`.
     pub(super) fn undo(
         &mut self,
         leader: u64,
@@ -199,13 +187,12 @@ impl Watch {
         self.changes[transaction].truncate(*changes);
     }
 
-    /// Notes that an attempt has inserted a node, or removed one, or has put a word or taken it.
     pub(super) fn changed(&mut self, transaction: usize, node: u8, inserted: bool) {
         self.changes[transaction].push((node, inserted));
     }
 
-    /// Returns what is wrong with a launch, by what its attempts have read and by the memory that it
-    /// left, after the transactions before `done` have committed.
+    /// Returns what is wrong with a launch that left this memory, with the transactions before `done`
+    /// committed.
     pub(super) fn judge(&self, memory: &[u64], done: usize) -> Option<String> {
         if let Some(what) = &self.broken {
             return Some(format!("a transaction saw that {what}"));
@@ -214,8 +201,7 @@ impl Watch {
         if let Some(what) = self.invariant.broken_by(&self.program, &values) {
             return Some(format!("the launch left that {what}"));
         }
-        // How much more often the transactions before `done` inserted or put it
-        // than they removed or took it.
+        // How much more often the transactions inserted or put it than they removed or took it.
         let balance = |of: usize| {
             let changes = self.changes[..done].iter().flatten();
             let of = changes.filter(|(n, _)| usize::from(*n) == of);

@@ -1,20 +1,4 @@
 //! A simulation in one line.
-//!
-//! `sim:w4,its64,weak25,seed=0x2a` says everything that decides a run: what is
-//! left out has its default. [`SimConfig`] prints and parses it.
-//!
-//! | part | means | default |
-//! | --- | --- | --- |
-//! | `w4` | warps of 4 lanes | `w32` |
-//! | `lockstep`, `stack`, `its64`, `starve64`, `random`, `pct3x1000` | [`Schedule`] | `random` |
-//! | `sc`, `weak25` | [`MemoryModel`] | `weak25` |
-//! | `votes=ordered` or `votes=relaxed` | whether votes order memory | `ordered` |
-//! | `atomics=64` or `atomics=128` | the widest atomics of a lane | `atomics=64` |
-//! | `versions=5` | bits of a packed version, 3 to 31 | `versions=31` |
-//! | `seed=0x2a` | the seed | 0 |
-//! | `steps=50000000` | operations within which some lane must end | 50 M |
-//! | `idle=1000000` | operations within which memory must change | 1 M |
-//! | `mutant=7` | a deliberate bug | none |
 
 use super::error::ConfigError;
 use crate::rng::Rng;
@@ -30,21 +14,17 @@ pub enum Schedule {
     /// Stack-based reconvergence, as before Volta: where a warp diverges, one side runs and the
     /// others are masked off until it blocks, ends or comes to where they are.
     Stack,
-    /// Independent thread scheduling: any lane that can run, chosen at random; none waits for more
-    /// than `bound` operations, plus one for each lane that has waited as long.
+    /// Independent thread scheduling: any lane that can run, chosen at random.
     Its {
-        /// Operations that a lane may be passed over for.
+        /// Operations that a lane may be passed over for, plus one for each lane that has waited as long.
         bound: u32,
-        /// Whether the lane whose atomic last changed memory, the likely
-        /// holder of a lock, runs only when it has to.
+        /// Whether the likely holder of a lock, whose atomic last changed memory, runs only when it must.
         starve: bool,
     },
-    /// Any lane that can run, in bursts whose mean length, from 1 to 8
-    /// operations, is drawn for each launch. Fair by chance only.
+    /// Any lane that can run, in bursts of 1 to 8 operations in the mean, drawn for each launch; fair by chance.
     Random,
-    /// Probabilistic concurrency testing (Burckhardt et al. 2010): random
-    /// priorities, the highest runs; at `depth - 1` random operations of the
-    /// first `length`, the one that runs falls to the bottom.
+    /// Probabilistic concurrency testing (Burckhardt et al. 2010): the lane of the highest of random
+    /// priorities runs; at `depth - 1` random operations of the first `length` it falls to the bottom.
     Pct {
         /// The number of ordering constraints of the bugs looked for, 1 or more.
         depth: u32,
@@ -56,24 +36,17 @@ pub enum Schedule {
 impl Schedule {
     /// Independent scheduling, as `its64` in a line.
     pub const fn its(bound: u32) -> Self {
-        Self::Its {
-            bound,
-            starve: false,
-        }
+        let starve = false;
+        Self::Its { bound, starve }
     }
 
     /// Independent scheduling that starves the likely holder of a lock, as `starve64` in a line.
     pub const fn starve(bound: u32) -> Self {
-        Self::Its {
-            bound,
-            starve: true,
-        }
+        let starve = true;
+        Self::Its { bound, starve }
     }
 
-    /// Returns the schedules that a text names as a line does, with spaces between them.
-    ///
-    /// # Panics
-    /// It panics if a word names no schedule.
+    /// Returns the schedules that a text names as a line does, with spaces between them, or panics.
     pub fn named(text: &str) -> Vec<Self> {
         let of = |word| schedule(word).unwrap_or_else(|| panic!("`{word}` is no schedule"));
         text.split_whitespace().map(of).collect()
@@ -97,30 +70,33 @@ pub enum MemoryModel {
     },
 }
 
-/// Everything that decides a run. Its text, by [`fmt::Display`], is the line that replays the run.
+/// Everything that decides a run. Its text replays it: `sim:w4,its64,weak25,seed=0x2a`, with defaults left
+/// out.
+///
+/// | part | means | default |
+/// | --- | --- | --- |
+/// | `w4` | warps of 4 lanes | `w32` |
+/// | `lockstep`, `stack`, `its64`, `starve64`, `random`, `pct3x1000` | [`Schedule`] | `random` |
+/// | `sc`, `weak25` | [`MemoryModel`] | `weak25` |
+/// | `votes=ordered` or `votes=relaxed` | whether `ballot`, `shuffle` and `match_any` order memory accesses of those that take part, as `sync_warp` does; PTX does not promise it | `ordered` |
+/// | `atomics=64` or `atomics=128` | the widest atomics of a lane | `atomics=64` |
+/// | `versions=5` | bits of a packed version, 3 to 31 | `versions=31` |
+/// | `seed=0x2a` | the seed | 0 |
+/// | `steps=50000000` | operations within which some lane must end, or it is a livelock | 50 M |
+/// | `idle=1000000` | operations within which memory must change, or a lane end | 1 M |
+/// | `mutant=7` | a deliberate bug | none |
+#[allow(missing_docs)] // of the fields, which the table has
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SimConfig {
-    /// Lanes of a warp, 1 to 32.
     pub warp_width: u32,
-    /// Who runs next.
     pub schedule: Schedule,
-    /// What a load may return.
     pub memory: MemoryModel,
-    /// Whether `ballot`, `shuffle` and `match_any` order the memory accesses of
-    /// the lanes that take part, as `sync_warp` does. PTX does not promise it.
     pub votes_order: bool,
-    /// Whether lanes have atomics of 128 bits.
     pub wide_atomics: bool,
-    /// The bits of a packed word's version, 3 to 31: few of them wrap around within a launch.
     pub version_bits: u32,
-    /// The seed of every choice.
     pub seed: u64,
-    /// The launch is a livelock when no lane has ended for so many operations.
     pub steps_max: u64,
-    /// The launch is a livelock when no operation has changed memory, and no
-    /// lane has ended, for so many operations.
     pub idle_max: u64,
-    /// A deliberate bug for the kernel under test to show.
     pub mutant: Option<u32>,
 }
 
@@ -151,45 +127,26 @@ impl SimConfig {
         }
     }
 
-    /// Returns the same configuration with warps of so many lanes.
-    #[must_use]
-    pub const fn with_width(mut self, warp_width: u32) -> Self {
-        self.warp_width = warp_width;
-        self
+    setters! {
+        /// Returns the same configuration with warps of so many lanes.
+        with_width(warp_width: u32): warp_width = warp_width;
+        /// Returns the same configuration with this memory.
+        with_memory(memory: MemoryModel): memory = memory;
+        /// Returns the same configuration with weak memory that is stale so often, in a hundred.
+        with_stale(stale_percent: u32): memory = MemoryModel::Weak { stale_percent };
+        /// Returns the same configuration with atomics of 128 bits, or without them.
+        with_wide_atomics(wide_atomics: bool): wide_atomics = wide_atomics;
+        /// Returns the same configuration with so many operations within which memory must change.
+        with_idle(idle_max: u64): idle_max = idle_max;
+        /// Returns the same configuration with another seed.
+        with_seed(seed: u64): seed = seed;
     }
 
-    /// Returns the same configuration with this memory.
-    #[must_use]
-    pub const fn with_memory(mut self, memory: MemoryModel) -> Self {
-        self.memory = memory;
-        self
-    }
-
-    /// Returns the same configuration with weak memory that is stale so often, in a hundred.
-    #[must_use]
-    pub const fn with_stale(self, stale_percent: u32) -> Self {
-        self.with_memory(MemoryModel::Weak { stale_percent })
-    }
-
-    /// Returns the same configuration with atomics of 128 bits, or without them.
-    #[must_use]
-    pub const fn with_wide_atomics(mut self, wide_atomics: bool) -> Self {
-        self.wide_atomics = wide_atomics;
-        self
-    }
-
-    /// Returns the same configuration with other limits: operations within which a lane must end,
-    /// and within which memory must change.
+    /// Returns the same configuration with other limits, [`Self::steps_max`] and [`Self::idle_max`].
     #[must_use]
     pub const fn with_limits(mut self, steps_max: u64, idle_max: u64) -> Self {
         (self.steps_max, self.idle_max) = (steps_max, idle_max);
         self
-    }
-
-    /// Returns the same configuration with so many operations within which memory must change.
-    #[must_use]
-    pub const fn with_idle(self, idle_max: u64) -> Self {
-        self.with_limits(self.steps_max, idle_max)
     }
 
     /// Returns the same configuration with a seeded defect, or without one.
@@ -199,15 +156,8 @@ impl SimConfig {
         self
     }
 
-    /// Returns the same configuration with another seed.
-    #[must_use]
-    pub const fn with_seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
-    }
-
-    /// Draws a simulation for so many lanes in warps of this width, one that masks lanes off only if
-    /// they keep `apart`; loads are stale as often, in a hundred, as one of the numbers says.
+    /// Draws a simulation for so many lanes, one that masks lanes off only if they keep `apart`; loads are
+    /// stale as often, in a hundred, as one of the numbers says.
     pub(crate) fn drawn(
         rng: &mut Rng,
         warp_width: u32,
@@ -255,19 +205,19 @@ impl SimConfig {
     }
 
     pub(super) fn check(&self) -> Result<(), &'static str> {
-        let pct = "pctDxL with a depth and a length of 1 or more";
-        let (is_wrong, of_schedule) = match self.schedule {
-            Schedule::Its { bound, .. } => (bound == 0, "its or starve with a bound of 1 or more"),
-            Schedule::Pct { depth, length } => (depth == 0 || length == 0, pct),
-            Schedule::Lockstep | Schedule::Stack | Schedule::Random => (false, ""),
-        };
-        match (self.warp_width, self.version_bits, self.memory) {
-            (0 | 33.., ..) => Err("a warp width from w1 to w32"),
-            _ if is_wrong => Err(of_schedule),
-            (_, ..3 | 32.., _) => Err("versions=3 to versions=31"),
-            (.., MemoryModel::Weak { stale_percent }) if stale_percent >= 100 => {
-                Err("weak0 to weak99")
+        match (self.schedule, self.memory) {
+            _ if !(1..=32).contains(&self.warp_width) => Err("a warp width from w1 to w32"),
+            (Schedule::Its { bound: 0, .. }, _) => Err("its or starve with a bound of 1 or more"),
+            (Schedule::Pct { depth: 0, .. } | Schedule::Pct { length: 0, .. }, _) => {
+                Err("pctDxL with a depth and a length of 1 or more")
             }
+            _ if !(3..=31).contains(&self.version_bits) => Err("versions=3 to versions=31"),
+            (
+                _,
+                MemoryModel::Weak {
+                    stale_percent: 100..,
+                },
+            ) => Err("weak0 to weak99"),
             _ if self.steps_max == 0 || self.idle_max == 0 => Err("steps and idle of 1 or more"),
             _ => Ok(()),
         }
@@ -279,9 +229,8 @@ impl fmt::Display for Schedule {
         match *self {
             Self::Lockstep => f.write_str("lockstep"),
             Self::Stack => f.write_str("stack"),
-            Self::Its { bound, starve } => {
-                write!(f, "{}{bound}", if starve { "starve" } else { "its" })
-            }
+            Self::Its { bound, starve } if starve => write!(f, "starve{bound}"),
+            Self::Its { bound, .. } => write!(f, "its{bound}"),
             Self::Random => f.write_str("random"),
             Self::Pct { depth, length } => write!(f, "pct{depth}x{length}"),
         }
@@ -301,31 +250,22 @@ impl fmt::Display for SimConfig {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let default = Self::default();
         let (width, schedule, memory) = (self.warp_width, self.schedule, self.memory);
+        let (bits, steps, idle) = (self.version_bits, self.steps_max, self.idle_max);
         write!(f, "sim:w{width},{schedule},{memory}")?;
-        if !self.votes_order {
-            f.write_str(",votes=relaxed")?;
-        }
-        if self.wide_atomics {
-            f.write_str(",atomics=128")?;
-        }
-        if self.version_bits != default.version_bits {
-            write!(f, ",versions={}", self.version_bits)?;
-        }
-        write!(f, ",seed={:#x}", self.seed)?;
-        if self.steps_max != default.steps_max {
-            write!(f, ",steps={}", self.steps_max)?;
-        }
-        if self.idle_max != default.idle_max {
-            write!(f, ",idle={}", self.idle_max)?;
-        }
-        if let Some(mutant) = self.mutant {
-            write!(f, ",mutant={mutant}")?;
-        }
-        Ok(())
+        let parts = [
+            (!self.votes_order).then(|| "votes=relaxed".to_owned()),
+            self.wide_atomics.then(|| "atomics=128".to_owned()),
+            (bits != default.version_bits).then(|| format!("versions={bits}")),
+            Some(format!("seed={:#x}", self.seed)),
+            (steps != default.steps_max).then(|| format!("steps={steps}")),
+            (idle != default.idle_max).then(|| format!("idle={idle}")),
+            self.mutant.map(|mutant| format!("mutant={mutant}")),
+        ];
+        let mut parts = parts.iter().flatten();
+        parts.try_for_each(|part| write!(f, ",{part}"))
     }
 }
 
-/// Reads a number of a line, in decimal or after `0x`.
 pub(crate) fn number(text: &str) -> Option<u64> {
     match text.strip_prefix("0x") {
         Some(hex) => u64::from_str_radix(hex, 16).ok(),
@@ -338,20 +278,19 @@ fn small(text: &str) -> Option<u32> {
 }
 
 fn schedule(part: &str) -> Option<Schedule> {
-    Some(match part {
-        "lockstep" => Schedule::Lockstep,
-        "stack" => Schedule::Stack,
-        "random" => Schedule::Random,
-        _ => {
-            if let Some(bound) = part.strip_prefix("its") {
-                Schedule::its(small(bound)?)
-            } else if let Some(bound) = part.strip_prefix("starve") {
-                Schedule::starve(small(bound)?)
-            } else {
-                let (depth, length) = part.strip_prefix("pct")?.split_once('x')?;
-                Schedule::pct(small(depth)?, small(length)?)
-            }
+    let digits = part.find(|c: char| c.is_ascii_digit());
+    let (name, numbers) = part.split_at(digits.unwrap_or(part.len()));
+    Some(match (name, numbers) {
+        ("lockstep", "") => Schedule::Lockstep,
+        ("stack", "") => Schedule::Stack,
+        ("random", "") => Schedule::Random,
+        ("its", bound) => Schedule::its(small(bound)?),
+        ("starve", bound) => Schedule::starve(small(bound)?),
+        ("pct", numbers) => {
+            let (depth, length) = numbers.split_once('x')?;
+            Schedule::pct(small(depth)?, small(length)?)
         }
+        _ => return None,
     })
 }
 
@@ -393,20 +332,16 @@ impl FromStr for SimConfig {
             part: part.to_owned(),
             expected,
         };
-        let Some(rest) = text.strip_prefix("sim:") else {
-            return Err(bad(0, text, "a line that begins with `sim:`"));
-        };
+        let head = "a line that begins with `sim:`";
+        let known = "w4, lockstep, stack, its64, starve64, random, pct3x1000, sc, weak25, votes=relaxed, \
+                     atomics=128, seed=0x1, steps=1000, idle=1000 or mutant=1";
+        let rest = text
+            .strip_prefix("sim:")
+            .ok_or_else(|| bad(0, text, head))?;
         let mut config = Self::default();
         let mut offset = 4;
         for part in rest.split(',') {
-            if config.set(part).is_none() {
-                return Err(bad(
-                    offset,
-                    part,
-                    "w4, lockstep, stack, its64, starve64, random, pct3x1000, sc, weak25, \
-                     votes=relaxed, atomics=128, seed=0x1, steps=1000, idle=1000 or mutant=1",
-                ));
-            }
+            config.set(part).ok_or_else(|| bad(offset, part, known))?;
             offset += part.len() + 1;
         }
         config.check().map_err(|expected| bad(0, text, expected))?;

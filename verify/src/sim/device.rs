@@ -1,5 +1,4 @@
-//! The simulator's [`Device`]: it owns the memory, makes a fibre of each lane
-//! and runs them on the calling thread.
+//! The simulator's [`Device`]: it owns the memory, and runs a fibre for each lane on the calling thread.
 
 use super::config::SimConfig;
 use super::error::{SimError, SimErrorKind};
@@ -16,9 +15,9 @@ use stm_core::Kernel;
 use stm_core::host::{Device, Error, Launch};
 use stm_core::internal::host::{Limits, Memory};
 use stm_core::internal::observe::{HostProbe, Observation};
+use stm_history::error::Error as Unrecorded;
 
-/// Bytes of a fibre's stack: room for a kernel, and for the message if it
-/// panics. Only what is touched takes memory.
+/// Bytes of a fibre's stack, of which only what is touched takes memory.
 const STACK_BYTES: usize = 256 << 10;
 
 /// Stacks that a thread keeps for the launches that follow, as they are costly to make.
@@ -35,9 +34,8 @@ type Fibre<'a> = Coroutine<(), (), (), &'a mut DefaultStack>;
 
 /// Somebody on the host's side who records launches, and looks at the memory before and after.
 pub(crate) trait Attendant {
-    /// Is called before a launch, for the probe that it is to have; an error refuses it.
-    fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, Error>;
-    /// Is called after it, however it ended.
+    /// Returns the probe of a launch, or why it is refused.
+    fn before(&self, sim: &Sim, launch: &Launch) -> Result<HostProbe, Unrecorded>;
     fn after(&self, sim: &Sim, end: &Result<(), SimError>);
 }
 
@@ -51,7 +49,6 @@ pub(super) struct Inner {
     pub(super) closure: Cell<Option<*const Body<'static>>>,
 }
 
-/// A closure that every lane of a launch runs.
 pub(super) type Body<'a> = dyn Fn(&SimLane<'_>) + 'a;
 
 impl Inner {
@@ -72,10 +69,7 @@ impl std::fmt::Debug for Sim {
 }
 
 impl Sim {
-    /// Makes a device with empty memory.
-    ///
-    /// # Panics
-    /// It panics if a value of `config` is out of its range.
+    /// Makes a device with empty memory. It panics if a value of `config` is out of its range.
     pub fn new(config: SimConfig) -> Self {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         Self(Rc::new(Inner {
@@ -92,11 +86,8 @@ impl Sim {
         self.0.with(|machine| machine.config)
     }
 
-    /// Changes the configuration for the launches that follow, which are numbered from 0 again; the
-    /// memory stays. The warp width must stay, as metadata may be laid out by it.
-    ///
-    /// # Panics
-    /// It panics if the warp width is another, or a value is out of its range.
+    /// Changes the configuration for the launches that follow, which are numbered from 0 again; the memory
+    /// stays. It panics if the warp width is another, which decides metadata, or a value is out of range.
     pub fn configure(&self, config: SimConfig) {
         assert!(config.check().is_ok(), "{config}: {:?}", config.check());
         assert_eq!(
@@ -108,7 +99,6 @@ impl Sim {
         self.0.launches.set(0);
     }
 
-    /// Sets who attends the launches that follow: nobody in the end, to let go of its memory.
     pub(crate) fn attended_by(&self, attendant: Option<Rc<dyn Attendant>>) {
         self.0.attendant.replace(attendant);
     }
@@ -122,10 +112,8 @@ impl Sim {
         self.0.last.borrow().clone()
     }
 
-    /// Runs a closure as every lane of a launch, on the calling thread.
-    ///
-    /// # Errors
-    /// The error says what ended the launch early. The memory is then as it was left.
+    /// Runs a closure as every lane of a launch, on the calling thread. An error is what ended the launch
+    /// early, with the memory as it was left.
     pub fn run(
         &self,
         launch: &Launch,
@@ -134,7 +122,6 @@ impl Sim {
         self.run_kernel(launch, &kernel)
     }
 
-    /// Does the same for any kernel, and is compiled once.
     fn run_kernel(&self, launch: &Launch, kernel: &Body<'_>) -> Result<RunReport, SimError> {
         launch.check(&self.limits()).map_err(SimError::launch)?;
         let lanes = u64::from(launch.blocks) * u64::from(launch.threads);
@@ -271,15 +258,17 @@ impl Memory for SimMemory {
         Rc::as_ptr(&self.device.0) as u64
     }
     fn write(&mut self, offset: usize, data: &[u8]) -> Result<(), Error> {
-        self.with(|space, number| space.write(number, offset, data));
+        self.with(|space, number| space.data(number)[offset..][..data.len()].copy_from_slice(data));
         Ok(())
     }
     fn read(&self, offset: usize, data: &mut [u8]) -> Result<(), Error> {
-        self.with(|space, number| space.read(number, offset, data));
+        self.with(|space, number| {
+            data.copy_from_slice(&space.data(number)[offset..][..data.len()]);
+        });
         Ok(())
     }
     fn clear(&mut self) -> Result<(), Error> {
-        self.with(Space::clear);
+        self.with(|space, number| space.data(number).fill(0));
         Ok(())
     }
 }
@@ -355,10 +344,7 @@ impl Device for Sim {
         Ok(LANES_MAX / launch.threads)
     }
 
-    /// Copies words, which takes a nanosecond each.
-    ///
-    /// # Errors
-    /// [`Error::DeviceLost`] if a place is not in its memory.
+    /// Copies words, which takes a nanosecond each. A place outside of its memory is [`Error::DeviceLost`].
     unsafe fn copy(&self, to: *mut u8, from: *const u8, bytes: usize) -> Result<Duration, Error> {
         let (to, from) = (to.addr() as u64, from.addr() as u64);
         let copied = self.0.with(|machine| {
@@ -376,12 +362,8 @@ impl Device for Sim {
         })
     }
 
-    /// Launches a kernel. The simulator's clock counts operations, each of which
-    /// takes a nanosecond, for the time returned and for the time limit.
-    ///
-    /// # Errors
-    /// [`Error::DeviceLost`] with the line that replays the run, if a
-    /// [`SimError`] ended it, which [`Sim::last_run`] has.
+    /// Launches a kernel. An operation takes a nanosecond, for the time returned and for the time limit. A
+    /// [`SimError`] is [`Error::DeviceLost`] with the line that replays the run; [`Sim::last_run`] has it.
     unsafe fn launch<K: Kernel>(
         &self,
         launch: &Launch,

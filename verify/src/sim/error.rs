@@ -1,5 +1,4 @@
-//! What can go wrong in a simulated launch, with messages that name the lanes; and the operations that
-//! lanes execute.
+//! What can go wrong in a simulated launch, and the operations that lanes execute.
 
 use std::fmt;
 
@@ -24,8 +23,7 @@ pub enum SimErrorKind {
     BadMask,
     /// A shuffle was from a lane that takes no part.
     BadSource,
-    /// Two lanes that wait for each other were at different warp operations, or two threads of a
-    /// block used its barrier in different ways.
+    /// Two lanes that wait for each other were at different operations of their warp or block.
     Mismatch,
     /// A lane ended that another one waits for.
     LaneEnded,
@@ -60,10 +58,8 @@ pub struct SimError {
 
 impl SimError {
     pub(super) fn launch(why: impl fmt::Display) -> Self {
-        Self {
-            kind: SimErrorKind::Launch,
-            text: why.to_string(),
-        }
+        let (kind, text) = (SimErrorKind::Launch, why.to_string());
+        Self { kind, text }
     }
 }
 
@@ -79,9 +75,8 @@ pub struct ConfigError {
     pub expected: &'static str,
 }
 
-/// Hands the table of operations to a macro. Each has its number, its method, and what
-/// a [`SimLane`](super::SimLane) does at a point at which another lane may run; a result `as` a type
-/// is cast to it. A method without a body here is written out in `lane.rs`.
+/// Hands the table of operations to a macro: the variant, the method, and what a [`SimLane`](super::SimLane)
+/// does; a result `as` a type is cast to it. A method without a body here is written out in `lane.rs`.
 macro_rules! operations {
     ($to:ident) => {
         $to! { self, op;
@@ -170,7 +165,7 @@ macro_rules! numbered {
     ($me:ident, $op:ident; $($variant:ident $method:ident $(
         ($($arg:ident: $ty:ty),*) $(-> $gives:ty)? $(as $is:ty)? $body:block
     )?;)*) => {
-        /// An operation of [`Lane`](stm_core::Lane), named as its method; `Start` is none: the lane has not begun.
+        /// An operation of [`Lane`](stm_core::Lane), named as its method; `Start` is none.
         #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
         #[repr(u8)]
         pub enum Op {
@@ -180,6 +175,9 @@ macro_rules! numbered {
         impl Op {
             /// Every operation, in the order of its number.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)*];
+
+            /// How many operations there are.
+            pub const COUNT: usize = Self::ALL.len();
 
             /// Returns the method's name.
             pub const fn name(self) -> &'static str {
@@ -192,11 +190,6 @@ macro_rules! numbered {
 }
 
 operations!(numbered);
-
-impl Op {
-    /// How many operations there are.
-    pub const COUNT: usize = Self::ALL.len();
-}
 
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

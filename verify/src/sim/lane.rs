@@ -1,8 +1,6 @@
-//! The simulator's [`Lane`]: each operation is a point at which another lane
-//! may run. Shared memory has words of 32 bits, two of which make one of 64. Atomics and
+//! The simulator's [`Lane`]. Shared memory has words of 32 bits, two of which make one of 64. Atomics and
 //! loads of 32 bits read the newest store there, which is stronger than relaxed, and what fences order
-//! around them is ordered as around a relaxed operation on global memory; those of 64 bits are relaxed,
-//! so a load may find an older store.
+//! around them is ordered as around a relaxed operation on global memory; those of 64 bits are relaxed.
 
 use super::config::SimConfig;
 use super::error::{Op, SimErrorKind};
@@ -16,9 +14,8 @@ use stm_core::internal::observe::{HostProbe, Mutant};
 
 /// One thread of a simulated launch.
 ///
-/// Its addresses are the device's and mean nothing to the process; every access
-/// is checked, so that the `unsafe` methods of [`Lane`] cannot do harm here: a
-/// wrong address ends the launch with an error.
+/// Its addresses are the device's and mean nothing to the process. Every access is checked, so the `unsafe`
+/// methods of [`Lane`] can do no harm here: a wrong address ends the launch with an error.
 pub struct SimLane<'a> {
     pub(super) machine: *mut Machine,
     pub(super) fibre: &'a Yielder<(), ()>,
@@ -63,8 +60,7 @@ impl SimLane<'_> {
         self.machine().config
     }
 
-    /// Returns the machine, which is live until the fibre has ended. A call's result must be dropped
-    /// before the fibre is left.
+    /// Returns the machine. The result must be dropped before the fibre is left.
     #[allow(clippy::mut_from_ref)] // every call's result dies before the next
     #[inline]
     pub(super) fn machine(&self) -> &mut Machine {
@@ -73,7 +69,6 @@ impl SimLane<'_> {
         unsafe { &mut *self.machine }
     }
 
-    /// Lets the schedule choose, and returns when it has chosen this lane.
     #[inline]
     fn switch(&self) {
         if self.machine().next() != self.lane {
@@ -81,8 +76,7 @@ impl SimLane<'_> {
         }
     }
 
-    /// Announces an operation and returns when it is to be executed; `false` if
-    /// the fibre is being unwound, when nothing is to be done.
+    /// Announces an operation and returns when it is to be executed; `false` if the fibre is being unwound.
     #[inline]
     fn turn(&self, op: Op, at: u64) -> bool {
         if self.machine().ending {
@@ -145,22 +139,6 @@ impl SimLane<'_> {
             let history = views.history_of(&mut machine.space, found);
             views.load_weak(history, lane, &mut machine.rng)
         })
-    }
-
-    /// Returns the oldest value of a word that a load by this lane may return
-    /// now. It is an answer of the oracle: no operation, no point at which
-    /// another lane may run, and nothing that later loads would notice.
-    fn oldest_visible(&self, at: u64) -> u64 {
-        let machine = self.machine();
-        if machine.ending {
-            return 0;
-        }
-        let found = machine.word::<64>(self.lane, at, Use::Bits(64));
-        if !machine.weak {
-            return machine.space.load(found) as u64;
-        }
-        let history = machine.views.history_of(&mut machine.space, found);
-        machine.views.oldest_visible(history, self.lane) as u64
     }
 
     #[inline(never)]
@@ -238,17 +216,26 @@ impl SimLane<'_> {
         }
     }
 
+    /// Executes an operation without an operand, which `does` it and says what it gave.
+    fn simple(&self, op: Op, does: impl FnOnce(&mut Machine) -> u64) -> u64 {
+        if !self.turn(op, 0) {
+            return 0;
+        }
+        let machine = self.machine();
+        let value = does(machine);
+        machine.done(self.lane, value);
+        value
+    }
+
     fn fence_of(&self, op: Op) {
-        if self.turn(op, 0) {
-            let machine = self.machine();
+        self.simple(op, |machine| {
             if machine.weak {
                 machine.views.fence(self.lane);
             }
-            machine.done(self.lane, 0);
-        }
+            0
+        });
     }
 
-    /// Returns where a word of the block's shared memory is.
     pub(super) fn shared(&self, i: u32) -> Place {
         let (block, i) = (self.block, i.into());
         Place::Shared { block, i }
@@ -275,7 +262,6 @@ impl SimLane<'_> {
         self.arrive(op, id.into(), |m| m.meet_named(self.lane, threads));
     }
 
-    /// Meets the threads of the block or cluster, and returns how many have a predicate that holds.
     #[inline(never)]
     fn meet_whole(&self, which: u32, op: Op, predicate: bool) -> u32 {
         self.arrive(op, 0, |m| m.meet_whole(self.lane, which, predicate)) as u32
@@ -288,7 +274,6 @@ impl SimLane<'_> {
 }
 
 impl Op {
-    /// Returns what a load or read-modify-write does with the view that it finds.
     const fn acquire(self) -> Acquire {
         match self {
             Self::LoadAcquire32
@@ -323,7 +308,6 @@ macro_rules! methods {
     };
 }
 
-/// Joins two words of 64 bits into one of 128.
 const fn joined([low, high]: [u64; 2]) -> u128 {
     (high as u128) << 64 | low as u128
 }
@@ -391,38 +375,39 @@ impl Lane for SimLane<'_> {
         self.meet(Op::Shuffle32, mask, u64::from(source) << 32 | u64::from(v)) as u32
     }
     fn active_mask(&self) -> u32 {
-        if !self.turn(Op::ActiveMask, 0) {
-            return 0;
-        }
-        let machine = self.machine();
-        let lane = self.lane;
-        // Lanes that do this in one round get one answer from the first.
-        let mut active = std::mem::take(&mut machine.lanes[lane as usize].result) as u32;
-        if active == 0 {
-            let (warp, index) = machine.shape.warp_of(lane);
+        let active = self.simple(Op::ActiveMask, |machine| {
+            // Lanes that do this in one round get one answer from the first.
+            let known = std::mem::take(&mut machine.lanes[self.lane as usize].result);
+            if known != 0 {
+                return known;
+            }
+            let (warp, index) = machine.shape.warp_of(self.lane);
             let base = machine.shape.base_of(warp);
             let here = |i: &u32| machine.lanes[(base + i) as usize].next.op == Op::ActiveMask;
             let others = mask_of(bits(machine.schedule.together(warp)).filter(here));
-            active = others | 1 << index;
-            for i in bits(others) {
-                machine.lanes[(base + i) as usize].result = u64::from(active);
-            }
-        }
-        machine.done(lane, u64::from(active));
-        active
+            let active = u64::from(others | 1 << index);
+            bits(others).for_each(|i| machine.lanes[(base + i) as usize].result = active);
+            active
+        });
+        active as u32
     }
 
     fn clock(&self) -> u64 {
-        if !self.turn(Op::Clock, 0) {
+        self.simple(Op::Clock, |machine| machine.report.steps)
+    }
+    /// Returns the oldest value that a load by this lane may return now. It is an answer of the oracle: no
+    /// operation, no point at which another lane may run, and nothing that later loads would notice.
+    unsafe fn observed_clock(&self, p: *const u64) -> u64 {
+        let machine = self.machine();
+        if machine.ending {
             return 0;
         }
-        let machine = self.machine();
-        let steps = machine.report.steps;
-        machine.done(self.lane, steps);
-        steps
-    }
-    unsafe fn observed_clock(&self, p: *const u64) -> u64 {
-        self.oldest_visible(p as u64)
+        let found = machine.word::<64>(self.lane, p as u64, Use::Bits(64));
+        if !machine.weak {
+            return machine.space.load(found) as u64;
+        }
+        let history = machine.views.history_of(&mut machine.space, found);
+        machine.views.oldest_visible(history, self.lane) as u64
     }
     fn version_bits(&self) -> u32 {
         self.machine().config.version_bits
@@ -448,8 +433,6 @@ impl Lane for SimLane<'_> {
         if !machine.ending {
             machine.schedule.give_way(self.lane);
         }
-        if self.turn(Op::Pause, 0) {
-            self.machine().done(self.lane, 0);
-        }
+        self.simple(Op::Pause, |_| 0);
     }
 }

@@ -1,16 +1,13 @@
-//! The state of a running launch: lanes, warps, blocks, memory, the schedule,
-//! and the checks that end it.
+//! The state of a running launch: lanes, memory, the schedule, and the checks that end it.
 //!
 //! One operation goes through these steps, in `lane.rs`:
 //!
 //! 1. [`Machine::announce`]: the lane says what it is about to do.
-//! 2. [`Machine::next`]: the schedule picks who goes on. If that is another lane,
-//!    this one's fibre is left.
-//! 3. When it is picked, the lane executes the operation ([`Machine::word`] and
-//!    `views.rs`) and reports it ([`Machine::done`]).
+//! 2. [`Machine::next`]: the schedule picks who goes on. If that is another lane, this one's fibre is left.
+//! 3. When it is picked, the lane executes the operation ([`Machine::word`] and `views.rs`) and reports it
+//!    ([`Machine::done`]).
 //!
-//! At a warp operation or barrier the lane first arrives, in `meet.rs`, which
-//! may put it to sleep, and then step 2 follows.
+//! At a warp operation or barrier the lane first arrives, in `meet.rs`, which may put it to sleep.
 //!
 //! A check that fails ends the launch as a panic does: it unwinds the fibre that runs
 //! ([`Machine::fail`]), and whoever runs the fibres unwinds the others.
@@ -32,7 +29,6 @@ use stm_history::history::NumberMap;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Ready,
-    /// It waits for the lanes of its warp operation's mask.
     Warp,
     Barrier(BarrierAt),
     Ended,
@@ -48,7 +44,6 @@ pub(super) struct Act {
 #[derive(Clone, Copy)]
 pub(super) struct LaneState {
     pub(super) state: State,
-    /// What it is about to do.
     pub(super) next: Act,
     /// What it did, and the value that gave.
     pub(super) last: Option<(Act, u64)>,
@@ -61,8 +56,8 @@ pub(super) struct LaneState {
 pub struct RunReport {
     /// The configuration; its text, the program and [`RunReport::launch`] replay it.
     pub config: SimConfig,
-    /// The launch's number since [`Sim::new`](super::Sim::new) or
-    /// [`Sim::configure`](super::Sim::configure), from 0. It is part of the seed.
+    /// The launch's number since [`Sim::new`](super::Sim::new) or [`Sim::configure`](super::Sim::configure),
+    /// from 0. It is part of the seed.
     pub launch: u64,
     /// Operations scheduled.
     pub steps: u64,
@@ -70,8 +65,7 @@ pub struct RunReport {
     pub switches: u64,
     /// Loads that returned another store than the newest.
     pub stale_loads: u64,
-    /// A hash of every operation in order, with lane, operand and value: equal
-    /// for equal runs, whatever the process.
+    /// A hash of every operation in order, with lane, operand and value: equal for equal runs.
     pub trace: u64,
     pub(super) ops: [u64; Op::COUNT],
 }
@@ -92,7 +86,6 @@ pub(super) struct Machine {
     pub(super) rng: Rng,
     pub(super) schedule: Box<dyn Scheduler>,
     pub(super) lanes: Vec<LaneState>,
-    /// The barriers at which somebody has been.
     pub(super) barriers: NumberMap<BarrierAt, Barrier>,
     pub(super) launch: Launch,
     pub(super) report: RunReport,
@@ -167,7 +160,6 @@ impl Machine {
         }
     }
 
-    /// Returns the words of the shared memory of each block, which have 32 bits.
     pub(super) const fn shared_words(&self) -> u32 {
         self.launch.shared_bytes / 4
     }
@@ -206,7 +198,6 @@ impl Machine {
         self.trace(lane, value);
     }
 
-    /// Adds what a lane just did to the hash of the run.
     #[inline]
     pub(super) fn trace(&mut self, lane: u32, value: u64) {
         const K: u64 = 0xF135_7AEA_2E62_A9C5;
@@ -224,7 +215,6 @@ impl Machine {
         resume_unwind(Box::new(()))
     }
 
-    /// Ends the launch with an error that a lane has made.
     #[cold]
     pub(super) fn fail_at(&mut self, lane: u32, kind: SimErrorKind, what: &str) -> ! {
         let text = format!("{}: {what}", self.id(lane));
@@ -288,7 +278,7 @@ impl Machine {
         found
     }
 
-    /// Finds a word of the shared memory of a block, and checks its use.
+    /// Does the same with the shared memory of a block.
     #[inline]
     pub(super) fn shared_word<const BITS: u32>(&mut self, lane: u32, block: u32, i: u64) -> Found {
         let (words, needed) = (u64::from(self.shared_words()), u64::from(BITS / 32));
@@ -319,8 +309,7 @@ impl Machine {
         }
     }
 
-    /// Ends a read. An acquire invalidates the cache, also if nobody has stored to
-    /// the word that it reads.
+    /// Ends a read. An acquire invalidates the cache, also if nobody has stored to the word.
     #[inline]
     pub(super) fn acquired(&mut self, lane: u32, acquire: Acquire) {
         if self.weak && acquire == Acquire::Yes {
@@ -331,7 +320,6 @@ impl Machine {
 
 const LISTED_MAX: usize = 32;
 
-/// Naming what happened: from lane numbers and addresses to errors and reports.
 impl Machine {
     #[cold]
     fn missing(&mut self, lane: u32, address: u64, bytes: u64, missing: SimErrorKind) -> ! {
@@ -347,7 +335,6 @@ impl Machine {
         self.fail_at(lane, missing, &format!("{op} at {address:#x} is {what}"))
     }
 
-    /// Reports a word that this launch has used in another way.
     #[cold]
     fn misused(&mut self, lane: u32, at: u64, other: Use) -> ! {
         let op = self.lanes[lane as usize].next.op;

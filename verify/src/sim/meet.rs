@@ -1,11 +1,10 @@
-//! Where lanes wait for each other: warp operations, the block's barrier, its named
-//! barriers, at which some of its warps wait and others only arrive, and the barrier of
-//! a cluster, whose blocks reach each other's shared memory.
+//! Where lanes wait for each other: warp operations, the block's barrier, its named barriers, at which some
+//! of its warps wait and others only arrive, and the barrier of a cluster.
 //!
-//! A lane that arrives sleeps until all lanes of its mask are at the same operation with the same
-//! mask. Lanes of one warp may wait at several operations with different masks at a time, as
-//! independent lanes may; but two lanes that name each other and are at different ones would wait
-//! for ever, and are reported at once. So is a lane that waits for one that has ended.
+//! A lane that arrives sleeps until all lanes of its mask are at the same operation with the same mask.
+//! Lanes of one warp may wait at several operations with different masks at a time, as independent lanes
+//! may; but two lanes that name each other and are at different ones would wait for ever, and are reported
+//! at once. So is a lane that waits for one that has ended.
 
 use super::error::{Op, SimErrorKind};
 use super::lane::{Place, SimLane};
@@ -13,12 +12,10 @@ use super::machine::{Act, LaneState, Machine, State};
 use super::rounds::{BLOCK, BarrierAt, CLUSTER, bits, mask_of};
 
 impl Machine {
-    /// Returns the names of a lane and of where it is.
     fn at(&self, lane: u32) -> [String; 2] {
         [self.id(lane), self.access(self.lanes[lane as usize].next)]
     }
 
-    /// Lets the lane arrive with a value at the warp operation that it announced, and sleep there.
     pub(super) fn meet(&mut self, lane: u32, value: u64) {
         let act = self.lanes[lane as usize].next;
         let (op, mask) = (act.op, act.at as u32);
@@ -101,7 +98,6 @@ impl Machine {
         ((lane / threads, which), threads)
     }
 
-    /// Lets the lane arrive with a predicate at the barrier of its block or cluster, and sleep there.
     pub(super) fn meet_whole(&mut self, lane: u32, which: u32, predicate: bool) {
         let (place, threads) = self.barrier_of(lane, which);
         let op = self.lanes[lane as usize].next.op;
@@ -193,7 +189,6 @@ impl Machine {
         }
     }
 
-    /// Reports that two lanes that wait for each other are at different operations.
     fn mismatch(&mut self, lane: u32, other: u32) -> ! {
         let rule = match self.lanes[lane as usize].next.op {
             Op::Barrier | Op::BarrierAny | Op::BarrierCount => {
@@ -222,8 +217,8 @@ impl Machine {
 }
 
 impl SimLane<'_> {
-    /// Returns where a word of the shared memory of block `rank` of the lane's cluster is, for an
-    /// operation. The block must have threads that have not ended, as its memory is gone with them.
+    /// Returns where a word of the shared memory of block `rank` of the cluster is. The block must have
+    /// threads that have not ended, as its memory is gone with them.
     pub(super) fn in_cluster(&self, op: Op, rank: u32, i: u32) -> Place {
         let machine = self.machine();
         if machine.ending {

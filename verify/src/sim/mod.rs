@@ -1,29 +1,23 @@
-//! A SIMT machine in one thread, worse than any GPU: seeded, deterministic and
-//! replayable from one line.
+//! A SIMT machine in one thread, worse than any GPU: seeded, deterministic and replayable from one line.
 //!
-//! [`Sim`] is a [`Device`](stm_core::host::Device) and [`SimLane`] a [`Lane`], so the code under
-//! test is the code that ships. Each lane is a fibre. Every memory operation on global or shared
-//! memory, every fence, warp operation, barrier, clock reading and pause is a point at which the
-//! schedule may let another lane run; private memory is not, as nobody else sees it.
+//! [`Sim`] is a [`Device`](stm_core::host::Device) and [`SimLane`] a [`Lane`], so the code under test is the
+//! code that ships. Each lane is a fibre. Every operation on global or shared memory, every fence, warp
+//! operation, barrier, clock reading and pause is a point at which the schedule may let another lane run.
 //!
 //! # What is simulated, and what is not
 //!
 //! - All blocks are resident; a launch has at most 8,192 threads.
-//! - Global memory is C11 without load buffering and with modification order
-//!   equal to execution order; each word remembers eight stores.
-//! - Each block has a first-level cache. `load_weak_64` may return the cache's
-//!   copy, which may be older than what the lane itself has loaded before,
-//!   unless a newer store happens before the load, or the lane has read one
+//! - Global memory is C11 without load buffering and with modification order equal to execution order;
+//!   each word remembers eight stores. A failed compare-and-swap reads the newest one.
+//! - Each block has a first-level cache. `load_weak_64` may return its copy, which may be older than what
+//!   the lane has loaded before, unless a newer store happens before the load, or the lane has read one
 //!   before its last fence or acquire. Relaxed loads pass the cache by.
-//! - A failed compare-and-swap reads the newest store.
-//! - `sync_warp` and `barrier` order the memory accesses of those that meet;
-//!   votes do so too unless the line says `votes=relaxed`.
-//! - Shared memory is sequentially consistent. It orders global memory as a
-//!   relaxed word of that does: with a fence before a store, and one after the
-//!   load that finds it.
-//! - Errors are typed and end the launch: accesses outside allocations,
-//!   misaligned or of mixed width, private words of two lanes, wrong masks,
-//!   lanes that wait for others for ever, lanes that run and change nothing.
+//! - `sync_warp` and `barrier` order the memory accesses of those that meet; votes do so too unless the
+//!   line says `votes=relaxed`.
+//! - Shared memory is sequentially consistent. It orders global memory as a relaxed word of that does:
+//!   with a fence before a store, and one after the load that finds it.
+//! - Errors are typed and end the launch: accesses outside allocations, misaligned or of mixed width,
+//!   private words of two lanes, wrong masks, lanes that wait for ever, lanes that run and change nothing.
 //!
 //! # Example
 //!
@@ -75,8 +69,7 @@ impl Kernel for Closure {
     const ENTRY: &'static str = "a closure";
     type Params = ();
 
-    /// # Panics
-    /// It always panics: the simulator runs the closure instead.
+    /// Panics: the simulator runs the closure instead.
     fn run<L: Lane>(_lane: &L, (): &()) {
         panic!("a closure is launched inside of `Sim::with_closure` alone")
     }
@@ -126,7 +119,6 @@ impl Sim {
         result.unwrap_or_else(|panic| resume_unwind(panic))
     }
 
-    /// Returns what a launch of this kernel runs in its place.
     pub(super) fn closure<K: Kernel>(&self) -> Option<&Body<'_>> {
         let body = self.0.closure.get().filter(|_| K::ENTRY == Closure::ENTRY);
         // SAFETY: it is there only while the closure lives (`with_closure`), and who calls

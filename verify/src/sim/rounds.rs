@@ -1,34 +1,29 @@
 //! Schedules that run a warp as hardware without independent threads does.
 //!
-//! A warp at random takes a *round*: each of its lanes that take part executes
-//! one operation, from a random lane on in ascending order.
+//! A warp at random takes a *round*: each of its lanes that take part executes one operation, from a
+//! random lane on in ascending order.
 //!
-//! **Lockstep**: all lanes take part that can run. So no lane executes its
-//! operation n + 1 after a point where all could run before each other has
-//! executed its operation n. Lanes on different sides of a branch advance in
-//! turns, as if the hardware alternated between them.
+//! **Lockstep**: all lanes take part that can run, so where all can, none executes its operation n + 1
+//! before each other has executed its operation n. Sides of a branch advance in turns.
 //!
-//! **Stack**: as before Volta, a warp that diverges runs one side and masks the
-//! other off, until the side that runs blocks at a warp operation or a barrier, ends, or comes to
-//! where masked-off lanes are. Hardware decides by program counter and by reconvergence points that
-//! the compiler placed. We see neither, and take a lane's *site* for its program counter: the kind
-//! of its next operation and the allocation that it goes to. What this changes:
+//! **Stack**: as before Volta, a warp that diverges runs one side and masks the other off, until the side
+//! that runs blocks at a warp operation or a barrier, ends, or comes to where masked-off lanes are.
+//! Hardware decides by program counter and by reconvergence points that the compiler placed. We see
+//! neither, and take a lane's *site* for its program counter: the kind of its next operation and the
+//! allocation that it goes to. What this changes:
 //!
-//! - Lanes with one site run together even if two lines of the source have that
-//!   site, and lanes that diverge and do the same for a while stay together.
-//! - A divergence is seen at the first operations that differ, not at the branch.
-//! - Which side goes first: the one at a site that the warp has lately been at,
-//!   as it is in a loop, and hardware makes lanes that left a loop wait for it;
-//!   if there is none, one at random. A loop of more than [`RECENT`] operations
-//!   is not recognised.
-//! - Masked-off lanes rejoin at an equal site; the last masked off run first
-//!   when the side that ran is blocked or gone.
+//! - Lanes with one site run together even if two lines of the source have that site, so a divergence is
+//!   seen at the first operations that differ, not at the branch.
+//! - The side goes first that is at a site where the warp has lately been, as it is in a loop, and
+//!   hardware makes lanes that left a loop wait for it; if there is none, one at random. A loop of more
+//!   than [`RECENT`] operations is not recognised.
+//! - Masked-off lanes rejoin at an equal site; the last masked off run first when the side that ran is
+//!   blocked or gone.
 
 use super::schedule::{Scheduler, remove};
 use crate::rng::Rng;
 
-/// Blocks and threads of a launch, and the width of its warps.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Shape {
     pub(super) blocks: u32,
     pub(super) threads: u32,
@@ -68,17 +63,15 @@ impl Shape {
     }
 }
 
-/// Which of the barriers of a block it is: 0 is that of the whole block, and the others have
-/// numbers for names. One more stands for the barrier of a cluster.
+/// Barriers of a block: that of the whole block, named ones, and one more for the barrier of its cluster.
 pub(super) const BLOCK: u32 = 0;
 pub(super) const CLUSTER: u32 = 16;
 
-/// Where a barrier is: the number of the block or cluster, and which of its barriers.
+/// The number of the block or cluster, and which of its barriers.
 pub(super) type BarrierAt = (u32, u32);
 
 #[derive(Default)]
 pub(super) struct Barrier {
-    /// The threads that are to come.
     pub(super) threads: u32,
     pub(super) arrived: u32,
     pub(super) waiting: Vec<u32>,
@@ -88,7 +81,6 @@ pub(super) struct Barrier {
     pub(super) ended: Option<u32>,
 }
 
-/// Sites that a warp remembers.
 const RECENT: usize = 8;
 
 #[derive(Clone)]
@@ -99,15 +91,14 @@ struct Warp {
     recent: [u32; RECENT],
 }
 
+#[derive(Default)]
 pub(super) struct Rounds {
     shape: Shape,
     stack: bool,
     warps: Vec<Warp>,
-    /// Warps with a lane that can run.
     awake: Vec<u32>,
-    /// The warp whose round it is.
+    /// The warp whose round it is, and its lanes that have not had their turn: first these, then those.
     warp: u32,
-    /// Lanes of the round that have not had their turn: first these, then those.
     rest: u32,
     late: u32,
     site: Vec<u32>,
@@ -127,13 +118,9 @@ impl Rounds {
             shape,
             stack,
             warps: vec![warp; shape.warps() as usize],
-            awake: Vec::new(),
-            warp: 0,
-            rest: 0,
-            late: 0,
             site: vec![0; lanes],
             masked: vec![0; lanes],
-            divergences: 0,
+            ..Self::default()
         }
     }
 
@@ -144,11 +131,7 @@ impl Rounds {
 
     fn side(&mut self, warp: u32, rng: &mut Rng) -> u32 {
         let base = self.shape.base_of(warp);
-        let Warp {
-            ready,
-            side,
-            recent,
-        } = self.warps[warp as usize];
+        let Warp { ready, side, .. } = self.warps[warp as usize];
         let mut among = side & ready;
         if among == 0 {
             // The side that ran is blocked or gone: the last masked off.
@@ -158,28 +141,26 @@ impl Rounds {
         }
         let mut site = self.site[(base + among.trailing_zeros()) as usize];
         if self.at(warp, among, site) != among {
-            site = self.choose(warp, among, &recent, rng);
+            site = self.choose(warp, among, rng);
             let running = self.at(warp, among, site);
             self.divergences += 1;
             for i in bits(among & !running) {
                 self.masked[(base + i) as usize] = self.divergences;
             }
         }
-        let state = &mut self.warps[warp as usize];
-        state.recent.rotate_right(1);
-        state.recent[0] = site;
         // Lanes that are where this side is rejoin it.
         let side = self.at(warp, ready, site);
-        self.warps[warp as usize].side = side;
+        let state = &mut self.warps[warp as usize];
+        state.recent.rotate_right(1);
+        (state.recent[0], state.side) = (site, side);
         side
     }
 
-    /// Returns the site that goes on where lanes `among` are at several.
-    fn choose(&self, warp: u32, among: u32, recent: &[u32; RECENT], rng: &mut Rng) -> u32 {
+    fn choose(&self, warp: u32, among: u32, rng: &mut Rng) -> u32 {
         let base = self.shape.base_of(warp);
         let site_of = |i: u32| self.site[(base + i) as usize];
         let is_there = |site: &&u32| bits(among).any(|i| site_of(i) == **site);
-        if let Some(&site) = recent.iter().find(is_there) {
+        if let Some(&site) = self.warps[warp as usize].recent.iter().find(is_there) {
             return site;
         }
         let nth = rng.below(among.count_ones()) as usize;

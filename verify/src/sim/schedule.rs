@@ -1,13 +1,10 @@
 //! Who runs next.
 //!
-//! A lane announces each operation, and the schedule picks the lane whose operation is executed
-//! next, and which then computes up to its next one. A schedule knows who can run
-//! ([`Scheduler::wake`], [`Scheduler::sleep`]); it is asked once an operation ([`Scheduler::pick`])
-//! and must be cheap: each keeps what it needs in flat arrays.
+//! A lane announces each operation, and the schedule picks the lane whose operation is executed next, and
+//! which then computes up to its next one. It is asked once an operation, so what it needs is in flat arrays.
 
 use crate::rng::Rng;
 
-/// Removes a number from a list, in which the last one takes its place.
 pub(super) fn remove(list: &mut Vec<u32>, number: u32) {
     if let Some(place) = list.iter().position(|&other| other == number) {
         list.swap_remove(place);
@@ -20,8 +17,7 @@ pub(super) trait Scheduler {
 
     fn sleep(&mut self, lane: u32);
 
-    /// Returns the lane to run at operation `steps`, or `None` if none can.
-    /// Memory last changed at operation `last_change`.
+    /// Returns the lane to run at operation `steps`, if any can. Memory last changed at `last_change`.
     fn pick(&mut self, steps: u64, last_change: u64, rng: &mut Rng) -> Option<u32>;
 
     fn changed_by_atomic(&mut self, _lane: u32) {}
@@ -38,14 +34,12 @@ pub(super) trait Scheduler {
         false
     }
 
-    /// Returns the lanes of a warp that have their turn in the running round
-    /// and have not had it; none under a schedule without rounds.
+    /// Returns the lanes of a warp that have not had their turn in the running round, if there are rounds.
     fn together(&self, _warp: u32) -> u32 {
         0
     }
 
-    /// Notes, for [`Schedule::Stack`](super::Schedule), what the lane is about to do: lanes of a warp
-    /// with the same `site` can do it together.
+    /// Notes what a lane is about to do: lanes of a warp with the same `site` can do it together.
     fn announce(&mut self, _lane: u32, _site: u32) {}
 }
 
@@ -58,17 +52,14 @@ pub(super) enum Fairness {
     Bursts(u32),
 }
 
-/// Any lane that can run.
 pub(super) struct Chance {
     ready: Vec<u32>,
     fairness: Fairness,
     starve: bool,
-    /// The lane whose atomic last changed memory.
     holder: Option<u32>,
     /// The lane that runs, unless it sleeps.
     current: Option<u32>,
-    /// When each lane last ran or could run again: a ticket, which says in which order, and the
-    /// operation.
+    /// When each lane last ran or could run again: a ticket for the order, and the operation.
     since: Vec<(u64, u64)>,
     last_ticket: u64,
     /// No lane has been passed over for too long before this operation.
@@ -145,11 +136,10 @@ impl Scheduler for Chance {
     }
 }
 
-/// Operations in a row that change nothing, after which a lane gives way: a
-/// wait without a pause must not keep out the lane that it waits for.
+/// Operations in a row that change nothing, after which a lane gives way to one that it may wait for.
 const IDLE_RUN_MAX: u64 = 128;
 
-/// Random priorities with a few changes.
+#[derive(Default)]
 pub(super) struct Priorities {
     ready: Vec<u32>,
     /// Higher runs first; all different.
@@ -172,13 +162,10 @@ impl Priorities {
         let mut changes: Vec<u64> = (1..depth).map(|_| u64::from(rng.below(length))).collect();
         changes.sort_unstable_by(|a, b| b.cmp(a));
         Self {
-            ready: Vec::new(),
             priority,
             changes,
-            bottom: 0,
-            current: 0,
-            current_since: 0,
             stale: true,
+            ..Self::default()
         }
     }
 

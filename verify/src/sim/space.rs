@@ -1,10 +1,9 @@
 //! The device's memory: allocations at addresses of our own making.
 //!
-//! Kernels see addresses that start at [`BASE`] and mean nothing to the process, so a run depends
-//! neither on where the system puts memory nor on anything but the order of allocations, and no
-//! access can be wild: each is looked up first. Every allocation starts on a page of its own and is
-//! followed by a page that belongs to none. Beside its data lies how each word of 32 bits was used,
-//! by which launch, and which history it has there, so nothing is cleared between launches.
+//! Kernels see addresses that start at [`BASE`] and mean nothing to the process, so a run depends on nothing
+//! but the order of allocations, and no access can be wild: each is looked up first. Every allocation starts
+//! on a page of its own and is followed by a page that belongs to none. Beside its data lies how each word of
+//! 32 bits was used, by which launch, and which history it has there, so nothing is cleared between launches.
 
 use super::error::SimErrorKind;
 use std::ops::Range;
@@ -14,7 +13,6 @@ const PAGE: u64 = 1 << 12;
 /// What all allocations together may take, in bytes.
 pub(super) const BYTES_MAX: u64 = 8 << 30;
 
-/// How a word is used in one launch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Use {
     /// By atomic accesses of so many bits.
@@ -26,7 +24,6 @@ pub(super) enum Use {
 #[derive(Default)]
 struct Allocation {
     name: &'static str,
-    /// Offset of its first byte from [`BASE`].
     offset: u64,
     data: Vec<u8>,
     /// Of each word of 32 bits: the launch that used it last, how, and the number of its history or 0.
@@ -65,8 +62,7 @@ pub(super) struct Space {
 }
 
 impl Space {
-    /// Returns the newest value of a word, or `None` if there is none at that address. It is no
-    /// operation of any lane and changes no view.
+    /// Returns the newest value of a word, if there is one. It is no operation and changes no view.
     pub(super) fn newest(&self, address: u64, wide: bool) -> Option<u64> {
         let found = self.find(address, if wide { 8 } else { 4 });
         found.ok().map(|found| self.load(found) as u64)
@@ -108,20 +104,8 @@ impl Space {
         BASE + self.allocations[number as usize].offset
     }
 
-    /// Copies bytes in. Panics if they do not fit.
-    pub(super) fn write(&mut self, number: u32, offset: usize, bytes: &[u8]) {
-        let data = &mut self.allocations[number as usize].data;
-        data[offset..][..bytes.len()].copy_from_slice(bytes);
-    }
-
-    /// Copies bytes out. Panics if they are not there.
-    pub(super) fn read(&self, number: u32, offset: usize, bytes: &mut [u8]) {
-        let data = &self.allocations[number as usize].data;
-        bytes.copy_from_slice(&data[offset..][..bytes.len()]);
-    }
-
-    pub(super) fn clear(&mut self, number: u32) {
-        self.allocations[number as usize].data.fill(0);
+    pub(super) fn data(&mut self, number: u32) -> &mut [u8] {
+        &mut self.allocations[number as usize].data
     }
 
     /// Begins a launch of so many blocks, each with so many words of 32 bits of shared memory.
@@ -135,7 +119,6 @@ impl Space {
         }
     }
 
-    /// Returns the word of `bytes` (4, 8 or 16) at an address.
     #[inline]
     pub(super) fn find(&self, address: u64, bytes: u64) -> Result<Found, SimErrorKind> {
         let allocation = self.allocation_at(address);
@@ -157,7 +140,6 @@ impl Space {
         })
     }
 
-    /// Returns the allocation that an address's page belongs to, or [`SHARED`].
     #[inline]
     pub(super) fn allocation_at(&self, address: u64) -> u32 {
         let page = address.wrapping_sub(BASE) / PAGE;
@@ -210,7 +192,6 @@ impl Space {
         })
     }
 
-    /// Sets a word, and returns whether that changed it.
     #[inline]
     pub(super) fn store(&mut self, found: Found, value: u128) -> bool {
         let bytes = &mut self.allocations[found.allocation as usize].data[found.range()];

@@ -3,51 +3,42 @@
 //! The model is C11's without load buffering: modification order is the order in which stores
 //! execute, and what a lane may still see follows from happens-before, kept as vector clocks.
 //!
-//! - A lane's *view* says, for each lane, up to which of its times everything
-//!   it did happens before now. A store carries its lane and that lane's time.
-//! - A *released view* travels with a store: the writer's view, for a release
-//!   store; the view at its last fence, for a relaxed one; and for a
-//!   read-modify-write that joined with what it read (a release sequence).
-//! - An acquire load joins the released view into its lane's view; a relaxed
-//!   load into what the lane's next fence will join.
-//! - A lane's time advances whenever its view is released, so that what it does
-//!   afterwards is not taken for released.
+//! - A lane's *view* says, for each lane, up to which of its times everything it did happens before now.
+//!   A store carries its lane and that lane's time.
+//! - A *released view* travels with a store: the writer's view, for a release store; the view at its last
+//!   fence, for a relaxed one; and for a read-modify-write that joined with what it read (a release
+//!   sequence).
+//! - An acquire load joins the released view into its lane's view; a relaxed load into what the lane's
+//!   next fence will join.
+//! - A lane's time advances whenever its view is released, as what it does afterwards is not released.
 //!
 //! A load may return any store not older than its *floor*: the newest store that happens before the
-//! load, or that some load read which happens before it (coherence of reads). Words never written
-//! in this launch have no history, and cost nothing. A load may return one of the last [`KEPT`]
-//! stores; older ones are taken to be seen by all, which only forbids behaviours.
+//! load, or that some load read which happens before it (coherence of reads). Words never written in this
+//! launch have no history. Stores before the last [`KEPT`] are seen by all, which only forbids behaviours.
 //!
 //! # Caches
 //!
-//! Each block has a cache, as if it had a multiprocessor to itself. The cache
-//! has a *copy* of each word that a lane of the block loaded weakly: the newest
-//! store that such a load fetched, or a newer one by a lane of the block, as
-//! stores go through. Stores by other blocks leave the copy as it is.
+//! Each block has a cache, as if it had a multiprocessor to itself. The cache has a *copy* of each word
+//! that a lane of the block loaded weakly: the newest store that such a load fetched, or a newer one by a
+//! lane of the block, as stores go through. Stores by other blocks leave the copy as it is.
 //!
-//! A weak load returns what a relaxed load may return, or the copy. So it may go back behind a
-//! store that an earlier load by the same lane returned, which coherence forbids to relaxed loads.
-//! The copy does not answer if a store newer than it
-//!
-//! - happens before the load, or
-//! - was read by a load that happens before this one. Loads by the lane itself
-//!   count up to its last fence or acquire only: these invalidate the cache, as
-//!   far as this lane is concerned. On a GPU they do so for the whole
-//!   multiprocessor, which allows less.
+//! A weak load returns what a relaxed load may return, or the copy. So it may go back behind a store that
+//! an earlier load by the same lane returned, which coherence forbids to relaxed loads. The copy does not
+//! answer if a store newer than it happens before the load, or was read by a load that does. Loads by the
+//! lane itself count up to its last fence or acquire only: these invalidate the cache for this lane. On a
+//! GPU they do so for the whole multiprocessor, which allows less.
 //!
 //! Copies are never evicted, and the chance with which they answer is that of stale loads. A copy
 //! whose store has left the word's history does not answer, which only forbids behaviours.
 //!
-//! Weak accesses order nothing: no fence after a weak load makes an acquire pattern of it, and none
-//! before a weak store a release pattern (PTX ISA 9.1, section 8.8).
+//! Weak accesses order nothing: fences make no acquire or release pattern of them (PTX ISA 9.1, section 8.8).
 //!
 //! # Samples
 //!
-//! A lane whose floor is older than the last few stores is taken to see the oldest of these. For
-//! what a load returns that forbids behaviours and nothing else. A sample of the clock
-//! ([`Views::oldest_visible`]) would become newer than what the lane has loaded before, and the
-//! checker would accuse an attempt that is right: it began with that older value. So the history of
-//! a sampled word keeps its older stores.
+//! A lane whose floor is older than the last few stores is taken to see the oldest of these. For what a load
+//! returns that forbids behaviours and nothing else. A sample of the clock ([`Views::oldest_visible`]) would
+//! become newer than what the lane has loaded before, and the checker would accuse an attempt that is right:
+//! it began with that older value. So the history of a sampled word keeps its older stores.
 
 use super::space::{Found, Space};
 use crate::rng::Rng;
@@ -55,7 +46,6 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use stm_history::history::NumberMap;
 
-/// Stores of a word that a load may return.
 const KEPT: usize = 8;
 
 #[derive(Default)]
@@ -69,13 +59,13 @@ struct Store {
 }
 
 impl Store {
-    /// Returns whether it happens before what a lane with this view does now.
+    /// Returns whether it happens before what a lane with this view does.
     #[inline]
     fn is_before(&self, view: &[i32]) -> bool {
         view[self.lane as usize] >= self.time
     }
 
-    /// Returns whether it or a load of it happens before what a lane with this view does now.
+    /// Returns whether it or a load of it does.
     #[inline]
     fn is_seen(&self, view: &[i32]) -> bool {
         let read_before = |&(reader, time): &(u32, i32)| view[reader as usize] >= time;
@@ -87,13 +77,11 @@ impl Store {
 struct History {
     /// Oldest first. Those before the last [`KEPT`] are there for the oracle, if the word is sampled.
     stores: VecDeque<Store>,
-    /// How many stores there were before these.
     dropped: u64,
     sampled: bool,
 }
 
 impl History {
-    /// Returns the position of the oldest store that a load may return.
     #[inline]
     fn oldest(&self) -> usize {
         self.stores.len().saturating_sub(KEPT)
@@ -104,7 +92,7 @@ impl History {
         self.stores.len() - 1
     }
 
-    /// Returns the position of the oldest store that a load by a lane with this view may return.
+    /// Returns the position of the oldest one that a load by a lane with this view may return.
     #[inline]
     fn floor(&self, view: &[i32]) -> usize {
         let above = self.oldest() + 1..=self.newest();
@@ -118,7 +106,6 @@ struct Lane {
     view: Box<[i32]>,
     /// What its next fence will join to its view.
     pending: Box<[i32]>,
-    /// The view that its last fence released.
     released: Option<Rc<[i32]>>,
     /// Its time at its last fence or acquire.
     invalidated: i32,
@@ -130,7 +117,6 @@ impl Lane {
         self.view[self.number as usize]
     }
 
-    /// What the lane does from here on is not in the view just released.
     #[inline]
     fn advance(&mut self) {
         let time = &mut self.view[self.number as usize];
@@ -138,7 +124,6 @@ impl Lane {
         assert!(*time < i32::MAX, "a lane released its view 2^31 times");
     }
 
-    /// The lane's fence or acquire is done: what it does from here on is later.
     #[inline]
     fn invalidate(&mut self) {
         self.invalidated = self.time();
@@ -156,7 +141,6 @@ impl Lane {
         store.value
     }
 
-    /// Notes that it reads a store above what it has seen.
     fn note(&self, store: &mut Store) {
         store.readers.push((self.number, self.time()));
     }
@@ -174,14 +158,11 @@ impl Lane {
 #[derive(Default)]
 pub(super) struct Views {
     lanes: Vec<Lane>,
-    /// Number 0 is none.
     histories: Vec<History>,
     threads: u32,
-    /// The number of the store that a block's cache has of a word, by the block
-    /// and the number of the word's history.
+    /// The number of the store that a block's cache has, by block and number of the history.
     copies: NumberMap<(u32, u32), u64>,
     stale_percent: u32,
-    /// Loads that returned another store than the newest.
     pub(super) stale: u64,
 }
 
@@ -202,15 +183,12 @@ pub(super) enum Order {
     Weak,
 }
 
-/// What a load found.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Acquire {
     /// Its view waits for a fence.
     No,
-    /// Its view is joined now.
     Yes,
-    /// Its view is never joined: the operation returns nothing (`red`), so no
-    /// fence makes an acquire pattern of it (PTX ISA 9.1, section 8.8).
+    /// The operation returns nothing (`red`), so no fence makes an acquire pattern of it.
     Never,
 }
 
@@ -244,8 +222,7 @@ impl Views {
         (history, &mut self.lanes[lane as usize])
     }
 
-    /// Returns the number of a word's history, which it makes if there is none: all lanes see what
-    /// the word holds.
+    /// Returns the number of a word's history, a new one if there is none: all lanes see what it holds.
     #[inline]
     pub(super) fn history_of(&mut self, space: &mut Space, found: Found) -> u32 {
         if *space.history(found) == 0 {
@@ -263,7 +240,7 @@ impl Views {
         *space.history(found)
     }
 
-    /// Chooses the store that a load reads, any from the lane's floor up, and returns its position.
+    /// Returns the position of the store that a load reads, any from the lane's floor up.
     #[inline]
     fn choose(&mut self, number: u32, lane: u32, rng: &mut Rng) -> usize {
         let stale_percent = self.stale_percent;
@@ -368,10 +345,8 @@ impl Views {
         self.push(number, value, lane, view);
     }
 
-    /// `fence.acq_rel`.
     pub(super) fn fence(&mut self, lane: u32) {
-        // What was joined stays there: it is in the view from now on, so joining it again changes
-        // nothing.
+        // What was joined stays there, as joining it again changes nothing.
         let own = &mut self.lanes[lane as usize];
         join(&mut own.view, &own.pending);
         match own.released.as_mut().and_then(Rc::get_mut) {
@@ -381,7 +356,7 @@ impl Views {
         own.invalidate();
     }
 
-    /// Adds what the lane did so far to what others are to get, if anything is there yet.
+    /// Adds what the lane did so far to what others are to get.
     pub(super) fn hand_in(&mut self, view: &mut Option<Box<[i32]>>, lane: u32) {
         let own = &mut self.lanes[lane as usize];
         match view {
@@ -442,8 +417,8 @@ impl Views {
         history.stores[fetched].value
     }
 
-    /// Returns the value of the oldest store that the lane may see, and changes nothing that a load
-    /// would notice. A word must be sampled for the first time before a store to it is dropped.
+    /// Returns the value of the oldest store that the lane may see, which no load notices. A word must
+    /// be sampled for the first time before a store to it is dropped.
     pub(super) fn oldest_visible(&mut self, number: u32, lane: u32) -> u128 {
         let (history, own) = self.both(number, lane);
         history.sampled = true;

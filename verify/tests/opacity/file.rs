@@ -198,8 +198,8 @@ fn an_impossible_history_is_refused_with_its_file() {
     history.push(update(1, 0, 3, 3), &[write(12, 1)]).unwrap();
     history.save(&path).unwrap();
     let text = check_file(&path).unwrap_err().to_string();
-    let what = "impossible history: attempt 5 (lane 1): commit version 3 was already produced by \
-                attempt 2 (lane 0)";
+    let what = "impossible history: attempt 5 (thread 1): commit version 3 was already produced by \
+                attempt 2 (thread 0)";
     assert_eq!(text, format!("{}: {what}", path.display()));
 }
 

@@ -10,7 +10,7 @@
 //! Nothing in a file is believed before its checksum agrees, and nothing is allocated by a length
 //! that a file states. What another writer got wrong under a right checksum is an error as well.
 
-use super::{ATTEMPTS_MAX, History, WORDS_MAX, Words, kind};
+use super::{ATTEMPTS_MAX, History, WORDS_MAX, kind};
 use crate::error::Error;
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -38,7 +38,7 @@ fn malformed<T>(
     })
 }
 
-/// Writes a file that is there whole or not at all: first to a name beside the final one.
+/// Writes a file that is there whole or not at all.
 pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.partial", std::process::id()));
@@ -57,10 +57,7 @@ pub(crate) fn write_whole(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 impl History {
-    /// Writes the history to `path`, which has it whole or is left as it was.
-    ///
-    /// # Errors
-    /// [`Error::Io`].
+    /// Writes the history to `path`, which has it whole or is left as it was, with [`Error::Io`].
     pub fn save(&self, path: &Path) -> Result<(), Error> {
         write_whole(path, &self.to_bytes())
     }
@@ -74,10 +71,7 @@ impl History {
         bytes
     }
 
-    /// Reads the history in `path`.
-    ///
-    /// # Errors
-    /// [`Error::Io`], [`Error::Malformed`].
+    /// Reads the history in `path`, or returns [`Error::Io`] or [`Error::Malformed`].
     pub fn load(path: &Path) -> Result<Self, Error> {
         Self::from_bytes(&fs::read(path).map_err(Error::io(path))?, path)
     }
@@ -119,7 +113,7 @@ impl History {
 
     /// Makes what a file leaves out, and says what is wrong with its columns.
     fn complete(&mut self) -> Result<(), &'static str> {
-        let (attempts, words) = (self.attempts.len(), self.words.words.len());
+        let (attempts, words) = (self.attempts.len(), self.words.len());
         let first = &self.first_event;
         if attempts as u64 > ATTEMPTS_MAX || words as u64 > WORDS_MAX {
             return Err("more attempts or words than there may be");
@@ -131,22 +125,15 @@ impl History {
         if self.values.len() != self.keys.len() || self.numbers.len() > attempts {
             return Err("columns of other lengths");
         }
-        if self
-            .keys
-            .iter()
-            .any(|key| (key >> kind::BITS) as usize >= words)
-        {
+        let is_listed = |key: &u32| ((key >> kind::BITS) as usize) < words;
+        if !self.keys.iter().all(is_listed) {
             return Err("a word that is not listed");
         }
         self.additions = self.keys.iter().any(|key| key & kind::MASK >= kind::ADD);
-        let mut known = Words::default();
-        for &word in &self.words.words {
-            known.intern(word);
-        }
-        if known.words.len() != words {
+        self.word_numbers = self.words.iter().copied().zip(0..).collect();
+        if self.word_numbers.len() != words {
             return Err("a word that is listed twice");
         }
-        self.words = known;
         Ok(())
     }
 }

@@ -58,8 +58,8 @@ impl Left {
         })
     }
 
-    /// Compares what the transactional arrays hold now with what the commits have
-    /// left there, as far as either is known; the first difference, in words.
+    /// Returns the first difference, in words, between what the transactional arrays hold now and what the
+    /// commits have left there, as far as either is known.
     pub fn difference(
         &self,
         names: &Names,

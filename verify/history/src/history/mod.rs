@@ -5,12 +5,8 @@
 //! Attempts of one lane stand in program order; between lanes the order means nothing.
 //!
 //! The columns are made for tens of millions of attempts: an attempt costs 48 bytes, 8 more if its
-//! transaction's number is known, and an event 12, with each distinct word kept once.
-//!
-//! * [`layout`], [`records`]: recording into the buffers of lanes,
-//!   and decoding.
-//! * [`left`]: what the commits leave in memory.
-//! * [`file`](mod@file): files of histories.
+//! transaction's number is known, and an event 12, with each distinct word kept once. They are recorded into
+//! buffers of lanes ([`layout`], [`records`]), and kept in [files](mod@file); [`left`] is what they leave.
 
 pub mod file;
 /// The layout of a lane's recording buffer, which the kernels' probe fills.
@@ -67,21 +63,19 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// A read, a write or an addition. A word is an opaque number; recorders take
-/// its address with the width in bit 0, which says where additions wrap: at 32
-/// bits if it is 0, else at 64. Words do not overlap. Values and what is added are zero-extended.
+/// A read, a write or an addition. A word is an opaque number; recorders take its address with the width in
+/// bit 0, which says where additions wrap: at 32 bits if it is 0, else at 64. Words do not overlap. Values
+/// and what is added are zero-extended.
 #[allow(missing_docs)] // of the fields
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Event {
-    /// A read that returned `value`. After a write of the same word in the same attempt it is a
-    /// read of that write; the attempt's own additions since are in the value.
+    /// A read that returned `value`, of the attempt's own write and additions if it made any.
     Read { word: u64, value: u64 },
     /// A write.
     Write { word: u64, value: u64 },
     /// An addition, which takes effect with the commit.
     Add { word: u64, delta: u64 },
-    /// An addition of floats. What it leaves depends on the order of the
-    /// additions, which nobody knows: reads of such a word are not judged.
+    /// An addition of floats. Reads of such a word are not judged, as nobody knows the order of additions.
     AddFloat { word: u64 },
 }
 
@@ -127,16 +121,13 @@ pub(crate) mod kind {
     pub(crate) const MASK: u32 = 3;
 }
 
-/// What was run, as free text that is shown and not interpreted.
+/// What was run, an algorithm and a workload on a machine, and what replays it, as free text.
+#[allow(missing_docs)] // of the fields
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Header {
-    /// The algorithm.
     pub variant: String,
-    /// The workload.
     pub workload: String,
-    /// The machine.
     pub device: String,
-    /// What replays the run.
     pub seed: String,
 }
 
@@ -218,8 +209,7 @@ impl Attempt {
         }
     }
 
-    /// Returns the first and the last clock value at which it may have its place in the order: for
-    /// an update the one before its version.
+    /// Returns the first and the last point at which it may stand: for an update the one before its version.
     pub(crate) const fn points(&self) -> (u64, u64) {
         match self.outcome {
             Outcome::Committed { version } => (version - 1, version - 1),
@@ -243,8 +233,10 @@ pub struct History {
     /// A word's number, shifted, and the kind ([`kind`]).
     keys: Vec<u32>,
     values: Vec<u64>,
-    words: Words,
-    /// Whether any event is an addition.
+    /// The distinct words, in the order of their first use.
+    words: Vec<u64>,
+    #[serde(skip)]
+    word_numbers: NumberMap<u64, u32>,
     #[serde(skip)]
     additions: bool,
 }
@@ -263,15 +255,14 @@ impl History {
             first_event: vec![0],
             keys: Vec::new(),
             values: Vec::new(),
-            words: Words::default(),
+            words: Vec::new(),
+            word_numbers: NumberMap::default(),
             additions: false,
         }
     }
 
-    /// Adds an attempt, after all others of its lane.
-    ///
-    /// # Errors
-    /// [`Error::TooLarge`], past 2^32 - 2 attempts or 2^30 distinct words.
+    /// Adds an attempt, after all others of its lane. Past 2^32 - 2 of them or 2^30 distinct words that is
+    /// [`Error::TooLarge`].
     pub fn push(&mut self, attempt: Attempt, events: &[Event]) -> Result<(), Error> {
         let too_large = |what, limit| Err(Error::TooLarge { what, limit });
         if self.len() as u64 >= ATTEMPTS_MAX {
@@ -280,7 +271,7 @@ impl History {
         for &event in events {
             let (word, value, kind) = event.parts();
             self.additions |= kind >= kind::ADD;
-            let Some(number) = self.words.intern(word) else {
+            let Some(number) = self.intern(word) else {
                 self.keys.truncate(self.first_event[self.len()] as usize);
                 self.values.truncate(self.keys.len());
                 return too_large("distinct words", WORDS_MAX);
@@ -303,9 +294,9 @@ impl History {
         }
     }
 
-    /// Returns the number of the transaction that attempt `i` belongs to: the
-    /// index in its loop (`StmRef::for_each`), or the number of the thread for a
-    /// transaction outside of loops. Attempts that never ended have none.
+    /// Returns the number of the transaction that attempt `i` belongs to: the index in its loop
+    /// (`StmRef::for_each`), or the number of the thread for a transaction outside of loops. Attempts that
+    /// never ended have none.
     pub fn transaction(&self, i: usize) -> Option<u64> {
         layout::transaction(self.number(i))
     }
@@ -315,15 +306,10 @@ impl History {
         self.numbers.get(i).copied().unwrap_or(0)
     }
 
-    /// Takes all attempts out, keeping the space for new ones.
+    /// Takes all attempts out.
     pub fn clear(&mut self) {
-        self.attempts.clear();
-        self.numbers.clear();
-        self.first_event.truncate(1);
-        self.keys.clear();
-        self.values.clear();
-        self.words.clear();
-        self.additions = false;
+        let initial = std::mem::replace(&mut self.initial, InitialMemory::ZERO);
+        *self = Self::new(std::mem::take(&mut self.header), initial);
     }
 
     /// Returns the number of attempts.
@@ -350,23 +336,17 @@ impl History {
         self.words.len()
     }
 
-    /// Returns attempt `i`.
-    ///
-    /// # Panics
-    /// `i` is not below [`Self::len`].
+    /// Returns attempt `i`, which must be below [`Self::len`].
     #[inline]
     pub fn attempt(&self, i: usize) -> Attempt {
         self.attempts[i]
     }
 
-    /// Returns the reads and writes of attempt `i`, in program order.
-    ///
-    /// # Panics
-    /// `i` is not below [`Self::len`].
+    /// Returns the reads and writes of attempt `i`, which must be below [`Self::len`], in program order.
     pub fn events(&self, i: usize) -> impl ExactSizeIterator<Item = Event> + '_ {
         let (keys, values) = self.columns(i);
         keys.iter().zip(values).map(|(&key, &value)| {
-            let word = self.words.word(key >> kind::BITS);
+            let word = self.word(key >> kind::BITS);
             match key & kind::MASK {
                 kind::READ => Event::Read { word, value },
                 kind::WRITE => Event::Write { word, value },
@@ -376,15 +356,31 @@ impl History {
         })
     }
 
-    /// Returns the events of attempt `i` as columns: keys (word number and kind) and values.
+    /// Returns the events of attempt `i` as keys (word number and kind) and values.
     #[inline]
     pub(crate) fn columns(&self, i: usize) -> (&[u32], &[u64]) {
         let range = self.first_event[i] as usize..self.first_event[i + 1] as usize;
         (&self.keys[range.clone()], &self.values[range])
     }
 
-    pub(crate) fn words(&self) -> &Words {
-        &self.words
+    /// Returns the number of a word, a new one unless there are [`WORDS_MAX`] already.
+    fn intern(&mut self, word: u64) -> Option<u32> {
+        let known = self.number_of(word);
+        if known.is_some() || self.words.len() as u64 == WORDS_MAX {
+            return known;
+        }
+        let next = self.words.len() as u32;
+        self.word_numbers.insert(word, next);
+        self.words.push(word);
+        Some(next)
+    }
+
+    pub(crate) fn number_of(&self, word: u64) -> Option<u32> {
+        self.word_numbers.get(&word).copied()
+    }
+
+    pub(crate) fn word(&self, number: u32) -> u64 {
+        self.words[number as usize]
     }
 
     /// Returns how many attempts of its lane came before attempt `i`.
@@ -395,47 +391,8 @@ impl History {
     }
 }
 
-/// A map from numbers. A file whose keys are made to collide is slow to read, no more.
+/// A map from numbers. A file whose keys are made to collide is slow to read.
 #[doc(hidden)]
 pub type NumberMap<K, V> = rustc_hash::FxHashMap<K, V>;
 
 const WORDS_MAX: u64 = 1 << 30;
-
-/// A table of the distinct words, in the order of their first use.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Words {
-    words: Vec<u64>,
-    #[serde(skip)]
-    numbers: NumberMap<u64, u32>,
-}
-
-impl Words {
-    /// Returns the number of `word`, or a new one; `None` if there are [`WORDS_MAX`] already.
-    pub(crate) fn intern(&mut self, word: u64) -> Option<u32> {
-        let known = self.number(word);
-        if known.is_some() || self.words.len() as u64 == WORDS_MAX {
-            return known;
-        }
-        let next = self.words.len() as u32;
-        self.numbers.insert(word, next);
-        self.words.push(word);
-        Some(next)
-    }
-
-    pub(crate) fn number(&self, word: u64) -> Option<u32> {
-        self.numbers.get(&word).copied()
-    }
-
-    pub(crate) fn word(&self, number: u32) -> u64 {
-        self.words[number as usize]
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.words.len()
-    }
-
-    pub(crate) fn clear(&mut self) {
-        self.words.clear();
-        self.numbers.clear();
-    }
-}

@@ -1,9 +1,7 @@
-//! The recording buffers of a launch, in the memory of the device that fills
-//! them; and from these buffers to a history.
+//! The recording buffers of a launch, in the memory of the device, and from these buffers to a history.
 //!
-//! [`layout`] has the bits, which a kernel's probe writes with plain stores. The samples are what
-//! the check rests on, so their places matter: BEGIN's clock is loaded before the attempt's first
-//! read, the clock of an end after its last action.
+//! [`layout`] has the bits, which a kernel's probe writes with plain stores. BEGIN's clock is loaded before
+//! the attempt's first read, the clock of an end after its last action: the check rests on that.
 
 use super::{Attempt, Event, Header, History, InitialMemory, Outcome, layout, sum};
 use crate::error::Error;
@@ -38,8 +36,7 @@ impl<D: Device> Records<D> {
         })
     }
 
-    /// Returns the probe that fills the buffers. It serves one launch at a
-    /// time, while `self` lives.
+    /// Returns the probe that fills the buffers. It serves one launch at a time, while `self` lives.
     pub fn probe(&self) -> HostProbe {
         let buffer = ProbeBuffer {
             base: self.buffer.as_mut_ptr(),
@@ -63,11 +60,8 @@ impl<D: Device> Records<D> {
     }
 }
 
-/// Reads the buffers of `lanes` lanes, `words_per_lane` words each.
-///
-/// # Errors
-/// [`Error::BufferFull`] with the lane that needs the most, if any was too
-/// small; [`Error::Record`] for what no probe writes; [`Error::TooLarge`].
+/// Reads the buffers of `lanes` lanes, `words_per_lane` words each. Errors are [`Error::BufferFull`] with the
+/// lane that needs the most, [`Error::Record`] for what no probe writes, and [`Error::TooLarge`].
 pub fn decode(
     buffers: &[u64],
     lanes: u32,
@@ -176,8 +170,8 @@ fn decode_lane(history: &mut History, lane: u32, buffer: &[u64]) -> Result<(), E
     }
 }
 
-/// Removes the last write or addition, or returns that there is none. A read that follows such an
-/// addition has returned it too, so its value is corrected; one of floats cannot be, and is removed.
+/// Removes the last write or addition, if there is one. A read that follows such an addition has returned it
+/// too, so its value is corrected; one of floats cannot be, and is removed.
 fn undo(events: &mut Vec<Event>) -> bool {
     let Some(last) = events.iter().rposition(Event::is_update) else {
         return false;

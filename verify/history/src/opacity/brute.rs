@@ -1,5 +1,4 @@
-//! Opacity by its definition, for a handful of attempts: the check of the
-//! check. Tries all orders; shares no code with the witness algorithm.
+//! Opacity by its definition, for a handful of attempts: the check of the check, by all orders.
 
 use crate::history::{Attempt, Event, History, Outcome, Rest, sum};
 use std::collections::BTreeMap;
@@ -10,20 +9,15 @@ pub const ATTEMPTS_MAX: usize = 8;
 /// Which orders are tried.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Orders {
-    /// All that respect real time: attempts of a lane in program order, and one
-    /// whose end sample is below another's begin sample before that one.
+    /// All with the attempts of a lane in program order, and one that ends below another's begin before it.
     RealTime,
-    /// Of these, the ones with the updates in version order and every attempt
-    /// at a point that its samples allow.
+    /// Of these, those with updates in version order and every attempt at a point that its samples allow.
     Witness,
 }
 
-/// Returns whether some order of the attempts is legal: every read returns the
-/// latest write before it, of the attempt itself or else of a committed one.
-///
-/// # Panics
-/// More than [`ATTEMPTS_MAX`] attempts, initial memory that is to be inferred, or
-/// additions of floats.
+/// Returns whether some order of the attempts is legal: every read returns the latest write before it, of
+/// the attempt itself or else of a committed one. It panics at more than [`ATTEMPTS_MAX`] attempts, initial
+/// memory that is to be inferred, or additions of floats.
 pub fn is_opaque(history: &History, orders: Orders) -> bool {
     assert!(
         history.len() <= ATTEMPTS_MAX,
@@ -51,8 +45,7 @@ struct Search<'h> {
 type Memory = BTreeMap<u64, u64>;
 
 impl Search<'_> {
-    /// Returns whether the attempts placed so far, which left `memory`, can be
-    /// followed by the others.
+    /// Returns whether the others can follow the attempts placed so far, which left `memory`.
     fn extend(&self, placed: &mut Vec<usize>, memory: &Memory) -> bool {
         if placed.len() == self.history.len() {
             return true;
@@ -63,10 +56,8 @@ impl Search<'_> {
             if !is_free || !self.run(next, &mut after) {
                 return false;
             }
-            let committed = matches!(
-                self.history.attempt(next).outcome,
-                Outcome::Committed { .. }
-            );
+            let outcome = self.history.attempt(next).outcome;
+            let committed = matches!(outcome, Outcome::Committed { .. });
             placed.push(next);
             let done = self.extend(placed, if committed { &after } else { memory });
             placed.pop();

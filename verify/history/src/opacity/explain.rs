@@ -1,42 +1,26 @@
 //! Why an attempt has no point, in as few reads as possible.
 
-use super::index::{MemoryRead, Span, Splitter, Timeline};
+use super::States;
+use super::index::{MemoryRead, Span};
 use super::report::{AttemptRef, CommitRef, Finding, Held, Interval, ReadEvidence, Violation};
-use crate::history::{Event, History, Outcome};
+use crate::history::{Event, Outcome};
 
 const HELD_MAX: usize = 4;
 /// Distinct reads up to which the smallest conflict of two is looked for.
 const PAIRS_MAX: usize = 256;
 
-struct Wrong<'a> {
-    history: &'a History,
-    timeline: &'a Timeline,
-    attempt: usize,
-    low: u32,
-    high: u32,
-}
-
-pub(crate) fn explain(history: &History, timeline: &Timeline, i: usize) -> Violation {
-    let attempt = history.attempt(i);
-    let (low, high) = timeline.window(history, i);
-    let wrong = Wrong {
-        history,
-        timeline,
-        attempt: i,
-        low,
-        high,
-    };
-    let mut splitter = Splitter::default();
-    let lost = splitter.split(history, i);
-    Violation {
-        attempt: wrong.attempt_ref(i),
-        begin: attempt.begin,
-        end: (attempt.outcome != Outcome::Running).then_some(attempt.end),
-        finding: lost.unwrap_or_else(|| wrong.no_common_point(&splitter.memory)),
+impl States<'_> {
+    pub(super) fn explain(&mut self, i: usize) -> Violation {
+        let lost = self.look_at(i);
+        let attempt = self.history.attempt(i);
+        Violation {
+            attempt: self.attempt_ref(i),
+            begin: attempt.begin,
+            end: (attempt.outcome != Outcome::Running).then_some(attempt.end),
+            finding: lost.unwrap_or_else(|| self.no_common_point(&self.splitter.memory)),
+        }
     }
-}
 
-impl Wrong<'_> {
     fn attempt_ref(&self, i: usize) -> AttemptRef {
         let attempt = self.history.attempt(i);
         AttemptRef {
@@ -50,37 +34,61 @@ impl Wrong<'_> {
     fn no_common_point(&self, reads: &[MemoryRead]) -> Finding {
         let mut seen = std::collections::HashSet::new();
         let new = |read: &&MemoryRead| seen.insert((read.word, read.value));
-        let with_spans = |read: &MemoryRead| (*read, self.timeline.spans(read.word, read.value));
-        let distinct: Vec<_> = reads.iter().filter(new).map(with_spans).collect();
-        let clipped = |span: &Span| (span.from.max(self.low), span.to.min(self.high));
-        let sets = distinct
-            .iter()
-            .map(|(_, spans)| self.inside(spans).map(clipped).collect());
-        let core = smallest_conflict(&sets.collect::<Vec<_>>());
+        let distinct: Vec<MemoryRead> = reads.iter().filter(new).copied().collect();
         let attempt = self.history.attempt(self.attempt);
         let (from, to) = attempt.points();
         let to = (attempt.outcome != Outcome::Running).then_some(to);
-        let evidence = |&k: &usize| self.evidence(distinct[k].0, &distinct[k].1);
+        let core = self.smallest_conflict(&distinct).into_iter();
         Finding::NoCommonPoint {
             points: Interval { from, to },
             reads_total: reads.len(),
-            reads: core.iter().map(evidence).collect(),
+            reads: core.map(|read| self.evidence(read)).collect(),
         }
     }
 
-    /// Returns the spans in which are states that the attempt may see.
-    fn inside<'s>(&self, spans: &'s [Span]) -> impl Iterator<Item = &'s Span> + use<'s> {
-        let (low, high) = (self.low, self.high);
-        let is_inside = move |span: &&Span| span.from <= high && span.to >= low;
-        spans.iter().filter(is_inside)
+    fn in_conflict(&self, reads: &[MemoryRead]) -> bool {
+        self.point(reads).is_none()
     }
 
-    fn evidence(&self, read: MemoryRead, spans: &[Span]) -> ReadEvidence {
-        let word = self.history.words().word(read.word);
-        let held = |span: &Span| self.held(read.word, span);
-        let holds: Vec<Held> = self.inside(spans).take(HELD_MAX).map(held).collect();
-        let before = spans.iter().rev().find(|span| span.to < self.low);
-        let after = spans.iter().find(|span| span.from > self.high);
+    /// Returns reads without a common point, none of them to spare; one or two if that suffices.
+    fn smallest_conflict(&self, reads: &[MemoryRead]) -> Vec<MemoryRead> {
+        if let Some(&alone) = reads.iter().find(|&&read| self.in_conflict(&[read])) {
+            return vec![alone];
+        }
+        if reads.len() <= PAIRS_MAX {
+            for (j, &second) in reads.iter().enumerate() {
+                let conflict = |&&first: &&MemoryRead| self.in_conflict(&[first, second]);
+                if let Some(&first) = reads[..j].iter().find(conflict) {
+                    return vec![first, second];
+                }
+            }
+        }
+        // The read at which those before it have no point any more belongs to a conflict with some of
+        // them. Keep it, and look again among those.
+        let mut core = Vec::new();
+        let mut rest = reads;
+        while !self.in_conflict(&core) {
+            let lengths: Vec<usize> = (0..rest.len()).collect();
+            let holds = |&len: &usize| !self.in_conflict(&[&core[..], &rest[..=len]].concat());
+            let last = lengths.partition_point(holds);
+            core.push(rest[last]);
+            rest = &rest[..last];
+        }
+        core.reverse();
+        core
+    }
+
+    fn evidence(&self, read: MemoryRead) -> ReadEvidence {
+        let word = self.history.word(read.word);
+        let spans = self.timeline.spans(read.word, read.value);
+        let held = |span: &Span| self.held(read.word, *span);
+        // Those in which are states that the attempt may see.
+        let (low, high) = self.window;
+        let is_inside = |span: &&Span| span.from() <= high && span.to() >= low;
+        let inside = || spans.iter().filter(is_inside);
+        let holds: Vec<Held> = inside().take(HELD_MAX).map(held).collect();
+        let before = spans.iter().rev().find(|span| span.to() < low);
+        let after = spans.iter().find(|span| span.from() > high);
         let outside = before.into_iter().chain(after);
         let never_held = spans.is_empty();
         let writer = never_held.then(|| self.writer(word, read.value)).flatten();
@@ -88,7 +96,7 @@ impl Wrong<'_> {
             event: read.event,
             word,
             value: read.value,
-            holds_left_out: self.inside(spans).skip(HELD_MAX).count(),
+            holds_left_out: inside().skip(HELD_MAX).count(),
             elsewhere: outside.filter(|_| holds.is_empty()).map(held).collect(),
             holds,
             initial_unknown: self.timeline.initial[read.word as usize].is_none(),
@@ -103,94 +111,58 @@ impl Wrong<'_> {
         (0..self.history.len()).find(|&i| i != self.attempt && wrote(i))
     }
 
-    fn held(&self, word: u32, span: &Span) -> Held {
-        let commits = self.timeline;
+    fn held(&self, word: u32, span: Span) -> Held {
         let commit_ref = |rank: u32| {
-            let attempt = commits.attempt(rank);
-            let (ranks, values) = commits.entries(word);
-            let entry = ranks.partition_point(|&other| other < rank);
+            let (version, attempt) = self.timeline.commit(rank);
             CommitRef {
-                version: commits.version(rank),
+                version,
                 attempt,
                 lane: self.history.attempt(attempt).lane,
-                value: values[entry],
+                value: self.timeline.value(word, rank + 1).unwrap_or_default(),
             }
         };
-        let before = span.from.checked_sub(1);
-        let from = before.map_or(0, |rank| commits.version(rank));
-        let to = (span.to < commits.len()).then(|| commits.version(span.to) - 1);
+        let (set_by, overwritten_by) = (span.since.map(commit_ref), span.until.map(commit_ref));
+        let from = set_by.map_or(0, |by| by.version);
+        let to = overwritten_by.map(|by| by.version - 1);
         Held {
             points: Interval { from, to },
-            set_by: span.set_by.map(commit_ref),
-            overwritten_by: span.overwritten_by.map(commit_ref),
+            set_by,
+            overwritten_by,
         }
     }
-}
-
-/// Returns where two ascending lists of stretches overlap.
-fn intersection(a: &[(u32, u32)], b: &[(u32, u32)]) -> Vec<(u32, u32)> {
-    let (mut i, mut j) = (0, 0);
-    let mut common = Vec::new();
-    while let (Some(&(a_from, a_to)), Some(&(b_from, b_to))) = (a.get(i), b.get(j)) {
-        let (from, to) = (a_from.max(b_from), a_to.min(b_to));
-        if from <= to {
-            common.push((from, to));
-        }
-        if a_to <= b_to { i += 1 } else { j += 1 }
-    }
-    common
-}
-
-/// Returns the indices of sets without a common point, none of them to spare; two if that suffices.
-fn smallest_conflict(sets: &[Vec<(u32, u32)>]) -> Vec<usize> {
-    if let Some(empty) = sets.iter().position(Vec::is_empty) {
-        return vec![empty];
-    }
-    if sets.len() <= PAIRS_MAX {
-        for j in 1..sets.len() {
-            if let Some(i) = (0..j).find(|&i| intersection(&sets[i], &sets[j]).is_empty()) {
-                return vec![i, j];
-            }
-        }
-    }
-    // The set at which the intersection becomes empty belongs to a conflict
-    // with sets before it. Keep it, and look again among those before.
-    let mut core = Vec::new();
-    let mut common = vec![(0, u32::MAX)];
-    let mut limit = sets.len();
-    while !common.is_empty() {
-        let mut rest = common.clone();
-        let Some(last) = (0..limit).find(|&k| {
-            rest = intersection(&rest, &sets[k]);
-            rest.is_empty()
-        }) else {
-            break;
-        };
-        core.push(last);
-        common = intersection(&common, &sets[last]);
-        limit = last;
-    }
-    core.reverse();
-    core
 }
 
 #[cfg(test)]
 mod tests {
-    use super::smallest_conflict;
+    use super::*;
+    use crate::history::{Attempt, Header, History, InitialMemory, Rest};
+    use crate::opacity::check;
 
     /// Smaller conflicts are those that `tests/opacity` finds to be smallest.
     #[test]
-    fn a_conflict_among_many_sets_has_none_to_spare() {
-        // Set k misses point k only: all are needed. More sets than pairs are
-        // tried for, and sets that exclude nothing in between.
-        let mut sets = Vec::new();
-        for k in 0..300_u32 {
-            sets.push(vec![(0, 299)]);
-            let around = [(0, k.wrapping_sub(1)), (k + 1, 299)];
-            let inside = |&(from, to): &(u32, u32)| from <= to && to < 300;
-            sets.push(around.into_iter().filter(inside).collect());
+    fn a_conflict_among_many_reads_has_none_to_spare() {
+        // Word k is 0 but at point k, so all 30 reads of these are needed. There are more reads than
+        // pairs are tried for, most of words that nobody writes.
+        let initial = InitialMemory::of([(0, 1)], Rest::Value(0));
+        let mut history = History::new(Header::default(), initial);
+        let write = |word, value| Event::Write { word, value };
+        for k in 1..30 {
+            let outcome = Outcome::Committed { version: k };
+            let attempt = Attempt::new(0, k - 1, k, outcome);
+            history
+                .push(attempt, &[write(k - 1, 0), write(k, 1)])
+                .unwrap();
         }
-        let core = smallest_conflict(&sets);
-        assert_eq!(core, (0..300).map(|k| 2 * k + 1).collect::<Vec<_>>());
+        let read = |word| Event::Read { word, value: 0 };
+        let words = (0..300).map(|k| if k % 10 == 9 { k / 10 } else { 1000 + k });
+        let reads: Vec<Event> = words.map(read).collect();
+        let reader = Attempt::new(1, 0, 29, Outcome::CommittedReadOnly);
+        history.push(reader, &reads).unwrap();
+        let verdict = check(&history).unwrap();
+        let Finding::NoCommonPoint { reads, .. } = &verdict.violations[0].finding else {
+            panic!("{verdict}");
+        };
+        let events: Vec<u32> = reads.iter().map(|read| read.event).collect();
+        assert_eq!(events, (0..30).map(|k| 10 * k + 9).collect::<Vec<_>>());
     }
 }

@@ -1,9 +1,8 @@
 //! Opacity, checked with a witness.
 //!
-//! A history is opaque if all its attempts, committed or not, can be put in one order that respects
-//! real time and in which every read returns what the committed writes before it left. Finding such
-//! an order takes a search over all orders. A transactional memory with a clock needs none: it
-//! knows its own order, and the history brings it along as the witness.
+//! A history is opaque if all its attempts, committed or not, can be put in one order that respects real
+//! time and in which every read returns what the committed writes before it left. To find such an order
+//! takes a search over all. A memory with a clock knows its own, which the history has as the witness.
 //!
 //! # The rule
 //! Replay the committed updates by their versions. `state(p)` is memory after all commits with a
@@ -11,22 +10,19 @@
 //! attempt with clock samples `begin` and `end` is right if some point `p` exists with
 //!
 //! 1. `begin <= p <= end`; for an update with version `v`, `p = v - 1` exactly;
-//! 2. every read equals `state(p)`, or, after a write of the same word in the
-//!    same attempt, equals that write.
+//! 2. every read equals `state(p)`, or, after a write of the same word in the same attempt, equals that
+//!    write. A read after the attempt's own additions returns them too.
 //!
-//! An addition leaves in its word what the word held and what is added; a read after the attempt's
-//! own additions returns them too. Words to which floats are added hold what nobody can say, for
-//! the order of the additions is not known: their reads are not judged. Nor are those of words that
-//! are added to and whose initial value is neither given nor written before.
+//! What words hold to which floats are added depends on the unknown order of the additions: their reads are
+//! not judged. Nor are those of words that are added to and whose initial value is neither given nor written.
 //!
 //! `begin <= v - 1`, `v <= end`, distinct versions and the like cannot fail in any run, however
 //! wrong its reads; a history that breaks them is not judged but refused ([`ImpossibleHistory`]).
 //!
 //! # Why that is opacity
-//! Order the attempts by their points: an update at its version, any other
-//! attempt at its `p`, after the update with version `p` if there is one and
-//! before the next. The non-updates at one `p` change nothing: take them in
-//! their real-time order. By rule 2 every read is legal in that order.
+//! Order the attempts by their points: an update at its version, any other attempt at its `p`, after the
+//! update with version `p` and before the next. The non-updates at one `p` change nothing: take them in their
+//! real-time order. By rule 2 every read is legal in that order.
 //!
 //! It respects real time. Let A end before B begins, with B's thread aware of it: the same lane, or
 //! any chain of synchronisation. Then A's end sample is coherence-ordered before B's begin sample,
@@ -36,38 +32,30 @@
 //! one, and otherwise the two share a point and were taken in real-time order.
 //!
 //! # What the samples must be
-//! The begin sample is loaded before the attempt's first read, the end sample after its last
-//! action, also when it only reads or aborts. A begin sampled too early, or an end sampled too
-//! late, only widens the interval: the check gets weaker and never accuses a right run. The other
-//! way round it would. An end is late enough on weak memory as well: an attempt uses no value newer
-//! than a clock value that it has itself read, so by coherence a later load of the clock returns at
-//! least that.
+//! The begin sample is loaded before the attempt's first read, the end sample after its last action, also
+//! when it only reads or aborts. A begin sampled too early, or an end sampled too late, only widens the
+//! interval: the check gets weaker and never accuses a right run. The other way round it would. An end is
+//! late enough on weak memory as well: an attempt uses no value newer than a clock value that it has itself
+//! read, so by coherence a later load of the clock returns at least that.
 //!
-//! The simulator gives both samples without a load: the oldest value that a load of this lane might
-//! return there. That is a sample like any other, and the best one for both purposes: by coherence
-//! it is at most what the attempt's own load of the clock returns, and at least what the lane has
-//! loaded before or what happened before. So it keeps the argument about real time above and makes
-//! the interval no wider than it must be.
+//! The simulator gives both samples without a load: the oldest value that a load of this lane might return
+//! there. By coherence it is at most what the attempt's own load of the clock returns, and at least what the
+//! lane has loaded before or what happened before. So the argument about real time holds, and the interval
+//! is no wider than it must be.
 //!
 //! # What it does not see
-//! The converse: an opaque history whose recorded versions are not its order is rejected. For a
-//! protocol whose versions are its order that is a bug as well. A running attempt's end is open;
-//! its commit, if it had one, is unknown, and readers of its writes are then in violation. Initial
-//! values that are not recorded are inferred (`index.rs`), which weakens the check for words that
-//! no attempt certainly read before their first commit, and for no others.
+//! An opaque history whose recorded versions are not its order is rejected; for a protocol whose versions
+//! are its order that is a bug as well. A running attempt's end is open; its commit, if it had one, is
+//! unknown, and readers of its writes are then in violation. Initial values that are not recorded are
+//! inferred (`index.rs`), which weakens the check for words that no attempt certainly read before their
+//! first commit, and for no others.
 //!
 //! # Cost
-//! Sorting is O(n log n); each read is a binary search in its word's commits. A word that changes
-//! and changes back within an attempt's interval costs one more search each time, until the
-//! attempt's point is found or the interval is over: a wrong attempt over a long interval of words
-//! that toggle is the slow case. Memory, beside the history's: 16 bytes for each word that a commit
-//! wrote, and some 25 for each distinct word.
-//!
-//! # The search for each attempt's point
-//! The states that an attempt may see are a stretch; each of its reads holds in
-//! a set of states. A finger walks over the stretch: a read that does not hold
-//! at the finger moves it to the next state in which it does, and when all
-//! reads in a row hold at the finger, that is the point. No set is ever listed.
+//! Sorting is O(n log n); each read is a binary search in its word's commits. A finger walks over the states
+//! that an attempt may see: a read that does not hold at the finger moves it to the next state in which it
+//! does, and when all reads in a row hold at the finger, that is the point. So a wrong attempt over a long
+//! interval of words that toggle is the slow case. Memory, beside the history's: 32 bytes for each word that
+//! a commit wrote, and some 25 for each distinct word.
 
 pub mod brute;
 mod explain;
@@ -77,16 +65,13 @@ pub mod report;
 use crate::error::{Error, ImpossibleHistory};
 use crate::history::{Attempt, Event, History, NumberMap, Outcome};
 use index::{MemoryRead, Splitter, Timeline};
-use report::{Counts, Verdict};
+use report::{Counts, Finding, Verdict};
 use std::path::Path;
 
 /// Violations that a verdict explains; the others are only counted.
 pub const EXPLAINED_MAX: usize = 16;
 
-/// Judges a history.
-///
-/// # Errors
-/// [`Error::Impossible`], if no run of any transactional memory can have made the records.
+/// Judges a history, unless no run of any transactional memory can have made it: [`Error::Impossible`].
 pub fn check(history: &History) -> Result<Verdict, Error> {
     check_with_states(history).map(|(verdict, _)| verdict)
 }
@@ -94,23 +79,21 @@ pub fn check(history: &History) -> Result<Verdict, Error> {
 /// Does the same, and returns the states that the attempts saw.
 #[doc(hidden)]
 pub fn check_with_states(history: &History) -> Result<(Verdict, States<'_>), Error> {
-    judge(history).map_err(|what| Error::Impossible {
-        file: None,
-        what: Box::new(what),
-    })
+    judge(history).map_err(impossible(None))
 }
 
-/// Reads a history file and judges it.
-///
-/// # Errors
-/// Whatever [`History::load`] returns; [`Error::Impossible`] with the file.
+/// Reads a history file and judges it; errors are those of [`History::load`] and of [`check`].
 pub fn check_file(path: &Path) -> Result<Verdict, Error> {
     let history = History::load(path)?;
-    let judged = judge(&history).map_err(|what| Error::Impossible {
-        file: Some(path.to_owned()),
-        what: Box::new(what),
-    });
+    let judged = judge(&history).map_err(impossible(Some(path)));
     judged.map(|(verdict, _)| verdict)
+}
+
+fn impossible(file: Option<&Path>) -> impl Fn(ImpossibleHistory) -> Error {
+    move |what| Error::Impossible {
+        file: file.map(Path::to_owned),
+        what: Box::new(what),
+    }
 }
 
 /// The states of memory that the attempts of a history saw.
@@ -119,42 +102,70 @@ pub struct States<'h> {
     history: &'h History,
     timeline: Timeline,
     splitter: Splitter,
+    /// The attempt that was looked at last, and the states between which it has its point, both included.
+    attempt: usize,
+    window: (u32, u32),
 }
 
 impl States<'_> {
-    /// Returns what words held at a point of attempt `i`, as far as the history says it: one at
-    /// which all of its reads hold, or, if there is none, its first.
+    /// Returns what words held, as far as the history says it, at a point of attempt `i` at which all of its
+    /// reads hold, or at its first if there is none.
     pub fn seen_by(&mut self, i: usize) -> impl Fn(u64) -> Option<u64> + '_ {
-        self.splitter.split(self.history, i);
-        let (low, high) = self.timeline.window(self.history, i);
-        let state = point(&self.timeline, &self.splitter.memory, low, high).unwrap_or(low);
+        self.look_at(i);
+        let state = self.point(&self.splitter.memory).unwrap_or(self.window.0);
         move |word| {
-            let word = self.history.words().number(word)?;
+            let word = self.history.number_of(word)?;
             self.timeline.value(word, state)
         }
+    }
+
+    /// Looks at attempt `i`, and returns the first read that missed an own write.
+    fn look_at(&mut self, i: usize) -> Option<Finding> {
+        self.attempt = i;
+        self.window = self.timeline.window(self.history, i);
+        self.splitter.split(self.history, i)
+    }
+
+    /// Returns the first state that the attempt may see in which all reads hold.
+    fn point(&self, reads: &[MemoryRead]) -> Option<u32> {
+        let (mut state, last) = self.window;
+        let mut agreed = 0;
+        let mut turn = reads.iter().cycle();
+        while agreed < reads.len() {
+            let read = turn.next()?;
+            let next = self.timeline.first_holding(read.word, read.value, state)?;
+            if next > last {
+                return None;
+            }
+            agreed = if next == state { agreed + 1 } else { 1 };
+            state = next;
+        }
+        Some(state)
     }
 }
 
 fn judge(history: &History) -> Result<(Verdict, States<'_>), ImpossibleHistory> {
-    let order = version_order(history)?;
-    let (timeline, initial_use) = Timeline::new(history, order);
-    let mut splitter = Splitter::default();
-    let (violations_total, first) = violations(history, &timeline, &mut splitter);
-    let explained = first
-        .iter()
-        .map(|&i| explain::explain(history, &timeline, i));
-    let violations = explained.collect();
+    let commits = version_order(history)?;
+    let (timeline, initial) = Timeline::new(history, commits);
+    let mut states = States {
+        history,
+        timeline,
+        splitter: Splitter::default(),
+        attempt: 0,
+        window: (0, 0),
+    };
+    let is_wrong = |&i: &usize| {
+        let lost = states.look_at(i);
+        lost.is_some() || states.point(&states.splitter.memory).is_none()
+    };
+    let wrong: Vec<usize> = (0..history.len()).filter(is_wrong).collect();
+    let explained = wrong.iter().take(EXPLAINED_MAX);
     let verdict = Verdict {
         history: history.header.clone(),
         counts: counts(history),
-        initial: initial_use,
-        violations_total,
-        violations,
-    };
-    let states = States {
-        history,
-        timeline,
-        splitter,
+        initial,
+        violations_total: wrong.len() as u64,
+        violations: explained.map(|&i| states.explain(i)).collect(),
     };
     Ok((verdict, states))
 }
@@ -177,36 +188,31 @@ fn counts(history: &History) -> Counts {
     counts
 }
 
-/// Checks what must hold of a history before its reads can be judged, and returns the committed
-/// updates as (version, attempt), by version.
-///
-/// # Errors
-/// The first contradiction: of one attempt, of a lane, then of two commits.
+/// Returns the committed updates as (version, attempt), by version, or the first contradiction: of one
+/// attempt, of a lane, then of two commits.
 fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory> {
+    let impossible = |attempt: usize, why| {
+        let lane = history.attempt(attempt).lane;
+        ImpossibleHistory { attempt, lane, why }
+    };
     let mut order = Vec::new();
     // The last attempt of each lane.
     let mut lanes: NumberMap<u32, usize> = NumberMap::default();
     for i in 0..history.len() {
         let attempt = history.attempt(i);
-        let impossible = |why| ImpossibleHistory {
-            attempt: i,
-            lane: attempt.lane,
-            why,
-        };
-        alone(history, i, attempt).map_err(impossible)?;
+        alone(history, i, attempt).map_err(|why| impossible(i, why))?;
         if let Some(before) = lanes.insert(attempt.lane, i) {
             let Attempt { end, outcome, .. } = history.attempt(before);
+            let of_lane = format!("the thread's attempt before it, attempt {before}");
             if outcome == Outcome::Running {
-                return Err(impossible(format!(
-                    "the lane's attempt before it, attempt {before}, never ended"
-                )));
+                return Err(impossible(i, format!("{of_lane}, never ended")));
             }
             if attempt.begin < end {
-                return Err(impossible(format!(
-                    "the clock was {} at its begin, but {end} at the end of the lane's attempt \
-                     before it, attempt {before}",
-                    attempt.begin
-                )));
+                let begin = attempt.begin;
+                let why = format!(
+                    "the clock was {begin} at its begin, but {end} at the end of {of_lane}"
+                );
+                return Err(impossible(i, why));
             }
         }
         if let Outcome::Committed { version } = attempt.outcome {
@@ -217,16 +223,10 @@ fn version_order(history: &History) -> Result<Vec<(u64, u32)>, ImpossibleHistory
     for pair in order.windows(2) {
         let ((version, other), (next, i)) = (pair[0], pair[1]);
         if version == next {
-            let (other, i) = (other as usize, i as usize);
-            let other_lane = history.attempt(other).lane;
-            let why = format!(
-                "commit version {version} was already produced by attempt {other} (lane {other_lane})"
-            );
-            return Err(ImpossibleHistory {
-                attempt: i,
-                lane: history.attempt(i).lane,
-                why,
-            });
+            let thread = history.attempt(other as usize).lane;
+            let by = format!("attempt {other} (thread {thread})");
+            let why = format!("commit version {version} was already produced by {by}");
+            return Err(impossible(i as usize, why));
         }
     }
     Ok(order)
@@ -258,41 +258,4 @@ fn alone(history: &History, i: usize, attempt: Attempt) -> Result<(), String> {
         }),
         _ => Ok(()),
     }
-}
-
-/// Judges every attempt; returns how many are in violation, and the first of them.
-fn violations(
-    history: &History,
-    timeline: &Timeline,
-    splitter: &mut Splitter,
-) -> (u64, Vec<usize>) {
-    let (mut total, mut first) = (0, Vec::new());
-    for i in 0..history.len() {
-        let lost = splitter.split(history, i);
-        let (low, high) = timeline.window(history, i);
-        if lost.is_some() || point(timeline, &splitter.memory, low, high).is_none() {
-            total += 1;
-            if first.len() < EXPLAINED_MAX {
-                first.push(i);
-            }
-        }
-    }
-    (total, first)
-}
-
-/// Returns the first state from `low` to `high` in which all reads hold.
-fn point(timeline: &Timeline, reads: &[MemoryRead], low: u32, high: u32) -> Option<u32> {
-    let mut state = low;
-    let mut agreed = 0;
-    let mut turn = reads.iter().cycle();
-    while agreed < reads.len() {
-        let read = turn.next()?;
-        let next = timeline.first_holding(read.word, read.value, state)?;
-        if next > high {
-            return None;
-        }
-        agreed = if next == state { agreed + 1 } else { 1 };
-        state = next;
-    }
-    Some(state)
 }

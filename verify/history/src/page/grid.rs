@@ -1,8 +1,6 @@
-//! The history: a grid with a column for each thread and a row for each value of
-//! the clock. On a narrow screen its boxes stand one below the other instead.
-//!
-//! Above it, when memory held what was read: a bar for each read of the contradiction, above
-//! each other, so that one sees that no point of the clock has them all.
+//! The history as a grid; on a narrow screen its boxes stand one below the other instead. Above it, when
+//! memory held what was read: a bar for each read of the contradiction, so that one sees that no point of
+//! the clock has them all.
 
 use super::layout::{At, AttemptBox, Band, Layout, Marks, Role};
 use crate::history::{Event, History, Outcome};
@@ -143,8 +141,7 @@ fn text(event: &Event, names: &Names) -> Markup {
     }
 }
 
-/// Points of the clock that matter, where something begins or has ended; each takes as much room as
-/// any other.
+/// Points of the clock where something begins or has ended, each as wide as any other.
 struct Axis(Vec<u64>);
 
 impl Axis {

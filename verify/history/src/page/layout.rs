@@ -1,9 +1,8 @@
 //! Which events explain a finding, with the arrows between them; and which attempts are shown, and
 //! where: a column for each thread, and rows in the order of the clock.
 //!
-//! The rows of one value of the clock are a *band*. An attempt begins in the band
-//! of its begin sample and ends in that of its end sample; attempts of one thread
-//! that begin in the same band are in rows of their own, one below the other.
+//! The rows of one value of the clock are a *band*. An attempt goes from the band of its begin sample to that
+//! of its end sample; those of one thread that begin in the same band are in rows of their own.
 
 use crate::history::{Event, History};
 use crate::opacity::report::{CommitRef, Finding, Held, Violation};
@@ -17,7 +16,6 @@ const THREADS_SEEN: usize = 4;
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct AttemptBox {
     pub(super) attempt: usize,
-    /// Its column, from 0.
     pub(super) column: usize,
     /// Its rows, from 0, both included.
     pub(super) rows: (usize, usize),
@@ -33,7 +31,6 @@ pub(super) struct Band {
 
 #[derive(PartialEq, Eq, Debug, Default)]
 pub(super) struct Layout {
-    /// The thread of each column.
     pub(super) threads: Vec<u32>,
     pub(super) bands: Vec<Band>,
     /// By row, then by column.
@@ -102,8 +99,7 @@ fn lanes(history: &History, attempts: impl Iterator<Item = usize>) -> BTreeSet<u
     attempts.map(|i| history.attempt(i).lane).collect()
 }
 
-/// Returns the attempts to show, in the order of the history: all if they are few,
-/// else those that explain the finding and others close to it in time.
+/// Returns all attempts if they are few, else those that explain the finding and others close to it in time.
 fn choose(history: &History, marks: &Marks) -> Vec<usize> {
     let mut chosen: BTreeSet<usize> = marks.attempts().collect();
     // The middle of time, as far as it matters.
@@ -153,8 +149,7 @@ pub(super) struct Marks {
     /// The attempt that saw no state that existed.
     pub(super) wrong: Option<usize>,
     roles: BTreeMap<At, BTreeSet<Role>>,
-    /// From one event to another: one that read what was `made` there, or one that `ends` a value
-    /// that was read there.
+    /// From an event to one that read what was `made` there, or that `ends` a value that was read there.
     pub(super) arrows: Vec<(At, At, &'static str)>,
 }
 
@@ -183,10 +178,8 @@ impl Marks {
                         marks.held(history, at, number, read.word, held);
                     }
                     if let Some(writer) = read.never_visible_write_by {
-                        let wanted = Event::Write {
-                            word: read.word,
-                            value: read.value,
-                        };
+                        let (word, value) = (read.word, read.value);
+                        let wanted = Event::Write { word, value };
                         let mut events = (0..).zip(history.events(writer.attempt));
                         if let Some((write, _)) = events.find(|(_, e)| *e == wanted) {
                             marks.made((writer.attempt, write), at, number);
@@ -198,7 +191,6 @@ impl Marks {
         marks
     }
 
-    /// Marks the writes that made and ended a value.
     fn held(&mut self, history: &History, read: At, number: usize, word: u64, held: &Held) {
         let last_update = |by: CommitRef| {
             let events = (0..).zip(history.events(by.attempt));

@@ -4,11 +4,6 @@
 //! from the row of its begin to that of its end, with what it read and wrote, in its order. If an
 //! attempt saw no state that existed, the page says why: when memory held what it read, side by
 //! side, with the writes that made these values and ended them marked in the history.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `layout.rs` | which attempts are shown, and where; which events explain the finding, and the arrows between them |
-//! | `grid.rs` | the history, and when memory held what was read |
 
 mod grid;
 mod layout;
@@ -121,7 +116,6 @@ impl<'a> Page<'a> {
         (sentence(title), sentence(details.trim_end()))
     }
 
-    /// Returns what was run, and the command that runs it again.
     fn head(&self) -> Markup {
         let run = &self.history.header;
         let what = [&run.workload, &run.device].map(String::as_str);
@@ -137,7 +131,6 @@ impl<'a> Page<'a> {
         }
     }
 
-    /// Returns a sentence about the attempts that are not shown.
     fn left_out(&self, layout: &Layout) -> Markup {
         let (all, shown) = (self.history.len(), layout.boxes.len());
         html! {
@@ -177,27 +170,18 @@ mod tests {
     // The structure of a page: what it has, and that it needs nothing else.
     use super::*;
     use crate::history::{Attempt, Event, Header, InitialMemory, Outcome, Rest};
-    use crate::named::{NamedArray, NamedWord, Shape};
+    use crate::named::{NamedArray, Shape};
     use crate::opacity;
     use std::collections::BTreeSet;
+    use stm_core::Layout;
 
     const X: u64 = 0x1000;
     const Y: u64 = 0x1004;
 
     fn names() -> Names {
-        let word = |word| NamedWord {
-            word,
-            value: 0,
-            value_at: word,
-            wide: false,
-        };
+        let what = ("<pair> & \"more\"", Shape::Elements, Layout::Plain);
         let mut names = Names::default();
-        names.add(NamedArray {
-            name: "<pair> & \"more\"".into(),
-            shape: Shape::Elements,
-            words: [X, Y].map(word).to_vec(),
-            transactional: true,
-        });
+        names.add(NamedArray::of(what, vec![0_u32; 2], |i| [X, Y][i]));
         names
     }
 

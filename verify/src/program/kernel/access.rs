@@ -1,7 +1,7 @@
-//! What the transactions of a lane alone and of a team do: accesses of both; sums, lists, words that
-//! take turns, and nodes of a pool, each of which a word names, of lanes alone.
+//! Accesses of lanes alone and of teams; sums, lists, words that take turns, and nodes of a pool, each of
+//! which a word names, of lanes alone.
 
-use super::{Access, Params, Part, transaction};
+use super::{Access, Params, Run, transaction};
 use crate::program::case::{Act, Op, together};
 use crate::program::silent::Watch;
 use std::ops::Range;
@@ -45,7 +45,6 @@ fn read_sums<L: Lane, A: Algorithm, T: Summand>(
     Ok(found)
 }
 
-/// Adds to one sum, or to two that are added to together.
 #[inline(never)]
 fn add<L: Lane, A: Algorithm, T: Summand>(
     tx: &mut Tx<'_, L, A>,
@@ -105,19 +104,16 @@ impl<L: Lane, A: Algorithm> Access<A> for Tx<'_, L, A> {
 
     composed!();
 
-    fn alone(part: &mut Single<'_, '_, '_, L, A>, ops: &[Op]) -> TxResult<()> {
-        part.operation(ops)
+    fn alone(&mut self, run: &Run<'_, A>, ops: &[Op]) -> TxResult<()> {
+        run.operation(self, ops)
     }
 }
 
-pub(super) type Single<'p, 'a, 't, L, A> = Part<'p, 'a, Tx<'t, L, A>, A>;
-
-impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
-    fn operation(&mut self, ops: &[Op]) -> TxResult<()> {
+impl<A: Algorithm> Run<'_, A> {
+    fn operation<L: Lane>(&self, tx: &mut Tx<'_, L, A>, ops: &[Op]) -> TxResult<()> {
         let program = self.params.program;
         match &ops[0] {
             Op::ReadSums(list) => {
-                let tx = &mut *self.tx;
                 let found = if program.sums_are_wide() {
                     read_sums(tx, &self.params.wide_sums, list)?
                 } else {
@@ -126,13 +122,13 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
                 for (&sum, &value) in list.iter().zip(&found) {
                     let at = program.initial.len() + usize::from(sum);
                     self.tell(|watch, leader| watch.read(leader, at, value));
-                    self.last = value;
+                    self.last.set(value);
                 }
-                self.any |= self.last;
+                self.any.set(self.any.get() | self.last.get());
             }
             Op::Add(..) => {
                 let ([(sum, first), (_, second)], count) = self.values(ops);
-                let (deltas, tx) = ([first, second], &mut *self.tx);
+                let deltas = [first, second];
                 if program.sums_are_wide() {
                     add(tx, &self.params.wide_sums, sum, deltas, count as u32)?;
                 } else {
@@ -144,59 +140,92 @@ impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
                 }
             }
             Op::Act(act @ (Act::Insert | Act::Remove), node) => {
-                self.relink(*node, *act == Act::Insert)?;
+                self.relink(tx, *node, *act == Act::Insert)?;
             }
-            Op::Act(act @ (Act::Put | Act::Take), word) => self.turn(*word, *act == Act::Put)?,
-            Op::Act(act, word) => self.node(*word, *act)?,
-            // `Part::block` has them.
+            Op::Act(act @ (Act::Put | Act::Take), word) => {
+                self.turn(tx, *word, *act == Act::Put)?;
+            }
+            Op::Act(act, word) => self.node(tx, *word, *act)?,
+            // `Run::block` has them.
             Op::Read(_) | Op::Write(..) | Op::RetryIf(..) | Op::Either(..) => {}
         }
         Ok(())
     }
 
-    fn next_of(&mut self, node: u8) -> TxResult<u8> {
-        self.last = self.read(&[node])?;
-        Ok(self.last as u8)
+    /// Reads a word, whose value is the last one read.
+    fn look<L: Lane>(&self, tx: &mut Tx<'_, L, A>, word: u8) -> TxResult<u64> {
+        let found = self.read(tx, &[word])?;
+        self.last.set(found);
+        Ok(found)
     }
 
-    /// Returns the last node before `node` and the one after, or where the list is not sorted.
-    fn find(&mut self, node: u8) -> TxResult<(u8, u8)> {
-        let mut at = 0;
-        loop {
-            let next = self.next_of(at)?;
-            if next == 0 || next >= node || next <= at {
-                return Ok((at, next));
+    fn relink<L: Lane>(&self, tx: &mut Tx<'_, L, A>, node: u8, inserts: bool) -> TxResult<()> {
+        let mut before = 0;
+        // To the first node that is not before it, or to where the list is not sorted.
+        let found = loop {
+            let next = self.look(tx, before)? as u8;
+            if next == 0 || next >= node || next <= before {
+                break next;
             }
-            at = next;
-        }
-    }
-
-    fn relink(&mut self, node: u8, inserts: bool) -> TxResult<()> {
-        let (before, found) = self.find(node)?;
+            before = next;
+        };
         if (found == node) == inserts {
             return Ok(());
         }
         let mut next = node;
         if inserts {
-            self.write(&[(node, found.into())])?;
+            self.write(tx, &[(node, found.into())])?;
         } else {
-            next = self.next_of(node)?;
+            next = self.look(tx, node)? as u8;
         }
-        self.write(&[(before, next.into())])?;
+        self.write(tx, &[(before, next.into())])?;
         self.tell(|watch, _| watch.changed(self.number, node, inserts));
         Ok(())
     }
 
-    /// Puts a word or takes it, or waits if that has been done.
-    fn turn(&mut self, word: u8, puts: bool) -> TxResult<()> {
-        self.last = self.read(&[word])?;
-        if self.last != u64::from(puts) {
-            self.write(&[(word, puts.into())])?;
+    fn turn<L: Lane>(&self, tx: &mut Tx<'_, L, A>, word: u8, puts: bool) -> TxResult<()> {
+        if self.look(tx, word)? != u64::from(puts) {
+            self.write(tx, &[(word, puts.into())])?;
             self.tell(|watch, _| watch.changed(self.number, word, puts));
             return Ok(());
         }
         self.tell(Watch::waits);
-        self.tx.retry()
+        tx.retry()
+    }
+
+    fn node<L: Lane>(&self, tx: &mut Tx<'_, L, A>, word: u8, act: Act) -> TxResult<()> {
+        let node = Node::from_bits(self.look(tx, word)? as u32);
+        let nodes = &self.params.nodes;
+        let both = |owner: u32, writer: u32| u64::from(owner) << 32 | u64::from(writer);
+        let (owner, writer) = (u32::from(word) + 1, self.number as u32 + 1);
+        let item = Item {
+            owner,
+            both: both(owner, writer),
+            writer,
+        };
+        let is_nil = node.is_nil();
+        if !is_nil {
+            let found = tx.read_node(nodes, node)?;
+            if found.owner != owner || found.both != both(owner, found.writer) {
+                let (owner, both, writer) = (found.owner, found.both, found.writer);
+                let what = format!("the node of word {word} has {owner}, {both:#x} and {writer}");
+                self.tell(|watch, _| watch.broken(what));
+            }
+        }
+        let frees = matches!(act, Act::Toggle | Act::Replace) && !is_nil;
+        let allocates = act == Act::Replace || act == Act::Toggle && is_nil;
+        if frees {
+            tx.free(nodes.pool(), node)?;
+        }
+        if allocates {
+            let new = tx.alloc_record(nodes, item)?;
+            self.write(tx, &[(word, new.bits().into())])?;
+        } else if frees {
+            self.write(tx, &[(word, 0)])?;
+        } else if act == Act::Update && !is_nil {
+            tx.write_node(nodes, node, item)?;
+        }
+        Ok(())
     }
 }
 
@@ -208,52 +237,6 @@ record! {
         both: u64,
         /// A number of the transaction that wrote the node.
         writer: u32,
-    }
-}
-
-impl<L: Lane, A: Algorithm> Single<'_, '_, '_, L, A> {
-    fn node(&mut self, word: u8, act: Act) -> TxResult<()> {
-        self.last = self.read(&[word])?;
-        let node = Node::from_bits(self.last as u32);
-        let nodes = &self.params.nodes;
-        let (owner, writer) = (u32::from(word) + 1, self.number as u32 + 1);
-        let item = Item {
-            owner,
-            both: u64::from(owner) << 32 | u64::from(writer),
-            writer,
-        };
-        if !node.is_nil() {
-            self.visit(word, node)?;
-        }
-        let frees = matches!(act, Act::Toggle | Act::Replace) && !node.is_nil();
-        let allocates = act == Act::Replace || act == Act::Toggle && node.is_nil();
-        if frees {
-            self.tx.free(nodes.pool(), node)?;
-        }
-        if allocates {
-            let new = self.tx.alloc_record(nodes, item)?;
-            self.write(&[(word, new.bits().into())])?;
-        } else if frees {
-            self.write(&[(word, 0)])?;
-        } else if act == Act::Update && !node.is_nil() {
-            self.tx.write_node(nodes, node, item)?;
-        }
-        Ok(())
-    }
-
-    fn visit(&mut self, word: u8, node: Node) -> TxResult<()> {
-        let Item {
-            owner,
-            both,
-            writer,
-        } = self.tx.read_node(&self.params.nodes, node)?;
-        let whole = both == u64::from(owner) << 32 | u64::from(writer);
-        if owner != u32::from(word) + 1 || !whole {
-            let found = format!("{owner}, {both:#x} and {writer}");
-            let what = format!("the node of word {word} has {found}");
-            self.tell(|watch, _| watch.broken(what));
-        }
-        Ok(())
     }
 }
 
