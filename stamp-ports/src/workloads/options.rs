@@ -1,7 +1,5 @@
-//! The options of all workloads at the command line, and the workloads that they describe.
-//!
-//! Which options were given is known from the parser, so that one that the
-//! workload does not take is refused by name.
+//! The options of all workloads at the command line. Which were given is known from the parser, so that one
+//! that the workload does not take is refused by name.
 
 use super::AnyWorkload;
 use super::input::{Input, Occasion, SharedOptions};
@@ -10,11 +8,10 @@ use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-/// The options of all workloads, and those that several share.
 #[derive(Debug, Clone, Default)]
 pub struct WorkloadArgs {
     pub shared: SharedOptions,
-    /// What the command line gives for the others, if there was one.
+    /// What a command line gives for the others.
     own: Option<ArgMatches>,
     given: Vec<Given>,
 }
@@ -31,7 +28,7 @@ struct Given {
 /// Shared options that mean another thing for each workload.
 const OF_ONE_WORKLOAD: [&str; 3] = ["n", "input", "keys"];
 
-/// What a workload draws unless `--input` brings it, and the options that describe that.
+/// What a workload draws, and the options that describe it: of no use with `--input`.
 const DRAWN: [(&str, &str, &[&str]); 2] = [
     ("kmeans", "generated points", &["points", "dims", "centres"]),
     (
@@ -41,17 +38,12 @@ const DRAWN: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-/// The one shared option that every workload takes.
-const OF_EVERY_WORKLOAD: &str = "seed";
-
 type Add = fn(Command) -> Command;
 
 struct OptionsOf {
     name: &'static str,
-    /// The fields of the shared options that it takes.
     takes: &'static [&'static str],
     add: Add,
-    /// Makes the workload of what was given, and of the defaults for an occasion.
     new: fn(&WorkloadArgs, Occasion) -> Result<AnyWorkload>,
 }
 
@@ -74,14 +66,14 @@ macro_rules! options {
 }
 for_each_workload!(options);
 
-/// Returns the options of all workloads, and who takes each; that which all take is not among them.
+/// Returns the options of all workloads, and who takes each; not the seed, which all take.
 fn all() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
     let args = |add: Add| {
         let command = add(Command::new(""));
         command.get_arguments().cloned().collect::<Vec<_>>()
     };
     let shared = args(SharedOptions::augment_args).into_iter();
-    let shared = shared.filter(|arg| arg.get_id() != OF_EVERY_WORKLOAD);
+    let shared = shared.filter(|arg| arg.get_id() != "seed");
     let shared = shared.map(|arg| {
         let takers = WORKLOADS
             .iter()
@@ -93,7 +85,6 @@ fn all() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
     shared.chain(own.flat_map(move |of| args(of.add).into_iter().map(|arg| (arg, vec![of.name]))))
 }
 
-/// Returns an option as it was written, with its value.
 fn written(arg: &Arg, matches: &ArgMatches) -> String {
     let mut written = match (arg.get_long(), arg.get_short()) {
         (Some(long), _) => format!("--{long}"),
@@ -151,8 +142,7 @@ impl WorkloadArgs {
         others.map(|(arg, _)| arg.get_id().to_string()).collect()
     }
 
-    /// Makes a workload: what the options say, and where they say nothing the defaults for the
-    /// occasion.
+    /// Makes a workload, of the defaults for an occasion where the options say nothing.
     pub fn workload(&self, name: &str, occasion: Occasion) -> Result<AnyWorkload> {
         match WORKLOADS.iter().find(|of| of.name == name) {
             Some(of) => (of.new)(self, occasion),
@@ -168,9 +158,8 @@ impl WorkloadArgs {
         self.shared.transactions.take()
     }
 
-    /// Refuses options that none of the workloads takes, such as mean another thing for each of
-    /// several, and such as describe what is not drawn. `all` are exempt from the first: whether the
-    /// caller means every workload there is.
+    /// Refuses options that mean another thing for each of several workloads, that none of them takes
+    /// (unless they are `all` that there are), and that describe what is not drawn.
     pub fn check(&self, workloads: &[&str], all: bool) -> Result<()> {
         let of_file = self.shared.input.is_some();
         for Given { field, written, of } in &self.given {

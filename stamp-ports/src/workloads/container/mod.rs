@@ -18,13 +18,11 @@ use stm_kernels::rows::Transactional;
 
 mod check;
 
-/// Operations on a container of the kind `K`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operations<K> {
     pub keys: u32,
     /// The number of chains of the hash table; other containers have none.
     pub chains: Option<u32>,
-    /// Lookups in a hundred operations; the others insert and remove in equal parts.
     pub lookups_percent: u32,
     pub alike: u32,
     pub kind: PhantomData<K>,
@@ -32,23 +30,20 @@ pub struct Operations<K> {
 
 /// A kind of container, as operations work on it.
 pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
-    /// The different keys, where the caller gives no number: in a measurement and in a small run.
+    /// The default number of keys: in a measurement and in a small run.
     const KEYS: [u32; 2];
     type Options: Args + Clone + Debug + Default;
     type Container<D: Device>: Entries<D> + Accessed<D>;
-    /// What a kernel gets of that.
     type Of<A: Algorithm>;
     type Kernel<A: Algorithm>: Kernel<Params = Transactional<A, ChainWork<Self::Of<A>>>>;
     /// The same without versions.
     type Plain<D: Device + 'static>: Plain<D, View = Self::View> + 'static;
     type View: Copy + 'static;
-    /// The operations on that as critical sections.
     type Section: Kernel<Params = Guarded<ChainWork<Self::View>>>;
 
     fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A>;
 
-    /// Returns the number of chains, of which a kind that has them has as many as keys, unless options
-    /// ask for others.
+    /// Returns the number of chains of a kind that has them, by default as many as keys.
     fn chains(_options: &Self::Options, _keys: u32) -> Option<u32> {
         None
     }
@@ -113,17 +108,14 @@ where
         parameters.push(("alike", self.alike.into()));
         let in_chains = |chains: u32| format!(" in {}", of(chains.into(), "chain"));
         let chains = self.chains.map(in_chains).unwrap_or_default();
+        let (told, lookups) = (of(keys, "key"), self.lookups_percent);
         Facts {
             parameters,
-            summary: format!(
-                "{}{chains}, {} % lookups",
-                of(keys, "key"),
-                self.lookups_percent
-            ),
+            summary: format!("{told}{chains}, {lookups} % lookups"),
             capacity,
             capacity_max: Some(most),
             shared_words: K::KEY_WORDS * keys + u64::from(self.chains.unwrap_or(1)),
-            verifies: Verifies::final_state(RESULTS),
+            verifies: Covers::FinalState.that(RESULTS),
             ..Facts::default()
         }
     }
@@ -146,11 +138,6 @@ pub type Ordered = Operations<OrderedKind>;
 
 pub type List = Operations<ListKind>;
 
-/// No options of a container's own.
-#[derive(Args, Clone, Copy, Debug, Default)]
-#[group(skip)]
-pub struct NoOptions {}
-
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
 pub struct MapOptions {
@@ -162,8 +149,8 @@ pub struct MapOptions {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapKind;
 
-/// Nodes of a chain that a transaction has room for. Where there are as many
-/// chains as keys, a chain of more than 12 is one in 10^9.
+/// Nodes of a chain that a transaction has room for: where there are as many chains as keys, one in 10^9 has
+/// more than 12.
 const NODES_READ: u32 = 24;
 
 impl Kind for MapKind {
@@ -216,7 +203,7 @@ impl Kind for OrderedKind {
     // What an ordered map holds beside the nodes of attempts in progress.
     const KEYS_MAX: (u32, &'static str) = (1 << 26, "an ordered map");
     const KEY_WORDS: u64 = 20;
-    type Options = NoOptions;
+    type Options = ();
     type Container<D: Device> = collections::OrderedMap<D, u32, u32>;
     type Of<A: Algorithm> = collections::TOrderedMap<A, u32, u32>;
     type Kernel<A: Algorithm> = chain::Ordered<A>;
@@ -244,7 +231,7 @@ impl Kind for ListKind {
     const KEYS: [u32; 2] = [64; 2];
     const KEYS_MAX: (u32, &'static str) = (LIST_KEYS_MAX, "a list, which each operation walks");
     const KEY_WORDS: u64 = 3;
-    type Options = NoOptions;
+    type Options = ();
     type Container<D: Device> = collections::List<D, u32, u32>;
     type Of<A: Algorithm> = collections::TList<A, u32, u32>;
     type Kernel<A: Algorithm> = chain::List<A>;
@@ -262,8 +249,8 @@ impl Kind for ListKind {
     }
 }
 
-/// Says of containers of `stm_core` how many bytes a node takes with its bits in the pool, and how
-/// one is made of so many nodes.
+/// Says of containers of `stm_core` how many bytes a node takes with its bits in the pool, and how one is
+/// made.
 macro_rules! entries {
     ($($owner:ident, $node_bytes:literal, |$device:ident, $nodes:ident, $chains:ident, $what:ident|
         $make:expr;)*) => {
@@ -351,7 +338,6 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
         })
     }
 
-    /// Checks what so many operations left.
     fn verify(&self, operations: u64) -> Result<Found> {
         let found = self.left(operations)?.check();
         Ok(found.map_err(|what| format!("{}: {what}", self.what))?)
@@ -390,8 +376,7 @@ where
         Data::new(device, self.name(), plan, most)
     }
 
-    /// Makes room for the nodes that attempts hold beside those of the container:
-    /// one that was allocated and one that is being freed, for each lane.
+    /// Makes room for the nodes that each lane holds: one that was allocated, and one that is being freed.
     fn fit<D: Device>(&self, device: &D, data: &mut Self::Data<D>, lanes: u64) -> Result<()> {
         let needed = u64::from(self.keys) + 2 * lanes;
         if data.nodes != needed {

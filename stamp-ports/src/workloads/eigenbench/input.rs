@@ -5,10 +5,9 @@ use crate::workloads::workload::Accesses as SharedAccesses;
 use stm_kernels::eigenbench::{Accesses, BATCH, EigenbenchPlan, STATIC_WORDS};
 
 sizes! {
-    /// The parameters; by default those of Table 1 of the paper, with the fewest of its shared words:
-    /// it has from 1 M to 64 M. The options are named as in `EigenBench`'s paper: hot is shared, mild
-    /// is a lane's own but transactional, cold is a lane's own and plain. The short help has one line
-    /// for an option.
+    /// By default as in Table 1 of the paper, with the fewest of its 1 M to 64 M shared words. The options are
+    /// named as in `EigenBench`'s paper: hot is shared, mild is a lane's own but transactional, cold is a
+    /// lane's own and plain. The short help has one line for an option.
     Eigenbench, options of "eigenbench" {
         hot_words: u32 = 1 << 20, json "hot_words", count hot_words "Words of the hot array (A1)" ["1M"],
             long "Words of the hot array, which all lanes share (A1)",
@@ -46,8 +45,7 @@ sizes! {
         locality_percent: u32 = 0, json "locality_percent", option
             /// Repeated addresses in % (lct) [default: 0]
             ///
-            /// Accesses that repeat an earlier address of the transaction, in per cent
-            /// (lct) [default: 0]
+            /// Accesses that repeat an earlier address of the transaction, in per cent (lct) [default: 0]
             #[arg(long, value_name = "P", value_parser = parse_percent)]
             locality;
         form: Form = Form::Dynamic, by |_, shared| Form::given(shared);
@@ -74,7 +72,6 @@ impl Eigenbench {
         }
     }
 
-    /// Whether transactions, and what is between them, access no other array.
     fn is_hot_alone(&self) -> bool {
         let p = self.plan(0);
         let others = [p.mild, p.cold_inside, p.cold_outside];
@@ -88,9 +85,10 @@ impl Eigenbench {
             words.unwrap_or(u32::MAX)
         };
         let EigenbenchPlan { hot, mild, .. } = self.plan(0);
+        let reads = batches(hot).saturating_add(batches(mild));
         // A set without an entry is not accepted, even if none is used.
         sets(
-            batches(hot).saturating_add(batches(mild)).max(1),
+            reads.max(1),
             hot.writes.saturating_add(mild.writes).max(1),
             0,
         )
@@ -111,20 +109,15 @@ impl Sizes for Eigenbench {
             ),
             form: self.form,
             capacity: self.sets(),
-            // The words of the hot array: those of the others belong to one lane each.
             shared_words: p.hot_words.into(),
-            verifies: Verifies::final_state(
+            verifies: Covers::FinalState.that(
                 "every hot word is the sum of all additions to it, which commute; words of a \
                  lane's own and what it read of them",
             ),
             accesses: (self.is_hot_alone() && p.locality_percent == 0).then(|| SharedAccesses {
                 reads: words,
                 writes,
-                validated: if p.hot.writes > 0 {
-                    words - writes
-                } else {
-                    0.0
-                },
+                validated: if writes > 0.0 { words - writes } else { 0.0 },
                 words: p.hot_words.into(),
             }),
             ..Facts::default()

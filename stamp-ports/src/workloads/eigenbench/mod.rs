@@ -1,10 +1,9 @@
 //! `EigenBench`: every characteristic of a transaction, each set alone.
 //!
-//! Afterwards the host replays all transactions. Additions to the hot array commute, so each of its
-//! words is known whatever the order: a lost, doubled or torn addition changes a word and the sum.
-//! The mild and the cold array have a part for each lane, and a lane runs its transactions in the
-//! order of their numbers: so every word is known as well, and with them the checksum over all that
-//! the lane has read of its own parts.
+//! Afterwards the host replays all transactions. Additions to the hot array commute, so each of its words is
+//! known whatever the order. The mild and the cold array have a part for each lane, and a lane runs its
+//! transactions in the order of their numbers: so every word is known as well, and with them the checksum
+//! over all that the lane has read of its own parts.
 
 use crate::workloads::compare::{SharedWords, in_ranges, same, sum};
 use crate::workloads::prelude::*;
@@ -21,7 +20,6 @@ mod input;
 
 pub struct Data<D: Device> {
     plan: EigenbenchPlan,
-    /// Lanes that the parts were made for.
     lanes: u64,
     hot: TxArray<D, u32>,
     mild: TxArray<D, u32>,
@@ -142,17 +140,15 @@ struct Arrays {
     checksums: Vec<u32>,
 }
 
-/// Words of a lane's mild and cold part that transactions and the code around them access.
+/// Words of a lane's mild and cold part that are accessed.
 fn own_words(plan: &EigenbenchPlan) -> (u64, u64) {
     let some = |of: &[Accesses], words: u32| {
         let none = of.iter().all(|accesses| accesses.is_empty());
         if none { 0 } else { words.into() }
     };
     let cold = [plan.cold_inside, plan.cold_outside];
-    (
-        some(&[plan.mild], plan.mild_words),
-        some(&cold, plan.cold_words),
-    )
+    let mild = some(&[plan.mild], plan.mild_words);
+    (mild, some(&cold, plan.cold_words))
 }
 
 /// `n` words, each drawn: so a store to a wrong word shows. `stream` tells the arrays apart.
@@ -189,7 +185,6 @@ impl Arrays {
         arrays
     }
 
-    /// The accesses of transaction `i` to the parts of its lane.
     fn run_own(&mut self, plan: &EigenbenchPlan, i: u64, lane: usize) {
         let transaction = plan.transaction(i);
         let mut found = 0u32;

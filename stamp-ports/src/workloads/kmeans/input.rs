@@ -13,8 +13,8 @@ pub(super) const DIMS_MAX: u32 = (1 << 20) - 1;
 const CLUSTERS_OF_FILE: u32 = 16;
 
 sizes! {
-    /// Points to draw; by default those of the paper's Table 1: a point a transaction of a kernel,
-    /// with the count 32 words of a transaction, and 2 K shared words.
+    /// Points to draw; by default those of the paper's Table 1: 32 words of a transaction with the count,
+    /// and 2 K shared words.
     Drawn, shape of "kmeans" {
         points: u32 = 64 << 10, count points "Points to generate" ["64K"],
             // A warp's records of a pass fit its first lane's buffer.
@@ -50,7 +50,6 @@ impl Drawn {
     }
 }
 
-/// The options of `kmeans`.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
 pub struct Options {
@@ -165,12 +164,10 @@ impl Input for Kmeans {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kmeans {
-    /// The points, as they are clustered.
     pub points: Points,
     /// The number of centres around which they are generated, or the file that they come from.
     pub centres: Option<u32>,
     pub file: Option<String>,
-    /// Whether their coordinates were normalised.
     pub normalised: bool,
     pub clusters_min: u32,
     pub clusters_max: u32,
@@ -182,7 +179,6 @@ pub struct Kmeans {
 }
 
 impl Kmeans {
-    /// Returns the same with transactions that add, or with others.
     pub(super) fn adding(&self, adds: bool) -> Self {
         Self {
             adds,
@@ -225,9 +221,9 @@ impl Sizes for Kmeans {
             by_warps: !adds,
             shared_words: u64::from(self.clusters_max) * (u64::from(dims) + 1),
             verifies: if adds {
-                Verifies::final_state("members and counts exactly, sums within rounding")
+                Covers::FinalState.that("members and counts exactly, sums within rounding")
             } else {
-                Verifies::isolation(
+                Covers::Isolation.that(
                     "each transaction saw the count that the one before it left, and sums are \
                      equal bit for bit in that order",
                 )

@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use stm_kernels::labyrinth::{GridSize, SHARED_BYTES};
 
 sizes! {
-    /// A maze to draw; by default that of the paper's Table 1: 1.75 M shared words, and a
-    /// transaction a path.
+    /// By default as in the paper's Table 1: 1.75 M shared words.
     Drawn, shape of "labyrinth" {
         x: u32 = 512, option
             /// Cells of a row [default: 512]
@@ -127,15 +126,13 @@ impl Input for Labyrinth {
 
 #[derive(Clone, Debug)]
 pub struct Labyrinth {
-    /// The grid and the paths asked for.
     pub maze: Maze,
     /// The file that it comes from, if any.
     pub file: Option<String>,
     pub claim: Claim,
 }
 
-/// The least default room for a path, in cells: in a small grid that is full,
-/// the way around is long.
+/// The least default room for a path, in cells: in a small grid that is full, the way around is long.
 const PATH_ROOM_MIN: u64 = 256;
 
 impl Sizes for Labyrinth {
@@ -169,7 +166,7 @@ impl Sizes for Labyrinth {
             transactions: Some(paths),
             shared_bytes: SHARED_BYTES,
             shared_words: size.cells(),
-            verifies: Verifies::final_state(
+            verifies: Covers::FinalState.that(
                 "each path goes from its source to its destination through cells of its own, and \
                  what was left out has no path in the final grid",
             ),

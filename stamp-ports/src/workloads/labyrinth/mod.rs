@@ -1,10 +1,5 @@
-//! LB, labyrinth: routes paths through a grid; each transaction claims one path
-//! (STAMP's application, Xu et al. 2014).
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `maze.rs` | the grid and the paths asked for; STAMP's file format |
-//! | `check.rs` | what a right routing has |
+//! LB, labyrinth: routes paths through a grid; each transaction claims one path (STAMP's application, Xu et
+//! al. 2014). `maze.rs` has the grid and the paths asked for.
 
 use crate::numbers::digits3;
 use crate::workloads::prelude::*;
@@ -28,13 +23,12 @@ pub struct Data<D: Device> {
     requests: Buffer<D, u32>,
     results: Buffer<D, u32>,
     next: Buffer<D, u32>,
-    /// The routers' clocks, made for the launches' blocks.
+    /// The clocks and the memory of the routers, one for each block.
     clocks: Buffer<D, u64>,
+    routers: Buffer<D, u32>,
     /// The time of the launches, for the clocks.
     time: Duration,
-    /// The routers' memory, made for the launches' blocks.
-    routers: Buffer<D, u32>,
-    /// The paths, made for the launches' sets.
+    /// The paths, for a size of the sets.
     paths: Buffer<D, u32>,
     path_cells_max: u32,
     routed: Found,
@@ -55,7 +49,7 @@ impl<D: Device> Data<D> {
         let routers = self.grid.len() as u64 * 2 * u64::from(blocks);
         let paths = self.results.len() as u64 * u64::from(path_cells_max);
         let (of_routers, of_paths) = ("the routers of labyrinth", "the paths of labyrinth");
-        // What there is is given back before more is made: memory.
+        // What there is is given back before more is made.
         if self.routers.len() as u64 != routers {
             self.routers = Buffer::zeroed(device, 0, of_routers)?;
             let fix = "use fewer --blocks";
@@ -75,8 +69,7 @@ impl<D: Device> Data<D> {
     }
 }
 
-/// Nearly all of the time is the expansion of routes, which is the same with and without
-/// transactions.
+/// Nearly all of the time is the expansion of routes, with and without transactions.
 impl Workload for Labyrinth {
     type Data<D: Device> = Data<D>;
 
@@ -168,11 +161,7 @@ impl Workload for Labyrinth {
         transactions: u64,
     ) -> Result<()> {
         let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
-        let (set, limit) = if writes < reads {
-            ("write set", writes)
-        } else {
-            ("read set", reads)
-        };
+        let (limit, set) = (reads, "read set").min((writes, "write set"));
         data.fit(launcher.device, launcher.stm.shape().blocks, limit)?;
         self.launch::<D, A>(data, launcher, transactions)?;
         data.time = launcher.done.time;

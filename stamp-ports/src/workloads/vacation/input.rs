@@ -33,14 +33,13 @@ sizes! {
     } takes [n, transactions]
 }
 
-/// Nodes of a chain that a search has room for, where there are two chains for each
-/// record: a chain of more than 12 is one in 10^12.
+/// Nodes of a chain that a search has room for: of two chains for each record, one in 10^12 is longer.
 const NODES_READ: u32 = 12;
 
 /// Words that an insertion writes, and that a removal does.
 const INSERTION: u32 = 4;
 
-/// Words of a search, at most: the head of a chain, and three of each node.
+/// Words of a search: the head of a chain, and three of each node.
 const SEARCH: u32 = 1 + 3 * NODES_READ;
 
 impl Vacation {
@@ -59,14 +58,14 @@ impl Vacation {
         self.queries.min(TABLES).into()
     }
 
-    /// The reservations of a customer, at most: one of each record.
+    /// The most reservations of a customer: one of each record.
     fn list_most(&self) -> u64 {
         u64::from(TABLES) * self.range()
     }
 
-    /// The reservations of a customer that no run will see exceeded: those of the tasks that its
-    /// busiest customer has, if nobody is deleted. Their number has the distribution of Poisson;
-    /// six deviations and eight more are exceeded by one customer in 10^9 or fewer.
+    /// The reservations of a customer that no run will see exceeded: those of the busiest one's tasks, if
+    /// nobody is deleted. Their number has the distribution of Poisson; six deviations and eight more are
+    /// exceeded by one customer in 10^9 or fewer.
     fn list_likely(&self) -> u64 {
         let tasks = self.transactions_max as f64 * f64::from(self.users_percent) / 100.0;
         let mean = tasks / self.range() as f64;
@@ -81,7 +80,6 @@ impl Vacation {
         all.min(transactions.saturating_mul(self.reservations_a_task()))
     }
 
-    /// What a transaction reads and writes if a customer has so many reservations.
     fn capacity_with(&self, list: u64) -> Capacity {
         let most = u64::from(SET_WORDS_MAX);
         let words = |n: u64| n.min(most) as u32;
@@ -124,7 +122,7 @@ impl Sizes for Vacation {
             shared_words: (u64::from(TABLES) + 1) * relations * 5
                 + relations
                 + 3 * self.list_nodes(transactions),
-            verifies: Verifies::final_state(
+            verifies: Covers::FinalState.that(
                 "places, reservations and customers are what the tasks noted, in any order of \
                  them",
             ),

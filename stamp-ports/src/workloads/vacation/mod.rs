@@ -1,11 +1,7 @@
 //! Vacation, STAMP's travel agency: the host's side.
 //!
-//! Every result is checked without a replay, from the note that each transaction stores
-//! (`check.rs`): no record has lost or gained a place, the customers' lists and the tables agree,
-//! and every reservation that was made is in a list at the end or was cancelled with its customer.
-//!
-//! Vacation as critical sections works on a table and chains without versions. What they leave is
-//! checked as what transactions leave.
+//! Every result is checked without a replay, from the note that each transaction stores (`check.rs`).
+//! Critical sections work on a table and chains without versions.
 
 use super::plain::{Entries, Plain, PlainChains, PlainTable};
 use crate::workloads::prelude::*;
@@ -31,16 +27,16 @@ const ALL_TABLES: u64 = TABLES as u64 + 1;
 
 const CHAINS: u64 = 2;
 
-/// Of the tables' nodes, the part that nothing takes for long, so that an allocation
-/// finds a free one soon: one in so many.
+/// One in so many of the tables' nodes is taken by nothing for long, so that an allocation finds it soon.
 const SPARE: u64 = 4;
+
+const RESERVATIONS: &str = "the reservations of vacation";
 
 pub struct Data<D: Device> {
     device: D,
     plan: VacationPlan,
     notes: Buffer<D, u64>,
-    /// The tables, customers included.
-    tables: Map<D, u32, u32>,
+    tables: Tables<D>,
     lists: Lists<D, u32, u32>,
     /// The layout of both, if they have nodes enough for the lanes.
     layout: Option<Layout>,
@@ -50,7 +46,7 @@ pub struct Data<D: Device> {
     lanes: u64,
 }
 
-/// The tables of records.
+/// The tables of records and of customers.
 type Tables<D> = Map<D, u32, u32>;
 
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
@@ -62,8 +58,7 @@ fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
 }
 
 impl<D: Device> Data<D> {
-    /// Copies what the tasks left to the host. The copies check that the containers
-    /// are whole and that no node has leaked.
+    /// Copies what the tasks left, which checks that the containers are whole and that no node has leaked.
     fn left(&self, transactions: u64) -> Result<Left> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
@@ -82,35 +77,24 @@ impl Vacation {
         self.records() + self.records() / SPARE
     }
 
-    /// Makes the tables, with the nodes that so many lanes hold in attempts beside: an update of each
-    /// query takes and frees one.
+    /// Makes the tables. Lanes hold nodes in attempts beside: an update of each query takes and frees one.
     fn tables<D: Device>(&self, device: &D, layout: Layout, lanes: u64) -> Result<Tables<D>> {
         let nodes = self.table_nodes() + u64::from(2 * self.queries) * lanes;
         let (chains, what) = (CHAINS * self.records(), "the tables of vacation");
-        Ok(Map::with_buckets(
-            device,
-            layout,
-            nodes,
-            chains as usize,
-            what,
-        )?)
+        let tables = Map::with_buckets(device, layout, nodes, chains as usize, what);
+        Ok(tables?)
     }
 
-    /// Makes lists of so many nodes, with those of attempts: every reservation has one of its own.
+    /// Makes lists of so many nodes, and those of attempts: every reservation has one of its own.
     fn lists<D: Device>(
         &self,
         device: &D,
         layout: Layout,
         (nodes, lanes): (u64, u64),
     ) -> Result<Lists<D, u32, u32>> {
-        let (lists, nodes) = (self.relations as usize, nodes + u64::from(TABLES) * lanes);
-        Ok(Lists::new(
-            device,
-            layout,
-            lists,
-            nodes,
-            "the reservations of vacation",
-        )?)
+        let (customers, nodes) = (self.relations as usize, nodes + u64::from(TABLES) * lanes);
+        let lists = Lists::new(device, layout, customers, nodes, RESERVATIONS);
+        Ok(lists?)
     }
 }
 
@@ -129,8 +113,7 @@ impl Workload for Vacation {
             + list_nodes * NODE_BYTES
             + relations * 4
             + transactions_max * 8;
-        // The check holds all of it once more, as tables and lists of the host, and
-        // what it expects of each record and customer.
+        // The check holds all of it once more, and what it expects of each record and customer.
         let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
@@ -148,8 +131,6 @@ impl Workload for Vacation {
         })
     }
 
-    /// Makes room for the nodes that attempts hold beside those of the data: those
-    /// that they have allocated, and those that they are about to free.
     fn fit<D: Device>(&self, _device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
         if data.lanes != lanes {
             (data.lanes, data.layout) = (lanes, None);
@@ -157,8 +138,8 @@ impl Workload for Vacation {
         Ok(())
     }
 
-    /// Makes the agency anew where its layout or its nodes change. A reset sets all of it to zero and
-    /// fills it, so there is nothing to copy, and the versions of an earlier memory are gone.
+    /// Makes the agency anew where its layout or its nodes change: a reset fills it, so there is nothing to
+    /// copy, and the versions of an earlier memory are gone.
     fn arrange<D: Device>(&self, data: &mut Data<D>, layout: Layout) -> Result<()> {
         if data.layout == Some(layout) {
             return Ok(());
@@ -193,7 +174,7 @@ impl Workload for Vacation {
 struct Sections<D: Device> {
     plan: VacationPlan,
     tables: PlainTable<D>,
-    /// The slots of the tables as they are before the first task.
+    /// The slots of the tables before the first task.
     initial: Vec<u64>,
     lists: PlainChains<D>,
     notes: Buffer<D, u64>,
@@ -212,11 +193,10 @@ impl<D: Device> Sections<D> {
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
         let plan = of.plan(seed);
-        let lists = "the reservations of vacation";
         Ok(Self {
             tables: PlainTable::make(device, records, 0, "the tables of vacation")?,
             initial: filled(records, initial(&plan)),
-            lists: PlainChains::make(device, list_nodes, of.relations, lists)?,
+            lists: PlainChains::make(device, list_nodes, of.relations, RESERVATIONS)?,
             notes: Buffer::zeroed(device, transactions as usize, "the notes of vacation")?,
             plan,
         })

@@ -2,7 +2,7 @@
 //! one after the other; and each rule refuses a run that breaks it.
 
 use super::*;
-use crate::workloads::exclusion::Excludes;
+use crate::workloads::contender::Excludes;
 use crate::workloads::test_prelude::*;
 use std::mem::take;
 use stm_core::algorithm::Fast;
