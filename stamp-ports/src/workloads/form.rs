@@ -34,14 +34,12 @@ impl Form {
 
     /// Returns the form that options ask for, of a workload with elements of 64 bits.
     pub fn of_width(shared: &SharedOptions) -> Result<Self> {
-        match (shared.is_static, shared.wide) {
-            (true, true) => Ok(Self::Wide),
-            (true, false) => Ok(Self::Static),
-            (false, false) => Ok(Self::Dynamic),
-            (false, true) => Err(Error::Usage(
-                "--wide has no dynamic form: give --static too, or leave --wide out".into(),
-            )),
+        refuse! {
+            shared.wide && !shared.is_static =>
+                "--wide has no dynamic form: give --static too, or leave --wide out";
         }
+        let narrow = Self::given(shared).unwrap_or_default();
+        Ok(if shared.wide { Self::Wide } else { narrow })
     }
 
     pub const fn bytes(self) -> u64 {
@@ -63,13 +61,12 @@ impl Form {
 
     /// Refuses a variant that has no kernels for this form.
     pub fn check(self, variant: AskedVariant) -> Result<()> {
-        if self == Self::Dynamic || variant == Variant::Fast.into() {
-            return Ok(());
+        refuse! {
+            self != Self::Dynamic && variant != Variant::Fast.into() =>
+                "--static has no kernels for {}: give --variant fast, or leave --static out",
+                variant.name();
         }
-        Err(Error::Usage(format!(
-            "--static has no kernels for {}: give --variant fast, or leave --static out",
-            variant.name()
-        )))
+        Ok(())
     }
 }
 
@@ -244,7 +241,6 @@ pub trait Accessed<D: Device> {
 }
 
 type Words = Vec<(WordAddress, u64)>;
-type HostResult<T> = std::result::Result<T, host::Error>;
 
 /// Returns those of an array's words that are not zero.
 fn not_zero<T: Element>(addresses: impl Iterator<Item = WordAddress>, values: Vec<T>) -> Words {
@@ -257,7 +253,7 @@ macro_rules! accessed {
         $(
             impl<D: Device $(, $T: $first $(+ $more)*)?> Accessed<D> for $Owner {
                 fn arrange(&mut self, layout: Layout) -> Result<()> {
-                    let arrange: fn(&mut Self, Layout) -> HostResult<()> = $arrange;
+                    let arrange: fn(&mut Self, Layout) -> Result<(), host::Error> = $arrange;
                     Ok(arrange(self, layout)?)
                 }
 
@@ -267,7 +263,7 @@ macro_rules! accessed {
                 }
 
                 fn words(&self) -> Result<Words> {
-                    let words: fn(&Self) -> HostResult<Words> = $words;
+                    let words: fn(&Self) -> Result<Words, host::Error> = $words;
                     Ok(words(self)?)
                 }
             }

@@ -28,10 +28,8 @@ pub enum Occasion {
 
 /// Returns the name of a file without its folder, as a report may be published.
 pub fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into()
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into()
 }
 
 /// The lines of a file of text. What breaks off inside a line is found by its missing line break.
@@ -226,7 +224,7 @@ macro_rules! sizes {
             /// Returns the sizes by their names in JSON.
             #[allow(dead_code, reason = "a shape is told as that of what was drawn")]
             fn named(&self) -> Vec<(&'static str, Value)> {
-                vec![$($(($json, self.$size.into()),)?)*]
+                known([$($(($json, self.$size.into()),)?)*])
             }
         }
     };

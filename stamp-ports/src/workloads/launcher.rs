@@ -62,7 +62,6 @@ pub struct KernelTime {
     pub aborts: u64,
 }
 
-/// What a workload launches its kernels through.
 pub struct Launcher<'a, D: Device> {
     pub(super) device: &'a D,
     pub(super) stm: &'a mut Stm<D>,
@@ -75,7 +74,6 @@ pub struct Launcher<'a, D: Device> {
 pub type AfterLaunch<'a> = dyn FnMut(Duration, &Statistics) + 'a;
 
 impl<'a, D: Device> Launcher<'a, D> {
-    /// Begins a run, under the time limit of the transactional memory.
     pub fn new(device: &'a D, stm: &'a mut Stm<D>) -> Self {
         Self {
             device,
@@ -86,7 +84,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         }
     }
 
-    /// Calls `after_each` right after each launch with transactions.
     #[must_use]
     pub fn followed_by(mut self, after_each: &'a mut AfterLaunch<'a>) -> Self {
         self.after_each = Some(after_each);
@@ -167,10 +164,6 @@ impl<'a, D: Device> Launcher<'a, D> {
         done.time += time.unwrap_or_default();
         done.statistics += statistics;
     }
-
-    pub fn finish(self) -> Launched {
-        self.done
-    }
 }
 
 /// The launches whose times are prepared for; more are taken as they come.
@@ -199,7 +192,7 @@ impl<D: Device> Series<'_, '_, '_, '_, D> {
         &mut self,
         plain: Option<&Launch>,
         params: &K::Params,
-    ) -> Timeless {
+    ) -> Result<(), Error> {
         // SAFETY: here and below, the caller's promise.
         unsafe {
             match (self, plain) {
@@ -222,16 +215,13 @@ impl<D: Device> Series<'_, '_, '_, '_, D> {
     }
 }
 
-/// What becomes of a launch that nobody waits for.
-type Timeless = Result<(), Error>;
-
 impl<'a, D: Device> Launcher<'a, D> {
     /// Makes a series of launches, of which the kernel with this entry point has transactions; the host
     /// waits for each only if somebody follows them.
     pub fn in_order(
         &mut self,
         with_transactions: &'static str,
-        launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D>) -> Timeless,
+        launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D>) -> Result<(), Error>,
     ) -> Result<()> {
         if self.after_each.is_some() || self.stm.is_observed() {
             return Ok(launches(&mut Series::OneByOne(self))?);
@@ -287,7 +277,7 @@ pub(super) mod tests {
         let mut stm = Stm::new(cpu, launch, config).unwrap();
         let mut launcher = Launcher::new(cpu, &mut stm);
         of.run::<_, A>(data, &mut launcher, transactions).unwrap();
-        launcher.finish()
+        launcher.done
     }
 
     /// Returns what a run on the CPU left, in a shape and of so many transactions.

@@ -74,6 +74,7 @@ pub mod vacation;
 
 pub mod compare;
 pub mod contender;
+pub(crate) mod exclusion;
 pub mod form;
 pub mod input;
 pub mod launcher;
@@ -87,13 +88,16 @@ mod prelude {
 
     pub(super) use super::compare::{Expectation, expected, first_difference, whole};
     pub(super) use super::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
-    pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED, Uses};
-    pub(super) use super::form::{Accessed, Elements, Form, accessed, kernels, views, zeros};
-    pub(super) use super::form::{check_host_memory, check_memory};
+    pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
+    pub(super) use super::exclusion::Uses;
+    pub(super) use super::form::{
+        Accessed, Elements, Form, accessed, check_host_memory, check_memory, kernels, views, zeros,
+    };
     pub(super) use super::input::{Input, Occasion, SharedOptions, parse_percent, sizes};
     pub(super) use super::launcher::Launcher;
     pub(super) use super::workload::{
-        Accesses, Covers, Facts, Observed, Run, SET_WORDS_MAX, Sizes, Workload, observed, sets,
+        Accesses, Covers, Facts, Observed, Run, SET_WORDS_MAX, Sizes, Workload, known, observed,
+        sets, told,
     };
     pub(super) use crate::devices::DeviceKind;
     pub(super) use crate::error::Result;
@@ -101,12 +105,10 @@ mod prelude {
     pub(super) use clap::Args;
     pub(super) use serde_json::Value;
     pub(super) use std::time::Duration;
-    pub(super) use stm_core::Kernel;
-    pub(super) use stm_core::Layout;
     pub(super) use stm_core::algorithm::{Algorithm, Cgl, Variant};
-    pub(super) use stm_core::host::Capacity;
-    pub(super) use stm_core::host::{Buffer, Device, Statistics, TxArray};
+    pub(super) use stm_core::host::{Buffer, Capacity, Device, Statistics, TxArray};
     pub(super) use stm_core::internal::observe::Observation;
+    pub(super) use stm_core::{Kernel, Layout};
 }
 
 #[cfg(test)]
@@ -212,18 +214,13 @@ impl AnyWorkload {
 /// Reads `all`, or names of workloads separated by commas.
 pub fn parse_names(text: &str) -> Result<Vec<&'static str>> {
     let known: Vec<&'static str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
-    parse_list(
-        text,
-        &known,
-        |name| name,
-        |name, known| {
-            let suggestion = suggestion(name, known);
-            format!(
-                "unknown workload {name:?}: {suggestion}; `all` takes every one, `stamp list` \
-                 describes them"
-            )
-        },
-    )
+    let unknown = |name: &str, known: &[&str]| {
+        let suggestion = suggestion(name, known);
+        format!(
+            "unknown workload {name:?}: {suggestion}; `all` takes every one, `stamp list` describes them"
+        )
+    };
+    parse_list(text, &known, |name| name, unknown)
 }
 
 #[cfg(test)]

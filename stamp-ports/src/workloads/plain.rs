@@ -108,7 +108,6 @@ pub struct PlainChains<D: Device> {
 }
 
 impl<D: Device> PlainChains<D> {
-    /// Returns the entries of each chain.
     pub fn lists(&self) -> Result<Vec<Pairs>> {
         let (words, free) = self.nodes.download()?;
         let (heads, values) = (self.heads.download()?, self.values.download()?);

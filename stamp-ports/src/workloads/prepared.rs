@@ -126,13 +126,13 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         let (of, data) = (self.of, &mut self.data);
         if let Some(other) = &self.other {
             (other.launch)(of, data, &mut launcher, transactions)?;
-            return Ok(launcher.finish());
+            return Ok(launcher.done);
         }
         for accessed in of.accessed(data) {
             accessed.watch(launcher.stm);
         }
         with_algorithm!(algorithm, A => of.run::<D, A>(data, &mut launcher, transactions))?;
-        Ok(launcher.finish())
+        Ok(launcher.done)
     }
 
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict {

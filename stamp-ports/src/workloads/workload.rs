@@ -6,9 +6,11 @@ use super::input::Input;
 use super::launcher::Launcher;
 pub use super::launcher::Run;
 use crate::error::Result;
+use crate::numbers::of;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Debug;
+use std::iter::zip;
 use std::time::Duration;
 use stm_core::Layout;
 use stm_core::algorithm::Algorithm;
@@ -65,6 +67,18 @@ pub struct Accesses {
     /// Words that it reads and does not write, if it writes any: those that are validated.
     pub validated: f64,
     pub words: u64,
+}
+
+impl Accesses {
+    /// Makes those of a transaction that reads all words that it writes.
+    pub(super) fn of(reads: f64, writes: f64, words: u32) -> Self {
+        Self {
+            reads,
+            writes,
+            validated: if writes > 0.0 { reads - writes } else { 0.0 },
+            words: words.into(),
+        }
+    }
 }
 
 pub trait Named {
@@ -152,14 +166,26 @@ facts! {
     is_reset_between_launches: bool = false;
 }
 
+/// Returns the parameters that are known, those that are not null.
+pub(super) fn known<const N: usize>(
+    parameters: [(&'static str, Value); N],
+) -> Vec<(&'static str, Value)> {
+    let known = parameters.into_iter().filter(|(_, value)| !value.is_null());
+    known.collect()
+}
+
+/// Tells sizes with their nouns: `8M words, 16 reads`.
+pub(super) fn told<const N: usize>(sizes: [impl Into<u64>; N], nouns: [&str; N]) -> String {
+    let told = zip(sizes, nouns).map(|(n, noun)| of(n.into(), noun));
+    told.collect::<Vec<_>>().join(", ")
+}
+
 /// What a run found beside its verification, by its names in JSON.
 pub type Observed = serde_json::Map<String, Value>;
 
 pub(super) fn observed(found: &impl Serialize) -> Observed {
-    match serde_json::to_value(found) {
-        Ok(Value::Object(observed)) => observed,
-        _ => Observed::new(),
-    }
+    let found = serde_json::to_value(found).unwrap_or_default();
+    found.as_object().cloned().unwrap_or_default()
 }
 
 /// A workload with its parameters, and what it does on a device.
@@ -167,7 +193,6 @@ pub trait Workload: Sizes + Input {
     /// Its data on a device, and what the host needs to verify it.
     type Data<D: Device>;
 
-    /// What `bench floor` measures beside it.
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         Vec::new()
     }

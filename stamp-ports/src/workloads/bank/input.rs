@@ -20,7 +20,7 @@ sizes! {
         audit_range: u32 = 64, json "audit_range",
             count audit_range "Accounts that an audit adds up; transfers stay within such a range" ["64"];
         /// Accounts of a row, a power of two, if transfers add to accounts and do not read them.
-        adds_row: Option<u32> = None;
+        adds_row: Option<u32> = None, json "adds_row";
         form: Form = Form::Dynamic;
     } and {
         /// With --adds: accounts of a row, a power of two; an audit conflicts with
@@ -85,19 +85,16 @@ impl Sizes for Bank {
             n => format!("drawn by Zipf's law, exponent {}", f64::from(n) / 1e3),
         };
         let accounts = |n: u32| of(n.into(), "account");
+        let [all, range] = [self.accounts, self.audit_range].map(accounts);
         let adds = self.adds_row.map_or_else(String::new, |row| {
             format!(", transfers add, rows of {}", accounts(row))
         });
-        let mut parameters = self.named();
-        parameters.extend(self.adds_row.map(|row| ("adds_row", row.into())));
         let has_audits = self.audit_percent > 0;
         Facts {
-            parameters,
+            parameters: self.named(),
             summary: format!(
-                "{}, {drawn}, {} % audits of {}{adds}",
-                accounts(self.accounts),
-                self.audit_percent,
-                accounts(self.audit_range)
+                "{all}, {drawn}, {} % audits of {range}{adds}",
+                self.audit_percent
             ),
             form: self.form,
             capacity: sets(self.reads(), 2, 0),
@@ -111,12 +108,8 @@ impl Sizes for Bank {
                 Covers::FinalState.that("every account is the sum of all transfers, which commute")
             },
             // Those of transfers alone: what an audit reads lies together.
-            accesses: (!has_audits && self.adds_row.is_none()).then(|| Accesses {
-                reads: 2.0,
-                writes: 2.0,
-                validated: 0.0,
-                words: self.accounts.into(),
-            }),
+            accesses: (!has_audits && self.adds_row.is_none())
+                .then(|| Accesses::of(2.0, 2.0, self.accounts)),
             ..Facts::default()
         }
     }

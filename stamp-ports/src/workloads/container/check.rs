@@ -10,9 +10,6 @@
 //!
 //! That the container is whole, and that no node was lost, its `download` checks.
 
-pub(super) const RESULTS: &str = "each value that was inserted was removed once or is there, what operations returned \
-                            fits that, and the container is whole";
-
 use serde::Serialize;
 use std::mem::replace;
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};

@@ -5,7 +5,7 @@
 use super::plain::{Entries, Pairs, Plain, PlainChains, PlainRadix, PlainTable};
 use super::prelude::*;
 use super::workload::Named;
-use check::{Found, Left, RESULTS};
+use check::{Found, Left};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
@@ -102,20 +102,24 @@ where
 {
     fn facts(&self, _: u64) -> Facts {
         let (keys, [capacity, most]) = (u64::from(self.keys), K::capacities(self));
-        let mut parameters = vec![("keys", keys.into())];
-        parameters.extend(self.chains.map(|chains| ("chains", chains.into())));
-        parameters.push(("lookups_percent", self.lookups_percent.into()));
-        parameters.push(("alike", self.alike.into()));
         let in_chains = |chains: u32| format!(" in {}", of(chains.into(), "chain"));
         let chains = self.chains.map(in_chains).unwrap_or_default();
         let (told, lookups) = (of(keys, "key"), self.lookups_percent);
         Facts {
-            parameters,
+            parameters: known([
+                ("keys", keys.into()),
+                ("chains", self.chains.into()),
+                ("lookups_percent", lookups.into()),
+                ("alike", self.alike.into()),
+            ]),
             summary: format!("{told}{chains}, {lookups} % lookups"),
             capacity,
             capacity_max: Some(most),
             shared_words: K::KEY_WORDS * keys + u64::from(self.chains.unwrap_or(1)),
-            verifies: Covers::FinalState.that(RESULTS),
+            verifies: Covers::FinalState.that(
+                "each value that was inserted was removed once or is there, what operations \
+                 returned fits that, and the container is whole",
+            ),
             ..Facts::default()
         }
     }
@@ -133,9 +137,7 @@ where
 }
 
 pub type Map = Operations<MapKind>;
-
 pub type Ordered = Operations<OrderedKind>;
-
 pub type List = Operations<ListKind>;
 
 #[derive(Args, Debug, Clone, Copy, Default)]
@@ -144,6 +146,23 @@ pub struct MapOptions {
     /// Chains of the hash table [default: as --keys]
     #[arg(long, value_name = "N", value_parser = parse_count_32)]
     chains: Option<u32>,
+}
+
+/// Says in an implementation of `Kind` what holds the keys, by names: the container, what a kernel gets of it,
+/// the kernels that work on it and on what has no versions, and the latter with its view.
+macro_rules! holds {
+    ($Owner:ident, $Of:ident, $kernel:ident, $Plain:ident, $View:ident) => {
+        type Container<D: Device> = collections::$Owner<D, u32, u32>;
+        type Of<A: Algorithm> = collections::$Of<A, u32, u32>;
+        type Kernel<A: Algorithm> = chain::$kernel<A>;
+        type Plain<D: Device + 'static> = $Plain<D>;
+        type View = $View;
+        type Section = floor::$kernel;
+
+        fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
+            container.view::<A>()
+        }
+    };
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,16 +177,8 @@ impl Kind for MapKind {
     const KEYS_MAX: (u32, &'static str) = (u32::MAX, "the map");
     const KEY_WORDS: u64 = 3;
     type Options = MapOptions;
-    type Container<D: Device> = collections::Map<D, u32, u32>;
-    type Of<A: Algorithm> = collections::TMap<A, u32, u32>;
-    type Kernel<A: Algorithm> = chain::Map<A>;
-    type Plain<D: Device + 'static> = PlainTable<D>;
-    type View = Table;
-    type Section = floor::Map;
 
-    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
-        container.view::<A>()
-    }
+    holds!(Map, TMap, Map, PlainTable, Table);
 
     fn chains(options: &MapOptions, keys: u32) -> Option<u32> {
         options.chains.or(Some(keys))
@@ -204,16 +215,8 @@ impl Kind for OrderedKind {
     const KEYS_MAX: (u32, &'static str) = (1 << 26, "an ordered map");
     const KEY_WORDS: u64 = 20;
     type Options = ();
-    type Container<D: Device> = collections::OrderedMap<D, u32, u32>;
-    type Of<A: Algorithm> = collections::TOrderedMap<A, u32, u32>;
-    type Kernel<A: Algorithm> = chain::Ordered<A>;
-    type Plain<D: Device + 'static> = PlainRadix<D>;
-    type View = Radix;
-    type Section = floor::Ordered;
 
-    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
-        container.view::<A>()
-    }
+    holds!(OrderedMap, TOrderedMap, Ordered, PlainRadix, Radix);
 
     fn capacities(_of: &Operations<Self>) -> [Capacity; 2] {
         // The root, eight branches twice, a leaf, and what an update reads.
@@ -232,16 +235,8 @@ impl Kind for ListKind {
     const KEYS_MAX: (u32, &'static str) = (LIST_KEYS_MAX, "a list, which each operation walks");
     const KEY_WORDS: u64 = 3;
     type Options = ();
-    type Container<D: Device> = collections::List<D, u32, u32>;
-    type Of<A: Algorithm> = collections::TList<A, u32, u32>;
-    type Kernel<A: Algorithm> = chain::List<A>;
-    type Plain<D: Device + 'static> = PlainChains<D>;
-    type View = Chains;
-    type Section = floor::List;
 
-    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
-        container.view::<A>()
-    }
+    holds!(List, TList, List, PlainChains, Chains);
 
     fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
         // The head, two words of each node, and a value.

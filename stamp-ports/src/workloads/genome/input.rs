@@ -9,6 +9,7 @@
 
 use crate::workloads::prelude::*;
 use std::collections::BTreeSet;
+use std::iter::zip;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::genome::{BASES_A_WORD, words_of};
 
@@ -54,11 +55,10 @@ impl Genome {
 
 impl Sizes for Genome {
     fn facts(&self, _: u64) -> Facts {
-        let [bases, each] = [self.bases, self.segment].map(|n| of(n.into(), "base"));
-        let segments = of(self.segments.into(), "segment");
+        let sizes = [self.bases, self.segments, self.segment];
         Facts {
             parameters: self.named(),
-            summary: format!("{bases}, {segments}, {each} a segment"),
+            summary: told(sizes, ["base", "segment", "base"]) + " a segment",
             capacity: sets(LOOKS_MAX, LINK_WORDS, 0),
             transactions: Some(self.segments.into()),
             // The set, and the chains: a successor is two words.
@@ -109,27 +109,23 @@ pub(super) fn letters(bases: &[u8]) -> String {
     bases.iter().map(letter).collect()
 }
 
-/// Whether some part of `len` bases occurs twice.
-fn repeats(bases: &[u8], len: u32) -> bool {
-    let mask = u128::MAX >> (128 - 2 * len);
-    let mut window = 0u128;
-    let mut seen: Vec<u128> = Vec::with_capacity(bases.len());
-    for (i, &base) in (1u32..).zip(bases) {
-        window = (window << 2 | u128::from(base)) & mask;
-        if i >= len {
-            seen.push(window);
-        }
-    }
-    seen.sort_unstable();
-    seen.windows(2).any(|w| w[0] == w[1])
-}
-
 /// The shortest length, up to [`REPEAT_MAX`], at which no part of the gene occurs twice.
 fn distinct_at(bases: &[u8]) -> Option<u32> {
-    let lengths: [u32; REPEAT_MAX as usize] = std::array::from_fn(|i| i as u32 + 1);
-    // What occurs twice has shorter parts that do.
-    let at = lengths.partition_point(|&len| repeats(bases, len));
-    lengths.get(at).copied()
+    // What begins at each base, as far as it fits, and how long that is; the last one first.
+    let mut window = 0u128;
+    let parts = zip(bases.iter().rev(), 1..).map(|(&base, len)| {
+        window = window >> 2 | u128::from(base) << 126;
+        (window, REPEAT_MAX.min(len))
+    });
+    let mut parts: Vec<_> = parts.collect();
+    parts.sort_unstable();
+    // In this order the longest part that occurs twice begins two neighbours.
+    let common = parts.windows(2).map(|two| {
+        let ((a, len), (b, other)) = (two[0], two[1]);
+        ((a ^ b).leading_zeros() / 2).min(len).min(other)
+    });
+    let longest = common.max().unwrap_or(0);
+    (longest < REPEAT_MAX).then_some(longest + 1)
 }
 
 impl Gene {

@@ -4,7 +4,7 @@
 //! GN-1: each different segment is in the set once. GN-2: one chain through all of them, whose links go both
 //! ways; put together along it, overlaps agree base by base, and what comes out is the gene.
 
-use crate::workloads::contender::Launch as Section;
+use crate::workloads::exclusion::Launch as Section;
 use crate::workloads::form::filling;
 use crate::workloads::launcher::Series;
 use crate::workloads::prelude::*;
@@ -214,9 +214,8 @@ impl Workload for Genome {
 }
 
 fn inserting<A: Algorithm>(data: &Data<impl Device>, transactions: u64) -> DeduplicateWork<A> {
-    let assembly = data.assembly();
     DeduplicateWork {
-        assembly,
+        assembly: data.assembly(),
         transactions,
     }
 }
@@ -300,10 +299,11 @@ fn check_set(gene: &Gene, slots: &[u32]) -> Result<(), String> {
     let mut found = 0;
     for (slot, &word) in slots.iter().enumerate().filter(|(_, word)| **word != 0) {
         let segment = word as usize - 1;
-        let &start = gene.starts.get(segment).ok_or_else(|| {
-            let n = gene.starts.len();
-            format!("slot {slot} has segment {segment}, and there are {n}")
-        })?;
+        let there = gene.starts.len();
+        wrong! {
+            segment >= there => "slot {slot} has segment {segment}, and there are {there}";
+        }
+        let start = gene.starts[segment];
         let other = seen[start as usize].replace(slot);
         wrong! {
             other.is_some() =>

@@ -143,7 +143,7 @@ fn run(followed: bool, observed: bool) -> (Launched, usize) {
     GENOME
         .run::<_, HvSorting>(&mut data, &mut launcher, 60)
         .unwrap();
-    let done = launcher.finish();
+    let done = launcher.done;
     GENOME.verify(&mut data, 60).unwrap();
     (done, reported)
 }

@@ -1,7 +1,7 @@
 //! The hash table without transactions.
 
 use super::{Ht, check, keys, preassigned};
-use crate::workloads::contender::Launches;
+use crate::workloads::exclusion::Launches;
 use crate::workloads::prelude::*;
 use stm_kernels::floor::ht::{CasTable, CasTableParams, CriticalSection, Floor, FloorParams};
 use stm_kernels::ht::{bucket_of_key, key_of_node};

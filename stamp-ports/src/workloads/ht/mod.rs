@@ -70,17 +70,13 @@ impl Sizes for Ht {
             verifies: Covers::FinalState
                 .that("each key is once in its bucket's chain, all of a transaction or none"),
             // The first link of each key's bucket. The nodes lie together.
-            accesses: Some(Accesses {
-                reads: keys.into(),
-                writes: keys.into(),
-                validated: 0.0,
-                words: self.buckets.into(),
-            }),
+            accesses: Some(Accesses::of(keys.into(), keys.into(), self.buckets)),
             ..Facts::default()
         }
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
+        let nodes = transactions.checked_mul(self.keys_per_tx.into());
         refuse! {
             self.buckets == 0 => "--buckets 0 leaves the keys no place: give 1 or more";
             self.keys_per_tx == 0 =>
@@ -91,9 +87,6 @@ impl Sizes for Ht {
             self.form.is_static() && self.nodes == NodeSource::Pool =>
                 "--nodes pool has no static form, whose nodes are preassigned: leave --static or \
                  --nodes out";
-        }
-        let nodes = transactions.checked_mul(self.keys_per_tx.into());
-        refuse! {
             nodes.is_none_or(|n| n > u64::from(u32::MAX - 1)) =>
                 "{transactions} transactions of {} keys are too many: links of 32 bits name {} \
                  nodes, so use fewer --transactions", self.keys_per_tx, u32::MAX - 1;
@@ -249,9 +242,9 @@ fn check(
 ) -> Result<(), String> {
     let nodes = keys.len();
     let seen: Vec<AtomicBool> = keys.iter().map(|_| AtomicBool::new(false)).collect();
-    // Marks the nodes of a bucket's chain, and returns how many those are, or what is wrong.
-    let walk = |bucket: u64| -> Result<usize, String> {
-        let (mut found, mut link) = (0, heads[bucket as usize]);
+    // Marks the nodes of a bucket's chain.
+    let walk = |bucket: u64| -> Result<(), String> {
+        let mut link = heads[bucket as usize];
         while link != 0 {
             let node = follow(link).filter(|&(node, _)| (node as usize) < nodes);
             let nowhere = || {
@@ -269,22 +262,20 @@ fn check(
                 u64::from(right) != bucket =>
                     "node {node} with key {key} is in bucket {bucket}, not {right}";
             }
-            (found, link) = (found + 1, next);
+            link = next;
         }
-        Ok(found)
+        Ok(())
     };
     // The fewer buckets there are, the longer is the chain of each.
     let buckets = heads.len() as u64;
     let worth = (buckets * WORTH / (nodes as u64).max(1)).max(1);
-    let walked = in_ranges(worth, buckets, |mut buckets| -> Result<usize, String> {
-        buckets.try_fold(0, |found, bucket| Ok(found + walk(bucket)?))
-    });
-    let lost = nodes - walked.into_iter().sum::<Result<usize, String>>()?;
-    if lost == 0 {
-        return Ok(());
-    }
+    let walked = in_ranges(worth, buckets, |mut buckets| buckets.try_for_each(&walk));
+    walked.into_iter().collect::<Result<(), _>>()?;
     let there = |node: &usize| seen[*node].load(Ordering::Relaxed);
-    let first = (0..nodes).find(|node| !there(node)).unwrap_or(0);
+    let lost = (0..nodes).filter(|node| !there(node)).count();
+    let Some(first) = (0..nodes).find(|node| !there(node)) else {
+        return Ok(());
+    };
     let keys = keys_per_tx as usize;
     let transaction = first / keys;
     let kept = (transaction * keys..(transaction + 1) * keys)

@@ -68,7 +68,7 @@ impl Clustering {
 
     /// Makes all checks of a pass, and the same pass of the sequential run.
     pub(super) fn check(&mut self, points: &Points, left: &Left) -> Result<(), String> {
-        let (dims, clusters) = (points.dims(), self.exact.len());
+        let (dims, clusters) = (points.dims(), self.exact.clusters);
         let changed = zip(&self.members, &left.members).filter(|(before, now)| before != now);
         let changed = changed.count() as u64;
         wrong! {
@@ -100,7 +100,7 @@ impl Clustering {
 
     /// How far each of the device's centres is from the exact one, or the first that is too far.
     pub(super) fn shifts(&self) -> Result<Vec<f64>, String> {
-        let mut squares = vec![0.0; self.exact.len()];
+        let mut squares = vec![0.0; self.exact.clusters];
         let dims = self.centres.len() / squares.len();
         for (i, (&x, &bound)) in zip(&self.centres, &self.bounds).enumerate() {
             let (c, j) = (i / dims, i % dims);
@@ -266,10 +266,6 @@ impl Centres {
             clusters: values.len() / dims,
             values: by_coordinate.map(|&x| x.into()).collect(),
         }
-    }
-
-    const fn len(&self) -> usize {
-        self.clusters
     }
 
     pub(super) fn at(&self, c: usize, j: usize) -> f64 {

@@ -239,7 +239,6 @@ impl Workload for Kmeans {
     }
 }
 
-/// What a contender does with the workload's own data.
 type Own<D> = Uses<Kmeans, Data<D>, KMeansWork<Cgl>, D>;
 
 /// The first pass, with nowhere to note the order of the additions, which nobody knows.

@@ -16,7 +16,6 @@ const MAGNITUDE_MAX: f32 = 1e15;
 /// Half the width of a generated cluster, in each coordinate; centres are uniform in the unit cube.
 const SPREAD: f64 = 0.2;
 
-/// Points of as many coordinates each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Points {
     dims: usize,
@@ -165,24 +164,20 @@ fn point(text: &str, values: &mut Vec<f32>) -> Result<usize, String> {
     }
     let before = values.len();
     for (word, k) in words.zip(1..) {
-        let x: f32 = word
-            .parse()
-            .ok()
-            .filter(|x: &f32| !x.is_nan())
-            .ok_or_else(|| format!("coordinate {k} is {}: expected a number", quoted(word)))?;
+        let x: f32 = word.parse().unwrap_or(f32::NAN);
         wrong! {
+            x.is_nan() => "coordinate {k} is {}: expected a number", quoted(word);
             x.abs() > MAGNITUDE_MAX =>
                 "coordinate {k} is {}: expected a number of magnitude {MAGNITUDE_MAX:e} or less",
                 quoted(word);
         }
         values.push(x);
     }
-    match values.len() - before {
-        0 => Err(format!(
-            "point {number} has no coordinates: expected one or more after its number"
-        )),
-        count => Ok(count),
+    let count = values.len() - before;
+    wrong! {
+        count == 0 => "point {number} has no coordinates: expected one or more after its number";
     }
+    Ok(count)
 }
 
 /// The text of a file of these points. Read again, it gives the same bits.

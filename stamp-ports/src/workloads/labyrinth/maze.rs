@@ -190,11 +190,9 @@ impl Maze {
     /// Draws ends of paths and walls, no two at one place.
     pub fn generate(seed: u64, size: GridSize, paths: u32, walls: u32) -> Result<Self> {
         check_size(size).map_err(|what| Error::Usage(format!("{what}: change -x, -y or -z")))?;
-        refuse! {
-            paths == 0 => "-n 0 leaves nothing to route: give 1 or more paths";
-        }
         let places = 2 * u64::from(paths) + u64::from(walls);
         refuse! {
+            paths == 0 => "-n 0 leaves nothing to route: give 1 or more paths";
             places > size.inner_cells() || paths > REQUESTS_MAX =>
                 "{paths} paths with two ends each and {walls} walls need {places} places, and a \
                  grid of {} x {} x {} has {}: use a smaller -n or --walls, or a larger grid",

@@ -79,7 +79,6 @@ pub struct Data<D: Device> {
     next: Buffer<D, u64>,
     /// The cells before a launch: the border alone.
     border: Vec<u32>,
-    /// The cells after it.
     expected: Vec<u32>,
 }
 

@@ -231,18 +231,15 @@ fn positions(left: &Left, producers: bool, count: u32) -> Result<Vec<Option<(u64
             position >= count =>
                 "operation {i} {at} position {position}, and {count} values were {what}";
         }
-        if let Some((other, _)) = all[position as usize].replace((i, value)) {
-            return Err(format!(
-                "operations {other} and {i} both {both} position {position}"
-            ));
-        }
-        if let Some((before, earlier)) = last[(i % lanes) as usize].replace((i, position))
-            && earlier >= position
-        {
-            return Err(format!(
+        let other = all[position as usize].replace((i, value));
+        let of_lane = last[(i % lanes) as usize].replace((i, position));
+        let (before, earlier) = of_lane.unwrap_or_default();
+        wrong! {
+            other.is_some() =>
+                "operations {} and {i} both {both} position {position}", other.unwrap_or_default().0;
+            of_lane.is_some() && earlier >= position =>
                 "operation {i} {at} position {position}, and operation {before} of the same lane, \
-                 before it, at {earlier}"
-            ));
+                 before it, at {earlier}";
         }
     }
     Ok(all)

@@ -40,26 +40,17 @@ impl Ra {
 impl Sizes for Ra {
     fn facts(&self, _: u64) -> Facts {
         let (reads, writes) = (f64::from(self.reads), f64::from(self.writes));
+        let sizes = [self.words, self.reads, self.writes];
         Facts {
             parameters: self.named(),
-            summary: format!(
-                "{}, {}, {} a transaction",
-                of(self.words.into(), "word"),
-                of(self.reads.into(), "read"),
-                of(self.writes.into(), "write")
-            ),
+            summary: told(sizes, ["word", "read", "write"]) + " a transaction",
             form: self.form,
             // A set without an entry is not accepted; none is used.
             capacity: sets(self.reads, self.writes.max(1), 0),
             shared_words: self.words.into(),
             verifies: Covers::FinalState
                 .that("every word is the sum of all additions to it, which commute"),
-            accesses: Some(Accesses {
-                reads,
-                writes,
-                validated: if self.writes > 0 { reads - writes } else { 0.0 },
-                words: self.words.into(),
-            }),
+            accesses: Some(Accesses::of(reads, writes, self.words)),
             ..Facts::default()
         }
     }

@@ -67,7 +67,7 @@ impl Sizes for Sorted {
         let (keys, entry_points) = (u64::from(self.keys), self.entry_points.into());
         Facts {
             parameters: self.named(),
-            summary: format!("{}, {}", of(keys, "key"), of(entry_points, "entry point")),
+            summary: told([keys, entry_points], ["key", "entry point"]),
             // The entry point, and two words of each node of a range and of the keys between two random ones.
             capacity: sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1),
             transactions: Some(keys),

@@ -41,7 +41,6 @@ pub(super) struct Left {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub(super) struct Found {
     pub(super) reserved: u64,
-    /// Reservations that are there at the end.
     pub(super) held: u64,
     pub(super) cancelled: u64,
     pub(super) customers_added: u64,

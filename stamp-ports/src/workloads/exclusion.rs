@@ -1,0 +1,281 @@
+//! What a workload is compared with: its work under locks of a kind, by combining, in critical sections of
+//! one lock, and without synchronisation. The data are the workload's own or a structure without versions
+//! ([`plain`](super::plain)); what they leave is verified as what transactions leave.
+//!
+//! Most workloads have critical sections of all transactions, genome those of GN-1 and the links of GN-2;
+//! counter and sorted have locks of each kind, and what aligns without transactions `bench nw` measures.
+
+use super::compare::{Verdict, verdict, whole};
+use super::contender::{CRITICAL_SECTION, Contender, ContenderKind, PreparedContender, lanes};
+use super::workload::{Sizes, Workload};
+use crate::error::Result;
+use std::time::Duration;
+use stm_core::host::{self, Device};
+use stm_core::{Kernel, Layout};
+use stm_kernels::floor::Guarded;
+use stm_kernels::locked::{Params, Under};
+use stm_sync::host::{Combiners, Locks};
+use stm_sync::{LockKind, TCombiners, TLocks};
+
+/// What excludes threads from each other's sections: as a kernel gets it, with the shared memory of a block
+/// in bytes, and what reports the first fault since it was made.
+pub(crate) struct Exclusion<V> {
+    pub(crate) view: V,
+    shared_bytes: u32,
+    pub(crate) check: Box<dyn Fn() -> Result<(), host::Error>>,
+}
+
+/// How many locks, or others, for how many threads, and what errors call them.
+type Asked = (u64, u64, &'static str);
+
+pub(crate) trait Excludes: Copy + 'static {
+    fn make<D: Device + 'static>(device: &D, asked: Asked) -> Result<Exclusion<Self>>;
+}
+
+impl<K: LockKind> Excludes for TLocks<K> {
+    fn make<D: Device + 'static>(device: &D, asked: Asked) -> Result<Exclusion<Self>> {
+        let (count, users, what) = asked;
+        let locks = Locks::<D, K>::new(device, count, users, what)?;
+        Ok(Exclusion {
+            view: locks.view(),
+            shared_bytes: u32::try_from(locks.shared_bytes()).unwrap_or(u32::MAX),
+            check: Box::new(move || locks.check()),
+        })
+    }
+}
+
+impl Excludes for TCombiners<1> {
+    fn make<D: Device + 'static>(device: &D, asked: Asked) -> Result<Exclusion<Self>> {
+        let (count, users, what) = asked;
+        let combiners = Combiners::<D, 1>::new(device, count, users, what)?;
+        Ok(Exclusion {
+            view: combiners.view(),
+            shared_bytes: 0,
+            check: Box::new(move || combiners.check()),
+        })
+    }
+}
+
+impl Excludes for () {
+    fn make<D: Device>(_: &D, _: Asked) -> Result<Exclusion<()>> {
+        Ok(Exclusion {
+            view: (),
+            shared_bytes: 0,
+            check: Box::new(|| Ok(())),
+        })
+    }
+}
+
+pub(crate) type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
+
+/// Makes the launches of a run of so many transactions by the last argument, and returns their time.
+pub(crate) type Launches<W, T, P, D> =
+    fn(&W, &D, &mut T, u64, &mut Launch<'_, P>) -> Result<Duration>;
+
+/// What a contender of the workload `W` does with data of the type `T`, as [`PreparedContender`] says;
+/// `P` are its kernel's parameters.
+pub(crate) struct Uses<W, T, P, D: Device> {
+    /// Returns the workload whose data it uses.
+    pub(crate) of: fn(&W) -> W,
+    pub(crate) prepare: fn(&W, &D, u64, u64) -> Result<T>,
+    pub(crate) launches: Launches<W, T, P, D>,
+    pub(crate) transactions: fn(&W, &T, u64) -> u64,
+    /// Fewer, if the host does much between the launches of all.
+    pub(crate) tried: fn(u64) -> u64,
+    /// More, if a run makes several passes over them.
+    pub(crate) made: fn(&T, u64) -> u64,
+    /// Makes the data fit for so many blocks and lanes, before a reset.
+    pub(crate) fit: fn(&W, &D, &mut T, (u32, u64)) -> Result<()>,
+    pub(crate) shared_bytes: fn(&W) -> u32,
+    pub(crate) reset: fn(&W, &mut T) -> Result<()>,
+    pub(crate) verify: fn(&W, &mut T, u64) -> Result<()>,
+    pub(crate) note: fn(&W, &T) -> Result<Option<String>>,
+}
+
+impl<W, T, P, D: Device> Clone for Uses<W, T, P, D> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<W, T, P, D: Device> Copy for Uses<W, T, P, D> {}
+
+impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
+    pub(crate) fn of(
+        prepare: fn(&W, &D, u64, u64) -> Result<T>,
+        launches: Launches<W, T, P, D>,
+        reset: fn(&W, &mut T) -> Result<()>,
+        verify: fn(&W, &mut T, u64) -> Result<()>,
+    ) -> Self {
+        Self {
+            of: W::clone,
+            prepare,
+            launches,
+            transactions: |of, _, asked| of.transactions().unwrap_or(asked),
+            tried: |transactions| transactions,
+            made: |_, transactions| transactions,
+            fit: |_, _, _, _| Ok(()),
+            shared_bytes: |of| of.shared_bytes(),
+            reset,
+            verify,
+            note: |_, _| Ok(None),
+        }
+    }
+}
+
+impl<W: Workload + Clone, P, D: Device> Uses<W, W::Data<D>, P, D> {
+    /// Uses of the workload's own data in the plain layout, verified as after transactions.
+    pub(crate) fn own(launches: Launches<W, W::Data<D>, P, D>) -> Self {
+        Self {
+            fit: |of, device, data, (_, lanes)| {
+                of.fit(device, data, lanes)?;
+                of.arrange(data, Layout::Plain)
+            },
+            ..Self::of(
+                |of, device, seed, transactions| {
+                    of.prepare(device, seed, of.transactions().unwrap_or(transactions))
+                },
+                launches,
+                W::reset,
+                |of, data, transactions| of.verify(data, transactions).map(drop),
+            )
+        }
+    }
+}
+
+impl<W, T, P, D> Uses<W, T, P, D>
+where
+    W: Sizes + 'static,
+    T: 'static,
+    P: Copy + 'static,
+    D: Device + 'static,
+{
+    /// Makes the contender that runs `K` on the data; errors call the `count` that exclude its threads
+    /// `what`.
+    fn excluded<'a, K: Kernel, B: Excludes>(
+        self,
+        of: &'a W,
+        (kind, name): (ContenderKind, &'static str),
+        (operations, operations_a_transaction): (&'static str, f64),
+        (what, count): (&'static str, u64),
+        join: fn(B, P) -> K::Params,
+    ) -> Contender<'a, D> {
+        Contender {
+            kind,
+            name,
+            entry: K::ENTRY,
+            operations,
+            operations_a_transaction,
+            prepare: Box::new(move |device, seed, n| {
+                let (of, asked) = ((self.of)(of), (count, 1, what));
+                Ok(Box::new(Excluded::<K, B, W, T, P, D> {
+                    exclusion: B::make(device, asked)?,
+                    asked,
+                    data: (self.prepare)(&of, device, seed, n)?,
+                    of,
+                    uses: self,
+                    join,
+                }))
+            }),
+        }
+    }
+
+    pub(crate) fn open<'a, K: Kernel<Params = P>>(
+        self,
+        of: &'a W,
+        kind_and_name: (ContenderKind, &'static str),
+        operations: (&'static str, f64),
+    ) -> Contender<'a, D> {
+        let join = |(), work| work;
+        self.excluded::<K, ()>(of, kind_and_name, operations, ("nothing", 0), join)
+    }
+
+    pub(crate) fn critical_section<'a, K: Kernel<Params = Guarded<P>>>(
+        self,
+        of: &'a W,
+        operations: (&'static str, f64),
+    ) -> Contender<'a, D> {
+        let kind_and_name = (ContenderKind::CriticalSection, CRITICAL_SECTION);
+        let locks = ("the lock of the critical sections", 1);
+        let join = |lock, work| Guarded { lock, work };
+        self.excluded::<K, _>(of, kind_and_name, operations, locks, join)
+    }
+
+    /// Makes the contender that does its work on the data under locks, or others, in the way `H`.
+    pub(crate) fn under<'a, B: Excludes, H: 'static>(
+        self,
+        of: &'a W,
+        name: &'static str,
+        operations: (&'static str, f64),
+        locks: (&'static str, u64),
+    ) -> Contender<'a, D>
+    where
+        Under<B, P, H>: Kernel<Params = Params<B, P>>,
+    {
+        let kind_and_name = (ContenderKind::Excluding, name);
+        let join = |by, work| Params { by, work };
+        self.excluded::<Under<B, P, H>, B>(of, kind_and_name, operations, locks, join)
+    }
+}
+
+/// Data, what excludes threads from each other's sections on it, and the kernel `K`.
+struct Excluded<K: Kernel, B, W, T, P, D: Device> {
+    exclusion: Exclusion<B>,
+    asked: Asked,
+    of: W,
+    data: T,
+    uses: Uses<W, T, P, D>,
+    join: fn(B, P) -> K::Params,
+}
+
+impl<K: Kernel, B: Excludes, W: Sizes, T, P, D: Device + 'static> PreparedContender<D>
+    for Excluded<K, B, W, T, P, D>
+{
+    fn transactions(&self, asked: u64) -> u64 {
+        (self.uses.transactions)(&self.of, &self.data, asked)
+    }
+
+    fn launch(&mut self, device: &D, shape: (u32, u32), transactions: u64) -> Result<Duration> {
+        let (of, data, uses, lanes) = (&self.of, &mut self.data, &self.uses, lanes(shape));
+        if self.asked.1 != lanes {
+            let asked = (self.asked.0, lanes, self.asked.2);
+            self.exclusion = B::make(device, asked)?;
+            self.asked = asked;
+        }
+        (uses.fit)(of, device, data, (shape.0, lanes))?;
+        (uses.reset)(of, data)?;
+        let launch = host::Launch {
+            shared_bytes: self.exclusion.shared_bytes + (uses.shared_bytes)(of),
+            ..host::Launch::new(shape.0, shape.1)
+        };
+        refuse! {
+            device.resident_blocks::<K>(&launch)? == 0 =>
+                "a block of {} threads does not fit the device with what {} needs: use fewer",
+                shape.1, K::ENTRY;
+        }
+        let (by, join) = (self.exclusion.view, self.join);
+        (uses.launches)(of, device, data, transactions, &mut |work| {
+            let params = join(by, work);
+            // SAFETY: the parameters are views of buffers that `data` and `exclusion` keep, made
+            // for this kernel, and nothing else uses them meanwhile.
+            Ok(unsafe { device.launch::<K>(&launch, &params)? })
+        })
+    }
+
+    fn tried(&self, transactions: u64) -> u64 {
+        (self.uses.tried)(transactions)
+    }
+
+    fn made(&self, transactions: u64) -> u64 {
+        (self.uses.made)(&self.data, transactions)
+    }
+
+    fn verify(&mut self, transactions: u64) -> Verdict {
+        let excluded = whole((self.exclusion.check)());
+        verdict(excluded.and_then(|()| (self.uses.verify)(&self.of, &mut self.data, transactions)))
+    }
+
+    fn note(&self) -> Result<Option<String>> {
+        (self.uses.note)(&self.of, &self.data)
+    }
+}
