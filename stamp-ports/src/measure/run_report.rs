@@ -110,7 +110,7 @@ impl RunReport {
         self.commits = median.statistics.commits;
         self.active_lanes = median.statistics.active_lanes();
         self.turns = median.statistics.turns;
-        self.enqueue_us = median.enqueued.us_a_launch();
+        self.enqueue_us = median.us_enqueued();
         if median.kernels.len() > 1 {
             self.kernels.clone_from(&median.kernels);
         }

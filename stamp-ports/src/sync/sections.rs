@@ -252,7 +252,7 @@ fn excluding(
         let (asked, of) = (&asked.implementation, workload.sizes().name());
         return refuse(format!("there is no implementation {asked:?} of {of}"));
     };
-    let mut data = contender.prepare(device, seed, operations)?;
+    let mut data = (contender.prepare)(device, seed, operations)?;
     let shape = (asked.blocks, asked.threads);
     // Each launch is judged, until that has taken as long as a point may.
     let (mut spent, mut wrong, mut is_judged) = (Duration::ZERO, None, false);

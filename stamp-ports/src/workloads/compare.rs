@@ -1,5 +1,4 @@
-//! What a run left, compared with what it must have left, and the work of the host's cores
-//! on that: verification has millions of transactions to replay.
+//! What a run left, compared with what it must have left, on all cores of the host.
 
 use crate::error::{Error, Result};
 use std::fmt::Display;
@@ -30,8 +29,8 @@ pub(super) fn whole<T>(copied: Result<T, host::Error>) -> Result<T> {
     })
 }
 
-/// Returns the first place at which two arrays of one length differ, what is found and what expected
-/// there, and how many more places differ.
+/// Returns the first place at which two arrays differ, what is found and expected there, and how many more
+/// differ.
 pub(super) fn first_difference<T: Copy + PartialEq>(
     found: &[T],
     expected: &[T],
@@ -44,8 +43,8 @@ pub(super) fn first_difference<T: Copy + PartialEq>(
     Some((at, found, expected, wrong.count()))
 }
 
-/// Refuses an array that differs from another of its length: says in which element first, by what
-/// `place` makes of its number and of what is found, and whether their totals agree.
+/// Refuses an array that differs from another: says where first, by what `place` makes of the element's
+/// number and of what is found, and whether their totals agree.
 pub(super) fn same<T: Copy + PartialEq + Display, S: PartialEq + Display>(
     place: impl Fn(usize, T) -> String,
     found: &[T],
@@ -65,16 +64,15 @@ pub(super) fn same<T: Copy + PartialEq + Display, S: PartialEq + Display>(
     )))
 }
 
-/// Returns the sum of words, which wraps around.
 pub(super) fn sum(words: &[u32]) -> u32 {
     words.iter().fold(0, |sum, word| sum.wrapping_add(*word))
 }
 
-/// What a run of a number of transactions must leave. It is computed once and kept for the repeats.
+/// What a run of a number of transactions must leave, kept for the repeats.
 pub type Expectation<T> = Option<(u64, T)>;
 
-/// Returns the expectation after `transactions`, by `replay` if another or none is kept. The kept one
-/// is dropped first: both may not fit the memory.
+/// Returns the expectation after `transactions`, by `replay` if another or none is kept: that is dropped
+/// first, as both may not fit the memory.
 pub fn expected<T>(kept: &mut Expectation<T>, transactions: u64, replay: impl FnOnce() -> T) -> &T {
     if kept.as_ref().is_some_and(|(n, _)| *n != transactions) {
         *kept = None;

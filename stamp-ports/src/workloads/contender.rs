@@ -1,5 +1,4 @@
-//! Kernels without transactions that do a workload's work: what `bench floor` and `bench sync` measure
-//! beside the transactional memory.
+//! Kernels without transactions that do a workload's work, measured by `bench floor` and `bench sync`.
 
 use super::compare::Verdict;
 use crate::devices::AnyDevice;
@@ -11,15 +10,13 @@ use stm_core::host::Device;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ContenderKind {
-    /// The workload's accesses without synchronisation. They are no bound: a kernel that
-    /// needs fewer accesses can be faster.
+    /// The workload's accesses without synchronisation: no bound, as fewer accesses can be faster.
     Unsynchronised,
     /// A kernel written by hand for one workload.
     SpecialPurpose,
     /// The workload's transactions as critical sections of one lock, written by hand.
     CriticalSection,
-    /// The workload's operations under locks, by combining, or by atomic operations:
-    /// what `bench sync` measures.
+    /// The workload's operations under locks, by combining, or by atomic operations (`bench sync`).
     Excluding,
 }
 
@@ -51,11 +48,10 @@ pub trait PreparedContender<D: Device = AnyDevice> {
     /// Returns how many transactions the last launch has made, which was asked for so many.
     fn made(&self, transactions: u64) -> u64;
 
-    /// Checks what a launch of so many transactions left. What is wrong without synchronisation is
-    /// told, and no error.
+    /// Checks what a launch of so many transactions left. A wrong result is no error.
     fn verify(&mut self, transactions: u64) -> Verdict;
 
-    /// What a reader of the figures has to know about the last launch, beside its verification.
+    /// A remark about the last launch for a reader of the figures.
     fn note(&self) -> Result<Option<String>>;
 }
 
@@ -63,7 +59,8 @@ pub const fn lanes((blocks, threads): (u32, u32)) -> u64 {
     blocks as u64 * threads as u64
 }
 
-pub(super) type Prepare<'a, D> = dyn Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a;
+/// Allocates the data of a workload whose parameters are checked, from a seed for so many transactions.
+pub type Prepare<'a, D> = dyn Fn(&D, u64, u64) -> Result<Box<dyn PreparedContender<D>>> + 'a;
 
 pub(crate) const UNSYNCHRONISED: (ContenderKind, &str) =
     (ContenderKind::Unsynchronised, "plain accesses");
@@ -80,23 +77,5 @@ pub struct Contender<'a, D: Device = AnyDevice> {
     pub operations: &'static str,
     /// Operations of a transaction, on average.
     pub operations_a_transaction: f64,
-    pub(super) prepare: Box<Prepare<'a, D>>,
-}
-
-impl<D: Device> Contender<'_, D> {
-    /// Gives it another name, where there are several of its kind or it does a part of the work.
-    #[must_use]
-    pub fn named(self, name: &'static str) -> Self {
-        Self { name, ..self }
-    }
-
-    /// Allocates the data for so many transactions. The workload's parameters are checked.
-    pub fn prepare(
-        &self,
-        device: &D,
-        seed: u64,
-        transactions: u64,
-    ) -> Result<Box<dyn PreparedContender<D>>> {
-        (self.prepare)(device, seed, transactions)
-    }
+    pub prepare: Box<Prepare<'a, D>>,
 }

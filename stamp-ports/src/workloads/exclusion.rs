@@ -1,15 +1,9 @@
-//! What a workload is compared with: its work under locks of a kind, by combining, in critical
-//! sections of one lock, and without synchronisation.
+//! What a workload is compared with: its work under locks of a kind, by combining, in critical sections of
+//! one lock, and without synchronisation. The data are the workload's own or a structure without versions
+//! ([`plain`](super::plain)); what they leave is verified as what transactions leave.
 //!
-//! | workload | its critical section |
-//! | --- | --- |
-//! | ra, ht, bank, eigenbench, kmeans, labyrinth, vacation, queue, map, ordered, list, pool | all of its transactions |
-//! | genome | those of GN-1, and the links of GN-2 |
-//! | counter, sorted | none: `bench sync` measures them under locks of each kind |
-//! | nw | none: `bench nw` measures what aligns without transactions |
-//!
-//! The data are those of another contender, of the workload itself, or a structure without
-//! versions ([`plain`](super::plain)); what they leave is verified as what transactions leave.
+//! Most workloads have critical sections of all transactions, genome those of GN-1 and the links of GN-2;
+//! counter and sorted have locks of each kind, and what aligns without transactions `bench nw` measures.
 
 use super::compare::{Verdict, verdict, whole};
 use super::contender::{CRITICAL_SECTION, Contender, ContenderKind, PreparedContender, lanes};
@@ -23,8 +17,8 @@ use stm_kernels::locked::{Params, Under};
 use stm_sync::host::{Combiners, Locks};
 use stm_sync::{LockKind, TCombiners, TLocks};
 
-/// What excludes threads from each other's sections: as a kernel gets it, with the bytes of shared
-/// memory that a block needs for it, and what reports the first fault since it was made.
+/// What excludes threads from each other's sections: as a kernel gets it, with the shared memory of a block
+/// in bytes, and what reports the first fault since it was made.
 pub(crate) struct Exclusion<V> {
     pub(crate) view: V,
     shared_bytes: u32,
@@ -78,13 +72,12 @@ pub(crate) type Launch<'a, P> = dyn FnMut(P) -> Result<Duration> + 'a;
 pub(crate) type Launches<W, T, P, D> =
     fn(&W, &D, &mut T, u64, &mut Launch<'_, P>) -> Result<Duration>;
 
-/// What a contender of the workload `W` does with data of the type `T`; `P` are its kernel's
-/// parameters. Those without a word here are as [`PreparedContender`] says.
+/// What a contender of the workload `W` does with data of the type `T`, as [`PreparedContender`] says;
+/// `P` are its kernel's parameters.
 pub(crate) struct Uses<W, T, P, D: Device> {
     /// Returns the workload whose data it uses.
     pub(crate) of: fn(&W) -> W,
     pub(crate) prepare: fn(&W, &D, u64, u64) -> Result<T>,
-    /// Makes its launches, of which most contenders have one.
     pub(crate) launches: Launches<W, T, P, D>,
     pub(crate) transactions: fn(&W, &T, u64) -> u64,
     /// Fewer, if the host does much between the launches of all.
@@ -93,7 +86,6 @@ pub(crate) struct Uses<W, T, P, D: Device> {
     pub(crate) made: fn(&T, u64) -> u64,
     /// Makes the data fit for so many blocks and lanes, before a reset.
     pub(crate) fit: fn(&W, &D, &mut T, (u32, u64)) -> Result<()>,
-    /// Bytes of dynamic shared memory that a block needs.
     pub(crate) shared_bytes: fn(&W) -> u32,
     pub(crate) reset: fn(&W, &mut T) -> Result<()>,
     pub(crate) verify: fn(&W, &mut T, u64) -> Result<()>,
@@ -109,7 +101,6 @@ impl<W, T, P, D: Device> Clone for Uses<W, T, P, D> {
 impl<W, T, P, D: Device> Copy for Uses<W, T, P, D> {}
 
 impl<W: Sizes + Clone, T, P, D: Device> Uses<W, T, P, D> {
-    /// Uses of data that are made, put back and verified so.
     pub(crate) fn of(
         prepare: fn(&W, &D, u64, u64) -> Result<T>,
         launches: Launches<W, T, P, D>,
@@ -159,8 +150,8 @@ where
     P: Copy + 'static,
     D: Device + 'static,
 {
-    /// Makes the contender that runs `K` on the data; errors call what excludes its threads from
-    /// each other `what`, and there are so many. Of both its parameters are made.
+    /// Makes the contender that runs `K` on the data; errors call the `count` that exclude its threads
+    /// `what`.
     fn excluded<'a, K: Kernel, B: Excludes>(
         self,
         of: &'a W,
@@ -189,19 +180,16 @@ where
         }
     }
 
-    /// Makes the contender that runs `K` on the data, whose threads nothing excludes.
     pub(crate) fn open<'a, K: Kernel<Params = P>>(
         self,
         of: &'a W,
         kind_and_name: (ContenderKind, &'static str),
         operations: (&'static str, f64),
     ) -> Contender<'a, D> {
-        self.excluded::<K, ()>(of, kind_and_name, operations, ("nothing", 0), |(), work| {
-            work
-        })
+        let join = |(), work| work;
+        self.excluded::<K, ()>(of, kind_and_name, operations, ("nothing", 0), join)
     }
 
-    /// Makes the contender that runs `K` on the data as critical sections.
     pub(crate) fn critical_section<'a, K: Kernel<Params = Guarded<P>>>(
         self,
         of: &'a W,
@@ -213,8 +201,7 @@ where
         self.excluded::<K, _>(of, kind_and_name, operations, locks, join)
     }
 
-    /// Makes the contender that does its work on the data under locks, or others that exclude, in the
-    /// way `H`.
+    /// Makes the contender that does its work on the data under locks, or others, in the way `H`.
     pub(crate) fn under<'a, B: Excludes, H: 'static>(
         self,
         of: &'a W,
@@ -229,15 +216,6 @@ where
         let join = |by, work| Params { by, work };
         self.excluded::<Under<B, P, H>, B>(of, kind_and_name, operations, locks, join)
     }
-}
-
-/// Refuses a launch of which no block is resident. It is not generic, so that it is compiled once.
-fn refuse_if_none(resident: u32, threads: u32, entry: &'static str) -> Result<()> {
-    refuse! {
-        resident == 0 =>
-            "a block of {threads} threads does not fit the device with what {entry} needs: use fewer";
-    }
-    Ok(())
 }
 
 /// Data, what excludes threads from each other's sections on it, and the kernel `K`.
@@ -270,7 +248,11 @@ impl<K: Kernel, B: Excludes, W: Sizes, T, P, D: Device + 'static> PreparedConten
             shared_bytes: self.exclusion.shared_bytes + (uses.shared_bytes)(of),
             ..host::Launch::new(shape.0, shape.1)
         };
-        refuse_if_none(device.resident_blocks::<K>(&launch)?, shape.1, K::ENTRY)?;
+        refuse! {
+            device.resident_blocks::<K>(&launch)? == 0 =>
+                "a block of {} threads does not fit the device with what {} needs: use fewer",
+                shape.1, K::ENTRY;
+        }
         let (by, join) = (self.exclusion.view, self.join);
         (uses.launches)(of, device, data, transactions, &mut |work| {
             let params = join(by, work);
@@ -289,7 +271,6 @@ impl<K: Kernel, B: Excludes, W: Sizes, T, P, D: Device + 'static> PreparedConten
     }
 
     fn verify(&mut self, transactions: u64) -> Verdict {
-        // Whether a thread was refused.
         let excluded = whole((self.exclusion.check)());
         verdict(excluded.and_then(|()| (self.uses.verify)(&self.of, &mut self.data, transactions)))
     }

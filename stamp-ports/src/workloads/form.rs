@@ -1,5 +1,5 @@
-//! The two forms of a transaction, of which some workloads have both; and the memory that transactions
-//! access: refused before any of it is made, and read back as a history wants it.
+//! The forms of a transaction; and the memory that transactions access: refused before any of it is made,
+//! and read back as a history wants it.
 
 use super::input::SharedOptions;
 use crate::error::{Error, Result};
@@ -18,8 +18,7 @@ pub enum Form {
     /// A closure reads and writes the words that it chooses as it goes.
     #[default]
     Dynamic,
-    /// All words are known before the first is read:
-    /// [`StmRef::update_each`](stm_core::StmRef::update_each).
+    /// All words are known before the first is read: [`StmRef::update_each`](stm_core::StmRef::update_each).
     Static,
     /// The same on elements of 64 bits.
     Wide,
@@ -35,14 +34,12 @@ impl Form {
 
     /// Returns the form that options ask for, of a workload with elements of 64 bits.
     pub fn of_width(shared: &SharedOptions) -> Result<Self> {
-        match (shared.is_static, shared.wide) {
-            (true, true) => Ok(Self::Wide),
-            (true, false) => Ok(Self::Static),
-            (false, false) => Ok(Self::Dynamic),
-            (false, true) => Err(Error::Usage(
-                "--wide has no dynamic form: give --static too, or leave --wide out".into(),
-            )),
+        refuse! {
+            shared.wide && !shared.is_static =>
+                "--wide has no dynamic form: give --static too, or leave --wide out";
         }
+        let narrow = Self::given(shared).unwrap_or_default();
+        Ok(if shared.wide { Self::Wide } else { narrow })
     }
 
     pub const fn bytes(self) -> u64 {
@@ -64,18 +61,17 @@ impl Form {
 
     /// Refuses a variant that has no kernels for this form.
     pub fn check(self, variant: AskedVariant) -> Result<()> {
-        if self == Self::Dynamic || variant == Variant::Fast.into() {
-            return Ok(());
+        refuse! {
+            self != Self::Dynamic && variant != Variant::Fast.into() =>
+                "--static has no kernels for {}: give --variant fast, or leave --static out",
+                variant.name();
         }
-        Err(Error::Usage(format!(
-            "--static has no kernels for {}: give --variant fast, or leave --static out",
-            variant.name()
-        )))
+        Ok(())
     }
 }
 
-/// Numbers of 32 bits that transactions access: each in an element of as many, or in one of 64 with
-/// the same bits inverted ([`doubled`]), or in rows of sums that they add to.
+/// Numbers of 32 bits: each in an element of as many, or in one of 64 with the same bits inverted
+/// ([`doubled`]), or in rows of sums that transactions add to.
 pub struct Elements<D: Device, T> {
     len: usize,
     // Of these, the numbers are in one, and the others are empty.
@@ -122,7 +118,7 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
         Ok(self.wide.upload(&doubled.collect::<Vec<_>>())?)
     }
 
-    /// Stores zeros, of numbers that are not wide.
+    /// Stores zeros in numbers that are not wide.
     pub fn clear(&mut self) -> Result<()> {
         self.sums.clear()?;
         Ok(self.narrow.clear()?)
@@ -131,12 +127,12 @@ impl<D: Device, T: Pod + Summand> Elements<D, T> {
     /// Returns the numbers, if the halves of wide elements belong together.
     pub fn download(&self) -> Result<Vec<T>> {
         let is_torn = |w: &u64| *w != doubled(*w as u32);
-        if let Some(element) = self.wide.download()?.iter().position(is_torn) {
-            return Err(Error::Wrong(format!(
-                "the two halves of element {element} were not stored together"
-            )));
+        match self.wide.download()?.iter().position(is_torn) {
+            None => self.low_halves(),
+            Some(at) => {
+                Err(format!("the two halves of element {at} were not stored together").into())
+            }
         }
-        self.low_halves()
     }
 
     /// Returns the numbers, whatever the other halves of wide elements are.
@@ -215,8 +211,8 @@ macro_rules! kernels {
 }
 pub(super) use kernels;
 
-/// Makes what a kernel works on: views of those arrays of the data that have the names of its fields,
-/// for transactions of an algorithm where it is named; and, behind the semicolon, the other fields.
+/// Makes what a kernel works on: views of the arrays of the data that its fields are named like, for
+/// transactions of an algorithm where it is named; and, behind the semicolon, the other fields.
 macro_rules! views {
     ($data:expr => $Work:ident { $($array:ident $(by $A:ty)?),+; $($others:tt)* }) => {
         $Work {
@@ -245,7 +241,6 @@ pub trait Accessed<D: Device> {
 }
 
 type Words = Vec<(WordAddress, u64)>;
-type HostResult<T> = std::result::Result<T, host::Error>;
 
 /// Returns those of an array's words that are not zero.
 fn not_zero<T: Element>(addresses: impl Iterator<Item = WordAddress>, values: Vec<T>) -> Words {
@@ -258,7 +253,7 @@ macro_rules! accessed {
         $(
             impl<D: Device $(, $T: $first $(+ $more)*)?> Accessed<D> for $Owner {
                 fn arrange(&mut self, layout: Layout) -> Result<()> {
-                    let arrange: fn(&mut Self, Layout) -> HostResult<()> = $arrange;
+                    let arrange: fn(&mut Self, Layout) -> Result<(), host::Error> = $arrange;
                     Ok(arrange(self, layout)?)
                 }
 
@@ -268,7 +263,7 @@ macro_rules! accessed {
                 }
 
                 fn words(&self) -> Result<Words> {
-                    let words: fn(&Self) -> HostResult<Words> = $words;
+                    let words: fn(&Self) -> Result<Words, host::Error> = $words;
                     Ok(words(self)?)
                 }
             }
@@ -301,8 +296,8 @@ pub fn zeros<D: Device, T: Element + Pod>(
     Ok(TxArray::zeroed(device, Layout::Plain, len as usize, what)?)
 }
 
-/// Refuses data that the device or the host has no room for, before any of it
-/// is made. `host_bytes` is what the input and its verification take.
+/// Refuses data that the device or the host has no room for, before any of it is made; `host_bytes` are
+/// those of the input and its verification.
 pub fn check_memory<D: Device>(
     device: &D,
     name: &str,
@@ -310,27 +305,23 @@ pub fn check_memory<D: Device>(
     host_bytes: u64,
     fix: &'static str,
 ) -> Result<()> {
-    let on_host = device.id() == "cpu";
-    let host_bytes = host_bytes.saturating_add(if on_host { device_bytes } else { 0 });
-    check_host_memory(
-        &format!("the data of {name} and its verification"),
-        host_bytes,
-        fix,
-    )?;
-    let available = device.available_bytes()?;
-    check_room(
-        format!("the data of {name} on {}", device.id()),
-        (device_bytes, available),
-        fix,
-    )
+    let too = if device.id() == "cpu" {
+        device_bytes
+    } else {
+        0
+    };
+    let what = format!("the data of {name} and its verification");
+    check_host_memory(&what, host_bytes.saturating_add(too), fix)?;
+    let what = format!("the data of {name} on {}", device.id());
+    check_room(what, device_bytes, device.available_bytes()?, fix)
 }
 
 pub fn check_host_memory(what: &str, needed: u64, fix: &'static str) -> Result<()> {
-    let available = Cpu::new().available_bytes()?;
-    check_room(format!("{what} on the host"), (needed, available), fix)
+    let what = format!("{what} on the host");
+    check_room(what, needed, Cpu::new().available_bytes()?, fix)
 }
 
-fn check_room(what: String, (needed, available): (u64, u64), fix: &'static str) -> Result<()> {
+fn check_room(what: String, needed: u64, available: u64, fix: &'static str) -> Result<()> {
     if needed <= available {
         return Ok(());
     }
@@ -342,8 +333,7 @@ fn check_room(what: String, (needed, available): (u64, u64), fix: &'static str) 
     })
 }
 
-/// Says in an implementation of `Workload` which fields of the data transactions access, or which of
-/// their parts.
+/// Says in an implementation of `Workload` which fields of the data transactions access, or which parts.
 macro_rules! accessed {
     ($($field:ident),*) => {
         accessed! { data => vec![$(&mut data.$field),*] }
@@ -360,15 +350,11 @@ macro_rules! accessed {
 }
 pub(super) use accessed;
 
-/// Blocks and threads of a kernel without transactions, of the kind whose
-/// threads do not wait for each other: enough to fill the device.
+/// Blocks and threads that fill the device with a kernel whose threads do not wait for each other.
 pub fn filling(limits: &Limits) -> (u32, u32) {
-    if limits.warp_width == 1 {
-        (limits.processors, 1)
-    } else {
-        (
-            8 * limits.processors,
-            (8 * limits.warp_width).min(limits.threads_max),
-        )
+    let processors = limits.processors;
+    match limits.warp_width {
+        1 => (processors, 1),
+        width => (8 * processors, (8 * width).min(limits.threads_max)),
     }
 }

@@ -1,5 +1,4 @@
-//! A workload as its options describe it: sizes that have defaults for each occasion, and files that
-//! are read.
+//! A workload as its options describe it: sizes with defaults for each occasion, and files that are read.
 
 use crate::devices::DeviceKind;
 use crate::error::{Error, Result};
@@ -17,7 +16,7 @@ pub enum Occasion {
     Measurement,
     /// `stamp bench paper`: the transactions of the paper's Table 1, too.
     Paper,
-    /// A run without arguments: as large, except for inputs that are run whole, which are small.
+    /// A run without arguments: as large, but inputs that are run whole are small.
     Demonstration(DeviceKind),
     /// `bench floor`: as for a demonstration, in as few passes as will do.
     Floor(DeviceKind),
@@ -27,17 +26,13 @@ pub enum Occasion {
     Recording(DeviceKind),
 }
 
-/// Returns the name of a file without its folder, which is nobody else's: the report may be
-/// published.
+/// Returns the name of a file without its folder, as a report may be published.
 pub fn file_name(path: &Path) -> String {
-    path.file_name()
-        .unwrap_or_default()
-        .to_string_lossy()
-        .into()
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into()
 }
 
-/// The lines of a file of text that a workload reads. What breaks off inside a line is found by
-/// its missing line break.
+/// The lines of a file of text. What breaks off inside a line is found by its missing line break.
 pub struct Lines {
     /// The longest line, in bytes: without a limit, rubbish could be one line as long as memory.
     pub bytes_max: u64,
@@ -48,12 +43,12 @@ pub struct Lines {
 }
 
 impl Lines {
-    /// Gives each line of a file, with its number, to `take`. Returns how many there are, or the
-    /// first that is no text or that `take` refuses.
+    /// Gives each line, with its number, to `take`. Returns how many there are; the error is of the first
+    /// that is no text or that `take` refuses.
     pub fn read(
         &self,
         path: &Path,
-        mut take: impl FnMut(&str, u64) -> std::result::Result<(), String>,
+        mut take: impl FnMut(&str, u64) -> Result<(), String>,
     ) -> Result<u64> {
         let unreadable = |source| Error::Unreadable {
             path: path.to_owned(),
@@ -75,20 +70,16 @@ impl Lines {
     }
 
     /// Returns a line's text, if it is text and whole.
-    fn text_of<'b>(&self, bytes: &'b [u8]) -> std::result::Result<&'b str, String> {
+    fn text_of<'b>(&self, bytes: &'b [u8]) -> Result<&'b str, String> {
         let expected = self.expected;
         let strange = |b: &u8| !(matches!(b, b'\t' | b'\n' | b'\r') || (b' '..=b'~').contains(b));
         let is_comment = self.has_comments && bytes.trim_ascii_start().starts_with(b"#");
-        if let Some(at) = bytes.iter().position(strange)
-            && !is_comment
-        {
-            let (byte, column) = (bytes[at], at + 1);
-            return Err(format!(
-                "byte 0x{byte:02x} in column {column} is no plain text: expected {expected}"
-            ));
-        }
+        let strange = bytes.iter().position(strange).filter(|_| !is_comment);
+        let at = strange.unwrap_or_default();
         let is_whole = bytes.last() == Some(&b'\n');
         wrong! {
+            strange.is_some() =>
+                "byte 0x{:02x} in column {} is no plain text: expected {expected}", bytes[at], at + 1;
             !is_whole && bytes.len() as u64 >= self.bytes_max =>
                 "the line is too long: expected {expected}, of {} bytes at most", self.bytes_max;
             !is_whole => "the file ends inside this line: expected a line break at its end";
@@ -115,14 +106,13 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// Declares a workload of plain sizes, by a row for each: its default; its name in JSON, if the row
-/// says it all; the option that takes its place, if there is one, with its help, or what all
-/// options say of it; and what it is instead when it is made for an occasion. Of a `count` the option's
-/// help is what the size is, and its default in words; the long help may say more. Options that take
-/// no size's place may follow.
+/// Declares a workload of plain sizes, by a row for each: its default; its name in JSON; the option that
+/// takes its place, with its help, or what all options say of it; and what it is for an occasion. Of a
+/// `count` the option's help is what the size is, and its default in words; the long help may say more.
+/// Options that take no size's place may follow.
 ///
-/// The workload takes the shared options of a list; the method behind `then`, if there is one,
-/// completes what the rows make of all options. Or it is the shape of what a workload draws.
+/// The workload takes the shared options of a list; the method behind `then` completes what the rows make of
+/// all options. Or it is the shape of what a workload draws.
 macro_rules! sizes {
     (@size $occasion:ident, $default:expr) => {
         $default
@@ -209,7 +199,6 @@ macro_rules! sizes {
         }
 
         impl $Input {
-            /// Returns the same with the sizes that options give.
             #[allow(unused_mut, unused_variables, reason = "there may be no options")]
             fn given(mut self, options: &$Options, shared: &SharedOptions) -> Self {
                 $(
@@ -223,7 +212,6 @@ macro_rules! sizes {
                 self
             }
 
-            /// Returns the sizes for an occasion, as far as the rows say.
             #[allow(unused_variables, reason = "they may be the same for all")]
             pub const fn for_occasion(occasion: Occasion) -> Self {
                 Self {
@@ -236,7 +224,7 @@ macro_rules! sizes {
             /// Returns the sizes by their names in JSON.
             #[allow(dead_code, reason = "a shape is told as that of what was drawn")]
             fn named(&self) -> Vec<(&'static str, Value)> {
-                vec![$($(($json, self.$size.into()),)?)*]
+                known([$($(($json, self.$size.into()),)?)*])
             }
         }
     };
@@ -244,13 +232,12 @@ macro_rules! sizes {
 pub(super) use sizes;
 
 pub trait Input: Clone + Debug + 'static {
-    /// Its own options at the command line.
     type Options: Args + Clone + Debug + Default;
 
-    /// The fields of the shared options that it takes as well, besides the seed.
+    /// The fields of the shared options that it takes, besides the seed.
     const TAKES: &'static [&'static str];
 
-    /// Makes the workload that options describe, and where they say nothing the occasion.
+    /// Makes the workload that options describe, or the occasion where they say nothing.
     fn new(occasion: Occasion, options: &Self::Options, shared: &SharedOptions) -> Result<Self>;
 
     /// Draws it anew from a seed, if it is drawn.
@@ -327,7 +314,6 @@ impl Default for SharedOptions {
     }
 }
 
-/// Reads a whole number of per cent, from 0 to 100.
 pub fn parse_percent(text: &str) -> Result<u32, String> {
     let number = text.strip_suffix('%').unwrap_or(text);
     let digits = number.bytes().all(|b| b.is_ascii_digit());
@@ -337,16 +323,13 @@ pub fn parse_percent(text: &str) -> Result<u32, String> {
     })
 }
 
-/// Reads how many consecutive operations are of one kind.
 fn parse_alike(text: &str) -> Result<u32, String> {
     let alike = parse_count_32(text)?;
-    if alike.is_power_of_two() {
-        Ok(alike)
-    } else {
-        Err(format!(
-            "{alike} is no power of two: give one, such as 1, or 32 for all lanes of a warp"
-        ))
+    wrong! {
+        !alike.is_power_of_two() =>
+            "{alike} is no power of two: give one, such as 1, or 32 for all lanes of a warp";
     }
+    Ok(alike)
 }
 
 #[cfg(test)]

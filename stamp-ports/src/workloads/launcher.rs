@@ -1,9 +1,7 @@
 //! One run in progress: any number of launches, their times and statistics summed.
 //!
-//! What is timed is the kernels; the host's work between two launches is not. Launches in order
-//! ([`Launcher::in_order`]) follow one another on the device, and the time of one is that from the
-//! end of the one before to its own. The time limit holds for the run as a whole; launches in order
-//! have what is left of it ([`Stm::in_order`]).
+//! Only kernels are timed; of launches in order ([`Launcher::in_order`]), which follow one another on the
+//! device, each from the end of the one before to its own. The time limit holds for the run as a whole.
 
 use crate::error::Result;
 use serde::Serialize;
@@ -23,7 +21,6 @@ pub struct Run<A: Algorithm> {
 }
 
 impl<A: Algorithm> Run<A> {
-    /// Returns the parameters of a kernel that does this work.
     pub const fn on<W>(self, work: W) -> Transactional<A, W> {
         let stm = self.stm;
         Transactional { stm, work }
@@ -37,29 +34,21 @@ pub struct Launched {
     pub statistics: Statistics,
     /// The same for each kernel, in the order of their first launches.
     pub kernels: Vec<KernelTime>,
-    /// What the host did for the launches that it did not wait for.
-    pub enqueued: Enqueued,
-}
-
-/// Launches that were enqueued without a wait for each.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Enqueued {
-    pub launches: u64,
-    /// The host's time from before the first to after the last of a series, all series together.
-    pub host: Duration,
-}
-
-impl Enqueued {
-    /// The host's time for each, in microseconds, if there were any.
-    pub fn us_a_launch(&self) -> Option<f64> {
-        (self.launches != 0).then(|| self.host.as_secs_f64() * 1e6 / self.launches as f64)
-    }
+    /// The launches that were enqueued without a wait for each.
+    pub enqueued: u64,
+    /// The host's time from before the first of these to after the last of a series, all together.
+    pub enqueueing: Duration,
 }
 
 impl Launched {
     pub fn tx_per_s(&self) -> f64 {
         // A clock's tick at least, so that nothing is infinitely fast.
         self.statistics.commits as f64 / self.time.as_secs_f64().max(1e-9)
+    }
+
+    /// The host's time for each launch that it did not wait for, in microseconds, if there were any.
+    pub fn us_enqueued(&self) -> Option<f64> {
+        (self.enqueued != 0).then(|| self.enqueueing.as_secs_f64() * 1e6 / self.enqueued as f64)
     }
 }
 
@@ -70,11 +59,9 @@ pub struct KernelTime {
     pub launches: u64,
     pub time_ms: f64,
     pub commits: u64,
-    /// Attempts that did not.
     pub aborts: u64,
 }
 
-/// What a workload launches its kernels through.
 pub struct Launcher<'a, D: Device> {
     pub(super) device: &'a D,
     pub(super) stm: &'a mut Stm<D>,
@@ -87,7 +74,6 @@ pub struct Launcher<'a, D: Device> {
 pub type AfterLaunch<'a> = dyn FnMut(Duration, &Statistics) + 'a;
 
 impl<'a, D: Device> Launcher<'a, D> {
-    /// Begins a run, under the time limit that the transactional memory is configured with.
     pub fn new(device: &'a D, stm: &'a mut Stm<D>) -> Self {
         Self {
             device,
@@ -98,21 +84,18 @@ impl<'a, D: Device> Launcher<'a, D> {
         }
     }
 
-    /// Calls `after_each` after each launch with transactions, before the host does anything else.
     #[must_use]
     pub fn followed_by(mut self, after_each: &'a mut AfterLaunch<'a>) -> Self {
         self.after_each = Some(after_each);
         self
     }
 
-    /// Returns what a launch of so many transactions is made of.
     pub fn run<A: Algorithm>(&self, transactions: u64) -> Run<A> {
         let stm = self.stm.handle::<A>();
         Run { stm, transactions }
     }
 
-    /// Launches a kernel with transactions, waits for it, adds what it did and returns that alone;
-    /// the error of a timeout counts the launches before as well.
+    /// Launches a kernel with transactions, waits for it, adds what it did and returns that alone.
     ///
     /// # Safety
     /// The caller promises what [`Stm::launch`] asks for.
@@ -120,33 +103,31 @@ impl<'a, D: Device> Launcher<'a, D> {
         &mut self,
         params: &K::Params,
     ) -> Result<Statistics, host::Error> {
+        self.stm.set_time_limit(self.time_left());
         // SAFETY: the caller's promise.
-        self.launch_by(K::ENTRY, &|stm| unsafe { stm.launch::<K>(params) })
+        let launched = unsafe { self.stm.launch::<K>(params) };
+        self.launched(K::ENTRY, launched)
     }
 
-    /// [`Self::launch`] of any kernel, which the closure launches: this is compiled once.
-    fn launch_by(
+    fn launched(
         &mut self,
         entry: &'static str,
-        kernel: &dyn Fn(&mut Stm<D>) -> Timed,
+        launched: Timed,
     ) -> Result<Statistics, host::Error> {
-        self.stm.set_time_limit(self.time_left());
-        let launched = kernel(self.stm);
         let (time, statistics) = self.judged(launched)?;
-        self.add(entry, time, statistics);
+        self.add(entry, Some(time), statistics);
         if let Some(after_each) = &mut self.after_each {
             after_each(time, &statistics);
         }
         Ok(statistics)
     }
 
-    pub(super) fn time_left(&self) -> Option<Duration> {
+    fn time_left(&self) -> Option<Duration> {
         self.limit.map(|limit| limit.saturating_sub(self.done.time))
     }
 
-    /// Puts the time limit back after a launch; a timeout counts what the
-    /// launches before it did as well.
-    pub(super) fn judged<T>(&mut self, launched: Result<T, host::Error>) -> Result<T, host::Error> {
+    /// Puts the time limit back after a launch; a timeout counts the launches before as well.
+    fn judged<T>(&mut self, launched: Result<T, host::Error>) -> Result<T, host::Error> {
         self.stm.set_time_limit(self.limit);
         let done = &self.done.statistics;
         launched.map_err(|mut error| {
@@ -164,48 +145,31 @@ impl<'a, D: Device> Launcher<'a, D> {
         })
     }
 
-    /// Whether somebody wants to know what each launch did, so that the host waits for each.
-    pub(super) fn is_followed(&self) -> bool {
-        self.after_each.is_some() || self.stm.is_observed()
-    }
-
-    pub(super) fn add(&mut self, kernel: &'static str, time: Duration, statistics: Statistics) {
-        self.done.time += time;
-        let sum = self.sum_of(kernel);
-        sum.launches += 1;
-        sum.time_ms += time.as_secs_f64() * 1e3;
-        self.add_statistics(kernel, statistics);
-    }
-
-    pub(super) fn add_statistics(&mut self, kernel: &'static str, statistics: Statistics) {
-        self.done.statistics += statistics;
-        let sum = self.sum_of(kernel);
-        sum.commits += statistics.commits;
-        sum.aborts += statistics.aborted();
-    }
-
-    fn sum_of(&mut self, kernel: &'static str) -> &mut KernelTime {
-        let kernels = &mut self.done.kernels;
-        let at = kernels.iter().position(|k| k.kernel == kernel);
-        let at = at.unwrap_or_else(|| {
-            kernels.push(KernelTime {
+    /// Adds what a kernel did, in a launch of its own if that has a time.
+    fn add(&mut self, kernel: &'static str, time: Option<Duration>, statistics: Statistics) {
+        let done = &mut self.done;
+        let known = done.kernels.iter().position(|k| k.kernel == kernel);
+        let at = known.unwrap_or(done.kernels.len());
+        if known.is_none() {
+            done.kernels.push(KernelTime {
                 kernel,
                 ..KernelTime::default()
             });
-            kernels.len() - 1
-        });
-        &mut kernels[at]
-    }
-
-    pub fn finish(self) -> Launched {
-        self.done
+        }
+        let sum = &mut done.kernels[at];
+        sum.launches += u64::from(time.is_some());
+        sum.time_ms += time.unwrap_or_default().as_secs_f64() * 1e3;
+        sum.commits += statistics.commits;
+        sum.aborts += statistics.aborted();
+        done.time += time.unwrap_or_default();
+        done.statistics += statistics;
     }
 }
 
 /// The launches whose times are prepared for; more are taken as they come.
 const LAPS: usize = 256;
 
-/// The launches of one series, of which one kernel has transactions: the statistics are its own.
+/// The launches of one series, of which one kernel has transactions.
 pub enum Series<'s, 'a, 'scope, 'env, D: Device> {
     OneByOne(&'s mut Launcher<'a, D>),
     /// The queue, the shape of the launches with transactions, and the kernels launched so far.
@@ -218,8 +182,8 @@ pub enum Series<'s, 'a, 'scope, 'env, D: Device> {
 }
 
 impl<D: Device> Series<'_, '_, '_, '_, D> {
-    /// Launches a kernel after the launches before: that with transactions, or one without, which
-    /// has a shape of its own and for which no time limit holds.
+    /// Launches the kernel with transactions after the launches before; or one without, which has a shape
+    /// of its own and no time limit.
     ///
     /// # Safety
     /// The caller promises what [`Stm::launch`](stm_core::host::Stm::launch), or
@@ -228,14 +192,14 @@ impl<D: Device> Series<'_, '_, '_, '_, D> {
         &mut self,
         plain: Option<&Launch>,
         params: &K::Params,
-    ) -> Timeless {
+    ) -> Result<(), Error> {
         // SAFETY: here and below, the caller's promise.
         unsafe {
             match (self, plain) {
                 (Self::OneByOne(launcher), None) => launcher.launch::<K>(params).map(|_| ()),
                 (Self::OneByOne(launcher), Some(shape)) => {
                     let time = launcher.device.launch::<K>(shape, params)?;
-                    launcher.add(K::ENTRY, time, Statistics::default());
+                    launcher.add(K::ENTRY, Some(time), Statistics::default());
                     Ok(())
                 }
                 (Self::InOrder(queue, shape, laps, entries), plain) => {
@@ -251,18 +215,15 @@ impl<D: Device> Series<'_, '_, '_, '_, D> {
     }
 }
 
-/// What becomes of a launch that nobody waits for.
-type Timeless = Result<(), Error>;
-
 impl<'a, D: Device> Launcher<'a, D> {
-    /// Makes a series of launches, of which the kernel with this entry point has transactions. If
-    /// nobody follows the launches, the host waits for none, and reads the statistics at the end.
+    /// Makes a series of launches, of which the kernel with this entry point has transactions; the host
+    /// waits for each only if somebody follows them.
     pub fn in_order(
         &mut self,
         with_transactions: &'static str,
-        launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D>) -> Timeless,
+        launches: impl FnOnce(&mut Series<'_, 'a, '_, '_, D>) -> Result<(), Error>,
     ) -> Result<()> {
-        if self.is_followed() {
+        if self.after_each.is_some() || self.stm.is_observed() {
             return Ok(launches(&mut Series::OneByOne(self))?);
         }
         let mut laps = self.device.laps(LAPS)?;
@@ -278,11 +239,11 @@ impl<'a, D: Device> Launcher<'a, D> {
         });
         let ((), done) = self.judged(ended)?;
         for (entry, time) in entries.iter().zip(laps.read()?) {
-            self.add(entry, time, Statistics::default());
+            self.add(entry, Some(time), Statistics::default());
         }
-        self.add_statistics(with_transactions, done.statistics);
-        self.done.enqueued.launches += entries.len() as u64;
-        self.done.enqueued.host += host;
+        self.add(with_transactions, None, done.statistics);
+        self.done.enqueued += entries.len() as u64;
+        self.done.enqueueing += host;
         Ok(())
     }
 }
@@ -316,7 +277,7 @@ pub(super) mod tests {
         let mut stm = Stm::new(cpu, launch, config).unwrap();
         let mut launcher = Launcher::new(cpu, &mut stm);
         of.run::<_, A>(data, &mut launcher, transactions).unwrap();
-        launcher.finish()
+        launcher.done
     }
 
     /// Returns what a run on the CPU left, in a shape and of so many transactions.

@@ -1,13 +1,7 @@
-//! The workloads: a folder each, and one line each in the list of this file.
+//! The workloads: a folder each, and one line each in the list of this file. The `mod.rs` of a workload has its
+//! data on a device, and, if there are no files for these, its sizes with defaults and options (`input.rs`),
+//! what must hold afterwards (`check.rs`), and its work without transactions (`floor.rs`).
 //!
-//! | file of a workload | is |
-//! | --- | --- |
-//! | `mod.rs` | its data on a device: prepared, put back, launched; and its input, if there is no file for it |
-//! | `input.rs` | its sizes, with defaults and checks, and its options at the command line |
-//! | `check.rs`, or in `mod.rs` | what must hold afterwards |
-//! | `floor.rs`, or in `mod.rs` | its work without transactions, as critical sections and under locks: what `bench floor` and `bench sync` measure beside it |
-//!
-//! The best known launches on a GPU are a table for all of them, in `shapes.rs`.
 //! `map`, `ordered` and `list` are one workload with three containers, in `container`.
 
 #![allow(
@@ -15,9 +9,8 @@
     reason = "the program alone calls this; what a name says needs no sentence"
 )]
 
-/// The list. Everything that is said of every workload comes from here: names and sentences, the
-/// enum below and what is made of it, and the options at the command line. A line has the name,
-/// the variant of the enum, the type, and a sentence for a person.
+/// The list, from which come the enum below and what is made of it, and the options at the command line. A line
+/// has the name, the variant of the enum, the type, and a sentence for a person.
 macro_rules! for_each_workload {
     ($callback:ident) => {
         $callback! {
@@ -41,8 +34,7 @@ macro_rules! for_each_workload {
     };
 }
 
-/// Ends a verification with what is wrong, as an error or its text, by the first of these conditions
-/// that holds, with its line.
+/// Ends a verification with the line of the first of these conditions that holds, as an error or its text.
 macro_rules! wrong {
     ($($condition:expr => $line:literal $(, $value:expr)*;)+) => {
         $(
@@ -53,8 +45,8 @@ macro_rules! wrong {
     };
 }
 
-/// Refuses what a caller asks for, by the first of these conditions that holds, with its line:
-/// that names the option and the fix.
+/// Refuses what a caller asks for with the line of the first of these conditions that holds: it names the
+/// option and the fix.
 macro_rules! refuse {
     ($($condition:expr => $line:literal $(, $value:expr)*;)+) => {
         $(
@@ -89,35 +81,34 @@ pub mod launcher;
 pub mod options;
 pub mod plain;
 pub mod prepared;
-mod shapes;
 pub mod workload;
 
 mod prelude {
     //! What the files of a workload have in common.
 
     pub(super) use super::compare::{Expectation, expected, first_difference, whole};
-    pub(super) use super::contender::ContenderKind::SpecialPurpose;
+    pub(super) use super::contender::ContenderKind::{SpecialPurpose, Unsynchronised};
     pub(super) use super::contender::{Contender, ONE_EACH, UNSYNCHRONISED};
     pub(super) use super::exclusion::Uses;
-    pub(super) use super::form::{Accessed, Elements, Form, accessed, kernels, views, zeros};
-    pub(super) use super::form::{check_host_memory, check_memory};
+    pub(super) use super::form::{
+        Accessed, Elements, Form, accessed, check_host_memory, check_memory, kernels, views, zeros,
+    };
     pub(super) use super::input::{Input, Occasion, SharedOptions, parse_percent, sizes};
     pub(super) use super::launcher::Launcher;
     pub(super) use super::workload::{
-        Accesses, Facts, Observed, Run, SET_WORDS_MAX, Sizes, Verifies, Workload, observed, sets,
+        Accesses, Covers, Facts, Observed, Run, SET_WORDS_MAX, Sizes, Workload, known, observed,
+        sets, told,
     };
     pub(super) use crate::devices::DeviceKind;
-    pub(super) use crate::error::{Error, Result};
+    pub(super) use crate::error::Result;
     pub(super) use crate::numbers::{of, parse_count_32};
     pub(super) use clap::Args;
     pub(super) use serde_json::Value;
     pub(super) use std::time::Duration;
-    pub(super) use stm_core::Kernel;
-    pub(super) use stm_core::Layout;
     pub(super) use stm_core::algorithm::{Algorithm, Cgl, Variant};
-    pub(super) use stm_core::host::Capacity;
-    pub(super) use stm_core::host::{Buffer, Device, Statistics, TxArray};
+    pub(super) use stm_core::host::{Buffer, Capacity, Device, Statistics, TxArray};
     pub(super) use stm_core::internal::observe::Observation;
+    pub(super) use stm_core::{Kernel, Layout};
 }
 
 #[cfg(test)]
@@ -195,8 +186,7 @@ impl AnyWorkload {
         on_workload!(self, w => w)
     }
 
-    /// Allocates its data on a device, for up to `transactions_max`
-    /// transactions. The parameters have been checked.
+    /// Allocates its data, for up to `transactions_max` transactions. The parameters have been checked.
     pub fn prepare<'a, D: Device>(
         &'a self,
         device: &'a D,
@@ -224,18 +214,13 @@ impl AnyWorkload {
 /// Reads `all`, or names of workloads separated by commas.
 pub fn parse_names(text: &str) -> Result<Vec<&'static str>> {
     let known: Vec<&'static str> = WORKLOADS.iter().map(|(name, _)| *name).collect();
-    parse_list(
-        text,
-        &known,
-        |name| name,
-        |name, known| {
-            let suggestion = suggestion(name, known);
-            format!(
-                "unknown workload {name:?}: {suggestion}; `all` takes every one, `stamp list` \
-                 describes them"
-            )
-        },
-    )
+    let unknown = |name: &str, known: &[&str]| {
+        let suggestion = suggestion(name, known);
+        format!(
+            "unknown workload {name:?}: {suggestion}; `all` takes every one, `stamp list` describes them"
+        )
+    };
+    parse_list(text, &known, |name| name, unknown)
 }
 
 #[cfg(test)]

@@ -1,7 +1,5 @@
-//! The options of all workloads at the command line, and the workloads that they describe.
-//!
-//! Which options were given is known from the parser, so that one that the
-//! workload does not take is refused by name.
+//! The options of all workloads at the command line. Which were given is known from the parser, so that one
+//! that the workload does not take is refused by name.
 
 use super::AnyWorkload;
 use super::input::{Input, Occasion, SharedOptions};
@@ -10,28 +8,17 @@ use clap::builder::Resettable;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-/// The options of all workloads, and those that several share.
 #[derive(Debug, Clone, Default)]
 pub struct WorkloadArgs {
     pub shared: SharedOptions,
-    /// What the command line gives for the others, if there was one.
-    own: Option<ArgMatches>,
-    given: Vec<Given>,
-}
-
-#[derive(Clone, Debug)]
-struct Given {
-    field: String,
-    /// The option with its value, such as `--words 8`.
-    written: String,
-    /// The workloads that take it.
-    of: Vec<&'static str>,
+    /// What a command line gives for all.
+    given: Option<ArgMatches>,
 }
 
 /// Shared options that mean another thing for each workload.
 const OF_ONE_WORKLOAD: [&str; 3] = ["n", "input", "keys"];
 
-/// What a workload draws unless `--input` brings it, and the options that describe that.
+/// What a workload draws, and the options that describe it: of no use with `--input`.
 const DRAWN: [(&str, &str, &[&str]); 2] = [
     ("kmeans", "generated points", &["points", "dims", "centres"]),
     (
@@ -41,17 +28,12 @@ const DRAWN: [(&str, &str, &[&str]); 2] = [
     ),
 ];
 
-/// The one shared option that every workload takes.
-const OF_EVERY_WORKLOAD: &str = "seed";
-
 type Add = fn(Command) -> Command;
 
 struct OptionsOf {
     name: &'static str,
-    /// The fields of the shared options that it takes.
     takes: &'static [&'static str],
     add: Add,
-    /// Makes the workload of what was given, and of the defaults for an occasion.
     new: fn(&WorkloadArgs, Occasion) -> Result<AnyWorkload>,
 }
 
@@ -65,7 +47,7 @@ macro_rules! options {
                 <super::$module::$Workload as Input>::Options::augment_args(command)
             },
             new: |args, occasion| {
-                let own = args.own.as_ref().map(FromArgMatches::from_arg_matches).transpose();
+                let own = args.given.as_ref().map(FromArgMatches::from_arg_matches).transpose();
                 let own = own.map_err(|error| Error::Usage(error.to_string()))?.unwrap_or_default();
                 super::$module::$Workload::new(occasion, &own, &args.shared).map(AnyWorkload::from)
             },
@@ -74,14 +56,14 @@ macro_rules! options {
 }
 for_each_workload!(options);
 
-/// Returns the options of all workloads, and who takes each; that which all take is not among them.
-fn all() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
+/// Returns the options of all workloads, and who takes each; not the seed, which all take.
+fn options() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
     let args = |add: Add| {
         let command = add(Command::new(""));
         command.get_arguments().cloned().collect::<Vec<_>>()
     };
     let shared = args(SharedOptions::augment_args).into_iter();
-    let shared = shared.filter(|arg| arg.get_id() != OF_EVERY_WORKLOAD);
+    let shared = shared.filter(|arg| arg.get_id() != "seed");
     let shared = shared.map(|arg| {
         let takers = WORKLOADS
             .iter()
@@ -93,7 +75,6 @@ fn all() -> impl Iterator<Item = (Arg, Vec<&'static str>)> {
     shared.chain(own.flat_map(move |of| args(of.add).into_iter().map(|arg| (arg, vec![of.name]))))
 }
 
-/// Returns an option as it was written, with its value.
 fn written(arg: &Arg, matches: &ArgMatches) -> String {
     let mut written = match (arg.get_long(), arg.get_short()) {
         (Some(long), _) => format!("--{long}"),
@@ -102,8 +83,7 @@ fn written(arg: &Arg, matches: &ArgMatches) -> String {
     if arg.get_action().takes_values() {
         let values = matches.get_raw(arg.get_id().as_str()).into_iter().flatten();
         let values: Vec<_> = values.map(|value| value.to_string_lossy()).collect();
-        written.push(' ');
-        written.push_str(&values.join(","));
+        written = format!("{written} {}", values.join(","));
     }
     written
 }
@@ -122,19 +102,9 @@ impl Args for WorkloadArgs {
 
 impl FromArgMatches for WorkloadArgs {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let given = all().filter_map(|(arg, of)| {
-            let field = arg.get_id().as_str();
-            let is_given = matches.value_source(field) == Some(ValueSource::CommandLine);
-            is_given.then(|| Given {
-                field: field.to_owned(),
-                written: written(&arg, matches),
-                of,
-            })
-        });
         Ok(Self {
             shared: SharedOptions::from_arg_matches(matches)?,
-            own: Some(matches.clone()),
-            given: given.collect(),
+            given: Some(matches.clone()),
         })
     }
 
@@ -147,46 +117,49 @@ impl FromArgMatches for WorkloadArgs {
 impl WorkloadArgs {
     /// Returns the names of those options that none of these workloads takes.
     pub fn not_of(workloads: &[&str]) -> Vec<String> {
-        let others = all().filter(|(_, of)| !of.iter().any(|name| workloads.contains(name)));
+        let others = options().filter(|(_, of)| !of.iter().any(|name| workloads.contains(name)));
         others.map(|(arg, _)| arg.get_id().to_string()).collect()
     }
 
-    /// Makes a workload: what the options say, and where they say nothing the defaults for the
-    /// occasion.
+    /// Makes a workload, of the defaults for an occasion where the options say nothing.
     pub fn workload(&self, name: &str, occasion: Occasion) -> Result<AnyWorkload> {
-        match WORKLOADS.iter().find(|of| of.name == name) {
-            Some(of) => (of.new)(self, occasion),
-            None => Err(Error::Usage(format!(
-                "there is no workload {name}: `stamp list` names them"
-            ))),
-        }
+        let known = WORKLOADS.iter().find(|of| of.name == name);
+        let unknown = || format!("there is no workload {name}: `stamp list` names them");
+        let of = known.ok_or_else(|| Error::Usage(unknown()))?;
+        (of.new)(self, occasion)
     }
 
     /// Takes `--transactions` out, for a caller that gives it another meaning.
-    pub fn take_transactions(&mut self) -> Option<u64> {
-        self.given.retain(|given| given.field != "transactions");
+    pub const fn take_transactions(&mut self) -> Option<u64> {
         self.shared.transactions.take()
     }
 
-    /// Refuses options that none of the workloads takes, such as mean another thing for each of
-    /// several, and such as describe what is not drawn. `all` are exempt from the first: whether the
-    /// caller means every workload there is.
+    /// Refuses options that mean another thing for each of several workloads, that none of them takes
+    /// (unless they are `all` that there are), and that describe what is not drawn.
     pub fn check(&self, workloads: &[&str], all: bool) -> Result<()> {
-        let of_file = self.shared.input.is_some();
-        for Given { field, written, of } in &self.given {
+        let Some(given) = &self.given else {
+            return Ok(());
+        };
+        let (shared, several) = (&self.shared, workloads.len() > 1);
+        for (arg, of) in options() {
+            let field = arg.get_id().as_str();
+            let is_taken = field == "transactions" && shared.transactions.is_none();
+            if given.value_source(field) != Some(ValueSource::CommandLine) || is_taken {
+                continue;
+            }
             let drawn = DRAWN.iter().find(|(name, _, fields)| {
-                of_file && workloads.contains(name) && fields.contains(&&**field)
+                shared.input.is_some() && workloads.contains(name) && fields.contains(&field)
             });
             refuse! {
-                OF_ONE_WORKLOAD.contains(&&**field) && workloads.len() > 1 =>
-                    "{written} means another thing for each workload: name one instead of {}",
-                    if all { "all".to_owned() } else { workloads.join(",") };
+                OF_ONE_WORKLOAD.contains(&field) && several =>
+                    "{} means another thing for each workload: name one instead of {}",
+                    written(&arg, given), if all { "all".to_owned() } else { workloads.join(",") };
                 !all && !of.iter().any(|name| workloads.contains(name)) =>
-                    "{written} is for {}, not for {}: leave it out",
-                    of.join(" and "), workloads.join(" and ");
+                    "{} is for {}, not for {}: leave it out",
+                    written(&arg, given), of.join(" and "), workloads.join(" and ");
                 drawn.is_some() =>
-                    "{written} is for {}, and --input brings its own: leave one of them out",
-                    drawn.map_or("", |(_, what, _)| what);
+                    "{} is for {}, and --input brings its own: leave one of them out",
+                    written(&arg, given), drawn.map_or("", |(_, what, _)| what);
             }
         }
         Ok(())

@@ -1,7 +1,5 @@
-//! The structures without versions that critical sections work on
-//! ([`stm_kernels::floor::plain`]), in the memory of a device.
-//!
-//! Copies to the host check that a structure is whole.
+//! The structures without versions that critical sections work on ([`stm_kernels::floor::plain`]), in the
+//! memory of a device. Copies to the host check that a structure is whole.
 
 use super::form::views;
 use crate::error::Result;
@@ -13,10 +11,9 @@ use stm_kernels::floor::plain::table::{self, Table};
 
 pub type Pairs = Vec<(u32, u32)>;
 
-/// A structure of keys and values in a device's memory, as `map`, `list` and `ordered` have one, with
-/// versions or without.
+/// A structure of keys and values in a device's memory, with versions or without.
 pub trait Entries<D: Device>: Sized {
-    /// The bytes that a key takes at most, on the device and while the host checks the structure.
+    /// The most bytes of a key, on the device and while the host checks the structure.
     const KEY_BYTES: [u64; 2];
 
     /// Makes an empty structure of so many nodes and chains, which not all structures have.
@@ -35,7 +32,6 @@ pub trait Plain<D: Device>: Entries<D> {
 
 const WAYS: usize = 16;
 
-/// Nodes, all of which are free.
 pub struct PlainNodes<D: Device> {
     words: Buffer<D, u64>,
     free: Buffer<D, u32>,
@@ -73,7 +69,7 @@ pub struct PlainTable<D: Device> {
 }
 
 impl<D: Device> PlainTable<D> {
-    /// Replaces the contents by the slots that [`table::filled`] made for as many entries.
+    /// Stores the slots that [`table::filled`] made for as many entries.
     pub fn upload(&mut self, slots: &[u64]) -> Result<()> {
         Ok(self.slots.upload(slots)?)
     }
@@ -112,7 +108,6 @@ pub struct PlainChains<D: Device> {
 }
 
 impl<D: Device> PlainChains<D> {
-    /// Returns the entries of each chain, if all are whole.
     pub fn lists(&self) -> Result<Vec<Pairs>> {
         let (words, free) = self.nodes.download()?;
         let (heads, values) = (self.heads.download()?, self.values.download()?);

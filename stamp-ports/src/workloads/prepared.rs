@@ -1,5 +1,4 @@
-//! A workload with its data on a device, whatever the workload and the algorithm. Measuring,
-//! searching, profiling and recording work on this, and are compiled once.
+//! A workload with its data on a device, whatever the workload and the algorithm.
 
 use super::compare::{Verdict, verdict};
 use super::contender::lanes;
@@ -13,17 +12,15 @@ use stm_core::internal::WordAddress;
 use stm_core::internal::observe::Observation;
 use stm_core::{View, with_algorithm};
 
-/// A workload with its data on a device. The methods are those of [`Workload`]; algorithms are told
-/// apart at run time.
+/// A workload with its data on a device. The methods are those of [`Workload`]; the algorithm is an
+/// argument, so what measures or records is compiled once.
 pub trait Prepared<D: Device> {
     fn of(&self) -> &dyn Sizes;
 
-    /// Makes the data fit for launches of this shape with an algorithm, which must have kernels for
-    /// the form of the workload's transactions.
+    /// Makes the data fit for launches with an algorithm, which must have kernels for the workload's form.
     fn fit(&mut self, algorithm: Variant, launch: Launch) -> Result<()>;
 
-    /// Returns the words that transactions access and that are not zero after a reset, each
-    /// with its value: what a history of the run starts from.
+    /// Returns the words that are not zero after a reset, with their values: a history starts from these.
     fn initial(&mut self) -> Result<Vec<(WordAddress, u64)>>;
 
     fn clear(&mut self) -> Result<()>;
@@ -49,7 +46,7 @@ pub trait Prepared<D: Device> {
 }
 
 /// Allocates the data of a workload whose parameters have been checked, for up to `transactions_max`
-/// transactions, which runs of another kernel make if there is one.
+/// transactions, and for another kernel if there is one.
 pub fn prepare<'a, D: Device, W: Workload>(
     of: &'a W,
     device: &'a D,
@@ -129,13 +126,13 @@ impl<D: Device, W: Workload> Prepared<D> for OnDevice<'_, D, W> {
         let (of, data) = (self.of, &mut self.data);
         if let Some(other) = &self.other {
             (other.launch)(of, data, &mut launcher, transactions)?;
-            return Ok(launcher.finish());
+            return Ok(launcher.done);
         }
         for accessed in of.accessed(data) {
             accessed.watch(launcher.stm);
         }
         with_algorithm!(algorithm, A => of.run::<D, A>(data, &mut launcher, transactions))?;
-        Ok(launcher.finish())
+        Ok(launcher.done)
     }
 
     fn verify(&mut self, commits: u64, transactions: u64) -> Verdict {

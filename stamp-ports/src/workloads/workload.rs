@@ -1,19 +1,22 @@
-//! What a workload is to the program: sizes, data on a device, a kernel for each
-//! algorithm to launch, and a result to verify.
+//! What a workload is to the program: sizes, data on a device, a kernel for each algorithm, and a result.
 
 use super::contender::Contender;
 use super::form::{Accessed, Form};
 use super::input::Input;
 use super::launcher::Launcher;
 pub use super::launcher::Run;
-use super::shapes::gpu_shape;
 use crate::error::Result;
+use crate::numbers::of;
 use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Debug;
+use std::iter::zip;
 use std::time::Duration;
 use stm_core::Layout;
-use stm_core::algorithm::{Algorithm, Variant};
+use stm_core::algorithm::Algorithm;
+use stm_core::algorithm::Variant::{
+    self, Cgl, Egpgv, Fast, FastTable, HvBackoff, HvSorting, TbvSorting, Vbv,
+};
 use stm_core::host::{Capacity, Device, Statistics};
 use stm_core::internal::observe::Observation;
 
@@ -21,11 +24,10 @@ use stm_core::internal::observe::Observation;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Covers {
-    /// The final state alone: a transaction that saw a state which never was may go
-    /// unnoticed, if it left nothing wrong.
+    /// The final state alone: a transaction that saw a state which never was may go unnoticed.
     #[default]
     FinalState,
-    /// What transactions have seen as well: each of them saw a state that the others left.
+    /// What transactions have seen as well.
     Isolation,
 }
 
@@ -36,28 +38,16 @@ impl Covers {
             Self::Isolation => "final state and isolation",
         }
     }
+
+    pub const fn that(self, what: &'static str) -> Verifies {
+        Verifies { covers: self, what }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Verifies {
     pub covers: Covers,
     pub what: &'static str,
-}
-
-impl Verifies {
-    pub const fn final_state(what: &'static str) -> Self {
-        Self {
-            covers: Covers::FinalState,
-            what,
-        }
-    }
-
-    pub const fn isolation(what: &'static str) -> Self {
-        Self {
-            covers: Covers::Isolation,
-            what,
-        }
-    }
 }
 
 /// Makes the room of a transaction's sets; its actions are those that it defers until its end.
@@ -79,13 +69,24 @@ pub struct Accesses {
     pub words: u64,
 }
 
+impl Accesses {
+    /// Makes those of a transaction that reads all words that it writes.
+    pub(super) fn of(reads: f64, writes: f64, words: u32) -> Self {
+        Self {
+            reads,
+            writes,
+            validated: if writes > 0.0 { reads - writes } else { 0.0 },
+            words: words.into(),
+        }
+    }
+}
+
 pub trait Named {
     /// Its name at the command line and in JSON.
     fn name(&self) -> &'static str;
 }
 
-/// Declares what is known of a workload without its data, by a row for each fact with its default,
-/// and how it is asked for one of them.
+/// Declares what is known of a workload without its data, by a row for each fact with its default.
 macro_rules! facts {
     ($($(#[$doc:meta])* $fact:ident: $type:ty = $default:expr;)*) => {
         /// What is known of a workload without its data, a device or an algorithm.
@@ -102,25 +103,22 @@ macro_rules! facts {
 
         /// A workload without its data.
         pub trait Sizes: Named + Debug {
-            /// What is known of it where a launch has so many transactions, which the shared words
-            /// alone depend on.
+            /// What is known of it; on the transactions of a launch the shared words alone depend.
             fn facts(&self, transactions: u64) -> Facts;
 
-            /// Checks whether the parameters make sense together; an error is one line that names
-            /// the parameter and the fix.
+            /// Checks whether the parameters make sense together; an error names one, and the fix.
             fn check(&self, _transactions: u64) -> Result<()> {
                 Ok(())
             }
 
-            /// Blocks and threads of the best known launch on a GPU with so many multiprocessors,
-            /// where it is another than most workloads have with this algorithm.
+            /// Blocks and threads of the best known launch on so many multiprocessors, where it is
+            /// another than most workloads have with this algorithm.
             fn gpu_shape(&self, algorithm: Variant, processors: u32) -> Option<(u32, u32)> {
                 gpu_shape(self.name(), self.form().is_static(), algorithm, processors)
             }
 
-            /// Says whether more threads than those of [`Self::gpu_shape`] are slower whatever
-            /// their shape, so that the others of a launch get no transactions, unless somebody
-            /// asks for that.
+            /// Whether more threads than those of [`Self::gpu_shape`] are slower in any shape, so
+            /// that the others of a launch get no transactions unless somebody asks for that.
             fn is_capped(&self, _algorithm: Variant) -> bool {
                 false
             }
@@ -147,7 +145,7 @@ facts! {
     summary: String = String::new();
     /// What a transaction reads and writes, at most.
     capacity: Capacity = sets(1, 1, 0);
-    /// What every input with these parameters fits, where `capacity` is a guess: to tell a user.
+    /// What every input with these parameters fits, where `capacity` is a guess.
     capacity_max: Option<Capacity> = None;
     /// The most transactions of a launch for which `capacity` is enough.
     transactions_max: u64 = u64::MAX;
@@ -164,20 +162,30 @@ facts! {
     verifies: Verifies = Verifies::default();
     /// Where they follow from the parameters: what bounds are computed from.
     accesses: Option<Accesses> = None;
-    /// Whether the host changes words between two launches of a run. Then each launch is a history
-    /// of its own, and starts as a run does.
+    /// Whether the host changes words between two launches of a run: each launch is then a history.
     is_reset_between_launches: bool = false;
+}
+
+/// Returns the parameters that are known, those that are not null.
+pub(super) fn known<const N: usize>(
+    parameters: [(&'static str, Value); N],
+) -> Vec<(&'static str, Value)> {
+    let known = parameters.into_iter().filter(|(_, value)| !value.is_null());
+    known.collect()
+}
+
+/// Tells sizes with their nouns: `8M words, 16 reads`.
+pub(super) fn told<const N: usize>(sizes: [impl Into<u64>; N], nouns: [&str; N]) -> String {
+    let told = zip(sizes, nouns).map(|(n, noun)| of(n.into(), noun));
+    told.collect::<Vec<_>>().join(", ")
 }
 
 /// What a run found beside its verification, by its names in JSON.
 pub type Observed = serde_json::Map<String, Value>;
 
-/// Returns what a run found, by the names of its fields.
 pub(super) fn observed(found: &impl Serialize) -> Observed {
-    match serde_json::to_value(found) {
-        Ok(Value::Object(observed)) => observed,
-        _ => Observed::new(),
-    }
+    let found = serde_json::to_value(found).unwrap_or_default();
+    found.as_object().cloned().unwrap_or_default()
 }
 
 /// A workload with its parameters, and what it does on a device.
@@ -185,7 +193,6 @@ pub trait Workload: Sizes + Input {
     /// Its data on a device, and what the host needs to verify it.
     type Data<D: Device>;
 
-    /// What `bench floor` measures beside it.
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         Vec::new()
     }
@@ -203,25 +210,23 @@ pub trait Workload: Sizes + Input {
         transactions_max: u64,
     ) -> Result<Self::Data<D>>;
 
-    /// Makes the data fit for launches in which so many lanes run transactions: number `n` runs
-    /// `n`, `n + lanes`, `n + 2 lanes` and so on. Called before [`clear`](Self::clear) and
-    /// [`reset`](Self::reset), for workloads with data of each lane's own.
+    /// Makes the data fit for launches in which so many lanes run transactions, `n` the numbers `n`,
+    /// `n + lanes` and so on. Called before [`clear`](Self::clear) and [`reset`](Self::reset).
     fn fit<D: Device>(&self, _device: &D, _data: &mut Self::Data<D>, _lanes: u64) -> Result<()> {
         Ok(())
     }
 
-    /// Returns what transactions access of the data. A history of a run starts from the
-    /// [words](Accessed::words) of all of it after a [`reset`](Self::reset).
+    /// Returns what transactions access. A history starts from its [words](Accessed::words) after a
+    /// [`reset`](Self::reset).
     fn accessed<'d, D: Device>(&self, data: &'d mut Self::Data<D>) -> Vec<&'d mut dyn Accessed<D>>;
 
-    /// Lays out what transactions access, for a memory that has not used it yet, after
-    /// [`fit`](Self::fit).
+    /// Lays out what transactions access, for a memory that has not used it yet, after [`fit`](Self::fit).
     fn arrange<D: Device>(&self, data: &mut Self::Data<D>, layout: Layout) -> Result<()> {
         let mut all = self.accessed(data).into_iter();
         all.try_for_each(|accessed| accessed.arrange(layout))
     }
 
-    /// Makes the data fit for another launch whose result nobody verifies, by what is cheapest.
+    /// Makes the data fit for a launch whose result nobody verifies, by what is cheapest.
     fn clear<D: Device>(&self, data: &mut Self::Data<D>) -> Result<()> {
         self.reset(data)
     }
@@ -239,11 +244,11 @@ pub trait Workload: Sizes + Input {
         Observed::new()
     }
 
-    /// Checks what a launch of so many transactions left, and returns what it found beside:
-    /// [`Error::Wrong`](crate::Error::Wrong) is what is wrong, on one line.
+    /// Checks what a launch left, and returns what it found beside;
+    /// [`Error::Wrong`](crate::Error::Wrong) says what is wrong, on one line.
     fn verify<D: Device>(&self, data: &mut Self::Data<D>, transactions: u64) -> Result<Observed>;
 
-    /// What a person has to know about the last run: what the remark is of, and the remark.
+    /// Remarks for a person about the last run, each with what it is of.
     fn remarks<D: Device>(&self, _data: &Self::Data<D>) -> Vec<(&'static str, String)> {
         Vec::new()
     }
@@ -263,8 +268,7 @@ pub trait Workload: Sizes + Input {
         transactions: u64,
     ) -> Result<Statistics>;
 
-    /// One run: most workloads make one launch, others make several here, and what they do between
-    /// them is not timed.
+    /// One run, of one launch or several; what is done between these is not timed.
     fn run<D: Device, A: Algorithm>(
         &self,
         data: &mut Self::Data<D>,
@@ -277,3 +281,41 @@ pub trait Workload: Sizes + Input {
 
 /// The most words that a transaction reads, or writes: what a set holds.
 pub const SET_WORDS_MAX: u32 = 1 << 20;
+
+/// Returns blocks and threads of the best known launch of a workload, whose transactions may be static updates,
+/// on `p` multiprocessors, where it is another than most workloads have.
+#[allow(clippy::match_same_arms, reason = "an arm is a row for its workloads")]
+fn gpu_shape(workload: &str, is_static: bool, algorithm: Variant, p: u32) -> Option<(u32, u32)> {
+    Some(match (workload, algorithm, is_static) {
+        // An update owns its words for most of its time, so more lanes conflict more.
+        ("ra", Fast, true) => (3 * p / 4, 64),
+        // Two words each: all lanes that there are rarely meet.
+        ("bank", Fast, true) => (2 * p, 512),
+        // A static update waits for its swaps alone: fewer lanes wait less for each other's.
+        ("ht", Fast, true) => (p, 96),
+        // As many as its registers allow.
+        ("eigenbench", Fast, true) => (p, 256),
+        // More threads only stand in line for the sequence lock.
+        ("ra" | "eigenbench", Vbv, _) => (16, 64),
+        // Without values, every old stamp aborts: fewer transactions at a time.
+        ("ra" | "eigenbench", TbvSorting, _) => (2 * p, 32),
+        ("ra" | "eigenbench", HvSorting | HvBackoff, _) => (4 * p, 64),
+        ("ra", Fast, _) => (p, 96),
+        ("ht", Fast, _) => (p, 192),
+        // Few transactions at a time, each short; or many that seldom write.
+        ("bank", Fast | FastTable, _) => (2 * p, 128),
+        ("bank", TbvSorting | HvSorting | HvBackoff, _) => (p, 256),
+        ("genome", Cgl | Egpgv | Vbv, _) | ("kmeans", Cgl | Egpgv, _) => return None,
+        // As in bank: many that seldom write.
+        ("genome", ..) => (2 * p, 256),
+        // Few rows, and every transaction writes all of one.
+        ("kmeans", ..) => (p, 64),
+        // A router a block, whose threads expand the grid together; the transactions are one
+        // thread's, or with teams its warp's or the block's.
+        ("labyrinth", ..) => (p, 256),
+        // As many threads as its registers allow, in one block, as they go in step.
+        ("vacation", Fast, _) | ("map" | "ordered" | "list", FastTable, _) => (p, 256),
+        ("map" | "ordered" | "list", Fast, _) => (p, 384),
+        _ => return None,
+    })
+}

@@ -62,7 +62,7 @@ fn left(line: &str, kinds: &[ContenderKind], defect: Option<Mutant>) -> Vec<Left
             // PTX does not promise that votes order memory.
             config.votes_order = u64::is_multiple_of(seed, 2);
             let sim = Sim::new(config.with_mutant(defect));
-            let mut data = contender.prepare(&sim, 7, TRANSACTIONS).expect("data");
+            let mut data = (contender.prepare)(&sim, 7, TRANSACTIONS).expect("data");
             let transactions = data.transactions(TRANSACTIONS);
             // Without a lock, a link may lead in a circle.
             let what = match data.launch(&sim, shape, transactions) {

@@ -165,7 +165,7 @@ pub(crate) fn measure(
 ) -> Result<(ContenderReport, Vec<TriedContender>)> {
     let progress = Progress::new();
     progress.say(format!("{}: {}", of.name(), contender.name));
-    let data = contender.prepare(device, setting.seed, setting.transactions)?;
+    let data = (contender.prepare)(device, setting.seed, setting.transactions)?;
     let transactions = data.transactions(setting.transactions);
     // The input says how many, and fewer would be another result.
     let is_whole = data.transactions(1) != 1;

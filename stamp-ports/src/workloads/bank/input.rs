@@ -7,22 +7,20 @@ sizes! {
     Bank, options of "bank" {
         accounts: u32 = 1 << 20, json "accounts", count accounts "Accounts" ["1M"],
             when Occasion::Quick => 16 << 10;
-        /// The exponent of Zipf's law in thousandths; 0 for uniform draws.
+        /// 0 for uniform draws.
         zipf_thousandths: u32 = 0, json "zipf_thousandths", option
             /// Draw accounts by Zipf's law with this exponent, such as 0.99; 0 draws
             /// them uniformly [default: 0]
             #[arg(long, value_name = "THETA", value_parser = parse_zipf)]
             zipf;
-        /// How many transactions in a hundred are audits.
         audit_percent: u32 = 10, json "audit_percent", option
             /// Transactions that are audits, in per cent [default: 10]
             #[arg(long, value_name = "P", value_parser = parse_percent)]
             audit_share;
         audit_range: u32 = 64, json "audit_range",
             count audit_range "Accounts that an audit adds up; transfers stay within such a range" ["64"];
-        /// Accounts of a row, a power of two up to 64 K, if transfers add
-        /// to accounts and do not read them.
-        adds_row: Option<u32> = None;
+        /// Accounts of a row, a power of two, if transfers add to accounts and do not read them.
+        adds_row: Option<u32> = None, json "adds_row";
         form: Form = Form::Dynamic;
     } and {
         /// With --adds: accounts of a row, a power of two; an audit conflicts with
@@ -70,18 +68,14 @@ impl Bank {
 const ZIPF_MAX: f64 = 10.0;
 
 fn parse_zipf(text: &str) -> Result<u32, String> {
-    let thousandths = text
-        .parse::<f64>()
-        .ok()
-        .filter(|theta| (0.0..=ZIPF_MAX).contains(theta))
-        .map(|theta| (theta * 1000.0, (theta * 1000.0).round()))
-        .filter(|(exact, rounded)| (exact - rounded).abs() < 1e-6)
-        .map(|(_, rounded)| rounded as u32);
-    thousandths.ok_or_else(|| {
-        format!(
-            "{text:?} is no exponent: give from 0 to {ZIPF_MAX} with three decimals at most, such as 0.99"
-        )
-    })
+    let theta = text.parse().ok().filter(|t| (0.0..=ZIPF_MAX).contains(t));
+    let exact = theta.unwrap_or(f64::NAN) * 1000.0;
+    let is_exact = (exact - exact.round()).abs() < 1e-6;
+    wrong! {
+        !is_exact =>
+            "{text:?} is no exponent: give from 0 to {ZIPF_MAX} with three decimals at most, such as 0.99";
+    }
+    Ok(exact.round() as u32)
 }
 
 impl Sizes for Bank {
@@ -91,38 +85,31 @@ impl Sizes for Bank {
             n => format!("drawn by Zipf's law, exponent {}", f64::from(n) / 1e3),
         };
         let accounts = |n: u32| of(n.into(), "account");
+        let [all, range] = [self.accounts, self.audit_range].map(accounts);
         let adds = self.adds_row.map_or_else(String::new, |row| {
             format!(", transfers add, rows of {}", accounts(row))
         });
-        let mut parameters = self.named();
-        parameters.extend(self.adds_row.map(|row| ("adds_row", row.into())));
         let has_audits = self.audit_percent > 0;
         Facts {
-            parameters,
+            parameters: self.named(),
             summary: format!(
-                "{}, {drawn}, {} % audits of {}{adds}",
-                accounts(self.accounts),
-                self.audit_percent,
-                accounts(self.audit_range)
+                "{all}, {drawn}, {} % audits of {range}{adds}",
+                self.audit_percent
             ),
             form: self.form,
             capacity: sets(self.reads(), 2, 0),
             shared_words: self.accounts.into(),
             verifies: if has_audits {
-                Verifies::isolation(
+                Covers::Isolation.that(
                     "every account is the sum of all transfers, and each audit saw the sum that \
                      its range always has",
                 )
             } else {
-                Verifies::final_state("every account is the sum of all transfers, which commute")
+                Covers::FinalState.that("every account is the sum of all transfers, which commute")
             },
             // Those of transfers alone: what an audit reads lies together.
-            accesses: (!has_audits && self.adds_row.is_none()).then(|| Accesses {
-                reads: 2.0,
-                writes: 2.0,
-                validated: 0.0,
-                words: self.accounts.into(),
-            }),
+            accesses: (!has_audits && self.adds_row.is_none())
+                .then(|| Accesses::of(2.0, 2.0, self.accounts)),
             ..Facts::default()
         }
     }

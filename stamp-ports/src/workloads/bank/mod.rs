@@ -1,23 +1,17 @@
-//! Bank: transfers between accounts, and audits that sum up a range of them. Without transactions: without
-//! synchronisation, by atomic additions, and as critical sections.
+//! Bank: transfers between accounts, and audits that sum up a range of them.
 //!
-//! Three things must hold. Every account equals a replay of all transfers, whose amounts do not
-//! depend on balances: so the total is exact, and no transfer was lost, doubled or torn. No audit,
-//! whether its attempt committed or not, has seen another sum of its range than the one that
-//! transfers conserve. And every audit has compared its sum.
+//! Three things must hold. Every account equals a replay of all transfers, whose amounts do not depend on
+//! balances: so no transfer was lost, doubled or torn. No audit, whether its attempt committed or not, has
+//! seen another sum of its range than the one that transfers conserve. And every audit has compared its sum.
 //!
-//! With `zipf` above zero, accounts are drawn by Zipf's law: the one of rank `r`, from 0, with
-//! probability in proportion to `(r + 1)^-zipf`. Ranks are dealt to the ranges in turn like cards,
-//! so each has its popular accounts at its front. A transfer draws its range, then both accounts
-//! within it: the account that loses follows the law exactly.
+//! With `zipf` above zero, accounts are drawn by Zipf's law: the one of rank `r`, from 0, with probability in
+//! proportion to `(r + 1)^-zipf`. Ranks are dealt to the ranges in turn like cards. A transfer draws its
+//! range, then both accounts within it: the account that loses follows the law exactly.
 //!
-//! Alias tables (Walker 1977, made as by Vose 1991): a draw from any
-//! distribution by one load and one comparison.
-//!
-//! Column `c` of a table for `n` outcomes stands for outcome `c` and one other,
-//! its alias; choosing a column uniformly and then one of the two by the
-//! column's threshold gives each outcome its probability. An entry has the
-//! threshold, in units of 2^-32, in its upper half and the alias in its lower.
+//! They are drawn from alias tables (Walker 1977, made as by Vose 1991), by one load and one comparison. Column
+//! `c` of a table stands for outcome `c` and one other, its alias; choosing a column uniformly and then one
+//! of the two by the column's threshold gives each outcome its probability. An entry has the threshold, in
+//! units of 2^-32, in its upper half and the alias in its lower.
 
 use crate::workloads::compare::same;
 use crate::workloads::prelude::*;
@@ -181,17 +175,15 @@ fn seen<D: Device + 'static>() -> Uses<Bank, Data<D>, BankWork<TArray<i32>>, D> 
 
 impl Bank {
     fn plan(&self, seed: u64) -> BankPlan {
-        BankPlan::new(
-            seed,
-            self.accounts,
+        let (range, percent, is_uniform) = (
             self.audit_range,
             self.audit_percent,
             self.zipf_thousandths == 0,
-        )
+        );
+        BankPlan::new(seed, self.accounts, range, percent, is_uniform)
     }
 
-    /// The balances before a launch: some thousand, another for each account,
-    /// so that a store to a wrong one shows.
+    /// The balances before a launch: another for each account, so that a store to a wrong one shows.
     fn initial(&self, seed: u64) -> Vec<i32> {
         (0..u64::from(self.accounts))
             .map(|a| 1000 + (draw(seed, a, u32::MAX) >> 54) as i32)
@@ -200,14 +192,11 @@ impl Bank {
 
     /// The sum of each range, wrapping as the device's.
     fn sums(plan: &BankPlan, accounts: &[i32]) -> Vec<i32> {
-        (0..plan.ranges())
-            .map(|range| {
-                let start = plan.start(range) as usize;
-                accounts[start..start + plan.len(range) as usize]
-                    .iter()
-                    .fold(0, |sum: i32, balance| sum.wrapping_add(*balance))
-            })
-            .collect()
+        let sum = |range| {
+            let balances = &accounts[plan.start(range) as usize..][..plan.len(range) as usize];
+            balances.iter().fold(0, |sum: i32, b| sum.wrapping_add(*b))
+        };
+        (0..plan.ranges()).map(sum).collect()
     }
 
     fn rank(&self, plan: &BankPlan, range: u32, offset: u32) -> u64 {
@@ -228,13 +217,12 @@ impl Bank {
             return Vec::new();
         }
         let exponent = -f64::from(self.zipf_thousandths) / 1000.0;
-        let mut within = Vec::with_capacity(self.accounts as usize);
-        let mut of_ranges = Vec::with_capacity(plan.ranges() as usize);
+        let (mut within, mut of_ranges) = (Vec::new(), Vec::new());
         for range in 0..plan.ranges() {
-            let weights: Vec<f64> = (0..plan.len(range))
-                .map(|offset| (self.rank(plan, range, offset) as f64 + 1.0).powf(exponent))
-                .collect();
-            of_ranges.push(weights.iter().sum::<f64>());
+            let rank = |offset| self.rank(plan, range, offset) as f64;
+            let weights = (0..plan.len(range)).map(|offset| (rank(offset) + 1.0).powf(exponent));
+            let weights: Vec<f64> = weights.collect();
+            of_ranges.push(weights.iter().sum());
             append(&mut within, &weights);
         }
         let mut tables = Vec::with_capacity(of_ranges.len() + within.len());
@@ -243,7 +231,7 @@ impl Bank {
         tables
     }
 
-    /// The accounts after all of `transactions`, and how many of these are audits.
+    /// The accounts after `n` transactions, and how many of these are audits.
     fn replay(plan: &BankPlan, tables: &[u64], mut accounts: Vec<i32>, n: u64) -> (Vec<i32>, u64) {
         let mut audits = 0;
         for i in 0..n {
@@ -260,7 +248,6 @@ impl Bank {
     }
 }
 
-/// Checks what the audits found. `audits` of the transactions are audits.
 fn check_audits(findings: &[u64], audits: u64) -> Result<()> {
     let finding = |at: u64| findings[at as usize];
     let (checks, wrong) = (finding(CHECKS), finding(WRONG_SUMS));
@@ -274,16 +261,15 @@ fn check_audits(findings: &[u64], audits: u64) -> Result<()> {
     Ok(())
 }
 
-/// Appends the table for outcomes with these weights, at least one of them above zero.
+/// Appends the alias table for outcomes with these weights, at least one of them above zero.
 fn append(table: &mut Vec<u64>, weights: &[f64]) {
     let mean = weights.iter().sum::<f64>() / weights.len() as f64;
     // What is left of each outcome's weight, a whole column being 1.
     let mut left: Vec<f64> = weights.iter().map(|w| w / mean).collect();
     let first = table.len();
-    // A column of its own, until it is given an alias.
+    // A whole column each, until it is given an alias.
     table.extend((0..weights.len() as u64).map(|c| entry(1.0, c)));
-    let (mut small, mut large): (Vec<usize>, Vec<usize>) =
-        (0..weights.len()).partition(|&c| left[c] < 1.0);
+    let (mut small, mut large): (Vec<_>, Vec<_>) = (0..weights.len()).partition(|&c| left[c] < 1.0);
     while let (Some(&s), Some(&l)) = (small.last(), large.last()) {
         small.pop();
         table[first + s] = entry(left[s], l as u64);
@@ -293,7 +279,6 @@ fn append(table: &mut Vec<u64>, weights: &[f64]) {
             small.push(l);
         }
     }
-    // Whoever is left has a whole column, but for rounding.
 }
 
 fn entry(threshold: f64, alias: u64) -> u64 {

@@ -1,24 +1,20 @@
 //! What operations on a container must have left.
 //!
-//! A value is the number of the operation that inserted it, plus one, and each
-//! operation notes what it found. From that the host tells, without a replay:
+//! A value is the number of the operation that inserted it, plus one, and each operation notes what it found.
+//! From that the host tells, without a replay:
 //!
-//! - each value that was inserted is there at the end, at its key, or was removed
-//!   by exactly one operation, of the same key;
+//! - each value that was inserted is there at the end, at its key, or was removed by exactly one operation,
+//!   of the same key;
 //! - what a lookup found was inserted, with the same key;
 //! - no key is there twice.
 //!
 //! That the container is whole, and that no node was lost, its `download` checks.
 
-/// What is verified of operations on a container.
-pub(super) const RESULTS: &str = "each value that was inserted was removed once or is there, what operations returned \
-                            fits that, and the container is whole";
-
 use serde::Serialize;
 use std::mem::replace;
 use stm_kernels::chain::{ChainPlan, INSERTED, Operation};
 
-/// What a launch left: what each operation noted, and the entries that are there with their values.
+/// What a launch left: what each operation noted, and the entries that are there.
 pub(super) struct Left {
     pub(super) plan: ChainPlan,
     pub(super) results: Vec<u32>,
@@ -62,7 +58,6 @@ impl Left {
             }
         }
         found.there = self.account(&mut gone)?;
-        // Every value is accounted for once, so one may be missing.
         let is_lost = |&i: &usize| {
             let insertion = self.plan.operation(i as u64).0 == Operation::Insert;
             insertion && self.results[i] != 0 && !gone[i]

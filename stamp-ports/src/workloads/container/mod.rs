@@ -5,7 +5,7 @@
 use super::plain::{Entries, Pairs, Plain, PlainChains, PlainRadix, PlainTable};
 use super::prelude::*;
 use super::workload::Named;
-use check::{Found, Left, RESULTS};
+use check::{Found, Left};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 use stm_core::collections;
@@ -18,13 +18,11 @@ use stm_kernels::rows::Transactional;
 
 mod check;
 
-/// Operations on a container of the kind `K`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operations<K> {
     pub keys: u32,
     /// The number of chains of the hash table; other containers have none.
     pub chains: Option<u32>,
-    /// Lookups in a hundred operations; the others insert and remove in equal parts.
     pub lookups_percent: u32,
     pub alike: u32,
     pub kind: PhantomData<K>,
@@ -32,23 +30,20 @@ pub struct Operations<K> {
 
 /// A kind of container, as operations work on it.
 pub trait Kind: Copy + Debug + PartialEq + Eq + Send + Sync + 'static {
-    /// The different keys, where the caller gives no number: in a measurement and in a small run.
+    /// The default number of keys: in a measurement and in a small run.
     const KEYS: [u32; 2];
     type Options: Args + Clone + Debug + Default;
     type Container<D: Device>: Entries<D> + Accessed<D>;
-    /// What a kernel gets of that.
     type Of<A: Algorithm>;
     type Kernel<A: Algorithm>: Kernel<Params = Transactional<A, ChainWork<Self::Of<A>>>>;
     /// The same without versions.
     type Plain<D: Device + 'static>: Plain<D, View = Self::View> + 'static;
     type View: Copy + 'static;
-    /// The operations on that as critical sections.
     type Section: Kernel<Params = Guarded<ChainWork<Self::View>>>;
 
     fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A>;
 
-    /// Returns the number of chains, of which a kind that has them has as many as keys, unless options
-    /// ask for others.
+    /// Returns the number of chains of a kind that has them, by default as many as keys.
     fn chains(_options: &Self::Options, _keys: u32) -> Option<u32> {
         None
     }
@@ -107,23 +102,24 @@ where
 {
     fn facts(&self, _: u64) -> Facts {
         let (keys, [capacity, most]) = (u64::from(self.keys), K::capacities(self));
-        let mut parameters = vec![("keys", keys.into())];
-        parameters.extend(self.chains.map(|chains| ("chains", chains.into())));
-        parameters.push(("lookups_percent", self.lookups_percent.into()));
-        parameters.push(("alike", self.alike.into()));
         let in_chains = |chains: u32| format!(" in {}", of(chains.into(), "chain"));
         let chains = self.chains.map(in_chains).unwrap_or_default();
+        let (told, lookups) = (of(keys, "key"), self.lookups_percent);
         Facts {
-            parameters,
-            summary: format!(
-                "{}{chains}, {} % lookups",
-                of(keys, "key"),
-                self.lookups_percent
-            ),
+            parameters: known([
+                ("keys", keys.into()),
+                ("chains", self.chains.into()),
+                ("lookups_percent", lookups.into()),
+                ("alike", self.alike.into()),
+            ]),
+            summary: format!("{told}{chains}, {lookups} % lookups"),
             capacity,
             capacity_max: Some(most),
             shared_words: K::KEY_WORDS * keys + u64::from(self.chains.unwrap_or(1)),
-            verifies: Verifies::final_state(RESULTS),
+            verifies: Covers::FinalState.that(
+                "each value that was inserted was removed once or is there, what operations \
+                 returned fits that, and the container is whole",
+            ),
             ..Facts::default()
         }
     }
@@ -141,15 +137,8 @@ where
 }
 
 pub type Map = Operations<MapKind>;
-
 pub type Ordered = Operations<OrderedKind>;
-
 pub type List = Operations<ListKind>;
-
-/// No options of a container's own.
-#[derive(Args, Clone, Copy, Debug, Default)]
-#[group(skip)]
-pub struct NoOptions {}
 
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
@@ -159,11 +148,28 @@ pub struct MapOptions {
     chains: Option<u32>,
 }
 
+/// Says in an implementation of `Kind` what holds the keys, by names: the container, what a kernel gets of it,
+/// the kernels that work on it and on what has no versions, and the latter with its view.
+macro_rules! holds {
+    ($Owner:ident, $Of:ident, $kernel:ident, $Plain:ident, $View:ident) => {
+        type Container<D: Device> = collections::$Owner<D, u32, u32>;
+        type Of<A: Algorithm> = collections::$Of<A, u32, u32>;
+        type Kernel<A: Algorithm> = chain::$kernel<A>;
+        type Plain<D: Device + 'static> = $Plain<D>;
+        type View = $View;
+        type Section = floor::$kernel;
+
+        fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
+            container.view::<A>()
+        }
+    };
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MapKind;
 
-/// Nodes of a chain that a transaction has room for. Where there are as many
-/// chains as keys, a chain of more than 12 is one in 10^9.
+/// Nodes of a chain that a transaction has room for: where there are as many chains as keys, one in 10^9 has
+/// more than 12.
 const NODES_READ: u32 = 24;
 
 impl Kind for MapKind {
@@ -171,16 +177,8 @@ impl Kind for MapKind {
     const KEYS_MAX: (u32, &'static str) = (u32::MAX, "the map");
     const KEY_WORDS: u64 = 3;
     type Options = MapOptions;
-    type Container<D: Device> = collections::Map<D, u32, u32>;
-    type Of<A: Algorithm> = collections::TMap<A, u32, u32>;
-    type Kernel<A: Algorithm> = chain::Map<A>;
-    type Plain<D: Device + 'static> = PlainTable<D>;
-    type View = Table;
-    type Section = floor::Map;
 
-    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
-        container.view::<A>()
-    }
+    holds!(Map, TMap, Map, PlainTable, Table);
 
     fn chains(options: &MapOptions, keys: u32) -> Option<u32> {
         options.chains.or(Some(keys))
@@ -216,17 +214,9 @@ impl Kind for OrderedKind {
     // What an ordered map holds beside the nodes of attempts in progress.
     const KEYS_MAX: (u32, &'static str) = (1 << 26, "an ordered map");
     const KEY_WORDS: u64 = 20;
-    type Options = NoOptions;
-    type Container<D: Device> = collections::OrderedMap<D, u32, u32>;
-    type Of<A: Algorithm> = collections::TOrderedMap<A, u32, u32>;
-    type Kernel<A: Algorithm> = chain::Ordered<A>;
-    type Plain<D: Device + 'static> = PlainRadix<D>;
-    type View = Radix;
-    type Section = floor::Ordered;
+    type Options = ();
 
-    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
-        container.view::<A>()
-    }
+    holds!(OrderedMap, TOrderedMap, Ordered, PlainRadix, Radix);
 
     fn capacities(_of: &Operations<Self>) -> [Capacity; 2] {
         // The root, eight branches twice, a leaf, and what an update reads.
@@ -244,17 +234,9 @@ impl Kind for ListKind {
     const KEYS: [u32; 2] = [64; 2];
     const KEYS_MAX: (u32, &'static str) = (LIST_KEYS_MAX, "a list, which each operation walks");
     const KEY_WORDS: u64 = 3;
-    type Options = NoOptions;
-    type Container<D: Device> = collections::List<D, u32, u32>;
-    type Of<A: Algorithm> = collections::TList<A, u32, u32>;
-    type Kernel<A: Algorithm> = chain::List<A>;
-    type Plain<D: Device + 'static> = PlainChains<D>;
-    type View = Chains;
-    type Section = floor::List;
+    type Options = ();
 
-    fn of<D: Device, A: Algorithm>(container: &Self::Container<D>) -> Self::Of<A> {
-        container.view::<A>()
-    }
+    holds!(List, TList, List, PlainChains, Chains);
 
     fn capacities(of: &Operations<Self>) -> [Capacity; 2] {
         // The head, two words of each node, and a value.
@@ -262,8 +244,8 @@ impl Kind for ListKind {
     }
 }
 
-/// Says of containers of `stm_core` how many bytes a node takes with its bits in the pool, and how
-/// one is made of so many nodes.
+/// Says of containers of `stm_core` how many bytes a node takes with its bits in the pool, and how one is
+/// made.
 macro_rules! entries {
     ($($owner:ident, $node_bytes:literal, |$device:ident, $nodes:ident, $chains:ident, $what:ident|
         $make:expr;)*) => {
@@ -351,7 +333,6 @@ impl<D: Device, C: Entries<D>> Data<D, C> {
         })
     }
 
-    /// Checks what so many operations left.
     fn verify(&self, operations: u64) -> Result<Found> {
         let found = self.left(operations)?.check();
         Ok(found.map_err(|what| format!("{}: {what}", self.what))?)
@@ -390,8 +371,7 @@ where
         Data::new(device, self.name(), plan, most)
     }
 
-    /// Makes room for the nodes that attempts hold beside those of the container:
-    /// one that was allocated and one that is being freed, for each lane.
+    /// Makes room for the nodes that each lane holds: one that was allocated, and one that is being freed.
     fn fit<D: Device>(&self, device: &D, data: &mut Self::Data<D>, lanes: u64) -> Result<()> {
         let needed = u64::from(self.keys) + 2 * lanes;
         if data.nodes != needed {

@@ -19,7 +19,6 @@ sizes! {
         rounds: u32 = 0, json "rounds",
             count rounds "Times that a section lowers and raises its counter again, before it \
                           adds the counter to a sum" ["0, and no sum"];
-        /// Whether a section adds its counter to a sum at the end.
         sums: bool = false, json "sums";
         /// Whether, under locks, the first thread of each block makes all sections.
         first_only: bool = false, json "first_only";
@@ -39,13 +38,10 @@ impl Counter {
     }
 
     const fn plan(&self) -> CounterPlan {
-        CounterPlan {
-            rounds: self.rounds,
-            sums: self.sums as u32,
-        }
+        let (rounds, sums) = (self.rounds, self.sums as u32);
+        CounterPlan { rounds, sums }
     }
 
-    /// Returns the number of 32-bit words of all counters.
     const fn words(&self) -> usize {
         self.counters as usize * STRIDE as usize
     }
@@ -78,18 +74,15 @@ impl Sizes for Counter {
             rounds => format!(", {} each", of(rounds.into(), "round")),
         };
         let (items, counters) = (self.items.into(), self.counters.into());
+        let [told, counters] = [of(items, "increment"), of(counters, "counter")];
         Facts {
             parameters: self.named(),
-            summary: format!(
-                "{} of {}{rounds}",
-                of(items, "increment"),
-                of(counters, "counter")
-            ),
+            summary: format!("{told} of {counters}{rounds}"),
             form: self.form,
             capacity: sets(2, 2, 0),
             transactions: Some(items),
             shared_words: self.words() as u64,
-            verifies: Verifies::final_state("each counter is the number of its increments"),
+            verifies: Covers::FinalState.that("each counter is the number of its increments"),
             ..Facts::default()
         }
     }
@@ -171,7 +164,7 @@ impl Workload for Counter {
     }
 }
 
-/// The workload's own data; sections `EXCLUDE` each other, or not.
+/// Sections `EXCLUDE` each other, or not.
 fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>, Work, D> {
     Uses {
         verify: |of, data, _| of.judge(&data.words.download()?, EXCLUDE),
@@ -181,10 +174,8 @@ fn counters<const EXCLUDE: bool, D: Device + 'static>() -> Uses<Counter, Data<D>
         },
         ..Uses::own(
             |of: &Counter, _, data: &mut Data<_>, transactions, launch| {
-                launch(Work {
-                    work: data.work::<Cgl>(of, transactions),
-                    first_only: of.first_only.into(),
-                })
+                let (work, first_only) = (data.work(of, transactions), of.first_only.into());
+                launch(Work { work, first_only })
             },
         )
     }

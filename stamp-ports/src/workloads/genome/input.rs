@@ -1,33 +1,31 @@
 //! The sizes of genome; a random gene and its segments.
 //!
-//! Genes are as STAMP makes them: segments begin at random places; then holes are filled, so that
-//! the gene's start, its end and everything between is covered. STAMP leaves neighbours that
-//! overlap in a single base, and such a match is a guess: it prints whether the assembled gene is
-//! the right one. Here the assembly must be right, so holes are filled until neighbours overlap in
-//! more bases than any part of the gene that occurs twice has. Then two segments that overlap in so
-//! many bases do overlap in the gene, and the longest overlap of each segment is with its
-//! neighbour: the assembly has one result.
+//! Genes are as STAMP makes them: segments begin at random places; then holes are filled, so that the gene's
+//! start, its end and everything between is covered. STAMP leaves neighbours that overlap in a single base,
+//! and such a match is a guess. Here the assembly must be right, so holes are filled until neighbours overlap
+//! in more bases than any part of the gene that occurs twice has. Then two segments that overlap in so many
+//! bases do overlap in the gene, the longest overlap of each is with its neighbour, and the assembly has one
+//! result.
 
-use crate::error::{Error, Result};
 use crate::workloads::prelude::*;
 use std::collections::BTreeSet;
+use std::iter::zip;
 use stm_kernels::draw::{below, draw};
 use stm_kernels::genome::{BASES_A_WORD, words_of};
 
-/// Slots of the set for each different segment, at least: few of the slots that
-/// an insertion looks at are taken.
+/// The least slots of the set for each different segment: few that an insertion looks at are taken.
 const SLOTS_A_SEGMENT: u64 = 4;
 
-/// Slots that an insertion looks at, at most. With a quarter of them taken, the longest run grows
-/// with the logarithm of their number, to some 30 of a gene of [`GENE_MAX`] bases.
+/// The most slots that an insertion looks at. With a quarter of them taken, the longest run grows with the
+/// logarithm of their number, to some 30 of a gene of [`GENE_MAX`] bases.
 const LOOKS_MAX: u32 = 64;
 
 /// Words that a link reads, and that it writes.
 const LINK_WORDS: u32 = 4;
 
 sizes! {
-    /// Genome's parameters, by STAMP's letters; by default those of the paper's Table 1: 16 K
-    /// shared words, STAMP's `-g16384`; STAMP's `-s64`; GN-1's 4 M transactions.
+    /// By default as in the paper's Table 1: 16 K shared words, STAMP's `-g16384`; STAMP's `-s64`; GN-1's 4 M
+    /// transactions.
     Genome, options of "genome" {
         bases: u32 = 16 << 10, json "g", option
             /// Bases of the gene [default: 16K]
@@ -57,22 +55,16 @@ impl Genome {
 
 impl Sizes for Genome {
     fn facts(&self, _: u64) -> Facts {
-        let bases = |n: u32| of(n.into(), "base");
+        let sizes = [self.bases, self.segments, self.segment];
         Facts {
             parameters: self.named(),
-            summary: format!(
-                "{}, {}, {} a segment",
-                bases(self.bases),
-                of(self.segments.into(), "segment"),
-                bases(self.segment)
-            ),
+            summary: told(sizes, ["base", "segment", "base"]) + " a segment",
             capacity: sets(LOOKS_MAX, LINK_WORDS, 0),
             transactions: Some(self.segments.into()),
             // The set, and the chains: a successor is two words.
             shared_words: self.slots() * 5,
-            verifies: Verifies::final_state(
-                "each segment is once in the set, and the chain of all of them is the gene",
-            ),
+            verifies: Covers::FinalState
+                .that("each segment is once in the set, and the chain of all of them is the gene"),
             ..Facts::default()
         }
     }
@@ -95,12 +87,12 @@ impl Sizes for Genome {
 /// The most bases of a gene: 32 bits number the four slots that the set of its segments has for each.
 pub(super) const GENE_MAX: u32 = 1 << 28;
 
-/// The longest part that is looked for twice, in bases; random genes that fit have none.
+/// The longest part that is looked for twice, in bases.
 const REPEAT_MAX: u32 = 64;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Gene {
-    /// The gene's bases, 0 to 3 each.
+    /// 0 to 3 each.
     pub(super) bases: Vec<u8>,
     pub(super) segment: u32,
     pub(super) starts: Vec<u32>,
@@ -113,60 +105,51 @@ fn series(seed: u64, number: u64) -> u64 {
 }
 
 pub(super) fn letters(bases: &[u8]) -> String {
-    bases
-        .iter()
-        .map(|&b| char::from(b"ACGT"[usize::from(b & 3)]))
-        .collect()
-}
-
-/// Whether some part of `len` bases occurs twice.
-fn repeats(bases: &[u8], len: u32) -> bool {
-    let mask = u128::MAX >> (128 - 2 * len);
-    let mut window = 0u128;
-    let mut seen: Vec<u128> = Vec::with_capacity(bases.len());
-    for (i, &base) in (1u32..).zip(bases) {
-        window = (window << 2 | u128::from(base)) & mask;
-        if i >= len {
-            seen.push(window);
-        }
-    }
-    seen.sort_unstable();
-    seen.windows(2).any(|w| w[0] == w[1])
+    let letter = |&base: &u8| char::from(b"ACGT"[usize::from(base & 3)]);
+    bases.iter().map(letter).collect()
 }
 
 /// The shortest length, up to [`REPEAT_MAX`], at which no part of the gene occurs twice.
 fn distinct_at(bases: &[u8]) -> Option<u32> {
-    let lengths: [u32; REPEAT_MAX as usize] = std::array::from_fn(|i| i as u32 + 1);
-    // What occurs twice has shorter parts that do.
-    let at = lengths.partition_point(|&len| repeats(bases, len));
-    lengths.get(at).copied()
+    // What begins at each base, as far as it fits, and how long that is; the last one first.
+    let mut window = 0u128;
+    let parts = zip(bases.iter().rev(), 1..).map(|(&base, len)| {
+        window = window >> 2 | u128::from(base) << 126;
+        (window, REPEAT_MAX.min(len))
+    });
+    let mut parts: Vec<_> = parts.collect();
+    parts.sort_unstable();
+    // In this order the longest part that occurs twice begins two neighbours.
+    let common = parts.windows(2).map(|two| {
+        let ((a, len), (b, other)) = (two[0], two[1]);
+        ((a ^ b).leading_zeros() / 2).min(len).min(other)
+    });
+    let longest = common.max().unwrap_or(0);
+    (longest < REPEAT_MAX).then_some(longest + 1)
 }
 
 impl Gene {
-    /// Draws a gene of `len` bases and `n` segments of `segment` bases, and
-    /// adds what fills the holes; segments too short to tell where they belong are refused.
+    /// Draws a gene of `len` bases and `n` segments of `segment` bases, and adds what fills the holes; refuses
+    /// segments too short to tell where they belong.
     pub(super) fn generate(seed: u64, len: u32, segment: u32, n: u32) -> Result<Self> {
         let [of_bases, of_starts] = [0, 1].map(|s| series(seed, s));
-        let bases: Vec<u8> = (0..u64::from(len))
-            .map(|i| (draw(of_bases, i, 0) >> 62) as u8)
-            .collect();
+        let base = |i| (draw(of_bases, i, 0) >> 62) as u8;
+        let bases: Vec<u8> = (0..u64::from(len)).map(base).collect();
         // A gene of one segment has nothing to tell apart.
-        let needed = if segment == len {
+        let distinct = if segment == len {
             Some(0)
         } else {
             distinct_at(&bases)
         };
-        let overlap = needed.filter(|&o| o < segment).ok_or_else(|| {
-            Error::Usage(format!(
+        let overlap = distinct.unwrap_or(REPEAT_MAX.max(segment));
+        refuse! {
+            overlap >= segment =>
                 "-s {segment} is too short for this gene of {len} bases, in which shorter parts \
-                 occur twice: give {} or more",
-                needed.unwrap_or(REPEAT_MAX) + 1
-            ))
-        })?;
+                 occur twice: give {} or more", distinct.unwrap_or(REPEAT_MAX) + 1;
+        }
         let places = len - segment + 1;
-        let mut starts: Vec<u32> = (0..u64::from(n))
-            .map(|i| below(draw(of_starts, i, 0), places))
-            .collect();
+        let start = |i| below(draw(of_starts, i, 0), places);
+        let mut starts: Vec<u32> = (0..u64::from(n)).map(start).collect();
         let mut distinct: BTreeSet<u32> = starts.iter().copied().collect();
         let holes = holes(&distinct, places - 1, segment - overlap);
         starts.extend(&holes);
@@ -195,8 +178,8 @@ impl Gene {
     }
 }
 
-/// The places to add so that the first and the last place are there and no two
-/// neighbours are further apart than `step`: each as far on as may be.
+/// The places to add so that the first and the last are there and no two neighbours are further apart than
+/// `step`: each as far on as may be.
 fn holes(starts: &BTreeSet<u32>, last: u32, step: u32) -> Vec<u32> {
     let mut added = Vec::new();
     let mut at = 0;

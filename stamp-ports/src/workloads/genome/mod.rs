@@ -1,11 +1,8 @@
-//! GN, genome: puts a gene together. It drops duplicate segments, and links the
-//! others (STAMP's application, Xu et al. 2014). Without transactions, GN-1 is measured without
-//! synchronisation, as critical sections, and as the hash set that one writes by hand; the links of
-//! GN-2 as critical sections.
+//! GN, genome: puts a gene together. It drops duplicate segments, and links the others (STAMP's application,
+//! Xu et al. 2014).
 //!
-//! GN-1: each different segment is in the set once. GN-2: one chain through all
-//! of them, whose links go both ways; put together along it, overlaps agree
-//! base by base, and what comes out is the gene.
+//! GN-1: each different segment is in the set once. GN-2: one chain through all of them, whose links go both
+//! ways; put together along it, overlaps agree base by base, and what comes out is the gene.
 
 use crate::workloads::exclusion::Launch as Section;
 use crate::workloads::form::filling;
@@ -71,19 +68,14 @@ impl<D: Device> Data<D> {
     fn find_pairs<A: Algorithm>(
         &self,
         series: &mut Series<'_, '_, '_, '_, D>,
-        search: &Launch,
+        shape: Option<&Launch>,
         overlap: u32,
     ) -> Result<(), host::Error> {
-        // SAFETY: the parameters hold views of buffers that `self` keeps and
-        // nothing else uses.
+        // SAFETY: the parameters hold views of buffers that `self` keeps and nothing else uses.
         unsafe {
             match <A::Array<u32> as View<u32>>::LAYOUT {
-                Layout::Plain => {
-                    series.launch::<A, Match<Cgl>>(Some(search), &self.pairs_of(overlap))
-                }
-                Layout::Cells => {
-                    series.launch::<A, Match<Fast>>(Some(search), &self.pairs_of(overlap))
-                }
+                Layout::Plain => series.launch::<A, Match<Cgl>>(shape, &self.pairs_of(overlap)),
+                Layout::Cells => series.launch::<A, Match<Fast>>(shape, &self.pairs_of(overlap)),
             }
         }
     }
@@ -95,19 +87,22 @@ impl Workload for Genome {
     fn contenders<D: Device + 'static>(&self) -> Vec<Contender<'_, D>> {
         let (set, segments) = (set(), ("segments", 1.0));
         vec![
-            (set.open::<Floor>(self, UNSYNCHRONISED, segments)).named("GN-1, plain accesses"),
+            set.open::<Floor>(self, (Unsynchronised, "GN-1, plain accesses"), segments),
             // A look at each slot, and a compare-and-swap of a free one.
             set.open::<CasSet>(self, (SpecialPurpose, "GN-1, CAS set"), segments),
-            (set.critical_section::<CriticalSection>(self, segments))
-                .named("GN-1, critical-section"),
+            Contender {
+                name: "GN-1, critical-section",
+                ..set.critical_section::<CriticalSection>(self, segments)
+            },
             // GN-2 has critical sections only: it spends its time in some sixty short launches.
-            (links().critical_section::<LinkSection>(self, ("links", 1.0)))
-                .named("GN-2, critical-section"),
+            Contender {
+                name: "GN-2, critical-section",
+                ..links().critical_section::<LinkSection>(self, ("links", 1.0))
+            },
         ]
     }
 
-    /// All segments, those that fill holes too, and a link to each but the
-    /// first of the different ones.
+    /// All segments, those that fill holes too, and a link to each but the first of the different ones.
     fn commits_expected<D: Device>(&self, data: &Data<D>, _: u64) -> Result<u64> {
         let links = u64::from(data.gene.distinct) - 1;
         Ok(data.gene.starts.len() as u64 + links)
@@ -183,10 +178,9 @@ impl Workload for Genome {
         _: u64,
     ) -> Result<Statistics> {
         let transactions = data.gene.starts.len() as u64;
-        let params = launcher.run::<A>(transactions).on(DeduplicateWork {
-            assembly: data.assembly(),
-            transactions,
-        });
+        let params = launcher
+            .run::<A>(transactions)
+            .on(inserting(data, transactions));
         // SAFETY: here and below, the parameters hold this memory's handle, for
         // `A` alone, and views of buffers that `data` keeps and nothing else uses.
         Ok(unsafe { launcher.launch::<Deduplicate<A>>(&params)? })
@@ -204,7 +198,7 @@ impl Workload for Genome {
         let search = Launch::new(blocks, threads);
         launcher.in_order(Link::<A>::ENTRY, |series| {
             for overlap in (1..=self.segment).rev() {
-                data.find_pairs::<A>(series, &search, overlap)?;
+                data.find_pairs::<A>(series, Some(&search), overlap)?;
                 // The first search only makes the table for the next.
                 if overlap == self.segment {
                     continue;
@@ -219,14 +213,14 @@ impl Workload for Genome {
     }
 }
 
-fn inserting(data: &Data<impl Device>, transactions: u64) -> DeduplicateWork<Cgl> {
+fn inserting<A: Algorithm>(data: &Data<impl Device>, transactions: u64) -> DeduplicateWork<A> {
     DeduplicateWork {
         assembly: data.assembly(),
         transactions,
     }
 }
 
-/// The segments drawn, and those that fill holes, into the set alone.
+/// All segments, into the set alone.
 fn set<D: Device + 'static>() -> Uses<Genome, Data<D>, DeduplicateWork<Cgl>, D> {
     Uses {
         transactions: |_, data, _| data.gene.starts.len() as u64,
@@ -253,7 +247,6 @@ fn links<D: Device + 'static>() -> Uses<Genome, Data<D>, Links, D> {
     }
 }
 
-/// Links so many pairs, and returns the time of that.
 fn link<D: Device>(
     of: &Genome,
     device: &D,
@@ -281,10 +274,8 @@ fn link<D: Device>(
             left = pairs;
         }
         let assembly = data.assembly();
-        time += launch(Links {
-            work: LinkWork { assembly, overlap },
-            limit: left,
-        })?;
+        let (work, limit) = (LinkWork { assembly, overlap }, left);
+        time += launch(Links { work, limit })?;
         left = left.saturating_sub(pairs);
         if left == 0 && !is_whole {
             break;
@@ -308,14 +299,16 @@ fn check_set(gene: &Gene, slots: &[u32]) -> Result<(), String> {
     let mut found = 0;
     for (slot, &word) in slots.iter().enumerate().filter(|(_, word)| **word != 0) {
         let segment = word as usize - 1;
-        let &start = gene.starts.get(segment).ok_or_else(|| {
-            let n = gene.starts.len();
-            format!("slot {slot} has segment {segment}, and there are {n}")
-        })?;
-        if let Some(other) = seen[start as usize].replace(slot) {
-            return Err(format!(
-                "slots {other} and {slot} both have the segment that begins at base {start}"
-            ));
+        let there = gene.starts.len();
+        wrong! {
+            segment >= there => "slot {slot} has segment {segment}, and there are {there}";
+        }
+        let start = gene.starts[segment];
+        let other = seen[start as usize].replace(slot);
+        wrong! {
+            other.is_some() =>
+                "slots {} and {slot} both have the segment that begins at base {start}",
+                other.unwrap_or_default();
         }
         found += 1;
     }
@@ -328,8 +321,7 @@ fn check_set(gene: &Gene, slots: &[u32]) -> Result<(), String> {
     Ok(())
 }
 
-/// Appends the bases of a segment after the first `from`; says where the first
-/// ones differ from what is there.
+/// Appends the bases of a segment after the first `from`, which must be what is there.
 fn append(built: &mut Vec<u8>, segment: &[u64], bases: u32, from: u32) -> Result<(), String> {
     let shift = |i: u32| 2 * (i % BASES_A_WORD);
     let base = |i: u32| (segment[(i / BASES_A_WORD) as usize] >> shift(i) & 3) as u8;
@@ -366,8 +358,7 @@ fn rebuild(gene: &Gene, packed: &[u64], left: &Left) -> Result<Vec<u8>, String> 
         wrong! {
             !is_entry(next) || next_overlap == 0 || next_overlap >= gene.segment =>
                 "entry {entry} is linked to {next} with an overlap of {next_overlap}";
-            // With both ways alike, no entry is met twice: it would have two
-            // predecessors, or be the first, which has none.
+            // So no entry is met twice: it would have two predecessors, or be the first, which has none.
             left.prevs[next] as usize != entry + 1 =>
                 "entry {entry} is linked to {next}, whose predecessor is entry {}",
                 i64::from(left.prevs[next]) - 1;

@@ -143,7 +143,7 @@ fn run(followed: bool, observed: bool) -> (Launched, usize) {
     GENOME
         .run::<_, HvSorting>(&mut data, &mut launcher, 60)
         .unwrap();
-    let done = launcher.finish();
+    let done = launcher.done;
     GENOME.verify(&mut data, 60).unwrap();
     (done, reported)
 }
@@ -154,11 +154,11 @@ fn launches_are_enqueued_unless_somebody_follows_or_observes_them_and_their_sums
     let (alone, reported) = run(true, false);
     // The set once, and the links of all overlaps but the longest.
     assert_eq!(reported as u64, 1 + segment - 1);
-    assert_eq!(alone.enqueued.us_a_launch(), None);
-    assert_eq!(run(false, true).0.enqueued.launches, 0);
+    assert_eq!(alone.us_enqueued(), None);
+    assert_eq!(run(false, true).0.enqueued, 0);
     let (in_order, _) = run(false, false);
-    assert_eq!(in_order.enqueued.launches, 2 * segment - 1);
-    assert!(in_order.enqueued.us_a_launch() > Some(0.0));
+    assert_eq!(in_order.enqueued, 2 * segment - 1);
+    assert!(in_order.us_enqueued() > Some(0.0));
     // One thread does the same whatever the way, so all counts are the same.
     assert_eq!(in_order.statistics, alone.statistics);
     let counts = |done: &Launched| -> Vec<_> {

@@ -1,5 +1,4 @@
-//! The hash table without transactions: without synchronisation, as critical sections, and
-//! the table that one writes by hand.
+//! The hash table without transactions.
 
 use super::{Ht, check, keys, preassigned};
 use crate::workloads::prelude::*;
@@ -10,8 +9,8 @@ use stm_sync::{
     Ttas,
 };
 
-/// Slots of the hand-written table for each key: with one more for each bucket
-/// it takes the memory of the chained table's links and keys.
+/// Slots of the hand-written table for each key: with one more for each bucket it takes the memory of the
+/// chained table's links and keys.
 const SLOTS_A_KEY: u64 = 2;
 
 struct Chains<D: Device> {
@@ -37,7 +36,6 @@ impl<D: Device> Chains<D> {
     }
 }
 
-/// What kernels do with the chained table.
 fn chains<D: Device + 'static>() -> Uses<Ht, Chains<D>, ChainedTable, D> {
     Uses::of(
         Chains::prepare,
@@ -67,7 +65,7 @@ struct OpenTable<D: Device> {
     empty: u32,
 }
 
-/// Checks a table that must hold each of the keys once: each is sought as one would look it up.
+/// Checks that a table holds each of the keys once, sought as one would look it up.
 fn check_slots(slots: &[u32], keys: &[u32], empty: u32) -> Result<()> {
     let taken = slots.iter().filter(|&&slot| slot != empty).count();
     wrong! {

@@ -1,9 +1,8 @@
 //! HT, hash table: each transaction inserts several keys, all or none.
 //!
-//! The host walks every chain. Each node must be found exactly once and in the bucket of its key; a
-//! node found twice is a cycle or two chains that share a tail, a node not found is a lost
-//! insertion. As every transaction must commit, every node must be there: so transactions were all
-//! or nothing.
+//! The host walks every chain. Each node must be found exactly once and in the bucket of its key; one found
+//! twice is a cycle or two chains that share a tail, one not found is a lost insertion. As every transaction
+//! must commit, every node must be there: so transactions were all or nothing.
 
 use crate::workloads::compare::WORTH;
 use crate::workloads::prelude::*;
@@ -19,7 +18,8 @@ use stm_kernels::ht::{
 
 mod floor;
 
-/// Where the nodes come from.
+const NODES: &str = "the nodes of ht";
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub enum NodeSource {
     /// They belong to the transactions' numbers.
@@ -36,7 +36,6 @@ sizes! {
         // In the paper, eight heads are read and written.
         keys_per_tx: u32 = 4, json "keys_per_tx", count keys_per_tx "Keys that a transaction inserts" ["4"],
             when Occasion::Paper => 8;
-        /// Where the nodes come from.
         nodes: NodeSource = NodeSource::Preassigned, option
             /// Nodes that belong to the transactions' numbers (preassigned), or that
             /// each transaction allocates (pool) [default: preassigned]
@@ -68,21 +67,16 @@ impl Sizes for Ht {
             form: self.form,
             capacity: sets(keys, keys.saturating_mul(written), allocated),
             shared_words: shared_nodes.saturating_add(self.buckets.into()),
-            verifies: Verifies::final_state(
-                "each key is once in its bucket's chain, all of a transaction or none",
-            ),
+            verifies: Covers::FinalState
+                .that("each key is once in its bucket's chain, all of a transaction or none"),
             // The first link of each key's bucket. The nodes lie together.
-            accesses: Some(Accesses {
-                reads: keys.into(),
-                writes: keys.into(),
-                validated: 0.0,
-                words: self.buckets.into(),
-            }),
+            accesses: Some(Accesses::of(keys.into(), keys.into(), self.buckets)),
             ..Facts::default()
         }
     }
 
     fn check(&self, transactions: u64) -> Result<()> {
+        let nodes = transactions.checked_mul(self.keys_per_tx.into());
         refuse! {
             self.buckets == 0 => "--buckets 0 leaves the keys no place: give 1 or more";
             self.keys_per_tx == 0 =>
@@ -93,9 +87,6 @@ impl Sizes for Ht {
             self.form.is_static() && self.nodes == NodeSource::Pool =>
                 "--nodes pool has no static form, whose nodes are preassigned: leave --static or \
                  --nodes out";
-        }
-        let nodes = transactions.checked_mul(self.keys_per_tx.into());
-        refuse! {
             nodes.is_none_or(|n| n > u64::from(u32::MAX - 1)) =>
                 "{transactions} transactions of {} keys are too many: links of 32 bits name {} \
                  nodes, so use fewer --transactions", self.keys_per_tx, u32::MAX - 1;
@@ -138,17 +129,12 @@ impl Workload for Ht {
         let fix = "use fewer --transactions or --buckets";
         check_memory(device, "ht", on_device, on_host, fix)?;
         let keys_host = keys(seed, nodes as u64);
+        let owners = if is_pool { 1 } else { transactions_max };
         Ok(Data {
             keys: Buffer::from_slice(device, &keys_host, "the keys of ht")?,
             heads: zeros(device, self.buckets.into(), "the buckets of ht")?,
-            nodes: PreassignedNodes::new(
-                device,
-                Layout::Plain,
-                self.keys_per_tx,
-                if is_pool { 1 } else { transactions_max },
-                "the nodes of ht",
-            )?,
-            pool: Nodes::new(device, Layout::Plain, 1, "the nodes of ht")?,
+            nodes: PreassignedNodes::new(device, Layout::Plain, self.keys_per_tx, owners, NODES)?,
+            pool: Nodes::new(device, Layout::Plain, 1, NODES)?,
             keys_host,
         })
     }
@@ -159,14 +145,13 @@ impl Workload for Ht {
         }
         // An attempt that aborts holds nodes for a while.
         let held = lanes * u64::from(self.keys_per_tx);
-        // A quarter more than the table takes: an allocation searches long where
-        // hardly a node is free.
+        // A quarter more than the table takes, as an allocation searches long where hardly a node is free.
         let keys = data.keys_host.len() as u64;
         let needed = keys + keys / 4 + held;
         if data.pool.pool().nodes() != needed {
             // Given back before the next are made: memory.
-            data.pool = Nodes::new(device, Layout::Plain, 1, "the nodes of ht")?;
-            data.pool = Nodes::new(device, Layout::Plain, needed, "the nodes of ht")?;
+            data.pool = Nodes::new(device, Layout::Plain, 1, NODES)?;
+            data.pool = Nodes::new(device, Layout::Plain, needed, NODES)?;
         }
         Ok(())
     }
@@ -203,12 +188,11 @@ impl Workload for Ht {
             let follow = |link| linked.get(&link).copied();
             check(&heads, keys, self.keys_per_tx, follow)?;
             whole(pool.check(nodes as u64))?;
-            return Ok(Observed::new());
+        } else {
+            let records = data.nodes.records().download()?;
+            let nexts: Vec<u32> = records.into_iter().map(|node| node.next).collect();
+            check(&heads, keys, self.keys_per_tx, preassigned(&nexts))?;
         }
-        let records = data.nodes.records().download()?;
-        let nexts: Vec<u32> = records.into_iter().map(|node| node.next).collect();
-        let follow = preassigned(&nexts);
-        check(&heads, keys, self.keys_per_tx, follow)?;
         Ok(Observed::new())
     }
 
@@ -227,8 +211,8 @@ fn keys(seed: u64, nodes: u64) -> Vec<u32> {
     (0..nodes as u32).map(|n| key_of_node(seed, n)).collect()
 }
 
-/// What links lead to where nodes come from a pool: the number of the node's key, and the next link.
-/// A node of a key that nobody inserted is none.
+/// What links lead to where nodes come from a pool: the number of the node's key, which somebody inserted,
+/// and the next link.
 fn allocated(
     records: &[HtPoolNode],
     index: impl Fn(Node) -> Option<u32>,
@@ -248,8 +232,8 @@ fn preassigned(nexts: &[u32]) -> impl Fn(u32) -> Option<(u32, u32)> + Sync {
     move |link| Some((link - 1, *nexts.get(link as usize - 1)?))
 }
 
-/// Checks a table of these keys; `follow` returns the number and the next link of the node that a link
-/// leads to, and zero ends a chain.
+/// Checks a table of these keys; `follow` returns the number and the next link of a link's node, and zero
+/// ends a chain.
 fn check(
     heads: &[u32],
     keys: &[u32],
@@ -258,50 +242,48 @@ fn check(
 ) -> Result<(), String> {
     let nodes = keys.len();
     let seen: Vec<AtomicBool> = keys.iter().map(|_| AtomicBool::new(false)).collect();
-    // Marks the nodes of a bucket's chain, and returns how many those are, or what is wrong.
-    let walk = |bucket: u64| -> Result<usize, String> {
-        let (mut found, mut link) = (0, heads[bucket as usize]);
+    // Marks the nodes of a bucket's chain.
+    let walk = |bucket: u64| -> Result<(), String> {
+        let mut link = heads[bucket as usize];
         while link != 0 {
             let node = follow(link).filter(|&(node, _)| (node as usize) < nodes);
-            let Some((node, next)) = node else {
-                return Err(format!(
+            let nowhere = || {
+                format!(
                     "bucket {bucket} links to node {}, and there are {nodes}",
                     link - 1
-                ));
+                )
             };
+            let (node, next) = node.ok_or_else(nowhere)?;
             let key = keys[node as usize];
             let right = bucket_of_key(key, heads.len() as u32);
             wrong! {
                 seen[node as usize].swap(true, Ordering::Relaxed) =>
-                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared \
-                     tail";
+                    "node {node} is met a second time, in bucket {bucket}: a cycle or a shared tail";
                 u64::from(right) != bucket =>
                     "node {node} with key {key} is in bucket {bucket}, not {right}";
             }
-            (found, link) = (found + 1, next);
+            link = next;
         }
-        Ok(found)
+        Ok(())
     };
-    // A walk takes as long as its chains, so the fewer buckets there are, the more each is worth.
+    // The fewer buckets there are, the longer is the chain of each.
     let buckets = heads.len() as u64;
     let worth = (buckets * WORTH / (nodes as u64).max(1)).max(1);
-    let walked = in_ranges(worth, buckets, |mut buckets| -> Result<usize, String> {
-        buckets.try_fold(0, |found, bucket| Ok(found + walk(bucket)?))
-    });
-    let found = walked.into_iter().sum::<Result<usize, String>>()?;
-    if found == nodes {
+    let walked = in_ranges(worth, buckets, |mut buckets| buckets.try_for_each(&walk));
+    walked.into_iter().collect::<Result<(), _>>()?;
+    let there = |node: &usize| seen[*node].load(Ordering::Relaxed);
+    let lost = (0..nodes).filter(|node| !there(node)).count();
+    let Some(first) = (0..nodes).find(|node| !there(node)) else {
         return Ok(());
-    }
-    let there = |node: usize| seen[node].load(Ordering::Relaxed);
-    let lost = (0..nodes).find(|&node| !there(node)).unwrap_or(0);
-    let transaction = lost / keys_per_tx as usize;
-    let first = transaction * keys_per_tx as usize;
-    let of_transaction = first..first + keys_per_tx as usize;
-    let kept = of_transaction.filter(|&node| there(node)).count();
+    };
+    let keys = keys_per_tx as usize;
+    let transaction = first / keys;
+    let kept = (transaction * keys..(transaction + 1) * keys)
+        .filter(there)
+        .count();
     Err(format!(
-        "{} of {nodes} nodes are lost, node {lost} the first: of the {keys_per_tx} keys of \
-         transaction {transaction}, {kept} are in the table",
-        nodes - found
+        "{lost} of {nodes} nodes are lost, node {first} the first: of the {keys} keys of transaction \
+         {transaction}, {kept} are in the table"
     ))
 }
 

@@ -1,35 +1,28 @@
 //! What a run of k-means must have left, checked after every launch.
 //!
 //! # One launch, against itself
-//! 1. Every point has a centre, and sits with its nearest: no other centre is
-//!    nearer, by distances computed in double precision from the centres that
-//!    the launch used. The device computes them in `f32`, where `dims`
-//!    differences, squares and sums make an error of at most `dims + 2`
-//!    roundings of `2^-24` each; by no more than that may another be nearer.
+//! 1. Every point sits with its nearest centre: no other is nearer, by distances in double precision from the
+//!    centres that the launch used. The device computes them in `f32`, where `dims` differences, squares and
+//!    sums make an error of at most `dims + 2` roundings of `2^-24`; by no more may another be nearer.
 //! 2. The number of changed points is that of the members that differ.
 //! 3. The counts are those of the members, so they sum to `n`.
-//! 4. The ranks of a centre's members are 0 to the count less 1, each once: its
-//!    transactions came one after the other, and none saw a count twice.
-//! 5. Each sum is, *bit for bit*, that of the members' coordinates added in
-//!    `f32` in the order of their ranks. A lost, doubled, torn or stale addition
-//!    shows in its last bit, however many points there are. Transactions that only
-//!    add leave no order: then the sums are those in double precision within what
-//!    so many roundings may make of them, in place of checks 4 and 5.
+//! 4. The ranks of a centre's members are 0 to the count less 1, each once: its transactions came one after
+//!    the other, and none saw a count twice.
+//! 5. Each sum is, *bit for bit*, that of the members' coordinates added in `f32` in the order of their
+//!    ranks: a lost, doubled, torn or stale addition shows in its last bit. Transactions that only add leave
+//!    no order: then, in place of 4 and 5, the sums are those in double precision within so many roundings.
 //!
 //! # The whole run, against a sequential one in double precision
-//! The two start from the same points. [`Clustering`] makes the sequential run
-//! pass by pass, with its own centres, never rounded to `f32`, and compares:
-//! - each point's centre. Where the device's is another, both must be equally
-//!   near as far as either can tell: within the error of 1 and the distances of
-//!   the device's centres from the exact ones. Such a tie may fall either way,
-//!   and from there two right runs may part for good; so the sequential run takes
-//!   the device's side, and the tie is counted.
-//! - each centre after the pass, within what `f32` sums may lose
-//!   ([`Centres::move_to_means`]): as members are the same, this error is of one
-//!   pass and does not grow with their number.
+//! [`Clustering`] makes that pass by pass from the same points, with its own centres, never rounded to `f32`,
+//! and compares:
+//! - each point's centre. Where the device's is another, both must be equally near as far as either can
+//!   tell: within the error of 1 and the distances of the device's centres from the exact ones. Such a tie
+//!   may fall either way, and from there two right runs may part for good; so the sequential run takes the
+//!   device's side, and the tie is counted.
+//! - each centre after the pass, within what `f32` sums may lose ([`Centres::move_to_means`]): as members are
+//!   the same, this error is of one pass and does not grow with their number.
 //!
-//! So a run is accepted if it is *a* run of k-means in double precision, from
-//! these points, in which nothing but ties was decided by rounding.
+//! So a run is accepted if it is *a* run of k-means in double precision in which rounding decided ties alone.
 
 use super::points::Points;
 use std::iter::zip;
@@ -39,15 +32,13 @@ use stm_kernels::kmeans::NOWHERE;
 #[derive(Clone, Debug)]
 pub(super) struct Left {
     pub(super) members: Vec<u32>,
-    /// The points' places among the additions to their centre, if there is an order.
+    /// The points' places among the additions to their centre, if these are known.
     pub(super) ranks: Option<Vec<u32>>,
     /// For each centre, the count and the bits of the sums; those of further centres are zeros.
     pub(super) rows: Vec<u32>,
-    /// How many points changed, as the device counted.
     pub(super) changed: u64,
 }
 
-/// The fewest points whose judgement is worth a thread.
 const WORTH: u64 = 1024;
 
 /// A clustering by a device, and the sequential one in double precision that follows it.
@@ -59,7 +50,6 @@ pub(super) struct Clustering {
     exact: Centres,
     /// The most by which a device's centre may be off, one after the other.
     bounds: Vec<f64>,
-    /// Points, over all passes, for which the device took another centre that is equally near.
     pub(super) ties: u64,
 }
 
@@ -76,10 +66,9 @@ impl Clustering {
         }
     }
 
-    /// Makes all checks of a pass, and the same pass of the sequential run. An error is what is wrong,
-    /// on one line.
+    /// Makes all checks of a pass, and the same pass of the sequential run.
     pub(super) fn check(&mut self, points: &Points, left: &Left) -> Result<(), String> {
-        let (dims, clusters) = (points.dims(), self.exact.len());
+        let (dims, clusters) = (points.dims(), self.exact.clusters);
         let changed = zip(&self.members, &left.members).filter(|(before, now)| before != now);
         let changed = changed.count() as u64;
         wrong! {
@@ -111,7 +100,7 @@ impl Clustering {
 
     /// How far each of the device's centres is from the exact one, or the first that is too far.
     pub(super) fn shifts(&self) -> Result<Vec<f64>, String> {
-        let mut squares = vec![0.0; self.exact.len()];
+        let mut squares = vec![0.0; self.exact.clusters];
         let dims = self.centres.len() / squares.len();
         for (i, (&x, &bound)) in zip(&self.centres, &self.bounds).enumerate() {
             let (c, j) = (i / dims, i % dims);
@@ -127,7 +116,7 @@ impl Clustering {
         Ok(squares.into_iter().map(f64::sqrt).collect())
     }
 
-    /// Makes the pass that the device has made and compares, check 1 included, on all cores.
+    /// Makes the pass that the device has made and compares, check 1 included.
     fn follow(&mut self, points: &Points, members: &[u32], sums: &Sums) -> Result<(), String> {
         let shifts = self.shifts()?;
         let shift_max = shifts.iter().copied().fold(0.0, f64::max);
@@ -146,8 +135,8 @@ impl Clustering {
         Ok(())
     }
 
-    /// Whether a point, with its number and its centre, is a tie that the two runs decided
-    /// differently, or what is wrong with it. The device used other centres, shifted by so much.
+    /// Whether a point, with its number and its centre, is a tie that the two runs decided differently. The
+    /// device used other centres, shifted by so much.
     fn is_tie(
         &self,
         (i, point, c): (usize, &[f32], u32),
@@ -194,7 +183,7 @@ impl Left {
         const NONE: u32 = u32::MAX;
         // The members of each centre in the order of their additions.
         let orders = counts.iter().map(|&count| vec![NONE; count as usize]);
-        let mut orders: Vec<Vec<u32>> = orders.collect();
+        let mut orders: Vec<_> = orders.collect();
         for ((&c, &rank), i) in zip(zip(&self.members, ranks), 0..) {
             let order = &mut orders[c as usize];
             let count = order.len();
@@ -250,9 +239,8 @@ impl Left {
 /// What bounds an `f32` operation: half a unit in the last place of 1.
 const ROUNDING: f64 = f32::EPSILON as f64 / 2.0;
 
-/// Replaces the centres by the means of what was added to them, given as the
-/// kernel leaves it: a row for each centre, the count and then the bits of the
-/// sums. A centre without points stays, as in STAMP.
+/// Replaces the centres by the means of what was added to them, in the kernel's rows. A centre without points
+/// stays, as in STAMP.
 pub(super) fn move_centres(centres: &mut [f32], rows: &[u32], dims: usize) {
     for (centre, row) in centres.chunks_exact_mut(dims).zip(rows.chunks(dims + 1)) {
         if let Some((&count @ 1.., sums)) = row.split_first() {
@@ -263,8 +251,8 @@ pub(super) fn move_centres(centres: &mut [f32], rows: &[u32], dims: usize) {
     }
 }
 
-/// Centres in double precision, a coordinate of all after the other, so that a
-/// point is compared with many at a time.
+/// Centres in double precision, a coordinate of all after the other, so that a point is compared with many at
+/// a time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Centres {
     clusters: usize,
@@ -272,7 +260,6 @@ pub(super) struct Centres {
 }
 
 impl Centres {
-    /// Makes centres of values that stand one centre after the other.
     pub(super) fn new(dims: usize, values: &[f32]) -> Self {
         let by_coordinate = (0..dims).flat_map(|j| values.iter().skip(j).step_by(dims));
         Self {
@@ -281,16 +268,12 @@ impl Centres {
         }
     }
 
-    const fn len(&self) -> usize {
-        self.clusters
-    }
-
     pub(super) fn at(&self, c: usize, j: usize) -> f64 {
         self.values[j * self.clusters + c]
     }
 
-    /// Finds the centre that is nearest to a point, and the squares of its distance and of that of the
-    /// nearest of the others, infinite if there is no other; `squares` become those of all.
+    /// Finds a point's nearest centre, and the squares of its distance and of that of the second, infinite if
+    /// there is none; `squares` become those of all.
     pub(super) fn nearest(&self, point: &[f32], squares: &mut Vec<f64>) -> (u32, f64, f64) {
         squares.clear();
         squares.resize(self.clusters, 0.0);
@@ -311,11 +294,9 @@ impl Centres {
         (centre, square, second)
     }
 
-    /// Replaces each by the mean of its members, if it has any.
-    ///
-    /// Then its bounds, one for each coordinate, become the most by which a mean of `f32` sums in any
-    /// order may differ: `m` additions of values `x` lose at most `m * 2^-24` times the sum of the
-    /// `|x|`, the division and the conversion half a unit each.
+    /// Replaces each by the mean of its members, if it has any. Then its bounds, one for each coordinate,
+    /// become the most by which a mean of `f32` sums in any order may differ: `m` additions of values `x` lose
+    /// at most `m * 2^-24` times the sum of the `|x|`, the division and the conversion half a unit each.
     pub(super) fn move_to_means(&mut self, (counts, sums): &Sums, bounds: &mut [f64]) {
         let clusters = self.clusters;
         let dims = sums.len() / clusters;
@@ -332,8 +313,7 @@ impl Centres {
     }
 }
 
-/// The number of each centre's members, and for each of its coordinates the sum of theirs and of
-/// their magnitudes.
+/// The number of each centre's members, and for each coordinate the sum of theirs and of their magnitudes.
 type Sums = (Vec<u32>, Vec<(f64, f64)>);
 
 pub(super) fn sums(points: &Points, members: &[u32], clusters: usize) -> Sums {
@@ -349,8 +329,7 @@ pub(super) fn sums(points: &Points, members: &[u32], clusters: usize) -> Sums {
     (counts, sums)
 }
 
-/// Whether a run goes on after a pass in which so many of `n` points changed
-/// their centre: STAMP's condition.
+/// STAMP's condition for another pass after one in which so many of `n` points changed their centre.
 pub(super) fn goes_on(changed: u64, n: usize, threshold: f64) -> bool {
     changed as f64 / n as f64 > threshold
 }

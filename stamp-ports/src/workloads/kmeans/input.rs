@@ -4,17 +4,17 @@ use super::points::{self, Points};
 use crate::numbers::parse_count;
 use crate::workloads::input::{SEED, file_name};
 use crate::workloads::prelude::*;
+use std::iter::zip;
 use std::path::PathBuf;
 
 /// The most coordinates of a point: a transaction's sets hold a row.
 pub(super) const DIMS_MAX: u32 = (1 << 20) - 1;
 
-/// Clusters of points from a file.
 const CLUSTERS_OF_FILE: u32 = 16;
 
 sizes! {
-    /// Points to draw; by default those of the paper's Table 1: a point a transaction of a kernel,
-    /// with the count 32 words of a transaction, and 2 K shared words.
+    /// Points to draw; by default those of the paper's Table 1: 32 words of a transaction with the count,
+    /// and 2 K shared words.
     Drawn, shape of "kmeans" {
         points: u32 = 64 << 10, count points "Points to generate" ["64K"],
             // A warp's records of a pass fit its first lane's buffer.
@@ -30,12 +30,7 @@ sizes! {
 impl Drawn {
     pub fn draw(&self, seed: u64) -> Result<Points> {
         let (points, dims, centres) = (self.points, self.dims, self.centres);
-        let given = [
-            ("--points", points),
-            ("--dims", dims),
-            ("--centres", centres),
-        ];
-        for (option, value) in given {
+        for (option, value) in zip(["--points", "--dims", "--centres"], [points, dims, centres]) {
             refuse! {
                 value == 0 => "{option} 0 leaves nothing to cluster: give 1 or more";
             }
@@ -50,7 +45,6 @@ impl Drawn {
     }
 }
 
-/// The options of `kmeans`.
 #[derive(Args, Debug, Clone, Copy, Default)]
 #[group(skip)]
 pub struct Options {
@@ -118,12 +112,8 @@ impl Input for Kmeans {
             let points_max = shared.transactions.unwrap_or(u64::MAX);
             let points = u64::from(sized.points).min(points_max) as u32;
             let drawn = Drawn { points, ..sized }.given(&shape, shared);
-            let centres = drawn.centres;
-            (
-                drawn.draw(shared.seed)?,
-                Some(centres),
-                drawn.points.min(centres),
-            )
+            let (centres, clusters) = (drawn.centres, drawn.points.min(drawn.centres));
+            (drawn.draw(shared.seed)?, Some(centres), clusters)
         };
         if !options.no_normalise {
             points.normalise();
@@ -165,24 +155,20 @@ impl Input for Kmeans {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kmeans {
-    /// The points, as they are clustered.
     pub points: Points,
     /// The number of centres around which they are generated, or the file that they come from.
     pub centres: Option<u32>,
     pub file: Option<String>,
-    /// Whether their coordinates were normalised.
     pub normalised: bool,
     pub clusters_min: u32,
     pub clusters_max: u32,
     /// A clustering ends when at most this part of the points changed.
     pub threshold: f64,
-    /// It ends after so many passes in any case.
     pub passes_max: u32,
     pub adds: bool,
 }
 
 impl Kmeans {
-    /// Returns the same with transactions that add, or with others.
     pub(super) fn adding(&self, adds: bool) -> Self {
         Self {
             adds,
@@ -197,37 +183,32 @@ impl Kmeans {
 
 impl Sizes for Kmeans {
     fn facts(&self, _: u64) -> Facts {
-        let (points, dims) = (self.points.len() as u64, self.dims());
-        let mut parameters = vec![("points", points.into()), ("dims", dims.into())];
-        let (adds, file) = (self.adds, self.file.as_deref());
-        parameters.extend(self.centres.map(|centres| ("centres", centres.into())));
-        parameters.extend([
-            ("clusters_min", self.clusters_min.into()),
-            ("clusters_max", self.clusters_max.into()),
-            ("passes_max", self.passes_max.into()),
-            ("threshold", self.threshold.into()),
-            ("normalised", self.normalised.into()),
-        ]);
-        parameters.extend(adds.then(|| ("adds", adds.into())));
-        parameters.extend(file.map(|name| ("input", name.into())));
+        let (points, dims, adds) = (self.points.len() as u64, self.dims(), self.adds);
+        let sizes = [points, dims.into(), self.clusters_max.into()];
+        let told = told(sizes, ["point", "coordinate", "cluster"]);
         Facts {
-            parameters,
-            summary: format!(
-                "{}, {}, {}{}",
-                of(points, "point"),
-                of(dims.into(), "coordinate"),
-                of(self.clusters_max.into(), "cluster"),
-                if adds { ", transactions add" } else { "" }
-            ),
+            parameters: known([
+                ("points", points.into()),
+                ("dims", dims.into()),
+                ("centres", self.centres.into()),
+                ("clusters_min", self.clusters_min.into()),
+                ("clusters_max", self.clusters_max.into()),
+                ("passes_max", self.passes_max.into()),
+                ("threshold", self.threshold.into()),
+                ("normalised", self.normalised.into()),
+                ("adds", adds.then_some(true).into()),
+                ("input", self.file.clone().into()),
+            ]),
+            summary: told + if adds { ", transactions add" } else { "" },
             capacity: sets(dims + 1, dims + 1, 0),
             // Those of one launch.
             transactions: Some(points),
             by_warps: !adds,
             shared_words: u64::from(self.clusters_max) * (u64::from(dims) + 1),
             verifies: if adds {
-                Verifies::final_state("members and counts exactly, sums within rounding")
+                Covers::FinalState.that("members and counts exactly, sums within rounding")
             } else {
-                Verifies::isolation(
+                Covers::Isolation.that(
                     "each transaction saw the count that the one before it left, and sums are \
                      equal bit for bit in that order",
                 )

@@ -1,25 +1,13 @@
 //! KM, k-means: the host's side (STAMP's application, Xu et al. 2014).
 //!
-//! A run makes clusters of the points, first `-n` of them, then one more, up to `-m`. Each
-//! clustering starts from that many points, drawn from the seed, and goes in passes: a launch finds
-//! the nearest centre of each point and adds the point to its sums in a transaction, then the host
-//! moves the centres to the means. It ends when at most the part `-t` of the points changed its
-//! centre. What is timed is the sum of the launches.
+//! A run makes clusters of the points, first `-n` of them, then one more, up to `-m`. Each clustering starts
+//! from that many points, drawn from the seed, and goes in passes: a launch finds the nearest centre of each
+//! point and adds the point to its sums in a transaction, then the host checks the pass (`check.rs`) and
+//! moves the centres to the means. It ends when at most the part `-t` of the points changed its centre. What
+//! is timed is the sum of the launches.
 //!
-//! With `adds`, transactions add to sums that they do not read: then the order of
-//! the additions is not known, and the sums of a pass are compared with those in
-//! double precision (check 5 of `check.rs`).
-//!
-//! Every pass is checked, before the next begins, against the double-precision
-//! run that follows it; how, `check.rs` says.
-//!
-//! Without transactions, the accesses without synchronisation are measured in the first pass with the
-//! most clusters alone, as the centres of the next pass would be wrong.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `points.rs` | points: generated, read in STAMP's format, normalised, the first centres chosen |
-//! | `check.rs` | the checks, the means on the host, the run in double precision |
+//! Without synchronisation the first pass with the most clusters is measured alone, as the centres of the
+//! next would be wrong.
 
 use crate::workloads::compare::verdict;
 use crate::workloads::prelude::*;
@@ -37,12 +25,11 @@ pub use input::{Drawn, GenerateOptions, Kmeans, Options};
 pub use points::read;
 
 pub struct Data<D: Device> {
-    /// The numbers of the points that are the first centres; the first `k` of
-    /// them those of `k` clusters.
+    /// The numbers of the points that are the first centres, of `k` clusters the first `k`.
     chosen: Vec<u32>,
     points: Buffer<D, f32>,
     centres: Buffer<D, f32>,
-    /// The new sums: a row for each centre, the count and the sums of coordinates.
+    /// A row for each centre: the count and the sums of coordinates.
     rows: Elements<D, u32>,
     members: Buffer<D, u32>,
     ranks: Buffer<D, u32>,
@@ -57,15 +44,13 @@ pub struct Data<D: Device> {
 #[derive(Clone, Debug, Default, Serialize)]
 struct Found {
     passes: Vec<u32>,
-    /// Points, over all passes, whose two nearest centres were equally near and
-    /// for which the device took another than the sequential run.
+    /// Points, over all passes, for which the device took another centre, equally near.
     ties: u64,
     #[serde(skip)]
     wrong: Option<String>,
 }
 
 impl<D: Device> Data<D> {
-    /// The arrays of a launch with so many clusters, before it.
     fn arm(&mut self, centres: &[f32], clusters: u32) -> Result<()> {
         self.clusters = clusters;
         // The buffer has room for more clusters.
@@ -76,7 +61,6 @@ impl<D: Device> Data<D> {
         Ok(self.changed.clear()?)
     }
 
-    /// The work on the first points, with as many clusters as the data are for.
     fn work<R>(&self, of: &Kmeans, rows: R, transactions: u64) -> KMeansWork<R> {
         views! { self => KMeansWork {
             points, centres, members, ranks, changed;
@@ -110,8 +94,7 @@ impl Kmeans {
         Ok(false)
     }
 
-    /// Makes all passes of all clusterings, to the first that is wrong. `launch` launches one on all
-    /// points, and returns how many transactions committed.
+    /// Makes all passes to the first that is wrong. `launch` returns how many transactions committed.
     fn passes<D: Device>(
         &self,
         data: &mut Data<D>,
@@ -132,17 +115,16 @@ impl Kmeans {
                 }
                 self.judge(data, &mut now)
             };
-            let ended = loop {
-                match pass() {
-                    Ok(true) => {}
-                    ended => break verdict(ended.map(drop))?,
-                }
+            let mut passes = || {
+                while pass()? {}
+                Ok(())
             };
-            data.found.wrong =
-                ended.map(|wrong| format!("{clusters} clusters, pass {}: {wrong}", now.passes));
+            let wrong = verdict(passes())?;
             data.found.passes.push(now.passes);
             data.found.ties += now.ties;
-            if data.found.wrong.is_some() {
+            if let Some(wrong) = wrong {
+                let place = format!("{clusters} clusters, pass {}", now.passes);
+                data.found.wrong = Some(format!("{place}: {wrong}"));
                 break;
             }
         }
@@ -212,8 +194,7 @@ impl Workload for Kmeans {
 
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
         // The other arrays each clustering sets up for itself.
-        data.found = Found::default();
-        data.armed = false;
+        (data.found, data.armed) = (Found::default(), false);
         data.rows.clear()
     }
 
@@ -259,10 +240,9 @@ impl Workload for Kmeans {
     }
 }
 
-/// What a contender does with the workload's own data.
 type Own<D> = Uses<Kmeans, Data<D>, KMeansWork<TArray<u32>>, D>;
 
-/// The workload's own data, with nowhere to note the order of the additions, which nobody knows.
+/// The first pass, with nowhere to note the order of the additions, which nobody knows.
 fn first_pass<D: Device + 'static>() -> Own<D> {
     Uses {
         of: |of| of.adding(true),
@@ -281,8 +261,8 @@ fn first_pass<D: Device + 'static>() -> Own<D> {
     }
 }
 
-/// All passes, checked as those of the workload that `of` makes: of one that adds, if the kernel
-/// does not note the order of the additions.
+/// All passes, checked as those of the workload that `of` makes: one that adds, if the kernel does not note
+/// the order of the additions.
 fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
     Uses {
         of,
@@ -315,8 +295,7 @@ fn passes<D: Device + 'static>(of: fn(&Kmeans) -> Kmeans) -> Own<D> {
     }
 }
 
-/// The most words of sums that each block has for itself: 48 KiB of shared memory, which
-/// every GPU gives a block.
+/// The most words of sums that each block has for itself: the 48 KiB of shared memory of every GPU.
 const PRIVATE_WORDS: u64 = 12 << 10;
 
 const POINTS: (&str, f64) = ("points", 1.0);

@@ -1,11 +1,8 @@
-//! The points: made from a seed or read from a file, brought to a common
-//! scale, and the first centres chosen among them.
+//! The points: drawn or read from a file, normalised, and the first centres chosen among them.
 //!
-//! STAMP's format of points: a line of text for each, its number and then its
-//! coordinates, separated by blanks, tabs or commas. The number means nothing.
-//!
-//! STAMP reads what `atof` makes of it; here every character must make sense.
-//! A file that breaks off inside a line is found by its missing line break.
+//! STAMP's format of points: a line of text for each, its number, which means nothing, and then its
+//! coordinates, separated by blanks, tabs or commas. STAMP reads what `atof` makes of it; here every
+//! character must make sense.
 
 use crate::error::Result;
 use crate::workloads::input::{Lines, bad_input, quoted};
@@ -19,14 +16,13 @@ const MAGNITUDE_MAX: f32 = 1e15;
 /// Half the width of a generated cluster, in each coordinate; centres are uniform in the unit cube.
 const SPREAD: f64 = 0.2;
 
-/// Points of as many coordinates each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Points {
     dims: usize,
     values: Vec<f32>,
 }
 
-/// A number from 0 to 1, of 32 random bits.
+/// A number from 0 to 1.
 fn unit(bits: u64) -> f64 {
     (bits >> 32) as f64 / f64::from(u32::MAX)
 }
@@ -37,7 +33,6 @@ const fn series(seed: u64, which: u32) -> u64 {
 }
 
 impl Points {
-    /// Points one after the other, `dims` values each.
     pub fn new(dims: usize, values: Vec<f32>) -> Self {
         assert!(
             dims != 0 && values.len().is_multiple_of(dims),
@@ -47,9 +42,8 @@ impl Points {
         Self { dims, values }
     }
 
-    /// `n` points around `centres` random ones: each belongs to a random
-    /// centre and lies around it as the sum of four uniform draws, a bell.
-    /// Only sums and products of exact numbers: the same on every machine.
+    /// `n` points around `centres` random ones: each lies around its centre as the sum of four uniform draws,
+    /// a bell, by sums and products of exact numbers: the same on every machine.
     pub fn generate(seed: u64, n: u32, dims: u32, centres: u32) -> Self {
         let [which, place, noise] = [0, 1, 2].map(|s| series(seed, s));
         let mut values = Vec::with_capacity(n as usize * dims as usize);
@@ -78,7 +72,6 @@ impl Points {
         &self.values[i * self.dims..][..self.dims]
     }
 
-    /// The coordinates of the points of these numbers, one after the other.
     pub fn values_of(&self, chosen: &[u32]) -> Vec<f32> {
         let values = chosen.iter().flat_map(|&i| self.point(i as usize));
         values.copied().collect()
@@ -95,9 +88,8 @@ impl Points {
             .collect()
     }
 
-    /// Brings each coordinate to mean 0 and standard deviation 1, as STAMP does unless told not to
-    /// (`z-score`, the deviation of the population). A coordinate that is the same everywhere
-    /// becomes 0, where STAMP divides by 0. Computed in double precision.
+    /// Brings each coordinate to mean 0 and the population's standard deviation 1, as STAMP does unless told
+    /// not to. A coordinate that is the same everywhere becomes 0, where STAMP divides by 0.
     pub fn normalise(&mut self) {
         let n = self.len() as f64;
         for j in 0..self.dims {
@@ -117,8 +109,7 @@ impl Points {
         }
     }
 
-    /// The numbers of `clusters` different points, drawn from the seed: the
-    /// first centres. STAMP draws them so as well, but may draw one twice.
+    /// The numbers of `clusters` different points, drawn from the seed. STAMP may draw one twice.
     pub fn choose(&self, seed: u64, clusters: u32) -> Vec<u32> {
         let n = u32::try_from(self.len()).unwrap_or(u32::MAX);
         assert!(clusters <= n, "{clusters} different points of {n}");
@@ -159,7 +150,7 @@ pub fn read(path: &Path) -> Result<Points> {
     Ok(Points::new(dims, values))
 }
 
-/// Reads a line and appends its coordinates. Returns how many there are, 0 for a blank line.
+/// Appends the coordinates of a line, and returns how many there are, 0 for a blank line.
 fn point(text: &str, values: &mut Vec<f32>) -> Result<usize, String> {
     let mut words = text
         .split(|c: char| c.is_ascii_whitespace() || c == ',')
@@ -173,24 +164,20 @@ fn point(text: &str, values: &mut Vec<f32>) -> Result<usize, String> {
     }
     let before = values.len();
     for (word, k) in words.zip(1..) {
-        let x: f32 = word
-            .parse()
-            .ok()
-            .filter(|x: &f32| !x.is_nan())
-            .ok_or_else(|| format!("coordinate {k} is {}: expected a number", quoted(word)))?;
+        let x: f32 = word.parse().unwrap_or(f32::NAN);
         wrong! {
+            x.is_nan() => "coordinate {k} is {}: expected a number", quoted(word);
             x.abs() > MAGNITUDE_MAX =>
                 "coordinate {k} is {}: expected a number of magnitude {MAGNITUDE_MAX:e} or less",
                 quoted(word);
         }
         values.push(x);
     }
-    match values.len() - before {
-        0 => Err(format!(
-            "point {number} has no coordinates: expected one or more after its number"
-        )),
-        count => Ok(count),
+    let count = values.len() - before;
+    wrong! {
+        count == 0 => "point {number} has no coordinates: expected one or more after its number";
     }
+    Ok(count)
 }
 
 /// The text of a file of these points. Read again, it gives the same bits.

@@ -1,11 +1,10 @@
-//! What a right routing looks like: nothing is taken on trust from the kernel
-//! but which requests it says it has routed.
+//! What a right routing looks like: nothing is taken on trust from the kernel but which requests it says it
+//! has routed.
 //!
-//! Each path is walked from its source to its destination; the whole grid is compared with what the
-//! paths and the maze say of it; and each request without a path must have none in the final grid.
-//! That last is a search from its source through free cells; as it is the same search
-//! for all requests, it is made once: the free cells are cut into the areas that hang together, and
-//! two ends can be joined if they are neighbours or border on the same area.
+//! Each path is walked from its source to its destination; the whole grid is compared with what the paths and
+//! the maze say of it; and each request without a path must have none in the final grid. For that the free
+//! cells are cut into areas that hang together: two ends can be joined if they are neighbours or border on
+//! the same area.
 
 use super::maze::Maze;
 use serde::Serialize;
@@ -24,20 +23,18 @@ pub(super) struct Left {
     pub(super) room: usize,
 }
 
-/// What a routing has, and what the routers' clocks say of their claims, of all routers together.
+/// What a routing has, and what the clocks of all routers say of their claims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Found {
     pub(super) routed: u64,
     pub(super) unrouted: u64,
     pub(super) path_cells: u64,
-    /// Cells of the longest path.
     pub(super) longest_path: u64,
     /// One for each path traced, cancelled ones included.
     pub(super) claims: u64,
     pub(super) claim_ticks: u64,
-    /// Ticks that the routers worked.
     pub(super) router_ticks: u64,
-    /// Microseconds of a claim, on average.
+    /// Of a claim, on average.
     pub(super) claim_us: f64,
     /// The share of claims in the routers' time.
     pub(super) claim_share: f64,
@@ -57,8 +54,7 @@ impl Found {
     }
 }
 
-/// The grid before any routing: walls, reserved ends, free cells, and the walls
-/// between rows and planes.
+/// The grid before any routing, with the walls between rows and planes.
 pub(super) fn initial_grid(maze: &Maze) -> Vec<u32> {
     let size = maze.size;
     let mut grid = vec![WALL; size.cells() as usize];
@@ -94,8 +90,7 @@ fn meaning(word: u32) -> String {
     }
 }
 
-/// Walks a request's path and enters it into `grid`, which has the initial
-/// state and the paths walked so far.
+/// Walks a request's path and enters it into `grid`, which has the paths walked so far.
 fn walk(maze: &Maze, request: usize, path: &[u32], grid: &mut [u32]) -> Result<(), String> {
     let size = maze.size;
     let at = |cell: u32| size.place(cell);
@@ -129,8 +124,7 @@ fn walk(maze: &Maze, request: usize, path: &[u32], grid: &mut [u32]) -> Result<(
     Ok(())
 }
 
-/// The area of each free cell, from 1 on: cells that hang together through
-/// free cells have the same; 0 for the others.
+/// The area of each free cell, from 1 on, the same for cells that hang together; 0 for the others.
 fn areas(size: GridSize, grid: &[u32]) -> Vec<u32> {
     let mut areas = vec![0; grid.len()];
     let (mut found, mut reached) = (0, Vec::new());

@@ -1,5 +1,4 @@
-//! A grid, its walls and the paths asked for: read from STAMP's files, written
-//! to them, or drawn at random.
+//! A grid, its walls and the paths asked for: read from STAMP's files, written to them, or drawn at random.
 //!
 //! # The format
 //! Text, a statement a line, words apart by blanks or tabs:
@@ -12,7 +11,6 @@
 //! | `#` and anything | nothing, as an empty line |
 //!
 //! STAMP reads what `sscanf` makes of it; here every character must make sense.
-//! A file that breaks off inside a line is found by its missing line break.
 
 use crate::error::{Error, Result};
 use crate::workloads::input::{Lines, bad_input, quoted};
@@ -29,8 +27,8 @@ const LINES: Lines = Lines {
     has_comments: true,
 };
 
-/// A grid and what is to be routed through it, by the numbers of its cells. No end of a request is a
-/// wall; two requests may share an end, and then one of them at most has a path.
+/// A grid and what is to be routed through it, by the numbers of its cells. No end of a request is a wall; of
+/// requests that share an end one at most has a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maze {
     pub size: GridSize,
@@ -39,7 +37,6 @@ pub struct Maze {
     pub requests: Vec<[u32; 2]>,
 }
 
-/// Refuses a grid without cells, or with more than can be numbered.
 fn check_size(size: GridSize) -> Result<(), String> {
     let GridSize { x, y, z } = size;
     wrong! {
@@ -68,10 +65,10 @@ impl Reading {
             _ if code.starts_with('#') => {}
             "d" => {
                 let [x, y, z] = read_numbers(code, numbers, "the grid's size: X Y Z")?;
-                if let Some((_, first)) = self.size {
-                    return Err(format!(
-                        "a second size of the grid: expected one, and line {first} has it"
-                    ));
+                wrong! {
+                    self.size.is_some() =>
+                        "a second size of the grid: expected one, and line {} has it",
+                        self.size.map_or(0, |(_, first)| first);
                 }
                 let size = GridSize { x, y, z };
                 check_size(size)?;
@@ -164,9 +161,8 @@ impl Maze {
             let words: Vec<&str> = text.split_ascii_whitespace().collect();
             reading.line(&words, line)
         })?;
-        reading
-            .finish(lines)
-            .map_err(|wrong| bad_input(path, wrong))
+        let maze = reading.finish(lines);
+        maze.map_err(|wrong| bad_input(path, wrong))
     }
 
     pub fn text(&self) -> String {
@@ -194,11 +190,9 @@ impl Maze {
     /// Draws ends of paths and walls, no two at one place.
     pub fn generate(seed: u64, size: GridSize, paths: u32, walls: u32) -> Result<Self> {
         check_size(size).map_err(|what| Error::Usage(format!("{what}: change -x, -y or -z")))?;
-        refuse! {
-            paths == 0 => "-n 0 leaves nothing to route: give 1 or more paths";
-        }
         let places = 2 * u64::from(paths) + u64::from(walls);
         refuse! {
+            paths == 0 => "-n 0 leaves nothing to route: give 1 or more paths";
             places > size.inner_cells() || paths > REQUESTS_MAX =>
                 "{paths} paths with two ends each and {walls} walls need {places} places, and a \
                  grid of {} x {} x {} has {}: use a smaller -n or --walls, or a larger grid",

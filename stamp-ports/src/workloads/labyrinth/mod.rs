@@ -1,26 +1,184 @@
-//! LB, labyrinth: routes paths through a grid; each transaction claims one path
-//! (STAMP's application, Xu et al. 2014).
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `maze.rs` | the grid and the paths asked for; STAMP's file format |
-//! | `check.rs` | what a right routing has |
+//! LB, labyrinth: routes paths through a grid; each transaction claims one path (STAMP's application, Xu et
+//! al. 2014). `maze.rs` has the grid and the paths asked for.
 
-use crate::numbers::digits3;
+use crate::numbers::{digits3, parse_count};
+use crate::workloads::input::{SEED, file_name};
 use crate::workloads::prelude::*;
 use check::{Found, Left, check, initial_grid};
-pub use input::{Claim, Drawn, GenerateOptions, Labyrinth, Options};
 pub use maze::Maze;
+use std::path::PathBuf;
 use stm_core::host;
 use stm_kernels::floor::labyrinth::CriticalSection;
 use stm_kernels::labyrinth::{
-    CLOCK_WORDS, Labyrinth as Router, LabyrinthByBlock, LabyrinthWork, RouterParams, TOO_LONG,
-    UNROUTED, UNSETTLED,
+    CLOCK_WORDS, GridSize, Labyrinth as Router, LabyrinthByBlock, LabyrinthWork, RouterParams,
+    SHARED_BYTES, TOO_LONG, UNROUTED, UNSETTLED,
 };
 
 mod check;
-mod input;
 mod maze;
+
+sizes! {
+    /// By default as in the paper's Table 1: 1.75 M shared words.
+    Drawn, shape of "labyrinth" {
+        x: u32 = 512, option
+            /// Cells of a row [default: 512]
+            #[arg(short, value_name = "N", value_parser = parse_count_32)]
+            x,
+            when Occasion::Quick => 24, Occasion::Recording(DeviceKind::Cpu) => 64,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 96;
+        y: u32 = 512, option
+            /// Rows of a plane [default: 512]
+            #[arg(short, value_name = "N", value_parser = parse_count_32)]
+            y,
+            when Occasion::Quick => 24, Occasion::Recording(DeviceKind::Cpu) => 64,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 96;
+        z: u32 = 7, option
+            /// Planes [default: 7]
+            #[arg(short, value_name = "N", value_parser = parse_count_32)]
+            z,
+            when Occasion::Quick | Occasion::Recording(DeviceKind::Cpu) => 3,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 3;
+        paths: u32 = 512, by |_, shared| shared.n,
+            when Occasion::Quick => 24, Occasion::Recording(DeviceKind::Cpu) => 64,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 64;
+        walls: u32 = 0, count walls "Cells that no path may use" ["0"];
+    }
+}
+
+/// Who claims a path, with a variant that has teams; with others, it is one thread.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Claim {
+    /// The first warp of the router's block.
+    #[default]
+    Warp,
+    /// All threads of the router's block.
+    Block,
+}
+
+/// Bytes of the host's memory for a place of a drawn maze, and of its text.
+const PLACE_BYTES: u64 = 64;
+
+impl Drawn {
+    pub fn draw(&self, seed: u64) -> Result<Maze> {
+        let (x, y, z) = (self.x, self.y, self.z);
+        let (size, paths, walls) = (GridSize { x, y, z }, self.paths, self.walls);
+        let places = 2 * u64::from(paths) + u64::from(walls);
+        let bytes = places.min(size.inner_cells()) * PLACE_BYTES;
+        let fix = "use a smaller -n or --walls";
+        check_host_memory("the data of labyrinth and its verification", bytes, fix)?;
+        Maze::generate(seed, size, paths, walls)
+    }
+}
+
+#[derive(Args, Debug, Clone, Copy, Default)]
+#[group(skip)]
+pub struct Options {
+    #[command(flatten)]
+    shape: Shape,
+    /// With fast and fast-table, claim a path by the first warp of the router's
+    /// block (warp) or by all of it (block) [default: warp]
+    #[arg(long, value_name = "WHO", hide_possible_values = true)]
+    claim: Option<Claim>,
+}
+
+#[derive(Args, Debug, Clone)]
+pub struct GenerateOptions {
+    #[command(flatten)]
+    shape: Shape,
+    /// Paths to route [default: 512]
+    #[arg(short, value_name = "N", value_parser = parse_count_32)]
+    n: Option<u32>,
+    /// Seed of the places
+    #[arg(long, value_name = "S", value_parser = parse_count, default_value_t = SEED)]
+    seed: u64,
+    /// The file to write [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+impl GenerateOptions {
+    pub fn text(&self) -> Result<String> {
+        let paths = self.n.unwrap_or(Drawn::default().paths);
+        let drawn = Drawn::default().given(&self.shape, &SharedOptions::default());
+        Ok(Drawn { paths, ..drawn }.draw(self.seed)?.text())
+    }
+}
+
+impl Input for Labyrinth {
+    type Options = Options;
+
+    const TAKES: &'static [&'static str] = &["n", "input"];
+
+    fn new(occasion: Occasion, options: &Options, shared: &SharedOptions) -> Result<Self> {
+        let (shape, file) = (options.shape, shared.input.as_ref());
+        let maze = match file {
+            Some(path) => Maze::read(path)?,
+            None => Drawn::for_occasion(occasion)
+                .given(&shape, shared)
+                .draw(shared.seed)?,
+        };
+        Ok(Self {
+            maze,
+            file: file.map(|path| file_name(path)),
+            claim: options.claim.unwrap_or_default(),
+        })
+    }
+
+    fn redrawn(&self, seed: u64) -> Result<Self> {
+        let mut of = self.clone();
+        if self.file.is_none() {
+            let (paths, walls) = (of.maze.requests.len(), of.maze.walls.len());
+            of.maze = Maze::generate(seed, of.maze.size, paths as u32, walls as u32)?;
+        }
+        Ok(of)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Labyrinth {
+    pub maze: Maze,
+    pub file: Option<String>,
+    pub claim: Claim,
+}
+
+/// The least default room for a path, in cells: in a small grid that is full, the way around is long.
+const PATH_ROOM_MIN: u64 = 256;
+
+impl Sizes for Labyrinth {
+    fn facts(&self, _: u64) -> Facts {
+        let (maze, size) = (&self.maze, self.maze.size);
+        let GridSize { x, y, z } = size;
+        let (paths, walls) = (maze.requests.len() as u64, maze.walls.len() as u64);
+        let claim = (self.claim == Claim::Block).then_some("block");
+        let cells = size.inner_cells();
+        // Room for a path of twice the longest way through an empty grid.
+        let around = 2 * (u64::from(x) + u64::from(y) + u64::from(z));
+        let room = around.max(PATH_ROOM_MIN).min(cells).max(2) as u32;
+        let told = told([paths, walls], ["path", "wall"]);
+        Facts {
+            parameters: known([
+                ("x", x.into()),
+                ("y", y.into()),
+                ("z", z.into()),
+                ("paths", paths.into()),
+                ("walls", walls.into()),
+                ("input", self.file.clone().into()),
+                ("claim", claim.into()),
+            ]),
+            summary: format!("{x} x {y} x {z} cells, {told}"),
+            capacity: sets(room, room, 0),
+            capacity_max: Some(sets(cells as u32, cells as u32, 0)),
+            transactions: Some(paths),
+            shared_bytes: SHARED_BYTES,
+            shared_words: size.cells(),
+            verifies: Covers::FinalState.that(
+                "each path goes from its source to its destination through cells of its own, and \
+                 what was left out has no path in the final grid",
+            ),
+            ..Facts::default()
+        }
+    }
+}
 
 pub struct Data<D: Device> {
     initial: Vec<u32>,
@@ -28,13 +186,12 @@ pub struct Data<D: Device> {
     requests: Buffer<D, u32>,
     results: Buffer<D, u32>,
     next: Buffer<D, u32>,
-    /// The routers' clocks, made for the launches' blocks.
+    /// The clocks and the memory of the routers, one for each block.
     clocks: Buffer<D, u64>,
+    routers: Buffer<D, u32>,
     /// The time of the launches, for the clocks.
     time: Duration,
-    /// The routers' memory, made for the launches' blocks.
-    routers: Buffer<D, u32>,
-    /// The paths, made for the launches' sets.
+    /// The paths, for a size of the sets.
     paths: Buffer<D, u32>,
     path_cells_max: u32,
     routed: Found,
@@ -55,7 +212,7 @@ impl<D: Device> Data<D> {
         let routers = self.grid.len() as u64 * 2 * u64::from(blocks);
         let paths = self.results.len() as u64 * u64::from(path_cells_max);
         let (of_routers, of_paths) = ("the routers of labyrinth", "the paths of labyrinth");
-        // What there is is given back before more is made: memory.
+        // What there is is given back before more is made.
         if self.routers.len() as u64 != routers {
             self.routers = Buffer::zeroed(device, 0, of_routers)?;
             let fix = "use fewer --blocks";
@@ -75,8 +232,7 @@ impl<D: Device> Data<D> {
     }
 }
 
-/// Nearly all of the time is the expansion of routes, which is the same with and without
-/// transactions.
+/// Nearly all of the time is the expansion of routes, with and without transactions.
 impl Workload for Labyrinth {
     type Data<D: Device> = Data<D>;
 
@@ -86,22 +242,17 @@ impl Workload for Labyrinth {
 
     fn remarks<D: Device>(&self, data: &Data<D>) -> Vec<(&'static str, String)> {
         let routed = &data.routed;
-        let mut remarks = Vec::new();
-        if routed.unrouted > 0 {
+        let unrouted = (routed.unrouted > 0).then(|| {
             let all = of(routed.routed + routed.unrouted, "path");
-            remarks.push((
-                "Paths without a route, as others bar every way",
-                format!("{} of {all}", routed.unrouted),
-            ));
-        }
-        if routed.claims > 0 {
+            let told = format!("{} of {all}", routed.unrouted);
+            ("Paths without a route, as others bar every way", told)
+        });
+        let claims = (routed.claims > 0).then(|| {
             let [us, share] = [routed.claim_us, routed.claim_share * 100.0].map(digits3);
-            remarks.push((
-                "One claim of a path, and the share of claims in the routers' time",
-                format!("{us} us ({share} %)"),
-            ));
-        }
-        remarks
+            let what = "One claim of a path, and the share of claims in the routers' time";
+            (what, format!("{us} us ({share} %)"))
+        });
+        unrouted.into_iter().chain(claims).collect()
     }
 
     /// Each path is one commit; [`verify`](Workload::verify) checks the paths.
@@ -168,11 +319,7 @@ impl Workload for Labyrinth {
         transactions: u64,
     ) -> Result<()> {
         let Capacity { reads, writes, .. } = launcher.stm.config().capacity;
-        let (set, limit) = if writes < reads {
-            ("write set", writes)
-        } else {
-            ("read set", reads)
-        };
+        let (limit, set) = (reads, "read set").min((writes, "write set"));
         data.fit(launcher.device, launcher.stm.shape().blocks, limit)?;
         self.launch::<D, A>(data, launcher, transactions)?;
         data.time = launcher.done.time;
@@ -211,7 +358,7 @@ fn routed<D: Device + 'static>() -> Uses<Labyrinth, Data<D>, LabyrinthWork<Cgl>,
 mod tests {
     use super::*;
     use crate::workloads::test_prelude::*;
-    use stm_kernels::labyrinth::{FREE, GridSize, cell_of_path};
+    use stm_kernels::labyrinth::{FREE, cell_of_path};
 
     /// How a single cell or result is refused, the tests of the checks say.
     #[test]

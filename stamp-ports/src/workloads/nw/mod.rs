@@ -9,8 +9,8 @@ use stm_kernels::nw::transactions::{Matrix, MatrixWork};
 use stm_kernels::nw::{score, word};
 
 sizes! {
-    /// The alignment's parameters: two random sequences of nucleotides, which are aligned with
-    /// linear gaps. The default is a size of Li et al. 2015 (Table 3) with 246,016 cells.
+    /// Two random sequences of nucleotides, aligned with linear gaps. The default is a size of Li et al. 2015
+    /// (Table 3) with 246,016 cells.
     Nw, options of "nw" {
         letters: u32 = 496, json "letters", count letters "Letters of each of the two sequences" ["496"],
             when Occasion::Quick | Occasion::Recording(_) => 62;
@@ -28,8 +28,7 @@ pub fn random_codes(seed: u64, which: u64, letters: u32, alphabet: u32) -> Vec<u
     (0..u64::from(letters)).map(code).collect()
 }
 
-/// Returns the scoring of nucleotides with linear gaps: 5 for equal letters, -4 for others,
-/// and 8 for each letter of a gap.
+/// Returns a scoring with linear gaps: 5 for equal letters, -4 for others, and 8 for each letter of a gap.
 pub fn linear_nucleotides() -> Scoring {
     let matrix = Scores::of_match(b"ACGT", 5, -4);
     let matrix = matrix.unwrap_or_else(|never| unreachable!("four letters: {never}"));
@@ -42,7 +41,7 @@ impl Nw {
         [0, 1].map(|which| random_codes(seed, which, self.letters, NUCLEOTIDES))
     }
 
-    /// Returns the letters of a side of the matrix of cells, with the border.
+    /// Returns the cells of a side, with the border.
     const fn side(&self) -> usize {
         self.letters as usize + 1
     }
@@ -56,9 +55,8 @@ impl Sizes for Nw {
             capacity: sets(3, 1, 0),
             transactions: Some(u64::from(self.letters).pow(2)),
             shared_words: (self.side() as u64).pow(2),
-            verifies: Verifies::final_state(
-                "the whole table is equal, so each cell saw its neighbours",
-            ),
+            verifies: Covers::FinalState
+                .that("the whole table is equal, so each cell saw its neighbours"),
             ..Facts::default()
         }
     }
@@ -73,7 +71,6 @@ impl Sizes for Nw {
     }
 }
 
-/// The cells, the order in which they are computed, and what they must be.
 pub struct Data<D: Device> {
     cells: TxArray<D, u32>,
     order: Buffer<D, u32>,
@@ -82,21 +79,19 @@ pub struct Data<D: Device> {
     next: Buffer<D, u64>,
     /// The cells before a launch: the border alone.
     border: Vec<u32>,
-    /// The cells after it.
     expected: Vec<u32>,
 }
 
 impl Nw {
-    /// Returns the cells in the order of their diagonals: the row in the upper half of a
-    /// word, the column in the lower.
+    /// Returns the cells in the order of their diagonals: the row in the upper half of a word, the column in
+    /// the lower.
     fn order(&self) -> Vec<u32> {
         let n = self.letters;
-        (2..=2 * n)
-            .flat_map(|sum| {
-                let rows = sum.saturating_sub(n).max(1)..=(sum - 1).min(n);
-                rows.map(move |row| (row << 16) | (sum - row))
-            })
-            .collect()
+        let diagonal = |sum: u32| {
+            let rows = sum.saturating_sub(n).max(1)..=(sum - 1).min(n);
+            rows.map(move |row| (row << 16) | (sum - row))
+        };
+        (2..=2 * n).flat_map(diagonal).collect()
     }
 
     /// Returns the cells before a launch, and those after it.
@@ -155,14 +150,14 @@ impl Workload for Nw {
     fn verify<D: Device>(&self, data: &mut Data<D>, _: u64) -> Result<Observed> {
         let found = data.cells.download()?;
         let wrong = first_difference(&found, &data.expected);
-        wrong.map_or(Ok(Observed::new()), |(at, found, expected, more)| {
-            let (row, column) = (at / self.side(), at % self.side());
-            let shown = |word: u32| score(word).map_or("nothing".into(), |s| s.to_string());
-            let (found, expected) = (shown(found), shown(expected));
-            Err(Error::Wrong(format!(
-                "row {row}, column {column} has {found}, not {expected}, and {more} more are wrong"
-            )))
-        })
+        let (at, found, expected, more) = wrong.unwrap_or_default();
+        let shown = |word: u32| score(word).map_or("nothing".into(), |s| s.to_string());
+        wrong! {
+            wrong.is_some() =>
+                "row {}, column {} has {}, not {}, and {more} more are wrong",
+                at / self.side(), at % self.side(), shown(found), shown(expected);
+        }
+        Ok(Observed::new())
     }
 
     kernels! {

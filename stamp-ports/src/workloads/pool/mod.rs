@@ -8,7 +8,7 @@ use stm_kernels::floor::pool::CriticalSection;
 use stm_kernels::pool::{Pool as PoolKernel, PoolWork};
 
 sizes! {
-    /// The pool's parameters: none, as its size follows from the launch.
+    /// No parameters: the size follows from the launch.
     Pool, options of "pool" {} takes [transactions]
 }
 
@@ -22,7 +22,7 @@ impl Sizes for Pool {
             summary: format!("{NODES_A_LANE} nodes a lane"),
             capacity: sets(1, 1, 2),
             shared_words: 1,
-            verifies: Verifies::final_state("no node is lost, and none was given twice and kept"),
+            verifies: Covers::FinalState.that("no node is lost, and none was given twice and kept"),
             ..Facts::default()
         }
     }
@@ -68,10 +68,8 @@ impl Workload for Pool {
     }
 
     kernels! {
-        _, data, run => PoolKernel<A>, run.on(PoolWork {
-            pool: data.pool.view(),
-            transactions: run.transactions,
-        })
+        _, data, run => PoolKernel<A>,
+            run.on(PoolWork { pool: data.pool.view(), transactions: run.transactions })
     }
 }
 
@@ -94,13 +92,10 @@ fn nodes<D: Device + 'static>() -> Uses<Pool, Sections<D>, PoolWork<nodes::Nodes
         ..Uses::of(
             |_: &Pool, device, _, _| made(device, 1),
             |_, _, (nodes, _), transactions, launch| {
-                launch(PoolWork {
-                    pool: nodes.view(),
-                    transactions,
-                })
+                let pool = nodes.view();
+                launch(PoolWork { pool, transactions })
             },
             |_, (nodes, _)| nodes.clear(),
-            // Each lane that ran a transaction holds the node of its last one.
             |_, (nodes, lanes), transactions| {
                 let (expected, taken) = (transactions.min(*lanes), nodes.taken()?.len());
                 wrong! {

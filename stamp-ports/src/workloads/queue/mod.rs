@@ -1,16 +1,14 @@
 //! Queue: producers and consumers try a bounded first-in-first-out queue.
 //!
-//! Each operation notes at which position of the queue it appended or took which
-//! value. From that the host tells, without a replay:
+//! Each operation notes at which position of the queue it appended or took which value. From that the host
+//! tells, without a replay:
 //!
-//! - the positions of the appended values are 0, 1, 2 and so on, each once, up to
-//!   the count that the queue ended with; the same of those taken;
-//! - at each position that was taken, the value is the one that was appended there:
-//!   the values came out in the order in which they went in, none was lost and none
-//!   came twice; those that were not taken are in the ring;
-//! - the queue never held more than it has places, at its end;
-//! - the positions of one lane's values rise in the order of its operations, and so
-//!   do those of what it took.
+//! - the positions of the appended values are 0, 1, 2 and so on, each once, up to the count that the queue
+//!   ended with; the same of those taken;
+//! - the value taken from a position is the one that was appended there: values came out in the order in
+//!   which they went in, none was lost and none came twice; those that were not taken are in the ring;
+//! - the queue does not hold more than it has places, at its end;
+//! - the positions of one lane's values rise in the order of its operations; the same of what it took.
 
 use crate::workloads::prelude::*;
 use serde_json::json;
@@ -71,7 +69,7 @@ impl Sizes for Queue {
             capacity: sets(3, 2, 0),
             transactions: Some(self.operations.into()),
             shared_words: u64::from(self.places) + 2,
-            verifies: Verifies::isolation(
+            verifies: Covers::Isolation.that(
                 "each value came out once, in the order in which values went in, at the position \
                  that its transaction saw",
             ),
@@ -179,8 +177,6 @@ impl Workload for Queue {
 #[derive(Clone, Debug)]
 struct Left {
     plan: QueuePlan,
-    /// Lanes of the launch that ran transactions: number `n` ran operations `n`,
-    /// `n + lanes` and so on.
     lanes: u64,
     results: Vec<u64>,
     /// How many values were taken, and appended.
@@ -189,50 +185,39 @@ struct Left {
 }
 
 fn check(left: &Left) -> Result<(), String> {
-    let ([taken, appended], places) = (
-        [TAKEN, APPENDED].map(|k| left.counts[k as usize]),
-        left.ring.len(),
-    );
-    let waiting = appended.checked_sub(taken);
+    let [taken, appended] = [TAKEN, APPENDED].map(|k| left.counts[k as usize]);
+    let (places, waiting) = (left.ring.len(), appended.checked_sub(taken));
     wrong! {
         waiting.is_none_or(|waiting| waiting as usize > places) =>
             "{appended} values were appended and {taken} taken, of a queue of {places} places";
         appended as usize > left.results.len() =>
             "{appended} values were appended by {} operations", left.results.len();
     }
-    let (by, taken_by) = (
-        positions(left, true, appended)?,
-        positions(left, false, taken)?,
-    );
+    let by = positions(left, true, appended)?;
+    let taken_by = positions(left, false, taken)?;
     let noted = by.iter().flatten().count();
     wrong! {
         noted != by.len() => "{noted} operations appended a value, and the queue counts {appended}";
     }
     for (position, (i, value)) in by.into_iter().flatten().enumerate() {
         let (expected, found) = (QueuePlan::value(i), left.ring[position % places]);
+        let taken = taken_by.get(position).copied();
+        let (taker, took) = taken.flatten().unwrap_or((0, value));
         wrong! {
             value != expected => "operation {i} appended {value}, and its value is {expected}";
-        }
-        match taken_by.get(position) {
-            Some(Some((taker, took))) => wrong! {
-                *took != value =>
-                    "operation {taker} took {took} from position {position}, where {value} was \
-                     appended";
-            },
-            Some(None) => wrong! {
-                true => "the value at position {position} is gone, and no operation took it";
-            },
-            None => wrong! {
-                found != value =>
-                    "the value at position {position}, which nobody took, is {found}, not {value}";
-            },
+            taken == Some(None) =>
+                "the value at position {position} is gone, and no operation took it";
+            took != value =>
+                "operation {taker} took {took} from position {position}, where {value} was appended";
+            taken.is_none() && found != value =>
+                "the value at position {position}, which nobody took, is {found}, not {value}";
         }
     }
     Ok(())
 }
 
-/// Returns for each of so many positions which operation of a role was there, and its value. The
-/// positions of each lane must rise.
+/// Returns which operation of a role was at each position, and its value. The positions of each lane must
+/// rise.
 fn positions(left: &Left, producers: bool, count: u32) -> Result<Vec<Option<(u64, u32)>>, String> {
     let (what, at, both) = if producers {
         ("appended", "appended at", "appended at")
@@ -246,18 +231,15 @@ fn positions(left: &Left, producers: bool, count: u32) -> Result<Vec<Option<(u64
             position >= count =>
                 "operation {i} {at} position {position}, and {count} values were {what}";
         }
-        if let Some((other, _)) = all[position as usize].replace((i, value)) {
-            return Err(format!(
-                "operations {other} and {i} both {both} position {position}"
-            ));
-        }
-        if let Some((before, earlier)) = last[(i % lanes) as usize].replace((i, position))
-            && earlier >= position
-        {
-            return Err(format!(
+        let other = all[position as usize].replace((i, value));
+        let of_lane = last[(i % lanes) as usize].replace((i, position));
+        let (before, earlier) = of_lane.unwrap_or_default();
+        wrong! {
+            other.is_some() =>
+                "operations {} and {i} both {both} position {position}", other.unwrap_or_default().0;
+            of_lane.is_some() && earlier >= position =>
                 "operation {i} {at} position {position}, and operation {before} of the same lane, \
-                 before it, at {earlier}"
-            ));
+                 before it, at {earlier}";
         }
     }
     Ok(all)
@@ -266,10 +248,9 @@ fn positions(left: &Left, producers: bool, count: u32) -> Result<Vec<Option<(u64
 /// The operations of a role that got something done: number, position and value.
 fn done(left: &Left, producers: bool) -> impl Iterator<Item = (u64, u32, u32)> {
     let plan = left.plan;
-    (0..)
-        .zip(&left.results)
-        .filter(move |&(i, &result)| result != 0 && plan.is_producer(i) == producers)
-        .map(|(i, &result)| (i, (result >> 32) as u32, result as u32))
+    let of_role = move |&(i, result): &(_, u64)| result != 0 && plan.is_producer(i) == producers;
+    let done = (0..).zip(left.results.iter().copied()).filter(of_role);
+    done.map(|(i, result)| (i, (result >> 32) as u32, result as u32))
 }
 
 #[cfg(test)]

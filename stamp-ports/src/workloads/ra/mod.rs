@@ -1,13 +1,8 @@
 //! RA, random array: each transaction reads random words and adds to some of them.
 //!
-//! What the random array must hold afterwards.
-//!
-//! What a transaction adds depends on the seed and its number only, and additions commute: so the
-//! host replays all transactions in any order and compares every word. A lost or doubled update
-//! changes a word; a torn or stale one changes it too.
-//!
-//! Without transactions it is measured without synchronisation, by atomic additions, and as
-//! critical sections.
+//! What a transaction adds depends on the seed and its number only, and additions commute: so the host
+//! replays all transactions in any order and compares every word, which a lost, doubled, torn or stale update
+//! changes.
 
 use crate::workloads::compare::{SharedWords, in_ranges, same, sum};
 use crate::workloads::prelude::*;
@@ -17,7 +12,7 @@ use stm_kernels::floor::ra::{Additions, CellsFloor, CriticalSection, Floor};
 use stm_kernels::ra::{BATCH, RaParams, RaPlan, RaUpdates, RaWideUpdates, RaWork, RandomArray};
 
 sizes! {
-    /// The random array's parameters; by default, those of the paper's Table 1.
+    /// By default, as in the paper's Table 1.
     Ra, options of "ra" {
         words: u32 = 8 << 20, json "words", count words "Words of the array" ["8M"],
             when Occasion::Quick => 64 << 10, Occasion::Recording(_) => 1 << 20;
@@ -45,27 +40,17 @@ impl Ra {
 impl Sizes for Ra {
     fn facts(&self, _: u64) -> Facts {
         let (reads, writes) = (f64::from(self.reads), f64::from(self.writes));
+        let sizes = [self.words, self.reads, self.writes];
         Facts {
             parameters: self.named(),
-            summary: format!(
-                "{}, {}, {} a transaction",
-                of(self.words.into(), "word"),
-                of(self.reads.into(), "read"),
-                of(self.writes.into(), "write")
-            ),
+            summary: told(sizes, ["word", "read", "write"]) + " a transaction",
             form: self.form,
             // A set without an entry is not accepted; none is used.
             capacity: sets(self.reads, self.writes.max(1), 0),
             shared_words: self.words.into(),
-            verifies: Verifies::final_state(
-                "every word is the sum of all additions to it, which commute",
-            ),
-            accesses: Some(Accesses {
-                reads,
-                writes,
-                validated: if self.writes > 0 { reads - writes } else { 0.0 },
-                words: self.words.into(),
-            }),
+            verifies: Covers::FinalState
+                .that("every word is the sum of all additions to it, which commute"),
+            accesses: Some(Accesses::of(reads, writes, self.words)),
             ..Facts::default()
         }
     }
@@ -100,18 +85,15 @@ impl Sizes for Ra {
 pub struct Data<D: Device> {
     seed: u64,
     plan: RaPlan,
-    array: Elements<D, u32>,
+    words: Elements<D, u32>,
     expected: Expectation<Vec<u32>>,
 }
 
 impl<D: Device> Data<D> {
     pub(crate) fn params<A: Algorithm>(&self, run: Run<A>) -> RaParams<A> {
-        RaParams {
-            stm: run.stm,
-            words: self.array.view::<A>(),
-            transactions: run.transactions,
-            plan: self.plan,
-        }
+        views! { self => RaParams {
+            words by A; stm: run.stm, transactions: run.transactions, plan: self.plan
+        } }
     }
 
     fn work<W>(&self, words: W, transactions: u64) -> RaWork<W> {
@@ -132,9 +114,11 @@ impl Workload for Ra {
         vec![
             words().open::<Floor>(self, UNSYNCHRONISED, accesses),
             // As wide as cells are.
-            wide_words()
-                .open::<CellsFloor>(self, UNSYNCHRONISED, accesses)
-                .named("plain, 64-bit words"),
+            wide_words().open::<CellsFloor>(
+                self,
+                (Unsynchronised, "plain, 64-bit words"),
+                accesses,
+            ),
             words().open::<Additions>(self, (SpecialPurpose, "atomic adds"), accesses),
             words().critical_section::<CriticalSection>(self, accesses),
         ]
@@ -148,19 +132,19 @@ impl Workload for Ra {
         Ok(Data {
             seed,
             plan: self.plan(seed),
-            array: Elements::new(device, form, &initial, "the array of ra")?,
+            words: Elements::new(device, form, &initial, "the array of ra")?,
             expected: None,
         })
     }
 
-    accessed!(data => data.array.accessed());
+    accessed!(data => data.words.accessed());
 
     fn clear<D: Device>(&self, _data: &mut Data<D>) -> Result<()> {
         Ok(()) // what the words hold changes nothing in the work
     }
 
     fn reset<D: Device>(&self, data: &mut Data<D>) -> Result<()> {
-        data.array.upload(&self.initial(data.seed))
+        data.words.upload(&self.initial(data.seed))
     }
 
     fn verify<D: Device>(&self, data: &mut Data<D>, transactions: u64) -> Result<Observed> {
@@ -171,28 +155,26 @@ impl Workload for Ra {
     kernels! {
         of, data, run: match of.form;
         Form::Dynamic => RandomArray<A>, data.params(run);
-        Form::Static => RaUpdates<A>, run.on(data.work(data.array.view::<A>(), run.transactions));
-        Form::Wide => RaWideUpdates<A>, run.on(data.work(data.array.wide::<A>(), run.transactions));
+        Form::Static => RaUpdates<A>, run.on(data.work(data.words.view::<A>(), run.transactions));
+        Form::Wide => RaWideUpdates<A>, run.on(data.work(data.words.wide::<A>(), run.transactions));
     }
 }
 
 impl Ra {
-    /// The array before a launch: a number drawn for each word, so that a
-    /// store to a wrong word shows.
+    /// The array before a launch: a number drawn for each word, so that a store to a wrong word shows.
     fn initial(&self, seed: u64) -> Vec<u32> {
         (0..u64::from(self.words))
             .map(|w| draw(seed, w, u32::MAX) as u32)
             .collect()
     }
 
-    /// Compares the array with a replay.
     fn compare<D: Device>(
         &self,
         data: &mut Data<D>,
         transactions: u64,
         download: fn(&Elements<D, u32>) -> Result<Vec<u32>>,
     ) -> Result<()> {
-        let (seed, found) = (data.seed, download(&data.array)?);
+        let (seed, found) = (data.seed, download(&data.words)?);
         let replay = || self.replay(seed, transactions);
         let expected = expected(&mut data.expected, transactions, replay);
         let word = |at, value| format!("word {at} is {value}");
@@ -222,7 +204,7 @@ fn words<D: Device + 'static>() -> Uses<Ra, Data<D>, RaWork<TArray<u32>>, D> {
             ..*of
         },
         ..Uses::own(|_: &Ra, _, data: &mut Data<_>, n, launch| {
-            launch(data.work(data.array.view::<Cgl>(), n))
+            launch(data.work(data.words.view::<Cgl>(), n))
         })
     }
 }
@@ -236,7 +218,7 @@ fn wide_words<D: Device + 'static>() -> Uses<Ra, Data<D>, RaWork<TArray<u64>>, D
         },
         verify: |of, data, transactions| of.compare(data, transactions, Elements::low_halves),
         ..Uses::own(|_: &Ra, _, data: &mut Data<_>, n, launch| {
-            launch(data.work(data.array.wide::<Cgl>(), n))
+            launch(data.work(data.words.wide::<Cgl>(), n))
         })
     }
 }
@@ -259,15 +241,15 @@ mod tests {
     fn a_right_array_is_accepted_and_a_wrong_one_refused_also_if_the_total_is_right() {
         assert_eq!(sum(&RA.initial(SEED)), sum(&RA.replay(SEED, 50)));
         let spoils: Spoils<Data<Cpu>, 3> = spoils! {
-            |data| change!(data.array, |words| words[999] = words[999].wrapping_add(1)) =>
+            |data| change!(data.words, |words| words[999] = words[999].wrapping_add(1)) =>
                 "word 999 is | 0 more | the total is";
             |data| {
-                change!(data.array, |words| {
+                change!(data.words, |words| {
                     words[1] = words[1].wrapping_add(5);
                     words[2] = words[2].wrapping_sub(5);
                 });
             } => "the total is right";
-            |data| data.array.upload(&RA.replay(SEED, 49)).unwrap() => "more differ";
+            |data| data.words.upload(&RA.replay(SEED, 49)).unwrap() => "more differ";
         };
         spoilt(&RA, SEED, ((2, 3), 50), spoils);
     }

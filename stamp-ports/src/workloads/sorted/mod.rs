@@ -1,5 +1,4 @@
-//! Sorted: all threads insert into one sorted list with entry points, by transactions or
-//! under locks.
+//! Sorted: all threads insert into one sorted list with entry points, by transactions or under locks.
 
 use crate::workloads::prelude::*;
 use stm_core::collections::List;
@@ -10,7 +9,7 @@ use stm_kernels::sorted::{Sorted as SortedKernel, SortedWork, value};
 use stm_sync::{Mcs, Mcs2, PerLane, TLocks, Tas, Ticket, Ttas};
 
 sizes! {
-    /// The sorted list's parameters; by default, those of Grote 2020 with the most entry points.
+    /// By default as in Grote 2020, with the most entry points.
     Sorted, options of "sorted" {
         // All are below the next power of two.
         keys: u32 = 262_000, json "keys", count list_keys "Keys that are inserted" ["262000"],
@@ -29,10 +28,8 @@ impl Sorted {
     /// Returns the bits of a key that say where in its range it is.
     const fn range_bits(&self) -> u32 {
         let keys = self.keys.next_power_of_two();
-        let entry_points = match self.entry_points.checked_ilog2() {
-            Some(log2) => log2,
-            None => 0, // no number of entry points that `check` lets through
-        };
+        // `check` refuses 0 entry points.
+        let entry_points = (self.entry_points | 1).ilog2();
         keys.ilog2().saturating_sub(entry_points)
     }
 
@@ -52,16 +49,13 @@ impl Sorted {
         let mut right: Vec<(u32, u32)> = keys.iter().copied().zip((0..).map(value)).collect();
         right.sort_unstable();
         let found: Vec<(u32, u32)> = found.into_iter().collect();
-        if let Some((at, (key, value), (right_key, right_value), _)) =
-            first_difference(&found, &right)
-        {
-            return Err(Error::Wrong(format!(
-                "entry {at} is key {key} with value {value}, not key {right_key} with value \
-                 {right_value}"
-            )));
-        }
+        let differs = first_difference(&found, &right);
+        let (at, (key, value), (right_key, right_value), _) = differs.unwrap_or_default();
         let (n, right) = (found.len(), right.len());
         wrong! {
+            differs.is_some() =>
+                "entry {at} is key {key} with value {value}, not key {right_key} with value \
+                 {right_value}";
             n < right => "the list has {n} entries and not {right}";
             n > right => "the list has more than {right} entries";
         }
@@ -74,13 +68,12 @@ impl Sizes for Sorted {
         let (keys, entry_points) = (u64::from(self.keys), self.entry_points.into());
         Facts {
             parameters: self.named(),
-            summary: format!("{}, {}", of(keys, "key"), of(entry_points, "entry point")),
-            // The entry point, and two words of each node of a range and of the keys
-            // between two random ones.
+            summary: told([keys, entry_points], ["key", "entry point"]),
+            // The entry point, and two words of each node of a range and of the keys between two random ones.
             capacity: sets(2 * self.keys.min(1 << self.range_bits()) + 4, 5, 1),
             transactions: Some(keys),
             shared_words: 3 * keys + entry_points,
-            verifies: Verifies::final_state("the list has every key in order, and no other"),
+            verifies: Covers::FinalState.that("the list has every key in order, and no other"),
             ..Facts::default()
         }
     }
@@ -109,11 +102,9 @@ pub struct Data<D: Device> {
 impl Sorted {
     /// Makes the empty list with a node for each key, and one more for each lane.
     fn list<D: Device>(&self, device: &D, lanes: u64) -> Result<List<D, u32, u32>> {
-        let nodes = u64::from(self.keys) + lanes;
-        let entry_points = self.entry_points as usize;
-        let bits = self.range_bits();
-        let list =
-            List::with_entry_points(device, Layout::Plain, nodes, entry_points, bits, "the list");
+        let (nodes, bits) = (u64::from(self.keys) + lanes, self.range_bits());
+        let (entries, layout) = (self.entry_points as usize, Layout::Plain);
+        let list = List::with_entry_points(device, layout, nodes, entries, bits, "the list");
         Ok(list?)
     }
 }
@@ -210,14 +201,12 @@ fn entries(nodes: &[u64], values: &[u32], entry_points: usize) -> Result<Vec<(u3
         let (_, mut next) = halves(nodes[entry_point]);
         while next != 0 {
             let node = next as usize;
-            let (Some(&word), Some(&value)) = (nodes.get(node), values.get(node)) else {
-                return Err(format!("a link leads to node {node}, which is none").into());
-            };
             wrong! {
+                node >= nodes.len() => "a link leads to node {node}, which is none";
                 found.len() == nodes.len() => "the links lead in a circle";
             }
-            let (key, after) = halves(word);
-            found.push((key, value));
+            let (key, after) = halves(nodes[node]);
+            found.push((key, values[node]));
             next = after;
         }
     }

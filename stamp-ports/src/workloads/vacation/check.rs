@@ -1,27 +1,20 @@
 //! What the tasks must have left.
 //!
-//! Each task notes what it did ([`Note`]). What it was to do, and on which records,
-//! follows from the plan. From both the host tells, whatever the order of the tasks:
+//! Each task notes what it did ([`Note`]); what it was to do follows from the plan. From both the host
+//! tells, whatever the order of the tasks:
 //!
-//! 1. The places of each record are those that it had at first, more those that
-//!    updates added, less those that updates took away. A record without places is
-//!    not there.
-//! 2. The reserved places of each record are as many as the lists have reservations
-//!    of it. So no record is oversold: the free places are those that remain, and a
-//!    count below zero would be no such sum.
-//! 3. A customer was deleted as often as it was there and added, and is there if it
-//!    was not deleted since, added by the task that its record names. Nobody else
-//!    has reservations.
-//! 4. The reservations of each customer that were made are those that were
-//!    cancelled and those in its list, each once: the sums of their prices agree,
-//!    and the sums of their digests.
+//! 1. The places of each record are those that it had at first, more those that updates added, less those
+//!    that updates took away. A record without places is not there.
+//! 2. The reserved places of each record are as many as the lists have reservations of it. So no record is
+//!    oversold: a count of free places below zero would be no such sum.
+//! 3. A customer was deleted as often as it was there and added, and is there if it was not deleted since,
+//!    added by the task that its record names. Nobody else has reservations.
+//! 4. The reservations of each customer that were made are those that were cancelled and those in its list,
+//!    each once: the sums of their prices agree, and the sums of their digests.
 //! 5. Every price is one that the record had.
 //!
-//! All cores work on that, each on some of the tasks, and then of the records and customers: the
-//! books only add up, in any order.
-//!
-//! That the containers are whole, that no node was lost, and that a list has no
-//! record twice, `download` checks.
+//! All cores work on that, as the books only add up. That the containers are whole, that no node was lost,
+//! and that a list has no record twice, `download` checks.
 
 use crate::workloads::compare::in_ranges;
 use serde::Serialize;
@@ -36,10 +29,10 @@ use stm_kernels::vacation::{
 pub(super) struct Left {
     pub(super) plan: VacationPlan,
     pub(super) notes: Vec<u64>,
-    /// The records that are there, by one less than their numbers; and the customers, each with one
-    /// more than the number of the task that added it, or 0.
+    /// The records that are there, by one less than their numbers; and the customers, each with one more than
+    /// the number of the task that added it, or 0.
     pub(super) tables: [Vec<Option<u32>>; TABLES as usize + 1],
-    /// A record or customer that there cannot be.
+    /// A record or customer that cannot be.
     pub(super) foreign: Option<String>,
     /// The keys and prices of the reservations of each customer.
     pub(super) lists: Vec<Vec<(u32, u32)>>,
@@ -48,9 +41,7 @@ pub(super) struct Left {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub(super) struct Found {
     pub(super) reserved: u64,
-    /// Reservations that are there at the end.
     pub(super) held: u64,
-    /// Those that are not.
     pub(super) cancelled: u64,
     pub(super) customers_added: u64,
     pub(super) customers_deleted: u64,
@@ -58,7 +49,6 @@ pub(super) struct Found {
 }
 
 impl Left {
-    /// Makes it of the records of all tables, the reservations and what the tasks noted.
     pub(super) fn new(
         plan: VacationPlan,
         records: impl IntoIterator<Item = (u32, u32)>,
@@ -142,8 +132,7 @@ impl Left {
         Ok(())
     }
 
-    /// Compares a customer and its list with what the tasks added, deleted, made and cancelled, and
-    /// counts the reservations of each record.
+    /// Compares a customer and its list with what the tasks did, and counts the reservations of each record.
     fn check_customer(&self, books: &Books, customer: u32) -> Result<(), String> {
         let at = customer as usize - 1;
         let [added, deleted, _, expected, expected_digest] = books.customers.of(customer);
@@ -195,7 +184,6 @@ impl Left {
             && note.is_some_and(Note::customer_added)
     }
 
-    /// Compares a record with what the tasks added, took away, and reserved.
     fn check_record(&self, books: &Books, table: u32, id: u32) -> Result<(), String> {
         let [places, _, held, _] = books.tables[table as usize].of(id);
         let of = || name(table, id);
@@ -218,8 +206,7 @@ impl Left {
     }
 }
 
-/// Works on the numbers below `count`, ranges of them at the same time. Of several things that are
-/// wrong, that of the lowest is returned.
+/// Works on the numbers below `count` on all cores, and returns the error of the lowest that has one.
 fn each(count: u64, work: impl Fn(u64) -> Result<(), String> + Sync) -> Result<(), String> {
     let ranges = in_ranges(count, |mut range| range.try_for_each(&work));
     ranges.into_iter().collect()
@@ -240,7 +227,7 @@ fn reservations(note: Note) -> impl Iterator<Item = (u32, u32, Price)> {
     })
 }
 
-/// Numbers that all cores add up at the same time, `N` for each record or customer. They wrap around.
+/// Numbers that all cores add up, `N` for each record or customer; they wrap around.
 struct Accounts<const N: usize>(Vec<[AtomicU32; N]>);
 
 impl<const N: usize> Accounts<N> {
@@ -301,8 +288,7 @@ impl Books {
         price.number() < Price::DIFFERENT && prices >> price.number() & 1 != 0
     }
 
-    /// Enters what a task reserved, and returns its note as the task makes it; `None`
-    /// if it reserved what it was not to.
+    /// Enters what a task reserved, and returns its note as the task makes it; `None` if it was not to.
     fn reserve(&self, me: &VacationTransaction, note: Note) -> Option<Note> {
         let (customers, added) = (&self.customers, note.customer_added());
         customers.add(me.customer, ADDED, added.into());
@@ -333,8 +319,7 @@ impl Books {
         Note::deletion(bill, digest)
     }
 
-    /// The same for what a task added and took away; `None` if it changed a record by what no update
-    /// does.
+    /// The same for what a task added and took away.
     fn update(&self, me: &VacationTransaction, note: Note) -> Option<Note> {
         let mut same = Note::NOTHING;
         for k in (0..me.queries).filter(|&k| note.updated(k) != 0) {

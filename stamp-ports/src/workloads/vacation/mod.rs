@@ -1,27 +1,203 @@
 //! Vacation, STAMP's travel agency: the host's side.
 //!
-//! Every result is checked without a replay, from the note that each transaction stores
-//! (`check.rs`): no record has lost or gained a place, the customers' lists and the tables agree,
-//! and every reservation that was made is in a list at the end or was cancelled with its customer.
-//!
-//! Vacation as critical sections works on a table and chains without versions. What they leave is
-//! checked as what transactions leave.
+//! Every result is checked without a replay, from the note that each transaction stores (`check.rs`).
+//! Critical sections work on a table and chains without versions.
 
 use super::plain::{Entries, Plain, PlainChains, PlainTable};
 use crate::workloads::prelude::*;
 use check::Left;
-pub use input::{Options, Vacation};
 use stm_core::collections::{Lists, Map};
 use stm_kernels::floor::plain::table::filled;
 use stm_kernels::floor::vacation::{CriticalSection, Params};
 use stm_kernels::vacation::{
-    CUSTOMERS, TABLES, Vacation as VacationKernel, VacationParams, VacationPlan, record_key,
+    CUSTOMERS, QUERIES_MAX, RELATIONS_MAX, TABLES, Vacation as VacationKernel, VacationParams,
+    VacationPlan, record_key,
 };
 
 mod check;
-mod input;
 #[cfg(test)]
 mod tests;
+
+sizes! {
+    /// Vacation's parameters, with STAMP's letters; by default STAMP's `vacation-low++`:
+    /// `-n2 -q90 -u98 -r1048576 -t4194304`. Its `-t` is `--transactions`.
+    Vacation, options of "vacation" {
+        relations: u32 = 1 << 20, json "r", option
+            /// Cars, flights, rooms and customers, so many of each [default: 1M]
+            #[arg(short, long, value_name = "N", value_parser = parse_count_32)]
+            relations,
+            // STAMP's size for simulators, and its default. The buffers of a recording
+            // have room for the longest lists, so these are to be short.
+            when Occasion::Quick | Occasion::Recording(_) => 16 << 10,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 64 << 10;
+        queries: u32 = 2, json "n", by |_, shared| shared.n;
+        range_percent: u32 = 90, json "q", option
+            /// Share of them that tasks choose among, in per cent [default: 90]
+            #[arg(short = 'q', long, value_name = "PERCENT", value_parser = parse_percent)]
+            range_percent;
+        users_percent: u32 = 98, json "u", option
+            /// Share of tasks that make reservations, in per cent; the others delete
+            /// customers and change tables [default: 98]
+            #[arg(short = 'u', long, value_name = "PERCENT", value_parser = parse_percent)]
+            users_percent;
+        /// The most transactions of a launch, from which follows how long the lists of
+        /// customers become; the caller says how many a launch has.
+        transactions_max: u64 = 4 << 20, by |_, shared| shared.transactions,
+            when Occasion::Quick | Occasion::Recording(_) => 128 << 10,
+            Occasion::Demonstration(_) | Occasion::Floor(DeviceKind::Cpu) => 1 << 20;
+    } takes [n, transactions]
+}
+
+/// Nodes of a chain that a search has room for: of two chains for each record, one in 10^12 is longer.
+const NODES_READ: u32 = 12;
+
+/// Words that an insertion writes, and that a removal does.
+const INSERTION: u32 = 4;
+
+/// Words of a search: the head of a chain, and three of each node.
+const SEARCH: u32 = 1 + 3 * NODES_READ;
+
+impl Vacation {
+    fn plan(&self, seed: u64) -> VacationPlan {
+        let (range, users) = (self.range_percent, self.users_percent);
+        VacationPlan::new(seed, self.relations, self.queries, range, users)
+    }
+
+    /// The records that tasks choose among.
+    fn range(&self) -> u64 {
+        let range = u64::from(self.relations) * u64::from(self.range_percent) + 50;
+        (range / 100).max(1)
+    }
+
+    fn reservations_a_task(&self) -> u64 {
+        self.queries.min(TABLES).into()
+    }
+
+    /// The most reservations of a customer: one of each record.
+    fn list_most(&self) -> u64 {
+        u64::from(TABLES) * self.range()
+    }
+
+    /// The reservations of a customer that no run will see exceeded: those of the busiest one's tasks, if
+    /// nobody is deleted. Their number has the distribution of Poisson; six deviations and eight more are
+    /// exceeded by one customer in 10^9 or fewer.
+    fn list_likely(&self) -> u64 {
+        let tasks = self.transactions_max as f64 * f64::from(self.users_percent) / 100.0;
+        let mean = tasks / self.range() as f64;
+        let tasks = (mean + 6.0 * mean.sqrt() + 8.0).ceil() as u64;
+        let tasks = tasks.min(self.transactions_max);
+        (tasks.saturating_mul(self.reservations_a_task())).min(self.list_most())
+    }
+
+    /// The nodes of all lists, at most.
+    fn list_nodes(&self, transactions: u64) -> u64 {
+        let all = self.range().saturating_mul(self.list_most());
+        all.min(transactions.saturating_mul(self.reservations_a_task()))
+    }
+
+    fn capacity_with(&self, list: u64) -> Capacity {
+        let most = u64::from(SET_WORDS_MAX);
+        let words = |n: u64| n.min(most) as u32;
+        let search = u64::from(SEARCH);
+        let (queries, reserved) = (u64::from(self.queries), self.reservations_a_task());
+        // Of each reservation the key, the link and the price, and the head and two
+        // nodes of its record's chain, or more of some.
+        let cancelled = list * 10 + 4 * search;
+        let searched = (queries + 1) * search + 1 + 2 * list;
+        let written = u64::from(INSERTION) * (queries.max(reserved) + 1) + reserved;
+        sets(
+            words(searched.max(search + 1 + cancelled)),
+            words(written.max(u64::from(INSERTION) + 1 + list)),
+            words((queries + 2).max(list + 2)),
+        )
+    }
+
+    fn records(&self) -> u64 {
+        ALL_TABLES * u64::from(self.relations)
+    }
+
+    /// Nodes of the tables, without those that attempts hold.
+    fn table_nodes(&self) -> u64 {
+        self.records() + self.records() / SPARE
+    }
+
+    /// Makes the tables. Lanes hold nodes in attempts beside: an update of each query takes and frees one.
+    fn tables<D: Device>(&self, device: &D, layout: Layout, lanes: u64) -> Result<Tables<D>> {
+        let nodes = self.table_nodes() + u64::from(2 * self.queries) * lanes;
+        let (chains, what) = (CHAINS * self.records(), "the tables of vacation");
+        let tables = Map::with_buckets(device, layout, nodes, chains as usize, what);
+        Ok(tables?)
+    }
+
+    /// Makes lists of so many nodes, and those of attempts: every reservation has one of its own.
+    fn lists<D: Device>(
+        &self,
+        device: &D,
+        layout: Layout,
+        (nodes, lanes): (u64, u64),
+    ) -> Result<Lists<D, u32, u32>> {
+        let (customers, nodes) = (self.relations as usize, nodes + u64::from(TABLES) * lanes);
+        let lists = Lists::new(device, layout, customers, nodes, RESERVATIONS);
+        Ok(lists?)
+    }
+}
+
+impl Sizes for Vacation {
+    fn facts(&self, transactions: u64) -> Facts {
+        let relations = u64::from(self.relations);
+        let mut parameters = self.named();
+        parameters.sort_by_key(|&(letter, _)| letter);
+        Facts {
+            parameters,
+            summary: format!(
+                "{} a table, {} % of them in use, {} a task, {} % reservations",
+                of(relations, "record"),
+                self.range_percent,
+                match self.queries {
+                    1 => "1 query".to_owned(),
+                    n => format!("1 to {n} queries"),
+                },
+                self.users_percent
+            ),
+            capacity: self.capacity_with(self.list_likely()),
+            capacity_max: Some(self.capacity_with(self.list_most())),
+            transactions_max: self.transactions_max,
+            // A node has three words, and there are two chains for each record.
+            shared_words: (u64::from(TABLES) + 1) * relations * 5
+                + relations
+                + 3 * self.list_nodes(transactions),
+            verifies: Covers::FinalState.that(
+                "places, reservations and customers are what the tasks noted, in any order of \
+                 them",
+            ),
+            ..Facts::default()
+        }
+    }
+
+    fn check(&self, transactions: u64) -> Result<()> {
+        let (range, users) = (self.range_percent, self.users_percent);
+        refuse! {
+            self.relations == 0 => "--relations 0 leaves nothing to reserve: give 1 or more";
+            self.relations > RELATIONS_MAX =>
+                "--relations {} is too many: give at most {RELATIONS_MAX}", self.relations;
+            self.queries == 0 => "-n 0 leaves a task nothing to do: give 1 or more queries";
+            self.queries > QUERIES_MAX =>
+                "-n {} is too many queries for a task: give at most {QUERIES_MAX}", self.queries;
+            range == 0 || range > 100 =>
+                "--range-percent {range} is no share of a hundred: give one from 1 to 100";
+            users > 100 =>
+                "--users-percent {users} is no share of a hundred: give one from 0 to 100";
+            transactions > u64::from(u32::MAX - 1) =>
+                "{transactions} tasks are too many: values of 32 bits tell {} apart, so use fewer \
+                 --transactions", u32::MAX - 1;
+            // A pool has 2^31 nodes at most.
+            self.list_nodes(transactions) > 1 << 30 =>
+                "{transactions} tasks may make {} reservations, more than the {} that lists have \
+                 nodes for: use fewer --transactions", self.list_nodes(transactions), 1 << 30;
+        }
+        Ok(())
+    }
+}
 
 /// Bytes of a node: a key, a link and a value, and two bits of the pool.
 const NODE_BYTES: u64 = 13;
@@ -31,26 +207,25 @@ const ALL_TABLES: u64 = TABLES as u64 + 1;
 
 const CHAINS: u64 = 2;
 
-/// Of the tables' nodes, the part that nothing takes for long, so that an allocation
-/// finds a free one soon: one in so many.
+/// One in so many of the tables' nodes is taken by nothing for long, so that an allocation finds it soon.
 const SPARE: u64 = 4;
+
+const RESERVATIONS: &str = "the reservations of vacation";
 
 pub struct Data<D: Device> {
     device: D,
     plan: VacationPlan,
     notes: Buffer<D, u64>,
-    /// The tables, customers included.
-    tables: Map<D, u32, u32>,
+    tables: Tables<D>,
     lists: Lists<D, u32, u32>,
-    /// The layout of both, if they have nodes enough for the lanes.
-    layout: Option<Layout>,
+    /// The layout of both and the lanes that there are nodes for, once they are arranged.
+    made: Option<(Layout, u64)>,
     /// The nodes of the lists, without those that attempts hold.
     list_nodes: u64,
-    /// The lanes that there are nodes for.
     lanes: u64,
 }
 
-/// The tables of records.
+/// The tables of records and of customers.
 type Tables<D> = Map<D, u32, u32>;
 
 fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
@@ -62,55 +237,12 @@ fn initial(plan: &VacationPlan) -> impl Iterator<Item = (u32, u32)> {
 }
 
 impl<D: Device> Data<D> {
-    /// Copies what the tasks left to the host. The copies check that the containers
-    /// are whole and that no node has leaked.
+    /// Copies what the tasks left, which checks that the containers are whole and that no node has leaked.
     fn left(&self, transactions: u64) -> Result<Left> {
         let mut notes = self.notes.download()?;
         notes.truncate(transactions as usize);
         let (records, lists) = (whole(self.tables.entries())?, whole(self.lists.download())?);
         Ok(Left::new(self.plan, records, lists, notes))
-    }
-}
-
-impl Vacation {
-    fn records(&self) -> u64 {
-        ALL_TABLES * u64::from(self.relations)
-    }
-
-    /// Nodes of the tables, without those that attempts hold.
-    fn table_nodes(&self) -> u64 {
-        self.records() + self.records() / SPARE
-    }
-
-    /// Makes the tables, with the nodes that so many lanes hold in attempts beside: an update of each
-    /// query takes and frees one.
-    fn tables<D: Device>(&self, device: &D, layout: Layout, lanes: u64) -> Result<Tables<D>> {
-        let nodes = self.table_nodes() + u64::from(2 * self.queries) * lanes;
-        let (chains, what) = (CHAINS * self.records(), "the tables of vacation");
-        Ok(Map::with_buckets(
-            device,
-            layout,
-            nodes,
-            chains as usize,
-            what,
-        )?)
-    }
-
-    /// Makes lists of so many nodes, with those of attempts: every reservation has one of its own.
-    fn lists<D: Device>(
-        &self,
-        device: &D,
-        layout: Layout,
-        (nodes, lanes): (u64, u64),
-    ) -> Result<Lists<D, u32, u32>> {
-        let (lists, nodes) = (self.relations as usize, nodes + u64::from(TABLES) * lanes);
-        Ok(Lists::new(
-            device,
-            layout,
-            lists,
-            nodes,
-            "the reservations of vacation",
-        )?)
     }
 }
 
@@ -129,8 +261,7 @@ impl Workload for Vacation {
             + list_nodes * NODE_BYTES
             + relations * 4
             + transactions_max * 8;
-        // The check holds all of it once more, as tables and lists of the host, and
-        // what it expects of each record and customer.
+        // The check holds all of it once more, and what it expects of each record and customer.
         let host_bytes = bytes + records * 64 + list_nodes * 16 + relations * 48;
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
@@ -142,31 +273,27 @@ impl Workload for Vacation {
             notes: Buffer::zeroed(device, transactions_max as usize, "the notes of vacation")?,
             tables,
             lists,
-            layout: None,
+            made: None,
             list_nodes,
             lanes: 0,
         })
     }
 
-    /// Makes room for the nodes that attempts hold beside those of the data: those
-    /// that they have allocated, and those that they are about to free.
     fn fit<D: Device>(&self, _device: &D, data: &mut Data<D>, lanes: u64) -> Result<()> {
-        if data.lanes != lanes {
-            (data.lanes, data.layout) = (lanes, None);
-        }
+        data.lanes = lanes;
         Ok(())
     }
 
-    /// Makes the agency anew where its layout or its nodes change. A reset sets all of it to zero and
-    /// fills it, so there is nothing to copy, and the versions of an earlier memory are gone.
+    /// Makes the agency anew where its layout or its nodes change: a reset fills it, so there is nothing to
+    /// copy, and the versions of an earlier memory are gone.
     fn arrange<D: Device>(&self, data: &mut Data<D>, layout: Layout) -> Result<()> {
-        if data.layout == Some(layout) {
+        if data.made == Some((layout, data.lanes)) {
             return Ok(());
         }
         // One after the other, so that never both are there twice.
         data.tables = self.tables(&data.device, layout, data.lanes)?;
         data.lists = self.lists(&data.device, layout, (data.list_nodes, data.lanes))?;
-        data.layout = Some(layout);
+        data.made = Some((layout, data.lanes));
         Ok(())
     }
 
@@ -193,7 +320,7 @@ impl Workload for Vacation {
 struct Sections<D: Device> {
     plan: VacationPlan,
     tables: PlainTable<D>,
-    /// The slots of the tables as they are before the first task.
+    /// The slots of the tables before the first task.
     initial: Vec<u64>,
     lists: PlainChains<D>,
     notes: Buffer<D, u64>,
@@ -212,11 +339,10 @@ impl<D: Device> Sections<D> {
         let fix = "use fewer --relations or --transactions";
         check_memory(device, "vacation", bytes, host_bytes, fix)?;
         let plan = of.plan(seed);
-        let lists = "the reservations of vacation";
         Ok(Self {
             tables: PlainTable::make(device, records, 0, "the tables of vacation")?,
             initial: filled(records, initial(&plan)),
-            lists: PlainChains::make(device, list_nodes, of.relations, lists)?,
+            lists: PlainChains::make(device, list_nodes, of.relations, RESERVATIONS)?,
             notes: Buffer::zeroed(device, transactions as usize, "the notes of vacation")?,
             plan,
         })

@@ -367,3 +367,33 @@ const SPOILS: Spoils<Left, 30> = spoils! {
 fn what_breaks_a_rule_is_refused() {
     refused(SPOILS, || left(70, 2_000), |left| left.check().err());
 }
+
+#[test]
+fn sets_have_room_for_the_longest_lists_of_stamps_sizes() {
+    let low = Vacation::default();
+    let high = Vacation {
+        queries: 4,
+        range_percent: 60,
+        users_percent: 90,
+        ..low
+    };
+    assert_eq!((low.list_likely(), high.list_likely()), (50, 87));
+    assert_eq!(low.capacity().reads, 686);
+    assert_eq!(high.capacity().actions, 89);
+    // Few tasks cannot make long lists, and few records neither.
+    let few = Vacation {
+        transactions_max: 3,
+        ..low
+    };
+    assert_eq!(few.list_likely(), 6);
+    let small = Vacation {
+        relations: 2,
+        range_percent: 100,
+        ..low
+    };
+    assert_eq!((small.list_likely(), small.list_nodes(1 << 20)), (6, 12));
+    for input in [low, high, few, small] {
+        let (likely, most) = (input.capacity(), input.capacity_max().unwrap());
+        assert!(likely.reads <= most.reads && likely.actions <= most.actions);
+    }
+}
