@@ -20,9 +20,8 @@ pub(crate) struct Ended {
     pub wall: Duration,
 }
 
-/// Starts a program, and waits until it ends or `kill` returns true, which is called again and again
-/// with the time since the start and the file of what it has printed. What it prints goes to files,
-/// as a pipe could be held open by a process that a killed one left behind.
+/// Runs a program until it ends or `kill` returns true of the time since the start and the file of what it
+/// has printed: a file, as a pipe could be held open by a process that a killed one left behind.
 pub(crate) fn watch(
     command: &mut Command,
     mut kill: impl FnMut(Duration, &Path) -> bool,

@@ -86,7 +86,6 @@ pub enum AnyMemory {
     Cuda(<Cuda as Device>::Memory),
 }
 
-/// Evaluates `$body` with `$x` bound to the CPU's or the GPU's part.
 macro_rules! either {
     ($of:ident, $any:expr, $x:ident => $body:expr) => {
         match $any {
@@ -115,10 +114,9 @@ macro_rules! forwards {
     };
 }
 
-/// The time of all copies to devices, and from them, in nanoseconds.
+/// The nanoseconds of all copies to devices, and from them.
 static COPIED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
-/// Makes a copy in direction `i` and adds its time.
 fn counted<R>(i: usize, copy: impl FnOnce() -> R) -> R {
     let start = Instant::now();
     let result = copy();
@@ -198,8 +196,7 @@ impl AnyDevice {
         Self::Cpu(Cpu::new())
     }
 
-    /// Opens the device asked for; with [`Choice::Auto`] and no usable GPU,
-    /// the CPU, and the reason.
+    /// Opens the device asked for; with [`Choice::Auto`] and no usable GPU, the CPU, and the reason.
     pub(crate) fn open(choice: Choice) -> Result<(Self, Option<String>)> {
         let device = match choice {
             Choice::Cpu => Self::cpu(),

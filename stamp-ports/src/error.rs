@@ -45,7 +45,6 @@ pub enum Error {
     #[error("{}, line {line}: {what}", path.display())]
     BadInput {
         path: PathBuf,
-        /// From 1.
         line: u64,
         what: String,
     },
@@ -133,8 +132,7 @@ fn one_line(error: &host::Error) -> String {
 }
 
 impl Error {
-    /// The exit status: 2 for what the caller can put right at the command
-    /// line, 1 for a run that went wrong.
+    /// The exit status: 2 for what the caller can put right at the command line, 1 for a run that went wrong.
     pub(crate) const fn status(&self) -> u8 {
         match self {
             Self::Host(
@@ -168,8 +166,8 @@ impl Error {
     }
 }
 
-/// Returns what a launch that was given up leaves instead of a result, if another launch may still
-/// succeed: one that the device refuses, data that it has no room for, or a run that was stopped.
+/// Returns why a launch was given up, if another may still succeed: after one that the device refuses or has
+/// no room for, or a run that was stopped.
 pub(crate) fn given_up<T>(result: Result<T>) -> Result<Result<T, String>> {
     match result {
         Err(error) if error.status() == 2 || error.is_of_this_run_only() => {

@@ -11,8 +11,7 @@ use tracing_subscriber::fmt::time::{self, FormatTime};
 /// What is written where the build did not know its commit.
 pub(crate) const UNKNOWN: &str = "unknown";
 
-/// What `--version` prints: the version, and a line each for the commit, the checksum of the PTX
-/// and its compiler, as they were when the program was built.
+/// What `--version` prints: a line each for the version, the commit, the checksum of the PTX and its compiler.
 pub(crate) const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit ",
@@ -23,8 +22,7 @@ pub(crate) const LONG_VERSION: &str = concat!(
     env!("STAMP_PTX_COMPILER"),
 );
 
-/// Returns the commit of a build, with `-dirty` behind it if its sources differed from it, or the
-/// one that `STAMP_COMMIT` names where the build does not know.
+/// Returns the commit of a build, or the one that `STAMP_COMMIT` names where the build does not know.
 fn commit(built: &str, named: &str) -> Result<String> {
     match (built, named) {
         (built, "") => Ok(built.into()),
@@ -130,14 +128,12 @@ impl Head {
         })
     }
 
-    /// Returns why figures of `now` must not stand in the document that this head is of; `None`
-    /// if they may.
+    /// Returns why figures of `now` must not stand in the document that this head is of.
     pub(crate) fn difference(&self, now: &Self) -> Option<String> {
         self.other_build(now).or_else(|| self.other_setting(now))
     }
 
-    /// Returns how the device, its driver or the commit and the kernels of the program differ;
-    /// `None` if they do not.
+    /// Returns how the device, its driver or the commit and the kernels of the program differ, if they do.
     pub(crate) fn other_build(&self, now: &Self) -> Option<String> {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.into());
         let at = |head: &Self| format!("{} of commit {}", text(&head.ptx), text(&head.commit));

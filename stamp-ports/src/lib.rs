@@ -1,5 +1,4 @@
-//! Host drivers of the workloads: make the input, launch, verify the result,
-//! measure, report. The program `stamp` is [`main_of`] around its arguments.
+//! Host drivers of the workloads, and all of the program `stamp` but a call of [`main_of`].
 //!
 //! | module | is |
 //! | --- | --- |
@@ -25,9 +24,7 @@
 //! | `out_file` | files written whole |
 //! | `numbers` | numbers as people write them: `8M`, `2^20`, and back |
 
-// The program alone calls this library: what each call can fail with is a variant of `Error`, and
-// nearly all have those of a device.
-#![allow(clippy::missing_errors_doc)]
+#![allow(clippy::missing_errors_doc)] // Every error is an `Error`, and the program alone calls this library.
 
 mod against;
 mod child;

@@ -1,5 +1,4 @@
-//! Points of a measurement: what is asked for, and what is found; and what commands that
-//! measure points share.
+//! Points of a measurement: what is asked for and what is found; and what commands that measure points share.
 
 use crate::error::{Result, given_up};
 use crate::measure::meter::Meter;
@@ -70,8 +69,7 @@ pub(crate) struct Point {
     /// The most operations of a block in the median launch, where blocks may differ.
     pub(crate) most: Option<u64>,
     pub(crate) fewest: Option<u64>,
-    /// Cycles of the device's clock for a round, where the measurement is of rounds and not of
-    /// launches.
+    /// Cycles of the device's clock for a round, where rounds are measured, and not launches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cycles: Option<u64>,
     pub(crate) verified: bool,
@@ -126,8 +124,7 @@ impl Point {
         all.collect::<Vec<_>>().join(comma)
     }
 
-    /// Returns the point that was measured, or one whose note says why this point alone cannot be;
-    /// an error is one after which nothing can run on the device.
+    /// Returns the point, or one whose note says why it cannot be measured while others still can.
     pub(crate) fn or_note(asked: &Asked, measured: Result<Self>) -> Result<Self> {
         let found = given_up(measured)?;
         Ok(found.unwrap_or_else(|why| Self::without_time(asked, why)))
@@ -155,9 +152,8 @@ pub(crate) fn parse_names(
     parse_list(text, known, |name| name, unknown)
 }
 
-/// Measures the points of some parts that a document lacks, each by what stands beside it, as long as
-/// there is time, and writes the document after each; `of` are its points. Returns whether it has
-/// every point then.
+/// Measures the points of some parts that a document lacks, while there is time, and writes the document after
+/// each; `of` are its points. Returns whether it has every point then.
 pub(crate) fn add_missing<T: Document, M>(
     store: &mut Store<T>,
     of: fn(&mut T) -> &mut Vec<Point>,

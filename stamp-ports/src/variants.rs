@@ -1,5 +1,4 @@
-//! Variants as they are asked for: the algorithms of the registry, and
-//! `optimized`, which is one of two of them.
+//! Variants as they are asked for: the algorithms, and `optimized`, which is one of two of them.
 
 use crate::error::{Error, Result, refuse};
 use stm_core::algorithm::{Algorithm, Variant};
@@ -27,8 +26,7 @@ impl AskedVariant {
         algorithms.chain([Self::Optimized]).collect()
     }
 
-    /// The variants of Xu et al. 2014; `optimized` is last, as it reuses the search of what
-    /// it stands for.
+    /// The variants of Xu et al. 2014; `optimized` is last, as it reuses the search of what it stands for.
     pub fn of_paper() -> Vec<Self> {
         let mut all = Self::all();
         all.retain(|variant| variant.is_paper());
@@ -69,9 +67,8 @@ impl AskedVariant {
         self.of(|this| with_algorithm!(this, A => A::SCHEDULED), false)
     }
 
-    /// The algorithm to run: itself, or for `optimized` the one that the sizes
-    /// call for. Where stripes share locks, time stamps alone report conflicts
-    /// that are none, and comparing values pays (section 4.2).
+    /// The algorithm to run: for `optimized` the one that the sizes call for. Where stripes share locks, time
+    /// stamps alone report conflicts that are none, and comparing values pays (section 4.2).
     pub(crate) const fn resolve(self, stripes: u64, locks: u64) -> Variant {
         match self {
             Self::Algorithm(algorithm) => algorithm,
@@ -86,8 +83,7 @@ impl AskedVariant {
     }
 }
 
-/// Reads `all` or names separated by commas, and returns what each names, once; `unknown` says
-/// what is wrong with a name by the names that there are.
+/// Reads `all` or names separated by commas; `unknown` says what is wrong with a name that is none of these.
 pub(crate) fn parse_list<T: Copy + PartialEq>(
     text: &str,
     known: &[T],

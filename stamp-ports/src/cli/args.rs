@@ -1,7 +1,5 @@
-//! The command line.
-//!
-//! Names and numbers are read here as far as they can be without a device;
-//! whatever is wrong comes out as one line (see [`one_line`](super::help::one_line)).
+//! The command line. Names and numbers are read here as far as they can be without a device; whatever is wrong
+//! comes out as one line ([`one_line`](super::help::one_line)).
 
 use super::device::DeviceArgs;
 use crate::cli::prelude::*;
@@ -29,7 +27,6 @@ Examples:
   stamp bench floor --workload ra,bank --variant hv-sorting --audit-share 0
   stamp bench floor --quick --device cpu";
 
-/// The whole command line.
 #[derive(Parser, Debug)]
 #[command(
     name = "stamp",
@@ -63,7 +60,6 @@ pub(crate) struct Cli {
     pub command: Option<Command>,
 }
 
-/// What to do.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Run a workload and verify its result

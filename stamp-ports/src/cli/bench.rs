@@ -1,5 +1,4 @@
-//! The commands `bench paper`, `bench sync` and `bench nw`, which measure points into a document
-//! and go on with it.
+//! The commands `bench paper`, `bench sync` and `bench nw`, which go on with a document of points.
 
 use crate::cli::prelude::*;
 use crate::numbers::{count, digits3, short};
@@ -209,8 +208,7 @@ fn is_wrong(point: &Point) -> bool {
     point.repeat > 0 && !point.verified
 }
 
-/// Prints what a command that measures points has found: its document, which is at a path, and of
-/// that the parts that were asked for. Returns whether all that was measured of them is right.
+/// Prints the parts of a document that were asked for, and its path. Returns whether they are right.
 fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
     let of_parts = |point: &&Point| parts.contains(&point.part.as_str());
     let points: Vec<&Point> = bench.points.iter().filter(of_parts).collect();

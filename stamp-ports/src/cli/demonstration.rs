@@ -1,14 +1,7 @@
-//! What keeps a run without arguments short.
-//!
-//! - Each run is launched with few transactions first, and then with as many as fit in
-//!   [`RUN`], or all: so each row has the same share of the kernels' time, at most.
-//!
-//! And on a GPU:
-//!
-//! - Each workload has its share of the time, with what those before it have left. When that
-//!   is spent, the variants that are left are skipped, and the end of the table names them.
-//! - The variants come in an order in which those that tell most are first.
-//! - Other threads have the driver compile the modules of the next runs while one runs.
+//! What keeps a run without arguments short. Each run is launched with few transactions first, and then with as
+//! many as fit in [`RUN`], or all. On a GPU, each workload has its share of the time too, with what those before
+//! it have left. When that is spent, the variants that are left are skipped, of which those that tell most come
+//! first; and other threads have the driver compile the modules of the next runs while one runs.
 
 use crate::variants::AskedVariant;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,8 +46,7 @@ pub(super) fn fill(share: Duration, all: u64, (probed, time): (u64, Duration)) -
     all.min((fit as u64).max(probed))
 }
 
-/// Other threads, which have the driver compile the modules of the next few runs while one is made.
-/// They end when this is dropped.
+/// The other threads, which end when this is dropped.
 pub(super) struct Ahead {
     next: Sender<usize>,
     now: Arc<AtomicUsize>,

@@ -15,8 +15,7 @@ use stm_sync::chosen::Kind as MutexKind;
 
 type Implementations = (&'static str, Vec<&'static str>);
 
-/// The workloads that have implementations without transactions, with their names: those of `bench
-/// floor`, and those of `bench sync` and `bench nw`.
+/// The implementations of workloads without transactions: of `bench floor`; of `bench sync` and `bench nw`.
 fn implementations() -> Result<[Vec<Implementations>; 2]> {
     let mut all = [Vec::new(), Vec::new()];
     for &(workload, _) in WORKLOADS {
@@ -250,8 +249,8 @@ fn row<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<String>
     iter::once(first).chain(others).map(str::to_owned).collect()
 }
 
-/// Returns the table of a cell for each of these, rows and columns in the order in which they first come,
-/// and below them the name of the fastest row of each column, if any has a speed.
+/// Returns a table with a cell for each of these, rows and columns in the order in which they first come, and
+/// below them the fastest row of each column, if any has a speed.
 fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String>> {
     let all: Vec<Cell> = of.iter().map(cell).collect();
     let columns = grouped(all.iter().map(|cell| (&*cell.1, cell)));

@@ -1,6 +1,5 @@
-//! The help of `stamp run` and `stamp tune`: that of the workloads which the command line names, with their
-//! options and those that all share; or, if it names none, the list of workloads and the shared options.
-//! And the parser's errors, each on one line.
+//! The help of `stamp run` and `stamp tune`, with the options of the workloads that the command line names, or a
+//! list of all workloads if it names none; and the parser's errors, each on one line.
 
 use super::args::{COUNTS, Cli};
 use super::console::described;
@@ -87,8 +86,7 @@ fn is_example_of(line: &str, command: &str, name: &str) -> bool {
 pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     let text = error.render().to_string();
     let mut parts = Vec::new();
-    // An error of a value comes without its command's usage. The options
-    // before a command take no values, so the first words are its names.
+    // An error of a value has no usage. Options before a command take no values: the first words are its names.
     let mut found = Cli::command();
     let mut of_command = String::from("stamp");
     for word in arguments.iter().skip(1) {

@@ -1,10 +1,7 @@
-//! The command `isolation`: judges one recorded run of each result of Figure 2 in a
-//! document of `stamp bench paper`, and writes the verdicts into it.
-//!
-//! A run has the launch of the result, and as many transactions as its records fit the buffers.
-//! Where the input says how many there are and their records do not fit, a smaller input is
-//! recorded, which the verdict names. `optimized` has the verdict of the algorithm that it ran
-//! as, which has the same launch.
+//! The command `isolation`: judges one recorded run of each result of Figure 2 in a document of `stamp bench
+//! paper`, at its launch, and writes the verdicts into it. Where the input says how many transactions there are
+//! and their records do not fit the buffers, a smaller input is recorded, which the verdict names. `optimized`
+//! has the verdict of the algorithm that it ran as, which has the same launch.
 
 use crate::cli::prelude::*;
 use crate::measure::launches::Room;

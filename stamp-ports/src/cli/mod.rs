@@ -104,8 +104,7 @@ fn written(help: &io::Result<()>) -> ExitCode {
     }
 }
 
-/// Carries a command out; `line` is how it was called. Returns whether all that
-/// can be verified was.
+/// Carries a command out; `line` is how it was called. Returns whether all that can be verified was.
 fn command(cli: &Cli, line: &str) -> Result<bool> {
     match &cli.command {
         None => run::demonstrate(),

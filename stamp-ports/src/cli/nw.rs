@@ -86,8 +86,7 @@ pub(crate) struct NwArgs {
     pub json: bool,
 }
 
-/// What fills the tables: a device, or none, which is the host's cores. `auto` is a GPU where there
-/// is one and the tables are large, else the host.
+/// What fills the tables: a device, or the host's cores, which `auto` is unless tables are large.
 pub(crate) type Where = std::option::Option<Choice>;
 
 fn parse_where(text: &str) -> Result<Where, String> {
@@ -99,8 +98,7 @@ fn parse_where(text: &str) -> Result<Where, String> {
     choice.map(Some)
 }
 
-/// From how many cells on, of all tables, a GPU is opened that nobody has asked for: the
-/// host takes some seconds for so many.
+/// The cells of all tables from which on `auto` opens a GPU: the host takes some seconds for so many.
 const CELLS_OF_GPU: u64 = 1 << 31;
 
 fn scorer(asked: Where, pairs: &[Pair]) -> Result<Box<dyn Scorer>> {

@@ -246,8 +246,7 @@ fn record_variant(
     Ok(judged.violations == 0 && judged.row.wrong_state.is_none())
 }
 
-/// Runs kernels with seeded defects on a device: which of them does the hardware show, and how soon?
-/// A defect that no run showed is reported, and is no failure of ours.
+/// Runs kernels with seeded defects until the hardware shows them. One that it does not show is no failure.
 fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<bool> {
     if args.workload != ["ra"] {
         return refuse("seeded defects on a device run ra: record it alone");

@@ -1,6 +1,5 @@
-//! The table of `run`, printed row by row as the runs are done: so its columns
-//! are as wide as the values that are known before. That of `tune` is printed whole. And what stands
-//! above and below it, one of it the table of where the lanes' time goes.
+//! The table of `run` and `tune`, and what stands above and below it. That of `run` is printed row by row as the
+//! runs are done, so its columns are as wide as the values that are known before.
 
 use crate::cli::prelude::*;
 use crate::measure::run_report::{RunReport, RunSpec};

@@ -23,8 +23,7 @@ struct Plan<'a> {
     device: &'a AnyDevice,
     args: &'a RunArgs,
     variants: Vec<AskedVariant>,
-    /// The kernels' time of each run without arguments, at most: those that would take more get fewer
-    /// transactions.
+    /// The kernels' time of each run, where those that would take more get fewer transactions.
     share: Option<Duration>,
     /// The time of all runs, if what does not fit in it is to be skipped.
     within: Option<Duration>,
@@ -63,9 +62,8 @@ impl Plan<'_> {
         })
     }
 
-    /// Makes the runs of one workload, the first of which has the number `first`; a run that
-    /// fails by itself is reported and does not end the others. Past `until` all are skipped
-    /// except for the first few.
+    /// Makes the runs of one workload, the first of which has the number `first`; a run that fails by itself
+    /// does not end the others. Past `until` all are skipped except for the first few.
     fn run(
         &self,
         (rows, first): (&[Row<'_>], usize),
@@ -99,9 +97,8 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Makes the data of a workload, while other threads have the driver compile the modules of its
-    /// rows, if nobody does that ahead. All are compiled when it returns: a compilation beside a
-    /// launch could be in the launch's time.
+    /// Makes the data of a workload, while other threads have the driver compile the modules of its rows, if
+    /// nobody does that ahead. It ends with the last of them, as a launch beside one could take longer.
     fn runner<'r>(
         &self,
         workload: &'r AnyWorkload,
@@ -181,8 +178,7 @@ impl Plan<'_> {
         made
     }
 
-    /// Makes the workloads and all runs, and says something at the end. Returns whether all that was
-    /// to be verified was.
+    /// Makes the workloads and all runs. Returns whether all that was to be verified was.
     fn show(&self, occasion: Occasion, end: &str) -> Result<bool> {
         let workloads = workloads(&self.args.workload, &self.args.input, occasion)?;
         let mut shown = Shown::default();
@@ -245,8 +241,8 @@ impl Shown {
     }
 }
 
-/// The variants to run: all that have kernels with clocks, if all are to be profiled.
-/// That one which is named has none is found before anything runs, as what was measured would be lost.
+/// The variants to run: all that have kernels with clocks, if all are to be profiled; it is an error to name
+/// another one.
 fn variants(args: &RunArgs) -> Result<Vec<AskedVariant>> {
     let mut variants = args.variant.clone();
     if args.profile {

@@ -9,7 +9,7 @@
 //! | `floor` | the same without transactions, measured beside |
 //! | `machine` | what a machine's memory and barriers do |
 //! | `launches`, `memory` | default launches, all in one file; the options of the transactional memory |
-//! | `meter` | where the host's time goes, how far a command is that measures points, and a spinner for one that somebody may be watching |
+//! | `meter` | what a person sees of a command while it works |
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -48,8 +48,8 @@ impl TimeMs {
     }
 }
 
-/// Returns the times of launches, the shortest first: of the first alone, if it takes longer than
-/// [`ONCE`], else of so many after it.
+/// Returns the times of launches, the shortest first: of the first alone if it takes longer than [`ONCE`], else
+/// of so many after it.
 pub(crate) fn timed<E>(
     repeat: usize,
     mut launch: impl FnMut() -> Result<Duration, E>,

@@ -1,9 +1,6 @@
-//! What a run is asked to be, and what a measurement found, as `--json` prints it.
-//!
-//! A [`Breakdown`] is Figure 5 of Xu et al. 2014: a run is measured as ever, and then once more by a
-//! kernel that reads the lanes' clocks ([`stm_core::internal::observe::phase`]). The clocks cost time of
-//! their own, so the result says what: the time of the profiled kernel over that of the other. Both
-//! kernels start from the same data, and both results are verified.
+//! What a run is asked to be, and what a measurement found, as `--json` prints it. A [`Breakdown`] is Figure 5 of
+//! Xu et al. 2014: a run is measured as ever, and then once more, on the same data, by a kernel that reads the
+//! lanes' clocks ([`stm_core::internal::observe::phase`]), which cost time of their own.
 
 use super::{TimeMs, ms};
 use crate::devices::AnyDevice;
@@ -35,8 +32,7 @@ pub struct RunReport {
     pub(crate) seed: u64,
     /// Transactions that committed, in the repeat of the median time.
     pub commits: u64,
-    /// Attempts that did not, by reason, in the same. Of a launch that was
-    /// stopped, what it committed, and all its aborts as `any_reason`.
+    /// Attempts that did not, by reason, in the same; of a launch that was stopped all as `any_reason`.
     pub aborts: BTreeMap<&'static str, u64>,
     /// The kernel's times.
     pub time_ms: TimeMs,
@@ -49,11 +45,10 @@ pub struct RunReport {
     pub(crate) verification: Option<&'static str>,
     /// What [`verified`](Self::verified) covers.
     pub(crate) verifies: Verifies,
-    /// Lanes of a warp that made attempts together, on average, in the repeat
-    /// of the median time; of loops over transactions.
+    /// Lanes of a warp that made attempts together, on average, in the same; of loops over transactions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) active_lanes: Option<f64>,
-    /// Turns in which a warp worked alone under contention, in the same repeat.
+    /// Turns in which a warp worked alone under contention, in the same.
     pub(crate) turns: u64,
     /// Device memory of locks, sets and statistics.
     pub(crate) metadata_bytes: u64,
@@ -69,11 +64,10 @@ pub struct RunReport {
     pub(crate) device_name: String,
     /// Bits of the widest atomics that kernels use there.
     pub(crate) atomics_bits: u32,
-    /// The kernels of a run that has several, in the repeat of the median time.
+    /// The kernels of a run that has several, in the same.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelTime>,
-    /// The host's time for each launch that it did not wait for, in the same
-    /// repeat; of a run that has such launches.
+    /// The host's time for each launch that it did not wait for, in the same; of a run that has such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) enqueue_us: Option<f64>,
     /// Where the lanes' time went, if that was asked for.
@@ -186,13 +180,11 @@ pub struct RunSpec {
     pub config: StmConfig,
     /// Transactions of a launch.
     pub transactions: u64,
-    /// Timed launches, each with the data in its first state. More than one
-    /// are preceded by one that is not counted.
+    /// Timed launches, each with the data in its first state; before more than one is one that does not count.
     pub repeat: u32,
 }
 
-/// The algorithm that a variant stands for: for `optimized`, by how many
-/// stripes the shared words fill.
+/// The algorithm that a variant stands for: for `optimized`, by how many stripes the shared words fill.
 pub(crate) fn resolve(
     workload: &dyn Sizes,
     variant: AskedVariant,
@@ -219,8 +211,7 @@ pub(crate) fn check_input(workload: &dyn Sizes, transactions: u64) -> Result<()>
 pub struct Breakdown {
     /// The phases' parts of the lanes' time, from 0 to 1, by name.
     pub shares: BTreeMap<&'static str, f64>,
-    /// The same in ticks of the lanes' clocks, of all lanes together: cycles on
-    /// a GPU, nanoseconds on the CPU.
+    /// The same in ticks of all lanes' clocks together: cycles on a GPU, nanoseconds on the CPU.
     pub ticks: BTreeMap<&'static str, u64>,
     pub(crate) lanes: u64,
     /// The profiled kernel's time over that of the kernel without clocks.

@@ -1,8 +1,6 @@
-//! One measurement: put the data into its first state, launch, verify, repeat.
-//!
-//! What is timed is the kernel alone, by the device's own clock where it has
-//! one: neither the input's making and copying, nor the metadata's allocation,
-//! nor the driver's compilation (reported as `jit_ms`), nor the verification.
+//! One measurement: put the data into its first state, launch, verify, repeat. What is timed is the kernel alone,
+//! by the device's own clock where it has one: neither the making and copying of the input, nor allocation, nor
+//! the driver's compilation (reported as `jit_ms`), nor the verification.
 
 use super::meter::{Phase, Phases, Progress};
 use super::ms;
@@ -85,11 +83,8 @@ impl<'a> Runner<'a> {
         self.run(&mut stm, spec, None)
     }
 
-    /// Measures: the warm-up if there are repeats, then each repeat launched and verified.
-    ///
-    /// # Errors
-    /// The launch's errors. A wrong result is no error, but a report that is not
-    /// verified; so is a launch that only this run does not survive.
+    /// Measures: the warm-up if there are repeats, then each repeat launched and verified. A wrong result is no
+    /// error, but a report that is not verified; so is a launch that only this run does not survive.
     pub fn measure(&mut self, spec: &RunSpec) -> Result<RunReport> {
         let algorithm = self.algorithm(spec);
         let _span = tracing::info_span!(
@@ -130,9 +125,8 @@ impl<'a> Runner<'a> {
         Ok(report)
     }
 
-    /// Measures as [`measure`](Self::measure) does, and then as often by a kernel that reads the
-    /// lanes' clocks: the profile is of the launch with the median time.
-    /// A report that is not verified may have none.
+    /// Measures as [`measure`](Self::measure) does, and then as often by a kernel that reads the lanes' clocks:
+    /// the profile is of the launch with the median time. A report that is not verified may have none.
     pub(crate) fn profile(&mut self, spec: &RunSpec) -> Result<RunReport> {
         if !self.algorithm(spec).has_profile() {
             return Err(no_profile_of(spec.variant));
@@ -245,9 +239,9 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Launches as often as asked for, after one that does not count if that is more than once, and
-    /// judges each: `wrong` becomes what is wrong with the first result that is not right. With
-    /// `rows`, each has its profile. Returns the launches, the fastest first.
+    /// Launches as often as asked for, after one that does not count if that is more than once, and judges each:
+    /// `wrong` becomes what is wrong with the first result that is not right. With `rows`, each has its profile.
+    /// Returns the launches, the fastest first.
     fn launches(
         &mut self,
         stm: &mut Stm<AnyDevice>,

@@ -1,25 +1,16 @@
-//! Records the workloads on any device and judges what they did: histories of real hardware, by the
-//! checker that the simulator's go through. They are driven as `stamp` drives them, and each run's
-//! result passes the workload's own verification as well.
+//! Records the workloads on any device and judges what they did, by the checker that the simulator's histories
+//! go through. Each run's result passes the workload's own verification as well.
 //!
-//! # Runs, launches, histories
-//! Many transactions take several runs, each with an input from another seed. Of a workload whose
-//! input says how many transactions there are, a run is the whole of it; of the others, as much as
-//! the recording buffers hold: at most [`Settings::buffer_bytes`], and a history with its checker
-//! takes about one and a half times as much again. A history is checked and let go before the next.
+//! Many transactions take several runs, each with an input from another seed. Of a workload whose input says how
+//! many there are, a run is the whole of it; of the others, as much as [`Settings::buffer_bytes`] hold. A history
+//! with its checker takes about one and a half times as much again, and is let go before the next.
 //!
-//! A run of several launches is one history, as the clock goes on from launch to launch, unless the
-//! host changes the transactions' words between them: then each launch is one. Where every history
-//! starts is known from the workload ([`crate::workloads::prepared::Prepared::initial`]).
+//! A run of several launches is one history, as the clock goes on, unless the host changes the transactions'
+//! words between them. Where a history starts is known from the workload
+//! ([`crate::workloads::prepared::Prepared::initial`]).
 //!
-//! # A full buffer
-//! A lane's buffer has room for [`Settings::attempts`] attempts at each of its transactions. The
-//! history of a launch that needed more is thrown away, and the run is made again with more room.
-//! If that does not fit the bytes, the error says what it needs.
-//!
-//! # A seeded defect
-//! The random array with a seeded defect, on a device, shows what its hardware
-//! does of a fence that is left out.
+//! A lane's buffer has room for [`Settings::attempts`] attempts at each of its transactions. The history of a
+//! launch that needed more is thrown away, and the run is made again with more room, if that fits the bytes.
 
 use crate::devices::AnyDevice;
 use crate::error::{Error, Result};
@@ -43,8 +34,7 @@ use stm_kernels::mutants::RaMutant;
 
 mod session;
 
-/// Records a variant and hands each history on, until `sink` breaks. It is an error if the records
-/// of a launch do not fit [`Settings::buffer_bytes`].
+/// Records a variant and hands each history on, until `sink` breaks or the settings have enough.
 pub fn record<D: Device>(
     device: &D,
     variant: Variant,
@@ -81,9 +71,8 @@ const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kerne
         },
         launch: |_, data, launcher, transactions| {
             let params = data.params(launcher.run::<A>(transactions));
-            // SAFETY: the kernel is that of the random array, whose parameters these are; they
-            // hold this memory's handle, for one algorithm alone, and views of buffers that
-            // `data` keeps and nothing else uses.
+            // SAFETY: these are the parameters of the random array, as this kernel is. They hold this memory's
+            // handle, for one algorithm alone, and views of buffers that `data` keeps and nothing else uses.
             unsafe { launcher.launch::<RaMutant<A, MUTANT, DELAYED>>(&params)? };
             Ok(())
         },
@@ -108,8 +97,8 @@ fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)>
     None
 }
 
-/// Records the random array with a seeded defect, on a device with PTX for it, with delays at the
-/// fences or without. A memory that the defect spoils ends the recording: [`Row::wrong_state`].
+/// Records the random array with a seeded defect, with delays at the fences or without, which shows what the
+/// hardware does of it. A memory that the defect spoils ends the recording: [`Row::wrong_state`].
 pub(crate) fn record_mutant(
     device: &AnyDevice,
     mutant: Mutant,

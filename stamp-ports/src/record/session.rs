@@ -1,5 +1,4 @@
-//! A recording in progress: one run after the other, each with as many transactions as the buffers
-//! hold; and the way from the recording buffers of a run to its histories.
+//! A recording in progress: one run after the other, and the way from a run's buffers to its histories.
 
 use super::{Row, Settings, Sink};
 use crate::error::{Error, Result};
@@ -101,8 +100,7 @@ impl<'a, D: Device> Session<'a, D> {
         true
     }
 
-    /// Transactions of the next run, as many as the buffers hold with room for
-    /// so many attempts at each; and words of a lane's buffer.
+    /// Transactions of the next run, as many as the buffers hold; and words of a lane's buffer.
     fn plan(&self, workload: &dyn Sizes, shape: Launch) -> Result<(u64, u64)> {
         let capacity = workload.capacity();
         // The last batch of reads repeats its last word up to 16.

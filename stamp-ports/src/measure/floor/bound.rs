@@ -1,21 +1,13 @@
-//! Bounds: the time that the memory system needs for a protocol's own accesses.
+//! Bounds: the time that the memory system needs for a protocol's own accesses, if nothing else took any: the sum of
+//! the number of a transaction's random accesses of each kind over their rate, measured in the same run.
 //!
-//! A transaction has a number of random accesses of each kind, and each kind a rate, which
-//! `stamp device --measure` measures and `bench floor` measures in the same run. The sum of
-//! number over rate is the least time of a transaction, if nothing else took any.
-//!
-//! [`accesses`] has the protocols, with `r` words read and `w` of them written, of `n` words of 32 bits.
-//! `hv-sorting` validates by value, and owns what it has read, too; static updates of `fast` read by
-//! their swaps.
-//!
-//! `v` is the number of words that a transaction reads and does not write, if it writes any. The
-//! *cache* stands for the smallest memory that was measured: the line has just been fetched by an
-//! access before. A rate is that of the largest memory measured which is no larger than the data,
-//! so that it is not too low. Swaps count at the rate of their memory, although the same
-//! transaction has loaded the line, because all other warps have loaded theirs since; where a
-//! launch has so few threads that those lines all stay in the cache, the bound is lower than it
-//! must be. Left out are: the clock, one addition for a warp; the logs, which lie together; nodes
-//! that only one transaction has; and everything that aborted attempts do.
+//! [`accesses`] has the protocols. `hv-sorting` validates by value, and owns what it has read, too; static updates
+//! of `fast` read by their swaps. The *cache* stands for the smallest memory that was measured: the line has just
+//! been fetched by an access before. A rate is that of the largest memory measured which is no larger than the
+//! data, so that it is not too low. Swaps count at the rate of their memory, although the same transaction has
+//! loaded the line, because all other warps have loaded theirs since; where a launch has so few threads that those
+//! lines all stay in the cache, the bound is lower than it must be. Left out are: the clock, one addition for a
+//! warp; the logs, which lie together; nodes that only one transaction has; and all that aborted attempts do.
 
 use crate::measure::machine::Rate;
 use crate::numbers::{bytes as in_bytes, short};
@@ -46,8 +38,8 @@ type Over = Option<u64>;
 
 const CACHE: Over = None;
 
-/// Returns the accesses of a transaction: their number, operation and bits, and what they go over. It
-/// is of a variant with so many locks or without synchronisation; `None` if its protocol is no other.
+/// Returns the accesses of a transaction: their number, operation and bits, and what they go over. `r`, `w` and `v`
+/// are the words that it reads, writes, and reads and does not write if it writes any, of `n` words of 32 bits.
 fn accesses(
     protocol: &str,
     locks: u64,

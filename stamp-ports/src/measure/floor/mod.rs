@@ -1,5 +1,5 @@
-//! What `bench floor` measures: the transactional memory beside kernels without
-//! transactions, in the same run on the same device.
+//! What `bench floor` measures: the transactional memory beside kernels without transactions, in one run. Of each,
+//! the best launch is searched and then measured: the median of the repeats, the data put back before each.
 //!
 //! | kind | is | result |
 //! | --- | --- | --- |
@@ -7,12 +7,6 @@
 //! | special-purpose | what one writes by hand for this workload and no other | verified |
 //! | critical-section | the transactions as critical sections of one lock, written by hand | verified |
 //! | stm | transactions | verified |
-//!
-//! The same accesses without synchronisation are no bound: a kernel that needs fewer
-//! accesses can be faster.
-//!
-//! For each, the best launch is searched and then measured: median of the
-//! repeats, the data put back before each.
 //!
 //! | file | is |
 //! | --- | --- |

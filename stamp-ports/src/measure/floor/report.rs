@@ -27,8 +27,7 @@ struct Ratio {
 
 /// The rate to compare with a contender's: of the kernel that does the same work, of several.
 fn rate(report: &RunReport, run: &ContenderReport) -> Option<f64> {
-    // Entries are named for what they do, then for what does it: `floor_gn1`
-    // and `gn1_hv_sorting` are one work.
+    // `floor_gn1` and `gn1_hv_sorting` are one work.
     let work = run.kernel.split_once('_').map_or("", |(_, work)| work);
     let mut kernels = report.kernels.iter();
     let kernel = kernels.find(|kernel| kernel.kernel.split('_').next() == Some(work));

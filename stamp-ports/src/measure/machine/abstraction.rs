@@ -1,12 +1,8 @@
-//! The twelve memory benchmarks of Stuart and Owens 2011 (section 3), and the
-//! rates of random accesses; and the machine abstraction, which is what these benchmarks of a
-//! machine's memory say about it.
-//!
-//! In each benchmark one thread of each block makes the same accesses. They are
-//! *contended* if all go to one word, else each thread has a word with 256 bytes of its
-//! own; they are *volatile* (loads and stores) or *atomic*; the last four are volatile
-//! ones after a single atomic, which show whether atomics that wait in a queue *hold* the
-//! line. The times themselves do not matter, but their ratios do (section 3 there).
+//! The twelve memory benchmarks of Stuart and Owens 2011 (section 3), the machine abstraction that follows from them,
+//! and the rates of random accesses. In each benchmark one thread of each block makes the same accesses. They are
+//! *contended* if all go to one word, else each thread has a word with 256 bytes of its own; they are *volatile*
+//! (loads and stores) or *atomic*; the last four are volatile ones after a single atomic, which show whether atomics
+//! that wait in a queue *hold* the line. The times themselves do not matter, but their ratios do.
 
 use super::{GridTimes, Machine, Rate, median, net};
 use crate::error::Result;
@@ -56,8 +52,7 @@ impl Machine<'_> {
                 zero: 0,
             };
             median(sizes.times, || {
-                // SAFETY: the buffers live until the launch has ended, and have a word for each
-                // block at this stride.
+                // SAFETY: the buffers outlive the launch, and have a word for each block at this stride.
                 unsafe { device.launch::<Accesses>(&launch, &params) }
             })
         };
@@ -118,8 +113,7 @@ impl Machine<'_> {
                         zero: 0,
                     };
                     median(sizes.times, || {
-                        // SAFETY: the buffers live until the launch has ended; the words
-                        // are a power of two and zero.
+                        // SAFETY: the buffers outlive the launch; the words are a power of two and zero.
                         unsafe { device.launch::<RandomAccesses>(&launch, &params) }
                     })
                 };
@@ -210,8 +204,7 @@ pub(crate) struct Benchmarks {
 const TWICE: f64 = 2.0;
 
 impl Benchmarks {
-    /// Returns the abstraction of a machine, which these are if there are blocks and all times are
-    /// positive, so that all ratios are numbers (Stuart and Owens 2011, section 4).
+    /// Returns the abstraction of a machine, if there are blocks and all ratios are numbers (section 4 there).
     pub(crate) fn abstraction(&self) -> Option<Self> {
         let positive = |time: f64| time.is_finite() && time > 0.0;
         let pairs = [self.reads, self.writes].map(|column| column.pairs());

@@ -1,13 +1,5 @@
-//! The measurement of a machine: the twelve memory benchmarks of Stuart and Owens 2011,
-//! the rates of random accesses, and the times of barriers, mutexes and semaphores. `stamp device --measure`
-//! prints it with the abstraction that follows.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `abstraction` | the measurements of memory, and the ratios of its benchmarks |
-//!
-//! A [`Measurement`] is what is printed as JSON, and stands in documents of `bench sync`; `Sizes`
-//! says how much is measured on which device.
+//! The measurement of a machine: that of its memory ([`abstraction`]), and of barriers, mutexes and semaphores. `stamp
+//! device --measure` prints a [`Measurement`], and it stands in documents of `bench sync`.
 
 use crate::devices::{AnyDevice, DeviceKind};
 use crate::error::Result;
@@ -45,8 +37,7 @@ pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
     })
 }
 
-/// Measures the rates of random accesses; if `quick`, few, only those that bounds need, each as
-/// briefly as shows its order of magnitude: all together in less than a second.
+/// Measures the rates of random accesses; if `quick`, those that bounds need, all together in less than a second.
 pub(crate) fn random_accesses(device: &AnyDevice, quick: bool) -> Result<Vec<Rate>> {
     let mut sizes = Sizes::of(device);
     if quick {
@@ -72,8 +63,8 @@ fn median(
     Ok(found[found.len() / 2])
 }
 
-/// Returns the nanoseconds of a measurement less those of the same without the work; at least
-/// a hundredth of the latter, as less cannot be told from the launch.
+/// Returns the nanoseconds of a measurement less those of the same without the work; at least a hundredth of the
+/// latter, as less cannot be told from the launch.
 fn net(with: Duration, without: Duration) -> f64 {
     let least = (without / 100).max(Duration::from_nanos(1));
     with.saturating_sub(without).max(least).as_secs_f64() * 1e9
@@ -152,8 +143,7 @@ impl Measurement {
 struct Sizes {
     /// What is smaller than on a GPU, or the same for all.
     note: &'static str,
-    /// The grids of the memory benchmarks, each with why it is one of them, and its blocks. The
-    /// abstraction is that of the last.
+    /// The grids of the memory benchmarks: why each is one of them, and its blocks.
     grids: Vec<(&'static str, u32)>,
     accesses: u32,
     bytes: Vec<u64>,
@@ -229,8 +219,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Measures operations at each of these shapes, and returns what is to be told of those whose
-    /// blocks are resident together.
+    /// Measures operations at each of these shapes, and tells of those whose blocks are resident together.
     fn points(
         &self,
         part: &str,
