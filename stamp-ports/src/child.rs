@@ -1,11 +1,10 @@
 //! A program in a child process, which is watched until it ends or is killed.
 
+use crate::prelude::*;
 use std::fs;
 use std::io;
-use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 /// The time between two looks at a child: far less than its start takes.

@@ -20,6 +20,7 @@
 //! | [`store`] | a document of measurements on disk |
 //! | [`variants`] | the variants' names, and from a name to an algorithm |
 //! | [`devices`] | the devices found, and the choice of one |
+//! | `prelude` | what most modules use |
 //! | `output` | tables for people |
 //! | `out_file` | files written whole |
 //! | `numbers` | numbers as people write them: `8M`, `2^20`, and back |
@@ -40,6 +41,7 @@ mod out_file;
 mod output;
 pub mod paper;
 mod points;
+mod prelude;
 pub mod record;
 pub mod report;
 mod soak;

@@ -1,23 +1,19 @@
 //! Points of a measurement: what is asked for and what is found; and what commands that measure points share.
 
-use crate::error::{Result, given_up};
+use crate::error::given_up;
 use crate::measure::meter::Meter;
 use crate::numbers::short;
+use crate::prelude::*;
 use crate::store::{Document, Store};
 use crate::variants::parse_list;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::time::Instant;
 
 /// What modules use that measure points.
 pub(crate) mod prelude {
     pub(crate) use super::{Asked, Point};
-    pub(crate) use crate::devices::{AnyDevice, DeviceKind};
-    pub(crate) use crate::error::{Error, Result, refuse};
-    pub(crate) use crate::measure::{ms, timed};
-    pub(crate) use std::time::Duration;
-    pub(crate) use stm_core::host::{Device, Launch};
+    pub(crate) use crate::measure::timed;
+    pub(crate) use crate::prelude::*;
+    pub(crate) use stm_core::host::Launch;
 }
 
 /// A point to be measured.

@@ -4,7 +4,6 @@ use crate::against::child::Program;
 use crate::against::{Spec, measure, points, report};
 use crate::cli::prelude::*;
 use crate::store::published;
-use crate::workloads::input::SEED;
 
 const REPEAT: u32 = 5;
 const QUICK_REPEAT: u32 = 3;

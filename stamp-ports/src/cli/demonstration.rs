@@ -3,12 +3,11 @@
 //! it have left. When that is spent, the variants that are left are skipped, of which those that tell most come
 //! first; and other threads have the driver compile the modules of the next runs while one runs.
 
-use crate::variants::AskedVariant;
+use crate::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope};
-use std::time::Duration;
 
 /// The time of all runs, so that with the last one the program ends in 45 seconds.
 pub(super) const ALL: Duration = Duration::from_secs(38);

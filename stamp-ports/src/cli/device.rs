@@ -8,8 +8,6 @@ use crate::numbers::{bytes, digits3, short};
 use crate::nw::SCHEMES;
 use crate::output::grouped;
 use crate::workloads::contender::{Contender, ContenderKind};
-use crate::workloads::input::SEED;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use stm_sync::chosen::Kind as MutexKind;
 

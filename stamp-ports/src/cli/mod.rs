@@ -32,27 +32,13 @@ mod prelude {
     pub(super) use super::console::{
         DocumentArgs, check_options, described, open, outcome, workloads,
     };
-    pub(super) use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
-    pub(super) use crate::error::{Error, Result, refuse};
-    pub(super) use crate::head::Head;
-    pub(super) use crate::measure::meter::Progress;
-    pub(super) use crate::numbers::{parse_count, parse_count_32, parse_seconds};
-    pub(super) use crate::out_file::{OutFile, make_folder};
-    pub(super) use crate::output::{aligned, cells, terminal_columns};
-    pub(super) use crate::store::NameList;
-    pub(super) use crate::variants::AskedVariant;
-    pub(super) use crate::workloads::input::Occasion;
+    pub(super) use crate::output::terminal_columns;
+    pub(super) use crate::prelude::*;
     pub(super) use crate::workloads::options::WorkloadArgs;
-    pub(super) use crate::workloads::{AnyWorkload, WORKLOADS, parse_names};
-    pub(super) use clap::{Args, Parser};
-    pub(super) use serde_json::{Value, json};
+    pub(super) use crate::workloads::parse_names;
     pub(super) use std::ffi::OsString;
     pub(super) use std::io::{Write, stdout};
-    pub(super) use std::path::{Path, PathBuf};
-    pub(super) use std::time::{Duration, Instant};
     pub(super) use std::{fs, iter, thread};
-    pub(super) use stm_core::algorithm::Variant;
-    pub(super) use stm_core::host::Device;
 }
 
 use args::{Bench, Cli, Command, Generate};

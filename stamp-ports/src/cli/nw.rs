@@ -2,7 +2,6 @@
 
 use crate::cli::prelude::*;
 use crate::variants::suggestion;
-use serde::Serialize;
 use stm_align::align::{Alignment, cigar, lines};
 use stm_align::dataflow::Dataflow;
 use stm_align::divide::{LARGE, Pair, align_all, groups, is_large, read_pairs};

@@ -1,13 +1,8 @@
 //! Defaults of measurements: launches by algorithm and kind of device, and numbers of transactions. `stamp tune`
 //! finds better launches for another device. What differs by workload is in `workloads/shapes.rs`.
 
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::variants::AskedVariant;
-use crate::workloads::contender::lanes;
+use crate::prelude::*;
 use crate::workloads::form::filling;
-use crate::workloads::workload::Sizes;
-use stm_core::algorithm::Variant;
-use stm_core::host::Device;
 use stm_core::internal::host::Limits;
 
 /// Table 1 of the paper: transactions.

@@ -1,10 +1,6 @@
 //! The options of the transactional memory, and the memory that they describe.
 
-use crate::error::{Error, Result};
-use crate::numbers::{parse_count, parse_count_32};
-use crate::variants::AskedVariant;
-use clap::Parser;
-use std::time::Duration;
+use crate::prelude::*;
 use stm_core::host::{Capacity, RetryLimits, StmConfig};
 
 /// The sizes of the transactional memory, except for the number of locks.

@@ -11,8 +11,7 @@
 //! | `launches`, `memory` | default launches, all in one file; the options of the transactional memory |
 //! | `meter` | what a person sees of a command while it works |
 
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use crate::prelude::*;
 
 pub(crate) mod floor;
 pub(crate) mod launches;

@@ -2,18 +2,12 @@
 //! Xu et al. 2014: a run is measured as ever, and then once more, on the same data, by a kernel that reads the
 //! lanes' clocks ([`stm_core::internal::observe::phase`]), which cost time of their own.
 
-use super::{TimeMs, ms};
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::variants::AskedVariant;
+use super::TimeMs;
+use crate::prelude::*;
 use crate::workloads::launcher::{KernelTime, Launched};
-use crate::workloads::workload::{Sizes, Verifies};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use crate::workloads::workload::Verifies;
 use stm_core::Abort;
-use stm_core::algorithm::Variant;
-use stm_core::host::{self, Device, RetryLimits, StmConfig};
+use stm_core::host::{RetryLimits, StmConfig};
 use stm_core::internal::host::Profile;
 use stm_core::internal::observe::Phase;
 

@@ -2,22 +2,14 @@
 //! by the device's own clock where it has one: neither the making and copying of the input, nor allocation, nor
 //! the driver's compilation (reported as `jit_ms`), nor the verification.
 
-use super::meter::{Phase, Phases, Progress};
-use super::ms;
+use super::meter::{Phase, Phases};
 use super::run_report::{Breakdown, NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::{Error, Result};
+use crate::prelude::*;
 use crate::variants::no_profile_of;
-use crate::workloads::AnyWorkload;
-use crate::workloads::contender::lanes;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
-use crate::workloads::workload::Sizes;
-use std::time::Duration;
-use stm_core::algorithm::Variant;
-use stm_core::host::{self, Device, Launch, Statistics, Stm};
+use stm_core::host::{Launch, Statistics, Stm};
 use stm_core::internal::host::{Profile, ProfileRows};
-use stm_core::internal::observe::Observation;
 
 /// A workload with its data on a device, for any number of measurements.
 pub struct Runner<'a> {

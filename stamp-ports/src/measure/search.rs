@@ -6,21 +6,11 @@
 //! 3. The best of each variant is measured and verified, repeatedly, with as many as fill [`MEASURE`], or all.
 
 use super::memory::MemorySpec;
-use super::meter::Progress;
-use super::ms;
 use super::run_report::{RunReport, RunSpec, check_input, resolve};
 use super::runner::Runner;
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
 use crate::numbers::count;
-use crate::variants::AskedVariant;
-use crate::workloads::AnyWorkload;
-use crate::workloads::workload::Sizes;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::time::Duration;
-use stm_core::algorithm::Variant;
-use stm_core::host::{self, Launch, Stm, StmConfig};
+use crate::prelude::*;
+use stm_core::host::{Launch, Stm, StmConfig};
 
 const PROBE_TRANSACTIONS: u64 = 2048;
 /// The fewest transactions that fill a time.

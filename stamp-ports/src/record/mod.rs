@@ -12,20 +12,12 @@
 //! A lane's buffer has room for [`Settings::attempts`] attempts at each of its transactions. The history of a
 //! launch that needed more is thrown away, and the run is made again with more room, if that fits the bytes.
 
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::numbers::{parse_count, parse_count_32};
-use crate::workloads::AnyWorkload;
-use crate::workloads::input::SEED;
+use crate::prelude::*;
 use crate::workloads::prepared::OtherKernel;
 use crate::workloads::ra::Ra;
-use clap::Parser;
-use serde::Serialize;
 use session::Session;
-use std::ops::ControlFlow;
-use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{Device, RetryLimits};
+use stm_core::algorithm::Algorithm;
+use stm_core::host::RetryLimits;
 use stm_core::internal::observe::Mutant;
 use stm_history::history::History;
 use stm_history::opacity;

@@ -1,17 +1,11 @@
 //! A recording in progress: one run after the other, and the way from a run's buffers to its histories.
 
 use super::{Row, Settings, Sink};
-use crate::error::{Error, Result};
-use crate::workloads::AnyWorkload;
-use crate::workloads::contender::lanes;
+use crate::prelude::*;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::prepared::{OtherKernel, prepare};
 use crate::workloads::ra::Ra;
-use crate::workloads::workload::Sizes;
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
-use stm_core::algorithm::Variant;
-use stm_core::host::{Device, Launch, Statistics, Stm, StmConfig};
+use stm_core::host::{Launch, Statistics, Stm, StmConfig};
 use stm_core::internal::observe::history_layout::{HEADER_WORDS, words_needed};
 use stm_history::history::records::Records;
 use stm_history::history::{Header, InitialMemory, Rest};

@@ -15,7 +15,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use stm_core::Kernel;
 use stm_core::algorithm::HvSorting;
 use stm_core::internal::kernel::Build;
-use stm_core::internal::observe::Observation;
 use stm_kernels::ra::RandomArray;
 use tempfile::TempDir;
 

@@ -18,16 +18,11 @@ use super::launches::Room;
 use super::machine::Rate;
 use super::run_report::resolve;
 use super::search::{Found, SearchSpec};
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::AnyWorkload;
+use crate::prelude::*;
 use crate::workloads::contender::{ContenderKind, UNSYNCHRONISED};
-use crate::workloads::workload::{Accesses, Sizes, Verifies};
+use crate::workloads::workload::{Accesses, Verifies};
 use bound::Bound;
 use search::{ContenderReport, Setting, TriedContender};
-use serde::Serialize;
-use std::collections::BTreeMap;
-use stm_core::algorithm::Variant;
 
 pub(crate) mod bound;
 pub(crate) mod report;

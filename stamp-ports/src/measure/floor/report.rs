@@ -2,16 +2,12 @@
 
 use super::Measured;
 use super::search::ContenderReport;
-use crate::devices::AnyDevice;
-use crate::error::Result;
 use crate::measure::run_report::RunReport;
 use crate::numbers::{count, digits3, short};
-use crate::output::{aligned, cells, grouped};
+use crate::output::grouped;
+use crate::prelude::*;
 use crate::workloads::contender::ContenderKind;
-use serde::Serialize;
-use serde_json::{Value, json};
 use std::io::Write;
-use stm_core::host::Device;
 
 #[derive(Serialize)]
 struct Ratio {

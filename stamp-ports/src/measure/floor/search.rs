@@ -5,17 +5,10 @@
 //! Critical sections run one after the other, so they are tried with few transactions, and measured with as many as
 //! fit in [`MEASURE`], which the report states; an input that says itself how many there are is measured whole.
 
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::measure::meter::Progress;
+use crate::measure::TimeMs;
 use crate::measure::search::LONG;
-use crate::measure::{TimeMs, ms};
-use crate::workloads::contender::{Contender, ContenderKind, PreparedContender, lanes};
-use crate::workloads::workload::Sizes;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use std::time::Duration;
-use stm_core::host;
+use crate::prelude::*;
+use crate::workloads::contender::{Contender, ContenderKind, PreparedContender};
 
 const CANDIDATES: usize = 4;
 const TRIALS: u32 = 3;

@@ -5,14 +5,9 @@
 //! that wait in a queue *hold* the line. The times themselves do not matter, but their ratios do.
 
 use super::{GridTimes, Machine, Rate, median, net};
-use crate::error::Result;
 use crate::numbers::bytes as in_bytes;
-use crate::workloads::contender::lanes;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::time::Duration;
-use stm_core::host::{Buffer, Device, Launch};
-use stm_core::internal::observe::Observation;
+use crate::prelude::*;
+use stm_core::host::{Buffer, Launch};
 use stm_kernels::machine::{
     Accesses, AccessesParams, Operation, RandomAccesses, RandomAccessesParams, Width,
 };

@@ -1,17 +1,12 @@
 //! The measurement of a machine: that of its memory ([`abstraction`]), and of barriers, mutexes and semaphores. `stamp
 //! device --measure` prints a [`Measurement`], and it stands in documents of `bench sync`.
 
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::Result;
-use crate::measure::meter::Progress;
 use crate::measure::timed;
 use crate::points::Point;
+use crate::prelude::*;
 use crate::sync::operations::{self, Named, Operation, barriers, semaphores};
 use abstraction::Benchmarks;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::time::{Duration, Instant, SystemTime};
-use stm_core::host::{self, Device};
+use std::time::SystemTime;
 use stm_sync::chosen::Kind;
 
 pub(crate) mod abstraction;
