@@ -10,7 +10,6 @@ use tempfile::NamedTempFile;
 /// The time between two looks at a child: far less than its start takes.
 const POLL: Duration = Duration::from_millis(5);
 
-/// What a child process left behind.
 pub(crate) struct Ended {
     /// How it ended; `None` if it was killed.
     pub status: Option<ExitStatus>,

@@ -121,7 +121,6 @@ fn counted<R>(i: usize, copy: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Returns the time that the program has spent with copies to devices, and from them.
 pub(crate) fn copied() -> [Duration; 2] {
     let ns = COPIED.each_ref().map(|ns| ns.load(Ordering::Relaxed));
     ns.map(Duration::from_nanos)
@@ -316,7 +315,6 @@ pub struct Description {
     pub(crate) warp_width: u32,
     pub(crate) threads_max: u32,
     pub(crate) blocks_max: u32,
-    /// Dynamic shared memory of a block.
     pub(crate) shared_bytes_max: u32,
     pub(crate) available_bytes: u64,
     #[serde(flatten)]

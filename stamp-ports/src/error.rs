@@ -18,17 +18,6 @@ pub enum Error {
         available: u64,
         fix: &'static str,
     },
-    #[error(
-        "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: \
-         the workload needs {option} {needed}"
-    )]
-    Capacity {
-        set: &'static str,
-        limit: u32,
-        transaction: u64,
-        option: &'static str,
-        needed: u32,
-    },
     #[error("{}", one_line(.0))]
     Host(#[from] host::Error),
     #[error("cannot write {}: {source}: give --out a path that can be written", path.display())]
@@ -177,7 +166,6 @@ pub(crate) fn given_up<T>(result: Result<T>) -> Result<Result<T, String>> {
     }
 }
 
-/// Refuses what the caller asked for.
 pub(crate) fn refuse<T>(why: impl Into<String>) -> Result<T> {
     Err(Error::Usage(why.into()))
 }

@@ -37,7 +37,6 @@ fn commit(built: &str, named: &str) -> Result<String> {
 pub struct Head {
     pub(crate) format: String,
     pub(crate) version: String,
-    /// The commit of the program, where it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The checksum of the PTX that the program carries, where it was recorded.
@@ -50,14 +49,12 @@ pub struct Head {
     pub driver: Option<String>,
     /// The command that began it, as it may be typed again.
     pub(crate) command: String,
-    /// Whether it is the small run.
     pub quick: bool,
     pub seed: u64,
     /// When it began: UTC, `2026-01-31T12:00:00Z`.
     pub started: String,
     /// Time that it took, over all commands that went on with it.
     pub seconds: f64,
-    /// Whether everything was measured.
     pub complete: bool,
     pub device: Description,
     /// All that two commands must agree on to share the document, beside the rest of the head.
@@ -133,23 +130,30 @@ impl Head {
 
     /// Returns how the device, its driver or the commit and the kernels of the program differ, if they do.
     pub(crate) fn other_build(&self, now: &Self) -> Option<String> {
+        let heads = [self, now];
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.into());
-        let at = |head: &Self| format!("{} of commit {}", text(&head.ptx), text(&head.commit));
-        let name =
-            |head: &Self| format!("{:?}", format!("{}: {}", head.device.id, head.device.name));
-        let of = |text: &dyn Fn(&Self) -> String| [self, now].map(text);
-        let (what, [before, after]) = if name(self) != name(now) {
-            ("on another device: ", of(&name))
-        } else if self.driver != now.driver {
-            ("with another driver: ", of(&|head| text(&head.driver)))
-        } else if self.ptx != now.ptx {
-            ("by a build with other kernels: PTX ", of(&at))
-        } else if self.commit != now.commit {
-            let commits = of(&|head| text(&head.commit));
-            ("by a build of another commit: ", commits)
-        } else {
-            return None;
-        };
+        let names =
+            heads.map(|of| format!("{:?}", format!("{}: {}", of.device.id, of.device.name)));
+        let kernels = |of: &Self| format!("{} of commit {}", text(&of.ptx), text(&of.commit));
+        let rows = [
+            ("on another device: ", names[0] != names[1], names),
+            (
+                "with another driver: ",
+                self.driver != now.driver,
+                heads.map(|of| text(&of.driver)),
+            ),
+            (
+                "by a build with other kernels: PTX ",
+                self.ptx != now.ptx,
+                heads.map(kernels),
+            ),
+            (
+                "by a build of another commit: ",
+                self.commit != now.commit,
+                heads.map(|of| text(&of.commit)),
+            ),
+        ];
+        let (what, _, [before, after]) = rows.into_iter().find(|(_, differs, _)| *differs)?;
         Some(format!("{what}{before}, not {after}"))
     }
 

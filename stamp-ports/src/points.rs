@@ -16,7 +16,6 @@ pub(crate) mod prelude {
     pub(crate) use stm_core::host::Launch;
 }
 
-/// A point to be measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Asked {
     /// The part of the measurement, as `mutex`, `barrier` or `semaphore`.
@@ -47,7 +46,6 @@ impl Asked {
     }
 }
 
-/// A point as it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
     #[serde(flatten)]
@@ -73,7 +71,6 @@ pub(crate) struct Point {
     pub(crate) note: Option<String>,
 }
 
-/// What was asked for is known of what was measured.
 impl Deref for Point {
     type Target = Asked;
 

@@ -39,7 +39,6 @@ impl BenchSpec {
         chosen(self.device, self.quick)
     }
 
-    /// Begins the head of the document; `command` is how the program was called.
     pub(crate) fn head(&self, format: &str, device: &AnyDevice, command: &str) -> Result<Head> {
         let command = published(command, &self.out);
         Head::new(format, device, &command, (self.quick, self.seed))
@@ -107,7 +106,6 @@ pub struct Store<T> {
     pub(crate) document: T,
     pub(crate) path: PathBuf,
     began: Instant,
-    /// The time that the command has.
     limit: Option<Duration>,
     seconds_before: f64,
 }

@@ -158,29 +158,24 @@ pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
     told_of(&store.document, &spec.only, &store.path)
 }
 
-fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let schemes = SCHEMES.iter().map(|&(name, _, about)| (name, about));
-    schemes.chain([(STM, "a transaction for each cell")])
-}
-
-fn schemes() -> impl Iterator<Item = (&'static str, &'static str)> {
+/// What `bench nw` measures the parts of: implementations, schemes and memories.
+fn measured_by_nw() -> [(&'static str, Vec<(&'static str, &'static str)>); 3] {
+    let tables = SCHEMES.iter().map(|&(name, _, about)| (name, about));
+    let tables = tables.chain([(STM, "a transaction for each cell")]);
     let schemes = reduction::SCHEMES.iter();
-    schemes.map(|scheme| (scheme.name, scheme.about))
-}
-
-fn memories() -> impl Iterator<Item = (&'static str, &'static str)> {
-    MEMORIES.into_iter().map(|(name, about, _)| (name, about))
+    let schemes = schemes.map(|scheme| (scheme.name, scheme.about));
+    let memories = MEMORIES.into_iter().map(|(name, about, _)| (name, about));
+    [
+        ("Implementations of tables", tables.collect()),
+        ("Schemes of the reduction", schemes.collect()),
+        ("Memories of the hops", memories.collect()),
+    ]
 }
 
 pub(super) fn nw_help() -> String {
-    let lists = [
-        ("Parts", NW_PARTS.to_vec()),
-        ("Implementations of tables", implementations().collect()),
-        ("Schemes of the reduction", schemes().collect()),
-        ("Memories of the hops", memories().collect()),
-    ];
-    let lists = lists.map(|(head, all)| described(head, &all));
-    format!("{}\n{NW_HELP}", lists.join("\n"))
+    let lists = measured_by_nw().map(|(head, all)| described(head, &all));
+    let parts = described("Parts", &NW_PARTS);
+    format!("{parts}\n{}\n{NW_HELP}", lists.join("\n"))
 }
 
 const NW_HELP: &str = "\
@@ -260,8 +255,8 @@ mod tests {
         let points = points(&AnyDevice::cpu(), false);
         let measured = points.iter().map(|(asked, _)| &*asked.implementation);
         let measured: BTreeSet<&str> = measured.collect();
-        let listed = implementations().chain(schemes());
-        let listed = listed.chain(memories()).map(|(name, _)| name);
+        let listed = measured_by_nw().into_iter().flat_map(|(_, all)| all);
+        let listed = listed.map(|(name, _)| name);
         assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
         let (help, document) = (nw_help(), include_str!("../../../docs/stamp.md"));
         for (name, what) in NW_PARTS {

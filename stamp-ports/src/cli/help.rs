@@ -84,16 +84,14 @@ fn is_example_of(line: &str, command: &str, name: &str) -> bool {
 
 /// Clap's error about these arguments as one line: its first paragraph and its tips.
 pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
-    let text = error.render().to_string();
-    let mut parts = Vec::new();
-    // An error of a value has no usage. Options before a command take no values: the first words are its names.
+    // Options before a command take no values: the first words are its names.
     let mut found = Cli::command();
-    let mut of_command = String::from("stamp");
+    let mut command = String::from("stamp");
     for word in arguments.iter().skip(1) {
         let word = word.to_string_lossy();
         match found.find_subcommand(word.as_ref()).cloned() {
             Some(next) => {
-                of_command = format!("{of_command} {}", next.get_name());
+                command = format!("{command} {}", next.get_name());
                 found = next;
             }
             None if word.starts_with('-') => {}
@@ -103,23 +101,19 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let names: Vec<&str> = found.get_subcommands().map(Command::get_name).collect();
         return format!(
-            "`{of_command}` needs one more word: {} (try `{of_command} --help`)",
+            "`{command}` needs one more word: {} (try `{command} --help`)",
             names.join(" or ")
         );
     }
-    let mut command = of_command.as_str();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        if let Some(usage) = line.strip_prefix("Usage: ") {
-            let ends = [" <", " [", " -"].into_iter();
-            let end = ends.filter_map(|end| usage.find(end)).min();
-            command = &usage[..end.unwrap_or(usage.len())];
-            continue;
-        }
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim).filter(|line| {
         // No word here may begin with a dash, after `--` neither.
-        if !line.starts_with("For more information") && !line.contains("as a value, use '--") {
-            parts.push(line.trim_start_matches("error: "));
-        }
-    }
+        let is_left_out = line.is_empty() || line.contains("as a value, use '--");
+        !is_left_out && !line.starts_with("Usage: ") && !line.starts_with("For more information")
+    });
+    let parts: Vec<&str> = lines
+        .map(|line| line.trim_start_matches("error: "))
+        .collect();
     // A value's own error repeats the value, and says more than clap's frame.
     let mut text = parts.join(" ");
     if let Some((frame, why)) = text.split_once(">': ")

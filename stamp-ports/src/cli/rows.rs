@@ -10,7 +10,6 @@ use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use stm_core::internal::observe::Phase;
 
-/// A run to make: a row of the table.
 pub(super) struct Row<'a> {
     pub(super) workload: &'a AnyWorkload,
     pub(super) spec: RunSpec,
@@ -195,7 +194,7 @@ pub(super) fn legend(reports: &[RunReport]) -> String {
     for (kind, remarks) in grouped(all) {
         let _ = write!(text, "\n{kind}: {}.", remarks.join(", "));
     }
-    let optimized = AskedVariant::Optimized.name();
+    let optimized = AskedVariant::OPTIMIZED.name();
     let chosen = reports.iter().filter(|r| r.variant == optimized);
     let resolved = chosen.map(|r| format!("{} for {}", r.resolved, r.workload));
     text += &sentence("\n`optimized` chose ", resolved, (", ", "."));

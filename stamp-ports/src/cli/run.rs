@@ -17,7 +17,6 @@ use stm_core::internal::host::in_ranges;
 
 const DEMONSTRATION_SECONDS_MAX: &str = "30";
 
-/// What `run` and a run without arguments share.
 struct Plan<'a> {
     device: &'a AnyDevice,
     args: &'a RunArgs,

@@ -1,15 +1,6 @@
-//! Measurements of workloads on a device, and the one loop of those whose launches are timed one by one:
-//! a launch to warm up, and then some that count; what takes long is launched once.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `runner` | one measurement: reset, launch, verify, repeat |
-//! | `run_report` | what a run is asked to be, what it found, and where the lanes' time goes |
-//! | `search` | the search for the best launch |
-//! | `floor` | the same without transactions, measured beside |
-//! | `machine` | what a machine's memory and barriers do |
-//! | `launches`, `memory` | default launches, all in one file; the options of the transactional memory |
-//! | `meter` | what a person sees of a command while it works |
+//! Measurements on a device: a run ([`runner`], [`run_report`]), the search for the best launch ([`search`]), the same
+//! without transactions ([`floor`]), and what a machine's memory and barriers do ([`machine`]). Here is the one loop
+//! of those whose launches are timed one by one: a launch to warm up, and then some that count.
 
 use crate::prelude::*;
 

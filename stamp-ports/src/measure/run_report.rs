@@ -70,7 +70,6 @@ pub struct RunReport {
     /// What a person has to know about the last repeat: what a remark is of, and the remark.
     #[serde(skip)]
     pub(crate) remarks: Vec<(&'static str, String)>,
-    /// The workload's parameters for a person.
     #[serde(skip)]
     pub(crate) summary: String,
     /// What is wrong, if the run is not verified.

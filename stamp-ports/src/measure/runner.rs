@@ -17,7 +17,6 @@ pub struct Runner<'a> {
     prepared: Box<dyn Prepared<AnyDevice> + 'a>,
     transactions_max: u64,
     seed: u64,
-    /// The phases since the last run was told of.
     phases: Phases,
     verifies: bool,
 }
@@ -207,7 +206,6 @@ impl<'a> Runner<'a> {
         }
         let run = || (self.prepared).run(algorithm, launcher, spec.transactions);
         match self.phases.time(Phase::Kernels, run) {
-            // With the capacity that would be enough.
             Err(Error::Host(host::Error::CapacityExceeded {
                 set,
                 limit,
@@ -215,17 +213,14 @@ impl<'a> Runner<'a> {
             })) => {
                 let of = self.workload();
                 let enough = of.capacity_max().unwrap_or_else(|| of.capacity());
-                let (option, needed) = match set {
-                    "write set" => ("--write-capacity", enough.writes),
-                    _ => ("--read-capacity", enough.reads),
+                let enough = match set {
+                    "write set" => format!("--write-capacity {}", enough.writes),
+                    _ => format!("--read-capacity {}", enough.reads),
                 };
-                Err(Error::Capacity {
-                    set,
-                    limit,
-                    transaction,
-                    option,
-                    needed,
-                })
+                refuse(format!(
+                    "CapacityExceeded: transaction {transaction} fills its {set} of {limit} \
+                     entries: the workload needs {enough}"
+                ))
             }
             ran => ran,
         }

@@ -130,7 +130,6 @@ fn check_gpus(gpus: u8, first: &Head) -> Result<()> {
     Ok(())
 }
 
-/// What the workers share.
 struct Session<'a> {
     args: &'a AllArgs,
     /// The driver's cache of kernels where times of compilation are measured: empty at first.

@@ -7,12 +7,6 @@
 //! | special-purpose | what one writes by hand for this workload and no other | verified |
 //! | critical-section | the transactions as critical sections of one lock, written by hand | verified |
 //! | stm | transactions | verified |
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `bound` | the time that the memory system needs for a protocol's own accesses |
-//! | `search` | the search of a contender's best launch, and its measurement |
-//! | `report` | the table and the document |
 
 use super::launches::Room;
 use super::machine::Rate;
@@ -64,7 +58,6 @@ impl Measured {
         spec: &SearchSpec,
         quick: bool,
     ) -> Result<()> {
-        let (runs, stm) = (self.runs.len(), self.stm.runs.len());
         let (room, sizes) = (Room::of(device), workload.sizes());
         self.verifies.insert(sizes.name(), sizes.verifies());
         self.asked.push((sizes.name(), spec.transactions_of(sizes)));
@@ -91,36 +84,32 @@ impl Measured {
             self.add_stm(device, workload, spec, &shapes)?;
         }
         if let Some(accesses) = sizes.accesses() {
-            self.add_bounds(accesses, runs, stm);
+            self.add_bounds(sizes.name(), accesses);
         }
         Ok(())
     }
 
-    /// Computes the bounds of what was measured from these numbers on.
-    fn add_bounds(&mut self, accesses: Accesses, runs: usize, stm: usize) {
-        let mut add = |workload, names: [&'static str; 2], locks, tx_per_s| {
+    fn add_bounds(&mut self, workload: &'static str, accesses: Accesses) {
+        let plain = (self.runs.iter()).filter(|run| run.workload == workload);
+        // The words have the workload's width.
+        let plain = plain.filter(|run| run.name == UNSYNCHRONISED.1);
+        let plain = plain.map(|run| ([run.name; 2], 0, run.tx_per_s));
+        let stm = (self.stm.runs.iter()).filter(|run| run.workload == workload);
+        // Additions have a protocol of their own.
+        let stm = stm.filter(|run| run.verified && run.variant != FAST_ADDS);
+        let stm = stm.map(|run| ([run.variant, run.resolved], run.locks, run.tx_per_s));
+        let bounds = plain.chain(stm).filter_map(|(names, locks, tx_per_s)| {
             let bound = |of: &&str| Bound::of(of, locks, accesses, &self.rates);
-            let bound = names.iter().find_map(bound);
-            self.bounds.extend(bound.map(|bound| BoundOf {
+            let bound = names.iter().find_map(bound)?;
+            let (name, reached) = (names[0], tx_per_s / bound.tx_per_s);
+            Some(BoundOf {
                 workload,
-                name: names[0],
-                reached: tx_per_s / bound.tx_per_s,
+                name,
                 bound,
-            }));
-        };
-        for run in &self.runs[runs..] {
-            // The words have the workload's width.
-            if run.name == UNSYNCHRONISED.1 {
-                add(run.workload, [run.name; 2], 0, run.tx_per_s);
-            }
-        }
-        for run in &self.stm.runs[stm..] {
-            // Additions have a protocol of their own.
-            if run.verified && run.variant != FAST_ADDS {
-                let names = [run.variant, run.resolved];
-                add(run.workload, names, run.locks, run.tx_per_s);
-            }
-        }
+                reached,
+            })
+        });
+        self.bounds.extend(bounds.collect::<Vec<_>>());
     }
 
     /// Measures the transactional memory; `fast` where transactions add is a variant of its own.

@@ -83,7 +83,7 @@ impl Machine<'_> {
         let all = lanes((blocks, threads));
         let results = Buffer::zeroed(device, all as usize, "the results of accesses")?;
         let mut rates = Vec::new();
-        for &bytes in &sizes.bytes {
+        for bytes in sizes.mib.iter().map(|&mib| u64::from(mib) << 20) {
             if bytes > device.available_bytes()? / 2 {
                 continue;
             }
@@ -170,17 +170,12 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    fn pairs(&self) -> [Pair; 3] {
-        [self.volatile, self.atomic, self.after_atomic]
-    }
-
     /// Returns the ratios: contended over not contended, and those to volatile accesses.
     pub(crate) fn ratios(&self) -> Value {
-        let [volatile, atomic, after_atomic] = self.pairs().map(|pair| pair.ratio());
         json!({
-            "volatile": volatile,
-            "atomic": atomic,
-            "after_atomic": after_atomic,
+            "volatile": self.volatile.ratio(),
+            "atomic": self.atomic.ratio(),
+            "after_atomic": self.after_atomic.ratio(),
             "atomic_to_volatile": self.atomic.over(&self.volatile),
             "after_atomic_to_volatile": self.after_atomic.over(&self.volatile),
         })
@@ -199,11 +194,21 @@ pub(crate) struct Benchmarks {
 const TWICE: f64 = 2.0;
 
 impl Benchmarks {
+    /// Returns the times of reads and of writes, of each kind of accesses.
+    pub(crate) const fn pairs(&self) -> [[Pair; 2]; 3] {
+        let (r, w) = (&self.reads, &self.writes);
+        [
+            [r.volatile, w.volatile],
+            [r.atomic, w.atomic],
+            [r.after_atomic, w.after_atomic],
+        ]
+    }
+
     /// Returns the abstraction of a machine, if there are blocks and all ratios are numbers (section 4 there).
     pub(crate) fn abstraction(&self) -> Option<Self> {
         let positive = |time: f64| time.is_finite() && time > 0.0;
-        let pairs = [self.reads, self.writes].map(|column| column.pairs());
-        let mut pairs = pairs.iter().flatten();
+        let pairs = self.pairs();
+        let mut pairs = pairs.as_flattened().iter();
         let is_one = pairs.all(|pair| positive(pair.contended) && positive(pair.uncontended));
         (is_one && self.blocks > 0).then_some(*self)
     }

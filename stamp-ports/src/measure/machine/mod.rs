@@ -42,7 +42,6 @@ pub(crate) fn random_accesses(device: &AnyDevice, quick: bool) -> Result<Vec<Rat
     Machine::new(device, sizes).rates()
 }
 
-/// A measurement in progress.
 struct Machine<'a> {
     device: &'a AnyDevice,
     sizes: Sizes,
@@ -141,7 +140,8 @@ struct Sizes {
     /// The grids of the memory benchmarks: why each is one of them, and its blocks.
     grids: Vec<(&'static str, u32)>,
     accesses: u32,
-    bytes: Vec<u64>,
+    /// The memories of random accesses, in MiB.
+    mib: Vec<u32>,
     /// Blocks and threads of a block that make random accesses, and how many each makes.
     random: (u32, u32, u32),
     /// Whether only those random accesses are measured that bounds are computed from.
@@ -160,45 +160,36 @@ struct Sizes {
 const BLOCKS_A_PROCESSOR: u32 = 8;
 
 impl Sizes {
+    /// Each amount is for a GPU, and for the CPU.
     fn of(device: &AnyDevice) -> Self {
         let p = device.limits().processors;
-        match device.kind() {
-            DeviceKind::Cuda => Self {
-                note: "1,000 accesses a thread, as in Stuart and Owens 2011",
-                grids: vec![
-                    ("Fermi of the paper", 16 * BLOCKS_A_PROCESSOR),
-                    ("Tesla of the paper", 30 * BLOCKS_A_PROCESSOR),
-                    ("a block a multiprocessor", p),
-                    ("eight blocks a multiprocessor", BLOCKS_A_PROCESSOR * p),
-                ],
-                accesses: 1000,
-                bytes: vec![4 << 20, 32 << 20, 64 << 20, 1 << 30],
-                // As many threads as fit on a multiprocessor of 2,048.
-                random: (16 * p, 128, 64),
-                for_bounds: false,
-                threads: 128,
-                meetings: vec![p, 2 * p, 4 * p, 8 * p],
-                locking: vec![1, p, 4 * p],
-                entering: vec![p, 4 * p],
-                counts: vec![1, 2, 10, 120],
-                times: 5,
-            },
-            DeviceKind::Cpu => Self {
-                note: "on the CPU: a block of one thread a core, 4,000,000 accesses each, as \
-                       threads take long to start; random accesses over at most 64 MiB; no \
-                       accesses of 128 bits",
-                grids: vec![("a block a core", p)],
-                accesses: 4_000_000,
-                bytes: vec![4 << 20, 32 << 20, 64 << 20],
-                random: (p, 1, 1 << 20),
-                for_bounds: false,
-                threads: 1,
-                meetings: vec![p, 4 * p],
-                locking: vec![1, p],
-                entering: vec![p],
-                counts: vec![1, 120],
-                times: 3,
-            },
+        let i = usize::from(device.kind() == DeviceKind::Cpu);
+        let some = |both: [&[u32]; 2]| both[i].to_vec();
+        let grids: [&[_]; 2] = [
+            &[
+                ("Fermi of the paper", 16 * BLOCKS_A_PROCESSOR),
+                ("Tesla of the paper", 30 * BLOCKS_A_PROCESSOR),
+                ("a block a multiprocessor", p),
+                ("eight blocks a multiprocessor", BLOCKS_A_PROCESSOR * p),
+            ],
+            &[("a block a core", p)],
+        ];
+        let note = "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads \
+                    take long to start; random accesses over at most 64 MiB; no accesses of 128 bits";
+        Self {
+            note: ["1,000 accesses a thread, as in Stuart and Owens 2011", note][i],
+            grids: grids[i].to_vec(),
+            accesses: [1000, 4_000_000][i],
+            mib: some([&[4, 32, 64, 1024], &[4, 32, 64]]),
+            // As many threads as fit on a multiprocessor of 2,048.
+            random: [(16 * p, 128, 64), (p, 1, 1 << 20)][i],
+            for_bounds: false,
+            threads: [128, 1][i],
+            meetings: some([&[p, 2 * p, 4 * p, 8 * p], &[p, 4 * p]]),
+            locking: some([&[1, p, 4 * p], &[1, p]]),
+            entering: some([&[p, 4 * p], &[p]]),
+            counts: some([&[1, 2, 10, 120], &[1, 120]]),
+            times: [5, 3][i],
         }
     }
 }
