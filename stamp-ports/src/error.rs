@@ -1,8 +1,6 @@
 //! What can go wrong in the program, and the exit status that it gives.
 
-use crate::numbers::bytes;
-use std::path::PathBuf;
-use stm_core::host;
+use crate::prelude::*;
 
 /// An error of the program. Its text is one line that names the value and the fix.
 #[allow(missing_docs)] // of variants and fields, which the texts name
@@ -30,7 +28,6 @@ pub enum Error {
         path: PathBuf,
         source: std::io::Error,
     },
-    /// An input file that says something else than its format.
     #[error("{}, line {line}: {what}", path.display())]
     BadInput {
         path: PathBuf,

@@ -130,31 +130,22 @@ impl Head {
 
     /// Returns how the device, its driver or the commit and the kernels of the program differ, if they do.
     pub(crate) fn other_build(&self, now: &Self) -> Option<String> {
-        let heads = [self, now];
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.into());
-        let names =
-            heads.map(|of| format!("{:?}", format!("{}: {}", of.device.id, of.device.name)));
-        let kernels = |of: &Self| format!("{} of commit {}", text(&of.ptx), text(&of.commit));
-        let rows = [
-            ("on another device: ", names[0] != names[1], names),
-            (
-                "with another driver: ",
-                self.driver != now.driver,
-                heads.map(|of| text(&of.driver)),
-            ),
-            (
-                "by a build with other kernels: PTX ",
-                self.ptx != now.ptx,
-                heads.map(kernels),
-            ),
-            (
-                "by a build of another commit: ",
-                self.commit != now.commit,
-                heads.map(|of| text(&of.commit)),
-            ),
-        ];
-        let (what, _, [before, after]) = rows.into_iter().find(|(_, differs, _)| *differs)?;
-        Some(format!("{what}{before}, not {after}"))
+        let at = |head: &Self| format!("{} of commit {}", text(&head.ptx), text(&head.commit));
+        let name =
+            |head: &Self| format!("{:?}", format!("{}: {}", head.device.id, head.device.name));
+        let (what, of): (_, &dyn Fn(&Self) -> String) = if name(self) != name(now) {
+            ("on another device: ", &name)
+        } else if self.driver != now.driver {
+            ("with another driver: ", &|head| text(&head.driver))
+        } else if self.ptx != now.ptx {
+            ("by a build with other kernels: PTX ", &at)
+        } else if self.commit != now.commit {
+            ("by a build of another commit: ", &|head| text(&head.commit))
+        } else {
+            return None;
+        };
+        Some(format!("{what}{}, not {}", of(self), of(now)))
     }
 
     /// Returns the first setting that differs, that of the program's file last.

@@ -2,7 +2,6 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
-/// Columns of the terminal on standard output, if it is one.
 pub(crate) fn terminal_columns() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
 }

@@ -2,7 +2,6 @@
 
 use crate::error::given_up;
 use crate::measure::meter::Meter;
-use crate::numbers::short;
 use crate::prelude::*;
 use crate::store::{Document, Store};
 use crate::variants::parse_list;
@@ -52,7 +51,6 @@ pub(crate) struct Point {
     pub(crate) asked: Asked,
     /// The operations of a launch: sections, waits of the grid, or entries.
     pub(crate) operations: u64,
-    /// The launches that were timed.
     pub(crate) repeat: u32,
     /// The median time of a launch.
     pub(crate) ms: f64,

@@ -1,7 +1,6 @@
 //! The commands `bench paper`, `bench sync` and `bench nw`, which go on with a document of points.
 
 use crate::cli::prelude::*;
-use crate::numbers::{count, digits3, short};
 use crate::nw::plan::PARTS as NW_PARTS;
 use crate::nw::reduction::{self, MEMORIES};
 use crate::nw::{self, NwSpec, SCHEMES, STM};
@@ -44,14 +43,15 @@ pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
 /// Which results had fewer transactions than others of their workload: a line for each workload.
 fn fewer(paper: &Paper) -> Vec<String> {
     let lines = WORKLOADS.iter().filter_map(|&(workload, _)| {
-        let runs = paper.speedups.iter().filter(|s| s.workload == workload);
-        let runs = runs.map(|s| (s.variant.as_str(), s.transactions, s.transactions_full));
-        let sections = paper.critical_sections.iter().filter(|s| s.is_of(workload));
-        let sections = sections.map(|s| (CRITICAL_SECTION, s.transactions, s.transactions_full));
-        let mut all = runs.chain(sections).peekable();
-        let full = count(all.peek()?.2);
-        let fewer = all.filter(|(_, transactions, full)| (1..*full).contains(transactions));
-        let fewer = fewer.map(|(name, transactions, _)| format!("{name} {}", count(transactions)));
+        let runs = paper.speedups.iter().map(|s| (&*s.variant, &s.best));
+        let sections = paper
+            .critical_sections
+            .iter()
+            .map(|s| (CRITICAL_SECTION, s));
+        let all = runs.chain(sections).filter(|(_, s)| s.is_of(workload));
+        let full = count(all.clone().next()?.1.transactions_full);
+        let fewer = all.filter(|(_, s)| (1..s.transactions_full).contains(&s.transactions));
+        let fewer = fewer.map(|(name, s)| format!("{name} {}", count(s.transactions)));
         let fewer = fewer.collect::<Vec<_>>().join(", ");
         let line = format!("Fewer transactions than {full} a run, {workload}: {fewer}.");
         (!fewer.is_empty()).then_some(line)

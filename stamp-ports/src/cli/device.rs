@@ -4,9 +4,7 @@ use super::console::wrapped;
 use crate::cli::prelude::*;
 use crate::measure::machine::abstraction::{Benchmarks, Pair};
 use crate::measure::machine::{Measurement, measure};
-use crate::numbers::{bytes, digits3, short};
 use crate::nw::SCHEMES;
-use crate::output::grouped;
 use crate::workloads::contender::{Contender, ContenderKind};
 use std::fmt::Write as _;
 use stm_sync::chosen::Kind as MutexKind;
@@ -259,7 +257,6 @@ fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String
     rows
 }
 
-/// The tables of everything but the memory benchmarks, each with its title.
 fn tables(measurement: &Measurement) -> [(&'static str, Vec<Vec<String>>); 4] {
     let name = |of: &Value| of["algorithm"].as_str().unwrap_or_default().to_owned();
     let figure = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);

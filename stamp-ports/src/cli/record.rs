@@ -1,7 +1,6 @@
 //! The command `record`: workloads recorded on a device, and their histories judged or kept.
 
 use crate::cli::prelude::*;
-use crate::numbers::of;
 use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;

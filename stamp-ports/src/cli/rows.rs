@@ -2,9 +2,7 @@
 //! runs are done, so its columns are as wide as the values that are known before.
 
 use crate::cli::prelude::*;
-use crate::measure::run_report::{RunReport, RunSpec};
-use crate::numbers::{count, digits3, of, short};
-use crate::output::{align, grouped, sentence};
+use crate::output::{align, sentence};
 use crate::workloads::workload::Verifies;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
@@ -105,7 +103,6 @@ fn cells_of(run: &RunReport, found: [String; 4]) -> Vec<String> {
     known.chain(found).collect()
 }
 
-/// The table of runs that are done, with what is needed to read it below.
 pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
     let rows = Rows::fitting(reports, columns);
     let mut lines = vec![rows.header()];

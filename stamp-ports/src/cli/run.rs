@@ -7,12 +7,11 @@ use super::rows::{breakdown_table, legend, setting_of};
 use crate::cli::prelude::*;
 use crate::measure::launches::{self, Room};
 use crate::measure::meter;
-use crate::measure::run_report::{RunReport, RunSpec, check_input, resolve};
+use crate::measure::run_report::{check_input, resolve};
 use crate::measure::runner::Runner;
 use crate::variants::no_profile_of;
 use std::io;
 use std::ops::Range;
-use stm_core::host::Launch;
 use stm_core::internal::host::in_ranges;
 
 const DEMONSTRATION_SECONDS_MAX: &str = "30";

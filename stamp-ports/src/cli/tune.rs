@@ -7,7 +7,6 @@ use crate::measure::floor::{Measured, report as floor_report};
 use crate::measure::launches::{self, Room};
 use crate::measure::machine::random_accesses;
 use crate::measure::search::{Found, SearchSpec, Tried};
-use crate::numbers::{count, short};
 
 pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     check_options(&args.workload, &args.input)?;

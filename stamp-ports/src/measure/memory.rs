@@ -53,22 +53,21 @@ impl MemorySpec {
     pub(crate) fn check(&self, variants: &[AskedVariant]) -> Result<()> {
         let lanes_max = self.lanes_max.map(|value| ("--lanes-max", value));
         let queue_after = self.queue_after.map(|value| ("--queue-after", value));
-        if let Some((option, value)) = lanes_max.or(queue_after)
-            && !variants.iter().any(|variant| variant.has_scheduler())
-        {
-            let names = |of: &[AskedVariant]| {
-                let names: Vec<&str> = of.iter().map(|variant| variant.name()).collect();
-                names.join(" and ")
-            };
-            let mut schedule = AskedVariant::all();
-            schedule.retain(|variant| variant.has_scheduler());
-            return Err(Error::Usage(format!(
-                "{option} {value} is for {}, not for {}: leave it out",
-                names(&schedule),
-                names(variants)
-            )));
+        let has_scheduler = |variant: &&AskedVariant| variant.has_scheduler();
+        let names = |of: &mut dyn Iterator<Item = &AskedVariant>| {
+            let names: Vec<&str> = of.map(|variant| variant.name()).collect();
+            names.join(" and ")
+        };
+        match lanes_max.or(queue_after) {
+            Some((option, value)) if !variants.iter().any(|variant| has_scheduler(&variant)) => {
+                let of = names(&mut AskedVariant::all().iter().filter(has_scheduler));
+                let not = names(&mut variants.iter());
+                refuse(format!(
+                    "{option} {value} is for {of}, not for {not}: leave it out"
+                ))
+            }
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     pub(crate) fn config(

@@ -6,11 +6,9 @@
 //! 3. The best of each variant is measured and verified, repeatedly, with as many as fill [`MEASURE`], or all.
 
 use super::memory::MemorySpec;
-use super::run_report::{RunReport, RunSpec, check_input, resolve};
+use super::run_report::{check_input, resolve};
 use super::runner::Runner;
-use crate::numbers::count;
 use crate::prelude::*;
-use stm_core::host::{Launch, Stm, StmConfig};
 
 const PROBE_TRANSACTIONS: u64 = 2048;
 /// The fewest transactions that fill a time.

@@ -15,7 +15,6 @@
 use crate::prelude::*;
 use crate::workloads::prepared::OtherKernel;
 use crate::workloads::ra::Ra;
-use session::Session;
 use stm_core::algorithm::Algorithm;
 use stm_core::host::RetryLimits;
 use stm_core::internal::observe::Mutant;
@@ -34,7 +33,7 @@ pub fn record<D: Device>(
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
-    Session::new(device, (variant, None), settings).record(workload, &mut sink)
+    session::record(device, (variant, None), (workload, settings), &mut sink)
 }
 
 /// Records, and judges every history. Returns the row and what is wrong, if anything.
@@ -105,7 +104,8 @@ pub(crate) fn record_mutant(
             mutant.name()
         )));
     };
-    Session::new(device, (variant, Some(kernel)), settings).record(workload, &mut sink)
+    let other = (variant, Some(kernel));
+    session::record(device, other, (workload, settings), &mut sink)
 }
 
 /// How to record. By default as a small recording on the CPU.

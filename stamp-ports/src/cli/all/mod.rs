@@ -135,7 +135,6 @@ struct Session<'a> {
     /// The driver's cache of kernels where times of compilation are measured: empty at first.
     cache: TempDir,
     began: Instant,
-    /// All commands, those that are done included.
     lines: &'a [&'a str],
     sealed: Mutex<Sealed>,
     /// The files that nobody has begun.
@@ -176,8 +175,8 @@ impl Session<'_> {
             if done || left == Some(0) {
                 return Ok(());
             }
-            let number = (1..).zip(self.lines).find(|(_, other)| **other == line);
-            let number = number.map_or(0, |(number, _)| number);
+            let at = self.lines.iter().position(|other| *other == line);
+            let number = at.map_or(0, |at| at + 1);
             writeln!(stdout(), "{number}/{} {line}", self.lines.len())?;
             sealed.begin(&args.out, file.name)?;
             (took, sealed.head.clone())

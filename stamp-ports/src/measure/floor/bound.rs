@@ -38,59 +38,42 @@ type Over = Option<u64>;
 
 const CACHE: Over = None;
 
-/// Returns the accesses of a transaction: their number, operation and bits, and what they go over. `r`, `w` and `v`
-/// are the words that it reads, writes, and reads and does not write if it writes any, of `n` words of 32 bits.
-fn accesses(
-    protocol: &str,
-    locks: u64,
-    of: Accesses,
-) -> Option<Vec<(f64, &'static str, u32, Over)>> {
-    let Accesses {
-        reads: r,
-        writes: w,
-        validated: v,
-        words: n,
-    } = of;
-    let (values, cells) = (Some(4 * n), Some(8 * n));
-    let table = Some(8 * locks.min(n));
-    Some(match protocol {
-        "fast" => vec![
-            (r, "load", 64, cells),
-            (w, "swap", 64, cells),
-            (v, "load", 64, cells),
-            (w, "store", 64, CACHE),
-        ],
-        FAST_STATIC => vec![(r, "swap", 64, cells), (r, "store", 64, CACHE)],
-        "fast-table" => vec![
-            (r, "load", 64, table),
-            (r, "load", 32, values),
-            (r, "load", 64, CACHE),
-            (w, "swap", 64, table),
-            (v, "load", 64, table),
-            (w, "store", 32, CACHE),
-            (w, "store", 64, CACHE),
-        ],
-        "hv-sorting" => vec![
-            (r, "load", 32, values),
-            (r, "load", 64, table),
-            (r, "load", 32, values),
-            (r, "swap", 64, table),
-            (w, "store", 32, CACHE),
-            (r, "store", 64, CACHE),
-        ],
-        _ if protocol == UNSYNCHRONISED.1 => {
-            vec![(r, "load", 32, values), (w, "store", 32, CACHE)]
-        }
-        _ => return None,
-    })
+/// The accesses of a transaction of each protocol with so many locks: their number, operation and bits, and what they
+/// go over. `r`, `w` and `v` are the words that it reads, writes, and reads and does not write if it writes any.
+fn accesses(locks: u64, of: Accesses) -> [(&'static str, f64, &'static str, u32, Over); 21] {
+    let (r, w, v) = (of.reads, of.writes, of.validated);
+    let (values, cells) = (Some(4 * of.words), Some(8 * of.words));
+    let table = Some(8 * locks.min(of.words));
+    [
+        ("fast", r, "load", 64, cells),
+        ("fast", w, "swap", 64, cells),
+        ("fast", v, "load", 64, cells),
+        ("fast", w, "store", 64, CACHE),
+        (FAST_STATIC, r, "swap", 64, cells),
+        (FAST_STATIC, r, "store", 64, CACHE),
+        ("fast-table", r, "load", 64, table),
+        ("fast-table", r, "load", 32, values),
+        ("fast-table", r, "load", 64, CACHE),
+        ("fast-table", w, "swap", 64, table),
+        ("fast-table", v, "load", 64, table),
+        ("fast-table", w, "store", 32, CACHE),
+        ("fast-table", w, "store", 64, CACHE),
+        ("hv-sorting", r, "load", 32, values),
+        ("hv-sorting", r, "load", 64, table),
+        ("hv-sorting", r, "load", 32, values),
+        ("hv-sorting", r, "swap", 64, table),
+        ("hv-sorting", w, "store", 32, CACHE),
+        ("hv-sorting", r, "store", 64, CACHE),
+        (UNSYNCHRONISED.1, r, "load", 32, values),
+        (UNSYNCHRONISED.1, w, "store", 32, CACHE),
+    ]
 }
 
 impl Bound {
-    /// Returns the bound, if the accesses of the protocol are known and their rates were measured.
     pub(crate) fn of(protocol: &str, locks: u64, of: Accesses, rates: &[Rate]) -> Option<Self> {
-        let terms = accesses(protocol, locks, of)?.into_iter();
-        let terms = terms.filter(|(accesses, ..)| *accesses > 0.0);
-        let terms = terms.map(|(accesses, operation, bits, over)| {
+        let all = accesses(locks, of).into_iter();
+        let own = all.filter(|(of, accesses, ..)| *of == protocol && *accesses > 0.0);
+        let terms = own.map(|(_, accesses, operation, bits, over)| {
             let rate = rate(rates, operation, bits, over)?;
             Some(Term {
                 accesses,

@@ -29,7 +29,6 @@ pub(crate) struct Measured {
     #[serde(flatten)]
     pub(crate) stm: Found,
     pub(crate) rates: Vec<Rate>,
-    /// What the verification of each workload covers.
     pub(crate) verifies: BTreeMap<&'static str, Verifies>,
     /// The workloads in their order, and the transactions that were asked for in a launch of each.
     #[serde(skip)]

@@ -2,9 +2,6 @@
 
 use super::Measured;
 use super::search::ContenderReport;
-use crate::measure::run_report::RunReport;
-use crate::numbers::{count, digits3, short};
-use crate::output::grouped;
 use crate::prelude::*;
 use crate::workloads::contender::ContenderKind;
 use std::io::Write;

@@ -89,7 +89,6 @@ struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    /// Returns how many transactions fill a time.
     fn fill(&self, time_ms: f64, each_ms: f64) -> u64 {
         let n = time_ms / each_ms.max(1e-9);
         self.first.transactions.min(n.max(1.0) as u64)

@@ -170,7 +170,6 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    /// Returns the ratios: contended over not contended, and those to volatile accesses.
     pub(crate) fn ratios(&self) -> Value {
         json!({
             "volatile": self.volatile.ratio(),
