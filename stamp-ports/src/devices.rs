@@ -306,7 +306,6 @@ pub(crate) struct Refused {
 /// A device's properties, as `stamp device --json` prints them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Description {
-    /// `cpu`, `cuda:0`.
     pub(crate) id: String,
     /// What it is, for a person.
     pub name: String,
@@ -323,7 +322,6 @@ pub struct Description {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Gpu {
-    /// `9.0` for `sm_90`.
     pub(crate) compute_capability: String,
     pub(crate) driver_cuda_version: String,
     pub(crate) memory_bytes: u64,

@@ -23,17 +23,6 @@ pub enum Error {
         path: PathBuf,
         source: std::io::Error,
     },
-    #[error("cannot read {}: {source}: give --input a file that can be read", path.display())]
-    Unreadable {
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    #[error("{}, line {line}: {what}", path.display())]
-    BadInput {
-        path: PathBuf,
-        line: u64,
-        what: String,
-    },
     /// What a run left is wrong: a check of results has found it.
     #[error("{0}")]
     Wrong(String),

@@ -60,7 +60,6 @@ pub struct Head {
     /// All that two commands must agree on to share the document, beside the rest of the head.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
-    /// What a reader has to know: sentences.
     #[serde(default)]
     pub(crate) notes: Vec<String>,
 }

@@ -1,11 +1,9 @@
 //! Host drivers of the workloads, and all of the program `stamp` but a call of [`main_of`].
 //!
-//! `cli` has the command line and the commands, and nothing depends on it. Most commands have a module of their name;
-//! `paper`, `sync`, `nw` and `against` are those of `bench`, and `tables` is `report --tables`. [`measure`] measures
-//! the [`workloads`], each a folder, on the [`devices`]. A document of measurements ([`store`]) begins with a `head`
-//! and has `points`. The other modules are files for what their names say.
-
-#![allow(clippy::missing_errors_doc)] // Every error is an `Error`, and the program alone calls this library.
+//! `cli` has the command line and the commands, and nothing depends on it. Most commands have a module of
+//! their name; `paper`, `sync`, `nw` and `against` are those of `bench`, and `tables` is `report --tables`.
+//! [`measure`] measures the [`workloads`], each a folder, on the [`devices`]. A document of measurements
+//! ([`store`]) begins with a `head` and has `points`. The other modules are files for what their names say.
 
 mod against;
 mod child;

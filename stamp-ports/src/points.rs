@@ -17,7 +17,6 @@ pub(crate) mod prelude {
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Asked {
-    /// The part of the measurement, as `mutex`, `barrier` or `semaphore`.
     pub part: String,
     /// The name of a kind or of an algorithm, or that of a peer, as `cuda::binary_semaphore`.
     pub implementation: String,
@@ -56,7 +55,6 @@ pub(crate) struct Point {
     pub(crate) ms: f64,
     pub(crate) ms_min: f64,
     pub(crate) ms_max: f64,
-    /// Operations a second at the median.
     pub per_s: f64,
     /// The most operations of a block in the median launch, where blocks may differ.
     pub(crate) most: Option<u64>,

@@ -121,14 +121,10 @@ impl<T: Document> Store<T> {
         let name = T::FILE_NAME;
         let path = folder.join(name);
         let mut document = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => T::begin(head),
-            _ if fresh => T::begin(head),
-            Err(error) => return Err(refused(format!("{name} cannot be read: {error}"))),
-            Ok(text) => {
+            Ok(text) if !fresh => {
                 let mut document = T::parse(&text).map_err(|error| {
-                    refused(format!(
-                        "{name} cannot be gone on with: {error}; or begin anew with --fresh"
-                    ))
+                    let fix = "or begin anew with --fresh";
+                    refused(format!("{name} cannot be gone on with: {error}; {fix}"))
                 })?;
                 if let Some(what) = document.head().difference(&head) {
                     return Err(refused(format!(
@@ -138,6 +134,10 @@ impl<T: Document> Store<T> {
                 }
                 document
             }
+            Err(error) if !fresh && error.kind() != ErrorKind::NotFound => {
+                return Err(refused(format!("{name} cannot be read: {error}")));
+            }
+            _ => T::begin(head),
         };
         // So that a path that cannot be written is found before the first point.
         OutFile::new(&path)?;
@@ -171,7 +171,8 @@ pub(crate) fn with_head(head: &Head, order: &[&str], sections: &Value) -> Result
     to_text(&whole, order)
 }
 
-/// Returns a document as JSON, the fields of the head first and then these, and a line for each entry of a list.
+/// Returns a document as JSON, the fields of the head first and then these, and a line for each entry of a
+/// list.
 fn to_text(document: &impl Serialize, sections: &[&str]) -> Result<String> {
     let Value::Object(mut left) = serde_json::to_value(document).map_err(std::io::Error::from)?
     else {

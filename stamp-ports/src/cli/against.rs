@@ -98,7 +98,6 @@ fn check_replaced(out: &Path, other: &Path) -> Result<()> {
     refuse(format!("--out {out}: {what}: name another file"))
 }
 
-/// Measures both programs. Returns whether every point that was judged holds.
 pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let points = points::select(args.quick, &args.only)?;
     let other = Program::at(&args.other)?;

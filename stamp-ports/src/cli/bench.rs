@@ -5,19 +5,14 @@ use crate::nw::plan::PARTS as NW_PARTS;
 use crate::nw::reduction::{self, MEMORIES};
 use crate::nw::{self, NwSpec, SCHEMES, STM};
 use crate::paper::document::{Paper, Speedup};
-use crate::paper::plan::SECTIONS;
 use crate::paper::run::{self, PaperSpec};
 use crate::points::Point;
 use crate::store::Store;
 use crate::sync::Bench;
-use crate::sync::{self, PARTS, SyncSpec};
+use crate::sync::{self, SyncSpec};
 use crate::workloads::contender::CRITICAL_SECTION;
 
-pub(super) fn paper_help() -> String {
-    format!("{}\n{PAPER_HELP}", described("Parts", &SECTIONS))
-}
-
-const PAPER_HELP: &str = "\
+pub(super) const PAPER_HELP: &str = "\
 DIR/paper.json is written after every point. After an interruption, or the end
 of --for, the same command goes on where it stopped; --only and --workload add
 to what is there. What is compared with each other is a unit: a workload in
@@ -30,7 +25,6 @@ Examples:
   stamp bench paper --for 300 --out results       a piece of 5 to 8 minutes
   stamp bench paper --only fig2,table1 --workload ra,ht --out results";
 
-/// Measures what the publication shows. What a single point cannot do makes the result `false`.
 pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = run::paper(&device, spec, command)?;
@@ -121,7 +115,6 @@ fn paper_summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     tell_rest(out, paper.head.complete, "of the paper is")
 }
 
-/// Says what to do about what a document lacks.
 fn tell_rest(out: &mut impl Write, complete: bool, what: &str) -> Result<()> {
     let more = "in it yet: the same command goes on, and see --only.";
     if !complete {
@@ -130,12 +123,7 @@ fn tell_rest(out: &mut impl Write, complete: bool, what: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn sync_help() -> String {
-    let parts = described("Parts", &PARTS);
-    format!("{parts}\n{SYNC_HELP}")
-}
-
-const SYNC_HELP: &str = "\
+pub(super) const SYNC_HELP: &str = "\
 mutex, barrier and semaphore are operations a second over the number of blocks,
 beside libcu++ and cooperative groups where nvcc is found; counter, table, list
 and sections are workloads under locks, by combining, without locks, and with
@@ -151,7 +139,6 @@ Examples:
   stamp bench sync --only mutex,barrier --out results
   stamp bench sync --for 480 --out results        a piece of 8 minutes";
 
-/// Measures; `command` is how it was called. A wrong result makes it `false`.
 pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = sync::sync(&device, spec, command)?;

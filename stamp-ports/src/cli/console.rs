@@ -123,7 +123,6 @@ pub(super) fn described(head: &str, all: &[(&str, &str)]) -> String {
     text
 }
 
-/// Returns parts on lines of at most so many characters.
 pub(super) fn wrapped<'p>(
     parts: impl Iterator<Item = &'p str>,
     between: &str,

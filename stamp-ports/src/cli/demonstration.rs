@@ -1,7 +1,7 @@
-//! What keeps a run without arguments short. Each run is launched with few transactions first, and then with as
-//! many as fit in [`RUN`], or all. On a GPU, each workload has its share of the time too, with what those before
-//! it have left. When that is spent, the variants that are left are skipped, of which those that tell most come
-//! first; and other threads have the driver compile the modules of the next runs while one runs.
+//! What keeps a run without arguments short. Each run is launched with few transactions first, and then with
+//! as many as fit in [`RUN`], or all. On a GPU, each workload has its share of the time too, with what those
+//! before it have left. When that is spent, the variants that are left are skipped, of which those that tell
+//! most come first; and other threads have the driver compile the modules of the next runs while one runs.
 
 use crate::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,10 +63,7 @@ impl Ahead {
         for _ in 0..threads {
             let (now, numbers) = (now.clone(), numbers.clone());
             scope.spawn(move || {
-                let number = || {
-                    let numbers = numbers.lock().unwrap_or_else(PoisonError::into_inner);
-                    numbers.recv()
-                };
+                let number = || (numbers.lock().unwrap_or_else(PoisonError::into_inner)).recv();
                 while let Ok(number) = number() {
                     if number >= now.load(Ordering::Relaxed) {
                         compile(number);
@@ -74,14 +71,13 @@ impl Ahead {
                 }
             });
         }
-        // The threads take them for as long as this lives.
         for number in 0..most {
             let _ = next.send(number);
         }
         Self { next, now, most }
     }
 
-    /// Says which run is made now: what is before it is not compiled any more.
+    /// Says which run is made now.
     pub(super) fn at(&self, run: usize) {
         self.now.store(run, Ordering::Relaxed);
         let _ = self.next.send(run + self.most);

@@ -1,5 +1,5 @@
-//! The help of `stamp run` and `stamp tune`, with the options of the workloads that the command line names, or a
-//! list of all workloads if it names none; and the parser's errors, each on one line.
+//! The help of `stamp run` and `stamp tune`, with the options of the workloads that the command line names, or
+//! a list of all workloads if it names none; and the parser's errors, each on one line.
 
 use super::args::{COUNTS, Cli};
 use super::console::described;

@@ -8,7 +8,7 @@ use crate::measure::launches::Room;
 use crate::paper::document::{Isolation, Paper, Speedup};
 use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
-use crate::store::Document;
+use crate::store::{Document, published};
 use stm_history::error::Error as Unjudged;
 
 pub(super) const HELP: &str = "\
@@ -55,9 +55,8 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
         refuse(format!("{shown}: there is no device {id:?}: {fix}"))
     });
     let (device, _) = AnyDevice::open(choice?)?;
-    // Without the path to it, as the document may be published.
-    let folder = args.folder.file_name().unwrap_or(args.folder.as_os_str());
-    let command = format!("stamp isolation {}", folder.to_string_lossy());
+    let command = format!("stamp isolation {}", args.folder.display());
+    let command = published(&command, &args.folder);
     let asked = (paper.head.quick, paper.head.seed);
     let head = Head::new(Paper::FORMAT, &device, &command, asked)?;
     if let Some(what) = paper.head.other_build(&head).or_else(|| paper.mixed()) {

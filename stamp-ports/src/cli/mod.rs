@@ -1,6 +1,6 @@
-//! The program: its command line, and its commands. A file is that of the command with its name; `bench` also has
-//! `bench paper`, `bench sync` and `bench nw`, `tune` has `bench floor`, `device` has `list`, `run` has no command at
-//! all; `args` has the options, and `console` what commands share.
+//! The program: its command line, and its commands. A file is that of the command with its name; `bench` also
+//! has `bench paper`, `bench sync` and `bench nw`, `tune` has `bench floor`, `device` has `list`, `run` has no
+//! command at all; `args` has the options, and `console` what commands share.
 
 mod against;
 mod all;

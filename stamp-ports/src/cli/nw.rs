@@ -227,10 +227,9 @@ fn align(
                     _ => &device,
                 };
                 if args.json {
-                    let [of_a, of_b] = [&pair.a.record, &pair.b.record];
                     let shown = Shown {
-                        a: &of_a.name,
-                        b: &of_b.name,
+                        a: &pair.a.record.name,
+                        b: &pair.b.record.name,
                         a_length: a.len(),
                         b_length: b.len(),
                         score,

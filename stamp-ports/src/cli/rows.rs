@@ -1,5 +1,5 @@
-//! The table of `run` and `tune`, and what stands above and below it. That of `run` is printed row by row as the
-//! runs are done, so its columns are as wide as the values that are known before.
+//! The table of `run` and `tune`, and what stands above and below it. That of `run` is printed row by row as
+//! the runs are done, so its columns are as wide as the values that are known before.
 
 use crate::cli::prelude::*;
 use crate::output::{align, sentence};
@@ -110,7 +110,6 @@ pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
     lines.join("\n") + "\n" + &legend(reports)
 }
 
-/// The ratios to `cgl` of runs that were done before it, in a sentence.
 pub(super) fn late_ratios(reports: &[RunReport]) -> String {
     let late = reports.iter().enumerate().filter_map(|(i, report)| {
         let ratio = over_cgl(report, reports)?;
@@ -136,7 +135,6 @@ pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
     sentence("\nFastest on this CPU: ", each, ("; ", behind))
 }
 
-/// The runs for which no time was left, in a sentence.
 pub(super) fn skipped_rows(skipped: &[(&str, &str)]) -> String {
     let each = skipped.chunk_by(|a, b| a.0 == b.0).map(|of| {
         let variants: Vec<&str> = of.iter().map(|(_, variant)| *variant).collect();
@@ -153,7 +151,6 @@ fn initials(reason: &str) -> String {
     words.filter_map(|word| word.chars().next()).collect()
 }
 
-/// The reasons of aborts and how many each has, in short.
 fn aborts(report: &RunReport) -> String {
     let some = report.aborts.iter().filter(|(_, n)| **n != 0);
     let some = some.map(|(reason, n)| format!("{} {}", initials(reason), short(*n as f64)));

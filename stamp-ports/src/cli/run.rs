@@ -14,8 +14,6 @@ use std::io;
 use std::ops::Range;
 use stm_core::internal::host::in_ranges;
 
-const DEMONSTRATION_SECONDS_MAX: &str = "30";
-
 struct Plan<'a> {
     device: &'a AnyDevice,
     args: &'a RunArgs,
@@ -27,7 +25,6 @@ struct Plan<'a> {
 }
 
 impl Plan<'_> {
-    /// The run of a workload and a variant, if it can be made.
     fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Result<Row<'w>> {
         let sizes = workload.sizes();
         let (kind, args) = (self.device.kind(), self.args);
@@ -120,10 +117,8 @@ impl Plan<'_> {
             progress.step("compiling the kernels (driver)");
             runner
         })?;
-        runner.show(progress);
-        if self.args.no_verify {
-            runner.skip_verification();
-        }
+        runner.phases.progress = Some(progress.clone());
+        runner.verifies = !self.args.no_verify;
         Ok(runner)
     }
 
@@ -192,7 +187,6 @@ struct Shown {
     reports: Vec<RunReport>,
     rows: Rows,
     above: String,
-    /// The workloads and variants for which no time was left.
     skipped: Vec<(&'static str, &'static str)>,
 }
 
@@ -222,7 +216,6 @@ impl Shown {
         Ok(writeln!(stdout(), "{line}")?)
     }
 
-    /// Prints what stands below the rows, `end` last.
     fn end(&self, end: &str) -> Result<()> {
         if self.json {
             return Ok(());
@@ -271,7 +264,7 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
 }
 
 pub(super) fn demonstrate() -> Result<bool> {
-    let args = RunArgs::parse_from(["run", "all", "--time-limit", DEMONSTRATION_SECONDS_MAX]);
+    let args = RunArgs::parse_from(["run", "all", "--time-limit", "30"]);
     let device = open(args.device)?;
     let kind = device.kind();
     let plan = Plan {

@@ -1,5 +1,5 @@
-//! Defaults of measurements: launches by algorithm and kind of device, and numbers of transactions. `stamp tune`
-//! finds better launches for another device. What differs by workload is in `workloads/shapes.rs`.
+//! Defaults of measurements: launches by algorithm and kind of device, and numbers of transactions. `stamp
+//! tune` finds better launches for another device. What differs by workload is in `workloads/shapes.rs`.
 
 use crate::prelude::*;
 use crate::workloads::form::filling;
@@ -40,7 +40,8 @@ impl Room {
         }
     }
 
-    /// Blocks and threads of a launch, if the caller names neither: on a GPU, what `stamp tune` found on an H200.
+    /// Blocks and threads of a launch, if the caller names neither: on a GPU, what `stamp tune` found on an
+    /// H200.
     pub(crate) fn launch(&self, workload: &dyn Sizes, algorithm: Variant) -> (u32, u32) {
         let p = self.limits.processors;
         if self.kind == DeviceKind::Cpu {

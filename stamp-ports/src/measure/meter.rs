@@ -1,8 +1,9 @@
-//! What a person sees of a command on standard error. [`Meter`]: how far one is that measures points, and about how
-//! long the rest takes, judged by what points of each kind have cost; on a terminal a line that changes, else a
-//! line a point. [`Progress`]: a spinner on a terminal, once the work takes longer than one waits without
-//! wondering. [`Phases`]: where the host's time of a run goes, for the spinner, and for `-v`, which prints each run
-//! and the sum of all. Copies between host and device are left out of the phase around them.
+//! What a person sees of a command on standard error. [`Meter`]: how far one is that measures points, and
+//! about how long the rest takes, judged by what points of each kind have cost; on a terminal a line that
+//! changes, else a line a point. [`Progress`]: a spinner on a terminal, once the work takes longer than one
+//! waits without wondering. [`Phases`]: where the host's time of a run goes, for the spinner, and for `-v`,
+//! which prints each run and the sum of all. Copies between host and device are left out of the phase around
+//! them.
 
 use crate::devices::copied;
 use crate::prelude::*;
@@ -39,7 +40,6 @@ impl Meter {
         }
     }
 
-    /// Counts a point of a kind that was measured, and says so.
     pub(crate) fn done(&mut self, kind: &str, cost: Duration, what: &str) {
         let counted = self.costs.entry(kind.into()).or_default();
         counted.done += 1;

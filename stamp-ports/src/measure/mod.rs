@@ -1,13 +1,13 @@
-//! Measurements on a device: a run ([`runner`], [`run_report`]), the search for the best launch ([`search`]), the same
-//! without transactions ([`floor`]), and what a machine's memory and barriers do ([`machine`]). Here is the one loop
-//! of those whose launches are timed one by one: a launch to warm up, and then some that count.
+//! Measurements on a device: a run ([`runner`], [`run_report`]), the search for the best launch (`search`),
+//! the same without transactions (`floor`), and what a machine's memory and barriers do (`machine`). Here
+//! is the one loop of those whose launches are timed one by one: a launch to warm up, and then some that
+//! count.
 
 use crate::prelude::*;
 
 pub(crate) mod floor;
 pub(crate) mod launches;
 pub(crate) mod machine;
-pub(crate) mod memory;
 pub(crate) mod meter;
 pub mod run_report;
 pub mod runner;

@@ -1,6 +1,6 @@
-//! One measurement: put the data into its first state, launch, verify, repeat. What is timed is the kernel alone,
-//! by the device's own clock where it has one: neither the making and copying of the input, nor allocation, nor
-//! the driver's compilation (reported as `jit_ms`), nor the verification.
+//! One measurement: put the data into its first state, launch, verify, repeat. What is timed is the kernel
+//! alone, by the device's own clock where it has one: neither the making and copying of the input, nor
+//! allocation, nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
 use super::meter::{Phase, Phases};
 use super::run_report::{Breakdown, NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
@@ -17,8 +17,8 @@ pub struct Runner<'a> {
     prepared: Box<dyn Prepared<AnyDevice> + 'a>,
     transactions_max: u64,
     seed: u64,
-    phases: Phases,
-    verifies: bool,
+    pub(crate) phases: Phases,
+    pub(crate) verifies: bool,
 }
 
 impl<'a> Runner<'a> {
@@ -40,14 +40,6 @@ impl<'a> Runner<'a> {
             phases,
             verifies: true,
         })
-    }
-
-    pub(crate) fn show(&mut self, progress: &Progress) {
-        self.phases.progress = Some(progress.clone());
-    }
-
-    pub(crate) const fn skip_verification(&mut self) {
-        self.verifies = false;
     }
 
     pub(crate) const fn device(&self) -> &'a AnyDevice {
@@ -226,9 +218,9 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// Launches as often as asked for, after one that does not count if that is more than once, and judges each:
-    /// `wrong` becomes what is wrong with the first result that is not right. With `rows`, each has its profile.
-    /// Returns the launches, the fastest first.
+    /// Launches as often as asked for, after one that does not count if that is more than once, and judges
+    /// each: `wrong` becomes what is wrong with the first result that is not right. With `rows`, each has its
+    /// profile. Returns the launches, the fastest first.
     fn launches(
         &mut self,
         stm: &mut Stm<AnyDevice>,

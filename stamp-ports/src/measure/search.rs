@@ -5,8 +5,7 @@
 //! 2. The best few run again with as many transactions as fill the time of a trial.
 //! 3. The best of each variant is measured and verified, repeatedly, with as many as fill [`MEASURE`], or all.
 
-use super::memory::MemorySpec;
-use super::run_report::{check_input, resolve};
+use super::run_report::{MemorySpec, check_input, resolve};
 use super::runner::Runner;
 use crate::prelude::*;
 
@@ -25,7 +24,6 @@ pub(crate) struct Effort {
     pub(crate) probe: Duration,
     /// Longer, and a probe is stopped.
     pub(crate) probe_limit: Duration,
-    /// Shapes that get a trial.
     pub(crate) trials: usize,
     pub(crate) trial: Duration,
 }
@@ -87,10 +85,8 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// The algorithm that a variant stands for in runs of all transactions.
     pub(crate) fn resolved(&self, variant: AskedVariant, locks: u64) -> Variant {
-        let config = StmConfig {
-            locks,
-            ..self.config
-        };
+        let mut config = self.config;
+        config.locks = locks;
         resolve(self.runner.workload(), variant, &config, self.transactions)
     }
 

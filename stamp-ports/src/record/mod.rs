@@ -1,16 +1,14 @@
 //! Records the workloads on any device and judges what they did, by the checker that the simulator's histories
 //! go through. Each run's result passes the workload's own verification as well.
 //!
-//! Many transactions take several runs, each with an input from another seed. Of a workload whose input says how
-//! many there are, a run is the whole of it; of the others, as much as [`Settings::buffer_bytes`] hold. A history
-//! with its checker takes about one and a half times as much again, and is let go before the next.
+//! Many transactions take several runs, each with an input from another seed. Of a workload whose input says
+//! how many there are, a run is the whole of it; of the others, as much as [`Settings::buffer_bytes`] hold. A
+//! history with its checker takes about one and a half times as much again, and is let go before the next.
 //!
 //! A run of several launches is one history, as the clock goes on, unless the host changes the transactions'
-//! words between them. Where a history starts is known from the workload
-//! ([`crate::workloads::prepared::Prepared::initial`]).
-//!
-//! A lane's buffer has room for [`Settings::attempts`] attempts at each of its transactions. The history of a
-//! launch that needed more is thrown away, and the run is made again with more room, if that fits the bytes.
+//! words between them. A lane's buffer has room for [`Settings::attempts`] attempts at each of its
+//! transactions. The history of a launch that needed more is thrown away, and the run is made again with more
+//! room, if that fits the bytes.
 
 use crate::prelude::*;
 use crate::workloads::prepared::OtherKernel;
@@ -25,7 +23,8 @@ use stm_kernels::mutants::RaMutant;
 
 mod session;
 
-/// Records a variant and hands each history on, until `sink` breaks or the settings have enough.
+/// Records a variant and hands each history on, until `sink` breaks or the settings have enough. It is an error
+/// if the records of a launch do not fit [`Settings::buffer_bytes`].
 pub fn record<D: Device>(
     device: &D,
     variant: Variant,
@@ -169,9 +168,7 @@ pub struct Row {
     pub(crate) variant: &'static str,
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
-    /// Runs whose histories are all complete.
     pub(crate) runs: u64,
-    /// Complete histories.
     #[serde(rename = "launches")]
     pub(crate) histories: u64,
     /// Histories thrown away because a buffer was full.
@@ -192,5 +189,4 @@ pub struct Row {
     pub wrong_state: Option<String>,
 }
 
-/// Takes the histories, and breaks when it has seen enough.
 type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;

@@ -82,7 +82,7 @@ impl<D: Device> Session<'_, D> {
         }
     }
 
-    /// Halves the blocks, so that each lane has twice the room, if there is more than one.
+    /// Halves the blocks, if there are several, so that each lane has twice the room.
     fn narrow(&mut self) -> bool {
         if self.row.blocks == 1 {
             return false;
@@ -142,7 +142,6 @@ impl<D: Device> Session<'_, D> {
         }
     }
 
-    /// Makes one run on data from this seed, recorded and verified.
     fn run(
         &mut self,
         any: &AnyWorkload,
@@ -269,7 +268,6 @@ struct Recording<'a, 's, D: Device> {
     records: Records<D>,
     header: Header,
     initial: InitialMemory,
-    /// What the launches did that the next history is of.
     pending: Statistics,
     kernel: Duration,
     row: &'a mut Row,

@@ -137,7 +137,6 @@ struct Session<'a> {
     began: Instant,
     lines: &'a [&'a str],
     sealed: Mutex<Sealed>,
-    /// The files that nobody has begun.
     left: Mutex<VecDeque<&'a File>>,
 }
 

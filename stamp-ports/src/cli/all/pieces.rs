@@ -154,7 +154,6 @@ pub(super) fn measure(
         Kind::Member if part.is_file() => {
             let mut list = list_in(&path, |file| file)?;
             let mut member = value(&part)?;
-            // The name of the temporary file says nothing.
             member["command"] = format!("{line} --out {}", file.name).into();
             list.retain(|other| other["command"] != member["command"]);
             list.push(member);

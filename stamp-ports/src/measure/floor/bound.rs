@@ -1,13 +1,14 @@
-//! Bounds: the time that the memory system needs for a protocol's own accesses, if nothing else took any: the sum of
-//! the number of a transaction's random accesses of each kind over their rate, measured in the same run.
+//! Bounds: the time that the memory system needs for a protocol's own accesses, if nothing else took any: the
+//! sum of their number over their rate, which is measured in the same run, for each kind of random accesses.
 //!
-//! [`accesses`] has the protocols. `hv-sorting` validates by value, and owns what it has read, too; static updates
-//! of `fast` read by their swaps. The *cache* stands for the smallest memory that was measured: the line has just
-//! been fetched by an access before. A rate is that of the largest memory measured which is no larger than the
-//! data, so that it is not too low. Swaps count at the rate of their memory, although the same transaction has
-//! loaded the line, because all other warps have loaded theirs since; where a launch has so few threads that those
-//! lines all stay in the cache, the bound is lower than it must be. Left out are: the clock, one addition for a
-//! warp; the logs, which lie together; nodes that only one transaction has; and all that aborted attempts do.
+//! [`accesses`] has the protocols. `hv-sorting` validates by value, and owns what it has read, too; static
+//! updates of `fast` read by their swaps. The *cache* stands for the smallest memory that was measured: the
+//! line has just been fetched by an access before. A rate is that of the largest memory measured which is no
+//! larger than the data, so that it is not too low. Swaps count at the rate of their memory, although the same
+//! transaction has loaded the line, because all other warps have loaded theirs since; where a launch has so
+//! few threads that those lines all stay in the cache, the bound is lower than it must be. Left out are: the
+//! clock, one addition for a warp; the logs, which lie together; nodes that only one transaction has; and all
+//! that aborted attempts do.
 
 use crate::measure::machine::Rate;
 use crate::numbers::{bytes as in_bytes, short};
@@ -38,8 +39,8 @@ type Over = Option<u64>;
 
 const CACHE: Over = None;
 
-/// The accesses of a transaction of each protocol with so many locks: their number, operation and bits, and what they
-/// go over. `r`, `w` and `v` are the words that it reads, writes, and reads and does not write if it writes any.
+/// The accesses of each protocol's transaction: their number, operation, bits, and what they go over. `r`, `w`
+/// and `v` are the words that it reads, writes, and reads and does not write if it writes any.
 fn accesses(locks: u64, of: Accesses) -> [(&'static str, f64, &'static str, u32, Over); 21] {
     let (r, w, v) = (of.reads, of.writes, of.validated);
     let (values, cells) = (Some(4 * of.words), Some(8 * of.words));

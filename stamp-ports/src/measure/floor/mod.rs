@@ -1,12 +1,6 @@
-//! What `bench floor` measures: the transactional memory beside kernels without transactions, in one run. Of each,
-//! the best launch is searched and then measured: the median of the repeats, the data put back before each.
-//!
-//! | kind | is | result |
-//! | --- | --- | --- |
-//! | unsynchronised | the same accesses without synchronisation | unsafe: not verified, updates may be lost |
-//! | special-purpose | what one writes by hand for this workload and no other | verified |
-//! | critical-section | the transactions as critical sections of one lock, written by hand | verified |
-//! | stm | transactions | verified |
+//! What `bench floor` measures: the transactional memory beside kernels without transactions
+//! ([`ContenderKind`]), in one run. Of each, the best launch is searched and measured: the median of repeats,
+//! the data put back before each. All are verified but those without synchronisation, which may lose updates.
 
 use super::launches::Room;
 use super::machine::Rate;
@@ -111,7 +105,7 @@ impl Measured {
         self.bounds.extend(bounds.collect::<Vec<_>>());
     }
 
-    /// Measures the transactional memory; `fast` where transactions add is a variant of its own.
+    /// Measures the transactional memory, in which `fast` where transactions add is a variant of its own.
     fn add_stm(
         &mut self,
         device: &AnyDevice,

@@ -1,9 +1,10 @@
-//! The search for a contender's best launch, and its measurement. Every shape is launched once, after one launch
-//! that warms up; the best few are launched `TRIALS` times more, and judged by their shortest time; the best is
-//! measured and verified as often as asked for.
+//! The search for a contender's best launch, and its measurement. Every shape is launched once, after one
+//! launch that warms up; the best few are launched `TRIALS` times more, and judged by their shortest time; the
+//! best is measured and verified as often as asked for.
 //!
-//! Critical sections run one after the other, so they are tried with few transactions, and measured with as many as
-//! fit in [`MEASURE`], which the report states; an input that says itself how many there are is measured whole.
+//! Critical sections run one after the other, so they are tried with few transactions, and measured with as
+//! many as fit in [`MEASURE`], which the report states; an input that says itself how many there are is
+//! measured whole.
 
 use crate::measure::TimeMs;
 use crate::measure::search::LONG;
@@ -55,14 +56,12 @@ pub(crate) struct ContenderReport {
     pub time_ms: TimeMs,
     /// Transactions' worth of work a second, by the median time.
     pub tx_per_s: f64,
-    /// What an operation is.
     pub operations: &'static str,
     pub ops_per_s: f64,
     /// Whether every repeat left the right result; null where it is unsafe.
     pub verified: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the last launch lost, without synchronisation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -84,7 +83,6 @@ struct Bench<'a> {
     data: Box<dyn PreparedContender>,
     /// A trial of nothing yet, of all transactions that a trial may have.
     first: TriedContender,
-    /// Whether it is tried with fewer.
     is_slow: bool,
 }
 
@@ -142,8 +140,8 @@ impl Bench<'_> {
     }
 }
 
-/// Searches the best launch of a contender among these shapes. Returns it, measured, and all that were tried, the
-/// fastest first. A wrong result is no error, but a run that is not verified.
+/// Searches the best launch of a contender among these shapes. Returns it, measured, and all that were tried,
+/// the fastest first. A wrong result is no error, but a run that is not verified.
 pub(crate) fn measure(
     device: &AnyDevice,
     of: &dyn Sizes,
@@ -157,18 +155,17 @@ pub(crate) fn measure(
     // The input says how many, and fewer would be another result.
     let is_whole = data.transactions(1) != 1;
     let (workload, name, kind) = (of.name(), contender.name, contender.kind);
-    let first = TriedContender {
-        workload,
-        name,
-        blocks: 1,
-        threads: 1,
-        transactions: data.tried(transactions),
-        time_ms: 0.0,
-    };
     let mut bench = Bench {
         device,
+        first: TriedContender {
+            workload,
+            name,
+            blocks: 1,
+            threads: 1,
+            transactions: data.tried(transactions),
+            time_ms: 0.0,
+        },
         data,
-        first,
         is_slow: kind == ContenderKind::CriticalSection,
     };
     let tried = bench.search(shapes)?;

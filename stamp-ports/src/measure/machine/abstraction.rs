@@ -1,8 +1,9 @@
-//! The twelve memory benchmarks of Stuart and Owens 2011 (section 3), the machine abstraction that follows from them,
-//! and the rates of random accesses. In each benchmark one thread of each block makes the same accesses. They are
-//! *contended* if all go to one word, else each thread has a word with 256 bytes of its own; they are *volatile*
-//! (loads and stores) or *atomic*; the last four are volatile ones after a single atomic, which show whether atomics
-//! that wait in a queue *hold* the line. The times themselves do not matter, but their ratios do.
+//! The twelve memory benchmarks of Stuart and Owens 2011 (section 3), the machine abstraction that follows
+//! from them, and the rates of random accesses. In each benchmark one thread of each block makes the same
+//! accesses. They are *contended* if all go to one word, else each thread has a word with 256 bytes of its
+//! own; they are *volatile* (loads and stores) or *atomic*; the last four are volatile ones after a single
+//! atomic, which show whether atomics that wait in a queue *hold* the line. The times themselves do not
+//! matter, but their ratios do.
 
 use super::{GridTimes, Machine, Rate, median, net};
 use crate::numbers::bytes as in_bytes;
@@ -162,7 +163,6 @@ impl Pair {
 
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Column {
-    /// Loads or stores.
     pub volatile: Pair,
     pub atomic: Pair,
     /// Loads or stores after one atomic.

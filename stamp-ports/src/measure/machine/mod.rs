@@ -1,5 +1,5 @@
-//! The measurement of a machine: that of its memory ([`abstraction`]), and of barriers, mutexes and semaphores. `stamp
-//! device --measure` prints a [`Measurement`], and it stands in documents of `bench sync`.
+//! The measurement of a machine: that of its memory ([`abstraction`]), and of barriers, mutexes and
+//! semaphores. `stamp device --measure` prints a [`Measurement`], and it stands in documents of `bench sync`.
 
 use crate::measure::timed;
 use crate::points::Point;
@@ -32,7 +32,7 @@ pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
     })
 }
 
-/// Measures the rates of random accesses; if `quick`, those that bounds need, all together in less than a second.
+/// Measures the rates of random accesses; if `quick`, those that bounds need, all in less than a second.
 pub(crate) fn random_accesses(device: &AnyDevice, quick: bool) -> Result<Vec<Rate>> {
     let mut sizes = Sizes::of(device);
     if quick {
@@ -57,8 +57,8 @@ fn median(
     Ok(found[found.len() / 2])
 }
 
-/// Returns the nanoseconds of a measurement less those of the same without the work; at least a hundredth of the
-/// latter, as less cannot be told from the launch.
+/// Returns the nanoseconds of a measurement less those of the same without the work; at least a hundredth of
+/// the latter, as less cannot be told from the launch.
 fn net(with: Duration, without: Duration) -> f64 {
     let least = (without / 100).max(Duration::from_nanos(1));
     with.saturating_sub(without).max(least).as_secs_f64() * 1e9
@@ -66,7 +66,6 @@ fn net(with: Duration, without: Duration) -> f64 {
 
 pub(crate) const SCHEMA: u32 = 2;
 
-/// The times of the twelve benchmarks at one grid.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct GridTimes {
     pub why: String,
@@ -93,12 +92,10 @@ pub(crate) struct Measurement {
     pub version: String,
     pub device: String,
     pub name: String,
-    /// The newest CUDA version of its driver, or `none`.
     pub driver: String,
     /// When it was measured, in seconds since 1970.
     pub unix_time: u64,
     pub seconds: f64,
-    /// What is smaller than usual.
     pub sizes: String,
     /// The memory benchmarks. The abstraction is that of the last grid.
     pub grids: Vec<GridTimes>,
