@@ -1,9 +1,6 @@
-//! Tells the program what it is built of: the commit of its sources, and the checksum and the
-//! compiler of the PTX that it carries.
-//!
-//! The commit is `STAMP_COMMIT`, where that is set, for builds outside of a repository. Else git
-//! is asked, but only by builds with optimisation, which are those that measure: so other builds
-//! are not made again after each commit.
+//! Tells the program what it is built of: the commit of its sources, and the checksum and the compiler of its
+//! PTX. The commit is `STAMP_COMMIT`, where that is set; else git is asked, but only by builds with
+//! optimisation, so that others, which measure nothing, are not made again after each commit.
 
 use std::path::Path;
 use std::process::Command;
@@ -36,10 +33,8 @@ fn main() {
     let measures = std::env::var("PROFILE").is_ok_and(|profile| profile == "release");
     let named = std::env::var("STAMP_COMMIT").ok().filter(|c| !c.is_empty());
     let commit = named.or_else(|| measures.then(|| of_repository(&root)).flatten());
-    println!(
-        "cargo::rustc-env=STAMP_COMMIT={}",
-        commit.as_deref().unwrap_or("unknown")
-    );
+    let commit = commit.as_deref().unwrap_or("unknown");
+    println!("cargo::rustc-env=STAMP_COMMIT={commit}");
 }
 
 /// The commit of the repository, with `-dirty` behind it if a source differs from it.

@@ -1,17 +1,15 @@
 //! A program in a child process, which is watched until it ends or is killed.
 
+use crate::prelude::*;
 use std::fs;
 use std::io;
-use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread::sleep;
-use std::time::{Duration, Instant};
 use tempfile::NamedTempFile;
 
 /// The time between two looks at a child: far less than its start takes.
 const POLL: Duration = Duration::from_millis(5);
 
-/// What a child process left behind.
 pub(crate) struct Ended {
     /// How it ended; `None` if it was killed.
     pub status: Option<ExitStatus>,
@@ -20,9 +18,8 @@ pub(crate) struct Ended {
     pub wall: Duration,
 }
 
-/// Starts a program, and waits until it ends or `kill` returns true, which is called again and again
-/// with the time since the start and the file of what it has printed. What it prints goes to files,
-/// as a pipe could be held open by a process that a killed one left behind.
+/// Runs a program until it ends or `kill` returns true of the time since the start and the file of what it
+/// has printed: a file, as a pipe could be held open by a process that a killed one left behind.
 pub(crate) fn watch(
     command: &mut Command,
     mut kill: impl FnMut(Duration, &Path) -> bool,

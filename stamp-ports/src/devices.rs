@@ -1,15 +1,12 @@
 //! The devices found, and the choice of one.
 
-use crate::error::{Error, Result, refuse};
+use crate::prelude::*;
 use crate::variants::nearest;
-use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 use stm_core::Kernel;
-use stm_core::host::{self, Cpu, Cuda, Device, Launch};
+use stm_core::host::{Cpu, Cuda, Launch};
 use stm_core::internal::host::{Laps, Limits, Memory, Replay, StopAt};
-use stm_core::internal::observe::Observation;
 
 /// What `--device` asks for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -86,7 +83,6 @@ pub enum AnyMemory {
     Cuda(<Cuda as Device>::Memory),
 }
 
-/// Evaluates `$body` with `$x` bound to the CPU's or the GPU's part.
 macro_rules! either {
     ($of:ident, $any:expr, $x:ident => $body:expr) => {
         match $any {
@@ -115,10 +111,9 @@ macro_rules! forwards {
     };
 }
 
-/// The time of all copies to devices, and from them, in nanoseconds.
+/// The nanoseconds of all copies to devices, and from them.
 static COPIED: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
-/// Makes a copy in direction `i` and adds its time.
 fn counted<R>(i: usize, copy: impl FnOnce() -> R) -> R {
     let start = Instant::now();
     let result = copy();
@@ -126,7 +121,6 @@ fn counted<R>(i: usize, copy: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Returns the time that the program has spent with copies to devices, and from them.
 pub(crate) fn copied() -> [Duration; 2] {
     let ns = COPIED.each_ref().map(|ns| ns.load(Ordering::Relaxed));
     ns.map(Duration::from_nanos)
@@ -198,8 +192,7 @@ impl AnyDevice {
         Self::Cpu(Cpu::new())
     }
 
-    /// Opens the device asked for; with [`Choice::Auto`] and no usable GPU,
-    /// the CPU, and the reason.
+    /// Opens the device asked for; with [`Choice::Auto`] and no usable GPU, the CPU, and the reason.
     pub(crate) fn open(choice: Choice) -> Result<(Self, Option<String>)> {
         let device = match choice {
             Choice::Cpu => Self::cpu(),
@@ -313,7 +306,6 @@ pub(crate) struct Refused {
 /// A device's properties, as `stamp device --json` prints them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Description {
-    /// `cpu`, `cuda:0`.
     pub(crate) id: String,
     /// What it is, for a person.
     pub name: String,
@@ -322,7 +314,6 @@ pub struct Description {
     pub(crate) warp_width: u32,
     pub(crate) threads_max: u32,
     pub(crate) blocks_max: u32,
-    /// Dynamic shared memory of a block.
     pub(crate) shared_bytes_max: u32,
     pub(crate) available_bytes: u64,
     #[serde(flatten)]
@@ -331,7 +322,6 @@ pub struct Description {
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Gpu {
-    /// `9.0` for `sm_90`.
     pub(crate) compute_capability: String,
     pub(crate) driver_cuda_version: String,
     pub(crate) memory_bytes: u64,

@@ -1,8 +1,6 @@
 //! What can go wrong in the program, and the exit status that it gives.
 
-use crate::numbers::bytes;
-use std::path::PathBuf;
-use stm_core::host;
+use crate::prelude::*;
 
 /// An error of the program. Its text is one line that names the value and the fix.
 #[allow(missing_docs)] // of variants and fields, which the texts name
@@ -18,36 +16,12 @@ pub enum Error {
         available: u64,
         fix: &'static str,
     },
-    #[error(
-        "CapacityExceeded: transaction {transaction} fills its {set} of {limit} entries: \
-         the workload needs {option} {needed}"
-    )]
-    Capacity {
-        set: &'static str,
-        limit: u32,
-        transaction: u64,
-        option: &'static str,
-        needed: u32,
-    },
     #[error("{}", one_line(.0))]
     Host(#[from] host::Error),
     #[error("cannot write {}: {source}: give --out a path that can be written", path.display())]
     File {
         path: PathBuf,
         source: std::io::Error,
-    },
-    #[error("cannot read {}: {source}: give --input a file that can be read", path.display())]
-    Unreadable {
-        path: PathBuf,
-        source: std::io::Error,
-    },
-    /// An input file that says something else than its format.
-    #[error("{}, line {line}: {what}", path.display())]
-    BadInput {
-        path: PathBuf,
-        /// From 1.
-        line: u64,
-        what: String,
     },
     /// What a run left is wrong: a check of results has found it.
     #[error("{0}")]
@@ -133,8 +107,7 @@ fn one_line(error: &host::Error) -> String {
 }
 
 impl Error {
-    /// The exit status: 2 for what the caller can put right at the command
-    /// line, 1 for a run that went wrong.
+    /// The exit status: 2 for what the caller can put right at the command line, 1 for a run that went wrong.
     pub(crate) const fn status(&self) -> u8 {
         match self {
             Self::Host(
@@ -168,8 +141,8 @@ impl Error {
     }
 }
 
-/// Returns what a launch that was given up leaves instead of a result, if another launch may still
-/// succeed: one that the device refuses, data that it has no room for, or a run that was stopped.
+/// Returns why a launch was given up, if another may still succeed: after one that the device refuses or has
+/// no room for, or a run that was stopped.
 pub(crate) fn given_up<T>(result: Result<T>) -> Result<Result<T, String>> {
     match result {
         Err(error) if error.status() == 2 || error.is_of_this_run_only() => {
@@ -179,7 +152,6 @@ pub(crate) fn given_up<T>(result: Result<T>) -> Result<Result<T, String>> {
     }
 }
 
-/// Refuses what the caller asked for.
 pub(crate) fn refuse<T>(why: impl Into<String>) -> Result<T> {
     Err(Error::Usage(why.into()))
 }

@@ -1,9 +1,7 @@
 //! The head of every document of measurements: where its figures come from.
 
-use crate::devices::{AnyDevice, Description, DeviceKind};
-use crate::error::{Result, refuse};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use crate::devices::Description;
+use crate::prelude::*;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::{self, FormatTime};
@@ -11,8 +9,7 @@ use tracing_subscriber::fmt::time::{self, FormatTime};
 /// What is written where the build did not know its commit.
 pub(crate) const UNKNOWN: &str = "unknown";
 
-/// What `--version` prints: the version, and a line each for the commit, the checksum of the PTX
-/// and its compiler, as they were when the program was built.
+/// What `--version` prints: a line each for the version, the commit, the checksum of the PTX and its compiler.
 pub(crate) const LONG_VERSION: &str = concat!(
     env!("CARGO_PKG_VERSION"),
     "\ncommit ",
@@ -23,8 +20,7 @@ pub(crate) const LONG_VERSION: &str = concat!(
     env!("STAMP_PTX_COMPILER"),
 );
 
-/// Returns the commit of a build, with `-dirty` behind it if its sources differed from it, or the
-/// one that `STAMP_COMMIT` names where the build does not know.
+/// Returns the commit of a build, or the one that `STAMP_COMMIT` names where the build does not know.
 fn commit(built: &str, named: &str) -> Result<String> {
     match (built, named) {
         (built, "") => Ok(built.into()),
@@ -41,7 +37,6 @@ fn commit(built: &str, named: &str) -> Result<String> {
 pub struct Head {
     pub(crate) format: String,
     pub(crate) version: String,
-    /// The commit of the program, where it was recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
     /// The checksum of the PTX that the program carries, where it was recorded.
@@ -54,20 +49,17 @@ pub struct Head {
     pub driver: Option<String>,
     /// The command that began it, as it may be typed again.
     pub(crate) command: String,
-    /// Whether it is the small run.
     pub quick: bool,
     pub seed: u64,
     /// When it began: UTC, `2026-01-31T12:00:00Z`.
     pub started: String,
     /// Time that it took, over all commands that went on with it.
     pub seconds: f64,
-    /// Whether everything was measured.
     pub complete: bool,
     pub device: Description,
     /// All that two commands must agree on to share the document, beside the rest of the head.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
-    /// What a reader has to know: sentences.
     #[serde(default)]
     pub(crate) notes: Vec<String>,
 }
@@ -130,33 +122,29 @@ impl Head {
         })
     }
 
-    /// Returns why figures of `now` must not stand in the document that this head is of; `None`
-    /// if they may.
+    /// Returns why figures of `now` must not stand in the document that this head is of.
     pub(crate) fn difference(&self, now: &Self) -> Option<String> {
         self.other_build(now).or_else(|| self.other_setting(now))
     }
 
-    /// Returns how the device, its driver or the commit and the kernels of the program differ;
-    /// `None` if they do not.
+    /// Returns how the device, its driver or the commit and the kernels of the program differ, if they do.
     pub(crate) fn other_build(&self, now: &Self) -> Option<String> {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| UNKNOWN.into());
         let at = |head: &Self| format!("{} of commit {}", text(&head.ptx), text(&head.commit));
         let name =
             |head: &Self| format!("{:?}", format!("{}: {}", head.device.id, head.device.name));
-        let of = |text: &dyn Fn(&Self) -> String| [self, now].map(text);
-        let (what, [before, after]) = if name(self) != name(now) {
-            ("on another device: ", of(&name))
+        let (what, of): (_, &dyn Fn(&Self) -> String) = if name(self) != name(now) {
+            ("on another device: ", &name)
         } else if self.driver != now.driver {
-            ("with another driver: ", of(&|head| text(&head.driver)))
+            ("with another driver: ", &|head| text(&head.driver))
         } else if self.ptx != now.ptx {
-            ("by a build with other kernels: PTX ", of(&at))
+            ("by a build with other kernels: PTX ", &at)
         } else if self.commit != now.commit {
-            let commits = of(&|head| text(&head.commit));
-            ("by a build of another commit: ", commits)
+            ("by a build of another commit: ", &|head| text(&head.commit))
         } else {
             return None;
         };
-        Some(format!("{what}{before}, not {after}"))
+        Some(format!("{what}{}, not {}", of(self), of(now)))
     }
 
     /// Returns the first setting that differs, that of the program's file last.

@@ -1,33 +1,9 @@
-//! Host drivers of the workloads: make the input, launch, verify the result,
-//! measure, report. The program `stamp` is [`main_of`] around its arguments.
+//! Host drivers of the workloads, and all of the program `stamp` but a call of [`main_of`].
 //!
-//! | module | is |
-//! | --- | --- |
-//! | `cli` | the command line and the commands; nothing depends on it |
-//! | [`paper`] | `bench paper`: everything that the paper shows, in one document |
-//! | [`report`] | `report`: the page and the figures about that document |
-//! | `tables` | `report --tables`: the tables of the documents, from the result files |
-//! | [`measure`] | measurements, the search for the best launch, the same without transactions |
-//! | [`workloads`] | the workloads, each in a folder |
-//! | `faults` | `faults`: faults injected on a device, and what the user sees |
-//! | `nw` | `bench nw`: ways of filling the tables of alignments |
-//! | [`record`] | recorded histories of the workloads |
-//! | `soak` | `soak`: mixed workloads and faults for long |
-//! | `against` | `bench against`: this program beside one of an earlier commit |
-//! | `child` | a program in a child process |
-//! | `sync` | `bench sync`: locks, barriers and semaphores, and workloads under locks |
-//! | `points` | points of a measurement |
-//! | `head` | what every document of measurements begins with: where its figures come from |
-//! | [`store`] | a document of measurements on disk |
-//! | [`variants`] | the variants' names, and from a name to an algorithm |
-//! | [`devices`] | the devices found, and the choice of one |
-//! | `output` | tables for people |
-//! | `out_file` | files written whole |
-//! | `numbers` | numbers as people write them: `8M`, `2^20`, and back |
-
-// The program alone calls this library: what each call can fail with is a variant of `Error`, and
-// nearly all have those of a device.
-#![allow(clippy::missing_errors_doc)]
+//! `cli` has the command line and the commands, and nothing depends on it. Most commands have a module of
+//! their name; `paper`, `sync`, `nw` and `against` are those of `bench`, and `tables` is `report --tables`.
+//! [`measure`] measures the [`workloads`], each a folder, on the [`devices`]. A document of measurements
+//! ([`store`]) begins with a `head` and has `points`. The other modules are files for what their names say.
 
 mod against;
 mod child;
@@ -43,6 +19,7 @@ mod out_file;
 mod output;
 pub mod paper;
 mod points;
+mod prelude;
 pub mod record;
 pub mod report;
 mod soak;

@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-/// Reads a count: digits with optional underscores, then optionally K, M, G or
-/// T (powers of 1024); or `2^n`.
+/// Reads a count: digits with underscores, then perhaps K, M, G or T (powers of 1024); or `2^n`.
 pub(crate) fn parse_count(text: &str) -> Result<u64, String> {
     let bad = || {
         format!("{text:?} is no count: write a whole number such as 1048576, 1_048_576, 1M or 2^20")
@@ -47,8 +46,7 @@ pub(crate) fn parse_seconds(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| format!("{text:?} is no time: give seconds above 0, such as 2.5"))
 }
 
-/// A count in the units that [`parse_count`] reads, if it is a whole number of
-/// them, else its digits: `8M`, `1000`.
+/// A count in the units that [`parse_count`] reads, if it is a whole number of them: `8M`, `1000`.
 pub(crate) fn count(n: u64) -> String {
     for (shift, unit) in [(30, "G"), (20, "M"), (10, "K")] {
         if n != 0 && n.is_multiple_of(1 << shift) {

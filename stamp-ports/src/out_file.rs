@@ -1,18 +1,13 @@
-//! The file that `tune` writes at its end, checked before its search begins.
-//!
-//! `tempfile` writes a regular file whole or not at all: it writes to another name beside it, then
-//! renames. Anything else (a device, a pipe, standard output under another name) is written to and
-//! never replaced, and a symlink is followed. Nothing is left beside the file while the search
-//! runs, so a search that is killed leaves nothing.
+//! A file that is written at the end of a command, and checked before it begins. A regular file is written
+//! whole or not at all, under another name and then renamed; anything else (a device, a pipe, standard output
+//! under another name) is written to and never replaced, and a symlink is followed. Nothing is left beside the
+//! file while the command runs, so one that is killed leaves nothing.
 
-use crate::error::{Error, Result};
-use serde::Serialize;
+use crate::prelude::*;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, ErrorKind, Write, stdout};
-use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A path that could be written when it was looked at.
 #[derive(Debug)]
 pub(crate) struct OutFile {
     asked: PathBuf,
@@ -28,7 +23,7 @@ enum Target {
 }
 
 impl OutFile {
-    /// Looks at the path, and leaves it as it is.
+    /// Checks that the path can be written, and leaves it as it is.
     pub(crate) fn new(path: &Path) -> Result<Self> {
         let (asked, folder) = (path.to_owned(), folder_of(path));
         let why = match target_of(path) {

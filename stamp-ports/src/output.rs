@@ -2,13 +2,12 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
-/// Columns of the terminal on standard output, if it is one.
 pub(crate) fn terminal_columns() -> Option<usize> {
     terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| usize::from(width.0))
 }
 
-/// Rows of cells as lines, columns as wide as their widest cell and two spaces apart. The first
-/// `left` columns are aligned to the left, and the last if `last_left`; numbers to the right.
+/// Rows as lines, the columns two spaces apart: the first `left`, and the last if `last_left`, start at the
+/// left, and numbers end at the right.
 pub(crate) fn align(rows: &[Vec<String>], left: usize, last_left: bool) -> Vec<String> {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).add_rows(rows);

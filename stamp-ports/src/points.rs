@@ -1,30 +1,22 @@
-//! Points of a measurement: what is asked for, and what is found; and what commands that
-//! measure points share.
+//! Points of a measurement: what is asked for and what is found; and what commands that measure points share.
 
-use crate::error::{Result, given_up};
+use crate::error::given_up;
 use crate::measure::meter::Meter;
-use crate::numbers::short;
+use crate::prelude::*;
 use crate::store::{Document, Store};
 use crate::variants::parse_list;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 use std::ops::Deref;
-use std::time::Instant;
 
 /// What modules use that measure points.
 pub(crate) mod prelude {
     pub(crate) use super::{Asked, Point};
-    pub(crate) use crate::devices::{AnyDevice, DeviceKind};
-    pub(crate) use crate::error::{Error, Result, refuse};
-    pub(crate) use crate::measure::{ms, timed};
-    pub(crate) use std::time::Duration;
-    pub(crate) use stm_core::host::{Device, Launch};
+    pub(crate) use crate::measure::timed;
+    pub(crate) use crate::prelude::*;
+    pub(crate) use stm_core::host::Launch;
 }
 
-/// A point to be measured.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Asked {
-    /// The part of the measurement, as `mutex`, `barrier` or `semaphore`.
     pub part: String,
     /// The name of a kind or of an algorithm, or that of a peer, as `cuda::binary_semaphore`.
     pub implementation: String,
@@ -52,26 +44,22 @@ impl Asked {
     }
 }
 
-/// A point as it was measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Point {
     #[serde(flatten)]
     pub(crate) asked: Asked,
     /// The operations of a launch: sections, waits of the grid, or entries.
     pub(crate) operations: u64,
-    /// The launches that were timed.
     pub(crate) repeat: u32,
     /// The median time of a launch.
     pub(crate) ms: f64,
     pub(crate) ms_min: f64,
     pub(crate) ms_max: f64,
-    /// Operations a second at the median.
     pub per_s: f64,
     /// The most operations of a block in the median launch, where blocks may differ.
     pub(crate) most: Option<u64>,
     pub(crate) fewest: Option<u64>,
-    /// Cycles of the device's clock for a round, where the measurement is of rounds and not of
-    /// launches.
+    /// Cycles of the device's clock for a round, where rounds are measured, and not launches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cycles: Option<u64>,
     pub(crate) verified: bool,
@@ -79,7 +67,6 @@ pub(crate) struct Point {
     pub(crate) note: Option<String>,
 }
 
-/// What was asked for is known of what was measured.
 impl Deref for Point {
     type Target = Asked;
 
@@ -126,8 +113,7 @@ impl Point {
         all.collect::<Vec<_>>().join(comma)
     }
 
-    /// Returns the point that was measured, or one whose note says why this point alone cannot be;
-    /// an error is one after which nothing can run on the device.
+    /// Returns the point, or one whose note says why it cannot be measured while others still can.
     pub(crate) fn or_note(asked: &Asked, measured: Result<Self>) -> Result<Self> {
         let found = given_up(measured)?;
         Ok(found.unwrap_or_else(|why| Self::without_time(asked, why)))
@@ -155,9 +141,8 @@ pub(crate) fn parse_names(
     parse_list(text, known, |name| name, unknown)
 }
 
-/// Measures the points of some parts that a document lacks, each by what stands beside it, as long as
-/// there is time, and writes the document after each; `of` are its points. Returns whether it has
-/// every point then.
+/// Measures the points of some parts that a document lacks, while there is time, and writes the document after
+/// each; `of` are its points. Returns whether it has every point then.
 pub(crate) fn add_missing<T: Document, M>(
     store: &mut Store<T>,
     of: fn(&mut T) -> &mut Vec<Point>,

@@ -1,20 +1,11 @@
 //! A document of measurements on disk: begun, gone on with, written whole after every point.
 
-use crate::devices::{AnyDevice, Choice, parse_choice};
-use crate::error::{Error, Result, refuse};
-use crate::head::{FIELDS, Head};
-use crate::numbers::parse_count;
-use crate::out_file::{OutFile, write_whole};
-use crate::workloads::input::SEED;
-use clap::Args;
+use crate::head::FIELDS;
+use crate::out_file::write_whole;
+use crate::prelude::*;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 /// Several names, of workloads or of parts of a measurement, in one argument.
 pub(crate) type NameList = std::vec::Vec<&'static str>;
@@ -48,7 +39,6 @@ impl BenchSpec {
         chosen(self.device, self.quick)
     }
 
-    /// Begins the head of the document; `command` is how the program was called.
     pub(crate) fn head(&self, format: &str, device: &AnyDevice, command: &str) -> Result<Head> {
         let command = published(command, &self.out);
         Head::new(format, device, &command, (self.quick, self.seed))
@@ -104,8 +94,7 @@ pub trait Document: Serialize + DeserializeOwned + Default {
         refuse(why)
     }
 
-    /// Returns it as text: a field a line, and a point a line in the sections, so that two
-    /// documents can be compared.
+    /// Returns it as text, a line for each field and point, so that two documents can be compared.
     fn to_text(&self) -> Result<String> {
         to_text(self, Self::SECTIONS)
     }
@@ -117,15 +106,13 @@ pub struct Store<T> {
     pub(crate) document: T,
     pub(crate) path: PathBuf,
     began: Instant,
-    /// The time that the command has.
     limit: Option<Duration>,
     seconds_before: f64,
 }
 
 impl<T: Document> Store<T> {
-    /// Opens the document in a folder, which is made if it is not there. One that was begun by the
-    /// same build, on the same device, with the same settings is gone on with; another is an error,
-    /// and stays as it was, unless it is to be begun anew.
+    /// Opens the document in a folder, which is made if it is not there. One of the same build, device and
+    /// settings is gone on with; another is an error, and stays as it was, unless it is to be begun anew.
     pub(crate) fn open(spec: &BenchSpec, head: Head) -> Result<Self> {
         let (folder, fresh) = (&spec.out, spec.fresh);
         let refused = |why: String| Error::Usage(format!("--out {}: {why}", folder.display()));
@@ -134,14 +121,10 @@ impl<T: Document> Store<T> {
         let name = T::FILE_NAME;
         let path = folder.join(name);
         let mut document = match fs::read_to_string(&path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => T::begin(head),
-            _ if fresh => T::begin(head),
-            Err(error) => return Err(refused(format!("{name} cannot be read: {error}"))),
-            Ok(text) => {
+            Ok(text) if !fresh => {
                 let mut document = T::parse(&text).map_err(|error| {
-                    refused(format!(
-                        "{name} cannot be gone on with: {error}; or begin anew with --fresh"
-                    ))
+                    let fix = "or begin anew with --fresh";
+                    refused(format!("{name} cannot be gone on with: {error}; {fix}"))
                 })?;
                 if let Some(what) = document.head().difference(&head) {
                     return Err(refused(format!(
@@ -151,6 +134,10 @@ impl<T: Document> Store<T> {
                 }
                 document
             }
+            Err(error) if !fresh && error.kind() != ErrorKind::NotFound => {
+                return Err(refused(format!("{name} cannot be read: {error}")));
+            }
+            _ => T::begin(head),
         };
         // So that a path that cannot be written is found before the first point.
         OutFile::new(&path)?;
@@ -184,8 +171,8 @@ pub(crate) fn with_head(head: &Head, order: &[&str], sections: &Value) -> Result
     to_text(&whole, order)
 }
 
-/// Returns a document as JSON, the fields of the head first and then these, in this order, and a
-/// line for each entry of a list.
+/// Returns a document as JSON, the fields of the head first and then these, and a line for each entry of a
+/// list.
 fn to_text(document: &impl Serialize, sections: &[&str]) -> Result<String> {
     let Value::Object(mut left) = serde_json::to_value(document).map_err(std::io::Error::from)?
     else {
@@ -218,7 +205,7 @@ pub(crate) struct Made {
     pub(crate) complete: bool,
 }
 
-/// What `bench all` measured, with the checksums of its files: `all.json` among them.
+/// What `bench all` measured, with the checksums of its files: `all.json`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Sealed {
     #[serde(flatten)]
@@ -230,14 +217,13 @@ pub(crate) struct Sealed {
 pub(crate) const SEALED: &str = "stamp-all/1";
 pub(crate) const SEALS: &str = "all.json";
 
-/// Returns the checksum of a file's bytes: a CRC of 32 bits, which tells a file that was edited or
-/// cut off from the one that was written.
+/// Returns the CRC of 32 bits of a file's bytes, by which a file that was edited or cut off is known.
 fn checksum(bytes: &[u8]) -> String {
     format!("{:08x}", crc32fast::hash(bytes))
 }
 
-/// Refuses files of a folder, or of a folder in it, that are not as they were when `bench all` had
-/// measured them. A folder without `all.json` has none such.
+/// Refuses files of a folder, or of a folder in it, that are not as `bench all` says beside them that it wrote
+/// them.
 pub(crate) fn check_seals(folder: &Path) -> Result<()> {
     let inner = fs::read_dir(folder).into_iter().flatten().flatten();
     for folder in inner.map(|entry| entry.path()).chain([folder.to_owned()]) {
@@ -310,8 +296,7 @@ impl Sealed {
     }
 }
 
-/// The command without the path to its own folder or file, which is nobody else's: the document
-/// may be published.
+/// The command without the path to its own folder or file, as the document may be published.
 pub(crate) fn published(command: &str, folder: &Path) -> String {
     let name = folder.file_name().unwrap_or(folder.as_os_str());
     command.replace(&*folder.to_string_lossy(), &name.to_string_lossy())

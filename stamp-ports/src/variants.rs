@@ -1,5 +1,4 @@
-//! Variants as they are asked for: the algorithms of the registry, and
-//! `optimized`, which is one of two of them.
+//! Variants as they are asked for: the algorithms, and `optimized`, which is one of two of them.
 
 use crate::error::{Error, Result, refuse};
 use stm_core::algorithm::{Algorithm, Variant};
@@ -7,28 +6,25 @@ use stm_core::with_algorithm;
 
 /// A variant, as named at the command line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub enum AskedVariant {
-    /// A variant that is an algorithm.
-    Algorithm(Variant),
-    /// The better of two by the sizes (section 4.2 of Xu et al. 2014).
-    Optimized,
-}
+pub struct AskedVariant(Option<Variant>);
 
 impl From<Variant> for AskedVariant {
     fn from(algorithm: Variant) -> Self {
-        Self::Algorithm(algorithm)
+        Self(Some(algorithm))
     }
 }
 
 impl AskedVariant {
+    /// The better of two by the sizes (section 4.2 of Xu et al. 2014).
+    pub const OPTIMIZED: Self = Self(None);
+
     /// All of them, the baseline first.
     pub fn all() -> Vec<Self> {
         let algorithms = Variant::ALL.iter().map(|&algorithm| algorithm.into());
-        algorithms.chain([Self::Optimized]).collect()
+        algorithms.chain([Self::OPTIMIZED]).collect()
     }
 
-    /// The variants of Xu et al. 2014; `optimized` is last, as it reuses the search of what
-    /// it stands for.
+    /// The variants of Xu et al. 2014; `optimized` is last, as it reuses the search of what it stands for.
     pub fn of_paper() -> Vec<Self> {
         let mut all = Self::all();
         all.retain(|variant| variant.is_paper());
@@ -37,57 +33,45 @@ impl AskedVariant {
 
     /// Its name at the command line and in JSON.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Algorithm(algorithm) => algorithm.name(),
-            Self::Optimized => "optimized",
-        }
-    }
-
-    fn of<T>(self, algorithm: fn(Variant) -> T, optimized: T) -> T {
-        match self {
-            Self::Algorithm(this) => algorithm(this),
-            Self::Optimized => optimized,
+        match self.0 {
+            Some(algorithm) => algorithm.name(),
+            None => "optimized",
         }
     }
 
     pub(crate) fn about(self) -> &'static str {
         let optimized = "hv-sorting if stripes outnumber locks, else tbv-sorting";
-        self.of(Variant::about, optimized)
+        self.0.map_or(optimized, Variant::about)
     }
 
     pub(crate) fn is_paper(self) -> bool {
-        self.of(Variant::is_paper, true)
+        self.0.is_none_or(Variant::is_paper)
     }
 
     /// Whether the time of its phases can be taken.
     pub(crate) fn has_profile(self) -> bool {
-        self.of(Variant::has_profile, true)
+        self.0.is_none_or(Variant::has_profile)
     }
 
     /// Whether it narrows a warp under contention and has the gate.
     pub(crate) fn has_scheduler(self) -> bool {
-        self.of(|this| with_algorithm!(this, A => A::SCHEDULED), false)
+        (self.0).is_some_and(|this| with_algorithm!(this, A => A::SCHEDULED))
     }
 
-    /// The algorithm to run: itself, or for `optimized` the one that the sizes
-    /// call for. Where stripes share locks, time stamps alone report conflicts
-    /// that are none, and comparing values pays (section 4.2).
-    pub(crate) const fn resolve(self, stripes: u64, locks: u64) -> Variant {
-        match self {
-            Self::Algorithm(algorithm) => algorithm,
-            Self::Optimized if stripes > locks => Variant::HvSorting,
-            Self::Optimized => Variant::TbvSorting,
-        }
+    /// The algorithm to run: for `optimized` the one that the sizes call for. Where stripes share locks, time
+    /// stamps alone report conflicts that are none, and comparing values pays (section 4.2).
+    pub(crate) fn resolve(self, stripes: u64, locks: u64) -> Variant {
+        let share = usize::from(stripes > locks);
+        (self.0).unwrap_or([Variant::TbvSorting, Variant::HvSorting][share])
     }
 
     pub(crate) fn uses_lock_table(self) -> bool {
         let of = |this| with_algorithm!(this, A => <A as Algorithm>::USES_LOCK_TABLE);
-        self.of(of, true)
+        self.0.is_none_or(of)
     }
 }
 
-/// Reads `all` or names separated by commas, and returns what each names, once; `unknown` says
-/// what is wrong with a name by the names that there are.
+/// Reads `all` or names separated by commas; `unknown` says what is wrong with a name that is none of these.
 pub(crate) fn parse_list<T: Copy + PartialEq>(
     text: &str,
     known: &[T],
@@ -124,12 +108,8 @@ pub(crate) fn parse_algorithms(text: &str) -> Result<Vec<Variant>> {
     if text == "all" {
         return Ok(Variant::ALL.to_vec());
     }
-    let algorithm = |asked| match asked {
-        AskedVariant::Algorithm(algorithm) => Ok(algorithm),
-        AskedVariant::Optimized => {
-            refuse("optimized is hv-sorting or tbv-sorting: give one of them")
-        }
-    };
+    let optimized = "optimized is hv-sorting or tbv-sorting: give one of them";
+    let algorithm = |asked: AskedVariant| asked.0.map_or_else(|| refuse(optimized), Ok);
     parse_variants(text)?.into_iter().map(algorithm).collect()
 }
 

@@ -4,7 +4,6 @@ use crate::against::child::Program;
 use crate::against::{Spec, measure, points, report};
 use crate::cli::prelude::*;
 use crate::store::published;
-use crate::workloads::input::SEED;
 
 const REPEAT: u32 = 5;
 const QUICK_REPEAT: u32 = 3;
@@ -99,7 +98,6 @@ fn check_replaced(out: &Path, other: &Path) -> Result<()> {
     refuse(format!("--out {out}: {what}: name another file"))
 }
 
-/// Measures both programs. Returns whether every point that was judged holds.
 pub(super) fn against(args: &AgainstArgs, command: &str) -> Result<bool> {
     let points = points::select(args.quick, &args.only)?;
     let other = Program::at(&args.other)?;

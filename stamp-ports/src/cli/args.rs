@@ -1,13 +1,13 @@
-//! The command line.
-//!
-//! Names and numbers are read here as far as they can be without a device;
-//! whatever is wrong comes out as one line (see [`one_line`](super::help::one_line)).
+//! The command line. Names and numbers are read here as far as they can be without a device; whatever is wrong
+//! comes out as one line ([`one_line`](super::help::one_line)).
 
 use super::device::DeviceArgs;
 use crate::cli::prelude::*;
 use crate::measure::launches;
-use crate::measure::memory::MemorySpec;
+use crate::measure::run_report::MemorySpec;
 use crate::numbers::parse_counts;
+use crate::paper::plan::SECTIONS;
+use crate::sync::PARTS;
 use crate::variants::parse_variants;
 use crate::workloads::{kmeans, labyrinth};
 use clap::Subcommand;
@@ -29,7 +29,6 @@ Examples:
   stamp bench floor --workload ra,bank --variant hv-sorting --audit-share 0
   stamp bench floor --quick --device cpu";
 
-/// The whole command line.
 #[derive(Parser, Debug)]
 #[command(
     name = "stamp",
@@ -63,7 +62,6 @@ pub(crate) struct Cli {
     pub command: Option<Command>,
 }
 
-/// What to do.
 #[derive(Subcommand, Debug)]
 pub(crate) enum Command {
     /// Run a workload and verify its result
@@ -201,10 +199,10 @@ pub(crate) enum Bench {
     #[command(after_help = super::all::HELP)]
     All(super::all::AllArgs),
     /// Everything that the GPU-STM paper shows, into one document
-    #[command(after_help = super::bench::paper_help())]
+    #[command(after_help = described("Parts", &SECTIONS) + "\n" + super::bench::PAPER_HELP)]
     Paper(crate::paper::run::PaperSpec),
     /// Locks, barriers and semaphores, alone, in workloads, and beside transactions
-    #[command(after_help = super::bench::sync_help())]
+    #[command(after_help = described("Parts", &PARTS) + "\n" + super::bench::SYNC_HELP)]
     Sync(crate::sync::SyncSpec),
     /// Scores of alignments by dataflow, by launches, by graphs and by transactions
     #[command(after_help = super::bench::nw_help())]

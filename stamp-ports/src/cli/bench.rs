@@ -1,25 +1,18 @@
-//! The commands `bench paper`, `bench sync` and `bench nw`, which measure points into a document
-//! and go on with it.
+//! The commands `bench paper`, `bench sync` and `bench nw`, which go on with a document of points.
 
 use crate::cli::prelude::*;
-use crate::numbers::{count, digits3, short};
 use crate::nw::plan::PARTS as NW_PARTS;
 use crate::nw::reduction::{self, MEMORIES};
 use crate::nw::{self, NwSpec, SCHEMES, STM};
 use crate::paper::document::{Paper, Speedup, is_of};
-use crate::paper::plan::SECTIONS;
 use crate::paper::run::{self, PaperSpec};
 use crate::points::Point;
 use crate::store::Store;
 use crate::sync::Bench;
-use crate::sync::{self, PARTS, SyncSpec};
+use crate::sync::{self, SyncSpec};
 use crate::workloads::contender::CRITICAL_SECTION;
 
-pub(super) fn paper_help() -> String {
-    format!("{}\n{PAPER_HELP}", described("Parts", &SECTIONS))
-}
-
-const PAPER_HELP: &str = "\
+pub(super) const PAPER_HELP: &str = "\
 DIR/paper.json is written after every point. After an interruption, or the end
 of --for, the same command goes on where it stopped; --only and --workload add
 to what is there. What is compared with each other is a unit: a workload in
@@ -32,7 +25,6 @@ Examples:
   stamp bench paper --for 300 --out results       a piece of 5 to 8 minutes
   stamp bench paper --only fig2,table1 --workload ra,ht --out results";
 
-/// Measures what the publication shows. What a single point cannot do makes the result `false`.
 pub(super) fn paper(spec: &PaperSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = run::paper(&device, spec, command)?;
@@ -123,7 +115,6 @@ fn paper_summary(out: &mut impl Write, store: &Store<Paper>) -> Result<()> {
     tell_rest(out, paper.head.complete, "of the paper is")
 }
 
-/// Says what to do about what a document lacks.
 fn tell_rest(out: &mut impl Write, complete: bool, what: &str) -> Result<()> {
     let more = "in it yet: the same command goes on, and see --only.";
     if !complete {
@@ -132,12 +123,7 @@ fn tell_rest(out: &mut impl Write, complete: bool, what: &str) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn sync_help() -> String {
-    let parts = described("Parts", &PARTS);
-    format!("{parts}\n{SYNC_HELP}")
-}
-
-const SYNC_HELP: &str = "\
+pub(super) const SYNC_HELP: &str = "\
 mutex, barrier and semaphore are operations a second over the number of blocks,
 beside libcu++ and cooperative groups where nvcc is found; counter, table, list
 and sections are workloads under locks, by combining, without locks, and with
@@ -153,36 +139,30 @@ Examples:
   stamp bench sync --only mutex,barrier --out results
   stamp bench sync --for 480 --out results        a piece of 8 minutes";
 
-/// Measures; `command` is how it was called. A wrong result makes it `false`.
 pub(super) fn sync(spec: &SyncSpec, command: &str) -> Result<bool> {
     let device = open(spec.bench.choice())?;
     let store = sync::sync(&device, spec, command)?;
     told_of(&store.document, &spec.only, &store.path)
 }
 
-fn implementations() -> impl Iterator<Item = (&'static str, &'static str)> {
-    let schemes = SCHEMES.iter().map(|&(name, _, about)| (name, about));
-    schemes.chain([(STM, "a transaction for each cell")])
-}
-
-fn schemes() -> impl Iterator<Item = (&'static str, &'static str)> {
+/// What `bench nw` measures the parts of: implementations, schemes and memories.
+fn measured_by_nw() -> [(&'static str, Vec<(&'static str, &'static str)>); 3] {
+    let tables = SCHEMES.iter().map(|&(name, _, about)| (name, about));
+    let tables = tables.chain([(STM, "a transaction for each cell")]);
     let schemes = reduction::SCHEMES.iter();
-    schemes.map(|scheme| (scheme.name, scheme.about))
-}
-
-fn memories() -> impl Iterator<Item = (&'static str, &'static str)> {
-    MEMORIES.into_iter().map(|(name, about, _)| (name, about))
+    let schemes = schemes.map(|scheme| (scheme.name, scheme.about));
+    let memories = MEMORIES.into_iter().map(|(name, about, _)| (name, about));
+    [
+        ("Implementations of tables", tables.collect()),
+        ("Schemes of the reduction", schemes.collect()),
+        ("Memories of the hops", memories.collect()),
+    ]
 }
 
 pub(super) fn nw_help() -> String {
-    let lists = [
-        ("Parts", NW_PARTS.to_vec()),
-        ("Implementations of tables", implementations().collect()),
-        ("Schemes of the reduction", schemes().collect()),
-        ("Memories of the hops", memories().collect()),
-    ];
-    let lists = lists.map(|(head, all)| described(head, &all));
-    format!("{}\n{NW_HELP}", lists.join("\n"))
+    let lists = measured_by_nw().map(|(head, all)| described(head, &all));
+    let parts = described("Parts", &NW_PARTS);
+    format!("{parts}\n{}\n{NW_HELP}", lists.join("\n"))
 }
 
 const NW_HELP: &str = "\
@@ -210,8 +190,7 @@ fn is_wrong(point: &Point) -> bool {
     point.repeat > 0 && !point.verified
 }
 
-/// Prints what a command that measures points has found: its document, which is at a path, and of
-/// that the parts that were asked for. Returns whether all that was measured of them is right.
+/// Prints the parts of a document that were asked for, and its path. Returns whether they are right.
 fn told_of(bench: &Bench, parts: &[&str], path: &Path) -> Result<bool> {
     let of_parts = |point: &&Point| parts.contains(&point.part.as_str());
     let points: Vec<&Point> = bench.points.iter().filter(of_parts).collect();
@@ -263,8 +242,8 @@ mod tests {
         let points = points(&AnyDevice::cpu(), false);
         let measured = points.iter().map(|(asked, _)| &*asked.implementation);
         let measured: BTreeSet<&str> = measured.collect();
-        let listed = implementations().chain(schemes());
-        let listed = listed.chain(memories()).map(|(name, _)| name);
+        let listed = measured_by_nw().into_iter().flat_map(|(_, all)| all);
+        let listed = listed.map(|(name, _)| name);
         assert_eq!(listed.collect::<BTreeSet<&str>>(), measured);
         let (help, document) = (nw_help(), include_str!("../../../docs/stamp.md"));
         for (name, what) in NW_PARTS {

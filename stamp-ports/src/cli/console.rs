@@ -1,5 +1,4 @@
-//! What the commands share: the device that is opened, the workloads that are
-//! made, what became of standard output, and lists of names in texts of help.
+//! What the commands share: devices, workloads, documents, standard output, and lists of names in help.
 
 use crate::cli::prelude::*;
 use crate::store::{published, with_head};
@@ -35,8 +34,7 @@ pub(super) fn workloads(
     names.iter().map(make).collect()
 }
 
-/// Whether all was verified, once that was printed. A reader that left early is
-/// no error to speak of, but the command has not done all it was asked for.
+/// Whether all was verified and printed: a reader that left early is no error, but not all was done.
 pub(super) fn outcome(verified: bool, printed: Result<()>) -> Result<bool> {
     match printed {
         Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
@@ -63,8 +61,7 @@ pub(super) struct Begun {
 }
 
 impl DocumentArgs {
-    /// Looks at the file, opens the device and begins a document; `command` is how the program was
-    /// called, and `of` says whether it is quick, and the seed.
+    /// Checks the file, opens the device and begins a document; `of` says whether it is quick, and the seed.
     pub(super) fn begin(
         &self,
         format: &str,
@@ -87,8 +84,8 @@ impl DocumentArgs {
 }
 
 impl Begun {
-    /// Writes the document, these of whose sections follow the head in this order, and prints it, or
-    /// the tables, which are told whether it was written. Returns whether all was verified.
+    /// Writes the document, whose sections follow the head in this order, and prints it, or the tables, which
+    /// are told whether it was written. Returns whether all was verified.
     pub(super) fn end(
         self,
         verified: bool,
@@ -126,7 +123,6 @@ pub(super) fn described(head: &str, all: &[(&str, &str)]) -> String {
     text
 }
 
-/// Returns parts on lines of at most so many characters.
 pub(super) fn wrapped<'p>(
     parts: impl Iterator<Item = &'p str>,
     between: &str,

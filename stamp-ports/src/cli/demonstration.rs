@@ -1,21 +1,13 @@
-//! What keeps a run without arguments short.
-//!
-//! - Each run is launched with few transactions first, and then with as many as fit in
-//!   [`RUN`], or all: so each row has the same share of the kernels' time, at most.
-//!
-//! And on a GPU:
-//!
-//! - Each workload has its share of the time, with what those before it have left. When that
-//!   is spent, the variants that are left are skipped, and the end of the table names them.
-//! - The variants come in an order in which those that tell most are first.
-//! - Other threads have the driver compile the modules of the next runs while one runs.
+//! What keeps a run without arguments short. Each run is launched with few transactions first, and then with
+//! as many as fit in [`RUN`], or all. On a GPU, each workload has its share of the time too, with what those
+//! before it have left. When that is spent, the variants that are left are skipped, of which those that tell
+//! most come first; and other threads have the driver compile the modules of the next runs while one runs.
 
-use crate::variants::AskedVariant;
+use crate::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, Scope};
-use std::time::Duration;
 
 /// The time of all runs, so that with the last one the program ends in 45 seconds.
 pub(super) const ALL: Duration = Duration::from_secs(38);
@@ -53,8 +45,7 @@ pub(super) fn fill(share: Duration, all: u64, (probed, time): (u64, Duration)) -
     all.min((fit as u64).max(probed))
 }
 
-/// Other threads, which have the driver compile the modules of the next few runs while one is made.
-/// They end when this is dropped.
+/// The other threads, which end when this is dropped.
 pub(super) struct Ahead {
     next: Sender<usize>,
     now: Arc<AtomicUsize>,
@@ -72,10 +63,7 @@ impl Ahead {
         for _ in 0..threads {
             let (now, numbers) = (now.clone(), numbers.clone());
             scope.spawn(move || {
-                let number = || {
-                    let numbers = numbers.lock().unwrap_or_else(PoisonError::into_inner);
-                    numbers.recv()
-                };
+                let number = || (numbers.lock().unwrap_or_else(PoisonError::into_inner)).recv();
                 while let Ok(number) = number() {
                     if number >= now.load(Ordering::Relaxed) {
                         compile(number);
@@ -83,14 +71,13 @@ impl Ahead {
                 }
             });
         }
-        // The threads take them for as long as this lives.
         for number in 0..most {
             let _ = next.send(number);
         }
         Self { next, now, most }
     }
 
-    /// Says which run is made now: what is before it is not compiled any more.
+    /// Says which run is made now.
     pub(super) fn at(&self, run: usize) {
         self.now.store(run, Ordering::Relaxed);
         let _ = self.next.send(run + self.most);

@@ -2,21 +2,16 @@
 
 use super::console::wrapped;
 use crate::cli::prelude::*;
-use crate::measure::machine::abstraction::{Benchmarks, Column, Pair};
+use crate::measure::machine::abstraction::{Benchmarks, Pair};
 use crate::measure::machine::{Measurement, measure};
-use crate::numbers::{bytes, digits3, short};
 use crate::nw::SCHEMES;
-use crate::output::grouped;
 use crate::workloads::contender::{Contender, ContenderKind};
-use crate::workloads::input::SEED;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use stm_sync::chosen::Kind as MutexKind;
 
 type Implementations = (&'static str, Vec<&'static str>);
 
-/// The workloads that have implementations without transactions, with their names: those of `bench
-/// floor`, and those of `bench sync` and `bench nw`.
+/// The implementations of workloads without transactions: of `bench floor`; of `bench sync` and `bench nw`.
 fn implementations() -> Result<[Vec<Implementations>; 2]> {
     let mut all = [Vec::new(), Vec::new()];
     for &(workload, _) in WORKLOADS {
@@ -197,26 +192,13 @@ fn text(measurement: &Measurement) -> String {
     text
 }
 
-/// A kind of accesses, and its times in a column.
-type Kind = (&'static str, fn(&Column) -> Pair);
-
-/// The kinds of accesses, each a row of the paper's tables, or two.
-const KINDS: [Kind; 3] = [
-    ("volatile", |column| column.volatile),
-    ("atomic", |column| column.atomic),
-    ("volatile after an atomic", |column| column.after_atomic),
-];
+/// The kinds of accesses, in the order of [`Benchmarks::pairs`].
+const KINDS: [&str; 3] = ["volatile", "atomic", "volatile after an atomic"];
 
 /// A row of a kind for contended accesses, and one for others, of reads and of writes.
-fn by_contention(
-    name: &str,
-    times: &Benchmarks,
-    pair: impl Fn(&Column) -> Pair,
-    shown: impl Fn(f64) -> String,
-) -> [Vec<String>; 2] {
-    let [reads, writes] = [&times.reads, &times.writes].map(pair);
-    let row = |how, time: fn(&Pair) -> f64| {
-        let figures = [time(&reads), time(&writes)].map(&shown);
+fn by_contention(name: &str, pairs: [Pair; 2], shown: fn(f64) -> String) -> [Vec<String>; 2] {
+    let row = |how, time: fn(Pair) -> f64| {
+        let figures = pairs.map(|pair| shown(time(pair)));
         [vec![format!("{name}, {how}")], figures.into()].concat()
     };
     let contended = row("contended", |pair| pair.contended);
@@ -225,21 +207,28 @@ fn by_contention(
 
 fn times(times: &Benchmarks) -> Vec<Vec<String>> {
     let ms = |ns: f64| format!("{:.3}", ns * 1e-6);
-    let rows = KINDS.map(|(name, pair)| by_contention(name, times, pair, ms));
-    [&[cells(["", "reads", "writes"])], rows.as_flattened()].concat()
+    let mut table = vec![cells(["", "reads", "writes"])];
+    for (name, pairs) in KINDS.iter().zip(times.pairs()) {
+        table.extend(by_contention(name, pairs, ms));
+    }
+    table
 }
 
 /// The rows of the paper's tables 2 and 3.
 fn ratios(times: &Benchmarks) -> Vec<Vec<String>> {
     let mut table = vec![cells(["contended : not contended", "reads", "writes"])];
-    table.extend(KINDS.map(|(name, pair)| {
-        let [reads, writes] = [&times.reads, &times.writes].map(|of| digits3(pair(of).ratio()));
-        vec![name.to_owned(), reads, writes]
-    }));
+    let (mut over, all) = (Vec::new(), times.pairs());
+    for (name, [reads, writes]) in KINDS.iter().zip(all) {
+        table.push(cells([
+            name,
+            &digits3(reads.ratio()),
+            &digits3(writes.ratio()),
+        ]));
+        let pairs = [reads.over(&all[0][0]), writes.over(&all[0][1])];
+        over.extend(by_contention(name, pairs, digits3));
+    }
     table.push(cells(["to volatile", "", ""]));
-    table.extend(KINDS[1..].iter().flat_map(|(name, pair)| {
-        by_contention(name, times, |of| pair(of).over(&of.volatile), digits3)
-    }));
+    table.extend(over.into_iter().skip(2));
     table
 }
 
@@ -250,8 +239,8 @@ fn row<'a>(first: &'a str, others: impl Iterator<Item = &'a str>) -> Vec<String>
     iter::once(first).chain(others).map(str::to_owned).collect()
 }
 
-/// Returns the table of a cell for each of these, rows and columns in the order in which they first come,
-/// and below them the name of the fastest row of each column, if any has a speed.
+/// Returns a table with a cell for each of these, rows and columns in the order in which they first come, and
+/// below them the fastest row of each column, if any has a speed.
 fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String>> {
     let all: Vec<Cell> = of.iter().map(cell).collect();
     let columns = grouped(all.iter().map(|cell| (&*cell.1, cell)));
@@ -268,7 +257,6 @@ fn table<T>(corner: &str, of: &[T], cell: impl Fn(&T) -> Cell) -> Vec<Vec<String
     rows
 }
 
-/// The tables of everything but the memory benchmarks, each with its title.
 fn tables(measurement: &Measurement) -> [(&'static str, Vec<Vec<String>>); 4] {
     let name = |of: &Value| of["algorithm"].as_str().unwrap_or_default().to_owned();
     let figure = |of: &Value, key: &str| of[key].as_f64().unwrap_or(0.0);

@@ -1,6 +1,5 @@
-//! The help of `stamp run` and `stamp tune`: that of the workloads which the command line names, with their
-//! options and those that all share; or, if it names none, the list of workloads and the shared options.
-//! And the parser's errors, each on one line.
+//! The help of `stamp run` and `stamp tune`, with the options of the workloads that the command line names, or
+//! a list of all workloads if it names none; and the parser's errors, each on one line.
 
 use super::args::{COUNTS, Cli};
 use super::console::described;
@@ -85,17 +84,14 @@ fn is_example_of(line: &str, command: &str, name: &str) -> bool {
 
 /// Clap's error about these arguments as one line: its first paragraph and its tips.
 pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
-    let text = error.render().to_string();
-    let mut parts = Vec::new();
-    // An error of a value comes without its command's usage. The options
-    // before a command take no values, so the first words are its names.
+    // Options before a command take no values: the first words are its names.
     let mut found = Cli::command();
-    let mut of_command = String::from("stamp");
+    let mut command = String::from("stamp");
     for word in arguments.iter().skip(1) {
         let word = word.to_string_lossy();
         match found.find_subcommand(word.as_ref()).cloned() {
             Some(next) => {
-                of_command = format!("{of_command} {}", next.get_name());
+                command = format!("{command} {}", next.get_name());
                 found = next;
             }
             None if word.starts_with('-') => {}
@@ -105,23 +101,19 @@ pub(crate) fn one_line(error: &clap::Error, arguments: &[OsString]) -> String {
     if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand {
         let names: Vec<&str> = found.get_subcommands().map(Command::get_name).collect();
         return format!(
-            "`{of_command}` needs one more word: {} (try `{of_command} --help`)",
+            "`{command}` needs one more word: {} (try `{command} --help`)",
             names.join(" or ")
         );
     }
-    let mut command = of_command.as_str();
-    for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        if let Some(usage) = line.strip_prefix("Usage: ") {
-            let ends = [" <", " [", " -"].into_iter();
-            let end = ends.filter_map(|end| usage.find(end)).min();
-            command = &usage[..end.unwrap_or(usage.len())];
-            continue;
-        }
+    let text = error.render().to_string();
+    let lines = text.lines().map(str::trim).filter(|line| {
         // No word here may begin with a dash, after `--` neither.
-        if !line.starts_with("For more information") && !line.contains("as a value, use '--") {
-            parts.push(line.trim_start_matches("error: "));
-        }
-    }
+        let is_left_out = line.is_empty() || line.contains("as a value, use '--");
+        !is_left_out && !line.starts_with("Usage: ") && !line.starts_with("For more information")
+    });
+    let parts: Vec<&str> = lines
+        .map(|line| line.trim_start_matches("error: "))
+        .collect();
     // A value's own error repeats the value, and says more than clap's frame.
     let mut text = parts.join(" ");
     if let Some((frame, why)) = text.split_once(">': ")

@@ -1,17 +1,14 @@
-//! The command `isolation`: judges one recorded run of each result of Figure 2 in a
-//! document of `stamp bench paper`, and writes the verdicts into it.
-//!
-//! A run has the launch of the result, and as many transactions as its records fit the buffers.
-//! Where the input says how many there are and their records do not fit, a smaller input is
-//! recorded, which the verdict names. `optimized` has the verdict of the algorithm that it ran
-//! as, which has the same launch.
+//! The command `isolation`: judges one recorded run of each result of Figure 2 in a document of `stamp bench
+//! paper`, at its launch, and writes the verdicts into it. Where the input says how many transactions there are
+//! and their records do not fit the buffers, a smaller input is recorded, which the verdict names. `optimized`
+//! has the verdict of the algorithm that it ran as, which has the same launch.
 
 use crate::cli::prelude::*;
 use crate::measure::launches::Room;
 use crate::paper::document::{Isolation, Paper, Speedup};
 use crate::paper::plan::{Piece, Plan};
 use crate::record::{Settings, record_judged};
-use crate::store::Document;
+use crate::store::{Document, published};
 use stm_history::error::Error as Unjudged;
 
 pub(super) const HELP: &str = "\
@@ -58,9 +55,8 @@ pub(super) fn isolation(args: &IsolationArgs) -> Result<bool> {
         refuse(format!("{shown}: there is no device {id:?}: {fix}"))
     });
     let (device, _) = AnyDevice::open(choice?)?;
-    // Without the path to it, as the document may be published.
-    let folder = args.folder.file_name().unwrap_or(args.folder.as_os_str());
-    let command = format!("stamp isolation {}", folder.to_string_lossy());
+    let command = format!("stamp isolation {}", args.folder.display());
+    let command = published(&command, &args.folder);
     let asked = (paper.head.quick, paper.head.seed);
     let head = Head::new(Paper::FORMAT, &device, &command, asked)?;
     if let Some(what) = paper.head.other_build(&head).or_else(|| paper.mixed()) {

@@ -1,16 +1,6 @@
-//! The program: its command line, and its commands.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `args` | the options |
-//! | `help` | the help of `run` and `tune`, which is that of a workload; the parser's errors |
-//! | `console` | the device that is opened, what became of standard output, and lists of names |
-//! | `run`, `rows`, `demonstration` | `run`, and no command at all; its table, row by row; what keeps the latter short |
-//! | `device` | `list` and `device` |
-//! | `all` | `bench all`, which runs the others |
-//! | `tune`, `against`, `bench` | the commands that measure more: `tune` and `bench floor`; `bench against`; `bench paper`, `bench sync` and `bench nw` |
-//! | `record`, `isolation` | `record`, and `isolation`, which judges what `bench paper` measured |
-//! | `nw` | `nw`, alignments |
+//! The program: its command line, and its commands. A file is that of the command with its name; `bench` also
+//! has `bench paper`, `bench sync` and `bench nw`, `tune` has `bench floor`, `device` has `list`, `run` has no
+//! command at all; `args` has the options, and `console` what commands share.
 
 mod against;
 mod all;
@@ -32,57 +22,26 @@ mod prelude {
     pub(super) use super::console::{
         DocumentArgs, check_options, described, open, outcome, workloads,
     };
-    pub(super) use crate::devices::{AnyDevice, Choice, DeviceKind, parse_choice};
-    pub(super) use crate::error::{Error, Result, refuse};
-    pub(super) use crate::head::Head;
-    pub(super) use crate::measure::meter::Progress;
-    pub(super) use crate::numbers::{parse_count, parse_count_32, parse_seconds};
-    pub(super) use crate::out_file::{OutFile, make_folder};
-    pub(super) use crate::output::{aligned, cells, terminal_columns};
-    pub(super) use crate::store::NameList;
-    pub(super) use crate::variants::AskedVariant;
-    pub(super) use crate::workloads::input::Occasion;
+    pub(super) use crate::output::terminal_columns;
+    pub(super) use crate::prelude::*;
     pub(super) use crate::workloads::options::WorkloadArgs;
-    pub(super) use crate::workloads::{AnyWorkload, WORKLOADS, parse_names};
-    pub(super) use clap::{Args, Parser};
-    pub(super) use serde_json::{Value, json};
+    pub(super) use crate::workloads::parse_names;
     pub(super) use std::ffi::OsString;
     pub(super) use std::io::{Write, stdout};
-    pub(super) use std::path::{Path, PathBuf};
-    pub(super) use std::time::{Duration, Instant};
     pub(super) use std::{fs, iter, thread};
-    pub(super) use stm_core::algorithm::Variant;
-    pub(super) use stm_core::host::Device;
 }
 
 use args::{Bench, Cli, Command, Generate};
 use help::one_line;
 use prelude::*;
-use std::io::{self, ErrorKind, IsTerminal, stderr};
+use std::io::{ErrorKind, IsTerminal, stderr};
 use std::process::ExitCode;
 
 /// Runs the program with these arguments, the first its name.
 pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    if let Some(help) = help::asked(&arguments) {
-        return written(&write!(io::stdout(), "{help}"));
-    }
-    let cli = match Cli::try_parse_from(&arguments) {
-        Ok(cli) => cli,
-        // Help and version.
-        Err(error) if !error.use_stderr() => return written(&error.print()),
-        Err(error) => {
-            let _ = writeln!(stderr(), "error: {}", one_line(&error, &arguments));
-            return ExitCode::from(2);
-        }
-    };
-    trace(cli.verbose);
-    // The command as it may be typed again, without the program's folder.
-    let words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
-    let line = format!("stamp {}", words.collect::<Vec<_>>().join(" "));
-    match command(&cli, &line) {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::from(1),
+    match carried_out(&arguments) {
+        Ok(all) => ExitCode::from(u8::from(!all)),
         // A reader that left early, as `head` does, knows that it did.
         Err(Error::Output(error)) if error.kind() == ErrorKind::BrokenPipe => ExitCode::from(1),
         Err(error) => {
@@ -92,21 +51,24 @@ pub fn main_of(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-fn written(help: &io::Result<()>) -> ExitCode {
-    match help {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            if error.kind() != ErrorKind::BrokenPipe {
-                let _ = writeln!(stderr(), "error: cannot write to standard output: {error}");
-            }
-            ExitCode::FAILURE
-        }
+/// Carries out what the arguments ask for. Returns whether all that can be verified was.
+fn carried_out(arguments: &[OsString]) -> Result<bool> {
+    if let Some(help) = help::asked(arguments) {
+        write!(stdout(), "{help}")?;
+        return Ok(true);
     }
-}
-
-/// Carries a command out; `line` is how it was called. Returns whether all that
-/// can be verified was.
-fn command(cli: &Cli, line: &str) -> Result<bool> {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) if error.use_stderr() => return refuse(one_line(&error, arguments)),
+        Err(help_or_version) => {
+            help_or_version.print()?;
+            return Ok(true);
+        }
+    };
+    trace(cli.verbose);
+    // The command as it may be typed again, without the program's folder.
+    let words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
+    let line = &*format!("stamp {}", words.collect::<Vec<_>>().join(" "));
     match &cli.command {
         None => run::demonstrate(),
         Some(Command::Run(args)) => run::run(args),
@@ -159,8 +121,8 @@ fn generate(workload: &Generate) -> Result<bool> {
         Generate::Kmeans(args) => (&args.out, args.text()?),
     };
     match out {
-        Some(path) => crate::out_file::OutFile::new(path)?.write(&text)?,
-        None => io::stdout().lock().write_all(text.as_bytes())?,
+        Some(path) => OutFile::new(path)?.write(&text)?,
+        None => stdout().write_all(text.as_bytes())?,
     }
     Ok(true)
 }

@@ -2,7 +2,6 @@
 
 use crate::cli::prelude::*;
 use crate::variants::suggestion;
-use serde::Serialize;
 use stm_align::align::{Alignment, cigar, lines};
 use stm_align::dataflow::Dataflow;
 use stm_align::divide::{LARGE, Pair, align_all, groups, is_large, read_pairs};
@@ -86,8 +85,7 @@ pub(crate) struct NwArgs {
     pub json: bool,
 }
 
-/// What fills the tables: a device, or none, which is the host's cores. `auto` is a GPU where there
-/// is one and the tables are large, else the host.
+/// What fills the tables: a device, or the host's cores, which `auto` is unless tables are large.
 pub(crate) type Where = std::option::Option<Choice>;
 
 fn parse_where(text: &str) -> Result<Where, String> {
@@ -99,8 +97,7 @@ fn parse_where(text: &str) -> Result<Where, String> {
     choice.map(Some)
 }
 
-/// From how many cells on, of all tables, a GPU is opened that nobody has asked for: the
-/// host takes some seconds for so many.
+/// The cells of all tables from which on `auto` opens a GPU: the host takes some seconds for so many.
 const CELLS_OF_GPU: u64 = 1 << 31;
 
 fn scorer(asked: Where, pairs: &[Pair]) -> Result<Box<dyn Scorer>> {
@@ -230,10 +227,9 @@ fn align(
                     _ => &device,
                 };
                 if args.json {
-                    let [of_a, of_b] = [&pair.a.record, &pair.b.record];
                     let shown = Shown {
-                        a: &of_a.name,
-                        b: &of_b.name,
+                        a: &pair.a.record.name,
+                        b: &pair.b.record.name,
                         a_length: a.len(),
                         b_length: b.len(),
                         score,

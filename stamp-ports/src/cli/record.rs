@@ -1,14 +1,11 @@
 //! The command `record`: workloads recorded on a device, and their histories judged or kept.
 
 use crate::cli::prelude::*;
-use crate::numbers::of;
 use crate::record::{RA_MUTANTS, Row, Settings, record, record_mutant};
 use crate::variants::parse_algorithms;
 use crate::workloads::form::Form;
 use clap::Arg;
-use serde::Serialize;
 use std::io::stderr;
-use std::ops::ControlFlow;
 use stm_core::internal::observe::Mutant;
 use stm_history::history::History;
 use stm_history::named::Names;
@@ -246,8 +243,7 @@ fn record_variant(
     Ok(judged.violations == 0 && judged.row.wrong_state.is_none())
 }
 
-/// Runs kernels with seeded defects on a device: which of them does the hardware show, and how soon?
-/// A defect that no run showed is reported, and is no failure of ours.
+/// Runs kernels with seeded defects until the hardware shows them. One that it does not show is no failure.
 fn record_mutants(device: &AnyDevice, args: &RecordArgs, which: &str) -> Result<bool> {
     if args.workload != ["ra"] {
         return refuse("seeded defects on a device run ra: record it alone");

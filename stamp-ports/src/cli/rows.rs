@@ -1,17 +1,13 @@
-//! The table of `run`, printed row by row as the runs are done: so its columns
-//! are as wide as the values that are known before. That of `tune` is printed whole. And what stands
-//! above and below it, one of it the table of where the lanes' time goes.
+//! The table of `run` and `tune`, and what stands above and below it. That of `run` is printed row by row as
+//! the runs are done, so its columns are as wide as the values that are known before.
 
 use crate::cli::prelude::*;
-use crate::measure::run_report::{RunReport, RunSpec};
-use crate::numbers::{count, digits3, of, short};
-use crate::output::{align, grouped, sentence};
+use crate::output::{align, sentence};
 use crate::workloads::workload::Verifies;
 use std::collections::{BTreeSet, HashSet};
 use std::fmt::Write as _;
 use stm_core::internal::observe::Phase;
 
-/// A run to make: a row of the table.
 pub(super) struct Row<'a> {
     pub(super) workload: &'a AnyWorkload,
     pub(super) spec: RunSpec,
@@ -107,7 +103,6 @@ fn cells_of(run: &RunReport, found: [String; 4]) -> Vec<String> {
     known.chain(found).collect()
 }
 
-/// The table of runs that are done, with what is needed to read it below.
 pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
     let rows = Rows::fitting(reports, columns);
     let mut lines = vec![rows.header()];
@@ -115,7 +110,6 @@ pub(super) fn table(reports: &[RunReport], columns: Option<usize>) -> String {
     lines.join("\n") + "\n" + &legend(reports)
 }
 
-/// The ratios to `cgl` of runs that were done before it, in a sentence.
 pub(super) fn late_ratios(reports: &[RunReport]) -> String {
     let late = reports.iter().enumerate().filter_map(|(i, report)| {
         let ratio = over_cgl(report, reports)?;
@@ -141,7 +135,6 @@ pub(super) fn on_a_cpu(reports: &[RunReport]) -> String {
     sentence("\nFastest on this CPU: ", each, ("; ", behind))
 }
 
-/// The runs for which no time was left, in a sentence.
 pub(super) fn skipped_rows(skipped: &[(&str, &str)]) -> String {
     let each = skipped.chunk_by(|a, b| a.0 == b.0).map(|of| {
         let variants: Vec<&str> = of.iter().map(|(_, variant)| *variant).collect();
@@ -158,7 +151,6 @@ fn initials(reason: &str) -> String {
     words.filter_map(|word| word.chars().next()).collect()
 }
 
-/// The reasons of aborts and how many each has, in short.
 fn aborts(report: &RunReport) -> String {
     let some = report.aborts.iter().filter(|(_, n)| **n != 0);
     let some = some.map(|(reason, n)| format!("{} {}", initials(reason), short(*n as f64)));
@@ -196,7 +188,7 @@ pub(super) fn legend(reports: &[RunReport]) -> String {
     for (kind, remarks) in grouped(all) {
         let _ = write!(text, "\n{kind}: {}.", remarks.join(", "));
     }
-    let optimized = AskedVariant::Optimized.name();
+    let optimized = AskedVariant::OPTIMIZED.name();
     let chosen = reports.iter().filter(|r| r.variant == optimized);
     let resolved = chosen.map(|r| format!("{} for {}", r.resolved, r.workload));
     text += &sentence("\n`optimized` chose ", resolved, (", ", "."));

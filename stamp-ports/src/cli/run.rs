@@ -7,31 +7,24 @@ use super::rows::{breakdown_table, legend, setting_of};
 use crate::cli::prelude::*;
 use crate::measure::launches::{self, Room};
 use crate::measure::meter;
-use crate::measure::run_report::{RunReport, RunSpec, check_input, resolve};
+use crate::measure::run_report::{check_input, resolve};
 use crate::measure::runner::Runner;
 use crate::variants::no_profile_of;
-use crate::workloads::contender::lanes;
 use std::io;
 use std::ops::Range;
-use stm_core::host::Launch;
 use stm_core::internal::host::in_ranges;
 
-const DEMONSTRATION_SECONDS_MAX: &str = "30";
-
-/// What `run` and a run without arguments share.
 struct Plan<'a> {
     device: &'a AnyDevice,
     args: &'a RunArgs,
     variants: Vec<AskedVariant>,
-    /// The kernels' time of each run without arguments, at most: those that would take more get fewer
-    /// transactions.
+    /// The kernels' time of each run, where those that would take more get fewer transactions.
     share: Option<Duration>,
     /// The time of all runs, if what does not fit in it is to be skipped.
     within: Option<Duration>,
 }
 
 impl Plan<'_> {
-    /// The run of a workload and a variant, if it can be made.
     fn row<'w>(&self, workload: &'w AnyWorkload, variant: AskedVariant) -> Result<Row<'w>> {
         let sizes = workload.sizes();
         let (kind, args) = (self.device.kind(), self.args);
@@ -63,9 +56,8 @@ impl Plan<'_> {
         })
     }
 
-    /// Makes the runs of one workload, the first of which has the number `first`; a run that
-    /// fails by itself is reported and does not end the others. Past `until` all are skipped
-    /// except for the first few.
+    /// Makes the runs of one workload, the first of which has the number `first`; a run that fails by itself
+    /// does not end the others. Past `until` all are skipped except for the first few.
     fn run(
         &self,
         (rows, first): (&[Row<'_>], usize),
@@ -99,9 +91,8 @@ impl Plan<'_> {
         Ok(())
     }
 
-    /// Makes the data of a workload, while other threads have the driver compile the modules of its
-    /// rows, if nobody does that ahead. All are compiled when it returns: a compilation beside a
-    /// launch could be in the launch's time.
+    /// Makes the data of a workload, while other threads have the driver compile the modules of its rows, if
+    /// nobody does that ahead. It ends with the last of them, as a launch beside one could take longer.
     fn runner<'r>(
         &self,
         workload: &'r AnyWorkload,
@@ -126,10 +117,8 @@ impl Plan<'_> {
             progress.step("compiling the kernels (driver)");
             runner
         })?;
-        runner.show(progress);
-        if self.args.no_verify {
-            runner.skip_verification();
-        }
+        runner.phases.progress = Some(progress.clone());
+        runner.verifies = !self.args.no_verify;
         Ok(runner)
     }
 
@@ -181,8 +170,7 @@ impl Plan<'_> {
         made
     }
 
-    /// Makes the workloads and all runs, and says something at the end. Returns whether all that was
-    /// to be verified was.
+    /// Makes the workloads and all runs. Returns whether all that was to be verified was.
     fn show(&self, occasion: Occasion, end: &str) -> Result<bool> {
         let workloads = workloads(&self.args.workload, &self.args.input, occasion)?;
         let mut shown = Shown::default();
@@ -199,7 +187,6 @@ struct Shown {
     reports: Vec<RunReport>,
     rows: Rows,
     above: String,
-    /// The workloads and variants for which no time was left.
     skipped: Vec<(&'static str, &'static str)>,
 }
 
@@ -229,7 +216,6 @@ impl Shown {
         Ok(writeln!(stdout(), "{line}")?)
     }
 
-    /// Prints what stands below the rows, `end` last.
     fn end(&self, end: &str) -> Result<()> {
         if self.json {
             return Ok(());
@@ -245,8 +231,8 @@ impl Shown {
     }
 }
 
-/// The variants to run: all that have kernels with clocks, if all are to be profiled.
-/// That one which is named has none is found before anything runs, as what was measured would be lost.
+/// The variants to run: all that have kernels with clocks, if all are to be profiled; it is an error to name
+/// another one.
 fn variants(args: &RunArgs) -> Result<Vec<AskedVariant>> {
     let mut variants = args.variant.clone();
     if args.profile {
@@ -278,7 +264,7 @@ pub(super) fn run(args: &RunArgs) -> Result<bool> {
 }
 
 pub(super) fn demonstrate() -> Result<bool> {
-    let args = RunArgs::parse_from(["run", "all", "--time-limit", DEMONSTRATION_SECONDS_MAX]);
+    let args = RunArgs::parse_from(["run", "all", "--time-limit", "30"]);
     let device = open(args.device)?;
     let kind = device.kind();
     let plan = Plan {

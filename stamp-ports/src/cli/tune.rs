@@ -7,9 +7,7 @@ use crate::measure::floor::{Measured, report as floor_report};
 use crate::measure::launches::{self, Room};
 use crate::measure::machine::random_accesses;
 use crate::measure::search::{Found, SearchSpec, Tried};
-use crate::numbers::{count, short};
 
-/// Searches the best launch of each variant; `command` is how it was called.
 pub(super) fn tune(args: &TuneArgs, command: &str) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
     args.memory.check(&args.variant)?;
@@ -99,7 +97,6 @@ fn sections(found: &Found) -> Value {
 const QUICK_TRANSACTIONS: u64 = 1 << 16;
 const QUICK_REPEAT: u32 = 3;
 
-/// Measures beside kernels without transactions. Returns whether all that can be verified was.
 pub(super) fn floor(args: &FloorArgs, command: &str) -> Result<bool> {
     check_options(&args.workload, &args.input)?;
     args.memory.check(&args.variant)?;

@@ -1,14 +1,8 @@
-//! Defaults of measurements: launches by algorithm and kind of device, and
-//! numbers of transactions. `stamp tune` finds better launches for another
-//! device. What differs by workload is in the workload's folder.
+//! Defaults of measurements: launches by algorithm and kind of device, and numbers of transactions. `stamp
+//! tune` finds better launches for another device. What differs by workload is in `workloads/shapes.rs`.
 
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::variants::AskedVariant;
-use crate::workloads::contender::lanes;
+use crate::prelude::*;
 use crate::workloads::form::filling;
-use crate::workloads::workload::Sizes;
-use stm_core::algorithm::Variant;
-use stm_core::host::Device;
 use stm_core::internal::host::Limits;
 
 /// Table 1 of the paper: transactions.
@@ -16,18 +10,16 @@ pub(crate) const TRANSACTIONS: u64 = 1 << 20;
 pub(crate) const QUICK_TRANSACTIONS: u64 = 16 << 10;
 pub(crate) const TUNE_REPEAT: u32 = 5;
 
-/// Transactions of a run without arguments. The data has its full size, and
-/// rates can be compared whatever the number: they are transactions a second.
-pub(crate) const fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
-    match (kind, variant) {
+/// Transactions of a run without arguments, whose data has its full size.
+pub(crate) fn demo_transactions(variant: AskedVariant, kind: DeviceKind) -> u64 {
+    match (kind, variant.name()) {
         (DeviceKind::Cpu, _) => 1 << 19,
-        (DeviceKind::Cuda, AskedVariant::Algorithm(Variant::Cgl | Variant::Vbv)) => 1 << 17,
+        (DeviceKind::Cuda, "cgl" | "vbv") => 1 << 17,
         (DeviceKind::Cuda, _) => TRANSACTIONS,
     }
 }
 
-/// Threads of a block where all of them are one worker: a search of the variants tries no others
-/// on a GPU. Critical sections, which know nothing of workers, have blocks of other sizes too.
+/// Threads of a block where all of them are one worker: a search of variants tries no others on a GPU.
 pub(crate) const BLOCK_OF_ONE_WORKER: u32 = 256;
 
 /// What a device can hold, as far as launches depend on it.
@@ -48,8 +40,8 @@ impl Room {
         }
     }
 
-    /// Blocks and threads of a launch, if the caller names neither. For GPUs, what
-    /// `stamp tune` found on an H200, by its number of multiprocessors.
+    /// Blocks and threads of a launch, if the caller names neither: on a GPU, what `stamp tune` found on an
+    /// H200.
     pub(crate) fn launch(&self, workload: &dyn Sizes, algorithm: Variant) -> (u32, u32) {
         let p = self.limits.processors;
         if self.kind == DeviceKind::Cpu {
@@ -68,8 +60,8 @@ impl Room {
         workload.gpu_shape(algorithm, p).unwrap_or(usual)
     }
 
-    /// All these blocks with all these threads, once each, but for none or more threads than a
-    /// search tries: on a GPU twice those that it holds at a time.
+    /// All these blocks with all these threads, once each, but for those of no threads or, on a GPU, of more
+    /// than twice those that it holds at a time.
     pub(crate) fn grid(&self, blocks: &[u32], threads: &[u32]) -> Vec<(u32, u32)> {
         let most = match self.kind {
             DeviceKind::Cpu => u64::MAX,
@@ -96,10 +88,9 @@ impl Room {
         }
     }
 
-    /// The same and those between, which `bench floor` tries as well: where memory bounds
-    /// transactions and conflicts bound their number, three warps a multiprocessor can be better
-    /// than two and than four, and where all transactions want the same words, less than a warp can
-    /// be.
+    /// The same and those between, which `bench floor` tries as well: where memory and conflicts bound
+    /// transactions, three warps a multiprocessor can be better than two and than four, and less than a warp
+    /// can be where all want the same words.
     pub(crate) fn more_shapes(&self, by_blocks: bool) -> Vec<(u32, u32)> {
         let (p, mut shapes) = (self.limits.processors, self.shapes());
         if self.kind == DeviceKind::Cuda {
@@ -121,9 +112,8 @@ impl Room {
         shapes
     }
 
-    /// The shapes for critical sections: from one thread on, as each thread more is one
-    /// more that waits for the lock; of a workload whose blocks work together from a few
-    /// warps on, as one thread of each wants it.
+    /// The shapes for critical sections: from one thread on, as each more waits for the lock; where blocks work
+    /// together from a few warps on, as one thread of each wants it.
     pub(crate) fn shapes_of_critical_sections(
         &self,
         by_blocks: bool,

@@ -1,21 +1,17 @@
-//! Progress of commands that measure points, on standard error: what is measured, how far it is,
-//! and about how long the rest takes, judged by what the points of each kind have cost so far. On a terminal a line that
-//! changes, else a line a point. And where the host's time of a run goes, which `-v` prints: a line for
-//! each run, and their sum at the end of all; and what it does just now, for who may be watching. Copies
-//! between host and device are counted wherever they happen, and are left out of the phase around them.
-//!
-//! [`Progress`] is a spinner on standard error, shown only to a terminal and only when the
-//! work takes longer than a person waits without wondering.
+//! What a person sees of a command on standard error. [`Meter`]: how far one is that measures points, and
+//! about how long the rest takes, judged by what points of each kind have cost; on a terminal a line that
+//! changes, else a line a point. [`Progress`]: a spinner on a terminal, once the work takes longer than one
+//! waits without wondering. [`Phases`]: where the host's time of a run goes, for the spinner, and for `-v`,
+//! which prints each run and the sum of all. Copies between host and device are left out of the phase around
+//! them.
 
-use super::ms;
 use crate::devices::copied;
+use crate::prelude::*;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write, stderr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Cost {
@@ -26,7 +22,6 @@ struct Cost {
 
 #[derive(Debug)]
 pub(crate) struct Meter {
-    /// The spinner, for what happens within a point.
     pub(crate) progress: Progress,
     lines: bool,
     costs: BTreeMap<String, Cost>,
@@ -45,7 +40,6 @@ impl Meter {
         }
     }
 
-    /// Counts a point of a kind that was measured, and says so.
     pub(crate) fn done(&mut self, kind: &str, cost: Duration, what: &str) {
         let counted = self.costs.entry(kind.into()).or_default();
         counted.done += 1;
@@ -87,7 +81,7 @@ fn about(time: Duration) -> String {
 
 const QUIET: Duration = Duration::from_secs(1);
 
-/// Shows what is being done until the last clone of it is dropped.
+/// The spinner, which shows what is being done until the last clone of it is dropped.
 #[derive(Clone, Debug)]
 pub(crate) struct Progress(ProgressBar);
 
@@ -148,7 +142,7 @@ pub(crate) enum Phase {
     Download,
 }
 
-/// All of them, with their names, and what somebody who waits is told.
+/// All of them, with their names, and what the spinner says.
 const PHASES: [(Phase, &str, &str); 8] = [
     (Phase::Data, "data", "making the data"),
     (Phase::Metadata, "metadata", "allocating memory"),
@@ -166,7 +160,6 @@ static SUMS: [AtomicU64; PHASES.len()] = [const { AtomicU64::new(0) }; PHASES.le
 #[derive(Debug, Default)]
 pub(crate) struct Phases {
     times: [Duration; PHASES.len()],
-    /// Where each phase is shown when it begins.
     pub(crate) progress: Option<Progress>,
 }
 

@@ -1,23 +1,13 @@
-//! Measurements of workloads on a device, and the one loop of those whose launches are timed one by one:
-//! a launch to warm up, and then some that count; what takes long is launched once.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `runner` | one measurement: reset, launch, verify, repeat |
-//! | `run_report` | what a run is asked to be, what it found, and where the lanes' time goes |
-//! | `search` | the search for the best launch |
-//! | `floor` | the same without transactions, measured beside |
-//! | `machine` | what a machine's memory and barriers do |
-//! | `launches`, `memory` | default launches, all in one file; the options of the transactional memory |
-//! | `meter` | where the host's time goes, how far a command is that measures points, and a spinner for one that somebody may be watching |
+//! Measurements on a device: a run ([`runner`], [`run_report`]), the search for the best launch (`search`),
+//! the same without transactions (`floor`), and what a machine's memory and barriers do (`machine`). Here
+//! is the one loop of those whose launches are timed one by one: a launch to warm up, and then some that
+//! count.
 
-use serde::{Deserialize, Serialize};
-use std::time::Duration;
+use crate::prelude::*;
 
 pub(crate) mod floor;
 pub(crate) mod launches;
 pub(crate) mod machine;
-pub(crate) mod memory;
 pub(crate) mod meter;
 pub mod run_report;
 pub mod runner;
@@ -48,8 +38,8 @@ impl TimeMs {
     }
 }
 
-/// Returns the times of launches, the shortest first: of the first alone, if it takes longer than
-/// [`ONCE`], else of so many after it.
+/// Returns the times of launches, the shortest first: of the first alone if it takes longer than [`ONCE`], else
+/// of so many after it.
 pub(crate) fn timed<E>(
     repeat: usize,
     mut launch: impl FnMut() -> Result<Duration, E>,

@@ -1,22 +1,13 @@
-//! What a run is asked to be, and what a measurement found, as `--json` prints it.
-//!
-//! A [`Breakdown`] is Figure 5 of Xu et al. 2014: a run is measured as ever, and then once more by a
-//! kernel that reads the lanes' clocks ([`stm_core::internal::observe::phase`]). The clocks cost time of
-//! their own, so the result says what: the time of the profiled kernel over that of the other. Both
-//! kernels start from the same data, and both results are verified.
+//! What a run is asked to be, and what a measurement found, as `--json` prints it. A [`Breakdown`] is Figure 5
+//! of Xu et al. 2014: a run is measured as ever, and then once more, on the same data, by a kernel that reads
+//! the lanes' clocks ([`stm_core::internal::observe::phase`]), which cost time of their own.
 
-use super::{TimeMs, ms};
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::variants::AskedVariant;
+use super::TimeMs;
+use crate::prelude::*;
 use crate::workloads::launcher::{KernelTime, Launched};
-use crate::workloads::workload::{Sizes, Verifies};
-use serde::Serialize;
-use serde_json::{Map, Value};
-use std::collections::BTreeMap;
+use crate::workloads::workload::Verifies;
 use stm_core::Abort;
-use stm_core::algorithm::Variant;
-use stm_core::host::{self, Device, RetryLimits, StmConfig};
+use stm_core::host::{Capacity, RetryLimits, StmConfig};
 use stm_core::internal::host::Profile;
 use stm_core::internal::observe::Phase;
 
@@ -35,8 +26,7 @@ pub struct RunReport {
     pub(crate) seed: u64,
     /// Transactions that committed, in the repeat of the median time.
     pub commits: u64,
-    /// Attempts that did not, by reason, in the same. Of a launch that was
-    /// stopped, what it committed, and all its aborts as `any_reason`.
+    /// Attempts that did not, by reason, in the same repeat; of a launch that was stopped all as `any_reason`.
     pub aborts: BTreeMap<&'static str, u64>,
     /// The kernel's times.
     pub time_ms: TimeMs,
@@ -49,11 +39,10 @@ pub struct RunReport {
     pub(crate) verification: Option<&'static str>,
     /// What [`verified`](Self::verified) covers.
     pub(crate) verifies: Verifies,
-    /// Lanes of a warp that made attempts together, on average, in the repeat
-    /// of the median time; of loops over transactions.
+    /// Lanes of a warp that made attempts together, on average, in the median repeat; of loops over transactions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) active_lanes: Option<f64>,
-    /// Turns in which a warp worked alone under contention, in the same repeat.
+    /// Turns in which a warp worked alone under contention, in the median repeat.
     pub(crate) turns: u64,
     /// Device memory of locks, sets and statistics.
     pub(crate) metadata_bytes: u64,
@@ -64,16 +53,14 @@ pub struct RunReport {
     pub observed: Map<String, Value>,
     /// What the driver took to compile the kernel; 0 on the CPU.
     pub(crate) jit_ms: f64,
-    /// The algorithm that ran.
     pub(crate) resolved: &'static str,
     pub(crate) device_name: String,
     /// Bits of the widest atomics that kernels use there.
     pub(crate) atomics_bits: u32,
-    /// The kernels of a run that has several, in the repeat of the median time.
+    /// The kernels of a run that has several, in the median repeat.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub kernels: Vec<KernelTime>,
-    /// The host's time for each launch that it did not wait for, in the same
-    /// repeat; of a run that has such launches.
+    /// The host's time for each launch that it did not wait for, in the median repeat; of a run with such.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) enqueue_us: Option<f64>,
     /// Where the lanes' time went, if that was asked for.
@@ -82,7 +69,6 @@ pub struct RunReport {
     /// What a person has to know about the last repeat: what a remark is of, and the remark.
     #[serde(skip)]
     pub(crate) remarks: Vec<(&'static str, String)>,
-    /// The workload's parameters for a person.
     #[serde(skip)]
     pub(crate) summary: String,
     /// What is wrong, if the run is not verified.
@@ -186,13 +172,11 @@ pub struct RunSpec {
     pub config: StmConfig,
     /// Transactions of a launch.
     pub transactions: u64,
-    /// Timed launches, each with the data in its first state. More than one
-    /// are preceded by one that is not counted.
+    /// Timed launches, each with the data in its first state; before more than one is one that does not count.
     pub repeat: u32,
 }
 
-/// The algorithm that a variant stands for: for `optimized`, by how many
-/// stripes the shared words fill.
+/// The algorithm that a variant stands for: for `optimized`, by how many stripes the shared words fill.
 pub(crate) fn resolve(
     workload: &dyn Sizes,
     variant: AskedVariant,
@@ -214,13 +198,107 @@ pub(crate) fn check_input(workload: &dyn Sizes, transactions: u64) -> Result<()>
     Ok(())
 }
 
+/// The sizes of the transactional memory, except for the number of locks.
+#[derive(Parser, Clone, Copy, Debug)]
+#[command(next_help_heading = "Transactional memory")]
+pub(crate) struct MemorySpec {
+    /// Bytes that share a version lock
+    ///
+    /// Bytes that share a version lock, a power of two
+    #[arg(long, value_name = "N", value_parser = parse_count, default_value = "4")]
+    pub stripe_bytes: u64,
+    /// Entries of a read set [default: enough]
+    ///
+    /// Entries of a transaction's read set [default: what the workload needs]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub read_capacity: Option<u32>,
+    /// Entries of a write set [default: enough]
+    ///
+    /// Entries of a transaction's write set [default: what the workload needs]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub write_capacity: Option<u32>,
+    /// Polls of a locked word before a read aborts
+    ///
+    /// With fast and fast-table, polls of a locked word and extensions for a newer one together
+    /// [default: 1 for fast and fast-table, 16 for their teams, else 8]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub read_polls: Option<u32>,
+    /// Lanes that attempt at a time [default: 32]
+    ///
+    /// With fast and fast-table, lanes of a warp that make an attempt at a time, at most, 1 to 32;
+    /// fewer where many conflict [default: 32]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub lanes_max: Option<u32>,
+    /// Conflicts before a turn alone [default: 1024]
+    ///
+    /// With fast and fast-table, conflicts in a row before a transaction waits for a turn alone, at
+    /// most; fewer in small launches [default: 1024]
+    #[arg(long, value_name = "N", value_parser = parse_count_32)]
+    pub queue_after: Option<u32>,
+    /// Give all threads of a launch transactions
+    ///
+    /// Give all threads of a launch transactions, where by default only as many get some as are
+    /// known to be fastest: with fast, those of ra on a GPU
+    #[arg(long, hide_short_help = true)]
+    pub all_threads: bool,
+}
+
+impl MemorySpec {
+    /// Refuses options that none of these variants takes.
+    pub(crate) fn check(&self, variants: &[AskedVariant]) -> Result<()> {
+        let lanes_max = self.lanes_max.map(|value| ("--lanes-max", value));
+        let queue_after = self.queue_after.map(|value| ("--queue-after", value));
+        let has_scheduler = |variant: &&AskedVariant| variant.has_scheduler();
+        let names = |of: &mut dyn Iterator<Item = &AskedVariant>| {
+            let names: Vec<&str> = of.map(|variant| variant.name()).collect();
+            names.join(" and ")
+        };
+        match lanes_max.or(queue_after) {
+            Some((option, value)) if !variants.iter().any(|variant| has_scheduler(&variant)) => {
+                let of = names(&mut AskedVariant::all().iter().filter(has_scheduler));
+                let not = names(&mut variants.iter());
+                refuse(format!(
+                    "{option} {value} is for {of}, not for {not}: leave it out"
+                ))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn config(
+        &self,
+        locks: u64,
+        needed: Capacity,
+        time_limit: Option<Duration>,
+    ) -> StmConfig {
+        let default = RetryLimits::DEFAULT;
+        StmConfig {
+            locks,
+            stripe_bytes: self.stripe_bytes,
+            capacity: Capacity {
+                reads: self.read_capacity.unwrap_or(needed.reads),
+                writes: self.write_capacity.unwrap_or(needed.writes),
+                actions: needed.actions,
+            },
+            retry_limits: RetryLimits {
+                read_polls: self.read_polls.unwrap_or(default.read_polls),
+                lanes_max: self.lanes_max.unwrap_or(default.lanes_max),
+                queue_after: self.queue_after.unwrap_or(default.queue_after),
+                // 0 leaves the choice to the workload.
+                blocks_max: if self.all_threads { u32::MAX } else { 0 },
+                ..default
+            },
+            time_limit,
+        }
+    }
+}
+
 /// A profile as `--json` prints it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Breakdown {
     /// The phases' parts of the lanes' time, from 0 to 1, by name.
     pub shares: BTreeMap<&'static str, f64>,
-    /// The same in ticks of the lanes' clocks, of all lanes together: cycles on
-    /// a GPU, nanoseconds on the CPU.
+    /// The same in ticks of all lanes' clocks together: cycles on a GPU, nanoseconds on the CPU.
     pub ticks: BTreeMap<&'static str, u64>,
     pub(crate) lanes: u64,
     /// The profiled kernel's time over that of the kernel without clocks.

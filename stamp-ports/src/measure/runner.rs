@@ -1,25 +1,15 @@
-//! One measurement: put the data into its first state, launch, verify, repeat.
-//!
-//! What is timed is the kernel alone, by the device's own clock where it has
-//! one: neither the input's making and copying, nor the metadata's allocation,
-//! nor the driver's compilation (reported as `jit_ms`), nor the verification.
+//! One measurement: put the data into its first state, launch, verify, repeat. What is timed is the kernel
+//! alone, by the device's own clock where it has one: neither the making and copying of the input, nor
+//! allocation, nor the driver's compilation (reported as `jit_ms`), nor the verification.
 
-use super::meter::{Phase, Phases, Progress};
-use super::ms;
+use super::meter::{Phase, Phases};
 use super::run_report::{Breakdown, NOT_VERIFIED, RunReport, RunSpec, check_input, resolve};
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::{Error, Result};
+use crate::prelude::*;
 use crate::variants::no_profile_of;
-use crate::workloads::AnyWorkload;
-use crate::workloads::contender::lanes;
 use crate::workloads::launcher::{AfterLaunch, Launched, Launcher};
 use crate::workloads::prepared::Prepared;
-use crate::workloads::workload::Sizes;
-use std::time::Duration;
-use stm_core::algorithm::Variant;
-use stm_core::host::{self, Device, Launch, Statistics, Stm};
+use stm_core::host::{Launch, Statistics, Stm};
 use stm_core::internal::host::{Profile, ProfileRows};
-use stm_core::internal::observe::Observation;
 
 /// A workload with its data on a device, for any number of measurements.
 pub struct Runner<'a> {
@@ -27,9 +17,8 @@ pub struct Runner<'a> {
     prepared: Box<dyn Prepared<AnyDevice> + 'a>,
     transactions_max: u64,
     seed: u64,
-    /// The phases since the last run was told of.
-    phases: Phases,
-    verifies: bool,
+    pub(crate) phases: Phases,
+    pub(crate) verifies: bool,
 }
 
 impl<'a> Runner<'a> {
@@ -51,14 +40,6 @@ impl<'a> Runner<'a> {
             phases,
             verifies: true,
         })
-    }
-
-    pub(crate) fn show(&mut self, progress: &Progress) {
-        self.phases.progress = Some(progress.clone());
-    }
-
-    pub(crate) const fn skip_verification(&mut self) {
-        self.verifies = false;
     }
 
     pub(crate) const fn device(&self) -> &'a AnyDevice {
@@ -85,11 +66,8 @@ impl<'a> Runner<'a> {
         self.run(&mut stm, spec, None)
     }
 
-    /// Measures: the warm-up if there are repeats, then each repeat launched and verified.
-    ///
-    /// # Errors
-    /// The launch's errors. A wrong result is no error, but a report that is not
-    /// verified; so is a launch that only this run does not survive.
+    /// Measures: the warm-up if there are repeats, then each repeat launched and verified. A wrong result is no
+    /// error, but a report that is not verified; so is a launch that only this run does not survive.
     pub fn measure(&mut self, spec: &RunSpec) -> Result<RunReport> {
         let algorithm = self.algorithm(spec);
         let _span = tracing::info_span!(
@@ -130,9 +108,8 @@ impl<'a> Runner<'a> {
         Ok(report)
     }
 
-    /// Measures as [`measure`](Self::measure) does, and then as often by a kernel that reads the
-    /// lanes' clocks: the profile is of the launch with the median time.
-    /// A report that is not verified may have none.
+    /// Measures as [`measure`](Self::measure) does, and then as often by a kernel that reads the lanes' clocks:
+    /// the profile is of the launch with the median time. A report that is not verified may have none.
     pub(crate) fn profile(&mut self, spec: &RunSpec) -> Result<RunReport> {
         if !self.algorithm(spec).has_profile() {
             return Err(no_profile_of(spec.variant));
@@ -221,7 +198,6 @@ impl<'a> Runner<'a> {
         }
         let run = || (self.prepared).run(algorithm, launcher, spec.transactions);
         match self.phases.time(Phase::Kernels, run) {
-            // With the capacity that would be enough.
             Err(Error::Host(host::Error::CapacityExceeded {
                 set,
                 limit,
@@ -229,25 +205,22 @@ impl<'a> Runner<'a> {
             })) => {
                 let of = self.workload();
                 let enough = of.capacity_max().unwrap_or_else(|| of.capacity());
-                let (option, needed) = match set {
-                    "write set" => ("--write-capacity", enough.writes),
-                    _ => ("--read-capacity", enough.reads),
+                let enough = match set {
+                    "write set" => format!("--write-capacity {}", enough.writes),
+                    _ => format!("--read-capacity {}", enough.reads),
                 };
-                Err(Error::Capacity {
-                    set,
-                    limit,
-                    transaction,
-                    option,
-                    needed,
-                })
+                refuse(format!(
+                    "CapacityExceeded: transaction {transaction} fills its {set} of {limit} \
+                     entries: the workload needs {enough}"
+                ))
             }
             ran => ran,
         }
     }
 
-    /// Launches as often as asked for, after one that does not count if that is more than once, and
-    /// judges each: `wrong` becomes what is wrong with the first result that is not right. With
-    /// `rows`, each has its profile. Returns the launches, the fastest first.
+    /// Launches as often as asked for, after one that does not count if that is more than once, and judges
+    /// each: `wrong` becomes what is wrong with the first result that is not right. With `rows`, each has its
+    /// profile. Returns the launches, the fastest first.
     fn launches(
         &mut self,
         stm: &mut Stm<AnyDevice>,

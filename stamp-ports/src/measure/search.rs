@@ -1,28 +1,13 @@
 //! The search for the best launch of each variant.
 //!
-//! 1. Every shape is probed: few transactions first, then as many as fill
-//!    the time of a probe, so that a slow shape costs no more than a fast one. A launch
-//!    that reaches its limit is stopped and counted by what it committed.
+//! 1. Every shape is probed: few transactions first, then as many as fill the time of a probe. A launch that
+//!    reaches its limit is stopped and counted by what it committed.
 //! 2. The best few run again with as many transactions as fill the time of a trial.
-//! 3. The best of each variant is measured and verified, repeatedly, with as
-//!    many transactions as fill `MEASURE`, at most those asked for.
+//! 3. The best of each variant is measured and verified, repeatedly, with as many as fill [`MEASURE`], or all.
 
-use super::memory::MemorySpec;
-use super::meter::Progress;
-use super::ms;
-use super::run_report::{RunReport, RunSpec, check_input, resolve};
+use super::run_report::{MemorySpec, check_input, resolve};
 use super::runner::Runner;
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::numbers::count;
-use crate::variants::AskedVariant;
-use crate::workloads::AnyWorkload;
-use crate::workloads::workload::Sizes;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::time::Duration;
-use stm_core::algorithm::Variant;
-use stm_core::host::{self, Launch, Stm, StmConfig};
+use crate::prelude::*;
 
 const PROBE_TRANSACTIONS: u64 = 2048;
 /// The fewest transactions that fill a time.
@@ -39,7 +24,6 @@ pub(crate) struct Effort {
     pub(crate) probe: Duration,
     /// Longer, and a probe is stopped.
     pub(crate) probe_limit: Duration,
-    /// Shapes that get a trial.
     pub(crate) trials: usize,
     pub(crate) trial: Duration,
 }
@@ -101,10 +85,8 @@ impl<'s, 'a> Search<'s, 'a> {
 
     /// The algorithm that a variant stands for in runs of all transactions.
     pub(crate) fn resolved(&self, variant: AskedVariant, locks: u64) -> Variant {
-        let config = StmConfig {
-            locks,
-            ..self.config
-        };
+        let mut config = self.config;
+        config.locks = locks;
         resolve(self.runner.workload(), variant, &config, self.transactions)
     }
 
@@ -192,25 +174,25 @@ impl<'s, 'a> Search<'s, 'a> {
         if let Some(best) = self.done.get(&(variant.name(), locks)) {
             return Ok(best.clone());
         }
-        let (shapes, trials) = (self.shapes.clone(), self.effort.trials);
         let of = format!("{} with {} locks", variant.name(), count(locks));
-        let probe = |search: &mut Self, shape: (u32, u32)| {
-            (search.progress).say(format!("{of}: {} x {}", shape.0, shape.1));
-            search.probe(variant, locks, shape)
-        };
-        let again = |search: &mut Self, tried: &mut Tried| {
-            let transactions = search.fill(search.effort.trial, tried.tx_per_s);
+        let mut found = Vec::new();
+        for shape in self.shapes.clone() {
+            (self.progress).say(format!("{of}: {} x {}", shape.0, shape.1));
+            found.push(self.probe(variant, locks, shape)?);
+        }
+        let by_rate = |a: &Tried, b: &Tried| b.tx_per_s.total_cmp(&a.tx_per_s);
+        found.sort_by(by_rate);
+        let (trial, trials) = (self.effort.trial, self.effort.trials.min(found.len()));
+        let best = &mut found[..trials];
+        for tried in &mut *best {
+            let transactions = self.fill(trial, tried.tx_per_s);
             if tried.note.is_none() && transactions > tried.transactions {
                 let launch = ((tried.blocks, tried.threads), transactions);
-                let spec = search.spec(variant, locks, launch, 4 * search.effort.trial);
-                *tried = search.attempt(&spec)?;
+                *tried = self.attempt(&self.spec(variant, locks, launch, 4 * trial))?;
             }
-            Ok(())
-        };
-        let rate = |tried: &Tried| tried.tx_per_s;
-        let found = best_first(self, (&shapes, trials), probe, again, rate)?;
-        let trials = &found[..trials.min(found.len())];
-        let best = trials.iter().find(|t| t.tx_per_s > 0.0).cloned();
+        }
+        best.sort_by(by_rate);
+        let best = best.iter().find(|t| t.tx_per_s > 0.0).cloned();
         self.tried.extend(found);
         self.done.insert((variant.name(), locks), best.clone());
         Ok(best)
@@ -232,26 +214,6 @@ impl<'s, 'a> Search<'s, 'a> {
         spec.repeat = if is_long { 1 } else { repeat };
         self.runner.measure(&spec)
     }
-}
-
-/// Probes every shape, and tries the best few again. Returns all, the best first.
-pub(crate) fn best_first<S, T>(
-    of: &mut S,
-    (shapes, trials): (&[(u32, u32)], usize),
-    probe: impl Fn(&mut S, (u32, u32)) -> Result<T>,
-    again: impl Fn(&mut S, &mut T) -> Result<()>,
-    rate: impl Fn(&T) -> f64,
-) -> Result<Vec<T>> {
-    let by_rate = |a: &T, b: &T| rate(b).total_cmp(&rate(a));
-    let probed = shapes.iter().map(|&shape| probe(of, shape));
-    let mut found = probed.collect::<Result<Vec<T>>>()?;
-    found.sort_by(by_rate);
-    let trials = trials.min(found.len());
-    for tried in &mut found[..trials] {
-        again(of, tried)?;
-    }
-    found[..trials].sort_by(by_rate);
-    Ok(found)
 }
 
 /// What searches found, by the names that documents of `bench floor` have for it.

@@ -42,7 +42,7 @@ pub(crate) const FIG4_VARIANTS: [Variant; 4] = [
     Variant::FastTable,
 ];
 /// The variant that Table 1 and Figure 5 describe.
-pub(crate) const DESCRIBED: AskedVariant = AskedVariant::Optimized;
+pub(crate) const DESCRIBED: AskedVariant = AskedVariant::OPTIMIZED;
 
 /// Version locks, but for Figure 4: the paper's.
 pub(crate) const LOCKS: u64 = 1 << 20;

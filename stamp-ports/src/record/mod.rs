@@ -1,40 +1,20 @@
-//! Records the workloads on any device and judges what they did: histories of real hardware, by the
-//! checker that the simulator's go through. They are driven as `stamp` drives them, and each run's
-//! result passes the workload's own verification as well.
+//! Records the workloads on any device and judges what they did, by the checker that the simulator's histories
+//! go through. Each run's result passes the workload's own verification as well.
 //!
-//! # Runs, launches, histories
-//! Many transactions take several runs, each with an input from another seed. Of a workload whose
-//! input says how many transactions there are, a run is the whole of it; of the others, as much as
-//! the recording buffers hold: at most [`Settings::buffer_bytes`], and a history with its checker
-//! takes about one and a half times as much again. A history is checked and let go before the next.
+//! Many transactions take several runs, each with an input from another seed. Of a workload whose input says
+//! how many there are, a run is the whole of it; of the others, as much as [`Settings::buffer_bytes`] hold. A
+//! history with its checker takes about one and a half times as much again, and is let go before the next.
 //!
-//! A run of several launches is one history, as the clock goes on from launch to launch, unless the
-//! host changes the transactions' words between them: then each launch is one. Where every history
-//! starts is known from the workload ([`crate::workloads::prepared::Prepared::initial`]).
-//!
-//! # A full buffer
-//! A lane's buffer has room for [`Settings::attempts`] attempts at each of its transactions. The
-//! history of a launch that needed more is thrown away, and the run is made again with more room.
-//! If that does not fit the bytes, the error says what it needs.
-//!
-//! # A seeded defect
-//! The random array with a seeded defect, on a device, shows what its hardware
-//! does of a fence that is left out.
+//! A run of several launches is one history, as the clock goes on, unless the host changes the transactions'
+//! words between them. A lane's buffer has room for [`Settings::attempts`] attempts at each of its
+//! transactions. The history of a launch that needed more is thrown away, and the run is made again with more
+//! room, if that fits the bytes.
 
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::numbers::{parse_count, parse_count_32};
-use crate::workloads::AnyWorkload;
-use crate::workloads::input::SEED;
+use crate::prelude::*;
 use crate::workloads::prepared::OtherKernel;
 use crate::workloads::ra::Ra;
-use clap::Parser;
-use serde::Serialize;
-use session::Session;
-use std::ops::ControlFlow;
-use std::time::Duration;
-use stm_core::algorithm::{Algorithm, Variant};
-use stm_core::host::{Device, RetryLimits};
+use stm_core::algorithm::Algorithm;
+use stm_core::host::RetryLimits;
 use stm_core::internal::observe::Mutant;
 use stm_history::history::History;
 use stm_history::opacity;
@@ -43,8 +23,8 @@ use stm_kernels::mutants::RaMutant;
 
 mod session;
 
-/// Records a variant and hands each history on, until `sink` breaks. It is an error if the records
-/// of a launch do not fit [`Settings::buffer_bytes`].
+/// Records a variant and hands each history on, until `sink` breaks or the settings have enough. It is an error
+/// if the records of a launch do not fit [`Settings::buffer_bytes`].
 pub fn record<D: Device>(
     device: &D,
     variant: Variant,
@@ -52,7 +32,7 @@ pub fn record<D: Device>(
     settings: &Settings,
     mut sink: impl FnMut(History) -> Result<ControlFlow<()>, Error>,
 ) -> Result<Row, Error> {
-    Session::new(device, (variant, None), settings).record(workload, &mut sink)
+    session::record(device, (variant, None), (workload, settings), &mut sink)
 }
 
 /// Records, and judges every history. Returns the row and what is wrong, if anything.
@@ -81,9 +61,8 @@ const fn kernel<A: Algorithm, const MUTANT: u32, const DELAYED: bool>() -> Kerne
         },
         launch: |_, data, launcher, transactions| {
             let params = data.params(launcher.run::<A>(transactions));
-            // SAFETY: the kernel is that of the random array, whose parameters these are; they
-            // hold this memory's handle, for one algorithm alone, and views of buffers that
-            // `data` keeps and nothing else uses.
+            // SAFETY: these are the parameters of the random array, as this kernel is. They hold this memory's
+            // handle, for one algorithm alone, and views of buffers that `data` keeps and nothing else uses.
             unsafe { launcher.launch::<RaMutant<A, MUTANT, DELAYED>>(&params)? };
             Ok(())
         },
@@ -108,8 +87,8 @@ fn kernel_of(mutant: Mutant, delayed: bool) -> Option<(Variant, fn() -> Kernel)>
     None
 }
 
-/// Records the random array with a seeded defect, on a device with PTX for it, with delays at the
-/// fences or without. A memory that the defect spoils ends the recording: [`Row::wrong_state`].
+/// Records the random array with a seeded defect, with delays at the fences or without, which shows what the
+/// hardware does of it. A memory that the defect spoils ends the recording: [`Row::wrong_state`].
 pub(crate) fn record_mutant(
     device: &AnyDevice,
     mutant: Mutant,
@@ -124,7 +103,8 @@ pub(crate) fn record_mutant(
             mutant.name()
         )));
     };
-    Session::new(device, (variant, Some(kernel)), settings).record(workload, &mut sink)
+    let other = (variant, Some(kernel));
+    session::record(device, other, (workload, settings), &mut sink)
 }
 
 /// How to record. By default as a small recording on the CPU.
@@ -188,9 +168,7 @@ pub struct Row {
     pub(crate) variant: &'static str,
     pub(crate) blocks: u32,
     pub(crate) threads: u32,
-    /// Runs whose histories are all complete.
     pub(crate) runs: u64,
-    /// Complete histories.
     #[serde(rename = "launches")]
     pub(crate) histories: u64,
     /// Histories thrown away because a buffer was full.
@@ -211,5 +189,4 @@ pub struct Row {
     pub wrong_state: Option<String>,
 }
 
-/// Takes the histories, and breaks when it has seen enough.
 type Sink<'a> = dyn FnMut(History) -> Result<ControlFlow<()>, Error> + 'a;

@@ -1,18 +1,11 @@
-//! A recording in progress: one run after the other, each with as many transactions as the buffers
-//! hold; and the way from the recording buffers of a run to its histories.
+//! A recording in progress: one run after the other, and the way from a run's buffers to its histories.
 
 use super::{Row, Settings, Sink};
-use crate::error::{Error, Result};
-use crate::workloads::AnyWorkload;
-use crate::workloads::contender::lanes;
+use crate::prelude::*;
 use crate::workloads::launcher::Launcher;
 use crate::workloads::prepared::{OtherKernel, prepare};
 use crate::workloads::ra::Ra;
-use crate::workloads::workload::Sizes;
-use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
-use stm_core::algorithm::Variant;
-use stm_core::host::{Device, Launch, Statistics, Stm, StmConfig};
+use stm_core::host::{Launch, Statistics, Stm, StmConfig};
 use stm_core::internal::observe::history_layout::{HEADER_WORDS, words_needed};
 use stm_history::history::records::Records;
 use stm_history::history::{Header, InitialMemory, Rest};
@@ -21,7 +14,7 @@ use stm_kernels::draw::draw;
 /// The kernel of the random array that takes the place of the workload's, if any does.
 type Other<D> = Option<fn() -> OtherKernel<D, Ra>>;
 
-pub(super) struct Session<'a, D: Device> {
+struct Session<'a, D: Device> {
     device: &'a D,
     variant: Variant,
     other: Other<D>,
@@ -33,49 +26,47 @@ pub(super) struct Session<'a, D: Device> {
     row: Row,
 }
 
-impl<'a, D: Device> Session<'a, D> {
-    pub(super) fn new(
-        device: &'a D,
-        (variant, other): (Variant, Other<D>),
-        settings: &'a Settings,
-    ) -> Self {
-        Self {
-            device,
-            variant,
-            other,
-            settings,
-            attempts: settings.attempts,
-            stm: None,
-            row: Row {
-                blocks: settings.blocks,
-                threads: settings.threads,
-                ..Row::default()
-            },
+/// Makes runs, each on data from another seed, until the sink or the settings have enough.
+pub(super) fn record<D: Device>(
+    device: &D,
+    (variant, other): (Variant, Other<D>),
+    (workload, settings): (&AnyWorkload, &Settings),
+    sink: &mut Sink<'_>,
+) -> Result<Row> {
+    let start = Instant::now();
+    let mut session = Session {
+        device,
+        variant,
+        other,
+        settings,
+        attempts: settings.attempts,
+        stm: None,
+        row: Row {
+            blocks: settings.blocks,
+            threads: settings.threads,
+            ..Row::default()
+        },
+    };
+    loop {
+        let (runs, before) = (session.row.runs, session.row.transactions);
+        let seed = match runs {
+            0 => settings.seed,
+            n => draw(settings.seed, n, 17),
+        };
+        let flow = session.run(&workload.redrawn(seed)?, seed, sink)?;
+        let row = &mut session.row;
+        // An input with nothing to commit never has enough.
+        let has_all = row.transactions >= settings.transactions || row.transactions == before;
+        let has_runs = settings.runs_max.is_some_and(|max| row.runs >= max);
+        let is_enough = row.runs > runs && (has_all || has_runs);
+        if flow.is_break() || is_enough || row.wrong_state.is_some() {
+            row.seconds = start.elapsed().as_secs_f64();
+            return Ok(session.row);
         }
     }
+}
 
-    /// Makes runs, each on data from another seed, until the sink or the settings have enough.
-    pub(super) fn record(mut self, workload: &AnyWorkload, sink: &mut Sink<'_>) -> Result<Row> {
-        let (start, settings) = (Instant::now(), self.settings);
-        loop {
-            let (runs, before) = (self.row.runs, self.row.transactions);
-            let seed = match runs {
-                0 => settings.seed,
-                n => draw(settings.seed, n, 17),
-            };
-            let flow = self.run(&workload.redrawn(seed)?, seed, sink)?;
-            let (made, now) = (self.row.runs, self.row.transactions);
-            // An input with nothing to commit never has enough.
-            let has_all = now >= settings.transactions || now == before;
-            let has_runs = settings.runs_max.is_some_and(|max| made >= max);
-            let is_enough = made > runs && (has_all || has_runs);
-            if flow.is_break() || is_enough || self.row.wrong_state.is_some() {
-                self.row.seconds = start.elapsed().as_secs_f64();
-                return Ok(self.row);
-            }
-        }
-    }
-
+impl<D: Device> Session<'_, D> {
     fn shape(&self, workload: &dyn Sizes) -> Launch {
         let threads = match self.variant {
             Variant::Egpgv if !workload.by_blocks() => 1,
@@ -91,7 +82,7 @@ impl<'a, D: Device> Session<'a, D> {
         }
     }
 
-    /// Halves the blocks, so that each lane has twice the room, if there is more than one.
+    /// Halves the blocks, if there are several, so that each lane has twice the room.
     fn narrow(&mut self) -> bool {
         if self.row.blocks == 1 {
             return false;
@@ -101,8 +92,7 @@ impl<'a, D: Device> Session<'a, D> {
         true
     }
 
-    /// Transactions of the next run, as many as the buffers hold with room for
-    /// so many attempts at each; and words of a lane's buffer.
+    /// Transactions of the next run, as many as the buffers hold; and words of a lane's buffer.
     fn plan(&self, workload: &dyn Sizes, shape: Launch) -> Result<(u64, u64)> {
         let capacity = workload.capacity();
         // The last batch of reads repeats its last word up to 16.
@@ -152,7 +142,6 @@ impl<'a, D: Device> Session<'a, D> {
         }
     }
 
-    /// Makes one run on data from this seed, recorded and verified.
     fn run(
         &mut self,
         any: &AnyWorkload,
@@ -279,7 +268,6 @@ struct Recording<'a, 's, D: Device> {
     records: Records<D>,
     header: Header,
     initial: InitialMemory,
-    /// What the launches did that the next history is of.
     pending: Statistics,
     kernel: Duration,
     row: &'a mut Row,

@@ -50,9 +50,9 @@ impl Lines {
         path: &Path,
         mut take: impl FnMut(&str, u64) -> Result<(), String>,
     ) -> Result<u64> {
-        let unreadable = |source| Error::Unreadable {
-            path: path.to_owned(),
-            source,
+        let unreadable = |error| {
+            let (path, fix) = (path.display(), "give --input a file that can be read");
+            Error::Usage(format!("cannot read {path}: {error}: {fix}"))
         };
         let mut input = BufReader::new(File::open(path).map_err(unreadable)?);
         let (mut bytes, mut lines) = (Vec::new(), 0);
@@ -90,11 +90,7 @@ impl Lines {
 }
 
 pub fn bad_input(path: &Path, (line, what): (u64, String)) -> Error {
-    Error::BadInput {
-        path: path.to_owned(),
-        line,
-        what,
-    }
+    Error::Usage(format!("{}, line {line}: {what}", path.display()))
 }
 
 /// Returns a word of a file for a message, shortened if it is long.

@@ -1,9 +1,7 @@
-//! The command `bench all`: everything that a document shows, by one program on one machine.
-//!
-//! It is a list of commands of this program (`pieces`), each run as a process of its own, so that
-//! a context that is lost takes nothing else along. What they measure goes into a few files of the
-//! folder, and `all.json` says of each which command made it, how long that took, and the checksum
-//! that the file had: `stamp report` refuses a file that was changed since.
+//! The command `bench all`: a list of commands of this program (`pieces`), each run as a process of its own, so
+//! that a context that is lost takes nothing else along. What they measure goes into a few files of the folder,
+//! and `all.json` says of each which command made it, how long that took, and the checksum that the file had:
+//! `stamp report` refuses a file that was changed since.
 
 mod pieces;
 
@@ -17,7 +15,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use stm_core::Kernel;
 use stm_core::algorithm::HvSorting;
 use stm_core::internal::kernel::Build;
-use stm_core::internal::observe::Observation;
 use stm_kernels::ra::RandomArray;
 use tempfile::TempDir;
 
@@ -81,8 +78,7 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
         ));
     }
     if !args.quick && id.starts_with("cuda") {
-        // Figure 5 and Table 1 need kernels that are built on demand: to be missed at once, and not
-        // after a quarter of an hour.
+        // Figure 5 and Table 1 need kernels that are built on demand, and are to be missed at once.
         let (wide, observation) = (false, Observation::Profile);
         RandomArray::<HvSorting>::ptx(Build { wide, observation })?;
     }
@@ -114,8 +110,7 @@ pub(super) fn all(args: &AllArgs, command: &str) -> Result<bool> {
     summarise(&all, args)
 }
 
-/// Refuses several GPUs where the first is none, or where they are not of one model: figures that
-/// stand beside each other would be of two machines.
+/// Refuses several GPUs where the first is none, or where they are not of one model.
 fn check_gpus(gpus: u8, first: &Head) -> Result<()> {
     if gpus == 1 {
         return Ok(());
@@ -135,17 +130,13 @@ fn check_gpus(gpus: u8, first: &Head) -> Result<()> {
     Ok(())
 }
 
-/// What the workers share, each with a GPU of its own.
 struct Session<'a> {
     args: &'a AllArgs,
-    /// The driver's cache of kernels where times of compilation are measured: empty, so that they do
-    /// not depend on what ran before.
+    /// The driver's cache of kernels where times of compilation are measured: empty at first.
     cache: TempDir,
     began: Instant,
-    /// All commands, those that are done included.
     lines: &'a [&'a str],
     sealed: Mutex<Sealed>,
-    /// The files that nobody has begun.
     left: Mutex<VecDeque<&'a File>>,
 }
 
@@ -155,8 +146,7 @@ fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session<'_> {
-    /// Makes file after file, the first worker from the front of the list and the others from its
-    /// end, where the files are that take longest.
+    /// Makes file after file, the first worker from the front, the others from the end with the longest.
     fn work(&self, worker: usize) -> Result<()> {
         let next = || match worker {
             0 => locked(&self.left).pop_front(),
@@ -184,8 +174,8 @@ impl Session<'_> {
             if done || left == Some(0) {
                 return Ok(());
             }
-            let number = (1..).zip(self.lines).find(|(_, other)| **other == line);
-            let number = number.map_or(0, |(number, _)| number);
+            let at = self.lines.iter().position(|other| *other == line);
+            let number = at.map_or(0, |at| at + 1);
             writeln!(stdout(), "{number}/{} {line}", self.lines.len())?;
             sealed.begin(&args.out, file.name)?;
             (took, sealed.head.clone())

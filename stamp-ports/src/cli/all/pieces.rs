@@ -1,5 +1,4 @@
-//! What `bench all` measures: the commands and the file of each; and a command, run, and what it
-//! measured put into its file.
+//! What `bench all` measures: files and their commands, and how what a command measured goes into its file.
 
 use crate::cli::prelude::*;
 use crate::out_file::write_whole;
@@ -147,8 +146,7 @@ pub(super) fn measure(
     let lines = printed.lines().filter(|line| line.starts_with('{'));
     let text = match file.kind {
         Kind::Resumed if path.is_file() => {
-            // It was asked for a part of what the document can have, so it is done if it ended by
-            // itself.
+            // It was asked for a part of what the document can have: it is done if it ended by itself.
             let in_time = left.is_none_or(|left| start.elapsed().as_secs() < left);
             return Ok((verified, in_time));
         }
@@ -156,7 +154,6 @@ pub(super) fn measure(
         Kind::Member if part.is_file() => {
             let mut list = list_in(&path, |file| file)?;
             let mut member = value(&part)?;
-            // The name of the temporary file says nothing.
             member["command"] = format!("{line} --out {}", file.name).into();
             list.retain(|other| other["command"] != member["command"]);
             list.push(member);

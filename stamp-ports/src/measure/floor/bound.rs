@@ -1,21 +1,14 @@
-//! Bounds: the time that the memory system needs for a protocol's own accesses.
+//! Bounds: the time that the memory system needs for a protocol's own accesses, if nothing else took any: the
+//! sum of their number over their rate, which is measured in the same run, for each kind of random accesses.
 //!
-//! A transaction has a number of random accesses of each kind, and each kind a rate, which
-//! `stamp device --measure` measures and `bench floor` measures in the same run. The sum of
-//! number over rate is the least time of a transaction, if nothing else took any.
-//!
-//! [`accesses`] has the protocols, with `r` words read and `w` of them written, of `n` words of 32 bits.
-//! `hv-sorting` validates by value, and owns what it has read, too; static updates of `fast` read by
-//! their swaps.
-//!
-//! `v` is the number of words that a transaction reads and does not write, if it writes any. The
-//! *cache* stands for the smallest memory that was measured: the line has just been fetched by an
-//! access before. A rate is that of the largest memory measured which is no larger than the data,
-//! so that it is not too low. Swaps count at the rate of their memory, although the same
-//! transaction has loaded the line, because all other warps have loaded theirs since; where a
-//! launch has so few threads that those lines all stay in the cache, the bound is lower than it
-//! must be. Left out are: the clock, one addition for a warp; the logs, which lie together; nodes
-//! that only one transaction has; and everything that aborted attempts do.
+//! [`accesses`] has the protocols. `hv-sorting` validates by value, and owns what it has read, too; static
+//! updates of `fast` read by their swaps. The *cache* stands for the smallest memory that was measured: the
+//! line has just been fetched by an access before. A rate is that of the largest memory measured which is no
+//! larger than the data, so that it is not too low. Swaps count at the rate of their memory, although the same
+//! transaction has loaded the line, because all other warps have loaded theirs since; where a launch has so
+//! few threads that those lines all stay in the cache, the bound is lower than it must be. Left out are: the
+//! clock, one addition for a warp; the logs, which lie together; nodes that only one transaction has; and all
+//! that aborted attempts do.
 
 use crate::measure::machine::Rate;
 use crate::numbers::{bytes as in_bytes, short};
@@ -46,59 +39,42 @@ type Over = Option<u64>;
 
 const CACHE: Over = None;
 
-/// Returns the accesses of a transaction: their number, operation and bits, and what they go over. It
-/// is of a variant with so many locks or without synchronisation; `None` if its protocol is no other.
-fn accesses(
-    protocol: &str,
-    locks: u64,
-    of: Accesses,
-) -> Option<Vec<(f64, &'static str, u32, Over)>> {
-    let Accesses {
-        reads: r,
-        writes: w,
-        validated: v,
-        words: n,
-    } = of;
-    let (values, cells) = (Some(4 * n), Some(8 * n));
-    let table = Some(8 * locks.min(n));
-    Some(match protocol {
-        "fast" => vec![
-            (r, "load", 64, cells),
-            (w, "swap", 64, cells),
-            (v, "load", 64, cells),
-            (w, "store", 64, CACHE),
-        ],
-        FAST_STATIC => vec![(r, "swap", 64, cells), (r, "store", 64, CACHE)],
-        "fast-table" => vec![
-            (r, "load", 64, table),
-            (r, "load", 32, values),
-            (r, "load", 64, CACHE),
-            (w, "swap", 64, table),
-            (v, "load", 64, table),
-            (w, "store", 32, CACHE),
-            (w, "store", 64, CACHE),
-        ],
-        "hv-sorting" => vec![
-            (r, "load", 32, values),
-            (r, "load", 64, table),
-            (r, "load", 32, values),
-            (r, "swap", 64, table),
-            (w, "store", 32, CACHE),
-            (r, "store", 64, CACHE),
-        ],
-        _ if protocol == UNSYNCHRONISED.1 => {
-            vec![(r, "load", 32, values), (w, "store", 32, CACHE)]
-        }
-        _ => return None,
-    })
+/// The accesses of each protocol's transaction: their number, operation, bits, and what they go over. `r`, `w`
+/// and `v` are the words that it reads, writes, and reads and does not write if it writes any.
+fn accesses(locks: u64, of: Accesses) -> [(&'static str, f64, &'static str, u32, Over); 21] {
+    let (r, w, v) = (of.reads, of.writes, of.validated);
+    let (values, cells) = (Some(4 * of.words), Some(8 * of.words));
+    let table = Some(8 * locks.min(of.words));
+    [
+        ("fast", r, "load", 64, cells),
+        ("fast", w, "swap", 64, cells),
+        ("fast", v, "load", 64, cells),
+        ("fast", w, "store", 64, CACHE),
+        (FAST_STATIC, r, "swap", 64, cells),
+        (FAST_STATIC, r, "store", 64, CACHE),
+        ("fast-table", r, "load", 64, table),
+        ("fast-table", r, "load", 32, values),
+        ("fast-table", r, "load", 64, CACHE),
+        ("fast-table", w, "swap", 64, table),
+        ("fast-table", v, "load", 64, table),
+        ("fast-table", w, "store", 32, CACHE),
+        ("fast-table", w, "store", 64, CACHE),
+        ("hv-sorting", r, "load", 32, values),
+        ("hv-sorting", r, "load", 64, table),
+        ("hv-sorting", r, "load", 32, values),
+        ("hv-sorting", r, "swap", 64, table),
+        ("hv-sorting", w, "store", 32, CACHE),
+        ("hv-sorting", r, "store", 64, CACHE),
+        (UNSYNCHRONISED.1, r, "load", 32, values),
+        (UNSYNCHRONISED.1, w, "store", 32, CACHE),
+    ]
 }
 
 impl Bound {
-    /// Returns the bound, if the accesses of the protocol are known and their rates were measured.
     pub(crate) fn of(protocol: &str, locks: u64, of: Accesses, rates: &[Rate]) -> Option<Self> {
-        let terms = accesses(protocol, locks, of)?.into_iter();
-        let terms = terms.filter(|(accesses, ..)| *accesses > 0.0);
-        let terms = terms.map(|(accesses, operation, bits, over)| {
+        let all = accesses(locks, of).into_iter();
+        let own = all.filter(|(of, accesses, ..)| *of == protocol && *accesses > 0.0);
+        let terms = own.map(|(_, accesses, operation, bits, over)| {
             let rate = rate(rates, operation, bits, over)?;
             Some(Term {
                 accesses,

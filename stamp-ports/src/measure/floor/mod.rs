@@ -1,39 +1,16 @@
-//! What `bench floor` measures: the transactional memory beside kernels without
-//! transactions, in the same run on the same device.
-//!
-//! | kind | is | result |
-//! | --- | --- | --- |
-//! | unsynchronised | the same accesses without synchronisation | unsafe: not verified, updates may be lost |
-//! | special-purpose | what one writes by hand for this workload and no other | verified |
-//! | critical-section | the transactions as critical sections of one lock, written by hand | verified |
-//! | stm | transactions | verified |
-//!
-//! The same accesses without synchronisation are no bound: a kernel that needs fewer
-//! accesses can be faster.
-//!
-//! For each, the best launch is searched and then measured: median of the
-//! repeats, the data put back before each.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `bound` | the time that the memory system needs for a protocol's own accesses |
-//! | `search` | the search of a contender's best launch, and its measurement |
-//! | `report` | the table and the document |
+//! What `bench floor` measures: the transactional memory beside kernels without transactions
+//! ([`ContenderKind`]), in one run. Of each, the best launch is searched and measured: the median of repeats,
+//! the data put back before each. All are verified but those without synchronisation, which may lose updates.
 
 use super::launches::Room;
 use super::machine::Rate;
 use super::run_report::resolve;
 use super::search::{Found, SearchSpec};
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::workloads::AnyWorkload;
+use crate::prelude::*;
 use crate::workloads::contender::{ContenderKind, UNSYNCHRONISED};
-use crate::workloads::workload::{Accesses, Sizes, Verifies};
+use crate::workloads::workload::{Accesses, Verifies};
 use bound::Bound;
 use search::{ContenderReport, Setting, TriedContender};
-use serde::Serialize;
-use std::collections::BTreeMap;
-use stm_core::algorithm::Variant;
 
 pub(crate) mod bound;
 pub(crate) mod report;
@@ -46,7 +23,6 @@ pub(crate) struct Measured {
     #[serde(flatten)]
     pub(crate) stm: Found,
     pub(crate) rates: Vec<Rate>,
-    /// What the verification of each workload covers.
     pub(crate) verifies: BTreeMap<&'static str, Verifies>,
     /// The workloads in their order, and the transactions that were asked for in a launch of each.
     #[serde(skip)]
@@ -75,7 +51,6 @@ impl Measured {
         spec: &SearchSpec,
         quick: bool,
     ) -> Result<()> {
-        let (runs, stm) = (self.runs.len(), self.stm.runs.len());
         let (room, sizes) = (Room::of(device), workload.sizes());
         self.verifies.insert(sizes.name(), sizes.verifies());
         self.asked.push((sizes.name(), spec.transactions_of(sizes)));
@@ -102,39 +77,35 @@ impl Measured {
             self.add_stm(device, workload, spec, &shapes)?;
         }
         if let Some(accesses) = sizes.accesses() {
-            self.add_bounds(accesses, runs, stm);
+            self.add_bounds(sizes.name(), accesses);
         }
         Ok(())
     }
 
-    /// Computes the bounds of what was measured from these numbers on.
-    fn add_bounds(&mut self, accesses: Accesses, runs: usize, stm: usize) {
-        let mut add = |workload, names: [&'static str; 2], locks, tx_per_s| {
+    fn add_bounds(&mut self, workload: &'static str, accesses: Accesses) {
+        let plain = (self.runs.iter()).filter(|run| run.workload == workload);
+        // The words have the workload's width.
+        let plain = plain.filter(|run| run.name == UNSYNCHRONISED.1);
+        let plain = plain.map(|run| ([run.name; 2], 0, run.tx_per_s));
+        let stm = (self.stm.runs.iter()).filter(|run| run.workload == workload);
+        // Additions have a protocol of their own.
+        let stm = stm.filter(|run| run.verified && run.variant != FAST_ADDS);
+        let stm = stm.map(|run| ([run.variant, run.resolved], run.locks, run.tx_per_s));
+        let bounds = plain.chain(stm).filter_map(|(names, locks, tx_per_s)| {
             let bound = |of: &&str| Bound::of(of, locks, accesses, &self.rates);
-            let bound = names.iter().find_map(bound);
-            self.bounds.extend(bound.map(|bound| BoundOf {
+            let bound = names.iter().find_map(bound)?;
+            let (name, reached) = (names[0], tx_per_s / bound.tx_per_s);
+            Some(BoundOf {
                 workload,
-                name: names[0],
-                reached: tx_per_s / bound.tx_per_s,
+                name,
                 bound,
-            }));
-        };
-        for run in &self.runs[runs..] {
-            // The words have the workload's width.
-            if run.name == UNSYNCHRONISED.1 {
-                add(run.workload, [run.name; 2], 0, run.tx_per_s);
-            }
-        }
-        for run in &self.stm.runs[stm..] {
-            // Additions have a protocol of their own.
-            if run.verified && run.variant != FAST_ADDS {
-                let names = [run.variant, run.resolved];
-                add(run.workload, names, run.locks, run.tx_per_s);
-            }
-        }
+                reached,
+            })
+        });
+        self.bounds.extend(bounds.collect::<Vec<_>>());
     }
 
-    /// Measures the transactional memory; `fast` where transactions add is a variant of its own.
+    /// Measures the transactional memory, in which `fast` where transactions add is a variant of its own.
     fn add_stm(
         &mut self,
         device: &AnyDevice,

@@ -2,16 +2,9 @@
 
 use super::Measured;
 use super::search::ContenderReport;
-use crate::devices::AnyDevice;
-use crate::error::Result;
-use crate::measure::run_report::RunReport;
-use crate::numbers::{count, digits3, short};
-use crate::output::{aligned, cells, grouped};
+use crate::prelude::*;
 use crate::workloads::contender::ContenderKind;
-use serde::Serialize;
-use serde_json::{Value, json};
 use std::io::Write;
-use stm_core::host::Device;
 
 #[derive(Serialize)]
 struct Ratio {
@@ -27,8 +20,7 @@ struct Ratio {
 
 /// The rate to compare with a contender's: of the kernel that does the same work, of several.
 fn rate(report: &RunReport, run: &ContenderReport) -> Option<f64> {
-    // Entries are named for what they do, then for what does it: `floor_gn1`
-    // and `gn1_hv_sorting` are one work.
+    // `floor_gn1` and `gn1_hv_sorting` are one work.
     let work = run.kernel.split_once('_').map_or("", |(_, work)| work);
     let mut kernels = report.kernels.iter();
     let kernel = kernels.find(|kernel| kernel.kernel.split('_').next() == Some(work));

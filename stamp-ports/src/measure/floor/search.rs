@@ -1,26 +1,15 @@
-//! The search for a contender's best launch, and its measurement.
+//! The search for a contender's best launch, and its measurement. Every shape is launched once, after one
+//! launch that warms up; the best few are launched `TRIALS` times more, and judged by their shortest time; the
+//! best is measured and verified as often as asked for.
 //!
-//! 1. Every shape is launched once, after one launch that warms up.
-//! 2. The best few are launched `TRIALS` times more, and judged by their
-//!    shortest time.
-//! 3. The best is measured: the data put back, launched, verified, as often as
-//!    asked for.
-//!
-//! Critical sections run one after the other, so one of a million transactions takes seconds. They
-//! are tried with fewer, and measured with as many as fit in [`MEASURE`], which the report
-//! states; an input that says itself how many there are is measured whole.
+//! Critical sections run one after the other, so they are tried with few transactions, and measured with as
+//! many as fit in [`MEASURE`], which the report states; an input that says itself how many there are is
+//! measured whole.
 
-use crate::devices::AnyDevice;
-use crate::error::{Error, Result};
-use crate::measure::meter::Progress;
-use crate::measure::search::{LONG, best_first};
-use crate::measure::{TimeMs, ms};
-use crate::workloads::contender::{Contender, ContenderKind, PreparedContender, lanes};
-use crate::workloads::workload::Sizes;
-use serde::Serialize;
-use serde_json::{Map, Value};
-use std::time::Duration;
-use stm_core::host;
+use crate::measure::TimeMs;
+use crate::measure::search::LONG;
+use crate::prelude::*;
+use crate::workloads::contender::{Contender, ContenderKind, PreparedContender};
 
 const CANDIDATES: usize = 4;
 const TRIALS: u32 = 3;
@@ -67,14 +56,12 @@ pub(crate) struct ContenderReport {
     pub time_ms: TimeMs,
     /// Transactions' worth of work a second, by the median time.
     pub tx_per_s: f64,
-    /// What an operation is.
     pub operations: &'static str,
     pub ops_per_s: f64,
     /// Whether every repeat left the right result; null where it is unsafe.
     pub verified: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What the last launch lost, without synchronisation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lost: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -96,12 +83,10 @@ struct Bench<'a> {
     data: Box<dyn PreparedContender>,
     /// A trial of nothing yet, of all transactions that a trial may have.
     first: TriedContender,
-    /// Whether it is tried with fewer.
     is_slow: bool,
 }
 
 impl Bench<'_> {
-    /// Returns how many transactions fill a time.
     fn fill(&self, time_ms: f64, each_ms: f64) -> u64 {
         let n = time_ms / each_ms.max(1e-9);
         self.first.transactions.min(n.max(1.0) as u64)
@@ -122,8 +107,7 @@ impl Bench<'_> {
         Ok(tried)
     }
 
-    /// Puts the data back, launches, and notes the time, infinite if the device does not take so
-    /// many threads.
+    /// Launches and notes the time, infinite if the device does not take so many threads.
     fn again(&mut self, tried: &mut TriedContender) -> Result<()> {
         let shape = (tried.blocks, tried.threads);
         tried.time_ms = match self.data.launch(self.device, shape, tried.transactions) {
@@ -137,26 +121,27 @@ impl Bench<'_> {
         if let Some(&first) = shapes.first() {
             self.probe(first)?;
         }
+        let probed = shapes.iter().map(|&shape| self.probe(shape));
+        let mut found = probed.collect::<Result<Vec<_>>>()?;
+        let by_time = |a: &TriedContender, b: &TriedContender| a.each_ms().total_cmp(&b.each_ms());
+        found.sort_by(by_time);
         // Of one shape there is no better one.
-        let trials = if shapes.len() > 1 { CANDIDATES } else { 0 };
-        let again = |bench: &mut Self, tried: &mut TriedContender| {
+        let candidates = [0, CANDIDATES.min(found.len())][usize::from(shapes.len() > 1)];
+        for tried in &mut found[..candidates] {
             for _ in 0..TRIALS {
                 let before = tried.time_ms;
-                bench.again(tried)?;
+                self.again(tried)?;
                 tried.time_ms = tried.time_ms.min(before);
             }
-            Ok(())
-        };
-        let rate = |tried: &TriedContender| -tried.each_ms();
-        let mut found = best_first(self, (shapes, trials), Self::probe, again, rate)?;
+        }
+        found[..candidates].sort_by(by_time);
         found.retain(|tried| tried.time_ms.is_finite());
         Ok(found)
     }
 }
 
-/// Searches the best launch of a contender among these shapes, and measures it. Returns the best
-/// launch, measured, and all launches that were tried, the fastest first. A wrong result is no error,
-/// but a run that is not verified.
+/// Searches the best launch of a contender among these shapes. Returns it, measured, and all that were tried,
+/// the fastest first. A wrong result is no error, but a run that is not verified.
 pub(crate) fn measure(
     device: &AnyDevice,
     of: &dyn Sizes,
@@ -170,18 +155,17 @@ pub(crate) fn measure(
     // The input says how many, and fewer would be another result.
     let is_whole = data.transactions(1) != 1;
     let (workload, name, kind) = (of.name(), contender.name, contender.kind);
-    let first = TriedContender {
-        workload,
-        name,
-        blocks: 1,
-        threads: 1,
-        transactions: data.tried(transactions),
-        time_ms: 0.0,
-    };
     let mut bench = Bench {
         device,
+        first: TriedContender {
+            workload,
+            name,
+            blocks: 1,
+            threads: 1,
+            transactions: data.tried(transactions),
+            time_ms: 0.0,
+        },
         data,
-        first,
         is_slow: kind == ContenderKind::CriticalSection,
     };
     let tried = bench.search(shapes)?;

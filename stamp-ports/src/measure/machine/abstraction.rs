@@ -1,22 +1,14 @@
-//! The twelve memory benchmarks of Stuart and Owens 2011 (section 3), and the
-//! rates of random accesses; and the machine abstraction, which is what these benchmarks of a
-//! machine's memory say about it.
-//!
-//! In each benchmark one thread of each block makes the same accesses. They are
-//! *contended* if all go to one word, else each thread has a word with 256 bytes of its
-//! own; they are *volatile* (loads and stores) or *atomic*; the last four are volatile
-//! ones after a single atomic, which show whether atomics that wait in a queue *hold* the
-//! line. The times themselves do not matter, but their ratios do (section 3 there).
+//! The twelve memory benchmarks of Stuart and Owens 2011 (section 3), the machine abstraction that follows
+//! from them, and the rates of random accesses. In each benchmark one thread of each block makes the same
+//! accesses. They are *contended* if all go to one word, else each thread has a word with 256 bytes of its
+//! own; they are *volatile* (loads and stores) or *atomic*; the last four are volatile ones after a single
+//! atomic, which show whether atomics that wait in a queue *hold* the line. The times themselves do not
+//! matter, but their ratios do.
 
 use super::{GridTimes, Machine, Rate, median, net};
-use crate::error::Result;
 use crate::numbers::bytes as in_bytes;
-use crate::workloads::contender::lanes;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::time::Duration;
-use stm_core::host::{Buffer, Device, Launch};
-use stm_core::internal::observe::Observation;
+use crate::prelude::*;
+use stm_core::host::{Buffer, Launch};
 use stm_kernels::machine::{
     Accesses, AccessesParams, Operation, RandomAccesses, RandomAccessesParams, Width,
 };
@@ -56,8 +48,7 @@ impl Machine<'_> {
                 zero: 0,
             };
             median(sizes.times, || {
-                // SAFETY: the buffers live until the launch has ended, and have a word for each
-                // block at this stride.
+                // SAFETY: the buffers outlive the launch, and have a word for each block at this stride.
                 unsafe { device.launch::<Accesses>(&launch, &params) }
             })
         };
@@ -93,7 +84,7 @@ impl Machine<'_> {
         let all = lanes((blocks, threads));
         let results = Buffer::zeroed(device, all as usize, "the results of accesses")?;
         let mut rates = Vec::new();
-        for &bytes in &sizes.bytes {
+        for bytes in sizes.mib.iter().map(|&mib| u64::from(mib) << 20) {
             if bytes > device.available_bytes()? / 2 {
                 continue;
             }
@@ -118,8 +109,7 @@ impl Machine<'_> {
                         zero: 0,
                     };
                     median(sizes.times, || {
-                        // SAFETY: the buffers live until the launch has ended; the words
-                        // are a power of two and zero.
+                        // SAFETY: the buffers outlive the launch; the words are a power of two and zero.
                         unsafe { device.launch::<RandomAccesses>(&launch, &params) }
                     })
                 };
@@ -173,7 +163,6 @@ impl Pair {
 
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct Column {
-    /// Loads or stores.
     pub volatile: Pair,
     pub atomic: Pair,
     /// Loads or stores after one atomic.
@@ -181,17 +170,11 @@ pub(crate) struct Column {
 }
 
 impl Column {
-    fn pairs(&self) -> [Pair; 3] {
-        [self.volatile, self.atomic, self.after_atomic]
-    }
-
-    /// Returns the ratios: contended over not contended, and those to volatile accesses.
     pub(crate) fn ratios(&self) -> Value {
-        let [volatile, atomic, after_atomic] = self.pairs().map(|pair| pair.ratio());
         json!({
-            "volatile": volatile,
-            "atomic": atomic,
-            "after_atomic": after_atomic,
+            "volatile": self.volatile.ratio(),
+            "atomic": self.atomic.ratio(),
+            "after_atomic": self.after_atomic.ratio(),
             "atomic_to_volatile": self.atomic.over(&self.volatile),
             "after_atomic_to_volatile": self.after_atomic.over(&self.volatile),
         })
@@ -210,12 +193,21 @@ pub(crate) struct Benchmarks {
 const TWICE: f64 = 2.0;
 
 impl Benchmarks {
-    /// Returns the abstraction of a machine, which these are if there are blocks and all times are
-    /// positive, so that all ratios are numbers (Stuart and Owens 2011, section 4).
+    /// Returns the times of reads and of writes, of each kind of accesses.
+    pub(crate) const fn pairs(&self) -> [[Pair; 2]; 3] {
+        let (r, w) = (&self.reads, &self.writes);
+        [
+            [r.volatile, w.volatile],
+            [r.atomic, w.atomic],
+            [r.after_atomic, w.after_atomic],
+        ]
+    }
+
+    /// Returns the abstraction of a machine, if there are blocks and all ratios are numbers (section 4 there).
     pub(crate) fn abstraction(&self) -> Option<Self> {
         let positive = |time: f64| time.is_finite() && time > 0.0;
-        let pairs = [self.reads, self.writes].map(|column| column.pairs());
-        let mut pairs = pairs.iter().flatten();
+        let pairs = self.pairs();
+        let mut pairs = pairs.as_flattened().iter();
         let is_one = pairs.all(|pair| positive(pair.contended) && positive(pair.uncontended));
         (is_one && self.blocks > 0).then_some(*self)
     }

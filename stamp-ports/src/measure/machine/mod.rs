@@ -1,25 +1,12 @@
-//! The measurement of a machine: the twelve memory benchmarks of Stuart and Owens 2011,
-//! the rates of random accesses, and the times of barriers, mutexes and semaphores. `stamp device --measure`
-//! prints it with the abstraction that follows.
-//!
-//! | file | is |
-//! | --- | --- |
-//! | `abstraction` | the measurements of memory, and the ratios of its benchmarks |
-//!
-//! A [`Measurement`] is what is printed as JSON, and stands in documents of `bench sync`; `Sizes`
-//! says how much is measured on which device.
+//! The measurement of a machine: that of its memory ([`abstraction`]), and of barriers, mutexes and
+//! semaphores. `stamp device --measure` prints a [`Measurement`], and it stands in documents of `bench sync`.
 
-use crate::devices::{AnyDevice, DeviceKind};
-use crate::error::Result;
-use crate::measure::meter::Progress;
 use crate::measure::timed;
 use crate::points::Point;
+use crate::prelude::*;
 use crate::sync::operations::{self, Named, Operation, barriers, semaphores};
 use abstraction::Benchmarks;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
-use std::time::{Duration, Instant, SystemTime};
-use stm_core::host::{self, Device};
+use std::time::SystemTime;
 use stm_sync::chosen::Kind;
 
 pub(crate) mod abstraction;
@@ -45,8 +32,7 @@ pub(crate) fn measure(device: &AnyDevice) -> Result<Measurement> {
     })
 }
 
-/// Measures the rates of random accesses; if `quick`, few, only those that bounds need, each as
-/// briefly as shows its order of magnitude: all together in less than a second.
+/// Measures the rates of random accesses; if `quick`, those that bounds need, all in less than a second.
 pub(crate) fn random_accesses(device: &AnyDevice, quick: bool) -> Result<Vec<Rate>> {
     let mut sizes = Sizes::of(device);
     if quick {
@@ -56,7 +42,6 @@ pub(crate) fn random_accesses(device: &AnyDevice, quick: bool) -> Result<Vec<Rat
     Machine::new(device, sizes).rates()
 }
 
-/// A measurement in progress.
 struct Machine<'a> {
     device: &'a AnyDevice,
     sizes: Sizes,
@@ -72,8 +57,8 @@ fn median(
     Ok(found[found.len() / 2])
 }
 
-/// Returns the nanoseconds of a measurement less those of the same without the work; at least
-/// a hundredth of the latter, as less cannot be told from the launch.
+/// Returns the nanoseconds of a measurement less those of the same without the work; at least a hundredth of
+/// the latter, as less cannot be told from the launch.
 fn net(with: Duration, without: Duration) -> f64 {
     let least = (without / 100).max(Duration::from_nanos(1));
     with.saturating_sub(without).max(least).as_secs_f64() * 1e9
@@ -81,7 +66,6 @@ fn net(with: Duration, without: Duration) -> f64 {
 
 pub(crate) const SCHEMA: u32 = 2;
 
-/// The times of the twelve benchmarks at one grid.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub(crate) struct GridTimes {
     pub why: String,
@@ -108,12 +92,10 @@ pub(crate) struct Measurement {
     pub version: String,
     pub device: String,
     pub name: String,
-    /// The newest CUDA version of its driver, or `none`.
     pub driver: String,
     /// When it was measured, in seconds since 1970.
     pub unix_time: u64,
     pub seconds: f64,
-    /// What is smaller than usual.
     pub sizes: String,
     /// The memory benchmarks. The abstraction is that of the last grid.
     pub grids: Vec<GridTimes>,
@@ -152,11 +134,11 @@ impl Measurement {
 struct Sizes {
     /// What is smaller than on a GPU, or the same for all.
     note: &'static str,
-    /// The grids of the memory benchmarks, each with why it is one of them, and its blocks. The
-    /// abstraction is that of the last.
+    /// The grids of the memory benchmarks: why each is one of them, and its blocks.
     grids: Vec<(&'static str, u32)>,
     accesses: u32,
-    bytes: Vec<u64>,
+    /// The memories of random accesses, in MiB.
+    mib: Vec<u32>,
     /// Blocks and threads of a block that make random accesses, and how many each makes.
     random: (u32, u32, u32),
     /// Whether only those random accesses are measured that bounds are computed from.
@@ -175,45 +157,36 @@ struct Sizes {
 const BLOCKS_A_PROCESSOR: u32 = 8;
 
 impl Sizes {
+    /// Each amount is for a GPU, and for the CPU.
     fn of(device: &AnyDevice) -> Self {
         let p = device.limits().processors;
-        match device.kind() {
-            DeviceKind::Cuda => Self {
-                note: "1,000 accesses a thread, as in Stuart and Owens 2011",
-                grids: vec![
-                    ("Fermi of the paper", 16 * BLOCKS_A_PROCESSOR),
-                    ("Tesla of the paper", 30 * BLOCKS_A_PROCESSOR),
-                    ("a block a multiprocessor", p),
-                    ("eight blocks a multiprocessor", BLOCKS_A_PROCESSOR * p),
-                ],
-                accesses: 1000,
-                bytes: vec![4 << 20, 32 << 20, 64 << 20, 1 << 30],
-                // As many threads as fit on a multiprocessor of 2,048.
-                random: (16 * p, 128, 64),
-                for_bounds: false,
-                threads: 128,
-                meetings: vec![p, 2 * p, 4 * p, 8 * p],
-                locking: vec![1, p, 4 * p],
-                entering: vec![p, 4 * p],
-                counts: vec![1, 2, 10, 120],
-                times: 5,
-            },
-            DeviceKind::Cpu => Self {
-                note: "on the CPU: a block of one thread a core, 4,000,000 accesses each, as \
-                       threads take long to start; random accesses over at most 64 MiB; no \
-                       accesses of 128 bits",
-                grids: vec![("a block a core", p)],
-                accesses: 4_000_000,
-                bytes: vec![4 << 20, 32 << 20, 64 << 20],
-                random: (p, 1, 1 << 20),
-                for_bounds: false,
-                threads: 1,
-                meetings: vec![p, 4 * p],
-                locking: vec![1, p],
-                entering: vec![p],
-                counts: vec![1, 120],
-                times: 3,
-            },
+        let i = usize::from(device.kind() == DeviceKind::Cpu);
+        let some = |both: [&[u32]; 2]| both[i].to_vec();
+        let grids: [&[_]; 2] = [
+            &[
+                ("Fermi of the paper", 16 * BLOCKS_A_PROCESSOR),
+                ("Tesla of the paper", 30 * BLOCKS_A_PROCESSOR),
+                ("a block a multiprocessor", p),
+                ("eight blocks a multiprocessor", BLOCKS_A_PROCESSOR * p),
+            ],
+            &[("a block a core", p)],
+        ];
+        let note = "on the CPU: a block of one thread a core, 4,000,000 accesses each, as threads \
+                    take long to start; random accesses over at most 64 MiB; no accesses of 128 bits";
+        Self {
+            note: ["1,000 accesses a thread, as in Stuart and Owens 2011", note][i],
+            grids: grids[i].to_vec(),
+            accesses: [1000, 4_000_000][i],
+            mib: some([&[4, 32, 64, 1024], &[4, 32, 64]]),
+            // As many threads as fit on a multiprocessor of 2,048.
+            random: [(16 * p, 128, 64), (p, 1, 1 << 20)][i],
+            for_bounds: false,
+            threads: [128, 1][i],
+            meetings: some([&[p, 2 * p, 4 * p, 8 * p], &[p, 4 * p]]),
+            locking: some([&[1, p, 4 * p], &[1, p]]),
+            entering: some([&[p, 4 * p], &[p]]),
+            counts: some([&[1, 2, 10, 120], &[1, 120]]),
+            times: [5, 3][i],
         }
     }
 }
@@ -229,8 +202,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Measures operations at each of these shapes, and returns what is to be told of those whose
-    /// blocks are resident together.
+    /// Measures operations at each of these shapes, and tells of those whose blocks are resident together.
     fn points(
         &self,
         part: &str,
